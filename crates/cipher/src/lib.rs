@@ -1,0 +1,2 @@
+//! Selenite: secrets, suites, key derivation, page and slot sealing.
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Selenite: the command line.
+#![forbid(unsafe_code)]
+fn main() {}

@@ -1,0 +1,2 @@
+//! Selenite: create, encrypt, decrypt, keys, verify, status.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Selenite: the loadable extension.
+#![deny(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Selenite: key hierarchy, key slots and the providers of identities.
+#![forbid(unsafe_code)]

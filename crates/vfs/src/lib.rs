@@ -1,0 +1,2 @@
+//! Selenite: the SQLite VFS that seals what it writes.
+#![deny(unsafe_code)]
