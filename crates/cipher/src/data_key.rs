@@ -1,0 +1,61 @@
+//! The data key of an epoch, from which page keys come.
+
+use crate::page_key::PageKey;
+use crate::pseudorandom_key::PseudorandomKey;
+use crate::{DatabaseId, Epoch, Secret, SessionId, Suite};
+
+/// A data key, extracted once (FORMAT 4.4).
+pub struct DataKey {
+    extracted: PseudorandomKey,
+    database_id: DatabaseId,
+    epoch: Epoch,
+    suite: Suite,
+}
+
+impl DataKey {
+    /// Extracts from the data key of an epoch; it is then no longer needed, and wiped.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "to take the secret is to wipe it: the extracted key replaces it"
+    )]
+    pub fn new(secret: Secret<32>, database_id: DatabaseId, epoch: Epoch, suite: Suite) -> Self {
+        Self {
+            extracted: PseudorandomKey::extract(&database_id.0, secret.expose()),
+            database_id,
+            epoch,
+            suite,
+        }
+    }
+
+    /// The epoch that the key is of.
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// The suite that pages of this epoch are sealed in.
+    pub fn suite(&self) -> Suite {
+        self.suite
+    }
+
+    /// The database that the key is of.
+    pub fn database_id(&self) -> DatabaseId {
+        self.database_id
+    }
+
+    /// Derives the page key of a session. It costs about as much as a few pages: keep it.
+    pub fn page_key(&self, session: SessionId) -> PageKey {
+        PageKey::new(self, session)
+    }
+
+    /// The key bytes of a session.
+    pub(crate) fn expand<const N: usize>(&self, session: SessionId) -> Secret<N> {
+        assert_eq!(N, self.suite.key_size());
+        self.extracted.expand(&[
+            b"selenite/1 page",
+            &self.database_id.0,
+            &self.epoch.0.to_be_bytes(),
+            &self.suite.id().to_be_bytes(),
+            &session.0,
+        ])
+    }
+}

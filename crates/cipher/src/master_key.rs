@@ -1,0 +1,125 @@
+//! The master key: what a key slot opens, and what opens everything else (FORMAT 4.1 to 4.3).
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use aws_lc_rs::hmac;
+
+use crate::pseudorandom_key::PseudorandomKey;
+use crate::wrapping_key::WrappingKey;
+use crate::{DatabaseId, Epoch, Secret, Suite, Unauthentic};
+
+/// The master key of one database, and the keys derived from it.
+pub struct MasterKey {
+    secret: Secret<32>,
+    database_id: DatabaseId,
+    mac_key: hmac::Key,
+    wrapping_key: WrappingKey,
+    commitment: [u8; 32],
+}
+
+impl MasterKey {
+    /// Derives the keys of FORMAT 4.2.
+    pub fn new(secret: Secret<32>, database_id: DatabaseId) -> Self {
+        let extracted = PseudorandomKey::extract(&database_id.0, secret.expose());
+        let mac_key = extracted.expand::<32>(&[b"selenite/1 superblock mac"]);
+        let wrapping_key = extracted.expand::<32>(&[b"selenite/1 key wrap"]);
+        let commitment = extracted.expand::<32>(&[b"selenite/1 commitment"]);
+        Self {
+            secret,
+            database_id,
+            mac_key: hmac::Key::new(hmac::HMAC_SHA256, mac_key.expose()),
+            wrapping_key: WrappingKey::new(&wrapping_key),
+            commitment: *commitment.expose(),
+        }
+    }
+
+    /// The master key itself, for a new slot.
+    pub fn secret(&self) -> &Secret<32> {
+        &self.secret
+    }
+
+    /// The MAC of a superblock's bytes.
+    pub fn mac(&self, bytes: &[u8]) -> [u8; 32] {
+        let mut mac = [0; 32];
+        hmac::sign_to_buffer(&self.mac_key, bytes, &mut mac)
+            .expect("HMAC-SHA-256 writes 32 bytes, which the buffer has");
+        mac
+    }
+
+    /// Whether `mac` is the MAC of `bytes`, compared in constant time.
+    pub fn mac_is_valid(&self, bytes: &[u8], mac: &[u8; 32]) -> bool {
+        verify_slices_are_equal(&self.mac(bytes), mac).is_ok()
+    }
+
+    /// What a keyring file keeps to recognise this database again; it reveals nothing of the key.
+    pub fn commitment(&self) -> [u8; 32] {
+        self.commitment
+    }
+
+    /// Wraps the data key of an epoch. `nonce` is random, and never used again.
+    pub fn wrap_data_key(
+        &self,
+        nonce: [u8; 12],
+        epoch: Epoch,
+        suite: Suite,
+        data_key: &Secret<32>,
+    ) -> [u8; 60] {
+        self.wrap(nonce, &self.data_key_place(epoch, suite), data_key)
+    }
+
+    /// Unwraps the data key of an epoch.
+    ///
+    /// # Errors
+    /// It was wrapped by another master key, for another database, epoch or suite, or was altered.
+    pub fn unwrap_data_key(
+        &self,
+        epoch: Epoch,
+        suite: Suite,
+        wrapped: &[u8; 60],
+    ) -> Result<Secret<32>, Unauthentic> {
+        self.unwrap(&self.data_key_place(epoch, suite), wrapped)
+    }
+
+    /// Wraps the log key. `nonce` is random, and never used again.
+    pub fn wrap_log_key(&self, nonce: [u8; 12], log_key: &Secret<32>) -> [u8; 60] {
+        self.wrap(nonce, &self.log_key_place(), log_key)
+    }
+
+    /// Unwraps the log key.
+    ///
+    /// # Errors
+    /// It was wrapped by another master key or for another database, or was altered.
+    pub fn unwrap_log_key(&self, wrapped: &[u8; 60]) -> Result<Secret<32>, Unauthentic> {
+        self.unwrap(&self.log_key_place(), wrapped)
+    }
+
+    fn wrap(&self, nonce: [u8; 12], place: &[u8], key: &Secret<32>) -> [u8; 60] {
+        let mut wrapped = [0; 60];
+        self.wrapping_key
+            .wrap(nonce, place, key.expose(), &mut wrapped);
+        wrapped
+    }
+
+    fn unwrap(&self, place: &[u8], wrapped: &[u8; 60]) -> Result<Secret<32>, Unauthentic> {
+        let mut outcome = Ok(());
+        let key = Secret::fill(|plain| {
+            outcome = self.wrapping_key.unwrap(place, wrapped, plain);
+        });
+        outcome.map(|()| key)
+    }
+
+    /// The associated data of a wrapped data key.
+    fn data_key_place(&self, epoch: Epoch, suite: Suite) -> Vec<u8> {
+        [
+            b"selenite/1 data key".as_slice(),
+            &self.database_id.0,
+            &epoch.0.to_be_bytes(),
+            &suite.id().to_be_bytes(),
+        ]
+        .concat()
+    }
+
+    /// The associated data of the wrapped log key.
+    fn log_key_place(&self) -> Vec<u8> {
+        [b"selenite/1 log key".as_slice(), &self.database_id.0].concat()
+    }
+}

@@ -1,0 +1,197 @@
+//! The key of one session: one page to one sealed page and back (FORMAT 5).
+//!
+//! I1. A page's place (database, number, epoch, suite) is in its tag. Its session is in its key.
+//! I2. No allocation: everything beyond the caller's buffers is on the stack.
+//! I3. What does not open leaves `out` zero.
+
+mod aead;
+mod aegis;
+mod none;
+mod triple_des;
+
+use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, CHACHA20_POLY1305};
+
+use self::aead::Aead;
+use self::aegis::{Aegis128X4, Aegis256X4};
+use self::triple_des::TripleDes;
+use crate::{
+    DataKey, DatabaseId, Epoch, PageNo, PageNonce, SessionId, Suite, TRAILER_SIZE, Trailer,
+    Unauthentic,
+};
+
+/// The key under which a session seals its pages.
+pub struct PageKey {
+    database_id: DatabaseId,
+    epoch: Epoch,
+    session: SessionId,
+    body: Body,
+}
+
+impl PageKey {
+    pub(crate) fn new(data_key: &DataKey, session: SessionId) -> Self {
+        Self {
+            database_id: data_key.database_id(),
+            epoch: data_key.epoch(),
+            session,
+            body: Body::new(data_key, session),
+        }
+    }
+
+    /// The epoch that the key is of.
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// The session that the key is of.
+    pub fn session(&self) -> SessionId {
+        self.session
+    }
+
+    /// The suite that the key is for.
+    pub fn suite(&self) -> Suite {
+        self.body.suite()
+    }
+
+    /// Seals the first P-48 bytes of a page into `out`, which is as long, and fills `trailer`.
+    ///
+    /// The caller's duty is that of [`PageNonce`].
+    ///
+    /// # Panics
+    /// If `nonce` is of another session, or the sizes are not as said: a bug of the caller's.
+    pub fn seal(
+        &self,
+        page_no: PageNo,
+        nonce: &PageNonce,
+        plain: &[u8],
+        out: &mut [u8],
+        trailer: &mut [u8; TRAILER_SIZE],
+    ) {
+        assert_eq!(nonce.session, self.session, "the key is of another session");
+        assert_eq!(plain.len(), out.len());
+        let mut fields = Trailer {
+            epoch: self.epoch,
+            nonce: *nonce,
+            tag: [0; 16],
+        };
+        let aad = self.associated_data(page_no);
+        fields.tag = match &self.body {
+            Body::None => {
+                out.copy_from_slice(plain);
+                none::tag(&aad, &fields, plain)
+            }
+            Body::Aead(_, key) => key.seal(&aad, nonce, plain, out),
+            Body::Aegis128X4(key) => key.seal(&aad, nonce, plain, out),
+            Body::Aegis256X4(key) => key.seal(&aad, nonce, plain, out),
+            Body::TripleDes(key) => key.seal(&aad, &fields, plain, out),
+        };
+        *trailer = fields.encode();
+    }
+
+    /// Opens what [`PageKey::seal`] sealed. `out` is as long as `sealed`, and zero if that fails.
+    ///
+    /// # Errors
+    /// The page was sealed under another key or for another place, or was altered.
+    pub fn open(
+        &self,
+        page_no: PageNo,
+        sealed: &[u8],
+        trailer: &[u8; TRAILER_SIZE],
+        out: &mut [u8],
+    ) -> Result<(), Unauthentic> {
+        self.open_or_leave_partial(page_no, sealed, &Trailer::parse(trailer), out)
+            .inspect_err(|Unauthentic| out.fill(0))
+    }
+
+    fn open_or_leave_partial(
+        &self,
+        page_no: PageNo,
+        sealed: &[u8],
+        trailer: &Trailer,
+        out: &mut [u8],
+    ) -> Result<(), Unauthentic> {
+        // Epoch and session are not in every suite's tag: that they are those of this key is what
+        // authenticates them.
+        if sealed.len() != out.len()
+            || trailer.epoch != self.epoch
+            || trailer.nonce.session != self.session
+        {
+            return Err(Unauthentic);
+        }
+        let aad = self.associated_data(page_no);
+        match &self.body {
+            Body::None => none::open(&aad, trailer, sealed, out),
+            Body::Aead(_, key) => key.open(&aad, trailer, sealed, out),
+            Body::Aegis128X4(key) => key.open(&aad, trailer, sealed, out),
+            Body::Aegis256X4(key) => key.open(&aad, trailer, sealed, out),
+            Body::TripleDes(key) => key.open(&aad, trailer, sealed, out),
+        }
+    }
+
+    /// The associated data of a page (FORMAT 5.2).
+    fn associated_data(&self, page_no: PageNo) -> AssociatedData {
+        let mut bytes = [0; ASSOCIATED_DATA_SIZE];
+        bytes[..2].copy_from_slice(&FORMAT_VERSION.to_be_bytes());
+        bytes[2..18].copy_from_slice(&self.database_id.0);
+        bytes[18..22].copy_from_slice(&page_no.0.to_be_bytes());
+        bytes[22..26].copy_from_slice(&self.epoch.0.to_be_bytes());
+        bytes[26..].copy_from_slice(&self.suite().id().to_be_bytes());
+        AssociatedData(bytes)
+    }
+}
+
+/// The suites' keys, ready for use.
+enum Body {
+    None,
+    Aead(Suite, Aead),
+    Aegis128X4(Aegis128X4),
+    Aegis256X4(Aegis256X4),
+    TripleDes(Box<TripleDes>),
+}
+
+impl Body {
+    fn new(data_key: &DataKey, session: SessionId) -> Self {
+        let suite = data_key.suite();
+        match suite {
+            Suite::None => Body::None,
+            Suite::Aes128 => Body::Aead(
+                suite,
+                Aead::new(&AES_128_GCM, &data_key.expand::<16>(session)),
+            ),
+            Suite::Aes192 => Body::Aead(
+                suite,
+                Aead::new(&AES_192_GCM, &data_key.expand::<24>(session)),
+            ),
+            Suite::Aes256 => Body::Aead(
+                suite,
+                Aead::new(&AES_256_GCM, &data_key.expand::<32>(session)),
+            ),
+            Suite::ChaCha20 => Body::Aead(
+                suite,
+                Aead::new(&CHACHA20_POLY1305, &data_key.expand::<32>(session)),
+            ),
+            Suite::Aegis128X4 => Body::Aegis128X4(Aegis128X4::new(data_key.expand(session))),
+            Suite::Aegis256X4 => Body::Aegis256X4(Aegis256X4::new(data_key.expand(session))),
+            Suite::TripleDes3Key => {
+                Body::TripleDes(Box::new(TripleDes::new(&data_key.expand(session))))
+            }
+        }
+    }
+
+    fn suite(&self) -> Suite {
+        match self {
+            Body::None => Suite::None,
+            Body::Aead(suite, _) => *suite,
+            Body::Aegis128X4(_) => Suite::Aegis128X4,
+            Body::Aegis256X4(_) => Suite::Aegis256X4,
+            Body::TripleDes(_) => Suite::TripleDes3Key,
+        }
+    }
+}
+
+/// The version of the format that pages are bound to.
+const FORMAT_VERSION: u16 = 1;
+
+const ASSOCIATED_DATA_SIZE: usize = 28;
+
+/// What is bound into the tag of a page besides the page.
+struct AssociatedData([u8; ASSOCIATED_DATA_SIZE]);

@@ -1,0 +1,88 @@
+//! Triple DES in CBC mode, then HMAC. Deprecated; it is here to be compared, and left.
+//!
+//! The IV is the nonce, encrypted under a key of its own: CBC wants one that cannot be foretold
+//! (SP 800-38A, appendix C), and under another key it can never be a block of a page.
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use aws_lc_rs::hmac;
+use cbc::cipher::{
+    Array, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, InnerIvInit, KeyInit,
+};
+use des::TdesEde3;
+
+use super::AssociatedData;
+use crate::trailer::TRAILER_HEAD_SIZE;
+use crate::{PageNonce, Secret, Trailer, Unauthentic};
+
+/// The three keys of the suite.
+pub(super) struct TripleDes {
+    cipher: TdesEde3,
+    iv: TdesEde3,
+    mac: hmac::Key,
+}
+
+impl TripleDes {
+    pub(super) fn new(key: &Secret<80>) -> Self {
+        let (cipher, rest) = key.expose().split_at(24);
+        let (iv, mac) = rest.split_at(24);
+        Self {
+            cipher: TdesEde3::new_from_slice(cipher).expect("it was cut to 24 bytes"),
+            iv: TdesEde3::new_from_slice(iv).expect("it was cut to 24 bytes"),
+            mac: hmac::Key::new(hmac::HMAC_SHA256, mac),
+        }
+    }
+
+    pub(super) fn seal(
+        &self,
+        aad: &AssociatedData,
+        trailer: &Trailer,
+        plain: &[u8],
+        out: &mut [u8],
+    ) -> [u8; 16] {
+        let (plain, plain_rest) = Array::slice_as_chunks(plain);
+        let (blocks, _) = Array::slice_as_chunks_mut(out);
+        assert!(plain_rest.is_empty(), "a page is a multiple of 8 bytes");
+        cbc::Encryptor::inner_iv_init(&self.cipher, &self.iv(&trailer.nonce))
+            .encrypt_blocks_b2b(plain, blocks)
+            .expect("the buffers are of equal size, and so have as many blocks");
+        self.tag(aad, trailer, out)
+    }
+
+    pub(super) fn open(
+        &self,
+        aad: &AssociatedData,
+        trailer: &Trailer,
+        sealed: &[u8],
+        out: &mut [u8],
+    ) -> Result<(), Unauthentic> {
+        verify_slices_are_equal(&self.tag(aad, trailer, sealed), &trailer.tag)
+            .map_err(|_| Unauthentic)?;
+        let (sealed, sealed_rest) = Array::slice_as_chunks(sealed);
+        let (blocks, _) = Array::slice_as_chunks_mut(out);
+        if !sealed_rest.is_empty() {
+            return Err(Unauthentic);
+        }
+        cbc::Decryptor::inner_iv_init(&self.cipher, &self.iv(&trailer.nonce))
+            .decrypt_blocks_b2b(sealed, blocks)
+            .map_err(|_| Unauthentic)
+    }
+
+    fn iv(&self, nonce: &PageNonce) -> Array<u8, cbc::cipher::consts::U8> {
+        let mut iv = Array([0; 8]);
+        iv[..4].copy_from_slice(&nonce.salt[..4]);
+        iv[4..].copy_from_slice(&nonce.counter.to_be_bytes());
+        self.iv.encrypt_block(&mut iv);
+        iv
+    }
+
+    fn tag(&self, aad: &AssociatedData, trailer: &Trailer, sealed: &[u8]) -> [u8; 16] {
+        let head = trailer.encode();
+        let mut mac = hmac::Context::with_key(&self.mac);
+        mac.update(&aad.0);
+        mac.update(&head[..TRAILER_HEAD_SIZE]);
+        mac.update(sealed);
+        let mut tag = [0; 16];
+        tag.copy_from_slice(&mac.sign().as_ref()[..16]);
+        tag
+    }
+}

@@ -1,0 +1,91 @@
+//! What a passphrase slot costs to open.
+
+use std::fmt;
+
+/// The parameters of Argon2id in a passphrase slot (FORMAT 4.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassphraseCost {
+    /// Memory in KiB.
+    pub memory_kib: u32,
+    /// Passes over that memory.
+    pub passes: u32,
+    /// Lanes, which are worked one behind the other here.
+    pub lanes: u32,
+    /// 128 random bits.
+    pub salt: [u8; 16],
+}
+
+impl PassphraseCost {
+    /// 8 MiB: less is no hindrance to who guesses.
+    pub const MEMORY_KIB_MIN: u32 = 8192;
+    /// 1 GiB: the cost is read from a file that is not yet authentic, and must not exhaust a server.
+    pub const MEMORY_KIB_MAX: u32 = 1_048_576;
+    /// 16 passes over 1 GiB take about half a minute: nobody waits longer for a database.
+    pub const PASSES_MAX: u32 = 16;
+    /// 16 lanes: more than one costs us nothing less, and is there for slots that others made.
+    pub const LANES_MAX: u32 = 16;
+
+    /// Checks the cost before it is spent.
+    ///
+    /// # Errors
+    /// [`CostRefused::OutsideLimits`] if it is not within the limits of FORMAT 4.5.
+    pub fn check(&self) -> Result<(), CostRefused> {
+        let within = (Self::MEMORY_KIB_MIN..=Self::MEMORY_KIB_MAX).contains(&self.memory_kib)
+            && (1..=Self::PASSES_MAX).contains(&self.passes)
+            && (1..=Self::LANES_MAX).contains(&self.lanes);
+        if within {
+            Ok(())
+        } else {
+            Err(CostRefused::OutsideLimits)
+        }
+    }
+}
+
+/// Why a key was not derived from a passphrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CostRefused {
+    /// The file asks for more, or less, than FORMAT 4.5 lets it.
+    OutsideLimits,
+    /// The machine does not have the memory that is asked for.
+    OutOfMemory,
+}
+
+impl fmt::Display for CostRefused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            CostRefused::OutsideLimits => "the passphrase slot's cost is outside the limits",
+            CostRefused::OutOfMemory => "not enough memory for the passphrase slot's cost",
+        })
+    }
+}
+
+impl std::error::Error for CostRefused {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn check_refuses_a_cost_one_beyond_any_limit() {
+        let cost = |memory_kib, passes, lanes| PassphraseCost {
+            memory_kib,
+            passes,
+            lanes,
+            salt: [0; 16],
+        };
+        for good in [cost(8192, 1, 1), cost(1_048_576, 16, 16)] {
+            assert_eq!(good.check(), Ok(()));
+        }
+        for bad in [
+            cost(8191, 1, 1),
+            cost(1_048_577, 1, 1),
+            cost(8192, 0, 1),
+            cost(8192, 17, 1),
+            cost(8192, 1, 0),
+            cost(8192, 1, 17),
+        ] {
+            assert_eq!(bad.check(), Err(CostRefused::OutsideLimits));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The key of a raw or passphrase slot, under which the master key is wrapped (FORMAT 4.5).
+
+use argon2::{Algorithm, Argon2, Block, Params, Version};
+use zeroize::Zeroize;
+
+use crate::pseudorandom_key::PseudorandomKey;
+use crate::wrapping_key::WrappingKey;
+use crate::{CostRefused, DatabaseId, PassphraseCost, Secret, SlotId, Unauthentic};
+
+/// The key that encrypts the master key in one slot.
+pub struct SlotKey(WrappingKey);
+
+impl SlotKey {
+    /// The key of a raw slot.
+    pub fn from_raw(raw: &Secret<32>, slot_id: SlotId) -> Self {
+        let extracted = PseudorandomKey::extract(&slot_id.0, raw.expose());
+        Self(WrappingKey::new(
+            &extracted.expand(&[b"selenite/1 slot raw"]),
+        ))
+    }
+
+    /// The key of a passphrase slot. One line end behind the passphrase is not part of it.
+    ///
+    /// # Errors
+    /// [`CostRefused`] if the cost is outside the limits (before any of it is spent), or if there is
+    /// not enough memory.
+    pub fn from_passphrase(passphrase: &[u8], cost: &PassphraseCost) -> Result<Self, CostRefused> {
+        cost.check()?;
+        let mut memory = Memory::new(cost.memory_kib)?;
+        let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(32))
+            .map_err(|_| CostRefused::OutsideLimits)?;
+        let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+        let mut outcome = Ok(());
+        let key = Secret::fill(|bytes: &mut [u8; 32]| {
+            outcome = argon2.hash_password_into_with_memory(
+                without_line_end(passphrase),
+                &cost.salt,
+                bytes,
+                memory.0.as_mut_slice(),
+            );
+        });
+        match outcome {
+            Ok(()) => Ok(Self(WrappingKey::new(&key))),
+            // All that is left to refuse is a passphrase beyond 4 GiB.
+            Err(_) => Err(CostRefused::OutsideLimits),
+        }
+    }
+
+    /// The identifier of a raw key, by which a slot names the key that opens it.
+    pub fn raw_key_id(raw: &Secret<32>) -> [u8; 16] {
+        let extracted = PseudorandomKey::extract(&[], raw.expose());
+        *extracted.expand(&[b"selenite/1 key id"]).expose()
+    }
+
+    /// Wraps the master key. `nonce` is random, and never used again.
+    pub fn wrap(
+        &self,
+        nonce: [u8; 12],
+        database_id: DatabaseId,
+        slot_id: SlotId,
+        kind: u16,
+        master: &Secret<32>,
+    ) -> [u8; 92] {
+        let plain = Secret::fill(|plain: &mut [u8; 64]| {
+            plain[..16].copy_from_slice(&database_id.0);
+            plain[16..32].copy_from_slice(&slot_id.0);
+            plain[32..].copy_from_slice(master.expose());
+        });
+        let mut wrapped = [0; 92];
+        let place = place(database_id, slot_id, kind);
+        self.0.wrap(nonce, &place, plain.expose(), &mut wrapped);
+        wrapped
+    }
+
+    /// Unwraps the master key.
+    ///
+    /// # Errors
+    /// It was wrapped under another key, for another database, slot or kind, or was altered.
+    pub fn unwrap(
+        &self,
+        database_id: DatabaseId,
+        slot_id: SlotId,
+        kind: u16,
+        wrapped: &[u8],
+    ) -> Result<Secret<32>, Unauthentic> {
+        let place = place(database_id, slot_id, kind);
+        let mut outcome = Ok(());
+        let plain = Secret::fill(|plain: &mut [u8; 64]| {
+            outcome = self.0.unwrap(&place, wrapped, plain);
+        });
+        outcome?;
+        let (names, master) = plain.expose().split_at(32);
+        if names[..16] != database_id.0 || names[16..] != slot_id.0 {
+            return Err(Unauthentic);
+        }
+        Ok(Secret::fill(|bytes| bytes.copy_from_slice(master)))
+    }
+}
+
+/// The associated data of a slot.
+fn place(database_id: DatabaseId, slot_id: SlotId, kind: u16) -> Vec<u8> {
+    [
+        b"selenite/1 slot".as_slice(),
+        &database_id.0,
+        &slot_id.0,
+        &kind.to_be_bytes(),
+    ]
+    .concat()
+}
+
+/// The passphrase without one LF or CR LF behind it, which files and terminals add.
+fn without_line_end(passphrase: &[u8]) -> &[u8] {
+    match passphrase {
+        [head @ .., b'\r', b'\n'] | [head @ .., b'\n'] => head,
+        all => all,
+    }
+}
+
+/// The memory of Argon2id: ours, so that to lack it is an error, and wiped behind us.
+struct Memory(Vec<Block>);
+
+impl Memory {
+    fn new(memory_kib: u32) -> Result<Self, CostRefused> {
+        let block_count = usize::try_from(memory_kib).map_err(|_| CostRefused::OutOfMemory)?;
+        let mut blocks = Vec::new();
+        blocks
+            .try_reserve_exact(block_count)
+            .map_err(|_| CostRefused::OutOfMemory)?;
+        blocks.resize(block_count, Block::new());
+        Ok(Self(blocks))
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(Zeroize::zeroize);
+    }
+}

@@ -1,0 +1,144 @@
+//! The ways a page can be sealed.
+
+use std::fmt;
+
+/// How pages are sealed (FORMAT 5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Suite {
+    /// In clear: the tag is a hash, which anyone can make.
+    None,
+    /// AES-128-GCM.
+    Aes128,
+    /// AES-192-GCM.
+    Aes192,
+    /// AES-256-GCM.
+    Aes256,
+    /// AEGIS-128X4.
+    Aegis128X4,
+    /// AEGIS-256X4.
+    Aegis256X4,
+    /// ChaCha20-Poly1305.
+    ChaCha20,
+    /// Triple DES with three keys, CBC, and HMAC-SHA-256. Deprecated.
+    TripleDes3Key,
+}
+
+impl Suite {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Suite; 8] = [
+        Suite::None,
+        Suite::Aes128,
+        Suite::Aes192,
+        Suite::Aes256,
+        Suite::Aegis128X4,
+        Suite::Aegis256X4,
+        Suite::ChaCha20,
+        Suite::TripleDes3Key,
+    ];
+
+    /// The number that stands for the suite in a file.
+    pub fn id(self) -> u16 {
+        match self {
+            Suite::None => 0,
+            Suite::Aes128 => 1,
+            Suite::Aes192 => 2,
+            Suite::Aes256 => 3,
+            Suite::Aegis128X4 => 4,
+            Suite::Aegis256X4 => 5,
+            Suite::ChaCha20 => 6,
+            Suite::TripleDes3Key => 7,
+        }
+    }
+
+    /// The suite that a number stands for, if any.
+    pub fn from_id(id: u16) -> Option<Suite> {
+        Suite::ALL.into_iter().find(|suite| suite.id() == id)
+    }
+
+    /// The name that users know the suite by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Suite::None => "NONE",
+            Suite::Aes128 => "AES_128",
+            Suite::Aes192 => "AES_192",
+            Suite::Aes256 => "AES_256",
+            Suite::Aegis128X4 => "AEGIS_128X4",
+            Suite::Aegis256X4 => "AEGIS_256X4",
+            Suite::ChaCha20 => "CHACHA20",
+            Suite::TripleDes3Key => "TRIPLE_DES_3KEY",
+        }
+    }
+
+    /// The suite of a name, in upper or lower case, if any.
+    pub fn from_name(name: &str) -> Option<Suite> {
+        Suite::ALL
+            .into_iter()
+            .find(|suite| suite.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The size of a page key in bytes.
+    pub fn key_size(self) -> usize {
+        match self {
+            Suite::None => 0,
+            Suite::Aes128 | Suite::Aegis128X4 => 16,
+            Suite::Aes192 => 24,
+            Suite::Aes256 | Suite::Aegis256X4 | Suite::ChaCha20 => 32,
+            Suite::TripleDes3Key => 80,
+        }
+    }
+
+    /// Whether the suite is refused unless it is asked for by name.
+    pub fn is_deprecated(self) -> bool {
+        match self {
+            Suite::TripleDes3Key => true,
+            Suite::None
+            | Suite::Aes128
+            | Suite::Aes192
+            | Suite::Aes256
+            | Suite::Aegis128X4
+            | Suite::Aegis256X4
+            | Suite::ChaCha20 => false,
+        }
+    }
+
+    /// How many pages one session may seal.
+    ///
+    /// 2000 under triple DES: its blocks have 64 bits, and under one key two of them are alike sooner
+    /// or later; 2000 pages of 64 KiB are 2^24 blocks, which keeps the odds of that at 2^-17. The
+    /// others are bound by the counter alone, which has 32 bits.
+    pub fn session_page_count_max(self) -> u32 {
+        match self {
+            Suite::TripleDes3Key => 2000,
+            Suite::None
+            | Suite::Aes128
+            | Suite::Aes192
+            | Suite::Aes256
+            | Suite::Aegis128X4
+            | Suite::Aegis256X4
+            | Suite::ChaCha20 => u32::MAX,
+        }
+    }
+}
+
+impl fmt::Display for Suite {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_lead_back_to_their_suite() {
+        for (index, suite) in Suite::ALL.into_iter().enumerate() {
+            assert_eq!(usize::from(suite.id()), index);
+            assert_eq!(Suite::from_id(suite.id()), Some(suite));
+            assert_eq!(Suite::from_name(suite.name()), Some(suite));
+            assert_eq!(Suite::from_name(&suite.name().to_lowercase()), Some(suite));
+        }
+        assert_eq!(Suite::from_id(8), None);
+        assert_eq!(Suite::from_name("AES"), None);
+    }
+}
