@@ -76,7 +76,6 @@ api! {
     127 file_control: unsafe extern "C" fn(*mut Database, *const c_char, c_int, *mut c_void) -> c_int,
     141 vfs_find: unsafe extern "C" fn(*const c_char) -> *mut RawVfs,
     142 vfs_register: unsafe extern "C" fn(*mut RawVfs, c_int) -> c_int,
-    146 result_error_code: unsafe extern "C" fn(*mut RawContext, c_int),
     149 context_db_handle: unsafe extern "C" fn(*mut RawContext) -> *mut Database,
     162 create_function_v2: unsafe extern "C" fn(*mut Database, *const c_char, c_int, c_int, *mut c_void, Function, Step, Final, Destructor) -> c_int,
     167 log: unsafe extern "C" fn(c_int, *const c_char, ...),

@@ -162,7 +162,6 @@ static COPIES: [OnceLock<FunctionHome>; COPY_COUNT_MAX] = [const { OnceLock::new
 
 struct FunctionHome {
     api: Api,
-    entries: &'static [Entry],
 }
 
 unsafe extern "C" fn call<const COPY: usize>(context: *mut RawContext, count: c_int, arguments: *mut *mut RawValue) {
@@ -204,16 +203,16 @@ const TRAMPOLINES: [Trampoline; COPY_COUNT_MAX] = [
 ];
 
 /// The place of this copy among the copies, taken if it is new.
-fn copy_index(api: Api, entries: &'static [Entry]) -> Option<usize> {
+fn copy_index(api: Api) -> Option<usize> {
     COPIES
         .iter()
-        .position(|place| place.get_or_init(|| FunctionHome { api, entries }).api.identity() == api.identity())
+        .position(|place| place.get_or_init(|| FunctionHome { api }).api.identity() == api.identity())
 }
 
 /// Gives a connection our functions.
 fn add_functions(database: *mut Database, api: &Api, entries: &'static [Entry]) -> Result<(), Code> {
     const UTF8_DIRECT_ONLY: c_int = 1 | 0x8_0000;
-    let copy = copy_index(*api, entries).ok_or(Code::NOMEM)?;
+    let copy = copy_index(*api).ok_or(Code::NOMEM)?;
     for entry in entries {
         let data = std::ptr::from_ref(entry).cast_mut().cast::<c_void>();
         // SAFETY: the connection is open; name and entry live for ever; the trampoline is this copy's own.

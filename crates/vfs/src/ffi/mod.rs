@@ -16,6 +16,7 @@ mod fork_page;
 mod function;
 mod guard;
 mod lower;
+mod machine;
 mod module;
 mod name;
 mod shm;
@@ -32,6 +33,7 @@ pub use function::{
     install_linked, visit_file,
 };
 pub use lower::{LowerFile, LowerVfs};
+pub use machine::{cycle_count, os_random};
 pub use module::{Table, TableRow};
 pub use name::Name;
 pub use shm::{ShmLock, ShmMemory, ShmRegion};

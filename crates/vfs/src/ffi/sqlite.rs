@@ -35,7 +35,6 @@ pub struct RawFile {
 
 /// `sqlite3_io_methods`, version 3.
 #[repr(C)]
-#[expect(missing_docs, reason = "named and documented at sqlite.org/c3ref/io_methods.html")]
 pub struct IoMethods {
     pub version: c_int,
     pub close: Option<unsafe extern "C" fn(*mut RawFile) -> c_int>,
@@ -63,7 +62,6 @@ pub type RawSystemCall = Option<unsafe extern "C" fn()>;
 
 /// `sqlite3_vfs`, version 3.
 #[repr(C)]
-#[expect(missing_docs, reason = "named and documented at sqlite.org/c3ref/vfs.html")]
 pub struct RawVfs {
     pub version: c_int,
     pub file_size: c_int,
