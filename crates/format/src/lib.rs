@@ -13,10 +13,14 @@ mod epoch_record;
 mod error;
 mod field;
 mod geometry;
+pub mod journal;
 mod page_size;
 mod slot;
 mod state;
 mod superblock;
+mod synthetic_header;
+pub mod trailer;
+pub mod wal;
 mod whole;
 
 pub use choice::{Chosen, choose};
@@ -33,6 +37,7 @@ pub use superblock::{
     EPOCH_COUNT_MAX, FORMAT_VERSION, RESERVE, SLOT_COUNT_MAX, SUPERBLOCK_A, SUPERBLOCK_B,
     SUPERBLOCK_SIZE_MAX, Superblock,
 };
+pub use synthetic_header::{AutoVacuum, SQLITE_HEADER_SIZE, synthetic_header};
 pub use whole::{Whole, inspect};
 
 #[cfg(test)]
