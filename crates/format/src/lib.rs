@@ -1,2 +1,44 @@
 //! Selenite: the bytes of superblock, key slot, page trailer, WAL frame and journal record.
+//!
+//! `docs/FORMAT.md` is normative; this crate is its bytes and nothing else.
+//!
+//! F1. No input panics: whatever a file holds is parsed or refused.
+//! F2. What [`Superblock::encode`] writes, [`Superblock::parse`] reads back to the same value.
+//! F3. Nothing is decrypted here and no MAC is checked: that is left to `selenite-cipher`, what a slot means to
+//!     `selenite-keyring`, a page to `selenite-page`, and every file to the VFS.
 #![forbid(unsafe_code)]
+
+mod choice;
+mod epoch_record;
+mod error;
+mod field;
+mod geometry;
+pub mod journal;
+mod page_size;
+mod slot;
+mod state;
+mod superblock;
+mod synthetic_header;
+pub mod trailer;
+pub mod wal;
+mod whole;
+
+pub use choice::{Chosen, choose};
+pub use epoch_record::EpochRecord;
+pub use error::FormatError;
+pub use geometry::{FileOffset, Geometry, PREFIX_SIZE};
+pub use page_size::PageSize;
+pub use slot::{
+    SLOT_IDENTIFIER_SIZE_MAX, SLOT_LABEL_SIZE_MAX, SLOT_PARAMETERS_SIZE_MAX, SLOT_WRAPPED_SIZE_MAX,
+    Slot, SlotKind,
+};
+pub use state::State;
+pub use superblock::{
+    EPOCH_COUNT_MAX, FORMAT_VERSION, RESERVE, SLOT_COUNT_MAX, SUPERBLOCK_A, SUPERBLOCK_B,
+    SUPERBLOCK_SIZE_MAX, Superblock,
+};
+pub use synthetic_header::{AutoVacuum, SQLITE_HEADER_SIZE, synthetic_header};
+pub use whole::{Whole, inspect};
+
+#[cfg(test)]
+mod document;

@@ -1,0 +1,76 @@
+//! Which of the two superblocks counts (FORMAT 2.6 and 3.6).
+
+use crate::superblock::MAGIC;
+use crate::{PREFIX_SIZE, Whole, inspect};
+
+/// What the first 64 KiB of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen<'a> {
+    /// Superblock A counts; these are its bytes, and no more. If it is then refused, B must not be used in its stead.
+    A(&'a [u8]),
+    /// Superblock B counts; these are its bytes, and no more. If it is then refused, A must not be used in its stead.
+    B(&'a [u8]),
+    /// No superblock and no page: an empty file, or a creation that was cut off (FORMAT 2.6).
+    Empty,
+    /// An SQLite database in clear.
+    Plain,
+    /// Neither ours nor SQLite's.
+    Foreign,
+    /// One of ours, with neither superblock whole.
+    Torn,
+}
+
+/// Chooses between `a`, the file's bytes from 0, and `b`, its bytes from 32768: up to 32768 of each, fewer where the
+/// file ends before.
+pub fn choose<'a>(a: &'a [u8], b: &'a [u8], file_size: u64) -> Chosen<'a> {
+    match (inspect(a), inspect(b)) {
+        (
+            Whole::Yes {
+                generation: of_a,
+                size: size_a,
+            },
+            Whole::Yes {
+                generation: of_b,
+                size: size_b,
+            },
+        ) => {
+            if of_b > of_a {
+                Chosen::B(&b[..size_b])
+            } else {
+                Chosen::A(&a[..size_a])
+            }
+        }
+        (Whole::Yes { size, .. }, Whole::No) => Chosen::A(&a[..size]),
+        (Whole::No, Whole::Yes { size, .. }) => Chosen::B(&b[..size]),
+        (Whole::No, Whole::No) => choose_none(a, b, file_size),
+    }
+}
+
+fn choose_none<'a>(a: &[u8], b: &[u8], file_size: u64) -> Chosen<'a> {
+    if file_size <= PREFIX_SIZE && is_cut_off(a) && is_cut_off(b) {
+        Chosen::Empty
+    } else if a.starts_with(SQLITE_MAGIC) {
+        Chosen::Plain
+    } else if a.starts_with(&MAGIC) || b.starts_with(&MAGIC) {
+        Chosen::Torn
+    } else {
+        Chosen::Foreign
+    }
+}
+
+/// Whether `place` begins with a leading part of the magic, perhaps empty, the rest of 16 bytes being zero or missing.
+fn is_cut_off(place: &[u8]) -> bool {
+    let head = &place[..place.len().min(MAGIC.len())];
+    let written = head
+        .iter()
+        .zip(&MAGIC)
+        .take_while(|(byte, magic)| byte == magic)
+        .count();
+    head[written..].iter().all(|&byte| byte == 0)
+}
+
+/// The first 16 bytes of an SQLite database (<https://sqlite.org/fileformat.html>, 1.3.1).
+const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! The rollback journal (FORMAT 7): <https://sqlite.org/fileformat.html>, section 3, with a few bytes changed.
+//!
+//! J1. On disk byte 0 of a journal is 0, whatever SQLite wrote there: a SQLite that does not know this format takes the
+//!     journal for finished.
+
+use selenite_cipher::PageNo;
+
+use crate::PageSize;
+use crate::field::Field;
+
+/// The first bytes of a journal that is hot.
+pub const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+/// The fields of a header; zeros fill it up to the size of a sector.
+pub const HEADER_SIZE: usize = 28;
+/// Where the sealed image begins in a record.
+pub const RECORD_IMAGE_OFFSET: usize = 4;
+/// A record's page number and checksum together.
+pub const RECORD_OVERHEAD: usize = 8;
+/// The record count of a header that leaves counting to the size of the file.
+pub const RECORD_COUNT_UNKNOWN: u32 = u32::MAX;
+
+/// A header of a journal as SQLite knows it, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// How many records follow, or [`RECORD_COUNT_UNKNOWN`].
+    pub record_count: u32,
+    /// From which the checksum of every record starts.
+    pub nonce: u32,
+    /// How many pages the database had.
+    pub page_count: u32,
+    /// Headers begin at multiples of it.
+    pub sector_size: u32,
+    /// As it stands there, whatever it is.
+    pub page_size: u32,
+}
+
+/// The first 8 bytes of a journal as they go to disk.
+pub fn magic_to_disk(start: [u8; 8]) -> [u8; 8] {
+    let [_, rest @ ..] = start;
+    let mut out = [0; 8];
+    out[1..].copy_from_slice(&rest);
+    out
+}
+
+/// The first 8 bytes of a journal on disk as SQLite is given them.
+pub fn magic_from_disk(start: [u8; 8]) -> [u8; 8] {
+    if start[1..] == MAGIC[1..] {
+        MAGIC
+    } else {
+        start
+    }
+}
+
+impl Header {
+    /// Takes a header apart, as SQLite is given it; `None` where it has not the magic.
+    pub fn parse(bytes: &[u8; HEADER_SIZE]) -> Option<Self> {
+        let number = |field: Field<4>| u32::from_be_bytes(field.read(bytes));
+        (MAGIC_FIELD.read(bytes) == MAGIC).then(|| Self {
+            record_count: number(RECORD_COUNT),
+            nonce: number(NONCE),
+            page_count: number(PAGE_COUNT),
+            sector_size: number(SECTOR_SIZE),
+            page_size: number(PAGE_SIZE),
+        })
+    }
+
+    /// The bytes of a header, as SQLite would write them.
+    pub fn encode(&self) -> [u8; HEADER_SIZE] {
+        let mut out = [0; HEADER_SIZE];
+        MAGIC_FIELD.write(&mut out, MAGIC);
+        RECORD_COUNT.write(&mut out, self.record_count.to_be_bytes());
+        NONCE.write(&mut out, self.nonce.to_be_bytes());
+        PAGE_COUNT.write(&mut out, self.page_count.to_be_bytes());
+        SECTOR_SIZE.write(&mut out, self.sector_size.to_be_bytes());
+        PAGE_SIZE.write(&mut out, self.page_size.to_be_bytes());
+        out
+    }
+}
+
+/// A record on disk, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Which page the record holds.
+    pub page_no: PageNo,
+    /// The sealed image.
+    pub image: &'a [u8],
+    /// SQLite's checksum plus the mask (FORMAT 7.2).
+    pub checksum: u32,
+}
+
+impl<'a> Record<'a> {
+    /// Takes a record apart; `None` where `bytes` are not as many as a record has.
+    pub fn parse(bytes: &'a [u8], page_size: PageSize) -> Option<Self> {
+        let (page_no, rest) = bytes.split_first_chunk()?;
+        let (image, checksum) = rest.split_last_chunk()?;
+        (image.len() == page_size.bytes()).then_some(Self {
+            page_no: PageNo(u32::from_be_bytes(*page_no)),
+            image,
+            checksum: u32::from_be_bytes(*checksum),
+        })
+    }
+}
+
+/// How many bytes a record has.
+pub const fn record_size(page_size: PageSize) -> usize {
+    page_size.bytes() + RECORD_OVERHEAD
+}
+
+/// SQLite's checksum of a record, masked (FORMAT 7.2).
+pub const fn mask_checksum(checksum: u32, mask: u32) -> u32 {
+    checksum.wrapping_add(mask)
+}
+
+/// SQLite's checksum of a record, of a masked one.
+pub const fn unmask_checksum(masked: u32, mask: u32) -> u32 {
+    masked.wrapping_sub(mask)
+}
+
+/// SQLite's checksum over a page in clear (pager_cksum in pager.c): the nonce and every 200th byte, from the end.
+pub fn checksum(nonce: u32, page: &[u8]) -> u32 {
+    let offsets = (0..page.len())
+        .rev()
+        .skip(199)
+        .step_by(200)
+        .filter(|&offset| offset > 0);
+    offsets.fold(nonce, |sum, offset| {
+        sum.wrapping_add(u32::from(page[offset]))
+    })
+}
+
+const MAGIC_FIELD: Field<8> = Field::at(0);
+const RECORD_COUNT: Field<4> = Field::at(8);
+const NONCE: Field<4> = Field::at(12);
+const PAGE_COUNT: Field<4> = Field::at(16);
+const SECTOR_SIZE: Field<4> = Field::at(20);
+const PAGE_SIZE: Field<4> = Field::at(24);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn magic_comes_back_from_disk_and_nothing_else_changes() {
+        assert_eq!(
+            magic_to_disk(MAGIC),
+            [0, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+        );
+        assert_eq!(magic_from_disk(magic_to_disk(MAGIC)), MAGIC);
+        // A header that pager.c has not synced yet, and one that PERSIST mode has ended, are zeros.
+        assert_eq!(magic_from_disk(magic_to_disk([0; 8])), [0; 8]);
+        for index in 1..8 {
+            let mut damaged = magic_to_disk(MAGIC);
+            damaged[index] ^= 1;
+            assert_eq!(magic_from_disk(damaged), damaged);
+        }
+    }
+
+    /// pager_cksum: `i = pageSize - 200; while( i>0 ){ cksum += aData[i]; i -= 200; }`
+    #[test]
+    fn checksum_is_that_of_pager_cksum() {
+        for size in [0, 1, 199, 200, 201, 400, 1024, 4096, 65536] {
+            let page: Vec<u8> = (1..=251).cycle().take(size).collect();
+            let mut expected = 0xffff_ff00_u32;
+            let mut i = size;
+            while i > 200 {
+                i -= 200;
+                expected = expected.wrapping_add(u32::from(page[i]));
+            }
+            assert_eq!(checksum(0xffff_ff00, &page), expected, "{size}");
+        }
+    }
+
+    #[test]
+    fn record_is_parsed_at_its_size_only() {
+        let bytes: Vec<u8> = (0..=255).cycle().take(record_size(PageSize::MIN)).collect();
+        let record = Record::parse(&bytes, PageSize::MIN).unwrap();
+        assert_eq!(record.page_no, PageNo(0x0001_0203));
+        assert_eq!(record.image, &bytes[RECORD_IMAGE_OFFSET..1028]);
+        assert_eq!(record.checksum.to_be_bytes(), bytes[1028..]);
+        for size in (0..bytes.len()).chain([bytes.len() + 1]) {
+            let mut other = bytes.clone();
+            other.resize(size, 0);
+            assert_eq!(Record::parse(&other, PageSize::MIN), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn header_comes_back(bytes: [u8; HEADER_SIZE]) {
+            prop_assert_eq!(Header::parse(&bytes).is_some(), bytes[..8] == MAGIC);
+            let mut bytes = bytes;
+            bytes[..8].copy_from_slice(&MAGIC);
+            prop_assert_eq!(Header::parse(&bytes).unwrap().encode(), bytes);
+        }
+
+        #[test]
+        fn unmask_undoes_mask(checksum: u32, mask: u32) {
+            prop_assert_eq!(unmask_checksum(mask_checksum(checksum, mask), mask), checksum);
+        }
+    }
+}
