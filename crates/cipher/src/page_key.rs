@@ -6,6 +6,7 @@
 
 mod aead;
 mod aegis;
+mod copy;
 mod none;
 mod triple_des;
 
@@ -13,6 +14,7 @@ use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, CHACHA20_POLY1305};
 
 use self::aead::Aead;
 use self::aegis::{Aegis128X4, Aegis256X4};
+use self::copy::copy;
 use self::triple_des::TripleDes;
 use crate::{
     DataKey, DatabaseId, Epoch, PageNo, PageNonce, SessionId, Suite, TRAILER_SIZE, Trailer,
@@ -76,7 +78,7 @@ impl PageKey {
         let aad = self.associated_data(page_no);
         fields.tag = match &self.body {
             Body::None => {
-                out.copy_from_slice(plain);
+                copy(plain, out);
                 none::tag(&aad, &fields, plain)
             }
             Body::Aead(_, key) => key.seal(&aad, nonce, plain, out),

@@ -6,6 +6,7 @@
 use aegis::{aegis128x4, aegis256x4};
 
 use super::AssociatedData;
+use super::copy::copy;
 use crate::{PageNonce, Secret, Trailer, Unauthentic};
 
 /// A key of AEGIS-128X4.
@@ -23,7 +24,7 @@ impl Aegis128X4 {
         plain: &[u8],
         out: &mut [u8],
     ) -> [u8; 16] {
-        out.copy_from_slice(plain);
+        copy(plain, out);
         self.cipher(nonce).encrypt_in_place(out, &aad.0)
     }
 
@@ -34,7 +35,7 @@ impl Aegis128X4 {
         sealed: &[u8],
         out: &mut [u8],
     ) -> Result<(), Unauthentic> {
-        out.copy_from_slice(sealed);
+        copy(sealed, out);
         self.cipher(&trailer.nonce)
             .decrypt_in_place(out, &trailer.tag, &aad.0)
             .map_err(|_| Unauthentic)
@@ -60,7 +61,7 @@ impl Aegis256X4 {
         plain: &[u8],
         out: &mut [u8],
     ) -> [u8; 16] {
-        out.copy_from_slice(plain);
+        copy(plain, out);
         self.cipher(nonce).encrypt_in_place(out, &aad.0)
     }
 
@@ -71,7 +72,7 @@ impl Aegis256X4 {
         sealed: &[u8],
         out: &mut [u8],
     ) -> Result<(), Unauthentic> {
-        out.copy_from_slice(sealed);
+        copy(sealed, out);
         self.cipher(&trailer.nonce)
             .decrypt_in_place(out, &trailer.tag, &aad.0)
             .map_err(|_| Unauthentic)

@@ -3,6 +3,7 @@
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 
 use super::AssociatedData;
+use super::copy::copy;
 use crate::sha256::sha256_of_parts;
 use crate::trailer::TRAILER_HEAD_SIZE;
 use crate::{Trailer, Unauthentic};
@@ -23,6 +24,6 @@ pub(super) fn open(
     out: &mut [u8],
 ) -> Result<(), Unauthentic> {
     verify_slices_are_equal(&tag(aad, trailer, sealed), &trailer.tag).map_err(|_| Unauthentic)?;
-    out.copy_from_slice(sealed);
+    copy(sealed, out);
     Ok(())
 }
