@@ -130,14 +130,14 @@ impl PageKey {
     }
 
     /// The associated data of a page (FORMAT 5.2).
-    fn associated_data(&self, page_no: PageNo) -> AssociatedData {
+    fn associated_data(&self, page_no: PageNo) -> [u8; ASSOCIATED_DATA_SIZE] {
         let mut bytes = [0; ASSOCIATED_DATA_SIZE];
         bytes[..2].copy_from_slice(&FORMAT_VERSION.to_be_bytes());
         bytes[2..18].copy_from_slice(&self.database_id.0);
         bytes[18..22].copy_from_slice(&page_no.0.to_be_bytes());
         bytes[22..26].copy_from_slice(&self.epoch.0.to_be_bytes());
         bytes[26..].copy_from_slice(&self.suite().id().to_be_bytes());
-        AssociatedData(bytes)
+        bytes
     }
 }
 
@@ -194,6 +194,3 @@ impl Body {
 const FORMAT_VERSION: u16 = 1;
 
 const ASSOCIATED_DATA_SIZE: usize = 28;
-
-/// What is bound into the tag of a page besides the page.
-struct AssociatedData([u8; ASSOCIATED_DATA_SIZE]);
