@@ -19,7 +19,7 @@ const TURN_COUNT: usize = 201;
 const SESSION: SessionId = SessionId([1; 16]);
 const DATABASE: DatabaseId = DatabaseId([2; 16]);
 
-/// Pages in a turn; triple DES takes about 100 times as long as the others.
+/// Pages in a turn; triple DES takes hundreds of times as long as the others.
 fn page_count(suite: Suite) -> u32 {
     if suite.is_deprecated() { 10 } else { 500 }
 }

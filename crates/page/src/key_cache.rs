@@ -2,8 +2,8 @@
 
 use selenite_cipher::{DataKey, PageKey, SessionId};
 
-/// 64 sessions: a key costs about as much as a few pages to derive and about half a KiB to keep, and
-/// a file rarely holds pages of more writers side by side.
+/// 64 sessions: a key costs about as much as a page to derive and about half a KiB to keep, and a file
+/// rarely holds pages of more writers side by side.
 const KEY_COUNT_MAX: usize = 64;
 
 /// A bounded number of page keys, the one used last in front.
