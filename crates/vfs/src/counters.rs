@@ -83,7 +83,8 @@ impl RoleCounters {
     }
 
     fn run<E>(&self, number: u64, size: usize, body: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-        self.bytes.fetch_add(u64::try_from(size).unwrap_or(0), Ordering::Relaxed);
+        self.bytes
+            .fetch_add(u64::try_from(size).unwrap_or(0), Ordering::Relaxed);
         if !number.is_multiple_of(SAMPLE_EVERY) {
             return body();
         }

@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use selenite_cipher::Suite;
+use selenite_cipher::{PageNo, Suite};
 use selenite_format::{Geometry, State};
-use selenite_keyring::{Identity, KeyError, Unlocked};
+use selenite_keyring::{Config, Identity, Keyring, Unlocked};
 use selenite_page::{PageKeys, PageKeysParts, Scan};
 
-use crate::host::Host;
 use crate::error::VfsError;
-use crate::ffi::{Code, LockLevel, LowerFile, os_random};
+use crate::ffi::{Code, LockLevel, LowerFile};
+use crate::host::Host;
 use crate::role::Role;
 use crate::settings::Settings;
 use crate::superblock_pair::{Heads, Place, Prefix, read_prefix, store, store_new};
@@ -31,6 +31,8 @@ pub struct Database {
     pub settings: Settings,
     /// Its path, for messages.
     pub path: String,
+    config: Config,
+    keyring: Keyring,
     identities: Vec<Box<dyn Identity>>,
     inner: Mutex<Inner>,
     /// Counts the views: a file compares it before it uses the view that it holds.
@@ -68,15 +70,24 @@ impl Database {
     ///
     /// # Errors
     /// Whatever refuses the file: see [`VfsError`].
-    pub fn open(host: Arc<Host>, settings: Settings, path: String, lower: LowerFile) -> Result<Self, VfsError> {
+    pub fn open(
+        host: Arc<Host>,
+        config: Config,
+        settings: Settings,
+        path: String,
+        lower: LowerFile,
+    ) -> Result<Self, VfsError> {
         let identities = match &settings.identity {
-            Some(spec) => host.load_identity(spec)?,
+            Some(spec) => selenite_keyring::load(spec, &config)?,
             None => Vec::new(),
         };
+        let keyring = config.load_keyring()?;
         let database = Self {
             host,
             settings,
             path,
+            config,
+            keyring,
             identities,
             inner: Mutex::new(Inner {
                 lower,
@@ -167,7 +178,13 @@ impl Database {
         if suite == Suite::None && !self.settings.allow_plain {
             return Err(VfsError::NotEncrypted("the suite NONE was asked for"));
         }
-        let new = self.host.create_keys(&self.identities, self.settings.page_size, suite, now())?;
+        let new = Host::create_keys(
+            self.settings.identity.as_ref(),
+            &self.config,
+            self.settings.page_size,
+            suite,
+            now(),
+        )?;
         let (new, place) = store_new(&mut inner.lower, new)?;
         inner.page_count = Some(0);
         self.adopt(inner, new, place)
@@ -183,7 +200,9 @@ impl Database {
         change: impl FnOnce(&Unlocked) -> Result<(Unlocked, bool), VfsError>,
     ) -> Result<(), VfsError> {
         if !self.holds_write_lock(inner) {
-            return Err(VfsError::SettingsMismatch("keys are changed inside BEGIN IMMEDIATE only"));
+            return Err(VfsError::SettingsMismatch(
+                "keys are changed inside BEGIN IMMEDIATE only",
+            ));
         }
         self.refresh(inner)?;
         let Content::Sealed(view) = inner.content.clone() else {
@@ -199,11 +218,17 @@ impl Database {
     /// # Errors
     /// Whatever the VFS below says.
     pub fn note_pages(&self, inner: &mut Inner, exist: bool) -> Result<(), VfsError> {
-        let Content::Sealed(view) = &inner.content else { return Ok(()) };
-        if view.unlocked.superblock().pages_exist == exist {
+        let Content::Sealed(view) = &inner.content else {
+            return Ok(());
+        };
+        if view.unlocked.superblock.pages_exist == exist {
             return Ok(());
         }
-        self.change_superblock(inner, |unlocked| Ok((unlocked.with_pages_exist(exist)?, false)))
+        self.change_superblock(inner, |unlocked| {
+            let mut next = unlocked.with_generation(unlocked.superblock.generation + 1);
+            next.set_pages_exist(exist);
+            Ok((next, false))
+        })
     }
 
     /// Whether the superblock promises pages that the file does not have: it was emptied by someone (FORMAT 3.9).
@@ -211,9 +236,11 @@ impl Database {
     /// # Errors
     /// `NotEncrypted` then.
     pub fn check_not_emptied(&self, inner: &mut Inner) -> Result<(), VfsError> {
-        let Content::Sealed(view) = &inner.content else { return Ok(()) };
+        let Content::Sealed(view) = &inner.content else {
+            return Ok(());
+        };
         let size = inner.lower.size()?;
-        if view.unlocked.superblock().pages_exist && view.geometry.page_count(size) == 0 && !self.settings.allow_plain {
+        if view.unlocked.superblock.pages_exist && view.geometry.page_count(size) == 0 && !self.settings.allow_plain {
             return Err(VfsError::NotEncrypted("all its pages were cut off"));
         }
         Ok(())
@@ -223,7 +250,7 @@ impl Database {
         let in_force = !self.identities.is_empty();
         match read_prefix(&mut inner.lower)? {
             Prefix::Sealed { bytes, place, heads } => {
-                let unlocked = self.host.unlock(&bytes, &self.identities)?;
+                let unlocked = self.host.unlock(&bytes, &self.identities, &self.keyring)?;
                 inner.heads = Some(heads);
                 self.adopt_read(inner, unlocked, place)?;
                 self.check_not_emptied(inner)
@@ -235,9 +262,9 @@ impl Database {
                 self.set_content(inner, Content::Empty);
                 Ok(())
             }
-            Prefix::Plain if in_force && !self.settings.allow_plain => {
-                Err(VfsError::NotEncrypted("it is a database in clear, and an identity is in force"))
-            }
+            Prefix::Plain if in_force && !self.settings.allow_plain => Err(VfsError::NotEncrypted(
+                "it is a database in clear, and an identity is in force",
+            )),
             Prefix::Plain => {
                 self.set_content(inner, Content::Plain);
                 Ok(())
@@ -250,7 +277,7 @@ impl Database {
     /// Goes on with a superblock that this connection wrote.
     fn adopt(&self, inner: &mut Inner, unlocked: Unlocked, place: Place) -> Result<(), VfsError> {
         inner.heads = Some(Heads::read(&mut inner.lower)?);
-        if unlocked.superblock().state == State::Retired {
+        if unlocked.superblock.state == State::Retired {
             return Ok(());
         }
         self.adopt_read(inner, unlocked, place)
@@ -269,7 +296,7 @@ impl Database {
     }
 
     fn view_of(&self, unlocked: Unlocked) -> Result<View, VfsError> {
-        let superblock = unlocked.superblock();
+        let superblock = &unlocked.superblock;
         let only_none = superblock.epochs.iter().all(|epoch| epoch.suite == Suite::None);
         let in_force = !self.identities.is_empty();
         if only_none && in_force && !self.settings.allow_plain {
@@ -277,7 +304,9 @@ impl Database {
         }
         let scan = match superblock.state {
             State::Steady => Scan::Steady,
-            State::SwitchingOn => Scan::SwitchingOn { cursor: superblock.cursor },
+            State::SwitchingOn => Scan::SwitchingOn {
+                cursor: PageNo(superblock.cursor),
+            },
             State::SwitchingOff => Scan::SwitchingOff,
             State::Changing => Scan::Changing,
             State::Finishing => Scan::Finishing,
@@ -296,20 +325,19 @@ impl Database {
         .map_err(|error| VfsError::of_page(error, Role::Main, 0))?;
         let geometry = Geometry::new(superblock.page_size);
         let log_key = unlocked.log_key()?;
-        Ok(View { page_keys: Arc::new(page_keys), log_key, geometry, unlocked })
+        Ok(View {
+            page_keys: Arc::new(page_keys),
+            log_key,
+            geometry,
+            unlocked,
+        })
     }
 }
 
 /// Seconds since 1970, UTC.
 #[must_use]
 pub fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
-}
-
-/// Randomness for new keys.
-///
-/// # Errors
-/// As [`os_random`].
-pub fn random(out: &mut [u8]) -> Result<(), KeyError> {
-    os_random(out).map_err(|_| KeyError::NoKey)
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }

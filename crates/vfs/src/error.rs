@@ -62,7 +62,9 @@ impl VfsError {
             Self::Key(error) => match error {
                 KeyError::NoKey => Code::AUTH,
                 KeyError::KeyServiceAway { .. } => Code::IOERR_AUTH,
-                KeyError::Tampered { .. } | KeyError::Superblock(_) => Code::CORRUPT,
+                KeyError::Tampered { .. } | KeyError::Damaged => Code::CORRUPT,
+                KeyError::UnsupportedVersion { .. } => Code::CANTOPEN,
+                KeyError::NotEncrypted => Code::NOTADB,
                 KeyError::Retired => Code::IOERR_VNODE,
                 _ => Code::IOERR_BADKEY,
             },
@@ -81,7 +83,11 @@ impl VfsError {
     #[must_use]
     pub fn of_page(error: PageError, role: Role, page_no: u32) -> Self {
         match error {
-            PageError::UnknownEpoch { epoch, .. } => Self::UnknownEpoch { role, page_no, epoch: epoch.0 },
+            PageError::UnknownEpoch { epoch, .. } => Self::UnknownEpoch {
+                role,
+                page_no,
+                epoch: epoch.0,
+            },
             PageError::DeprecatedSuite => Self::DeprecatedSuite,
             PageError::SettingsMismatch => Self::SettingsMismatch("page size or reserved bytes"),
             PageError::Unauthentic | _ => Self::Unauthentic { role, page_no },

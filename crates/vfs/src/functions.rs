@@ -15,12 +15,36 @@ use crate::status;
 
 /// All of them.
 pub const FUNCTIONS: &[Entry] = &[
-    Entry { name: c"selenite_version", arguments: 0, body: version },
-    Entry { name: c"selenite_default", arguments: 1, body: default },
-    Entry { name: c"selenite_last_error", arguments: 0, body: last_error },
-    Entry { name: c"selenite_apply", arguments: -1, body: apply },
-    Entry { name: c"selenite_reserve", arguments: 2, body: reserve },
-    Entry { name: c"selenite_retire", arguments: 1, body: retire },
+    Entry {
+        name: c"selenite_version",
+        arguments: 0,
+        body: version,
+    },
+    Entry {
+        name: c"selenite_default",
+        arguments: 1,
+        body: default,
+    },
+    Entry {
+        name: c"selenite_last_error",
+        arguments: 0,
+        body: last_error,
+    },
+    Entry {
+        name: c"selenite_apply",
+        arguments: -1,
+        body: apply,
+    },
+    Entry {
+        name: c"selenite_reserve",
+        arguments: 2,
+        body: reserve,
+    },
+    Entry {
+        name: c"selenite_retire",
+        arguments: 1,
+        body: retire,
+    },
 ];
 
 /// The table-valued function.
@@ -64,7 +88,10 @@ fn apply(call: &FunctionCall<'_>) -> Result<Value, String> {
 /// `selenite_reserve(schema, count)`: a VACUUM that follows leaves `count` bytes free in every page.
 fn reserve(call: &FunctionCall<'_>) -> Result<Value, String> {
     let schema = schema_of(call, 0)?;
-    let count = call.integer(1).and_then(|count| i32::try_from(count).ok()).ok_or("a count of bytes is missing")?;
+    let count = call
+        .integer(1)
+        .and_then(|count| i32::try_from(count).ok())
+        .ok_or("a count of bytes is missing")?;
     call.reserve_bytes(&schema, count).map_err(|code| code.to_string())?;
     Ok(Value::Integer(i64::from(count)))
 }
@@ -76,8 +103,11 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
         let database = main.database.clone();
         let mut inner = database.lock();
         match database.content_of(&inner) {
-            Content::Sealed(_) => database
-                .change_superblock(&mut inner, |unlocked: &Unlocked| Ok((unlocked.retired()?, true))),
+            Content::Sealed(_) => database.change_superblock(&mut inner, |unlocked: &Unlocked| {
+                let mut next = unlocked.with_generation(unlocked.superblock.generation + 1);
+                next.retire();
+                Ok((next, true))
+            }),
             Content::Empty => Err(VfsError::NotEncrypted("it is empty")),
             Content::Plain => {
                 if !database.holds_write_lock(&inner) {
@@ -89,7 +119,12 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
                 // change counter makes every connection read page 1 again.
                 header[18..20].fill(255);
                 for counter in [24, 92] {
-                    let bytes = [header[counter], header[counter + 1], header[counter + 2], header[counter + 3]];
+                    let bytes = [
+                        header[counter],
+                        header[counter + 1],
+                        header[counter + 2],
+                        header[counter + 3],
+                    ];
                     let next = u32::from_be_bytes(bytes).wrapping_add(1);
                     header[counter..counter + 4].copy_from_slice(&next.to_be_bytes());
                 }
@@ -102,7 +137,9 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
 }
 
 fn status_rows(file: &mut dyn Any) -> Vec<Vec<Value>> {
-    file.downcast_mut::<MainFile>().map(|main| status::rows(main)).unwrap_or_default()
+    file.downcast_mut::<MainFile>()
+        .map(|main| status::rows(main))
+        .unwrap_or_default()
 }
 
 fn schema_of(call: &FunctionCall<'_>, argument: usize) -> Result<CString, String> {

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use selenite_cipher::Suite;
 use selenite_format::PageSize;
-use selenite_keyring::{Cache, Config, Identity, KeyError, Keyring, Spec, Unlocked};
+use selenite_keyring::{Cache, Config, Identity, KeyError, Keyring, Recipient, Spec, Unlocked};
 
 use crate::counters::Counters;
-use crate::database::{Database, random};
+use crate::database::Database;
 use crate::error::VfsError;
 use crate::ffi::{Api, Code, LowerVfs, Name};
 
@@ -22,8 +22,6 @@ pub struct Host {
     pub lower: LowerVfs,
     /// What was sealed and opened.
     pub counters: Counters,
-    config: Config,
-    keyring: Keyring,
     /// Unwrapped master keys, so that a passphrase is not stretched at every open.
     cache: Cache,
     open: Mutex<Vec<Open>>,
@@ -37,62 +35,57 @@ struct Open {
 }
 
 impl Host {
-    /// Reads the configuration, once for every copy.
-    ///
-    /// # Errors
-    /// A config or keyring file that can't be read, or does not say what it should.
-    pub fn new(api: Api, lower: LowerVfs) -> Result<Self, KeyError> {
-        let config = Config::load(&|variable| std::env::var_os(variable))?;
-        let keyring = config.load_keyring()?;
-        Ok(Self {
+    /// A copy of SQLite that has just loaded us.
+    #[must_use]
+    pub fn new(api: Api, lower: LowerVfs) -> Self {
+        Self {
             api,
             lower,
             counters: Counters::default(),
-            config,
-            keyring,
-            cache: Cache::default(),
+            cache: Cache::new(),
             open: Mutex::default(),
             last_error: Mutex::default(),
-        })
+        }
     }
 
-    /// The configuration.
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
-    /// The identities that a spec names.
+    /// The configuration, read anew: a program may set its environment after it loaded us.
     ///
     /// # Errors
     /// As the keyring has it.
-    pub fn load_identity(&self, spec: &Spec) -> Result<Vec<Box<dyn Identity>>, KeyError> {
-        selenite_keyring::load_identity(spec, &self.config)
+    pub fn load_config() -> Result<Config, KeyError> {
+        Config::load(&|variable| std::env::var_os(variable))
     }
 
     /// Opens a superblock with one of the identities.
     ///
     /// # Errors
     /// As the keyring has it.
-    pub fn unlock(&self, bytes: &[u8], identities: &[Box<dyn Identity>]) -> Result<Unlocked, KeyError> {
-        selenite_keyring::unlock(bytes, identities, &self.keyring, &self.cache)
+    pub fn unlock(
+        &self,
+        bytes: &[u8],
+        identities: &[Box<dyn Identity>],
+        keyring: &Keyring,
+    ) -> Result<Unlocked, KeyError> {
+        selenite_keyring::unlock(bytes, identities, keyring, &self.cache)
     }
 
-    /// Keys for a new database, wrapped for each of the identities.
+    /// Keys for a new database, wrapped for each identity that the spec names.
     ///
     /// # Errors
     /// `NoKey` where there is none; as the keyring has it.
     pub fn create_keys(
-        &self,
-        identities: &[Box<dyn Identity>],
+        spec: Option<&Spec>,
+        config: &Config,
         page_size: PageSize,
         suite: Suite,
         now: u64,
     ) -> Result<Unlocked, KeyError> {
-        if identities.is_empty() {
-            return Err(KeyError::NoKey);
-        }
-        let recipients: Vec<_> = identities.iter().map(|identity| identity.as_recipient()).collect();
-        selenite_keyring::create(page_size, suite, &recipients, now, &mut |out| random(out))
+        let spec = spec.ok_or(KeyError::NoKey)?;
+        let recipients: Vec<Box<dyn Recipient>> = selenite_keyring::load(spec, config)?
+            .into_iter()
+            .map(|identity| identity as Box<dyn Recipient>)
+            .collect();
+        selenite_keyring::create(page_size, suite, &recipients, now, &mut selenite_keyring::os_random)
     }
 
     /// Notes an open database, so that its WAL and journals find it.
@@ -111,19 +104,26 @@ impl Host {
     #[must_use]
     pub fn find(&self, database_name: &Name<'_>) -> Option<Arc<Database>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = open.iter().rev().find(|entry| entry.name_address == database_name.address());
+        let own = open
+            .iter()
+            .rev()
+            .find(|entry| entry.name_address == database_name.address());
         if let Some(database) = own.and_then(|entry| entry.database.upgrade()) {
             return Some(database);
         }
         let path = database_name.path().to_string_lossy();
-        open.iter().rev().filter(|entry| entry.path == path).find_map(|entry| entry.database.upgrade())
+        open.iter()
+            .rev()
+            .filter(|entry| entry.path == path)
+            .find_map(|entry| entry.database.upgrade())
     }
 
     /// Whether this copy has a database open under that path.
     #[must_use]
     pub fn has_open(&self, path: &str) -> bool {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.iter().any(|entry| entry.path == path && entry.database.strong_count() > 0)
+        open.iter()
+            .any(|entry| entry.path == path && entry.database.strong_count() > 0)
     }
 
     /// Why the last file was refused.

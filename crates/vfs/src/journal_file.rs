@@ -116,7 +116,10 @@ impl JournalFile {
     /// Follows SQLite through headers and records: readJournalHdr reads the magic, then each number by itself.
     fn note_read(&mut self, out: &[u8], offset: u64) {
         if out == MAGIC {
-            self.segment = Segment { start: offset, ..Segment::default() };
+            self.segment = Segment {
+                start: offset,
+                ..Segment::default()
+            };
         }
         let Some(number) = number_of(out) else { return };
         self.number = Some((offset, number));
@@ -143,7 +146,10 @@ impl JournalFile {
             Err(VfsError::Unauthentic { .. } | VfsError::UnknownEpoch { .. })
                 if !self.is_own && !self.is_covered(offset, view) =>
             {
-                let text = format!("page {} of the journal is not authentic: the journal ends before it", page_no.0);
+                let text = format!(
+                    "page {} of the journal is not authentic: the journal ends before it",
+                    page_no.0
+                );
                 self.database.host.remark(&self.database.path, &text);
                 // pager_playback takes a short read for the end of a journal that was never synced.
                 return Err(Code::IOERR_SHORT_READ.into());
@@ -183,9 +189,13 @@ impl JournalFile {
         }
         // PAGER_SJ_PGNO (pager.c): the name of the super-journal follows the number of the lock-byte page.
         let geometry = view.map_or(Geometry::new(self.database.settings.page_size), |view| view.geometry);
-        let is_name = self.number.is_some_and(|(at, number)| offset == at + 4 && number == geometry.lock_page().0);
+        let is_name = self
+            .number
+            .is_some_and(|(at, number)| offset == at + 4 && number == geometry.lock_page().0);
         if !is_name && !is_header(data) && data != MAGIC {
-            return Err(VfsError::SettingsMismatch("a write to the journal that is not one of a journal's"));
+            return Err(VfsError::SettingsMismatch(
+                "a write to the journal that is not one of a journal's",
+            ));
         }
         if is_header(data) && data.starts_with(&MAGIC) {
             self.sealer.begin()?;
@@ -221,10 +231,20 @@ impl JournalFile {
     }
 }
 
-/// A header as SQLite writes one: the magic, five numbers, zeros; or zeros alone, where it ends a journal.
+/// A header as SQLite writes one (writeJournalHdr, syncJournal, zeroJournalHdr in pager.c): five numbers between a
+/// magic, which is zeros until the records are synced, and zeros up to the sector's end; or magic and record count
+/// alone; or zeros alone.
 fn is_header(data: &[u8]) -> bool {
-    let rest = if data.starts_with(&MAGIC) { data.get(HEADER_SIZE..).unwrap_or(&[]) } else { data };
-    rest.iter().all(|&byte| byte == 0)
+    let numbers = match data.len() {
+        12 if data.starts_with(&MAGIC) => 8..12,
+        size if size >= HEADER_SIZE && (data.starts_with(&MAGIC) || data.starts_with(&[0; 8])) => 8..HEADER_SIZE,
+        _ => 0..0,
+    };
+    let magic = if numbers.is_empty() { 0 } else { MAGIC.len() };
+    data[magic..numbers.start.max(magic)]
+        .iter()
+        .chain(&data[numbers.end..])
+        .all(|&byte| byte == 0)
 }
 
 fn number_of(data: &[u8]) -> Option<u32> {

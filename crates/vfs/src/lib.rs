@@ -32,5 +32,9 @@ pub mod wal_file;
 /// What the extension's entry point and [`ffi::install_linked`] install.
 #[must_use]
 pub fn installer() -> ffi::Installer {
-    ffi::Installer { install: selenite::install, functions: functions::FUNCTIONS, tables: functions::TABLES }
+    ffi::Installer {
+        install: selenite::install,
+        functions: functions::FUNCTIONS,
+        tables: functions::TABLES,
+    }
 }

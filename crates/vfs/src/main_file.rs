@@ -45,7 +45,14 @@ impl MainFile {
     /// If the system has no randomness to give.
     pub fn new(database: Arc<Database>) -> Result<Self, VfsError> {
         let sealer = Sealer::new(Role::Main)?;
-        Ok(Self { database, sealer, image: Vec::new(), page: Vec::new(), change_counter: None, refused: false })
+        Ok(Self {
+            database,
+            sealer,
+            image: Vec::new(),
+            page: Vec::new(),
+            change_counter: None,
+            refused: false,
+        })
     }
 
     fn try_read(&mut self, out: &mut [u8], offset: u64) -> Result<(), VfsError> {
@@ -117,7 +124,10 @@ impl MainFile {
             Err(Code::IOERR_SHORT_READ) if self.image.iter().all(|&byte| byte == 0) => {
                 out.fill(0);
                 if self.is_within(number, geometry)? {
-                    return Err(VfsError::Unauthentic { role: Role::Main, page_no: number.0 });
+                    return Err(VfsError::Unauthentic {
+                        role: Role::Main,
+                        page_no: number.0,
+                    });
                 }
                 return Err(Code::IOERR_SHORT_READ.into());
             }
@@ -224,7 +234,11 @@ impl MainFile {
 
     /// M4. Seals zeros into every place between the end and `number`, and beside the displaced page (FORMAT 2.3, 2.5).
     fn fill_gap(&mut self, count: u32, number: PageNo, geometry: Geometry) -> Result<(), VfsError> {
-        let last = if number == geometry.displaced_page() { geometry.lock_page().0 } else { number.0 };
+        let last = if number == geometry.displaced_page() {
+            geometry.lock_page().0
+        } else {
+            number.0
+        };
         let zeros = vec![0; geometry.page_size().bytes()];
         self.image.resize(zeros.len(), 0);
         for missing in (count + 1)..last {
@@ -320,8 +334,10 @@ impl MainFile {
 
     /// A failure here is no failure of the transaction, which is committed: it is tried again by the next.
     fn note_pages_before_unlock(&self, inner: &mut crate::database::Inner) {
-        let Content::Sealed(view) = self.database.content_of(inner) else { return };
-        if view.unlocked.superblock().pages_exist || inner.level < LockLevel::EXCLUSIVE {
+        let Content::Sealed(view) = self.database.content_of(inner) else {
+            return;
+        };
+        if view.unlocked.superblock.pages_exist || inner.level < LockLevel::EXCLUSIVE {
             return;
         }
         let has_pages = inner.lower.size().is_ok_and(|size| view.geometry.page_count(size) > 0);
@@ -409,7 +425,8 @@ impl File for MainFile {
     }
 
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
-        self.try_write(data, offset).map_err(|error| self.database.report(&error))
+        self.try_write(data, offset)
+            .map_err(|error| self.database.report(&error))
     }
 
     fn truncate(&mut self, size: u64) -> Result<(), Code> {
@@ -472,7 +489,9 @@ impl File for MainFile {
 
 /// Page numbers count from 1, and end where SQLite's do.
 fn page_no(index: u64) -> Result<PageNo, VfsError> {
-    u32::try_from(index + 1).map(PageNo).map_err(|_| VfsError::Lower(Code::IOERR_READ))
+    u32::try_from(index + 1)
+        .map(PageNo)
+        .map_err(|_| VfsError::Lower(Code::IOERR_READ))
 }
 
 const TRAILER_SIZE_U64: u64 = 48;

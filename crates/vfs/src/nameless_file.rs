@@ -10,9 +10,7 @@ use std::any::Any;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use selenite_cipher::{
-    DataKey, DatabaseId, Epoch, PageKey, PageNo, Secret, SessionId, Suite, TRAILER_SIZE,
-};
+use selenite_cipher::{DataKey, DatabaseId, Epoch, PageKey, PageNo, Secret, SessionId, Suite, TRAILER_SIZE};
 
 use crate::counters::RoleCounters;
 use crate::error::VfsError;
@@ -82,7 +80,11 @@ impl NamelessFile {
             done += size;
         }
         out[known..].fill(0);
-        if known < out.len() { Err(Code::IOERR_SHORT_READ.into()) } else { Ok(()) }
+        if known < out.len() {
+            Err(Code::IOERR_SHORT_READ.into())
+        } else {
+            Ok(())
+        }
     }
 
     fn try_write(&mut self, data: &[u8], offset: u64) -> Result<(), VfsError> {
@@ -123,7 +125,9 @@ impl NamelessFile {
     }
 
     fn flush(&mut self) -> Result<(), VfsError> {
-        let (Some(index), true) = (self.block_index, self.block_is_dirty) else { return Ok(()) };
+        let (Some(index), true) = (self.block_index, self.block_is_dirty) else {
+            return Ok(());
+        };
         let block = std::mem::take(&mut self.block);
         let stored = self.store_blocks(index, &block);
         self.block = block;
@@ -147,16 +151,24 @@ impl NamelessFile {
         let session = selenite_cipher::Trailer::parse(&trailer).nonce.session;
         let key = session_key(&self.key, &mut self.session_key, session);
         let counters = self.host.counters.of(Role::Nameless);
-        counters.open(BLOCK_SIZE, || key.open(page_no, &self.sealed, &trailer, out)).map_err(|_| {
-            counters.refuse();
-            VfsError::Unauthentic { role: Role::Nameless, page_no: page_no.0 }
-        })
+        counters
+            .open(BLOCK_SIZE, || key.open(page_no, &self.sealed, &trailer, out))
+            .map_err(|_| {
+                counters.refuse();
+                VfsError::Unauthentic {
+                    role: Role::Nameless,
+                    page_no: page_no.0,
+                }
+            })
     }
 
     /// Seals and writes whole blocks; the block in use is forgotten if it is among them.
     fn store(&mut self, first: usize, data: &[u8]) -> Result<(), VfsError> {
         let count = data.len() / BLOCK_SIZE;
-        if self.block_index.is_some_and(|index| index >= first && index < first + count) {
+        if self
+            .block_index
+            .is_some_and(|index| index >= first && index < first + count)
+        {
             self.block_index = None;
             self.block_is_dirty = false;
         }
@@ -169,7 +181,10 @@ impl NamelessFile {
         if self.trailers.len() < first + count {
             self.trailers.resize(first + count, [0; TRAILER_SIZE]);
         }
-        for (number, (plain, out)) in data.chunks_exact(BLOCK_SIZE).zip(self.sealed.chunks_exact_mut(BLOCK_SIZE)).enumerate()
+        for (number, (plain, out)) in data
+            .chunks_exact(BLOCK_SIZE)
+            .zip(self.sealed.chunks_exact_mut(BLOCK_SIZE))
+            .enumerate()
         {
             let nonce = self.nonces.draw(Suite::Aes256)?;
             let key = session_key(&self.key, &mut self.session_key, nonce.session);
@@ -230,7 +245,9 @@ fn offset_of(index: usize) -> Result<u64, VfsError> {
 }
 
 fn block_no(index: usize) -> Result<PageNo, VfsError> {
-    u32::try_from(index + 1).map(PageNo).map_err(|_| VfsError::Lower(Code::FULL))
+    u32::try_from(index + 1)
+        .map(PageNo)
+        .map_err(|_| VfsError::Lower(Code::FULL))
 }
 
 impl File for NamelessFile {

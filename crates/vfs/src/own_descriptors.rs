@@ -13,7 +13,9 @@ use std::path::Path;
 pub fn has_open(path: &Path) -> bool {
     // stat, not open: opening and closing would do the very harm.
     let Ok(wanted) = fs::metadata(path) else { return false };
-    let Ok(descriptors) = fs::read_dir("/proc/self/fd") else { return false };
+    let Ok(descriptors) = fs::read_dir("/proc/self/fd") else {
+        return false;
+    };
     descriptors.filter_map(Result::ok).any(|entry| {
         fs::metadata(entry.path()).is_ok_and(|open| open.dev() == wanted.dev() && open.ino() == wanted.ino())
     })

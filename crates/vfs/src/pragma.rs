@@ -29,7 +29,13 @@ fn refuse_page_size(main: &MainFile, wanted: &str) -> bool {
         Content::Sealed(view) => view.geometry.page_size(),
         Content::Empty => main.database.settings.page_size,
     };
-    if wanted.trim().parse::<u32>().ok().and_then(|size| PageSize::try_from(size).ok()) == Some(present) {
+    if wanted
+        .trim()
+        .parse::<u32>()
+        .ok()
+        .and_then(|size| PageSize::try_from(size).ok())
+        == Some(present)
+    {
         return false;
     }
     let text = format!(

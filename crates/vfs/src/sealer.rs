@@ -30,7 +30,11 @@ impl Sealer {
     /// # Errors
     /// If the system has no randomness to give.
     pub fn new(role: Role) -> Result<Self, VfsError> {
-        Ok(Self { role, nonces: Nonces::new()?, held: None })
+        Ok(Self {
+            role,
+            nonces: Nonces::new()?,
+            held: None,
+        })
     }
 
     /// The database's view, unless it is in clear or empty.
@@ -53,8 +57,11 @@ impl Sealer {
     pub fn seal(&mut self, database: &Database, page_no: PageNo, plain: &[u8], out: &mut [u8]) -> Result<(), VfsError> {
         let role = self.role;
         let counters = database.host.counters.of(role);
-        self.held(database).ok_or(VfsError::SettingsMismatch("a page written before the database"))?;
-        let Some(held) = self.held.as_mut() else { return Err(VfsError::BothDamaged) };
+        self.held(database)
+            .ok_or(VfsError::SettingsMismatch("a page written before the database"))?;
+        let Some(held) = self.held.as_mut() else {
+            return Err(VfsError::BothDamaged);
+        };
         let suite = held.view.page_keys.sealing_suite();
         let nonce = self.nonces.draw(suite)?;
         counters
@@ -73,10 +80,12 @@ impl Sealer {
             out.fill(0);
             return Err(VfsError::SettingsMismatch("a page read before the database"));
         };
-        counters.open(image.len(), || held.cipher.open(page_no, image, out)).map_err(|error| {
-            counters.refuse();
-            VfsError::of_page(error, role, page_no.0)
-        })
+        counters
+            .open(image.len(), || held.cipher.open(page_no, image, out))
+            .map_err(|error| {
+                counters.refuse();
+                VfsError::of_page(error, role, page_no.0)
+            })
     }
 
     fn held(&mut self, database: &Database) -> Option<&mut Held> {
@@ -92,4 +101,3 @@ impl Sealer {
         self.held.as_mut()
     }
 }
-

@@ -51,8 +51,7 @@ pub fn install_above(api: Api, lower: LowerVfs) -> Result<(), String> {
     if installed.contains_key(&api.identity()) {
         return Ok(());
     }
-    let host = Host::new(api, lower).map_err(|error| format!("selenite: {error}"))?;
-    let host = Arc::new(host);
+    let host = Arc::new(Host::new(api, lower));
     let default = std::env::var_os("SELENITE_DEFAULT").is_some_and(|value| value == "1");
     let registered = register_above(&host, c"selenite", default).map_err(|code| code.to_string())?;
     installed.insert(api.identity(), Installed { host, registered });
@@ -64,7 +63,13 @@ pub fn install_above(api: Api, lower: LowerVfs) -> Result<(), String> {
 /// # Errors
 /// As `sqlite3_vfs_register` has it.
 pub fn register_above(host: &Arc<Host>, name: &CStr, default: bool) -> Result<Registered, Code> {
-    register(host.api, name, host.lower, Box::new(Selenite { host: host.clone() }), default)
+    register(
+        host.api,
+        name,
+        host.lower,
+        Box::new(Selenite { host: host.clone() }),
+        default,
+    )
 }
 
 pub(crate) fn host_of(api: &Api) -> Option<Arc<Host>> {
@@ -93,19 +98,28 @@ impl Selenite {
             (Role::Journal, Some(name)) => self.open_beside(name, flags, Role::Journal),
             (Role::SuperJournal, Some(name)) => {
                 let (lower, flags) = self.host.lower.open(Some(name), flags)?;
-                Ok(Opened { file: Box::new(ClearFile::new(lower)), flags, has_shm: false })
+                Ok(Opened {
+                    file: Box::new(ClearFile::new(lower)),
+                    flags,
+                    has_shm: false,
+                })
             }
             (Role::Nameless, name) => {
                 let (lower, flags) = self.host.lower.open(name, flags)?;
                 let file = NamelessFile::new(self.host.clone(), lower)?;
-                Ok(Opened { file: Box::new(file), flags, has_shm: false })
+                Ok(Opened {
+                    file: Box::new(file),
+                    flags,
+                    has_shm: false,
+                })
             }
             (Role::Main | Role::Wal | Role::Journal | Role::SuperJournal, None) => Err(Code::CANTOPEN.into()),
         }
     }
 
     fn open_main(&self, name: &Name<'_>, flags: OpenFlags) -> Result<Opened, VfsError> {
-        let settings = Settings::read(name, &|variable| std::env::var_os(variable), self.host.config())?;
+        let config = Host::load_config()?;
+        let settings = Settings::read(name, &|variable| std::env::var_os(variable), &config)?;
         let path = name.path();
         let text = path.to_string_lossy().into_owned();
         if !self.host.has_open(&text) && own_descriptors::has_open(path) && !self.is_ours(path) {
@@ -117,17 +131,23 @@ impl Selenite {
         }
         let (lower, flags) = self.host.lower.open(Some(name), flags)?;
         let has_shm = lower.has_shm();
-        let database = Arc::new(Database::open(self.host.clone(), settings, text, lower)?);
+        let database = Arc::new(Database::open(self.host.clone(), config, settings, text, lower)?);
         self.host.enter(name, &database);
         let file = MainFile::new(database)?;
-        Ok(Opened { file: Box::new(file), flags, has_shm })
+        Ok(Opened {
+            file: Box::new(file),
+            flags,
+            has_shm,
+        })
     }
 
     /// A WAL or journal, treated as its database is.
     fn open_beside(&self, name: &Name<'_>, flags: OpenFlags, role: Role) -> Result<Opened, VfsError> {
         let database = self.host.find(&name.database());
         let (lower, flags) = self.host.lower.open(Some(name), flags)?;
-        let is_plain = database.as_ref().is_none_or(|database| matches!(database.content(), Content::Plain));
+        let is_plain = database
+            .as_ref()
+            .is_none_or(|database| matches!(database.content(), Content::Plain));
         let file: Box<dyn crate::ffi::File> = match (database, role) {
             (Some(database), Role::Wal) if !is_plain => Box::new(WalFile::new(database, lower)?),
             (Some(database), _) if !is_plain => Box::new(JournalFile::new(database, lower)?),
@@ -137,7 +157,11 @@ impl Selenite {
             }
             _ => Box::new(ClearFile::new(lower)),
         };
-        Ok(Opened { file, flags, has_shm: false })
+        Ok(Opened {
+            file,
+            flags,
+            has_shm: false,
+        })
     }
 
     /// Whether a descriptor of this process on that file may be this copy's own, under another path.
@@ -149,7 +173,10 @@ impl Selenite {
 impl Vfs for Selenite {
     fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<Opened, Code> {
         self.try_open(name, flags).map_err(|error| {
-            let path = name.map_or_else(|| "a temporary file".into(), |name| name.path().to_string_lossy().into_owned());
+            let path = name.map_or_else(
+                || "a temporary file".into(),
+                |name| name.path().to_string_lossy().into_owned(),
+            );
             self.host.report(&path, &error)
         })
     }

@@ -56,12 +56,19 @@ impl Nonces {
         } else {
             LONG.next()?
         };
-        Ok(PageNonce { session, salt: self.salt(), counter })
+        Ok(PageNonce {
+            session,
+            salt: self.salt(),
+            counter,
+        })
     }
 
     fn salt(&self) -> [u8; 8] {
         let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let moment = clock.as_secs().wrapping_mul(1_000_000_000).wrapping_add(u64::from(clock.subsec_nanos()));
+        let moment = clock
+            .as_secs()
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(u64::from(clock.subsec_nanos()));
         let mut block = [0; 16];
         block[..8].copy_from_slice(&(self.seed ^ cycle_count()).to_ne_bytes());
         block[8..].copy_from_slice(&moment.to_ne_bytes());
@@ -85,10 +92,16 @@ struct Sessions {
 }
 
 /// 2^32 less room for every thread that adds before it sees the limit.
-static LONG: Sessions = Sessions { first_word: 0, page_count_max: u32::MAX - (1 << 20) };
+static LONG: Sessions = Sessions {
+    first_word: 0,
+    page_count_max: u32::MAX - (1 << 20),
+};
 
 /// FORMAT 5.2: 64-bit blocks bear few pages (SP 800-67 rev. 2 allows 2^20 blocks: 2000 pages of 4 KiB).
-static SHORT: Sessions = Sessions { first_word: 8, page_count_max: 2000 };
+static SHORT: Sessions = Sessions {
+    first_word: 8,
+    page_count_max: 2000,
+};
 
 impl Sessions {
     fn next(&self) -> Result<(SessionId, u32), Code> {
@@ -115,11 +128,18 @@ impl Sessions {
     fn draw(&self, serial: u64) -> Result<(), Code> {
         let words = ForkPage::of_process().words();
         let word = |index: usize| -> &AtomicU64 { &words[self.first_word + index] };
-        if word(3).compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_err() {
+        if word(3)
+            .compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst)
+            .is_err()
+        {
             std::thread::yield_now();
             return Ok(());
         }
-        let drawn = if word(0).load(Ordering::SeqCst) >> 32 == serial { self.replace(serial) } else { Ok(()) };
+        let drawn = if word(0).load(Ordering::SeqCst) >> 32 == serial {
+            self.replace(serial)
+        } else {
+            Ok(())
+        };
         word(3).store(0, Ordering::SeqCst);
         drawn
     }
@@ -153,7 +173,11 @@ mod tests {
                     let mut nonces = Nonces::new().unwrap();
                     (0..20_000)
                         .map(|index| {
-                            let suite = if index % 8 == 0 { Suite::TripleDes3Key } else { Suite::Aes256 };
+                            let suite = if index % 8 == 0 {
+                                Suite::TripleDes3Key
+                            } else {
+                                Suite::Aes256
+                            };
                             let nonce = nonces.draw(suite).unwrap();
                             (nonce.session, nonce.counter)
                         })
@@ -184,6 +208,9 @@ mod tests {
     #[test]
     fn salts_of_one_moment_differ_between_sources() {
         let (mut one, mut two) = (Nonces::new().unwrap(), Nonces::new().unwrap());
-        assert_ne!(one.draw(Suite::Aes256).unwrap().salt, two.draw(Suite::Aes256).unwrap().salt);
+        assert_ne!(
+            one.draw(Suite::Aes256).unwrap().salt,
+            two.draw(Suite::Aes256).unwrap().salt
+        );
     }
 }

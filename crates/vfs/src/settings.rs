@@ -41,7 +41,9 @@ impl Settings {
             }
             environment(variable)
                 .map(|value| {
-                    value.into_string().map_err(|_| VfsError::Setting(format!("{variable} is not valid UTF-8")))
+                    value
+                        .into_string()
+                        .map_err(|_| VfsError::Setting(format!("{variable} is not valid UTF-8")))
                 })
                 .transpose()
         };
@@ -52,14 +54,20 @@ impl Settings {
         };
         Ok(Self {
             identity,
-            page_size: parse(lookup(c"page_size", "SELENITE_PAGE_SIZE")?, PageSize::DEFAULT, parse_page_size)?,
+            page_size: parse(
+                lookup(c"page_size", "SELENITE_PAGE_SIZE")?,
+                PageSize::DEFAULT,
+                parse_page_size,
+            )?,
             suite: parse(lookup(c"cipher", "SELENITE_CIPHER")?, Suite::Aes256, parse_suite)?,
             auto_vacuum: parse(
                 lookup(c"auto_vacuum", "SELENITE_AUTO_VACUUM")?,
                 AutoVacuum::None,
                 parse_auto_vacuum,
             )?,
-            allow_plain: parse(lookup(c"plain", "SELENITE_PLAIN")?, false, |value| parse_allow("plain", value))?,
+            allow_plain: parse(lookup(c"plain", "SELENITE_PLAIN")?, false, |value| {
+                parse_allow("plain", value)
+            })?,
             allow_deprecated: parse(lookup(c"deprecated", "SELENITE_DEPRECATED")?, false, |value| {
                 parse_allow("deprecated", value)
             })?,
@@ -76,9 +84,11 @@ fn parse<T>(
 }
 
 fn parse_page_size(value: &str) -> Result<PageSize, VfsError> {
-    value.parse::<u32>().ok().and_then(|size| PageSize::try_from(size).ok()).ok_or_else(|| {
-        VfsError::Setting(format!("page_size {value} is not a power of two from 1024 to 65536"))
-    })
+    value
+        .parse::<u32>()
+        .ok()
+        .and_then(|size| PageSize::try_from(size).ok())
+        .ok_or_else(|| VfsError::Setting(format!("page_size {value} is not a power of two from 1024 to 65536")))
 }
 
 fn parse_suite(value: &str) -> Result<Suite, VfsError> {
@@ -93,7 +103,9 @@ fn parse_auto_vacuum(value: &str) -> Result<AutoVacuum, VfsError> {
         "none" | "0" => Ok(AutoVacuum::None),
         "full" | "1" => Ok(AutoVacuum::Full),
         "incremental" | "2" => Ok(AutoVacuum::Incremental),
-        _ => Err(VfsError::Setting(format!("auto_vacuum {value} is none of none, full, incremental"))),
+        _ => Err(VfsError::Setting(format!(
+            "auto_vacuum {value} is none of none, full, incremental"
+        ))),
     }
 }
 
@@ -101,6 +113,8 @@ fn parse_allow(key: &'static str, value: &str) -> Result<bool, VfsError> {
     match value {
         "allow" => Ok(true),
         "refuse" | "" => Ok(false),
-        _ => Err(VfsError::Setting(format!("{key} is {value}: it may be allow or refuse"))),
+        _ => Err(VfsError::Setting(format!(
+            "{key} is {value}: it may be allow or refuse"
+        ))),
     }
 }

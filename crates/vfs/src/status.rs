@@ -17,12 +17,16 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
         Content::Plain => rows.text("database", "encrypted", "no".to_owned()),
         Content::Empty => rows.text("database", "encrypted", "no database yet".to_owned()),
         Content::Sealed(view) => {
-            let superblock = view.unlocked.superblock();
+            let superblock = &view.unlocked.superblock;
             let suite = view.page_keys.sealing_suite();
             let encrypted = if suite == Suite::None { "no (suite NONE)" } else { "yes" };
             rows.text("database", "encrypted", encrypted.to_owned());
             rows.text("database", "suite", suite.name().to_owned());
-            rows.text("database", "state", format!("{:?}", superblock.state).to_ascii_lowercase());
+            rows.text(
+                "database",
+                "state",
+                format!("{:?}", superblock.state).to_ascii_lowercase(),
+            );
             rows.text("database", "database_id", superblock.database_id.to_string());
             rows.number("database", "generation", superblock.generation);
             rows.number("database", "page_size", superblock.page_size.as_u64());
@@ -30,10 +34,18 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
             rows.number("database", "pages", u64::from(view.geometry.page_count(size)));
             rows.number("database", "master_key_created", superblock.master_created);
             for epoch in &superblock.epochs {
-                rows.text("epoch", &epoch.epoch.to_string(), format!("{} created {}", epoch.suite.name(), epoch.created));
+                rows.text(
+                    "epoch",
+                    &epoch.epoch.to_string(),
+                    format!("{} created {}", epoch.suite.name(), epoch.created),
+                );
             }
             for slot in &superblock.slots {
-                rows.text("slot", &slot.id.to_string(), format!("{} {}", kind_name(slot.kind), slot.label));
+                rows.text(
+                    "slot",
+                    &slot.id.to_string(),
+                    format!("{} {}", kind_name(slot.kind), slot.label),
+                );
             }
         }
     }
@@ -85,11 +97,19 @@ struct Rows(Vec<Vec<Value>>);
 
 impl Rows {
     fn text(&mut self, section: &str, name: &str, value: String) {
-        self.0.push(vec![Value::Text(section.to_owned()), Value::Text(name.to_owned()), Value::Text(value)]);
+        self.0.push(vec![
+            Value::Text(section.to_owned()),
+            Value::Text(name.to_owned()),
+            Value::Text(value),
+        ]);
     }
 
     fn number(&mut self, section: &str, name: &str, value: u64) {
         let value = Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
-        self.0.push(vec![Value::Text(section.to_owned()), Value::Text(name.to_owned()), value]);
+        self.0.push(vec![
+            Value::Text(section.to_owned()),
+            Value::Text(name.to_owned()),
+            value,
+        ]);
     }
 }

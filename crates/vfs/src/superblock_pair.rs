@@ -96,8 +96,16 @@ pub fn read_prefix(file: &mut LowerFile) -> Result<Prefix, Code> {
         b.truncate(usize::try_from(b_size).unwrap_or(SUPERBLOCK_SIZE_MAX));
     }
     Ok(match choose(&a, &b, file_size) {
-        Chosen::A(bytes) => Prefix::Sealed { bytes: bytes.to_vec(), place: Place::A, heads },
-        Chosen::B(bytes) => Prefix::Sealed { bytes: bytes.to_vec(), place: Place::B, heads },
+        Chosen::A(bytes) => Prefix::Sealed {
+            bytes: bytes.to_vec(),
+            place: Place::A,
+            heads,
+        },
+        Chosen::B(bytes) => Prefix::Sealed {
+            bytes: bytes.to_vec(),
+            place: Place::B,
+            heads,
+        },
         Chosen::Empty => Prefix::Empty,
         Chosen::Plain => Prefix::Plain,
         Chosen::Foreign => Prefix::Foreign,
@@ -111,7 +119,7 @@ pub fn read_prefix(file: &mut LowerFile) -> Result<Prefix, Code> {
 /// As the VFS below has it; the file then counts as empty, or as whole.
 pub fn store_new(file: &mut LowerFile, new: Unlocked) -> Result<(Unlocked, Place), VfsError> {
     let first = new.encode()?;
-    let second = new.with_generation(new.superblock().generation + 1);
+    let second = new.with_generation(new.superblock.generation + 1);
     file.write(&first, SUPERBLOCK_A)?;
     file.write(&second.encode()?, SUPERBLOCK_B)?;
     file.sync(SyncFlags::FULL)?;
@@ -134,7 +142,7 @@ pub fn store(
     if !takes_rights_away {
         return Ok((new, current.other()));
     }
-    let twin = new.with_generation(new.superblock().generation + 1);
+    let twin = new.with_generation(new.superblock.generation + 1);
     file.write(&twin.encode()?, current.offset())?;
     file.sync(SyncFlags::FULL)?;
     Ok((twin, current))

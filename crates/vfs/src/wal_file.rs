@@ -114,9 +114,10 @@ impl WalFile {
             Position::Frame { index, within } if within + out.len() <= FRAME_HEADER_SIZE => {
                 self.read_frame_header(index, within, out, &view)
             }
-            Position::Frame { index, within: FRAME_HEADER_SIZE } if out.len() == page_size.bytes() => {
-                self.read_frame_page(index, out, &view)
-            }
+            Position::Frame {
+                index,
+                within: FRAME_HEADER_SIZE,
+            } if out.len() == page_size.bytes() => self.read_frame_page(index, out, &view),
             Position::Frame { index, within }
                 if within >= FRAME_HEADER_SIZE && within + out.len() <= FRAME_HEADER_SIZE + page_size.bytes() =>
             {
@@ -154,15 +155,19 @@ impl WalFile {
     fn load_frame(&mut self, index: u64, view: &View) -> Result<FrameHeader, VfsError> {
         let page_size = view.geometry.page_size();
         self.frame.resize(FRAME_HEADER_SIZE + page_size.bytes(), 0);
-        self.lower.read(&mut self.frame, wal::frame_offset(index, page_size).0)?;
-        let Some(header) = self.frame.first_chunk() else { return Err(Code::IOERR_READ.into()) };
+        self.lower
+            .read(&mut self.frame, wal::frame_offset(index, page_size).0)?;
+        let Some(header) = self.frame.first_chunk() else {
+            return Err(Code::IOERR_READ.into());
+        };
         Ok(open_header(index, header, view))
     }
 
     fn read_frame_header(&mut self, index: u64, within: usize, out: &mut [u8], view: &View) -> Result<(), VfsError> {
         out.fill(0);
         let mut bytes = [0; FRAME_HEADER_SIZE];
-        self.lower.read(&mut bytes, wal::frame_offset(index, view.geometry.page_size()).0)?;
+        self.lower
+            .read(&mut bytes, wal::frame_offset(index, view.geometry.page_size()).0)?;
         let header = open_header(index, &bytes, view).encode();
         out.copy_from_slice(&header[within..within + out.len()]);
         Ok(())
@@ -176,7 +181,10 @@ impl WalFile {
         let is_own = self.own.has(index);
         if header.salts() != self.salts()? {
             if is_own {
-                return Err(VfsError::Unauthentic { role: Role::Wal, page_no: header.page_no.0 });
+                return Err(VfsError::Unauthentic {
+                    role: Role::Wal,
+                    page_no: header.page_no.0,
+                });
             }
             // FORMAT 6.4, 1: SQLite sees salts that are not the log's, and ends it here.
             head.copy_from_slice(&header.encode());
@@ -204,7 +212,9 @@ impl WalFile {
     }
 
     fn is_above_highest(&mut self, epoch: u32) -> bool {
-        self.sealer.view(&self.database).is_none_or(|view| epoch > view.page_keys.epoch_max().0)
+        self.sealer
+            .view(&self.database)
+            .is_none_or(|view| epoch > view.page_keys.epoch_max().0)
     }
 
     fn read_frame_page(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
@@ -214,7 +224,10 @@ impl WalFile {
             // Another connection may have begun the log anew since its header was read.
             self.header = None;
             if header.salts() != self.salts()? {
-                return Err(VfsError::Unauthentic { role: Role::Wal, page_no: header.page_no.0 });
+                return Err(VfsError::Unauthentic {
+                    role: Role::Wal,
+                    page_no: header.page_no.0,
+                });
             }
         }
         self.open_loaded(header.page_no, out)
@@ -256,12 +269,13 @@ impl WalFile {
             Position::Frame { index, within: 0 } if data.len() == FRAME_HEADER_SIZE => {
                 self.write_frame_header(index, data, &view)
             }
-            Position::Frame { index, within: FRAME_HEADER_SIZE } if data.len() == page_size.bytes() => {
-                self.write_frame_page(index, data, &view)
-            }
-            Position::Header(_) | Position::Frame { .. } => {
-                Err(VfsError::SettingsMismatch("a write to the WAL that is not a header or a whole page"))
-            }
+            Position::Frame {
+                index,
+                within: FRAME_HEADER_SIZE,
+            } if data.len() == page_size.bytes() => self.write_frame_page(index, data, &view),
+            Position::Header(_) | Position::Frame { .. } => Err(VfsError::SettingsMismatch(
+                "a write to the WAL that is not a header or a whole page",
+            )),
         }
     }
 
@@ -285,9 +299,12 @@ impl WalFile {
         if self.own.note(index, header.commit_size != 0) {
             self.sealer.begin()?;
         }
-        view.log_key.seal_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
+        view.log_key
+            .seal_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
         self.pending = Some((index, header.page_no));
-        Ok(self.lower.write(&header.encode(), wal::frame_offset(index, view.geometry.page_size()).0)?)
+        Ok(self
+            .lower
+            .write(&header.encode(), wal::frame_offset(index, view.geometry.page_size()).0)?)
     }
 
     fn write_frame_page(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
@@ -316,7 +333,8 @@ impl WalFile {
 /// A frame's header with its block opened: the salts tell whether it is a frame of this log, at this place.
 fn open_header(index: u64, bytes: &[u8; FRAME_HEADER_SIZE], view: &View) -> FrameHeader {
     let mut header = FrameHeader::parse(bytes);
-    view.log_key.open_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
+    view.log_key
+        .open_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
     header
 }
 

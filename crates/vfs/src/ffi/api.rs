@@ -106,6 +106,14 @@ impl Api {
         LowerVfs::new(found)
     }
 
+    /// Makes a VFS the default one.
+    ///
+    /// # Errors
+    /// As `sqlite3_vfs_register` has it.
+    pub fn prefer(&self, vfs: LowerVfs) -> Result<(), Code> {
+        self.register_vfs(vfs.as_ptr(), true)
+    }
+
     /// Writes a line to SQLite's error log (sqlite.org/errlog.html): never a secret, never a value of the data.
     pub fn write_log(&self, code: c_int, message: &str) {
         let text: Vec<u8> = message.bytes().filter(|&byte| byte != 0).collect();
