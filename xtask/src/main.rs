@@ -8,6 +8,7 @@
 
 mod error;
 mod finding;
+mod manifest;
 mod rust_source;
 mod tidy;
 mod tree;

@@ -16,6 +16,7 @@ mod file_name;
 mod file_size;
 mod function_size;
 mod ignored_test;
+mod ranks;
 mod unwrap_call;
 
 /// Checks the tree at `root`, and every commit after `commits_since`; true if no rule is broken.
@@ -57,6 +58,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     file_size::check,
     function_size::check,
     ignored_test::check,
+    ranks::check,
     unwrap_call::check,
 ];
 
