@@ -17,6 +17,7 @@ mod file_size;
 mod function_size;
 mod ignored_test;
 mod ranks;
+mod unsafe_room;
 mod unwrap_call;
 
 /// Checks the tree at `root`, and every commit after `commits_since`; true if no rule is broken.
@@ -59,6 +60,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     function_size::check,
     ignored_test::check,
     ranks::check,
+    unsafe_room::check,
     unwrap_call::check,
 ];
 
