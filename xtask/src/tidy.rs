@@ -17,6 +17,7 @@ mod file_size;
 mod function_size;
 mod ignored_test;
 mod ranks;
+mod unfinished;
 mod unsafe_room;
 mod unwrap_call;
 
@@ -60,6 +61,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     function_size::check,
     ignored_test::check,
     ranks::check,
+    unfinished::check,
     unsafe_room::check,
     unwrap_call::check,
 ];
