@@ -14,6 +14,7 @@ mod commit_subject;
 mod doc_link;
 mod file_name;
 mod file_size;
+mod format_width;
 mod function_size;
 mod ignored_test;
 mod ranks;
@@ -58,6 +59,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     doc_link::check,
     file_name::check,
     file_size::check,
+    format_width::check,
     function_size::check,
     ignored_test::check,
     ranks::check,
