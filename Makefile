@@ -2,6 +2,8 @@
 #   make demo    see it work
 #   make test    run every test
 .DEFAULT_GOAL := help
+# What is needed comes first, under -j too; cargo fills the cores by itself.
+.NOTPARALLEL:
 .PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
 	fuzz soak bench need need-rust need-lint clean
 
