@@ -39,12 +39,7 @@ impl Finding {
     }
 
     /// A finding that is listed only.
-    pub fn warning(
-        path: &str,
-        line: usize,
-        what: impl Into<String>,
-        why: impl Into<String>,
-    ) -> Self {
+    pub fn warning(path: &str, line: usize, what: impl Into<String>, why: impl Into<String>) -> Self {
         Self {
             severity: Severity::Warning,
             ..Self::error(path, line, what, why)
@@ -59,11 +54,7 @@ impl fmt::Display for Finding {
             Severity::Warning => "warning: ",
         };
         let Self {
-            path,
-            line,
-            what,
-            why,
-            ..
+            path, line, what, why, ..
         } = self;
         write!(f, "{path}:{line}: {mark}{what}, {why}")
     }

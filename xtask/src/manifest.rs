@@ -68,10 +68,7 @@ impl Manifest {
                 Section::OneDependency(..) => {}
             }
         }
-        package.map(|package| Self {
-            package,
-            dependencies,
-        })
+        package.map(|package| Self { package, dependencies })
     }
 }
 

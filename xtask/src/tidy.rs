@@ -25,11 +25,7 @@ mod unwrap_call;
 /// Checks the tree at `root`, and every commit after `commits_since`; true if no rule is broken.
 ///
 /// Errors: `Read` and `Print` for the machine; `NoGit` and `Git` only when commits are asked for.
-pub fn run(
-    root: &Path,
-    commits_since: Option<&str>,
-    out: &mut dyn Write,
-) -> Result<bool, XtaskError> {
+pub fn run(root: &Path, commits_since: Option<&str>, out: &mut dyn Write) -> Result<bool, XtaskError> {
     let tree = Tree::load(root)?;
     let mut findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(&tree)).collect();
     if let Some(base) = commits_since {

@@ -105,9 +105,7 @@ impl SourceFile {
 
     /// The name without folders.
     pub fn name(&self) -> &str {
-        self.path
-            .rsplit_once('/')
-            .map_or(self.path.as_str(), |(_, name)| name)
+        self.path.rsplit_once('/').map_or(self.path.as_str(), |(_, name)| name)
     }
 
     /// What follows the last dot of the name, or nothing.
@@ -152,19 +150,11 @@ fn is_text(path: &str) -> bool {
 }
 
 /// Folders that cargo, cargo-fuzz, npm and Python fill.
-const SKIPPED: &[&str] = &[
-    "target",
-    "artifacts",
-    "corpus",
-    "node_modules",
-    "__pycache__",
-];
+const SKIPPED: &[&str] = &["target", "artifacts", "corpus", "node_modules", "__pycache__"];
 /// Folders whose name begins with a dot and that hold files of ours.
 const HIDDEN_BUT_OURS: &[&str] = &[".cargo", ".ci", ".github"];
 /// Files that some check reads. Vectors and databases are not among them.
-const TEXT_EXTENSIONS: &[&str] = &[
-    "c", "h", "js", "md", "py", "rs", "sh", "sql", "toml", "ts", "yml",
-];
+const TEXT_EXTENSIONS: &[&str] = &["c", "h", "js", "md", "py", "rs", "sh", "sql", "toml", "ts", "yml"];
 const TEXT_NAMES: &[&str] = &["Makefile", "run"];
 
 /// A tree for the tests of the checks.

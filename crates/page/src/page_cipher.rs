@@ -101,13 +101,18 @@ impl PageCipher {
             Some((body, reserve))
                 if plain.len() == page_size
                     && *reserve == [0; TRAILER_SIZE]
-                    && (page_no != PageNo(1) || header_is_good(body, page_size)) =>
+                    && (page_no != PageNo(1) || header_is_good(body, page_size) || is_zero(body)) =>
             {
                 Ok(body)
             }
             Some(_) | None => Err(PageError::SettingsMismatch),
         }
     }
+}
+
+/// Whether a page is the zeros that fill a gap: SQLite may spill other pages of a new database before page 1.
+fn is_zero(body: &[u8]) -> bool {
+    body.iter().all(|&byte| byte == 0)
 }
 
 /// Whether page 1 says the page size and the reserved bytes that it has

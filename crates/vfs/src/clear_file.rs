@@ -56,7 +56,17 @@ impl File for ClearFile {
         let raw = *control;
         match control.parse() {
             Control::Visit(_) => Err(Code::NOTFOUND),
-            _ => self.lower.control(&raw),
+            Control::Pragma(_)
+            | Control::SizeHint
+            | Control::ChunkSize
+            | Control::MmapSize(_)
+            | Control::VfsName(_)
+            | Control::CheckpointStart
+            | Control::CheckpointDone
+            | Control::PowersafeOverwrite(_)
+            | Control::Connection(_)
+            | Control::Atomic
+            | Control::Other => self.lower.control(&raw),
         }
     }
 

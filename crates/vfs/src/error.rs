@@ -66,13 +66,30 @@ impl VfsError {
                 KeyError::UnsupportedVersion { .. } => Code::CANTOPEN,
                 KeyError::NotEncrypted => Code::NOTADB,
                 KeyError::Retired => Code::IOERR_VNODE,
-                _ => Code::IOERR_BADKEY,
+                KeyError::WrongKey
+                | KeyError::KeyRefused { .. }
+                | KeyError::DatabaseReplaced { .. }
+                | KeyError::NotListed { .. }
+                | KeyError::BadSpec { .. }
+                | KeyError::UnknownCommand { .. }
+                | KeyError::BadFile { .. }
+                | KeyError::Io { .. }
+                | KeyError::CannotWrap { .. }
+                | KeyError::NoSuchSlot { .. }
+                | KeyError::AmbiguousSlot { .. }
+                | KeyError::LastSlot
+                | KeyError::NoRecipient
+                | KeyError::TooManySlots
+                | KeyError::Unencodable(_)
+                | KeyError::GenerationExhausted
+                | _ => Code::IOERR_BADKEY,
             },
             Self::Unauthentic { .. } | Self::UnknownEpoch { .. } => Code::IOERR_DATA,
             Self::Superblock(FormatError::UnsupportedVersion { .. }) => Code::CANTOPEN,
             Self::Superblock(_) | Self::BothDamaged => Code::CORRUPT,
             Self::Retired => Code::IOERR_VNODE,
-            Self::SettingsMismatch(_) | Self::Setting(_) => Code::MISMATCH,
+            Self::SettingsMismatch(_) => Code::IOERR_CODEC,
+            Self::Setting(_) => Code::CANTOPEN,
             Self::DeprecatedSuite | Self::MainElsewhere => Code::PERM,
             Self::OtherSqlite => Code::CANTOPEN,
             Self::Lower(code) => *code,
@@ -110,7 +127,7 @@ impl fmt::Display for VfsError {
             Self::SettingsMismatch(what) => write!(f, "settings mismatch: {what}; nothing was written"),
             Self::DeprecatedSuite => f.write_str("TRIPLE_DES_3KEY is deprecated: add deprecated=allow to the URI"),
             Self::OtherSqlite => {
-                f.write_str("another copy of SQLite in this process has the file open, and would drop its locks")
+                f.write_str("this process has the file open by other means, perhaps another copy of SQLite: closing that would drop our locks")
             }
             Self::MainElsewhere => f.write_str(
                 "attached to a main database on another VFS, whose temporary files would be in clear: open main through \

@@ -13,7 +13,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use selenite_cipher::{PageNo, TRAILER_SIZE};
-use selenite_format::{Geometry, SQLITE_HEADER_SIZE, synthetic_header};
+use selenite_format::{Geometry, PageSize, SQLITE_HEADER_SIZE, synthetic_header};
 
 use crate::database::{Content, Database};
 use crate::error::VfsError;
@@ -195,6 +195,8 @@ impl MainFile {
         if self.sealer.view(&self.database).is_none() {
             let mut inner = self.database.lock();
             if matches!(self.database.content_of(&inner), Content::Empty) {
+                // A page that can't be sealed (the backup API copies those of a database in clear) makes no database.
+                check_first_page(data, offset, self.database.settings.page_size)?;
                 self.database.create(&mut inner)?;
             }
             if matches!(self.database.content_of(&inner), Content::Plain) {
@@ -246,12 +248,7 @@ impl MainFile {
             if missing == number || missing == geometry.lock_page() {
                 continue;
             }
-            let plain = if missing == PageNo(1) {
-                return Err(VfsError::SettingsMismatch("page 1 is missing"));
-            } else {
-                &zeros
-            };
-            self.sealer.seal(&self.database, missing, plain, &mut self.image)?;
+            self.sealer.seal(&self.database, missing, &zeros, &mut self.image)?;
             self.store_image(missing, geometry)?;
         }
         Ok(())
@@ -485,6 +482,17 @@ impl File for MainFile {
     fn as_any(&mut self) -> &mut dyn Any {
         self
     }
+}
+
+/// Whether a page may be the first that is written to a new database: the same that `PageCipher::seal` will ask of it.
+fn check_first_page(data: &[u8], offset: u64, page_size: PageSize) -> Result<(), VfsError> {
+    let reserve_is_free = data.last_chunk::<TRAILER_SIZE>() == Some(&[0; TRAILER_SIZE]);
+    if data.len() != page_size.bytes() || !reserve_is_free || (offset == 0 && usize::from(data[20]) != TRAILER_SIZE) {
+        return Err(VfsError::SettingsMismatch(
+            "page size or reserved bytes of a new database",
+        ));
+    }
+    Ok(())
 }
 
 /// Page numbers count from 1, and end where SQLite's do.

@@ -298,7 +298,13 @@ impl File for NamelessFile {
                 self.lower.forbid_mapping();
                 Ok(())
             }
-            _ => self.lower.control(&raw),
+            Control::Pragma(_)
+            | Control::VfsName(_)
+            | Control::CheckpointStart
+            | Control::CheckpointDone
+            | Control::PowersafeOverwrite(_)
+            | Control::Connection(_)
+            | Control::Other => self.lower.control(&raw),
         }
     }
 

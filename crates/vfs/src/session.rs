@@ -91,16 +91,16 @@ struct Sessions {
     page_count_max: u32,
 }
 
-/// 2^32 less room for every thread that adds before it sees the limit.
+/// Every suite but triple DES: the counter of 32 bits, less room for every thread that adds before it sees the limit.
 static LONG: Sessions = Sessions {
     first_word: 0,
     page_count_max: u32::MAX - (1 << 20),
 };
 
-/// FORMAT 5.2: 64-bit blocks bear few pages (SP 800-67 rev. 2 allows 2^20 blocks: 2000 pages of 4 KiB).
+/// Triple DES, of which a session seals few pages (FORMAT 5.2).
 static SHORT: Sessions = Sessions {
     first_word: 8,
-    page_count_max: 2000,
+    page_count_max: 128,
 };
 
 impl Sessions {
@@ -163,6 +163,14 @@ impl Sessions {
 mod tests {
     use std::collections::HashSet;
 
+    #[test]
+    fn sessions_are_no_longer_than_their_suites_allow() {
+        for suite in Suite::ALL {
+            let sessions = if suite == Suite::TripleDes3Key { &SHORT } else { &LONG };
+            assert!(sessions.page_count_max <= suite.session_page_count_max());
+        }
+    }
+
     use super::*;
 
     #[test]
@@ -201,8 +209,8 @@ mod tests {
             let nonce = nonces.draw(Suite::TripleDes3Key).unwrap();
             *counts.entry(nonce.session).or_insert(0_u32) += 1;
         }
-        assert!(counts.values().all(|&count| count <= 2000));
-        assert!(counts.len() >= 5);
+        assert!(counts.values().all(|&count| count <= 128));
+        assert!(counts.len() >= 78);
     }
 
     #[test]

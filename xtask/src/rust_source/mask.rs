@@ -33,20 +33,14 @@ impl Masker<'_> {
 
     /// A word, and the literal that follows when the word is a literal's prefix.
     fn word(&mut self) {
-        let length = self.text[self.at..]
-            .iter()
-            .take_while(|byte| is_word(**byte))
-            .count();
+        let length = self.text[self.at..].iter().take_while(|byte| is_word(**byte)).count();
         let word = &self.text[self.at..self.at + length];
         let is_raw = matches!(word, b"r" | b"br" | b"cr");
         self.copy(length);
         if !is_raw {
             return;
         }
-        let hashes = self.text[self.at..]
-            .iter()
-            .take_while(|byte| **byte == b'#')
-            .count();
+        let hashes = self.text[self.at..].iter().take_while(|byte| **byte == b'#').count();
         if self.peek(hashes) == b'"' {
             self.raw(hashes);
         }
@@ -62,9 +56,7 @@ impl Masker<'_> {
 
     fn raw(&mut self, hashes: usize) {
         let inside = self.at + hashes + 1;
-        let close: Vec<u8> = std::iter::once(b'"')
-            .chain(std::iter::repeat_n(b'#', hashes))
-            .collect();
+        let close: Vec<u8> = std::iter::once(b'"').chain(std::iter::repeat_n(b'#', hashes)).collect();
         let length = self.text[inside..]
             .windows(close.len())
             .position(|window| window == close)
@@ -77,9 +69,7 @@ impl Masker<'_> {
         let end = if self.peek(1) == b'\\' {
             // The escaped byte itself may be a quote mark.
             let rest = self.text.get(self.at + 3..).unwrap_or_default();
-            rest.iter()
-                .position(|byte| *byte == b'\'')
-                .map(|n| self.at + 3 + n)
+            rest.iter().position(|byte| *byte == b'\'').map(|n| self.at + 3 + n)
         } else {
             let end = self.at + 1 + char_size(self.peek(1));
             (self.text.get(end) == Some(&b'\'')).then_some(end)

@@ -23,10 +23,7 @@ fn comments_are_blank_and_strings_are_filled() {
 #[test]
 fn a_lifetime_is_no_character() {
     assert_eq!(code("fn f<'a>(x: &'a u8) {}"), "fn f<'a>(x: &'a u8) {}");
-    assert_eq!(
-        code("['{', '\\'', '\\u{7b}', b'}']"),
-        "['_', '__', '______', b'_']"
-    );
+    assert_eq!(code("['{', '\\'', '\\u{7b}', b'}']"), "['_', '__', '______', b'_']");
 }
 
 #[test]
@@ -39,9 +36,7 @@ fn a_character_outside_ascii_keeps_the_offsets() {
 
 #[test]
 fn an_unclosed_source_is_scanned_to_its_end() {
-    for text in [
-        "\"a", "/* a", "r#\"a", "'\\", "'", "b'", "#[a", "fn f() {", "\"\\",
-    ] {
+    for text in ["\"a", "/* a", "r#\"a", "'\\", "'", "b'", "#[a", "fn f() {", "\"\\"] {
         assert_eq!(code(text).len(), text.len(), "{text}");
         let source = RustSource::new(text);
         assert!(source.attributes().is_empty() && source.functions().is_empty());
@@ -78,10 +73,7 @@ fn test_parts_end_with_their_item() {
     let source = RustSource::new(text);
     let parts = source.test_parts();
     assert_eq!(parts.len(), 1);
-    assert_eq!(
-        &text[parts[0].clone()],
-        "#[cfg(test)]\nmod tests { fn b() {} }"
-    );
+    assert_eq!(&text[parts[0].clone()], "#[cfg(test)]\nmod tests { fn b() {} }");
 }
 
 #[test]

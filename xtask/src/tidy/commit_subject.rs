@@ -21,9 +21,7 @@ pub fn check(root: &Path, base: &str) -> Result<Vec<Finding>, XtaskError> {
     }
     let log = String::from_utf8_lossy(&output.stdout);
     let commits = log.split('\0').filter_map(|commit| commit.split_once('\n'));
-    Ok(commits
-        .flat_map(|(id, message)| faults(id, message))
-        .collect())
+    Ok(commits.flat_map(|(id, message)| faults(id, message)).collect())
 }
 
 fn faults(id: &str, message: &str) -> Vec<Finding> {
@@ -34,11 +32,7 @@ fn faults(id: &str, message: &str) -> Vec<Finding> {
         findings.push(Finding::error(&format!("commit {id}"), line, what, why));
     };
     if !has_area(subject) {
-        find(
-            1,
-            format!("`{subject}` names no area"),
-            "write `crate: what it does`",
-        );
+        find(1, format!("`{subject}` names no area"), "write `crate: what it does`");
     }
     let column_count = subject.chars().count();
     if column_count > COLUMN_COUNT_MAX {
@@ -46,24 +40,12 @@ fn faults(id: &str, message: &str) -> Vec<Finding> {
         find(1, format!("the subject has {column_count} columns"), &why);
     }
     if subject.ends_with('.') {
-        find(
-            1,
-            "the subject ends in a full stop".to_owned(),
-            "it is a title",
-        );
+        find(1, "the subject ends in a full stop".to_owned(), "it is a title");
     }
     match (lines.next(), lines.next()) {
         (Some(""), Some(_)) => {}
-        (Some(_), _) => find(
-            2,
-            "line 2 is not blank".to_owned(),
-            "git splits the message there",
-        ),
-        (None, _) => find(
-            1,
-            "there is no body".to_owned(),
-            "it says why, and what was rejected",
-        ),
+        (Some(_), _) => find(2, "line 2 is not blank".to_owned(), "git splits the message there"),
+        (None, _) => find(1, "there is no body".to_owned(), "it says why, and what was rejected"),
     }
     findings
 }
@@ -84,17 +66,12 @@ mod tests {
     use super::*;
 
     fn whats(message: &str) -> Vec<String> {
-        faults("abc1234", message)
-            .into_iter()
-            .map(|f| f.what)
-            .collect()
+        faults("abc1234", message).into_iter().map(|f| f.what).collect()
     }
 
     #[test]
     fn a_good_commit_has_no_fault() {
-        assert!(
-            whats("page: bind the page number into the tag\n\nElse a page can move.\n").is_empty()
-        );
+        assert!(whats("page: bind the page number into the tag\n\nElse a page can move.\n").is_empty());
         assert!(whats("vfs, ext: load once\n\nWhy.\n").is_empty());
     }
 
@@ -103,14 +80,8 @@ mod tests {
         assert_eq!(whats("Fix it\n\nWhy.")[0], "`Fix it` names no area");
         assert_eq!(whats("page: Fix it\n\nWhy.").len(), 1);
         let long = format!("page: {}", "x".repeat(67));
-        assert_eq!(
-            whats(&format!("{long}\n\nWhy.")),
-            ["the subject has 73 columns"]
-        );
-        assert_eq!(
-            whats("page: fix it.\n\nWhy."),
-            ["the subject ends in a full stop"]
-        );
+        assert_eq!(whats(&format!("{long}\n\nWhy.")), ["the subject has 73 columns"]);
+        assert_eq!(whats("page: fix it.\n\nWhy."), ["the subject ends in a full stop"]);
     }
 
     #[test]

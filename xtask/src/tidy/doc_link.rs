@@ -9,8 +9,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let mut is_fenced = false;
         for (index, line) in file.text.lines().enumerate() {
-            let is_fence =
-                line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+            let is_fence = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
             is_fenced ^= is_fence;
             if is_fenced || is_fence {
                 continue;
@@ -31,10 +30,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 fn targets(line: &str) -> Vec<String> {
     // Every second piece lies between backquotes, and is code.
     let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
-    let inline = prose
-        .split("](")
-        .skip(1)
-        .filter_map(|rest| rest.split(')').next());
+    let inline = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let reference = prose
         .strip_prefix('[')
         .and_then(|rest| rest.split_once("]: "))

@@ -10,8 +10,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, rust) in tree.rust_files() {
         for attribute in rust.attributes() {
-            let is_ignore =
-                attribute.content == "ignore" || attribute.content.starts_with("ignore=");
+            let is_ignore = attribute.content == "ignore" || attribute.content.starts_with("ignore=");
             // The scanned source hides strings; the text has the reason at the same place.
             let reason = &file.text[attribute.span.clone()];
             if is_ignore && !named_target(reason).is_some_and(|name| targets.contains(name)) {
@@ -30,9 +29,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 /// The word behind `make` in a reason.
 fn named_target(reason: &str) -> Option<&str> {
     let (_, after) = reason.split_once("make ")?;
-    after
-        .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
-        .next()
+    after.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next()
 }
 
 fn make_targets(tree: &Tree) -> BTreeSet<&str> {
@@ -53,10 +50,7 @@ mod tests {
     fn an_ignored_test_names_a_target_that_exists() {
         let text = "#[test]\n#[ignore]\nfn a() {}\n#[ignore = \"slow\"]\nfn b() {}\n\
             #[ignore = \"make soak: an hour\"]\nfn c() {}\n#[ignore = \"make sock: an hour\"]\nfn d() {}\n";
-        let tree = fixture(&[
-            ("a.rs", text),
-            ("Makefile", ".PHONY: a\nsoak: need\n\tx: y\n"),
-        ]);
+        let tree = fixture(&[("a.rs", text), ("Makefile", ".PHONY: a\nsoak: need\n\tx: y\n")]);
         let lines: Vec<_> = check(&tree).iter().map(|f| f.line).collect();
         assert_eq!(lines, [2, 4, 8]);
     }

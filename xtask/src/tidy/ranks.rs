@@ -20,12 +20,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
         let path = manifest_path(folder);
         let Some(standing) = standing(folder) else {
             let why = "add its row to RANKS in xtask/src/tidy/ranks.rs";
-            findings.push(Finding::error(
-                &path,
-                1,
-                format!("`{folder}` has no rank"),
-                why,
-            ));
+            findings.push(Finding::error(&path, 1, format!("`{folder}` has no rank"), why));
             continue;
         };
         for dependency in &manifest.dependencies {
@@ -42,12 +37,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Why one of our packages may not depend on another; none if it may.
-fn fault(
-    folder: &str,
-    above: Standing,
-    below: &str,
-    dependency: &Dependency,
-) -> Option<&'static str> {
+fn fault(folder: &str, above: Standing, below: &str, dependency: &Dependency) -> Option<&'static str> {
     match (above, standing(below)?) {
         (Standing::TestOnly, _) => None,
         (Standing::Rank(_), Standing::TestOnly) => match dependency.kind {
@@ -56,8 +46,7 @@ fn fault(
         },
         (Standing::Rank(above), Standing::Rank(rank)) => {
             let may = above > rank || SAME_RANK.contains(&(folder, below));
-            (!may)
-                .then_some("a crate depends only on lower ranks (RANKS in xtask/src/tidy/ranks.rs)")
+            (!may).then_some("a crate depends only on lower ranks (RANKS in xtask/src/tidy/ranks.rs)")
         }
     }
 }
@@ -75,8 +64,7 @@ fn packages(tree: &Tree) -> Vec<(&str, Manifest)> {
 
 fn standing(folder: &str) -> Option<Standing> {
     let mut rows = RANKS.iter();
-    rows.find(|(name, _)| *name == folder)
-        .map(|(_, standing)| *standing)
+    rows.find(|(name, _)| *name == folder).map(|(_, standing)| *standing)
 }
 
 fn manifest_path(folder: &str) -> String {
@@ -133,14 +121,9 @@ mod tests {
                 (manifest_path(folder), text)
             })
             .collect();
-        let files: Vec<(&str, &str)> = files
-            .iter()
-            .map(|(p, t)| (p.as_str(), t.as_str()))
-            .collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
         let findings = check(&fixture(&files)).into_iter();
-        findings
-            .map(|f| format!("{}:{}: {}", f.path, f.line, f.what))
-            .collect()
+        findings.map(|f| format!("{}:{}: {}", f.path, f.line, f.what)).collect()
     }
 
     #[test]
@@ -149,10 +132,7 @@ mod tests {
         let downwards = "[dependencies]\npage.workspace = true\nserde = \"1\"\n";
         let fault = "crates/page/Cargo.toml:4: `crates/page` depends on `crates/vfs`";
         assert_eq!(
-            found(&[
-                ("crates/page", "page", upwards),
-                ("crates/vfs", "vfs", downwards)
-            ]),
+            found(&[("crates/page", "page", upwards), ("crates/vfs", "vfs", downwards)]),
             [fault]
         );
     }
@@ -171,17 +151,11 @@ mod tests {
         let cipher = ("crates/cipher", "cipher", "");
         let uses_cipher = "[dependencies]\ncipher.workspace = true\n";
         assert!(found(&[cipher, ("crates/format", "format", uses_cipher)]).is_empty());
-        assert_eq!(
-            found(&[cipher, ("crates/tds", "tds", uses_cipher)]).len(),
-            1
-        );
+        assert_eq!(found(&[cipher, ("crates/tds", "tds", uses_cipher)]).len(), 1);
 
         let uses_format = "[dependencies]\nformat.workspace = true\n";
         let format = ("crates/format", "format", "");
-        assert_eq!(
-            found(&[format, ("crates/cipher", "cipher", uses_format)]).len(),
-            1
-        );
+        assert_eq!(found(&[format, ("crates/cipher", "cipher", uses_format)]).len(), 1);
     }
 
     #[test]

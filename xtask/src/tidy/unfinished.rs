@@ -31,11 +31,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 
 const WHY: &str = "finish it or file it: main has no loose ends";
 /// Put together here, so that this file does not find itself.
-const MARKS: &[&str] = &[
-    concat!("TO", "DO"),
-    concat!("FIX", "ME"),
-    concat!("XX", "X"),
-];
+const MARKS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 const MACROS: &[&str] = &["todo", "unimplemented"];
 const EXTENSIONS: &[&str] = &["c", "h", "js", "py", "rs", "sh", "sql", "toml", "ts", "yml"];
 
@@ -57,11 +53,7 @@ mod tests {
     fn longer_words_and_documents_are_fine() {
         let document = format!("no {} here", MARKS[0]);
         let template = format!("mktemp /tmp/{}{}", MARKS[2], MARKS[2]);
-        let tree = fixture(&[
-            ("a.md", &document),
-            ("b.sh", &template),
-            ("c.rs", "let todo = 1;"),
-        ]);
+        let tree = fixture(&[("a.md", &document), ("b.sh", &template), ("c.rs", "let todo = 1;")]);
         assert!(check(&tree).is_empty());
     }
 }

@@ -29,10 +29,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 /// A crate root that lacks the attribute it owes.
 fn root_fault(file: &SourceFile, rust: &RustSource) -> Option<Finding> {
     let owed = owed_attribute(&file.path)?;
-    let has_it = rust
-        .attributes()
-        .iter()
-        .any(|a| a.is_inner && a.content == owed);
+    let has_it = rust.attributes().iter().any(|a| a.is_inner && a.content == owed);
     (!has_it).then(|| {
         let why = "rustc then refuses what this scan might misread";
         Finding::error(&file.path, 1, format!("`#![{owed}]` is missing"), why)
@@ -42,10 +39,8 @@ fn root_fault(file: &SourceFile, rust: &RustSource) -> Option<Finding> {
 /// What a crate root must say; none for other files, and for crates that are all room.
 fn owed_attribute(path: &str) -> Option<&'static str> {
     let (folder, file) = path.split_once("/src/")?;
-    let is_root = matches!(file, "lib.rs" | "main.rs")
-        || file
-            .strip_prefix("bin/")
-            .is_some_and(|rest| !rest.contains('/'));
+    let is_root =
+        matches!(file, "lib.rs" | "main.rs") || file.strip_prefix("bin/").is_some_and(|rest| !rest.contains('/'));
     match folder {
         _ if !is_root => None,
         "crates/ext" => None,
@@ -55,11 +50,7 @@ fn owed_attribute(path: &str) -> Option<&'static str> {
     }
 }
 
-const ROOMS: &[&str] = &[
-    "crates/vfs/src/ffi/",
-    "crates/vfs/src/ffi.rs",
-    "crates/ext/",
-];
+const ROOMS: &[&str] = &["crates/vfs/src/ffi/", "crates/vfs/src/ffi.rs", "crates/ext/"];
 
 #[cfg(test)]
 mod tests {

@@ -79,10 +79,7 @@ mod tests {
     #[test]
     fn unwrap_is_refused_in_code_and_allowed_in_tests() {
         let text = "fn a() {\n    b()\n        .unwrap();\n}\n#[cfg(test)]\nmod tests { fn c() { d().unwrap(); } }\n";
-        assert_eq!(
-            found(&[("crates/x/src/a.rs", text)]),
-            ["crates/x/src/a.rs:3"]
-        );
+        assert_eq!(found(&[("crates/x/src/a.rs", text)]), ["crates/x/src/a.rs:3"]);
         assert!(found(&[("crates/x/tests/a.rs", text)]).is_empty());
         assert!(found(&[("crates/x/benches/a.rs", text)]).is_empty());
     }

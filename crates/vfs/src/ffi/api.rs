@@ -134,8 +134,10 @@ impl Api {
         }
         // SAFETY: `memory` has room for the bytes and one more.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len()) };
-        // SAFETY: that one more.
-        unsafe { memory.add(bytes.len()).write(0) };
+        // SAFETY: within the memory: that one more.
+        let end = unsafe { memory.add(bytes.len()) };
+        // SAFETY: as above.
+        unsafe { end.write(0) };
         memory.cast()
     }
 

@@ -34,6 +34,7 @@ impl Code {
     pub const IOERR_VNODE: Self = Self::known(10 | (27 << 8));
     pub const IOERR_DATA: Self = Self::known(10 | (32 << 8));
     pub const IOERR_BADKEY: Self = Self::known(10 | (35 << 8));
+    pub const IOERR_CODEC: Self = Self::known(10 | (36 << 8));
 
     const fn known(code: c_int) -> Self {
         match NonZeroI32::new(code) {

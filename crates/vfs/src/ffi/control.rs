@@ -97,7 +97,8 @@ impl Pragma<'_> {
     /// Element 0 is for the answer, 1 the name, 2 the argument or null.
     fn text(&self, index: usize) -> Option<&str> {
         // SAFETY: SQLITE_FCNTL_PRAGMA passes an array of three strings.
-        let text = unsafe { *self.control.argument.cast::<*const c_char>().add(index) };
+        let texts = unsafe { &*self.control.argument.cast::<[*const c_char; 3]>() };
+        let text = texts[index];
         if text.is_null() {
             return None;
         }
@@ -177,6 +178,6 @@ impl Connection {
 
     fn main_is_ours_below_a_shim(&self) -> bool {
         let mut seen = false;
-        super::visit_file(&self.api, self.database, c"main", &mut |_| seen = true).is_ok() && seen
+        super::function::visit_file(&self.api, self.database, c"main", &mut |_| seen = true).is_ok() && seen
     }
 }

@@ -142,7 +142,7 @@ impl FileVisit<'_> {
 ///
 /// # Errors
 /// `NOTFOUND` where that database is not on a VFS of ours; `ERROR` where there is no such schema.
-pub fn visit_file(
+pub(super) fn visit_file(
     api: &Api,
     database: *mut Database,
     schema: &CStr,

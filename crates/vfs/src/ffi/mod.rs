@@ -30,7 +30,7 @@ pub use file::{File, LockLevel};
 pub use fork_page::ForkPage;
 pub use function::{
     AutoExtension, COPY_COUNT_MAX, Entry, EntryPoint, FileVisit, FunctionCall, Installer, Value, entry_point,
-    install_linked, visit_file,
+    install_linked,
 };
 pub use lower::{LowerFile, LowerVfs};
 pub use machine::{cycle_count, os_random};

@@ -3,10 +3,10 @@
 use std::any::Any;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
-use super::function::{answer, text_of};
+use super::function::{answer, text_of, visit_file};
 use super::guard::guard;
 use super::sqlite::{Database, RawContext, RawValue};
-use super::{Api, Code, Value, visit_file};
+use super::{Api, Code, Value};
 
 /// One row, a value per visible column.
 pub type TableRow = Vec<Value>;
@@ -146,10 +146,14 @@ unsafe extern "C" fn best_index(table: *mut RawTable, info: *mut IndexInfo) -> c
         let count = usize::try_from(info.constraint_count).unwrap_or(0);
         for index in 0..count {
             // SAFETY: SQLite passes that many constraints.
-            let constraint = unsafe { &*info.constraints.add(index) };
+            let constraint = unsafe { info.constraints.add(index) };
+            // SAFETY: as above.
+            let constraint = unsafe { &*constraint };
             if constraint.column == hidden && constraint.operation == EQUAL && constraint.usable != 0 {
                 // SAFETY: and as many usages.
-                let usage = unsafe { &mut *info.usage.add(index) };
+                let usage = unsafe { info.usage.add(index) };
+                // SAFETY: as above.
+                let usage = unsafe { &mut *usage };
                 usage.argument_index = 1;
                 usage.omit = 1;
                 info.index_number = 1;

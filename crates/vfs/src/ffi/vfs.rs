@@ -103,8 +103,10 @@ fn raw_vfs(name: &'static CStr, below: &RawVfs) -> Result<RawVfs, Code> {
 /// # Safety
 /// `raw` is a VFS made by [`register`].
 unsafe fn home<'a>(raw: *mut RawVfs) -> &'a Home {
-    // SAFETY: the caller's promise; `register` set `app_data` to the home, which is never freed.
-    unsafe { &*(*raw).app_data.cast::<Home>() }
+    // SAFETY: the caller's promise.
+    let home = unsafe { (*raw).app_data }.cast::<Home>();
+    // SAFETY: `register` set it to the home, which is never freed.
+    unsafe { &*home }
 }
 
 unsafe extern "C" fn open(
