@@ -52,6 +52,13 @@ pub enum Content {
     Sealed(Arc<View>),
 }
 
+impl Inner {
+    /// As [`Database::content`], for who holds the lock.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+}
+
 /// What is used under the lock; see [`Database::lock`].
 pub struct Inner {
     /// The file below.
@@ -117,12 +124,6 @@ impl Database {
     /// What the file is, as far as this connection knows.
     pub fn content(&self) -> Content {
         self.lock().content.clone()
-    }
-
-    /// As [`Database::content`], for who holds the lock.
-    #[expect(clippy::unused_self, reason = "reads as a question to the database")]
-    pub fn content_of(&self, inner: &Inner) -> Content {
-        inner.content.clone()
     }
 
     /// Notes that the WAL's write lock was taken or given back.

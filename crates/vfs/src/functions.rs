@@ -102,7 +102,7 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
     with_main(call, 0, |main| {
         let database = main.database.clone();
         let mut inner = database.lock();
-        match database.content_of(&inner) {
+        match inner.content() {
             Content::Sealed(_) => database.change_superblock(&mut inner, |unlocked: &Unlocked| {
                 let mut next = unlocked.with_generation(unlocked.superblock.generation + 1);
                 next.retire();
@@ -138,7 +138,7 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
 
 fn status_rows(file: &mut dyn Any) -> Vec<Vec<Value>> {
     file.downcast_mut::<MainFile>()
-        .map(|main| status::rows(main))
+        .map(status::rows)
         .unwrap_or_default()
 }
 

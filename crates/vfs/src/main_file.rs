@@ -63,7 +63,8 @@ impl MainFile {
             return self.read_unsealed(out, offset);
         };
         if offset == 0 && out.len() == SQLITE_HEADER_SIZE {
-            return Ok(self.read_header(out, view.geometry));
+            self.read_header(out, view.geometry);
+            return Ok(());
         }
         if offset == 24 && out.len() == 16 {
             return self.read_change_counter(out, view.geometry);
@@ -77,7 +78,7 @@ impl MainFile {
 
     fn read_unsealed(&mut self, out: &mut [u8], offset: u64) -> Result<(), VfsError> {
         let mut inner = self.database.lock();
-        if matches!(self.database.content_of(&inner), Content::Plain) {
+        if matches!(inner.content(), Content::Plain) {
             return Ok(inner.lower.read(out, offset)?);
         }
         out.fill(0);
@@ -194,12 +195,12 @@ impl MainFile {
         }
         if self.sealer.view(&self.database).is_none() {
             let mut inner = self.database.lock();
-            if matches!(self.database.content_of(&inner), Content::Empty) {
+            if matches!(inner.content(), Content::Empty) {
                 // A page that can't be sealed (the backup API copies those of a database in clear) makes no database.
                 check_first_page(data, offset, self.database.settings.page_size)?;
                 self.database.create(&mut inner)?;
             }
-            if matches!(self.database.content_of(&inner), Content::Plain) {
+            if matches!(inner.content(), Content::Plain) {
                 return Ok(inner.lower.write(data, offset)?);
             }
         }
@@ -284,7 +285,7 @@ impl MainFile {
     fn try_size(&mut self) -> Result<u64, VfsError> {
         let Some(view) = self.sealer.view(&self.database) else {
             let mut inner = self.database.lock();
-            return match self.database.content_of(&inner) {
+            return match inner.content() {
                 Content::Plain => Ok(inner.lower.size()?),
                 Content::Empty | Content::Sealed(_) => Ok(0),
             };
@@ -331,7 +332,7 @@ impl MainFile {
 
     /// A failure here is no failure of the transaction, which is committed: it is tried again by the next.
     fn note_pages_before_unlock(&self, inner: &mut crate::database::Inner) {
-        let Content::Sealed(view) = self.database.content_of(inner) else {
+        let Content::Sealed(view) = inner.content().clone() else {
             return;
         };
         if view.unlocked.superblock.pages_exist || inner.level < LockLevel::EXCLUSIVE {
