@@ -137,9 +137,7 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
 }
 
 fn status_rows(file: &mut dyn Any) -> Vec<Vec<Value>> {
-    file.downcast_mut::<MainFile>()
-        .map(status::rows)
-        .unwrap_or_default()
+    file.downcast_mut::<MainFile>().map(status::rows).unwrap_or_default()
 }
 
 fn schema_of(call: &FunctionCall<'_>, argument: usize) -> Result<CString, String> {

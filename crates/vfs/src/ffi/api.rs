@@ -64,7 +64,7 @@ api! {
     58 free: unsafe extern "C" fn(*mut c_void),
     79 result_double: unsafe extern "C" fn(*mut RawContext, f64),
     80 result_error: unsafe extern "C" fn(*mut RawContext, *const c_char, c_int),
-    82 result_int64: unsafe extern "C" fn(*mut RawContext, i64),
+    83 result_int64: unsafe extern "C" fn(*mut RawContext, i64),
     84 result_null: unsafe extern "C" fn(*mut RawContext),
     85 result_text: unsafe extern "C" fn(*mut RawContext, *const c_char, c_int, Destructor),
     101 user_data: unsafe extern "C" fn(*mut RawContext) -> *mut c_void,
@@ -152,5 +152,66 @@ impl Api {
     pub(super) fn register_vfs(&self, vfs: *mut RawVfs, default: bool) -> Result<(), Code> {
         // SAFETY: `vfs` was filled by `vfs::register` and is never freed.
         Code::check(unsafe { (self.vfs_register)(vfs, c_int::from(default)) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicPtr, Ordering};
+
+    use rusqlite::ffi as linked;
+
+    use super::*;
+
+    static ROUTINES: AtomicPtr<RawApi> = AtomicPtr::new(std::ptr::null_mut());
+
+    unsafe extern "C" fn catch(
+        _database: *mut linked::sqlite3,
+        _error: *mut *mut c_char,
+        routines: *const linked::sqlite3_api_routines,
+    ) -> c_int {
+        ROUTINES.store(routines.cast_mut().cast(), Ordering::SeqCst);
+        0
+    }
+
+    /// sqlite3ext.h fixes the order of the routines; here it is compared with the library that is linked.
+    #[test]
+    fn every_function_is_the_one_of_its_name() {
+        // SAFETY: `catch` has the type of an entry point.
+        let code = unsafe { linked::sqlite3_auto_extension(Some(catch)) };
+        assert_eq!(code, 0);
+        drop(rusqlite::Connection::open_in_memory().unwrap());
+        // SAFETY: what SQLite passed to an entry point.
+        let api = unsafe { Api::from_routines(ROUTINES.load(Ordering::SeqCst)) }.unwrap();
+        macro_rules! compare {
+            ($($field:ident = $function:ident,)*) => {
+                $(assert_eq!(api.$field as *const c_void, linked::$function as *const c_void, stringify!($field));)*
+            };
+        }
+        compare! {
+            declare_vtab = sqlite3_declare_vtab,
+            free = sqlite3_free,
+            result_double = sqlite3_result_double,
+            result_error = sqlite3_result_error,
+            result_int64 = sqlite3_result_int64,
+            result_null = sqlite3_result_null,
+            result_text = sqlite3_result_text,
+            user_data = sqlite3_user_data,
+            value_bytes = sqlite3_value_bytes,
+            value_int64 = sqlite3_value_int64,
+            value_text = sqlite3_value_text,
+            value_type = sqlite3_value_type,
+            create_module_v2 = sqlite3_create_module_v2,
+            file_control = sqlite3_file_control,
+            vfs_find = sqlite3_vfs_find,
+            vfs_register = sqlite3_vfs_register,
+            context_db_handle = sqlite3_context_db_handle,
+            create_function_v2 = sqlite3_create_function_v2,
+            log = sqlite3_log,
+            uri_parameter = sqlite3_uri_parameter,
+            auto_extension = sqlite3_auto_extension,
+            malloc64 = sqlite3_malloc64,
+            filename_database = sqlite3_filename_database,
+        }
     }
 }
