@@ -13,6 +13,7 @@ pub(crate) mod age;
 pub(crate) mod command;
 pub(crate) mod passphrase;
 pub(crate) mod raw;
+mod thread;
 
 use std::fmt;
 

@@ -1,11 +1,10 @@
 //! Identities that an age plugin holds: a program `age-plugin-NAME` in PATH, perhaps with a token or an agent behind.
 //!
 //! Plugins are asked without a terminal: one that wants a PIN typed in has to bring its own way to ask.
-//! Crate `age` starts them and gives no handle to stop them, so one that hangs is left behind, with the thread that
-//! talks to it, when its time is over.
+//! Crate `age` starts them and gives no handle to stop or to reap them: one that hangs is left behind, with the thread
+//! that talks to it, when its time is over, and one that ended stays a zombie until this process ends.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::Duration;
 
 use age::{DecryptError, EncryptError, NoCallbacks, plugin};
@@ -15,7 +14,7 @@ use selenite_format::{Slot, SlotKind};
 use super::{AgeRecipient, sealed};
 use crate::KeyError;
 use crate::key_error::ServiceFailure;
-use crate::provider::{Effort, Identity, Recipient, SlotBody, unbound};
+use crate::provider::{Effort, Identity, Recipient, SlotBody, thread, unbound};
 
 /// A recipient of a plugin: `age1NAME1...`.
 pub struct PluginRecipient(plugin::Recipient);
@@ -129,10 +128,7 @@ fn ask<T: Send + 'static>(
     let (sender, answer) = mpsc::channel();
     // Nobody may be there any more to take the answer: the plugin was too slow.
     let talk = move || drop(sender.send(talk()));
-    thread::Builder::new()
-        .name("selenite-key".to_owned())
-        .spawn(talk)
-        .map_err(|error| failed(name, ServiceFailure::Io(error)))?;
+    thread::spawn(talk).map_err(|error| failed(name, ServiceFailure::Io(error)))?;
     answer.recv_timeout(TIME_LIMIT).unwrap_or_else(|error| {
         Err(failed(
             name,

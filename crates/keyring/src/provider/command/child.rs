@@ -11,13 +11,13 @@ use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use zeroize::Zeroizing;
 
 use crate::key_error::ServiceFailure;
+use crate::provider::thread::spawn;
 
 /// Runs `argv... verb`, gives it `input` on stdin, and returns its stdout if it ends with status 0.
 pub fn run(
@@ -161,13 +161,6 @@ fn wait(
     let _ = ended.send(Event::Ended);
     let _ = may_reap.recv();
     let _ = status.send(child.wait());
-}
-
-fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new()
-        .name("selenite-key".to_owned())
-        .spawn(work)
-        .map(drop)
 }
 
 fn lost() -> io::Error {
