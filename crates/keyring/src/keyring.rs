@@ -16,9 +16,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs::OpenOptions;
+use std::fs::{DirBuilder, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use selenite_cipher::DatabaseId;
@@ -70,7 +70,7 @@ impl Keyring {
         toml_text::parse(path, text, Self::from_table)
     }
 
-    /// Changes the file at `path`, which is made if need be: reads it, lets `change` work on it and, unless that is
+    /// Changes the file at `path`, which is made, with its folder, if need be: reads it, lets `change` work on it and, unless that is
     /// an error, replaces it in one step. Who else does the same waits meanwhile.
     pub fn update<R>(path: &Path, change: impl FnOnce(&mut Self) -> Result<R, KeyError>) -> Result<R, KeyError> {
         let failed = |source| KeyError::Io {
@@ -78,6 +78,12 @@ impl Keyring {
             path: path.to_owned(),
             source,
         };
+        let folder = path.parent().unwrap_or(Path::new(""));
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(failed)?;
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)
