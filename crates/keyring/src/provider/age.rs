@@ -35,6 +35,11 @@ enum PublicKey {
 }
 
 impl AgeIdentity {
+    /// A new key. The randomness is the system's, drawn by crate `age`.
+    pub fn generate() -> Self {
+        Self::new(x25519::Identity::generate())
+    }
+
     fn new(key: x25519::Identity) -> Self {
         let public = key.to_public();
         let recipient = AgeRecipient {

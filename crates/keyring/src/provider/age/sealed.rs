@@ -1,4 +1,7 @@
 //! 64 bytes in an age file, and out again.
+//!
+//! Crate `age` zeroes what it decrypts, but not the buffer that it encrypts from: a process that makes a slot leaves
+//! a copy of the master key in memory that was given back. One that only opens slots does not.
 
 use std::io::{Read, Write};
 use std::iter;

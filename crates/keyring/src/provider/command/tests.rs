@@ -4,14 +4,10 @@ use std::io::{Read, pipe};
 use std::os::fd::AsRawFd;
 
 use super::*;
-use crate::fixture::{DATABASE, MASTER, SLOT, master, slot_of};
-
-/// `tr` is its own inverse here: a key service as bad as any, but one that keeps what it is given.
-const ROTATE: &str = "LC_ALL=C tr '\\000-\\177\\200-\\377' '\\200-\\377\\000-\\177'";
+use crate::fixture::{DATABASE, MASTER, ROTATE, SLOT, command, master, slot_of};
 
 fn service(script: &str) -> CommandIdentity {
-    let argv = ["sh", "-c", script, "sh"].map(str::to_owned);
-    CommandIdentity::new("kms", &argv).with_time_limit(Duration::from_secs(60))
+    *command(script)
 }
 
 fn slot() -> Slot {
@@ -22,10 +18,11 @@ fn slot() -> Slot {
 }
 
 fn failure(error: KeyError) -> ServiceFailure {
-    match error {
-        KeyError::KeyServiceAway { service, failure } if service == "kms" => failure,
-        other => panic!("{other:?}"),
-    }
+    let KeyError::KeyServiceAway { service, failure } = error else {
+        panic!("{error:?}")
+    };
+    assert_eq!(service, "kms");
+    failure
 }
 
 fn wrap_failure(script: &str) -> ServiceFailure {
