@@ -85,19 +85,27 @@ struct Failures {
 }
 
 fn parse(bytes: &[u8]) -> Result<Superblock, KeyError> {
-    Superblock::parse(bytes).map_err(|error| match error {
-        FormatError::NotWhole if bytes.starts_with(MAGIC_START) => KeyError::Damaged,
-        FormatError::NotWhole => KeyError::NotEncrypted,
-        FormatError::UnsupportedVersion { version } => KeyError::UnsupportedVersion { version },
-        FormatError::Tampered { what } => KeyError::Tampered {
+    Superblock::parse(bytes).map_err(|error| {
+        if error == FormatError::NotWhole {
+            let is_ours = bytes.starts_with(MAGIC_START);
+            return if is_ours {
+                KeyError::Damaged
+            } else {
+                KeyError::NotEncrypted
+            };
+        }
+        if let FormatError::UnsupportedVersion { version } = error {
+            return KeyError::UnsupportedVersion { version };
+        }
+        let what = if let FormatError::Tampered { what } = error {
+            what
+        } else {
+            "its layout"
+        };
+        KeyError::Tampered {
             what,
             source: Some(error),
-        },
-        // The rest is about WALs and encoding, which no superblock is found guilty of.
-        error => KeyError::Tampered {
-            what: "its layout",
-            source: Some(error),
-        },
+        }
     })
 }
 
