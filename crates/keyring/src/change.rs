@@ -223,7 +223,9 @@ impl fmt::Display for Report {
             }
         }
         match self.commitment {
-            Some(commitment) => writeln!(f, "new master key, commitment {}", hex::encode(&commitment)),
+            Some(commitment) => {
+                writeln!(f, "new master key, commitment {}", hex::encode(&commitment))
+            }
             None => Ok(()),
         }
     }
