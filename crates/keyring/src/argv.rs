@@ -103,4 +103,20 @@ mod tests {
             assert!(split(line).is_err(), "{line}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn split_gives_back_words_that_were_quoted(words: Vec<String>) {
+            let quoted: Vec<String> = words
+                .iter()
+                .map(|word| format!("'{}'", word.replace('\'', "'\\''")))
+                .collect();
+            proptest::prop_assert_eq!(split(&quoted.join(" ")).unwrap(), words);
+        }
+
+        #[test]
+        fn split_takes_or_refuses_any_line(line: String) {
+            let _ = split(&line);
+        }
+    }
 }

@@ -132,7 +132,9 @@ impl Config {
                     config.keyring = Some(place.path(Path::new(toml_text::string("keyring", value)?)));
                 }
                 "commands" => config.commands = commands(value)?,
-                _ => return Err(Fault::unknown_key(key, &["identity", "keyring", "commands"])),
+                _ => {
+                    return Err(Fault::unknown_key(key, &["identity", "keyring", "commands"]));
+                }
             }
         }
         Ok(config)

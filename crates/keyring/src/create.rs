@@ -70,13 +70,13 @@ pub(crate) fn secret(random: &mut Random<'_>) -> Secret<32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{page_size, raw};
+    use crate::fixture::raw;
     use crate::os_random;
 
     #[test]
     fn create_makes_generation_1_with_epoch_1_and_a_slot_for_everyone() {
         let recipients: Vec<Box<dyn Recipient>> = vec![raw(1), raw(2)];
-        let made = create(page_size(), Suite::Aes256, &recipients, 77, &mut os_random).unwrap();
+        let made = create(PageSize::DEFAULT, Suite::Aes256, &recipients, 77, &mut os_random).unwrap();
         let superblock = &made.superblock;
         assert_eq!((superblock.generation, superblock.state), (1, State::Steady));
         assert_eq!((superblock.epoch_max, superblock.sealing_epoch), (Epoch(1), Epoch(1)));
@@ -101,7 +101,7 @@ mod tests {
             bytes.fill(count);
             drawn.push(bytes.to_vec());
         };
-        create(page_size(), Suite::Aes256, &[raw(1), raw(2)], 0, &mut random).unwrap();
+        create(PageSize::DEFAULT, Suite::Aes256, &[raw(1), raw(2)], 0, &mut random).unwrap();
         let sizes: Vec<usize> = drawn.iter().map(Vec::len).collect();
         assert_eq!(sizes, [16, 32, 32, 32, 12, 16, 16, 12]);
     }
@@ -110,7 +110,7 @@ mod tests {
     fn create_needs_1_to_32_recipients() {
         let with = |count: u8| {
             let recipients: Vec<Box<dyn Recipient>> = (0..count).map(|byte| raw(byte) as _).collect();
-            create(page_size(), Suite::Aes256, &recipients, 0, &mut os_random)
+            create(PageSize::DEFAULT, Suite::Aes256, &recipients, 0, &mut os_random)
         };
         assert!(matches!(with(0), Err(KeyError::NoRecipient)));
         assert_eq!(with(32).unwrap().superblock.slots.len(), 32);

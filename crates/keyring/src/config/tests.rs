@@ -127,3 +127,14 @@ fn load_refuses_a_named_file_that_is_missing() {
     let error = Config::load(&env).unwrap_err();
     assert!(matches!(&error, KeyError::Io { verb: "read", .. }), "{error}");
 }
+
+#[test]
+fn a_configuration_that_is_cut_off_or_damaged_is_taken_or_refused() {
+    let whole = "identity = 'age:/k'\nkeyring = '/r'\n[commands]\nkms = ['a', \"b\"]\n";
+    for end in 0..whole.len() {
+        let _ = parsed(&whole[..end]);
+        for byte in ['\0', '\'', '[', '=', '\u{e9}'] {
+            let _ = parsed(&format!("{}{byte}{}", &whole[..end], &whole[end + 1..]));
+        }
+    }
+}
