@@ -39,6 +39,8 @@ pub struct Database {
     view_no: AtomicU64,
     /// Whether this connection holds the WAL's write lock.
     wal_write: AtomicBool,
+    /// How often it has taken it.
+    wal_write_count: AtomicU64,
 }
 
 /// What the file was, when last looked at.
@@ -106,6 +108,7 @@ impl Database {
             }),
             view_no: AtomicU64::new(0),
             wal_write: AtomicBool::new(false),
+            wal_write_count: AtomicU64::new(0),
         };
         database.reload(&mut database.lock())?;
         Ok(database)
@@ -129,6 +132,12 @@ impl Database {
     /// Notes that the WAL's write lock was taken or given back.
     pub fn set_wal_write(&self, held: bool) {
         self.wal_write.store(held, Ordering::Release);
+        self.wal_write_count.fetch_add(u64::from(held), Ordering::AcqRel);
+    }
+
+    /// How often this connection has taken the WAL's write lock: two writes under one number are of one transaction.
+    pub fn wal_write_count(&self) -> u64 {
+        self.wal_write_count.load(Ordering::Acquire)
     }
 
     /// Whether this connection may change the superblock.
