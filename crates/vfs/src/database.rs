@@ -261,6 +261,7 @@ impl Database {
         match read_prefix(&mut inner.lower)? {
             Prefix::Sealed { bytes, place, heads } => {
                 let unlocked = self.host.unlock(&bytes, &self.identities, &self.keyring)?;
+                check_successor(&inner.content, &unlocked)?;
                 inner.heads = Some(heads);
                 self.adopt_read(inner, unlocked, place)?;
                 self.check_not_emptied(inner)
@@ -271,6 +272,9 @@ impl Database {
                 }
                 self.set_content(inner, Content::Empty);
                 Ok(())
+            }
+            Prefix::Plain if matches!(inner.content, Content::Sealed(_)) => {
+                Err(VfsError::Replaced("by a database in clear"))
             }
             Prefix::Plain if in_force && !self.settings.allow_plain => Err(VfsError::NotEncrypted(
                 "it is a database in clear, and an identity is in force",
@@ -342,6 +346,20 @@ impl Database {
             unlocked,
         })
     }
+}
+
+/// D4. While a database is open its superblock only ever moves on: it stays that of this database, and no generation
+/// comes back.
+fn check_successor(known: &Content, next: &Unlocked) -> Result<(), VfsError> {
+    let Content::Sealed(view) = known else { return Ok(()) };
+    let known = &view.unlocked.superblock;
+    if known.database_id != next.superblock.database_id {
+        return Err(VfsError::Replaced("by that of another database"));
+    }
+    if known.generation > next.superblock.generation {
+        return Err(VfsError::Replaced("by an older one"));
+    }
+    Ok(())
 }
 
 /// Seconds since 1970, UTC.
