@@ -39,6 +39,8 @@ pub struct Database {
     view_no: AtomicU64,
     /// Whether this connection holds the WAL's write lock.
     wal_write: AtomicBool,
+    /// How often it has taken it.
+    wal_write_count: AtomicU64,
 }
 
 /// What the file was, when last looked at.
@@ -106,6 +108,7 @@ impl Database {
             }),
             view_no: AtomicU64::new(0),
             wal_write: AtomicBool::new(false),
+            wal_write_count: AtomicU64::new(0),
         };
         database.reload(&mut database.lock())?;
         Ok(database)
@@ -129,6 +132,12 @@ impl Database {
     /// Notes that the WAL's write lock was taken or given back.
     pub fn set_wal_write(&self, held: bool) {
         self.wal_write.store(held, Ordering::Release);
+        self.wal_write_count.fetch_add(u64::from(held), Ordering::AcqRel);
+    }
+
+    /// How often this connection has taken the WAL's write lock: two writes under one number are of one transaction.
+    pub fn wal_write_count(&self) -> u64 {
+        self.wal_write_count.load(Ordering::Acquire)
     }
 
     /// Whether this connection may change the superblock.
@@ -252,6 +261,7 @@ impl Database {
         match read_prefix(&mut inner.lower)? {
             Prefix::Sealed { bytes, place, heads } => {
                 let unlocked = self.host.unlock(&bytes, &self.identities, &self.keyring)?;
+                check_successor(&inner.content, &unlocked)?;
                 inner.heads = Some(heads);
                 self.adopt_read(inner, unlocked, place)?;
                 self.check_not_emptied(inner)
@@ -262,6 +272,9 @@ impl Database {
                 }
                 self.set_content(inner, Content::Empty);
                 Ok(())
+            }
+            Prefix::Plain if matches!(inner.content, Content::Sealed(_)) => {
+                Err(VfsError::Replaced("by a database in clear"))
             }
             Prefix::Plain if in_force && !self.settings.allow_plain => Err(VfsError::NotEncrypted(
                 "it is a database in clear, and an identity is in force",
@@ -333,6 +346,20 @@ impl Database {
             unlocked,
         })
     }
+}
+
+/// D4. While a database is open its superblock only ever moves on: it stays that of this database, and no generation
+/// comes back.
+fn check_successor(known: &Content, next: &Unlocked) -> Result<(), VfsError> {
+    let Content::Sealed(view) = known else { return Ok(()) };
+    let known = &view.unlocked.superblock;
+    if known.database_id != next.superblock.database_id {
+        return Err(VfsError::Replaced("by that of another database"));
+    }
+    if known.generation > next.superblock.generation {
+        return Err(VfsError::Replaced("by an older one"));
+    }
+    Ok(())
 }
 
 /// Seconds since 1970, UTC.

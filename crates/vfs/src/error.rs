@@ -39,6 +39,8 @@ pub enum VfsError {
     BothDamaged,
     /// The file: replaced by another of the same name.
     Retired,
+    /// The file: its superblock was replaced while it was open.
+    Replaced(&'static str),
     /// The caller: a write that is none of an encrypted database's.
     SettingsMismatch(&'static str),
     /// The caller: a deprecated suite without leave.
@@ -86,7 +88,7 @@ impl VfsError {
             },
             Self::Unauthentic { .. } | Self::UnknownEpoch { .. } => Code::IOERR_DATA,
             Self::Superblock(FormatError::UnsupportedVersion { .. }) => Code::CANTOPEN,
-            Self::Superblock(_) | Self::BothDamaged => Code::CORRUPT,
+            Self::Superblock(_) | Self::BothDamaged | Self::Replaced(_) => Code::CORRUPT,
             Self::Retired => Code::IOERR_VNODE,
             Self::SettingsMismatch(_) => Code::IOERR_CODEC,
             Self::Setting(_) => Code::CANTOPEN,
@@ -124,6 +126,7 @@ impl fmt::Display for VfsError {
             Self::Superblock(error) => write!(f, "superblock refused: {error}"),
             Self::BothDamaged => f.write_str("both superblocks are damaged"),
             Self::Retired => f.write_str("the file was replaced by another of the same name: open it again"),
+            Self::Replaced(by) => write!(f, "the superblock was replaced {by} while the database was open"),
             Self::SettingsMismatch(what) => write!(f, "settings mismatch: {what}; nothing was written"),
             Self::DeprecatedSuite => f.write_str("TRIPLE_DES_3KEY is deprecated: add deprecated=allow to the URI"),
             Self::OtherSqlite => {
@@ -150,6 +153,7 @@ impl std::error::Error for VfsError {
             | Self::UnknownEpoch { .. }
             | Self::BothDamaged
             | Self::Retired
+            | Self::Replaced(_)
             | Self::SettingsMismatch(_)
             | Self::DeprecatedSuite
             | Self::OtherSqlite

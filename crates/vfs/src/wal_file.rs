@@ -40,14 +40,24 @@ pub struct WalFile {
 }
 
 /// The frames that this connection wrote in its present transaction.
+///
+/// Under one hold of the write lock, that is: frames that were rolled back may be another's by now. In exclusive mode
+/// there is one hold; then a frame behind a commit begins the next transaction.
 #[derive(Default)]
 struct Own {
     frames: Option<(u64, u64)>,
     committed: bool,
+    write_count: u64,
 }
 
 impl Own {
-    fn note(&mut self, frame: u64, commits: bool) -> bool {
+    fn note(&mut self, frame: u64, commits: bool, write_count: u64) -> bool {
+        if self.write_count != write_count {
+            *self = Self {
+                write_count,
+                ..Self::default()
+            };
+        }
         let begins = match self.frames {
             Some((first, last)) if !(self.committed && frame > last) => {
                 self.frames = Some((first.min(frame), last.max(frame)));
@@ -63,8 +73,8 @@ impl Own {
         begins
     }
 
-    fn has(&self, frame: u64) -> bool {
-        self.frames.is_some_and(|(first, last)| first <= frame && frame <= last)
+    fn has(&self, frame: u64, write_count: u64) -> bool {
+        self.write_count == write_count && self.frames.is_some_and(|(first, last)| first <= frame && frame <= last)
     }
 }
 
@@ -178,7 +188,7 @@ impl WalFile {
         out.fill(0);
         let header = self.load_frame(index, view)?;
         let (head, page) = out.split_at_mut(FRAME_HEADER_SIZE);
-        let is_own = self.own.has(index);
+        let is_own = self.own.has(index, self.database.wal_write_count());
         if header.salts() != self.salts()? {
             if is_own {
                 return Err(VfsError::Unauthentic {
@@ -296,7 +306,10 @@ impl WalFile {
     fn write_frame_header(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
         let bytes: &[u8; FRAME_HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
         let mut header = FrameHeader::parse(bytes);
-        if self.own.note(index, header.commit_size != 0) {
+        if self
+            .own
+            .note(index, header.commit_size != 0, self.database.wal_write_count())
+        {
             self.sealer.begin()?;
         }
         view.log_key
