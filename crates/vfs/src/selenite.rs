@@ -189,7 +189,7 @@ impl Vfs for Selenite {
         self.host.lower.access(path, flags)
     }
 
-    fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<(), Code> {
+    fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
         self.host.lower.full_pathname(path, out)
     }
 }

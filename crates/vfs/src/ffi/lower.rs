@@ -77,19 +77,24 @@ impl LowerVfs {
         Ok(answer != 0)
     }
 
-    /// Writes the whole path, with a zero byte behind it, into `out`.
+    /// Writes the whole path, with a zero byte behind it, into `out`, and says whether a symbolic link was followed.
     ///
     /// # Errors
     /// As the VFS below has it.
-    pub fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<(), Code> {
+    pub fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
         let full = self.raw().full_pathname.ok_or(Code::MISUSE)?;
         let size = c_int::try_from(out.len()).map_err(|_| Code::CANTOPEN)?;
         // SAFETY: `out` has room for `size` bytes.
         let code = unsafe { full(self.as_ptr(), path.as_ptr(), size, out.as_mut_ptr().cast()) };
-        // SQLITE_OK_SYMLINK says that a link was followed: not an error.
-        if code == 512 { Ok(()) } else { Code::check(code) }
+        if code == OK_SYMLINK {
+            return Ok(true);
+        }
+        Code::check(code).map(|()| false)
     }
 }
+
+/// SQLITE_OK_SYMLINK: SQLite refuses it where the caller asked for SQLITE_OPEN_NOFOLLOW.
+pub(super) const OK_SYMLINK: c_int = 512;
 
 /// An open file of the VFS below; closed when dropped.
 pub struct LowerFile {

@@ -3,8 +3,8 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
 use super::file::OpenFile;
-use super::guard::guard;
-use super::lower::LowerVfs;
+use super::guard::{guard, guard_or};
+use super::lower::{LowerVfs, OK_SYMLINK};
 use super::sqlite::{OpenFlags, RawFile, RawSystemCall, RawVfs};
 use super::{Api, Code, File, Name};
 
@@ -25,7 +25,8 @@ pub trait Vfs: Send + Sync + 'static {
     fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<Opened, Code>;
     fn delete(&self, path: &CStr, sync_dir: bool) -> Result<(), Code>;
     fn access(&self, path: &CStr, flags: c_int) -> Result<bool, Code>;
-    fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<(), Code>;
+    /// Answers whether a symbolic link was followed.
+    fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code>;
 }
 
 /// A VFS that SQLite knows; it stays until the process ends.
@@ -155,14 +156,19 @@ unsafe extern "C" fn access(raw: *mut RawVfs, path: *const c_char, flags: c_int,
 }
 
 unsafe extern "C" fn full_pathname(raw: *mut RawVfs, path: *const c_char, size: c_int, out: *mut c_char) -> c_int {
-    guard(|| {
+    guard_or(Code::CANTOPEN.as_raw(), || {
         // SAFETY: SQLite's paths end with a zero byte.
         let path = unsafe { CStr::from_ptr(path) };
-        let size = usize::try_from(size).map_err(|_| Code::CANTOPEN)?;
+        let Ok(size) = usize::try_from(size) else {
+            return Code::CANTOPEN.as_raw();
+        };
         // SAFETY: SQLite passes room for `size` bytes.
         let out = unsafe { std::slice::from_raw_parts_mut(out.cast::<u8>(), size) };
         // SAFETY: SQLite calls the VFS that it was given.
-        unsafe { home(raw) }.vfs.full_pathname(path, out)
+        match unsafe { home(raw) }.vfs.full_pathname(path, out) {
+            Ok(followed) => c_int::from(followed) * OK_SYMLINK,
+            Err(code) => code.as_raw(),
+        }
     })
 }
 
