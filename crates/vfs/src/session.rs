@@ -51,11 +51,11 @@ impl Nonces {
     /// # Errors
     /// As [`Nonces::new`].
     pub fn draw(&mut self, suite: Suite) -> Result<PageNonce, Code> {
-        let (session, counter) = if suite == Suite::TripleDes3Key {
-            SHORT.next()?
-        } else {
-            LONG.next()?
-        };
+        self.draw_from(if suite == Suite::TripleDes3Key { &SHORT } else { &LONG })
+    }
+
+    fn draw_from(&mut self, sessions: &Sessions) -> Result<PageNonce, Code> {
+        let (session, counter) = sessions.next()?;
         Ok(PageNonce {
             session,
             salt: self.salt(),
@@ -220,5 +220,31 @@ mod tests {
             one.draw(Suite::Aes256).unwrap().salt,
             two.draw(Suite::Aes256).unwrap().salt
         );
+    }
+
+    /// N2. What a copied virtual machine does: all of the process's memory is as it was, and it goes on.
+    #[test]
+    fn a_process_continued_twice_from_one_point_repeats_no_nonce() {
+        static COPIED: Sessions = Sessions {
+            first_word: 16,
+            page_count_max: 1 << 20,
+        };
+        let words = ForkPage::of_process().words();
+        let mut nonces = Nonces::new().unwrap();
+        let _ = nonces.draw_from(&COPIED).unwrap();
+        let image: Vec<u64> = words[16..20].iter().map(|word| word.load(Ordering::SeqCst)).collect();
+        let mut seen = HashSet::new();
+        let mut pairs = HashSet::new();
+        for _continuation in 0..4 {
+            for (word, value) in words[16..20].iter().zip(&image) {
+                word.store(*value, Ordering::SeqCst);
+            }
+            for _ in 0..1000 {
+                let nonce = nonces.draw_from(&COPIED).unwrap();
+                pairs.insert((nonce.session, nonce.counter));
+                assert!(seen.insert((nonce.session, nonce.salt, nonce.counter)));
+            }
+        }
+        assert_eq!(pairs.len(), 1000, "the image was not continued from one point");
     }
 }
