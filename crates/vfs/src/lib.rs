@@ -17,7 +17,7 @@ pub mod host;
 pub mod journal_file;
 pub mod main_file;
 pub mod nameless_file;
-mod own_descriptors;
+pub mod own_descriptors;
 mod pragma;
 pub mod role;
 mod sealer;
