@@ -8,6 +8,9 @@
 //!
 //! How pages are sealed is left to [`Sealer`], what the file is and when its keys change to [`Database`].
 
+mod control;
+mod locks;
+
 use std::any::Any;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -16,11 +19,11 @@ use selenite_cipher::{PageNo, TRAILER_SIZE};
 use selenite_format::{Geometry, PageSize, SQLITE_HEADER_SIZE, synthetic_header};
 
 use crate::database::{Content, Database};
+use crate::device;
 use crate::error::VfsError;
-use crate::ffi::{Code, Control, File, LockLevel, RawControl, ShmLock, ShmRegion, SyncFlags};
+use crate::ffi::{Code, File, LockLevel, RawControl, ShmLock, ShmRegion, SyncFlags};
 use crate::role::Role;
 use crate::sealer::Sealer;
-use crate::{device, pragma};
 
 /// An open database file.
 pub struct MainFile {
@@ -298,123 +301,6 @@ impl MainFile {
         }
         Ok(u64::from(count) * view.geometry.page_size().as_u64())
     }
-
-    fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
-        let mut inner = self.database.lock();
-        inner.lower.lock(level.0)?;
-        let before = inner.level;
-        inner.level = level.max(before);
-        inner.page_count = None;
-        let first_shared = before == LockLevel::NONE;
-        let first_write = before < LockLevel::RESERVED && level >= LockLevel::RESERVED;
-        if !first_shared && !first_write {
-            return Ok(());
-        }
-        // D1, D2.
-        if let Err(error) = self.database.refresh(&mut inner) {
-            inner.lower.unlock(before.0)?;
-            inner.level = before;
-            return Err(error);
-        }
-        drop(inner);
-        if first_write { self.sealer.begin() } else { Ok(()) }
-    }
-
-    fn try_unlock(&mut self, level: LockLevel) -> Result<(), VfsError> {
-        let mut inner = self.database.lock();
-        if level <= LockLevel::SHARED && inner.level >= LockLevel::RESERVED {
-            self.note_pages_before_unlock(&mut inner);
-        }
-        inner.page_count = None;
-        inner.level = level.min(inner.level);
-        Ok(inner.lower.unlock(level.0)?)
-    }
-
-    /// A failure here is no failure of the transaction, which is committed: it is tried again by the next.
-    fn note_pages_before_unlock(&self, inner: &mut crate::database::Inner) {
-        let Content::Sealed(view) = inner.content().clone() else {
-            return;
-        };
-        if view.unlocked.superblock.pages_exist || inner.level < LockLevel::EXCLUSIVE {
-            return;
-        }
-        let has_pages = inner.lower.size().is_ok_and(|size| view.geometry.page_count(size) > 0);
-        if has_pages && let Err(error) = self.database.note_pages(inner, true) {
-            self.database.report(&error);
-        }
-    }
-
-    fn try_control(&mut self, control: &mut RawControl) -> Result<(), VfsError> {
-        let raw = *control;
-        let is_plain = matches!(self.database.content(), Content::Plain);
-        match control.parse() {
-            Control::Visit(visit) => {
-                visit.show(self);
-                Ok(())
-            }
-            Control::Pragma(request) => {
-                if pragma::answer(self, &request) {
-                    return Ok(());
-                }
-                self.pass(&raw)
-            }
-            Control::VfsName(name) => {
-                let _ = self.pass(&raw);
-                name.prepend("selenite");
-                Ok(())
-            }
-            Control::MmapSize(size) => {
-                // SQLite maps nothing without xFetch; the VFS below must not cut or grow the file for it either.
-                *size = 0;
-                self.database.lock().lower.forbid_mapping();
-                Ok(())
-            }
-            Control::Connection(connection) => {
-                self.refused = !is_plain && !connection.has_main_on_this_vfs() && !self.database.settings.allow_plain;
-                self.pass(&raw)
-            }
-            Control::CheckpointStart | Control::CheckpointDone => {
-                self.database.lock().page_count = None;
-                let _ = self.pass(&raw);
-                Ok(())
-            }
-            // Hints of the size that SQLite knows, which is not the file's: below, they would cut live pages or leave
-            // places that were never sealed.
-            Control::SizeHint | Control::ChunkSize if !is_plain => Ok(()),
-            Control::PowersafeOverwrite(value) if !is_plain => {
-                *value = 1;
-                Ok(())
-            }
-            Control::Atomic => Err(Code::NOTFOUND.into()),
-            Control::SizeHint | Control::ChunkSize | Control::PowersafeOverwrite(_) | Control::Other => self.pass(&raw),
-        }
-    }
-
-    fn pass(&self, control: &RawControl) -> Result<(), VfsError> {
-        Ok(self.database.lock().lower.control(control)?)
-    }
-
-    fn try_shm_lock(&mut self, lock: ShmLock) -> Result<(), VfsError> {
-        let mut inner = self.database.lock();
-        inner.lower.shm_lock(lock)?;
-        if !lock.exclusive {
-            return Ok(());
-        }
-        if lock.covers(WAL_WRITE_LOCK) {
-            self.database.set_wal_write(lock.lock);
-        }
-        if lock.lock && (lock.covers(WAL_WRITE_LOCK) || lock.covers(WAL_CHECKPOINT_LOCK)) {
-            inner.page_count = None;
-            if let Err(error) = self.database.refresh(&mut inner) {
-                self.database.set_wal_write(false);
-                let _ = inner.lower.shm_lock(ShmLock { lock: false, ..lock });
-                return Err(error);
-            }
-            drop(inner);
-            self.sealer.begin()?;
-        }
-        Ok(())
-    }
 }
 
 impl File for MainFile {
@@ -504,6 +390,3 @@ fn page_no(index: u64) -> Result<PageNo, VfsError> {
 }
 
 const TRAILER_SIZE_U64: u64 = 48;
-/// WAL_WRITE_LOCK and WAL_CKPT_LOCK (sqlite.org/walformat.html, section 2.3).
-const WAL_WRITE_LOCK: i32 = 0;
-const WAL_CHECKPOINT_LOCK: i32 = 1;

@@ -1,14 +1,11 @@
 //! Keys are changed while other connections read and write.
-#![cfg(test)]
-
-mod workbench;
 
 use std::fs;
 
+use crate::workbench::{Bench, check, code, edit, fill};
 use rusqlite::Connection;
 use selenite_keyring::{Config, KeyError, Unlocked, change, load_identity, os_random};
 use selenite_vfs::error::VfsError;
-use workbench::{Bench, check, code, edit, fill};
 
 /// Runs a change of keys as the engine does: staged, and applied under SQLite's write lock.
 fn apply(

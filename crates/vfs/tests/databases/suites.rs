@@ -1,10 +1,7 @@
 //! Every suite and every page size, in both kinds of journal.
-#![cfg(test)]
 
-mod workbench;
-
+use crate::workbench::{Bench, check, code, fill};
 use selenite_cipher::Suite;
-use workbench::{Bench, check, code, fill};
 
 #[test]
 fn every_suite_comes_back_in_every_journal_mode() {

@@ -1,11 +1,8 @@
 //! What bad input gets: each its own error, nothing lost, other pages still readable.
-#![cfg(test)]
-
-mod workbench;
 
 use std::fs;
 
-use workbench::{Bench, check, code, edit, fill};
+use crate::workbench::{Bench, check, code, edit, fill};
 
 const NOT_A_DATABASE: i32 = 26;
 const CORRUPT: i32 = 11;
@@ -178,7 +175,7 @@ fn no_key_is_an_error_for_a_new_database_and_an_old_one() {
         format!("file:{}?vfs=selenite", path.display()),
         format!("file:{}?vfs=selenite", bench.path("new.db").display()),
     ] {
-        let opened = rusqlite::Connection::open_with_flags(uri, workbench::flags());
+        let opened = rusqlite::Connection::open_with_flags(uri, crate::workbench::flags());
         assert_eq!(code(opened), NO_KEY);
     }
     assert!(!bench.path("new.db").exists());
@@ -282,7 +279,7 @@ fn another_page_size_is_logged_and_vacuum_leaves_the_database_as_it_is() {
 fn an_encrypted_database_is_not_attached_to_a_main_elsewhere() {
     let bench = Bench::new();
     bench.filled("a.db", "");
-    let elsewhere = rusqlite::Connection::open_with_flags(bench.path("plain.db"), workbench::flags()).unwrap();
+    let elsewhere = rusqlite::Connection::open_with_flags(bench.path("plain.db"), crate::workbench::flags()).unwrap();
     let uri = |extra: &str| {
         format!(
             "ATTACH 'file:{}?vfs=selenite&selenite_identity=raw:{}{extra}' AS other",
@@ -295,7 +292,7 @@ fn an_encrypted_database_is_not_attached_to_a_main_elsewhere() {
         .and_then(|()| elsewhere.execute_batch("SELECT * FROM other.t"));
     assert_ne!(code(read), 0);
     assert!(Bench::last_error().contains("another VFS"), "{}", Bench::last_error());
-    let allowed = rusqlite::Connection::open_with_flags(bench.path("plain.db"), workbench::flags()).unwrap();
+    let allowed = rusqlite::Connection::open_with_flags(bench.path("plain.db"), crate::workbench::flags()).unwrap();
     allowed.execute_batch(&uri("&plain=allow")).unwrap();
     allowed.execute_batch("SELECT count(*) FROM other.t").unwrap();
 }

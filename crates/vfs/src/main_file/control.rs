@@ -1,0 +1,59 @@
+//! What SQLite asks of the database file besides reading and writing.
+
+use super::MainFile;
+use crate::database::Content;
+use crate::error::VfsError;
+use crate::ffi::{Code, Control, RawControl};
+use crate::pragma;
+
+impl MainFile {
+    pub(super) fn try_control(&mut self, control: &mut RawControl) -> Result<(), VfsError> {
+        let raw = *control;
+        let is_plain = matches!(self.database.content(), Content::Plain);
+        match control.parse() {
+            Control::Visit(visit) => {
+                visit.show(self);
+                Ok(())
+            }
+            Control::Pragma(request) => {
+                if pragma::answer(self, &request) {
+                    return Ok(());
+                }
+                self.pass(&raw)
+            }
+            Control::VfsName(name) => {
+                let _ = self.pass(&raw);
+                name.prepend("selenite");
+                Ok(())
+            }
+            Control::MmapSize(size) => {
+                // SQLite maps nothing without xFetch; the VFS below must not cut or grow the file for it either.
+                *size = 0;
+                self.database.lock().lower.forbid_mapping();
+                Ok(())
+            }
+            Control::Connection(connection) => {
+                self.refused = !is_plain && !connection.has_main_on_this_vfs() && !self.database.settings.allow_plain;
+                self.pass(&raw)
+            }
+            Control::CheckpointStart | Control::CheckpointDone => {
+                self.database.lock().page_count = None;
+                let _ = self.pass(&raw);
+                Ok(())
+            }
+            // Hints of the size that SQLite knows, which is not the file's: below, they would cut live pages or leave
+            // places that were never sealed.
+            Control::SizeHint | Control::ChunkSize if !is_plain => Ok(()),
+            Control::PowersafeOverwrite(value) if !is_plain => {
+                *value = 1;
+                Ok(())
+            }
+            Control::Atomic => Err(Code::NOTFOUND.into()),
+            Control::SizeHint | Control::ChunkSize | Control::PowersafeOverwrite(_) | Control::Other => self.pass(&raw),
+        }
+    }
+
+    fn pass(&self, control: &RawControl) -> Result<(), VfsError> {
+        Ok(self.database.lock().lower.control(control)?)
+    }
+}

@@ -1,0 +1,83 @@
+//! SQLite's locks on the database file: the moments at which it may have become another.
+//!
+//! L1. SHARED taken, or the write lock: the superblocks are looked at again (D1 and D2 in `database.rs`). Where that
+//!     fails the lock is given back.
+//! L2. A transaction that stored the first pages notes so before its lock goes (FORMAT 3.9).
+
+use super::MainFile;
+use crate::database::{Content, Inner};
+use crate::error::VfsError;
+use crate::ffi::{LockLevel, ShmLock};
+
+impl MainFile {
+    pub(super) fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
+        let mut inner = self.database.lock();
+        inner.lower.lock(level.0)?;
+        let before = inner.level;
+        inner.level = level.max(before);
+        inner.page_count = None;
+        let first_shared = before == LockLevel::NONE;
+        let first_write = before < LockLevel::RESERVED && level >= LockLevel::RESERVED;
+        if !first_shared && !first_write {
+            return Ok(());
+        }
+        // D1, D2.
+        if let Err(error) = self.database.refresh(&mut inner) {
+            inner.lower.unlock(before.0)?;
+            inner.level = before;
+            return Err(error);
+        }
+        drop(inner);
+        if first_write { self.sealer.begin() } else { Ok(()) }
+    }
+
+    pub(super) fn try_unlock(&mut self, level: LockLevel) -> Result<(), VfsError> {
+        let mut inner = self.database.lock();
+        if level <= LockLevel::SHARED && inner.level >= LockLevel::RESERVED {
+            self.note_pages_before_unlock(&mut inner);
+        }
+        inner.page_count = None;
+        inner.level = level.min(inner.level);
+        Ok(inner.lower.unlock(level.0)?)
+    }
+
+    /// A failure here is no failure of the transaction, which is committed: it is tried again by the next.
+    fn note_pages_before_unlock(&self, inner: &mut Inner) {
+        let Content::Sealed(view) = inner.content().clone() else {
+            return;
+        };
+        if view.unlocked.superblock.pages_exist || inner.level < LockLevel::EXCLUSIVE {
+            return;
+        }
+        let has_pages = inner.lower.size().is_ok_and(|size| view.geometry.page_count(size) > 0);
+        if has_pages && let Err(error) = self.database.note_pages(inner, true) {
+            self.database.report(&error);
+        }
+    }
+
+    pub(super) fn try_shm_lock(&mut self, lock: ShmLock) -> Result<(), VfsError> {
+        let mut inner = self.database.lock();
+        inner.lower.shm_lock(lock)?;
+        if !lock.exclusive {
+            return Ok(());
+        }
+        if lock.covers(WAL_WRITE_LOCK) {
+            self.database.set_wal_write(lock.lock);
+        }
+        if lock.lock && (lock.covers(WAL_WRITE_LOCK) || lock.covers(WAL_CHECKPOINT_LOCK)) {
+            inner.page_count = None;
+            if let Err(error) = self.database.refresh(&mut inner) {
+                self.database.set_wal_write(false);
+                let _ = inner.lower.shm_lock(ShmLock { lock: false, ..lock });
+                return Err(error);
+            }
+            drop(inner);
+            self.sealer.begin()?;
+        }
+        Ok(())
+    }
+}
+
+/// WAL_WRITE_LOCK and WAL_CKPT_LOCK (sqlite.org/walformat.html, section 2.3).
+const WAL_WRITE_LOCK: i32 = 0;
+const WAL_CHECKPOINT_LOCK: i32 = 1;

@@ -1,0 +1,7 @@
+//! Encrypted databases on real files, by the SQLite that is linked.
+#![cfg(test)]
+
+mod bad_input;
+mod key_changes;
+mod suites;
+mod workbench;
