@@ -14,10 +14,6 @@ pub struct DataKey {
 
 impl DataKey {
     /// Extracts from the data key of an epoch; it is then no longer needed, and wiped.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "to take the secret is to wipe it: the extracted key replaces it"
-    )]
     pub fn new(secret: Secret<32>, database_id: DatabaseId, epoch: Epoch, suite: Suite) -> Self {
         Self {
             extracted: PseudorandomKey::extract(&database_id.0, secret.expose()),
@@ -42,7 +38,7 @@ impl DataKey {
         self.database_id
     }
 
-    /// Derives the page key of a session. It costs about as much as a few pages: keep it.
+    /// Derives the page key of a session. It costs about as much as a page: keep it.
     pub fn page_key(&self, session: SessionId) -> PageKey {
         PageKey::new(self, session)
     }

@@ -12,3 +12,12 @@ impl fmt::Display for Hex<'_> {
             .try_for_each(|byte| write!(formatter, "{byte:02x}"))
     }
 }
+
+/// The bytes that a vector writes in hexadecimal.
+#[cfg(test)]
+pub(crate) fn unhex<const N: usize>(digits: &str) -> [u8; N] {
+    assert_eq!(digits.len(), 2 * N);
+    std::array::from_fn(|index| {
+        u8::from_str_radix(&digits[2 * index..2 * index + 2], 16).expect("two digits")
+    })
+}

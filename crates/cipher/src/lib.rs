@@ -34,6 +34,7 @@ mod suite;
 mod trailer;
 mod unauthentic;
 mod wrapping_key;
+mod xts_key;
 
 pub use data_key::DataKey;
 pub use database_id::DatabaseId;

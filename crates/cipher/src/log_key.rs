@@ -2,35 +2,27 @@
 //!
 //! It outlives epochs: a log is written under one epoch and may be read under the next.
 
-use aes::Aes256;
-use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aws_lc_rs::cmac;
 
 use crate::pseudorandom_key::PseudorandomKey;
 use crate::trailer::{TRAILER_HEAD_SIZE, TRAILER_SIZE};
+use crate::xts_key::XtsKey;
 use crate::{DatabaseId, Secret};
 
 /// The keys of WAL frame headers and of journal checksums.
 pub struct LogKey {
-    frame_data: Aes256,
-    frame_tweak: Aes256,
+    frame: XtsKey,
     journal: cmac::Key,
 }
 
 impl LogKey {
     /// Derives the keys of FORMAT 4.6; the secret is then no longer needed, and wiped.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "to take the secret is to wipe it: the derived keys replace it"
-    )]
     pub fn new(secret: Secret<32>, database_id: DatabaseId) -> Self {
         let extracted = PseudorandomKey::extract(&database_id.0, secret.expose());
         let frame = extracted.expand::<64>(&[b"selenite/1 wal frame"]);
         let journal = extracted.expand::<32>(&[b"selenite/1 journal checksum"]);
-        let (frame_data, frame_tweak) = frame.expose().split_at(32);
         Self {
-            frame_data: Aes256::new_from_slice(frame_data).expect("half of 64 bytes is 32"),
-            frame_tweak: Aes256::new_from_slice(frame_tweak).expect("half of 64 bytes is 32"),
+            frame: XtsKey::new(&frame),
             journal: cmac::Key::new(cmac::AES_256, journal.expose())
                 .expect("an AES-256 key has 32 bytes"),
         }
@@ -44,10 +36,8 @@ impl LogKey {
         commit_size: u32,
         block: &mut [u8; 16],
     ) {
-        let mask = self.mask(frame_tweak(frame, page_no, commit_size));
-        xor(block, &mask);
-        self.frame_data.encrypt_block(block.into());
-        xor(block, &mask);
+        self.frame
+            .seal(frame_tweak(frame, page_no, commit_size), block);
     }
 
     /// Opens, in place, what [`LogKey::seal_frame_block`] sealed.
@@ -60,10 +50,8 @@ impl LogKey {
         commit_size: u32,
         block: &mut [u8; 16],
     ) {
-        let mask = self.mask(frame_tweak(frame, page_no, commit_size));
-        xor(block, &mask);
-        self.frame_data.decrypt_block(block.into());
-        xor(block, &mask);
+        self.frame
+            .open(frame_tweak(frame, page_no, commit_size), block);
     }
 
     /// The number to add to SQLite's checksum of a journal record, by its trailer (FORMAT 7.2).
@@ -72,13 +60,6 @@ impl LogKey {
         cmac::sign_to_buffer(&self.journal, &trailer[..TRAILER_HEAD_SIZE], &mut mac)
             .expect("CMAC with AES writes 16 bytes, which the buffer has");
         u32::from_be_bytes([mac[0], mac[1], mac[2], mac[3]])
-    }
-
-    /// The encrypted tweak, which XTS puts before and behind the block cipher.
-    fn mask(&self, tweak: [u8; 16]) -> [u8; 16] {
-        let mut mask = Array(tweak);
-        self.frame_tweak.encrypt_block(&mut mask);
-        mask.into()
     }
 }
 
@@ -89,10 +70,4 @@ fn frame_tweak(frame: u64, page_no: u32, commit_size: u32) -> [u8; 16] {
     tweak[8..12].copy_from_slice(&page_no.to_be_bytes());
     tweak[12..].copy_from_slice(&commit_size.to_be_bytes());
     tweak
-}
-
-fn xor(block: &mut [u8; 16], mask: &[u8; 16]) {
-    for (byte, mask) in block.iter_mut().zip(mask) {
-        *byte ^= mask;
-    }
 }

@@ -6,6 +6,7 @@
 
 mod aead;
 mod aegis;
+mod copy;
 mod none;
 mod triple_des;
 
@@ -13,6 +14,7 @@ use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, CHACHA20_POLY1305};
 
 use self::aead::Aead;
 use self::aegis::{Aegis128X4, Aegis256X4};
+use self::copy::copy;
 use self::triple_des::TripleDes;
 use crate::{
     DataKey, DatabaseId, Epoch, PageNo, PageNonce, SessionId, Suite, TRAILER_SIZE, Trailer,
@@ -76,7 +78,7 @@ impl PageKey {
         let aad = self.associated_data(page_no);
         fields.tag = match &self.body {
             Body::None => {
-                out.copy_from_slice(plain);
+                copy(plain, out);
                 none::tag(&aad, &fields, plain)
             }
             Body::Aead(_, key) => key.seal(&aad, nonce, plain, out),
@@ -128,14 +130,14 @@ impl PageKey {
     }
 
     /// The associated data of a page (FORMAT 5.2).
-    fn associated_data(&self, page_no: PageNo) -> AssociatedData {
+    fn associated_data(&self, page_no: PageNo) -> [u8; ASSOCIATED_DATA_SIZE] {
         let mut bytes = [0; ASSOCIATED_DATA_SIZE];
         bytes[..2].copy_from_slice(&FORMAT_VERSION.to_be_bytes());
         bytes[2..18].copy_from_slice(&self.database_id.0);
         bytes[18..22].copy_from_slice(&page_no.0.to_be_bytes());
         bytes[22..26].copy_from_slice(&self.epoch.0.to_be_bytes());
         bytes[26..].copy_from_slice(&self.suite().id().to_be_bytes());
-        AssociatedData(bytes)
+        bytes
     }
 }
 
@@ -192,6 +194,3 @@ impl Body {
 const FORMAT_VERSION: u16 = 1;
 
 const ASSOCIATED_DATA_SIZE: usize = 28;
-
-/// What is bound into the tag of a page besides the page.
-struct AssociatedData([u8; ASSOCIATED_DATA_SIZE]);

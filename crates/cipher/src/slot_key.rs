@@ -136,3 +136,44 @@ impl Drop for Memory {
         self.0.iter_mut().for_each(Zeroize::zeroize);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATABASE: DatabaseId = DatabaseId([1; 16]);
+    const SLOT: SlotId = SlotId([2; 16]);
+
+    /// AES-GCM does not bind its key: a file can be made that opens under two. The names inside are
+    /// compared so that such a file is no use for another slot.
+    #[test]
+    fn unwrap_refuses_a_good_tag_over_the_names_of_another_database_or_slot() {
+        let slot = SlotKey::from_raw(&Secret::new([3; 32]), SLOT);
+        for (database_byte, slot_byte, good) in [(1, 2, true), (9, 2, false), (1, 9, false)] {
+            let mut plain = [7; 64];
+            plain[..16].fill(database_byte);
+            plain[16..32].fill(slot_byte);
+            let mut wrapped = [0; 92];
+            let place = place(DATABASE, SLOT, 1);
+            slot.0.wrap([4; 12], &place, &plain, &mut wrapped);
+            let master = slot.unwrap(DATABASE, SLOT, 1, &wrapped);
+            assert_eq!(master.is_ok(), good);
+        }
+    }
+
+    #[test]
+    fn a_passphrase_loses_one_line_end_and_no_more() {
+        for (given, kept) in [
+            ("pass", "pass"),
+            ("pass\n", "pass"),
+            ("pass\r\n", "pass"),
+            ("pass\n\n", "pass\n"),
+            ("pass\r", "pass\r"),
+            (" pass \n", " pass "),
+            ("\n", ""),
+            ("", ""),
+        ] {
+            assert_eq!(without_line_end(given.as_bytes()), kept.as_bytes());
+        }
+    }
+}

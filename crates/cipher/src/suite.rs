@@ -103,9 +103,9 @@ impl Suite {
 
     /// How many pages one session may seal.
     ///
-    /// 2000 under triple DES: its blocks have 64 bits, and under one key two of them are alike sooner
-    /// or later; 2000 pages of 64 KiB are 2^24 blocks, which keeps the odds of that at 2^-17. The
-    /// others are bound by the counter alone, which has 32 bits.
+    /// 2000 under triple DES, whose blocks have 64 bits: under one key two of them are alike sooner or
+    /// later. Of 4 KiB, 2000 pages stay below the 2^20 blocks of SP 800-67; of 64 KiB they are 2^24
+    /// blocks, which keeps the odds at 2^-17. The others are bound by the counter alone.
     pub fn session_page_count_max(self) -> u32 {
         match self {
             Suite::TripleDes3Key => 2000,

@@ -4,10 +4,6 @@ use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use crate::{Secret, Unauthentic};
 
-/// The sizes of nonce and tag.
-const NONCE_SIZE: usize = 12;
-const TAG_SIZE: usize = 16;
-
 /// An AES-256-GCM key that wraps other keys.
 pub(crate) struct WrappingKey(LessSafeKey);
 
@@ -72,3 +68,7 @@ impl WrappingKey {
             .map_err(|_| Unauthentic)
     }
 }
+
+const NONCE_SIZE: usize = 12;
+
+const TAG_SIZE: usize = 16;

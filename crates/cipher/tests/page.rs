@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use selenite_cipher::{
-    DataKey, DatabaseId, Epoch, PageKey, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE,
-    Unauthentic,
+    DataKey, DatabaseId, Epoch, LogKey, MasterKey, PageKey, PageNo, PageNonce, Secret, SessionId,
+    SlotKey, Suite, TRAILER_SIZE, Unauthentic,
 };
 
 const SESSION: SessionId = SessionId([5; 16]);
@@ -159,4 +159,14 @@ fn seal_panics_on_the_nonce_of_another_session() {
     };
     let mut trailer = [0; TRAILER_SIZE];
     page_key(Suite::Aes256).seal(PageNo(1), &nonce, &[0; 8], &mut [0; 8], &mut trailer);
+}
+
+#[test]
+fn keys_may_be_used_by_several_threads_at_once() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<PageKey>();
+    is_shared::<DataKey>();
+    is_shared::<MasterKey>();
+    is_shared::<LogKey>();
+    is_shared::<SlotKey>();
 }

@@ -5,7 +5,7 @@
 
 use aegis::{aegis128x4, aegis256x4};
 
-use super::AssociatedData;
+use super::copy::copy;
 use crate::{PageNonce, Secret, Trailer, Unauthentic};
 
 /// A key of AEGIS-128X4.
@@ -18,25 +18,25 @@ impl Aegis128X4 {
 
     pub(super) fn seal(
         &self,
-        aad: &AssociatedData,
+        aad: &[u8],
         nonce: &PageNonce,
         plain: &[u8],
         out: &mut [u8],
     ) -> [u8; 16] {
-        out.copy_from_slice(plain);
-        self.cipher(nonce).encrypt_in_place(out, &aad.0)
+        copy(plain, out);
+        self.cipher(nonce).encrypt_in_place(out, aad)
     }
 
     pub(super) fn open(
         &self,
-        aad: &AssociatedData,
+        aad: &[u8],
         trailer: &Trailer,
         sealed: &[u8],
         out: &mut [u8],
     ) -> Result<(), Unauthentic> {
-        out.copy_from_slice(sealed);
+        copy(sealed, out);
         self.cipher(&trailer.nonce)
-            .decrypt_in_place(out, &trailer.tag, &aad.0)
+            .decrypt_in_place(out, &trailer.tag, aad)
             .map_err(|_| Unauthentic)
     }
 
@@ -55,25 +55,25 @@ impl Aegis256X4 {
 
     pub(super) fn seal(
         &self,
-        aad: &AssociatedData,
+        aad: &[u8],
         nonce: &PageNonce,
         plain: &[u8],
         out: &mut [u8],
     ) -> [u8; 16] {
-        out.copy_from_slice(plain);
-        self.cipher(nonce).encrypt_in_place(out, &aad.0)
+        copy(plain, out);
+        self.cipher(nonce).encrypt_in_place(out, aad)
     }
 
     pub(super) fn open(
         &self,
-        aad: &AssociatedData,
+        aad: &[u8],
         trailer: &Trailer,
         sealed: &[u8],
         out: &mut [u8],
     ) -> Result<(), Unauthentic> {
-        out.copy_from_slice(sealed);
+        copy(sealed, out);
         self.cipher(&trailer.nonce)
-            .decrypt_in_place(out, &trailer.tag, &aad.0)
+            .decrypt_in_place(out, &trailer.tag, aad)
             .map_err(|_| Unauthentic)
     }
 

@@ -2,27 +2,27 @@
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 
-use super::AssociatedData;
+use super::copy::copy;
 use crate::sha256::sha256_of_parts;
 use crate::trailer::TRAILER_HEAD_SIZE;
 use crate::{Trailer, Unauthentic};
 
 /// The hash that stands in the place of a tag.
-pub(super) fn tag(aad: &AssociatedData, trailer: &Trailer, plain: &[u8]) -> [u8; 16] {
+pub(super) fn tag(aad: &[u8], trailer: &Trailer, plain: &[u8]) -> [u8; 16] {
     let head = trailer.encode();
-    let hash = sha256_of_parts(&[&aad.0, &head[..TRAILER_HEAD_SIZE], plain]);
+    let hash = sha256_of_parts(&[aad, &head[..TRAILER_HEAD_SIZE], plain]);
     let mut tag = [0; 16];
     tag.copy_from_slice(&hash[..16]);
     tag
 }
 
 pub(super) fn open(
-    aad: &AssociatedData,
+    aad: &[u8],
     trailer: &Trailer,
     sealed: &[u8],
     out: &mut [u8],
 ) -> Result<(), Unauthentic> {
     verify_slices_are_equal(&tag(aad, trailer, sealed), &trailer.tag).map_err(|_| Unauthentic)?;
-    out.copy_from_slice(sealed);
+    copy(sealed, out);
     Ok(())
 }

@@ -10,7 +10,6 @@ use cbc::cipher::{
 };
 use des::TdesEde3;
 
-use super::AssociatedData;
 use crate::trailer::TRAILER_HEAD_SIZE;
 use crate::{PageNonce, Secret, Trailer, Unauthentic};
 
@@ -34,7 +33,7 @@ impl TripleDes {
 
     pub(super) fn seal(
         &self,
-        aad: &AssociatedData,
+        aad: &[u8],
         trailer: &Trailer,
         plain: &[u8],
         out: &mut [u8],
@@ -50,7 +49,7 @@ impl TripleDes {
 
     pub(super) fn open(
         &self,
-        aad: &AssociatedData,
+        aad: &[u8],
         trailer: &Trailer,
         sealed: &[u8],
         out: &mut [u8],
@@ -75,14 +74,38 @@ impl TripleDes {
         iv
     }
 
-    fn tag(&self, aad: &AssociatedData, trailer: &Trailer, sealed: &[u8]) -> [u8; 16] {
+    fn tag(&self, aad: &[u8], trailer: &Trailer, sealed: &[u8]) -> [u8; 16] {
         let head = trailer.encode();
         let mut mac = hmac::Context::with_key(&self.mac);
-        mac.update(&aad.0);
+        mac.update(aad);
         mac.update(&head[..TRAILER_HEAD_SIZE]);
         mac.update(sealed);
         let mut tag = [0; 16];
         tag.copy_from_slice(&mac.sign().as_ref()[..16]);
         tag
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SessionId;
+    use crate::hex::unhex;
+
+    /// SP 800-67, appendix B, whose text begins "The qufck".
+    #[test]
+    fn iv_is_the_nonce_encrypted_as_in_sp_800_67() {
+        let key = Secret::fill(|key: &mut [u8; 80]| {
+            key[24..48].copy_from_slice(&unhex::<24>(
+                "0123456789abcdef23456789abcdef01456789abcdef0123",
+            ));
+        });
+        let nonce = PageNonce {
+            session: SessionId([0; 16]),
+            salt: *b"The ....",
+            counter: u32::from_be_bytes(*b"qufc"),
+        };
+        let iv = TripleDes::new(&key).iv(&nonce);
+        assert_eq!(iv.0, unhex("a826fd8ce53b855f"));
     }
 }
