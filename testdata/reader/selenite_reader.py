@@ -20,6 +20,7 @@ MAGIC = b"Selenite\r\n\x1a\n" + bytes(4)
 RAW, PASSPHRASE, AGE = 1, 2, 3
 STEADY, SWITCHING_ON, SWITCHING_OFF, CHANGING, FINISHING, RETIRED = range(6)
 NONE, AEGIS_128X4, AEGIS_256X4, CHACHA20, TRIPLE_DES = 0, 4, 5, 6, 7
+POWERS_OF_TWO = [1 << bit for bit in range(17)]
 KEY_SIZES = {0: 0, 1: 16, 2: 24, 3: 32, 4: 16, 5: 32, 6: 32, 7: 80}
 
 
@@ -115,7 +116,7 @@ class Superblock:
         self.epoch_max = number(data, 64, 4)
         self.cursor = number(data, 72, 4)
         self.log_key = data[128:188]
-        must(self.generation > 0 and self.page_size in [1 << bit for bit in range(10, 17)])
+        must(self.generation > 0 and self.page_size in POWERS_OF_TWO[10:])
         must(data[60] == 48 and self.state <= RETIRED and flags <= 1)
         must(self.state not in (STEADY, RETIRED) or self.cursor == 0)
         epoch_count, slot_count = number(data, 76, 2), number(data, 78, 2)
@@ -393,9 +394,10 @@ class Journal:
                 return
             count, self.nonce, page_count, sector_size, page_size = (number(header, o, 4) for o in range(8, 28, 4))
             if at == 0:
+                # As readJournalHdr in SQLite: a journal with other sizes is at its end.
+                if sector_size not in POWERS_OF_TWO[5:] or page_size not in [0, *POWERS_OF_TWO[9:]]:
+                    return
                 self.page_count, sector = page_count, sector_size
-                if page_size != database.superblock.page_size:
-                    raise Refused("settings mismatch")
             at += sector
             record_size = page_size_of(database) + 8
             covered = count != 0xFFFFFFFF

@@ -11,7 +11,7 @@ use crate::vector::{Sparse, Vector};
 use crate::world::{PAGE_SIZE, Sealer, log_key, main_file_of, named, pages_of, superblock};
 
 pub fn all() -> Vec<Vector> {
-    [good(), ends(), refused()].concat()
+    [good(), sizes(), ends(), refused()].concat()
 }
 
 const AES: Suite = Suite::Aes256;
@@ -173,6 +173,48 @@ fn good() -> Vec<Vector> {
         vector("empty", "ok", "no bytes, as TRUNCATE leaves it", Vec::new())
             .line("records", 0)
             .released_all(&pages_of(DATABASE)),
+    ]
+}
+
+/// Sizes in the header: with some of them SQLite does not go on. A fuzzed reader divided by the sector size.
+fn sizes() -> Vec<Vector> {
+    let journal = |sector_size, page_size| {
+        let mut journal = journal(&sealed(&records()));
+        let header = Header {
+            sector_size,
+            page_size,
+            ..header()
+        };
+        journal[8..HEADER_SIZE].copy_from_slice(&header.encode()[8..]);
+        journal
+    };
+    let ends = |case: &str, comment: &str, journal| {
+        vector(case, "ok", comment, journal)
+            .line("records", 0)
+            .released_all(&pages_of(DATABASE))
+    };
+    vec![
+        rolls_back(
+            "page-size-0",
+            "the header says no page size, as old versions do",
+            3,
+            journal(512, 0),
+        ),
+        ends(
+            "page-size-1000",
+            "the header says pages of 1000 bytes",
+            journal(512, 1000),
+        ),
+        ends(
+            "sector-size-0",
+            "the header says sectors of no bytes",
+            journal(0, 1024),
+        ),
+        ends(
+            "sector-size-513",
+            "the header says sectors of 513 bytes",
+            journal(513, 1024),
+        ),
     ]
 }
 

@@ -7,8 +7,8 @@ use selenite_format::journal::{
 };
 use selenite_format::trailer;
 
-use crate::Overlay;
 use crate::database::{Class, Database, class_of_page};
+use crate::overlay::Overlay;
 use crate::vector::Sparse;
 
 /// How much of a journal was rolled back.
@@ -32,6 +32,9 @@ impl Journal {
                 return Ok(overlay);
             };
             if offset == 0 {
+                if !header.sizes_are_good() {
+                    return Ok(overlay);
+                }
                 overlay.page_count = Some(header.page_count);
                 sector_size = u64::from(header.sector_size);
             }

@@ -9,8 +9,8 @@ use selenite_format::wal::{
 };
 use selenite_page::PageError;
 
-use crate::Overlay;
 use crate::database::{Class, Database};
+use crate::overlay::Overlay;
 use crate::vector::Sparse;
 
 /// A log, and how much of it was taken.

@@ -11,6 +11,7 @@
 mod database;
 mod journal;
 mod log;
+mod overlay;
 mod vector;
 
 use std::collections::{BTreeMap, HashMap};
@@ -22,6 +23,7 @@ use selenite_cipher::{PageNo, sha256};
 use database::{Class, Database};
 use journal::Journal;
 use log::Log;
+use overlay::Overlay;
 use vector::{Vector, hex};
 
 /// What was answered to one vector, under the names of its lines.
@@ -29,13 +31,6 @@ use vector::{Vector, hex};
 struct Answer {
     lines: HashMap<&'static str, String>,
     pages: BTreeMap<u32, String>,
-}
-
-/// Pages that are no longer, or not yet, those of the database file, and how many there are.
-#[derive(Default)]
-struct Overlay {
-    pages: HashMap<u32, Vec<u8>>,
-    page_count: Option<u32>,
 }
 
 #[test]

@@ -13,12 +13,15 @@ pub struct Vector {
 /// A file of which only some parts are there; the others are zero.
 pub struct Sparse {
     pub size: u64,
-    extents: Vec<(u64, Vec<u8>)>,
+    pub extents: Vec<(u64, Vec<u8>)>,
 }
 
 impl Vector {
     pub fn load(path: &Path) -> Self {
-        let bytes = fs::read(path).unwrap();
+        Self::parse(&fs::read(path).unwrap())
+    }
+
+    pub fn parse(bytes: &[u8]) -> Self {
         let end = bytes.windows(2).position(|pair| pair == b"\n\n").unwrap();
         let head = str::from_utf8(&bytes[..end]).unwrap();
         let mut vector = Self {
