@@ -23,35 +23,20 @@ impl LogKey {
         let journal = extracted.expand::<32>(&[b"selenite/1 journal checksum"]);
         Self {
             frame: XtsKey::new(&frame),
-            journal: cmac::Key::new(cmac::AES_256, journal.expose())
-                .expect("an AES-256 key has 32 bytes"),
+            journal: cmac::Key::new(cmac::AES_256, journal.expose()).expect("an AES-256 key has 32 bytes"),
         }
     }
 
     /// Seals, in place, bytes 8 to 24 of the header of WAL frame number `frame` (FORMAT 6.2).
-    pub fn seal_frame_block(
-        &self,
-        frame: u64,
-        page_no: u32,
-        commit_size: u32,
-        block: &mut [u8; 16],
-    ) {
-        self.frame
-            .seal(frame_tweak(frame, page_no, commit_size), block);
+    pub fn seal_frame_block(&self, frame: u64, page_no: u32, commit_size: u32, block: &mut [u8; 16]) {
+        self.frame.seal(frame_tweak(frame, page_no, commit_size), block);
     }
 
     /// Opens, in place, what [`LogKey::seal_frame_block`] sealed.
     ///
     /// There is no tag: of altered bytes or another place it makes noise, not an error.
-    pub fn open_frame_block(
-        &self,
-        frame: u64,
-        page_no: u32,
-        commit_size: u32,
-        block: &mut [u8; 16],
-    ) {
-        self.frame
-            .open(frame_tweak(frame, page_no, commit_size), block);
+    pub fn open_frame_block(&self, frame: u64, page_no: u32, commit_size: u32, block: &mut [u8; 16]) {
+        self.frame.open(frame_tweak(frame, page_no, commit_size), block);
     }
 
     /// The number to add to SQLite's checksum of a journal record, by its trailer (FORMAT 7.2).

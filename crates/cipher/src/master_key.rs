@@ -56,13 +56,7 @@ impl MasterKey {
     }
 
     /// Wraps the data key of an epoch. `nonce` is random, and never used again.
-    pub fn wrap_data_key(
-        &self,
-        nonce: [u8; 12],
-        epoch: Epoch,
-        suite: Suite,
-        data_key: &Secret<32>,
-    ) -> [u8; 60] {
+    pub fn wrap_data_key(&self, nonce: [u8; 12], epoch: Epoch, suite: Suite, data_key: &Secret<32>) -> [u8; 60] {
         self.wrap(nonce, &self.data_key_place(epoch, suite), data_key)
     }
 
@@ -70,12 +64,7 @@ impl MasterKey {
     ///
     /// # Errors
     /// It was wrapped by another master key, for another database, epoch or suite, or was altered.
-    pub fn unwrap_data_key(
-        &self,
-        epoch: Epoch,
-        suite: Suite,
-        wrapped: &[u8; 60],
-    ) -> Result<Secret<32>, Unauthentic> {
+    pub fn unwrap_data_key(&self, epoch: Epoch, suite: Suite, wrapped: &[u8; 60]) -> Result<Secret<32>, Unauthentic> {
         self.unwrap(&self.data_key_place(epoch, suite), wrapped)
     }
 
@@ -94,8 +83,7 @@ impl MasterKey {
 
     fn wrap(&self, nonce: [u8; 12], place: &[u8], key: &Secret<32>) -> [u8; 60] {
         let mut wrapped = [0; 60];
-        self.wrapping_key
-            .wrap(nonce, place, key.expose(), &mut wrapped);
+        self.wrapping_key.wrap(nonce, place, key.expose(), &mut wrapped);
         wrapped
     }
 

@@ -16,10 +16,7 @@ use self::aead::Aead;
 use self::aegis::{Aegis128X4, Aegis256X4};
 use self::copy::copy;
 use self::triple_des::TripleDes;
-use crate::{
-    DataKey, DatabaseId, Epoch, PageNo, PageNonce, SessionId, Suite, TRAILER_SIZE, Trailer,
-    Unauthentic,
-};
+use crate::{DataKey, DatabaseId, Epoch, PageNo, PageNonce, SessionId, Suite, TRAILER_SIZE, Trailer, Unauthentic};
 
 /// The key under which a session seals its pages.
 pub struct PageKey {
@@ -113,10 +110,7 @@ impl PageKey {
     ) -> Result<(), Unauthentic> {
         // Epoch and session are not in every suite's tag: that they are those of this key is what
         // authenticates them.
-        if sealed.len() != out.len()
-            || trailer.epoch != self.epoch
-            || trailer.nonce.session != self.session
-        {
+        if sealed.len() != out.len() || trailer.epoch != self.epoch || trailer.nonce.session != self.session {
             return Err(Unauthentic);
         }
         let aad = self.associated_data(page_no);
@@ -155,27 +149,13 @@ impl Body {
         let suite = data_key.suite();
         match suite {
             Suite::None => Body::None,
-            Suite::Aes128 => Body::Aead(
-                suite,
-                Aead::new(&AES_128_GCM, &data_key.expand::<16>(session)),
-            ),
-            Suite::Aes192 => Body::Aead(
-                suite,
-                Aead::new(&AES_192_GCM, &data_key.expand::<24>(session)),
-            ),
-            Suite::Aes256 => Body::Aead(
-                suite,
-                Aead::new(&AES_256_GCM, &data_key.expand::<32>(session)),
-            ),
-            Suite::ChaCha20 => Body::Aead(
-                suite,
-                Aead::new(&CHACHA20_POLY1305, &data_key.expand::<32>(session)),
-            ),
+            Suite::Aes128 => Body::Aead(suite, Aead::new(&AES_128_GCM, &data_key.expand::<16>(session))),
+            Suite::Aes192 => Body::Aead(suite, Aead::new(&AES_192_GCM, &data_key.expand::<24>(session))),
+            Suite::Aes256 => Body::Aead(suite, Aead::new(&AES_256_GCM, &data_key.expand::<32>(session))),
+            Suite::ChaCha20 => Body::Aead(suite, Aead::new(&CHACHA20_POLY1305, &data_key.expand::<32>(session))),
             Suite::Aegis128X4 => Body::Aegis128X4(Aegis128X4::new(data_key.expand(session))),
             Suite::Aegis256X4 => Body::Aegis256X4(Aegis256X4::new(data_key.expand(session))),
-            Suite::TripleDes3Key => {
-                Body::TripleDes(Box::new(TripleDes::new(&data_key.expand(session))))
-            }
+            Suite::TripleDes3Key => Body::TripleDes(Box::new(TripleDes::new(&data_key.expand(session)))),
         }
     }
 

@@ -28,9 +28,6 @@ mod tests {
     fn sha256_computes_the_example_of_fips_180_4() {
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(Hex(&sha256(b"abc")).to_string(), expected);
-        assert_eq!(
-            Hex(&sha256_of_parts(&[b"a", b"", b"bc"])).to_string(),
-            expected
-        );
+        assert_eq!(Hex(&sha256_of_parts(&[b"a", b"", b"bc"])).to_string(), expected);
     }
 }

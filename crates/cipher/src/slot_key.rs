@@ -14,9 +14,7 @@ impl SlotKey {
     /// The key of a raw slot.
     pub fn from_raw(raw: &Secret<32>, slot_id: SlotId) -> Self {
         let extracted = PseudorandomKey::extract(&slot_id.0, raw.expose());
-        Self(WrappingKey::new(
-            &extracted.expand(&[b"selenite/1 slot raw"]),
-        ))
+        Self(WrappingKey::new(&extracted.expand(&[b"selenite/1 slot raw"])))
     }
 
     /// The key of a passphrase slot. One line end behind the passphrase is not part of it.
@@ -27,8 +25,8 @@ impl SlotKey {
     pub fn from_passphrase(passphrase: &[u8], cost: &PassphraseCost) -> Result<Self, CostRefused> {
         cost.check()?;
         let mut memory = Memory::new(cost.memory_kib)?;
-        let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(32))
-            .map_err(|_| CostRefused::OutsideLimits)?;
+        let params =
+            Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(32)).map_err(|_| CostRefused::OutsideLimits)?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let mut outcome = Ok(());
         let key = Secret::fill(|bytes: &mut [u8; 32]| {

@@ -103,12 +103,11 @@ impl Suite {
 
     /// How many pages one session may seal.
     ///
-    /// 2000 under triple DES, whose blocks have 64 bits: under one key two of them are alike sooner or
-    /// later. Of 4 KiB, 2000 pages stay below the 2^20 blocks of SP 800-67; of 64 KiB they are 2^24
-    /// blocks, which keeps the odds at 2^-17. The others are bound by the counter alone.
+    /// 128 under triple DES, whose blocks have 64 bits: 128 pages of 64 KiB are the 2^20 blocks that SP 800-67 allows
+    /// one key.
     pub fn session_page_count_max(self) -> u32 {
         match self {
-            Suite::TripleDes3Key => 2000,
+            Suite::TripleDes3Key => 128,
             Suite::None
             | Suite::Aes128
             | Suite::Aes192

@@ -14,13 +14,7 @@ impl WrappingKey {
     }
 
     /// Wraps `plain` into `wrapped`, which is 28 bytes longer.
-    pub(crate) fn wrap(
-        &self,
-        nonce: [u8; NONCE_SIZE],
-        associated_data: &[u8],
-        plain: &[u8],
-        wrapped: &mut [u8],
-    ) {
+    pub(crate) fn wrap(&self, nonce: [u8; NONCE_SIZE], associated_data: &[u8], plain: &[u8], wrapped: &mut [u8]) {
         assert_eq!(wrapped.len(), NONCE_SIZE + plain.len() + TAG_SIZE);
         wrapped[..NONCE_SIZE].copy_from_slice(&nonce);
         let (ciphertext, tag) = wrapped[NONCE_SIZE..].split_at_mut(plain.len());
@@ -37,12 +31,7 @@ impl WrappingKey {
     }
 
     /// Unwraps `wrapped` into `plain`, which is zero if that fails.
-    pub(crate) fn unwrap(
-        &self,
-        associated_data: &[u8],
-        wrapped: &[u8],
-        plain: &mut [u8],
-    ) -> Result<(), Unauthentic> {
+    pub(crate) fn unwrap(&self, associated_data: &[u8], wrapped: &[u8], plain: &mut [u8]) -> Result<(), Unauthentic> {
         self.unwrap_or_leave_partial(associated_data, wrapped, plain)
             .inspect_err(|Unauthentic| plain.fill(0))
     }
@@ -53,9 +42,7 @@ impl WrappingKey {
         wrapped: &[u8],
         plain: &mut [u8],
     ) -> Result<(), Unauthentic> {
-        let (nonce, rest) = wrapped
-            .split_first_chunk::<NONCE_SIZE>()
-            .ok_or(Unauthentic)?;
+        let (nonce, rest) = wrapped.split_first_chunk::<NONCE_SIZE>().ok_or(Unauthentic)?;
         let (ciphertext, tag) = rest.split_last_chunk::<TAG_SIZE>().ok_or(Unauthentic)?;
         self.0
             .open_separate_gather(

@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 use selenite_cipher::{
-    CostRefused, DatabaseId, Epoch, LogKey, MasterKey, PassphraseCost, Secret, SlotId, SlotKey,
-    Suite, Unauthentic,
+    CostRefused, DatabaseId, Epoch, LogKey, MasterKey, PassphraseCost, Secret, SlotId, SlotKey, Suite, Unauthentic,
 };
 
 const DATABASE: DatabaseId = DatabaseId([1; 16]);
@@ -66,10 +65,7 @@ fn unwrap_refuses_every_bit_flipped() {
             wrapped
         };
         let data_key = flip(data_key);
-        assert!(
-            key.unwrap_data_key(EPOCH, Suite::Aes256, &data_key)
-                .is_err()
-        );
+        assert!(key.unwrap_data_key(EPOCH, Suite::Aes256, &data_key).is_err());
         assert!(key.unwrap_log_key(&flip(log_key)).is_err());
     }
     for bit in 0..92 * 8 {
@@ -99,10 +95,7 @@ fn a_slot_opens_with_its_own_key_in_its_own_place_only() {
     let master_key = secret(7);
     let slot = SlotKey::from_raw(&secret(6), SLOT);
     let wrapped = slot.wrap(NONCE, DATABASE, SLOT, 1, &master_key);
-    assert!(opens_to(
-        slot.unwrap(DATABASE, SLOT, 1, &wrapped),
-        &master_key
-    ));
+    assert!(opens_to(slot.unwrap(DATABASE, SLOT, 1, &wrapped), &master_key));
     assert!(slot.unwrap(OTHER_DATABASE, SLOT, 1, &wrapped).is_err());
     assert!(slot.unwrap(DATABASE, SlotId([9; 16]), 1, &wrapped).is_err());
     assert!(slot.unwrap(DATABASE, SLOT, 2, &wrapped).is_err());
@@ -133,13 +126,9 @@ fn a_passphrase_slot_depends_on_passphrase_and_every_parameter() {
         salt: [3; 16],
     };
     let slot = |passphrase: &str, cost| SlotKey::from_passphrase(passphrase.as_bytes(), &cost);
-    let wrapped = slot("correct horse", cost).expect("a good cost").wrap(
-        NONCE,
-        DATABASE,
-        SLOT,
-        2,
-        &secret(7),
-    );
+    let wrapped = slot("correct horse", cost)
+        .expect("a good cost")
+        .wrap(NONCE, DATABASE, SLOT, 2, &secret(7));
     let opens = |passphrase, cost| {
         let slot = slot(passphrase, cost).expect("a good cost");
         opens_to(slot.unwrap(DATABASE, SLOT, 2, &wrapped), &secret(7))
@@ -148,14 +137,8 @@ fn a_passphrase_slot_depends_on_passphrase_and_every_parameter() {
     assert!(!opens("correct horsf", cost));
     assert!(!opens("correct horse ", cost));
     let memory_kib = 8200;
-    assert!(!opens(
-        "correct horse",
-        PassphraseCost { memory_kib, ..cost }
-    ));
-    assert!(!opens(
-        "correct horse",
-        PassphraseCost { passes: 2, ..cost }
-    ));
+    assert!(!opens("correct horse", PassphraseCost { memory_kib, ..cost }));
+    assert!(!opens("correct horse", PassphraseCost { passes: 2, ..cost }));
     assert!(!opens("correct horse", PassphraseCost { lanes: 2, ..cost }));
     let salt = [4; 16];
     assert!(!opens("correct horse", PassphraseCost { salt, ..cost }));

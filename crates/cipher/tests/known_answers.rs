@@ -6,8 +6,8 @@
 use std::array;
 
 use selenite_cipher::{
-    DataKey, DatabaseId, Epoch, LogKey, MasterKey, PageNo, PageNonce, PassphraseCost, Secret,
-    SessionId, SlotId, SlotKey, Suite, TRAILER_SIZE, sha256,
+    DataKey, DatabaseId, Epoch, LogKey, MasterKey, PageNo, PageNonce, PassphraseCost, Secret, SessionId, SlotId,
+    SlotKey, Suite, TRAILER_SIZE, sha256,
 };
 
 const ANSWERS: &str = include_str!("../../../testdata/vectors/cipher/known_answers.txt");

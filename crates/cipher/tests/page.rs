@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use selenite_cipher::{
-    DataKey, DatabaseId, Epoch, LogKey, MasterKey, PageKey, PageNo, PageNonce, Secret, SessionId,
-    SlotKey, Suite, TRAILER_SIZE, Unauthentic,
+    DataKey, DatabaseId, Epoch, LogKey, MasterKey, PageKey, PageNo, PageNonce, Secret, SessionId, SlotKey, Suite,
+    TRAILER_SIZE, Unauthentic,
 };
 
 const SESSION: SessionId = SessionId([5; 16]);
@@ -14,12 +14,7 @@ const NONCE: PageNonce = PageNonce {
 };
 
 fn data_key(database: u8, epoch: u32, suite: Suite) -> DataKey {
-    DataKey::new(
-        Secret::new([3; 32]),
-        DatabaseId([database; 16]),
-        Epoch(epoch),
-        suite,
-    )
+    DataKey::new(Secret::new([3; 32]), DatabaseId([database; 16]), Epoch(epoch), suite)
 }
 
 fn page_key(suite: Suite) -> PageKey {

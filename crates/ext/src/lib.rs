@@ -1,2 +1,20 @@
-//! Selenite: the loadable extension.
-#![deny(unsafe_code)]
+//! `libselenite.so`: the extension's entry point, and nothing else.
+#![expect(unsafe_code, reason = "the entry point is called by C")]
+
+use std::ffi::{c_char, c_int};
+
+use selenite_vfs::ffi::{Database, RawApi, entry_point};
+
+/// SQLite calls this when it loads the extension: the name follows from the file's (sqlite.org/loadext.html).
+///
+/// # Safety
+/// The arguments are SQLite's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sqlite3_selenite_init(
+    database: *mut Database,
+    error: *mut *mut c_char,
+    routines: *const RawApi,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { entry_point(selenite_vfs::installer(), database, error, routines) }
+}

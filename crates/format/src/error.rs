@@ -53,14 +53,8 @@ impl fmt::Display for FormatError {
             }
             Self::Tampered { what } => write!(f, "superblock was tampered with: {what}"),
             Self::Invalid { what } => write!(f, "superblock would be refused: {what}"),
-            Self::TooLarge { size } => write!(
-                f,
-                "superblock of {size} bytes is too large: fewer or smaller key slots"
-            ),
-            Self::PageSize { size } => write!(
-                f,
-                "page size {size} is not a power of two from 1024 to 65536"
-            ),
+            Self::TooLarge { size } => write!(f, "superblock of {size} bytes is too large: fewer or smaller key slots"),
+            Self::PageSize { size } => write!(f, "page size {size} is not a power of two from 1024 to 65536"),
             Self::WalMagic => f.write_str("not the header of a WAL"),
             Self::WalVersion { version } => {
                 write!(f, "WAL version {version} is not that of an encrypted WAL")

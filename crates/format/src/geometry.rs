@@ -52,16 +52,10 @@ impl Geometry {
 
     /// How many pages a file of `file_size` bytes has (FORMAT 2.4).
     pub fn page_count(self, file_size: u64) -> u32 {
-        let places = file_size
-            .saturating_sub(PREFIX_SIZE)
-            .div_ceil(self.page_size.as_u64());
+        let places = file_size.saturating_sub(PREFIX_SIZE).div_ceil(self.page_size.as_u64());
         // More pages than SQLite can count (2^32 - 2): it refuses the file on its own.
         let count = u32::try_from(places).unwrap_or(u32::MAX);
-        if count == self.lock_page().0 {
-            count - 1
-        } else {
-            count
-        }
+        if count == self.lock_page().0 { count - 1 } else { count }
     }
 
     /// How long the file is that has `page_count` pages. With none it still has its prefix.
@@ -70,11 +64,7 @@ impl Geometry {
     /// place of the lock page: [`Geometry::page_count`] gives back the greatest of those counts.
     pub fn size_for(self, page_count: u32) -> u64 {
         let displaced = (self.displaced_page().0..self.lock_page().0).contains(&page_count);
-        let places = if displaced {
-            self.lock_page().0
-        } else {
-            page_count
-        };
+        let places = if displaced { self.lock_page().0 } else { page_count };
         PREFIX_SIZE + u64::from(places) * self.page_size.as_u64()
     }
 

@@ -44,11 +44,7 @@ pub fn magic_to_disk(start: [u8; 8]) -> [u8; 8] {
 
 /// The first 8 bytes of a journal on disk as SQLite is given them.
 pub fn magic_from_disk(start: [u8; 8]) -> [u8; 8] {
-    if start[1..] == MAGIC[1..] {
-        MAGIC
-    } else {
-        start
-    }
+    if start[1..] == MAGIC[1..] { MAGIC } else { start }
 }
 
 impl Header {
@@ -132,9 +128,7 @@ pub fn checksum(nonce: u32, page: &[u8]) -> u32 {
         .skip(199)
         .step_by(200)
         .filter(|&offset| offset > 0);
-    offsets.fold(nonce, |sum, offset| {
-        sum.wrapping_add(u32::from(page[offset]))
-    })
+    offsets.fold(nonce, |sum, offset| sum.wrapping_add(u32::from(page[offset])))
 }
 
 /// SQLite's MAX_SECTOR_SIZE.
@@ -154,10 +148,7 @@ mod tests {
 
     #[test]
     fn magic_comes_back_from_disk_and_nothing_else_changes() {
-        assert_eq!(
-            magic_to_disk(MAGIC),
-            [0, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
-        );
+        assert_eq!(magic_to_disk(MAGIC), [0, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
         assert_eq!(magic_from_disk(magic_to_disk(MAGIC)), MAGIC);
         // A header that pager.c has not synced yet, and one that PERSIST mode has ended, are zeros.
         assert_eq!(magic_from_disk(magic_to_disk([0; 8])), [0; 8]);

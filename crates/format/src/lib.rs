@@ -29,13 +29,12 @@ pub use error::FormatError;
 pub use geometry::{FileOffset, Geometry, PREFIX_SIZE};
 pub use page_size::PageSize;
 pub use slot::{
-    SLOT_IDENTIFIER_SIZE_MAX, SLOT_LABEL_SIZE_MAX, SLOT_PARAMETERS_SIZE_MAX, SLOT_WRAPPED_SIZE_MAX,
-    Slot, SlotKind,
+    SLOT_IDENTIFIER_SIZE_MAX, SLOT_LABEL_SIZE_MAX, SLOT_PARAMETERS_SIZE_MAX, SLOT_WRAPPED_SIZE_MAX, Slot, SlotKind,
 };
 pub use state::State;
 pub use superblock::{
-    EPOCH_COUNT_MAX, FORMAT_VERSION, RESERVE, SLOT_COUNT_MAX, SUPERBLOCK_A, SUPERBLOCK_B,
-    SUPERBLOCK_SIZE_MAX, Superblock,
+    EPOCH_COUNT_MAX, FORMAT_VERSION, RESERVE, SLOT_COUNT_MAX, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX,
+    Superblock,
 };
 pub use synthetic_header::{AutoVacuum, SQLITE_HEADER_SIZE, synthetic_header};
 pub use whole::{Whole, inspect};

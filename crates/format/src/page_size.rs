@@ -76,9 +76,7 @@ mod tests {
 
     #[test]
     fn try_from_takes_the_seven_powers_of_two_and_nothing_else() {
-        let taken: Vec<u32> = (0..200_000)
-            .filter(|&size| PageSize::try_from(size).is_ok())
-            .collect();
+        let taken: Vec<u32> = (0..200_000).filter(|&size| PageSize::try_from(size).is_ok()).collect();
         assert_eq!(taken, [1024, 2048, 4096, 8192, 16384, 32768, 65536]);
         assert_eq!(
             PageSize::try_from(u32::MAX),

@@ -85,11 +85,7 @@ impl SlotKind {
 impl Slot {
     /// How many bytes the slot takes in a superblock.
     pub fn size(&self) -> usize {
-        HEADER_SIZE
-            + self.label.len()
-            + self.identifier.len()
-            + self.parameters.len()
-            + self.wrapped.len()
+        HEADER_SIZE + self.label.len() + self.identifier.len() + self.parameters.len() + self.wrapped.len()
     }
 
     /// Which rule of FORMAT 3.3 the slot breaks, if any.
@@ -115,9 +111,7 @@ impl Slot {
     /// Appends the slot, which [`Slot::check`] passed, to `out`.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) -> Result<(), FormatError> {
         let mut header = [0; HEADER_SIZE];
-        let size = u32::try_from(self.size()).map_err(|_| FormatError::Invalid {
-            what: "size of a slot",
-        })?;
+        let size = u32::try_from(self.size()).map_err(|_| FormatError::Invalid { what: "size of a slot" })?;
         SIZE.write(&mut header, size.to_be_bytes());
         KIND.write(&mut header, self.kind.id().to_be_bytes());
         ID.write(&mut header, self.id.0);
@@ -137,18 +131,14 @@ impl Slot {
     /// Parses the slot at the start of `bytes` and gives back what follows it.
     pub(crate) fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), FormatError> {
         let refuse = |what| FormatError::Tampered { what };
-        let (header, rest) = bytes
-            .split_at_checked(HEADER_SIZE)
-            .ok_or(refuse("size of a slot"))?;
+        let (header, rest) = bytes.split_at_checked(HEADER_SIZE).ok_or(refuse("size of a slot"))?;
         if !ZERO_6.is_zero(header) || !ZERO_40.is_zero(header) {
             return Err(refuse("zero field of a slot"));
         }
         let mut rest = rest;
         let mut take = |field: Field<2>| {
             let size = usize::from(u16::from_be_bytes(field.read(header)));
-            let (part, after) = rest
-                .split_at_checked(size)
-                .ok_or(refuse("size of a slot"))?;
+            let (part, after) = rest.split_at_checked(size).ok_or(refuse("size of a slot"))?;
             rest = after;
             Ok(part)
         };
@@ -160,9 +150,7 @@ impl Slot {
             kind: SlotKind::from_id(u16::from_be_bytes(KIND.read(header))),
             id: SlotId(ID.read(header)),
             created: u64::from_be_bytes(CREATED.read(header)),
-            label: str::from_utf8(label)
-                .map_err(|_| refuse("label of a slot"))?
-                .to_owned(),
+            label: str::from_utf8(label).map_err(|_| refuse("label of a slot"))?.to_owned(),
             identifier,
             parameters,
             wrapped,
@@ -186,9 +174,7 @@ pub(crate) fn check_slots(slots: &[Slot]) -> Result<(), &'static str> {
 }
 
 fn size_field(size: usize) -> Result<[u8; 2], FormatError> {
-    let size = u16::try_from(size).map_err(|_| FormatError::Invalid {
-        what: "size of a slot",
-    })?;
+    let size = u16::try_from(size).map_err(|_| FormatError::Invalid { what: "size of a slot" })?;
     Ok(size.to_be_bytes())
 }
 

@@ -184,30 +184,12 @@ impl Superblock {
         PAGE_SIZE.write(out, self.page_size.as_u32().to_be_bytes());
         RESERVE_FIELD.write(out, [RESERVE]);
         STATE.write(out, [self.state.id()]);
-        FLAGS.write(
-            out,
-            if self.pages_exist {
-                FLAG_PAGES_EXIST
-            } else {
-                0
-            }
-            .to_be_bytes(),
-        );
+        FLAGS.write(out, if self.pages_exist { FLAG_PAGES_EXIST } else { 0 }.to_be_bytes());
         EPOCH_MAX.write(out, self.epoch_max.0.to_be_bytes());
         SEALING_EPOCH.write(out, self.sealing_epoch.0.to_be_bytes());
         CURSOR.write(out, self.cursor.to_be_bytes());
-        EPOCH_COUNT.write(
-            out,
-            u16::try_from(self.epochs.len())
-                .map_err(too_large)?
-                .to_be_bytes(),
-        );
-        SLOT_COUNT.write(
-            out,
-            u16::try_from(self.slots.len())
-                .map_err(too_large)?
-                .to_be_bytes(),
-        );
+        EPOCH_COUNT.write(out, u16::try_from(self.epochs.len()).map_err(too_large)?.to_be_bytes());
+        SLOT_COUNT.write(out, u16::try_from(self.slots.len()).map_err(too_large)?.to_be_bytes());
         MASTER_CREATED.write(out, self.master_created.to_be_bytes());
         LOG_KEY.write(out, self.log_key);
         Ok(())
@@ -222,10 +204,7 @@ fn check_fixed(bytes: &[u8]) -> Result<(), &'static str> {
     if RESERVE_FIELD.read(bytes) != [RESERVE] {
         return Err("reserve");
     }
-    let zero = ZERO_20.is_zero(bytes)
-        && ZERO_28.is_zero(bytes)
-        && ZERO_88.is_zero(bytes)
-        && ZERO_188.is_zero(bytes);
+    let zero = ZERO_20.is_zero(bytes) && ZERO_28.is_zero(bytes) && ZERO_88.is_zero(bytes) && ZERO_188.is_zero(bytes);
     if zero { Ok(()) } else { Err("zero field") }
 }
 
@@ -243,9 +222,7 @@ fn parse_lists(bytes: &[u8]) -> Result<(Vec<EpochRecord>, Vec<Slot>), FormatErro
     let mut rest = &bytes[HEADER_SIZE..];
     let mut epochs = Vec::with_capacity(epoch_count);
     for _ in 0..epoch_count {
-        let (record, after) = rest
-            .split_first_chunk::<EPOCH_SIZE>()
-            .ok_or(refuse("epoch count"))?;
+        let (record, after) = rest.split_first_chunk::<EPOCH_SIZE>().ok_or(refuse("epoch count"))?;
         epochs.push(EpochRecord::parse(record)?);
         rest = after;
     }

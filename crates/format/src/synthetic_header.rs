@@ -47,24 +47,14 @@ mod tests {
     #[test]
     fn header_says_what_sqlite_takes_from_it() {
         let header = synthetic_header(PageSize::DEFAULT, AutoVacuum::Incremental);
-        assert_eq!(
-            header[..24],
-            *b"SQLite format 3\0\x10\x00\x01\x01\x30\x40\x20\x20"
-        );
+        assert_eq!(header[..24], *b"SQLite format 3\0\x10\x00\x01\x01\x30\x40\x20\x20");
         assert_eq!(header[52..56], [0, 0, 0, 1]);
         assert_eq!(header[64..68], [0, 0, 0, 1]);
         assert_eq!(
-            header[24..52]
-                .iter()
-                .chain(&header[56..64])
-                .chain(&header[68..])
-                .max(),
+            header[24..52].iter().chain(&header[56..64]).chain(&header[68..]).max(),
             Some(&0)
         );
-        assert_eq!(
-            synthetic_header(PageSize::MAX, AutoVacuum::None)[16..18],
-            [0, 1]
-        );
+        assert_eq!(synthetic_header(PageSize::MAX, AutoVacuum::None)[16..18], [0, 1]);
         assert_eq!(
             synthetic_header(PageSize::MIN, AutoVacuum::Full)[52..68],
             *b"\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0"

@@ -173,13 +173,11 @@ pub fn checksum(order: WordOrder, seed: [u32; 2], data: &[u8]) -> [u32; 2] {
         WordOrder::BigEndian => u32::from_be_bytes(bytes),
     };
     let (pairs, _) = data.as_chunks::<8>();
-    pairs
-        .iter()
-        .fold(seed, |[first, second], &[a, b, c, d, e, f, g, h]| {
-            let first = first.wrapping_add(word([a, b, c, d])).wrapping_add(second);
-            let second = second.wrapping_add(word([e, f, g, h])).wrapping_add(first);
-            [first, second]
-        })
+    pairs.iter().fold(seed, |[first, second], &[a, b, c, d, e, f, g, h]| {
+        let first = first.wrapping_add(word([a, b, c, d])).wrapping_add(second);
+        let second = second.wrapping_add(word([e, f, g, h])).wrapping_add(first);
+        [first, second]
+    })
 }
 
 fn check(header: &[u8; HEADER_SIZE], version: u32) -> Result<(), FormatError> {
@@ -193,10 +191,7 @@ fn check(header: &[u8; HEADER_SIZE], version: u32) -> Result<(), FormatError> {
     }
 }
 
-fn with_version(
-    header: &[u8; HEADER_SIZE],
-    version: u32,
-) -> Result<[u8; HEADER_SIZE], FormatError> {
+fn with_version(header: &[u8; HEADER_SIZE], version: u32) -> Result<[u8; HEADER_SIZE], FormatError> {
     let mut out = *header;
     VERSION.write(&mut out, version.to_be_bytes());
     let [first, second] = header_checksum(&out)?;
@@ -221,10 +216,7 @@ fn order(header: &[u8; HEADER_SIZE]) -> Result<WordOrder, FormatError> {
 
 fn words(bytes: [u8; 8]) -> [u32; 2] {
     let [a, b, c, d, e, f, g, h] = bytes;
-    [
-        u32::from_be_bytes([a, b, c, d]),
-        u32::from_be_bytes([e, f, g, h]),
-    ]
+    [u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])]
 }
 
 /// An offset within a header or frame, which has at most 65560 bytes.

@@ -1,2 +1,53 @@
-//! Selenite: key hierarchy, key slots and the providers of identities.
+//! Key hierarchy, key slots and the providers of identities.
+//!
+//! An identity (an age key, a passphrase, a raw key, a command) opens a key slot of a superblock; in the slot is the
+//! database's master key; it unwraps the data keys and the log key, and proves by a MAC that the superblock is whole.
+//!
+//! K1. No secret is in an error, in `Debug`, in `Display` or in a log. Paths, names and key ids may be.
+//! K2. What a database says about itself is not believed before its MAC is checked, and names nothing that is run
+//!     (FORMAT 3.4, 3.5).
+//! K3. The environment is read in [`Config::load`] alone; time, and the randomness of new keys, are passed in.
+//!
+//! Left to others: which superblock counts, and reading and writing it under SQLite's locks (`selenite-vfs`); what the
+//! data keys seal (`selenite-page`).
 #![forbid(unsafe_code)]
+
+mod argv;
+mod cache;
+pub mod change;
+mod civil_time;
+mod config;
+mod create;
+#[cfg(test)]
+mod fixture;
+mod hex;
+mod key_error;
+mod keyring;
+mod load;
+mod provider;
+mod random;
+mod secret_file;
+mod slot;
+mod spec;
+mod toml_text;
+mod unlock;
+mod unlocked;
+
+pub use cache::Cache;
+pub use config::Config;
+pub use create::create;
+pub use key_error::{KeyError, Refusal, ServiceFailure};
+pub use keyring::{Keyring, Pin};
+pub use load::{load, load_identity, parse_recipient};
+pub use provider::age::identity_file::{NewIdentity, keygen};
+pub use provider::age::{AgeIdentity, AgeRecipient};
+pub use provider::command::CommandIdentity;
+pub use provider::passphrase::{Cost, PassphraseIdentity};
+pub use provider::raw::RawIdentity;
+pub use provider::{Effort, Identity, Recipient, SlotBody};
+pub use random::{Random, os_random};
+pub use secret_file::write_key_file;
+pub use slot::{SlotSummary, find_slot};
+pub use spec::Spec;
+pub use unlock::unlock;
+pub use unlocked::Unlocked;

@@ -9,9 +9,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use selenite_cipher::{
-    DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE,
-};
+use selenite_cipher::{DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE};
 use selenite_page::{PageCipher, PageError, PageKeys, PageKeysParts, Scan};
 
 const PAGE_SIZE: usize = 4096;
@@ -82,8 +80,7 @@ impl Bench {
 
         let start = Instant::now();
         for _ in 0..page_count {
-            self.cipher
-                .open(PageNo(2), black_box(&self.image), &mut self.opened)?;
+            self.cipher.open(PageNo(2), black_box(&self.image), &mut self.opened)?;
         }
         self.open_ns.push(mean_ns(start.elapsed(), page_count));
 
@@ -97,22 +94,14 @@ impl Bench {
 }
 
 fn main() -> Result<(), PageError> {
-    let mut benches = Suite::ALL
-        .into_iter()
-        .map(Bench::new)
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut benches = Suite::ALL.into_iter().map(Bench::new).collect::<Result<Vec<_>, _>>()?;
     for _ in 0..TURN_COUNT {
         for bench in &mut benches {
             bench.turn()?;
         }
     }
-    println!(
-        "ns per page of {PAGE_SIZE} bytes, median of {TURN_COUNT} turns (5th to 95th percentile)"
-    );
-    println!(
-        "{:16} {:>26} {:>26} {:>26}",
-        "suite", "seal", "open", "derive key"
-    );
+    println!("ns per page of {PAGE_SIZE} bytes, median of {TURN_COUNT} turns (5th to 95th percentile)");
+    println!("{:16} {:>26} {:>26} {:>26}", "suite", "seal", "open", "derive key");
     for bench in &mut benches {
         println!(
             "{:16} {:>26} {:>26} {:>26}",

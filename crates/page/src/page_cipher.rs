@@ -44,13 +44,7 @@ impl PageCipher {
     /// [`PageError::SettingsMismatch`] if the page is not one that SQLite should write here: of
     /// another size, with content in its last 48 bytes, a page 1 that says so, or in suite NONE
     /// where that is not allowed. [`PageError::DeprecatedSuite`] without leave for it.
-    pub fn seal(
-        &mut self,
-        page_no: PageNo,
-        nonce: PageNonce,
-        plain: &[u8],
-        out: &mut [u8],
-    ) -> Result<(), PageError> {
+    pub fn seal(&mut self, page_no: PageNo, nonce: PageNonce, plain: &[u8], out: &mut [u8]) -> Result<(), PageError> {
         let body = self.checked_body(page_no, plain)?;
         let (sealed, trailer) = match out.split_last_chunk_mut::<TRAILER_SIZE>() {
             Some((sealed, trailer)) if sealed.len() == body.len() => (sealed, trailer),
@@ -81,12 +75,7 @@ impl PageCipher {
         image.last_chunk()
     }
 
-    fn open_or_leave_partial(
-        &mut self,
-        page_no: PageNo,
-        image: &[u8],
-        out: &mut [u8],
-    ) -> Result<(), PageError> {
+    fn open_or_leave_partial(&mut self, page_no: PageNo, image: &[u8], out: &mut [u8]) -> Result<(), PageError> {
         let body_size = self.keys.body_size();
         let (Some((sealed, trailer)), Some((body, reserve))) = (
             image.split_last_chunk::<TRAILER_SIZE>(),
@@ -112,13 +101,18 @@ impl PageCipher {
             Some((body, reserve))
                 if plain.len() == page_size
                     && *reserve == [0; TRAILER_SIZE]
-                    && (page_no != PageNo(1) || header_is_good(body, page_size)) =>
+                    && (page_no != PageNo(1) || header_is_good(body, page_size) || is_zero(body)) =>
             {
                 Ok(body)
             }
             Some(_) | None => Err(PageError::SettingsMismatch),
         }
     }
+}
+
+/// Whether a page is the zeros that fill a gap: SQLite may spill other pages of a new database before page 1.
+fn is_zero(body: &[u8]) -> bool {
+    body.iter().all(|&byte| byte == 0)
 }
 
 /// Whether page 1 says the page size and the reserved bytes that it has

@@ -42,8 +42,9 @@ impl fmt::Display for PageError {
             PageError::DeprecatedSuite => {
                 formatter.write_str("deprecated suite, refused unless it is asked for by name")
             }
-            PageError::SettingsMismatch => formatter
-                .write_str("page size or reserved bytes are not those of this encrypted database"),
+            PageError::SettingsMismatch => {
+                formatter.write_str("page size or reserved bytes are not those of this encrypted database")
+            }
         }
     }
 }

@@ -43,8 +43,8 @@ impl PageKeys {
     /// [`PageError::SettingsMismatch`] if the page size is none, the sealing epoch has no key, or a
     /// key is of another database, of an epoch above the highest, or of the same epoch as another.
     pub fn new(parts: PageKeysParts) -> Result<Self, PageError> {
-        let size_is_good = parts.page_size.is_power_of_two()
-            && (PAGE_SIZE_MIN..=PAGE_SIZE_MAX).contains(&parts.page_size);
+        let size_is_good =
+            parts.page_size.is_power_of_two() && (PAGE_SIZE_MIN..=PAGE_SIZE_MAX).contains(&parts.page_size);
         let keys_are_good = parts.data_keys.iter().enumerate().all(|(index, key)| {
             key.database_id() == parts.database_id
                 && (Epoch(1)..=parts.epoch_max).contains(&key.epoch())
@@ -57,10 +57,7 @@ impl PageKeys {
             .iter()
             .position(|key| key.epoch() == parts.sealing_epoch);
         match sealing_index {
-            Some(sealing_index) if size_is_good && keys_are_good => Ok(Self {
-                parts,
-                sealing_index,
-            }),
+            Some(sealing_index) if size_is_good && keys_are_good => Ok(Self { parts, sealing_index }),
             Some(_) | None => Err(PageError::SettingsMismatch),
         }
     }

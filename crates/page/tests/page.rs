@@ -1,18 +1,11 @@
 //! Pages and rules, through the public API (FORMAT 5.1 and 5.4).
-#![expect(
-    clippy::unwrap_used,
-    reason = "a helper that fails is a test that fails"
-)]
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use selenite_cipher::{
-    DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE, Trailer,
-};
-use selenite_page::{
-    PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageCipher, PageError, PageKeys, PageKeysParts, Scan,
-};
+use selenite_cipher::{DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE, Trailer};
+use selenite_page::{PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageCipher, PageError, PageKeys, PageKeysParts, Scan};
 
 const DATABASE: DatabaseId = DatabaseId([1; 16]);
 const CURSOR: PageNo = PageNo(10);
@@ -84,13 +77,9 @@ fn image(epoch: u32, suite: Suite, page_no: PageNo) -> Vec<u8> {
     let mut image = page(1024);
     let body: Vec<u8> = image[..1024 - TRAILER_SIZE].to_vec();
     let (sealed, trailer) = image.split_last_chunk_mut().unwrap();
-    data_key(epoch, suite).page_key(nonce(1).session).seal(
-        page_no,
-        &nonce(1),
-        &body,
-        sealed,
-        trailer,
-    );
+    data_key(epoch, suite)
+        .page_key(nonce(1).session)
+        .seal(page_no, &nonce(1), &body, sealed, trailer);
     image
 }
 
@@ -157,10 +146,7 @@ fn open_tells_an_epoch_that_is_gone_from_one_that_never_was() {
     for (epoch, above_highest) in [(1, false), (4, true)] {
         let image = image(epoch, Suite::Aes256, PageNo(7));
         let epoch = Epoch(epoch);
-        let expected = PageError::UnknownEpoch {
-            epoch,
-            above_highest,
-        };
+        let expected = PageError::UnknownEpoch { epoch, above_highest };
         assert_eq!(open(&mut cipher, PageNo(7), &image), Err(expected));
     }
     for epoch in [2, 3] {
@@ -370,16 +356,10 @@ fn keys_refuse_parts_that_do_not_fit_together() {
     let refused = |parts| PageKeys::new(parts).err() == Some(PageError::SettingsMismatch);
     let good = || parts(&[Suite::Aes256, Suite::Aes128]);
     for page_size in [0, 512, 1000, 3000, 131_072, usize::MAX] {
-        assert!(refused(PageKeysParts {
-            page_size,
-            ..good()
-        }));
+        assert!(refused(PageKeysParts { page_size, ..good() }));
     }
     for page_size in [PAGE_SIZE_MIN, PAGE_SIZE_MAX] {
-        assert!(!refused(PageKeysParts {
-            page_size,
-            ..good()
-        }));
+        assert!(!refused(PageKeysParts { page_size, ..good() }));
     }
     let sealing_epoch = Epoch(3);
     assert!(refused(PageKeysParts {
@@ -387,15 +367,9 @@ fn keys_refuse_parts_that_do_not_fit_together() {
         ..good()
     }));
     let epoch_max = Epoch(1);
-    assert!(refused(PageKeysParts {
-        epoch_max,
-        ..good()
-    }));
+    assert!(refused(PageKeysParts { epoch_max, ..good() }));
     let database_id = DatabaseId([8; 16]);
-    assert!(refused(PageKeysParts {
-        database_id,
-        ..good()
-    }));
+    assert!(refused(PageKeysParts { database_id, ..good() }));
     let mut twice = good();
     twice.data_keys.push(data_key(1, Suite::Aes256));
     assert!(refused(twice));

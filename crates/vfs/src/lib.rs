@@ -1,2 +1,40 @@
 //! Selenite: the SQLite VFS that seals what it writes.
+//!
+//! `ffi/` turns SQLite's C interface into values and traits; above it everything is safe code, one file per role of
+//! file: [`main_file`], [`wal_file`], [`journal_file`], [`nameless_file`]. A [`database::Database`] is what the files of
+//! one connection share: keys, locks, the two superblocks. [`selenite`] is the door.
 #![deny(unsafe_code)]
+
+pub mod change;
+mod clear_file;
+pub mod counters;
+pub mod database;
+mod device;
+pub mod error;
+pub mod ffi;
+mod functions;
+pub mod host;
+pub mod journal_file;
+pub mod main_file;
+pub mod nameless_file;
+pub mod own_descriptors;
+mod pragma;
+pub mod role;
+mod sealer;
+pub mod selenite;
+mod session;
+mod settings;
+mod status;
+mod superblock_pair;
+mod view;
+pub mod wal_file;
+
+/// What the extension's entry point and [`ffi::install_linked`] install.
+#[must_use]
+pub fn installer() -> ffi::Installer {
+    ffi::Installer {
+        install: selenite::install,
+        functions: functions::FUNCTIONS,
+        tables: functions::TABLES,
+    }
+}

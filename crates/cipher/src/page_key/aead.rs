@@ -9,18 +9,11 @@ pub(super) struct Aead(LessSafeKey);
 
 impl Aead {
     pub(super) fn new<const N: usize>(algorithm: &'static Algorithm, key: &Secret<N>) -> Self {
-        let key = UnboundKey::new(algorithm, key.expose())
-            .expect("the key was expanded to the size of its suite");
+        let key = UnboundKey::new(algorithm, key.expose()).expect("the key was expanded to the size of its suite");
         Self(LessSafeKey::new(key))
     }
 
-    pub(super) fn seal(
-        &self,
-        aad: &[u8],
-        nonce: &PageNonce,
-        plain: &[u8],
-        out: &mut [u8],
-    ) -> [u8; 16] {
+    pub(super) fn seal(&self, aad: &[u8], nonce: &PageNonce, plain: &[u8], out: &mut [u8]) -> [u8; 16] {
         let mut tag = [0; 16];
         self.0
             .seal_out_of_place_scatter(
@@ -35,13 +28,7 @@ impl Aead {
         tag
     }
 
-    pub(super) fn open(
-        &self,
-        aad: &[u8],
-        trailer: &Trailer,
-        sealed: &[u8],
-        out: &mut [u8],
-    ) -> Result<(), Unauthentic> {
+    pub(super) fn open(&self, aad: &[u8], trailer: &Trailer, sealed: &[u8], out: &mut [u8]) -> Result<(), Unauthentic> {
         self.0
             .open_separate_gather(
                 Nonce::assume_unique_for_key(trailer.nonce.bytes()),
@@ -100,10 +87,7 @@ mod tests {
             "feffe9928665731c6d6a8f9467308308"
         ));
 
-        let aes_128 = Aead::new(
-            &AES_128_GCM,
-            &Secret::<16>::fill(|k| k.copy_from_slice(&key[..16])),
-        );
+        let aes_128 = Aead::new(&AES_128_GCM, &Secret::<16>::fill(|k| k.copy_from_slice(&key[..16])));
         let sealed: [u8; 60] = unhex(concat!(
             "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e",
             "21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091"
@@ -117,10 +101,7 @@ mod tests {
             "5bc94fbc3221a5db94fae95ae7121a47",
         );
 
-        let aes_192 = Aead::new(
-            &AES_192_GCM,
-            &Secret::<24>::fill(|k| k.copy_from_slice(&key[..24])),
-        );
+        let aes_192 = Aead::new(&AES_192_GCM, &Secret::<24>::fill(|k| k.copy_from_slice(&key[..24])));
         let sealed: [u8; 60] = unhex(concat!(
             "3980ca0b3c00e841eb06fac4872a2757859e1ceaa6efd984628593b40ca1e19c",
             "7d773d00c144c525ac619d18c84a3f4718e2448b2fe324d9ccda2710"
@@ -151,8 +132,7 @@ mod tests {
 
     #[test]
     fn chacha20_poly1305_computes_section_2_8_2_of_rfc_8439() {
-        let key: [u8; 32] =
-            unhex("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f");
+        let key: [u8; 32] = unhex("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f");
         let aad: [u8; 12] = unhex("50515253c0c1c2c3c4c5c6c7");
         let plain = b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip \
             for the future, sunscreen would be it.";
@@ -164,13 +144,6 @@ mod tests {
         ));
         let tag = "1ae10b594f09e26a7e902ecbd0600691";
         let chacha20 = Aead::new(&CHACHA20_POLY1305, &Secret::new(key));
-        check(
-            &chacha20,
-            nonce("070000004041424344454647"),
-            &aad,
-            plain,
-            &sealed,
-            tag,
-        );
+        check(&chacha20, nonce("070000004041424344454647"), &aad, plain, &sealed, tag);
     }
 }

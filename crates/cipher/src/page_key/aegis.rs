@@ -16,24 +16,12 @@ impl Aegis128X4 {
         Self(key)
     }
 
-    pub(super) fn seal(
-        &self,
-        aad: &[u8],
-        nonce: &PageNonce,
-        plain: &[u8],
-        out: &mut [u8],
-    ) -> [u8; 16] {
+    pub(super) fn seal(&self, aad: &[u8], nonce: &PageNonce, plain: &[u8], out: &mut [u8]) -> [u8; 16] {
         copy(plain, out);
         self.cipher(nonce).encrypt_in_place(out, aad)
     }
 
-    pub(super) fn open(
-        &self,
-        aad: &[u8],
-        trailer: &Trailer,
-        sealed: &[u8],
-        out: &mut [u8],
-    ) -> Result<(), Unauthentic> {
+    pub(super) fn open(&self, aad: &[u8], trailer: &Trailer, sealed: &[u8], out: &mut [u8]) -> Result<(), Unauthentic> {
         copy(sealed, out);
         self.cipher(&trailer.nonce)
             .decrypt_in_place(out, &trailer.tag, aad)
@@ -53,24 +41,12 @@ impl Aegis256X4 {
         Self(key)
     }
 
-    pub(super) fn seal(
-        &self,
-        aad: &[u8],
-        nonce: &PageNonce,
-        plain: &[u8],
-        out: &mut [u8],
-    ) -> [u8; 16] {
+    pub(super) fn seal(&self, aad: &[u8], nonce: &PageNonce, plain: &[u8], out: &mut [u8]) -> [u8; 16] {
         copy(plain, out);
         self.cipher(nonce).encrypt_in_place(out, aad)
     }
 
-    pub(super) fn open(
-        &self,
-        aad: &[u8],
-        trailer: &Trailer,
-        sealed: &[u8],
-        out: &mut [u8],
-    ) -> Result<(), Unauthentic> {
+    pub(super) fn open(&self, aad: &[u8], trailer: &Trailer, sealed: &[u8], out: &mut [u8]) -> Result<(), Unauthentic> {
         copy(sealed, out);
         self.cipher(&trailer.nonce)
             .decrypt_in_place(out, &trailer.tag, aad)

@@ -16,12 +16,7 @@ pub(super) fn tag(aad: &[u8], trailer: &Trailer, plain: &[u8]) -> [u8; 16] {
     tag
 }
 
-pub(super) fn open(
-    aad: &[u8],
-    trailer: &Trailer,
-    sealed: &[u8],
-    out: &mut [u8],
-) -> Result<(), Unauthentic> {
+pub(super) fn open(aad: &[u8], trailer: &Trailer, sealed: &[u8], out: &mut [u8]) -> Result<(), Unauthentic> {
     verify_slices_are_equal(&tag(aad, trailer, sealed), &trailer.tag).map_err(|_| Unauthentic)?;
     copy(sealed, out);
     Ok(())

@@ -5,9 +5,7 @@
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::hmac;
-use cbc::cipher::{
-    Array, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, InnerIvInit, KeyInit,
-};
+use cbc::cipher::{Array, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, InnerIvInit, KeyInit};
 use des::TdesEde3;
 
 use crate::trailer::TRAILER_HEAD_SIZE;
@@ -31,13 +29,7 @@ impl TripleDes {
         }
     }
 
-    pub(super) fn seal(
-        &self,
-        aad: &[u8],
-        trailer: &Trailer,
-        plain: &[u8],
-        out: &mut [u8],
-    ) -> [u8; 16] {
+    pub(super) fn seal(&self, aad: &[u8], trailer: &Trailer, plain: &[u8], out: &mut [u8]) -> [u8; 16] {
         let (plain, plain_rest) = Array::slice_as_chunks(plain);
         let (blocks, _) = Array::slice_as_chunks_mut(out);
         assert!(plain_rest.is_empty(), "a page is a multiple of 8 bytes");
@@ -47,15 +39,8 @@ impl TripleDes {
         self.tag(aad, trailer, out)
     }
 
-    pub(super) fn open(
-        &self,
-        aad: &[u8],
-        trailer: &Trailer,
-        sealed: &[u8],
-        out: &mut [u8],
-    ) -> Result<(), Unauthentic> {
-        verify_slices_are_equal(&self.tag(aad, trailer, sealed), &trailer.tag)
-            .map_err(|_| Unauthentic)?;
+    pub(super) fn open(&self, aad: &[u8], trailer: &Trailer, sealed: &[u8], out: &mut [u8]) -> Result<(), Unauthentic> {
+        verify_slices_are_equal(&self.tag(aad, trailer, sealed), &trailer.tag).map_err(|_| Unauthentic)?;
         let (sealed, sealed_rest) = Array::slice_as_chunks(sealed);
         let (blocks, _) = Array::slice_as_chunks_mut(out);
         if !sealed_rest.is_empty() {
@@ -96,9 +81,7 @@ mod tests {
     #[test]
     fn iv_is_the_nonce_encrypted_as_in_sp_800_67() {
         let key = Secret::fill(|key: &mut [u8; 80]| {
-            key[24..48].copy_from_slice(&unhex::<24>(
-                "0123456789abcdef23456789abcdef01456789abcdef0123",
-            ));
+            key[24..48].copy_from_slice(&unhex::<24>("0123456789abcdef23456789abcdef01456789abcdef0123"));
         });
         let nonce = PageNonce {
             session: SessionId([0; 16]),

@@ -23,12 +23,7 @@ fn torn() -> Vec<u8> {
 
 #[test]
 fn choose_takes_the_higher_generation_and_a_of_equal_ones() {
-    for (of_a, of_b, a_counts) in [
-        (1, 2, false),
-        (2, 1, true),
-        (3, 3, true),
-        (u64::MAX, 1, true),
-    ] {
+    for (of_a, of_b, a_counts) in [(1, 2, false), (2, 1, true), (3, 3, true), (u64::MAX, 1, true)] {
         let (a, b) = (place(whole(of_a)), place(whole(of_b)));
         let expected = if a_counts {
             Chosen::A(&a[..1024])
@@ -72,11 +67,7 @@ fn choose_calls_a_creation_empty_that_was_cut_off_anywhere() {
         assert_eq!(choose(&of_a, &of_a, 65536), Chosen::Empty);
         assert_eq!(choose(&of_a, &[0; 512], 32768 + 512), Chosen::Empty);
         // With a page behind it, it is no creation any more. (The last 4 bytes of the magic are zeros.)
-        let late = if size < 12 {
-            Chosen::Foreign
-        } else {
-            Chosen::Torn
-        };
+        let late = if size < 12 { Chosen::Foreign } else { Chosen::Torn };
         assert_eq!(choose(&of_a, &of_a, 65537), late);
     }
     assert_eq!(choose(&[], &[], 0), Chosen::Empty);
@@ -91,32 +82,16 @@ fn choose_calls_nothing_empty_that_is_something_else() {
         assert_eq!(choose(&bytes, &[], 16), Chosen::Foreign);
         assert_eq!(choose(&[], &bytes, 32784), Chosen::Foreign);
     }
-    assert_eq!(
-        choose(b"Selenite\r\n\x1a\n\0\0\0\x01", &[], 16),
-        Chosen::Foreign
-    );
+    assert_eq!(choose(b"Selenite\r\n\x1a\n\0\0\0\x01", &[], 16), Chosen::Foreign);
     assert_eq!(choose(b"SQLite format 3\0", &[], 1024), Chosen::Plain);
-    assert_eq!(
-        choose(b"SQLite format 3\0", &[7; 512], FILE_SIZE),
-        Chosen::Plain
-    );
+    assert_eq!(choose(b"SQLite format 3\0", &[7; 512], FILE_SIZE), Chosen::Plain);
     assert_eq!(choose(b"SQLite format 3", &[], 15), Chosen::Foreign);
     assert_eq!(choose(&[0; 32768], &[0; 32768], FILE_SIZE), Chosen::Foreign);
 }
 
 #[test]
 fn inspect_refuses_a_length_that_no_superblock_has() {
-    for length in [
-        0_u32,
-        1,
-        511,
-        513,
-        1025,
-        33280,
-        65536,
-        u32::MAX,
-        0x8000_0200,
-    ] {
+    for length in [0_u32, 1, 511, 513, 1025, 33280, 65536, u32::MAX, 0x8000_0200] {
         let mut bytes = place(whole(1));
         bytes[24..28].copy_from_slice(&length.to_be_bytes());
         for size in [512, 1024, 32768_usize] {

@@ -149,14 +149,8 @@ fn parse_does_not_read_behind_the_end() {
 fn parse_refuses_a_superblock_cut_at_any_length() {
     let bytes = encoded(&superblock());
     for size in 0..bytes.len() {
-        assert_eq!(
-            Superblock::parse(&bytes[..size]),
-            Err(FormatError::NotWhole)
-        );
-        assert_eq!(
-            Superblock::maced(&bytes[..size]),
-            (&bytes[..size], &[0; 32])
-        );
+        assert_eq!(Superblock::parse(&bytes[..size]), Err(FormatError::NotWhole));
+        assert_eq!(Superblock::maced(&bytes[..size]), (&bytes[..size], &[0; 32]));
     }
 }
 
@@ -175,15 +169,7 @@ fn parse_refuses_a_superblock_with_any_bit_flipped() {
 fn parse_refuses_or_keeps_every_byte_that_was_set_on_purpose() {
     let bytes = encoded(&superblock());
     for index in 0..bytes.len() - 32 {
-        for value in [
-            0,
-            1,
-            0x7f,
-            0x80,
-            0xff,
-            bytes[index] ^ 1,
-            bytes[index].wrapping_add(1),
-        ] {
+        for value in [0, 1, 0x7f, 0x80, 0xff, bytes[index] ^ 1, bytes[index].wrapping_add(1)] {
             let mut changed = bytes.clone();
             changed[index] = value;
             let changed = whole_again(changed);
@@ -200,11 +186,7 @@ fn parse_refuses_or_keeps_every_byte_that_was_set_on_purpose() {
 fn parse_refuses_every_zero_field_that_is_not() {
     let bytes = encoded(&superblock());
     let body_end = 852 - 64;
-    let mut zeros: Vec<usize> = (20..24)
-        .chain(28..32)
-        .chain(88..128)
-        .chain(188..192)
-        .collect();
+    let mut zeros: Vec<usize> = (20..24).chain(28..32).chain(88..128).chain(188..192).collect();
     zeros.extend([
         192 + 6,
         192 + 7,
@@ -215,11 +197,7 @@ fn parse_refuses_every_zero_field_that_is_not() {
         272 + 76,
         272 + 79,
     ]);
-    zeros.extend(
-        (352 + 40..352 + 48)
-            .chain([352 + 6, 352 + 7])
-            .chain(body_end..960),
-    );
+    zeros.extend((352 + 40..352 + 48).chain([352 + 6, 352 + 7]).chain(body_end..960));
     for index in zeros {
         let mut changed = bytes.clone();
         changed[index] = 1;
@@ -243,10 +221,7 @@ fn parse_refuses_fixed_fields_with_another_value() {
     let tampered = |what| FormatError::Tampered { what };
     assert_eq!(parse(16, &[0, 2]), tampered("page size mark"));
     assert_eq!(parse(18, &[0, 0]), tampered("format version"));
-    assert_eq!(
-        parse(18, &[0, 2]),
-        FormatError::UnsupportedVersion { version: 2 }
-    );
+    assert_eq!(parse(18, &[0, 2]), FormatError::UnsupportedVersion { version: 2 });
     assert_eq!(parse(60, &[47]), tampered("reserve"));
     assert_eq!(parse(61, &[6]), tampered("state"));
     assert_eq!(parse(62, &[0, 2]), tampered("flags"));
@@ -269,34 +244,19 @@ fn encode_refuses_what_parse_would_refuse() {
     assert_eq!(refused(|s| s.state = State::Steady), "cursor");
     assert_eq!(refused(|s| s.state = State::Retired), "cursor");
     assert_eq!(refused(|s| s.epochs.clear()), "epoch count");
-    assert_eq!(
-        refused(|s| s.epochs.push(epoch(4, Suite::None))),
-        "epoch count"
-    );
+    assert_eq!(refused(|s| s.epochs.push(epoch(4, Suite::None))), "epoch count");
     assert_eq!(refused(|s| s.epochs[0].epoch = Epoch(0)), "epoch number");
     assert_eq!(refused(|s| s.epoch_max = Epoch(4)), "epoch number");
-    assert_eq!(
-        refused(|s| s.epochs[0].epoch = Epoch(5)),
-        "the same epoch number twice"
-    );
+    assert_eq!(refused(|s| s.epochs[0].epoch = Epoch(5)), "the same epoch number twice");
     assert_eq!(refused(|s| s.sealing_epoch = Epoch(4)), "sealing epoch");
     assert_eq!(refused(|s| s.slots.clear()), "slot count");
     assert_eq!(
         refused(|s| s.slots = (0..33).map(|id| slot(id, 1)).collect()),
         "slot count"
     );
-    assert_eq!(
-        refused(|s| s.slots[0].id = s.slots[1].id),
-        "the same slot id twice"
-    );
-    assert_eq!(
-        refused(|s| s.slots[0].kind = SlotKind::Unknown(1)),
-        "kind of a slot"
-    );
-    assert_eq!(
-        refused(|s| s.slots[0].label = "x".repeat(65)),
-        "label size of a slot"
-    );
+    assert_eq!(refused(|s| s.slots[0].id = s.slots[1].id), "the same slot id twice");
+    assert_eq!(refused(|s| s.slots[0].kind = SlotKind::Unknown(1)), "kind of a slot");
+    assert_eq!(refused(|s| s.slots[0].label = "x".repeat(65)), "label size of a slot");
     assert_eq!(
         refused(|s| s.slots[0].identifier = vec![0; 513]),
         "identifier size of a slot"
@@ -305,10 +265,7 @@ fn encode_refuses_what_parse_would_refuse() {
         refused(|s| s.slots[0].parameters = vec![0; 65]),
         "parameter size of a slot"
     );
-    assert_eq!(
-        refused(|s| s.slots[0].wrapped.clear()),
-        "wrapped size of a slot"
-    );
+    assert_eq!(refused(|s| s.slots[0].wrapped.clear()), "wrapped size of a slot");
     assert_eq!(
         refused(|s| s.slots[0].wrapped = vec![0; 8193]),
         "wrapped size of a slot"
@@ -319,10 +276,7 @@ fn encode_refuses_what_parse_would_refuse() {
 fn encode_refuses_slots_that_do_not_fit() {
     let mut superblock = superblock();
     superblock.slots = (0..4).map(|id| slot(id, 8192)).collect();
-    assert_eq!(
-        superblock.encode(|_| MAC),
-        Err(FormatError::TooLarge { size: 33792 })
-    );
+    assert_eq!(superblock.encode(|_| MAC), Err(FormatError::TooLarge { size: 33792 }));
     superblock.slots[0].wrapped.truncate(7000);
     assert_eq!(encoded(&superblock).len(), SUPERBLOCK_SIZE_MAX);
 }

@@ -81,10 +81,7 @@ fn checksum_is_that_of_sqlite() {
     let seed = checksum(parsed.order, parsed.checksum, &frame[..8]);
     let found = checksum(parsed.order, seed, &frame[FRAME_HEADER_SIZE..]);
     let frame_header = FrameHeader::parse(frame.first_chunk().unwrap());
-    assert_eq!(
-        (frame_header.page_no, frame_header.salts()),
-        (PageNo(1), parsed.salts)
-    );
+    assert_eq!((frame_header.page_no, frame_header.salts()), (PageNo(1), parsed.salts));
     assert_eq!(found, frame_header.checksum());
 }
 
@@ -95,26 +92,14 @@ fn frames_lie_one_behind_the_other() {
     assert_eq!(frame_offset(1, size), FileOffset(32 + 1048));
     assert_eq!(frame_offset(u64::MAX, size), FileOffset(u64::MAX));
     assert_eq!(position(FileOffset(31), size), Position::Header(31));
-    assert_eq!(
-        position(FileOffset(32), size),
-        Position::Frame {
-            index: 0,
-            within: 0
-        }
-    );
+    assert_eq!(position(FileOffset(32), size), Position::Frame { index: 0, within: 0 });
     assert_eq!(
         position(FileOffset(32 + 1047), size),
-        Position::Frame {
-            index: 0,
-            within: 1047
-        }
+        Position::Frame { index: 0, within: 1047 }
     );
     assert_eq!(
         position(FileOffset(32 + 1048 * 3 + 24), size),
-        Position::Frame {
-            index: 3,
-            within: 24
-        }
+        Position::Frame { index: 3, within: 24 }
     );
     for (file_size, count) in [
         (0, 0),

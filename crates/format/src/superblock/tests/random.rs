@@ -14,17 +14,15 @@ fn any_slot() -> impl Strategy<Value = Slot> {
         vec(any::<u8>(), 0..=64),
         vec(any::<u8>(), 1..300),
     )
-        .prop_map(
-            move |(kind, created, label, identifier, parameters, wrapped)| Slot {
-                kind: SlotKind::from_id(kind % 9),
-                id: SlotId(id),
-                created,
-                label,
-                identifier,
-                parameters,
-                wrapped,
-            },
-        )
+        .prop_map(move |(kind, created, label, identifier, parameters, wrapped)| Slot {
+            kind: SlotKind::from_id(kind % 9),
+            id: SlotId(id),
+            created,
+            label,
+            identifier,
+            parameters,
+            wrapped,
+        })
 }
 
 proptest! {

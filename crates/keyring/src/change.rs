@@ -1,0 +1,235 @@
+//! Changes of who can open a database.
+//!
+//! Each makes a new superblock, of the next generation, and leaves the old one as it is: the caller writes it as
+//! FORMAT 3.7 says, under SQLite's write lock, and twice where `takes_rights_away` says so.
+//!
+//! D1. A database never loses its last slot.
+//! D2. Taking a slot away or renewing the master key takes nothing from who already has the master key and an old
+//!     copy: pages stay under their data keys until the database is encrypted anew under a new one.
+
+use std::fmt;
+
+use selenite_cipher::{MasterKey, SlotId};
+use selenite_format::{EpochRecord, SLOT_COUNT_MAX, Slot};
+
+use crate::create::secret;
+use crate::provider::age::AgeRecipient;
+use crate::{KeyError, Random, Recipient, SlotSummary, Unlocked, hex, random, slot};
+
+/// A change that was prepared.
+#[derive(Debug)]
+pub struct Change {
+    /// The database after it.
+    pub unlocked: Unlocked,
+    /// Whether the superblock has to be written to both places before the change is reported as done (FORMAT 3.7).
+    pub takes_rights_away: bool,
+    /// What was changed, for people.
+    pub report: Report,
+}
+
+/// What a change did. Shown, it is a line for each slot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Slots that are new.
+    pub added: Vec<SlotSummary>,
+    /// Slots that were to go.
+    pub removed: Vec<SlotSummary>,
+    /// Slots into which the new master key was wrapped.
+    pub rewrapped: Vec<SlotSummary>,
+    /// Slots that went because nobody could wrap the new master key for them.
+    pub dropped: Vec<SlotSummary>,
+    /// The commitment of a new master key: a keyring file that pins this database has to learn it.
+    pub commitment: Option<[u8; 32]>,
+}
+
+/// Adds a slot for `recipient`. `now` is in seconds since 1970-01-01 UTC.
+///
+/// `TooManySlots` if there are 32 already, `Unencodable` if the slot or its label is too large.
+pub fn add_slot(
+    from: &Unlocked,
+    recipient: &dyn Recipient,
+    label: &str,
+    now: u64,
+    random: &mut Random<'_>,
+) -> Result<Change, KeyError> {
+    if from.superblock.slots.len() >= SLOT_COUNT_MAX {
+        return Err(KeyError::TooManySlots);
+    }
+    let mut to = next(from)?;
+    let new = make(&to, recipient, label, now, random)?;
+    let report = Report {
+        added: vec![SlotSummary::new(&new)],
+        ..Report::default()
+    };
+    to.superblock.slots.push(new);
+    finish(to, false, report)
+}
+
+/// Removes a slot. `NoSuchSlot` if there is none of this id, `LastSlot` if there is no other.
+pub fn remove_slot(from: &Unlocked, id: SlotId) -> Result<Change, KeyError> {
+    let index = index_of(from, id)?;
+    let mut to = next(from)?;
+    let old = to.superblock.slots.remove(index);
+    let first = to.superblock.slots.first().ok_or(KeyError::LastSlot)?.id;
+    if to.slot == id {
+        to.slot = first;
+    }
+    let report = Report {
+        removed: vec![SlotSummary::new(&old)],
+        ..Report::default()
+    };
+    finish(to, true, report)
+}
+
+/// Puts a slot for `recipient` in the place of another one, in one step. `NoSuchSlot` if that does not exist.
+pub fn replace_slot(
+    from: &Unlocked,
+    id: SlotId,
+    recipient: &dyn Recipient,
+    label: &str,
+    now: u64,
+    random: &mut Random<'_>,
+) -> Result<Change, KeyError> {
+    let index = index_of(from, id)?;
+    let mut to = next(from)?;
+    let new = make(&to, recipient, label, now, random)?;
+    let added = SlotSummary::new(&new);
+    if to.slot == id {
+        to.slot = new.id;
+    }
+    let old = std::mem::replace(&mut to.superblock.slots[index], new);
+    let removed = SlotSummary::new(&old);
+    let report = Report {
+        added: vec![added],
+        removed: vec![removed],
+        ..Report::default()
+    };
+    finish(to, true, report)
+}
+
+/// Makes a new master key and wraps data keys and log key under it.
+///
+/// A slot is kept if one of `recipients` owns it, or if it names an age recipient that takes no plugin; all others are
+/// dropped and reported. `LastSlot` if none would be left. A recipient that owns a slot and can't be asked now is an
+/// error (`KeyServiceAway`), not a reason to drop it.
+pub fn renew_master(
+    from: &Unlocked,
+    recipients: &[&dyn Recipient],
+    now: u64,
+    random: &mut Random<'_>,
+) -> Result<Change, KeyError> {
+    let database_id = from.superblock.database_id;
+    let mut to = next(from)?;
+    to.master = MasterKey::new(secret(random), database_id);
+    to.superblock.master_created = now;
+    for epoch in &mut to.superblock.epochs {
+        let key = from.data_secret(epoch)?;
+        let EpochRecord {
+            epoch: number, suite, ..
+        } = *epoch;
+        epoch.wrapped = to.master.wrap_data_key(random::draw(random), number, suite, &key);
+    }
+    let log_key = from.log_secret()?;
+    to.superblock.log_key = to.master.wrap_log_key(random::draw(random), &log_key);
+
+    let mut report = Report {
+        commitment: Some(to.master.commitment()),
+        ..Report::default()
+    };
+    to.superblock.slots = Vec::new();
+    for old in &from.superblock.slots {
+        match rewrap(&to, old, recipients)? {
+            Some(new) => {
+                report.rewrapped.push(SlotSummary::new(&new));
+                to.superblock.slots.push(new);
+            }
+            None => report.dropped.push(SlotSummary::new(old)),
+        }
+    }
+    let first = to.superblock.slots.first().ok_or(KeyError::LastSlot)?.id;
+    if report.dropped.iter().any(|slot| slot.id == to.slot) {
+        to.slot = first;
+    }
+    finish(to, true, report)
+}
+
+/// The slot with the master key of `to` in it, if anybody can be asked.
+fn rewrap(to: &Unlocked, old: &Slot, recipients: &[&dyn Recipient]) -> Result<Option<Slot>, KeyError> {
+    let database_id = to.superblock.database_id;
+    let wrap =
+        |recipient: &dyn Recipient| slot::fill(old.clone(), recipient, database_id, to.master.secret()).map(Some);
+    for recipient in recipients {
+        if recipient.owns(database_id, old)? {
+            return wrap(*recipient);
+        }
+    }
+    match AgeRecipient::native_of(old) {
+        Some(recipient) => wrap(&recipient),
+        None => Ok(None),
+    }
+}
+
+/// The same database, of the next generation.
+fn next(from: &Unlocked) -> Result<Unlocked, KeyError> {
+    let generation = from.superblock.generation.checked_add(1);
+    Ok(from.with_generation(generation.ok_or(KeyError::GenerationExhausted)?))
+}
+
+fn make(
+    to: &Unlocked,
+    recipient: &dyn Recipient,
+    label: &str,
+    now: u64,
+    random: &mut Random<'_>,
+) -> Result<Slot, KeyError> {
+    slot::make(
+        recipient,
+        label,
+        to.superblock.database_id,
+        to.master.secret(),
+        now,
+        random,
+    )
+}
+
+fn index_of(from: &Unlocked, id: SlotId) -> Result<usize, KeyError> {
+    let index = from.superblock.slots.iter().position(|slot| slot.id == id);
+    index.ok_or_else(|| KeyError::NoSuchSlot {
+        prefix: hex::encode(&id.0),
+    })
+}
+
+/// A superblock that can't be written is found before anything is.
+fn finish(unlocked: Unlocked, takes_rights_away: bool, report: Report) -> Result<Change, KeyError> {
+    unlocked.encode()?;
+    Ok(Change {
+        unlocked,
+        takes_rights_away,
+        report,
+    })
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lists = [
+            ("added", &self.added),
+            ("removed", &self.removed),
+            ("kept", &self.rewrapped),
+            ("dropped", &self.dropped),
+        ];
+        for (verb, slots) in lists {
+            for slot in slots {
+                writeln!(f, "{verb} key slot {slot}")?;
+            }
+        }
+        match self.commitment {
+            Some(commitment) => {
+                writeln!(f, "new master key, commitment {}", hex::encode(&commitment))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! The configuration: which identity to use, where the keyring file is, and what the commands are.
+//!
+//! ```toml
+//! identity = "age:key.txt"       # relative paths start at this file's folder
+//! keyring = "~/.local/share/selenite/keyring.toml"
+//! [commands]
+//! kms = ["/usr/bin/kms", "--key", "x"]
+//! vault = "vault-helper --mount 'my transit'"
+//! ```
+//!
+//! C1. Commands come from here and nowhere else: a database only ever names one (FORMAT 3.4).
+//! C2. The environment is read in [`Config::load`] alone.
+//! C3. A key that nobody knows is an error: a typo in `keyring` must not switch pinning off.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use directories::ProjectDirs;
+use toml::de::DeTable;
+
+use crate::spec::{Spec, is_command_name};
+use crate::toml_text::{self, Fault, Value};
+use crate::{KeyError, Keyring, argv};
+
+/// What the user has set, as a value that callers pass around. The default one is empty.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    identity: Option<Spec>,
+    keyring: Option<PathBuf>,
+    keyring_by_default: Option<PathBuf>,
+    commands: BTreeMap<String, Vec<String>>,
+}
+
+impl Config {
+    /// Reads the file named by `SELENITE_CONFIG`, or `config.toml` in the platform's folder for configurations
+    /// (`~/.config/selenite` on Linux), where it may be missing. `SELENITE_IDENTITY` and `SELENITE_KEYRING`
+    /// override what it says.
+    ///
+    /// `env` answers for the environment: `&|name| std::env::var_os(name)`.
+    pub fn load(env: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, KeyError> {
+        let set = |name| env(name).filter(|value| !value.is_empty());
+        let folder = ProjectDirs::from("", "", "selenite").map(|dirs| dirs.config_dir().to_owned());
+        let home = set("HOME").map(PathBuf::from);
+        let mut config = match (set("SELENITE_CONFIG"), &folder) {
+            (Some(path), _) => Self::read(Path::new(&path), home.as_deref())?,
+            (None, Some(folder)) => Self::read_if_there(&folder.join("config.toml"), home.as_deref())?,
+            (None, None) => Self::default(),
+        };
+        if let Some(identity) = set("SELENITE_IDENTITY") {
+            config.identity = Some(identity.to_string_lossy().parse()?);
+        }
+        if let Some(keyring) = set("SELENITE_KEYRING") {
+            config.keyring = Some(keyring.into());
+        }
+        config.keyring_by_default = folder.map(|folder| folder.join("keyring.toml"));
+        Ok(config)
+    }
+
+    /// Parses the text of a configuration that was, or might have been, read from `path`. `home` stands for `~/`.
+    pub fn parse(text: &str, path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
+        let place = Place {
+            folder: path.parent().unwrap_or(Path::new("")),
+            home,
+        };
+        toml_text::parse(path, text, |table| Self::from_table(table, &place))
+    }
+
+    /// The identity to use where a caller names none.
+    pub fn identity(&self) -> Option<&Spec> {
+        self.identity.as_ref()
+    }
+
+    /// The same configuration, with a command: `argv` is run as `argv... wrap` and `argv... unwrap`.
+    #[must_use]
+    pub fn with_command(mut self, name: &str, argv: &[&str]) -> Self {
+        self.commands
+            .insert(name.to_owned(), argv.iter().map(|&word| word.to_owned()).collect());
+        self
+    }
+
+    /// The words of the command of that name.
+    pub fn command(&self, name: &str) -> Result<&[String], KeyError> {
+        self.commands.get(name).map(Vec::as_slice).ok_or_else(|| {
+            let nearest = toml_text::nearest(name, self.commands.keys().map(String::as_str));
+            KeyError::UnknownCommand {
+                name: name.to_owned(),
+                nearest: nearest.map(str::to_owned),
+            }
+        })
+    }
+
+    /// Where the keyring file is, or where it would be made: `keyring` if it is set, or else `keyring.toml` in the
+    /// platform's folder for configurations.
+    pub fn keyring_path(&self) -> Option<&Path> {
+        self.keyring.as_deref().or(self.keyring_by_default.as_deref())
+    }
+
+    /// The keyring file. One that was named must be there; the one that is looked for by default need not be.
+    pub fn load_keyring(&self) -> Result<Keyring, KeyError> {
+        match (&self.keyring, &self.keyring_by_default) {
+            (Some(path), _) => Keyring::load(path),
+            (None, Some(path)) => Keyring::load_if_there(path),
+            (None, None) => Ok(Keyring::default()),
+        }
+    }
+
+    fn read(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
+        let text = fs::read_to_string(path).map_err(|source| KeyError::Io {
+            verb: "read",
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(&text, path, home)
+    }
+
+    fn read_if_there(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
+        match Self::read(path, home) {
+            Err(KeyError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            read => read,
+        }
+    }
+
+    fn from_table(table: &DeTable<'_>, place: &Place<'_>) -> Result<Self, Fault> {
+        let mut config = Self::default();
+        for (key, value) in table {
+            match key.get_ref().as_ref() {
+                "identity" => config.identity = Some(place.spec(value)?),
+                "keyring" => {
+                    config.keyring = Some(place.path(Path::new(toml_text::string("keyring", value)?)));
+                }
+                "commands" => config.commands = commands(value)?,
+                _ => {
+                    return Err(Fault::unknown_key(key, &["identity", "keyring", "commands"]));
+                }
+            }
+        }
+        Ok(config)
+    }
+}
+
+/// Where relative paths start.
+struct Place<'a> {
+    folder: &'a Path,
+    home: Option<&'a Path>,
+}
+
+impl Place<'_> {
+    fn path(&self, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), self.home) {
+            (Ok(below), Some(home)) => home.join(below),
+            _ => self.folder.join(path),
+        }
+    }
+
+    fn spec(&self, value: &Value<'_>) -> Result<Spec, Fault> {
+        let spec: Spec = toml_text::string("identity", value)?
+            .parse()
+            .map_err(|error: KeyError| Fault::new(value.span(), error.to_string()))?;
+        Ok(spec.map_path(|path| self.path(path)))
+    }
+}
+
+fn commands(value: &Value<'_>) -> Result<BTreeMap<String, Vec<String>>, Fault> {
+    let mut commands = BTreeMap::new();
+    for (key, value) in toml_text::table("commands", value)? {
+        let name = key.get_ref().as_ref();
+        if !is_command_name(name) {
+            let problem = "a command's name has 1 to 64 letters, digits, '-', '_' or '.'";
+            return Err(Fault::new(key.span(), problem));
+        }
+        let argv = words(name, value)?;
+        if argv.first().is_none_or(String::is_empty) {
+            return Err(Fault::new(value.span(), format!("command {name} is empty")));
+        }
+        commands.insert(name.to_owned(), argv);
+    }
+    Ok(commands)
+}
+
+fn words(name: &str, value: &Value<'_>) -> Result<Vec<String>, Fault> {
+    if let Some(line) = value.get_ref().as_str() {
+        return argv::split(line).map_err(|problem| Fault::new(value.span(), problem));
+    }
+    let array = value.get_ref().as_array().ok_or_else(|| {
+        Fault::new(
+            value.span(),
+            format!("command {name} has to be a string or an array of strings"),
+        )
+    })?;
+    array
+        .iter()
+        .map(|word| toml_text::string("a command's word", word).map(str::to_owned))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

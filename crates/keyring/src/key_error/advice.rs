@@ -1,0 +1,66 @@
+//! What to do about an error, for people.
+
+use std::io;
+
+use super::{KeyError, Refusal, ServiceFailure};
+
+impl KeyError {
+    /// What to do next, for people: a sentence without its full stop.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::NoKey => "give an identity, on the command line or as `identity` in the configuration",
+            Self::WrongKey => {
+                "compare the key slots, which can be listed without a key, with the identities that you have"
+            }
+            Self::KeyServiceAway { failure, .. } => failure.advice(),
+            Self::KeyRefused {
+                refusal: Refusal::OutOfMemory,
+                ..
+            } => "use another identity, or a machine with more memory",
+            Self::KeyRefused { .. } => {
+                "use another identity; if none is left, find out who wrote this slot, for it was not selenite"
+            }
+            Self::Tampered { .. } => "restore the file from a backup, and find out who could write to it",
+            Self::Damaged => "restore the file from a backup",
+            Self::UnsupportedVersion { .. } => "use a newer selenite",
+            Self::NotEncrypted => "encrypt it first, or check that this is the file you meant",
+            Self::Retired => "close the database and open it again by its name",
+            Self::DatabaseReplaced { .. } => {
+                "if its master key was renewed, replace its line in the keyring file; if not, do not trust this file"
+            }
+            Self::NotListed { .. } => "if you trust this file, add it to the keyring file",
+            Self::BadSpec { .. } => {
+                "use PATH, age:PATH, raw:PATH, passphrase:PATH or command:NAME, or age1... for a recipient"
+            }
+            Self::UnknownCommand { .. } => "name the command under [commands] in the configuration",
+            Self::BadFile { .. } => "correct the file, or name another",
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
+                "choose another name: keys are never overwritten"
+            }
+            Self::Io { .. } => "check the path and its permissions",
+            Self::CannotWrap { .. } => "give the public recipient (age1...) instead",
+            Self::NoSuchSlot { .. } => "list the key slots",
+            Self::AmbiguousSlot { .. } => "give more digits",
+            Self::LastSlot => "add another slot first, or replace this one",
+            Self::NoRecipient => "name at least one recipient",
+            Self::TooManySlots => "remove or replace a key slot",
+            Self::Unencodable(_) => "use fewer key slots, or shorter labels",
+            Self::GenerationExhausted => "copy the data into a new database",
+        }
+    }
+}
+
+impl ServiceFailure {
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::Io(_) => "check its path in the configuration, and that it may be run",
+            Self::TimedOut(_) => "check that the service can be reached, then try again",
+            Self::Exited(_) => "run it by hand to see what it says, then try again",
+            Self::AnswerTooLong(_) | Self::AnswerSize(_) | Self::NotKept => {
+                "it must answer raw bytes on stdout and nothing else; test `wrap` and `unwrap` by hand"
+            }
+            Self::NotInstalled => "install the age plugin somewhere in PATH",
+            Self::Refused => "try the plugin with age by hand: it may want a touch, a PIN or a terminal",
+        }
+    }
+}

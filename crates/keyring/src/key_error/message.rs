@@ -1,0 +1,86 @@
+//! What an error says. No secret, no output of a key service, no text of a key file.
+
+use std::fmt;
+
+use super::{KeyError, Refusal, ServiceFailure};
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoKey => f.write_str("no key given for an encrypted database"),
+            Self::WrongKey => f.write_str("none of the keys given opens this database"),
+            Self::KeyServiceAway { service, failure } => {
+                write!(f, "key service {service:?} {failure}")
+            }
+            Self::KeyRefused { slot, refusal } => {
+                write!(f, "key slot {} refused: {refusal}", slot)
+            }
+            Self::Tampered { what, .. } => write!(f, "superblock was tampered with: {what}"),
+            Self::Damaged => f.write_str("superblock is damaged"),
+            Self::UnsupportedVersion { version } => {
+                write!(f, "format version {version} is not supported")
+            }
+            Self::NotEncrypted => f.write_str("not an encrypted database"),
+            Self::Retired => f.write_str("database was replaced by another of the same name"),
+            Self::DatabaseReplaced { database_id } => write!(
+                f,
+                "database {} has another master key than the keyring file says",
+                database_id
+            ),
+            Self::NotListed { database_id } => {
+                write!(f, "database {} is not in the keyring file", database_id)
+            }
+            Self::BadSpec { spec, problem } => write!(f, "{spec:?}: {problem}"),
+            Self::UnknownCommand { name, nearest } => {
+                write!(f, "the configuration has no command {name:?}")?;
+                nearest
+                    .iter()
+                    .try_for_each(|near| write!(f, ", but one named {near:?}"))
+            }
+            Self::BadFile { path, line, problem } => {
+                write!(f, "{}", path.display())?;
+                line.iter().try_for_each(|line| write!(f, ", line {line}"))?;
+                write!(f, ": {problem}")
+            }
+            Self::Io { verb, path, source } => {
+                write!(f, "can't {verb} {}: {source}", path.display())
+            }
+            Self::CannotWrap { recipient, problem } => write!(f, "{recipient}: {problem}"),
+            Self::NoSuchSlot { prefix } => write!(f, "no key slot's id begins with {prefix:?}"),
+            Self::AmbiguousSlot { prefix, count } => {
+                write!(f, "the ids of {count} key slots begin with {prefix:?}")
+            }
+            Self::LastSlot => f.write_str("the last key slot can't be removed"),
+            Self::NoRecipient => f.write_str("no recipient given for a new database"),
+            Self::TooManySlots => f.write_str("a database has at most 32 key slots"),
+            Self::Unencodable(source) => write!(f, "{source}"),
+            Self::GenerationExhausted => f.write_str("the superblock's generation is the highest there is"),
+        }
+    }
+}
+
+impl fmt::Display for ServiceFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(source) => write!(f, "could not be run: {source}"),
+            Self::TimedOut(limit) => write!(f, "gave no answer within {limit:?}"),
+            Self::Exited(status) => write!(f, "ended with {status}"),
+            Self::AnswerTooLong(max) => write!(f, "answered more than {max} bytes"),
+            Self::AnswerSize(size) => write!(f, "answered {size} bytes, which is no wrapped key"),
+            Self::NotKept => f.write_str("did not keep the key it was given"),
+            Self::NotInstalled => f.write_str("is not installed"),
+            Self::Refused => f.write_str("refused"),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cost => "its passphrase cost is outside the limits",
+            Self::CostOfAll => "the passphrase slots together cost more than one may",
+            Self::Size => "its parameters or its wrapped key have a wrong size",
+            Self::OutOfMemory => "this machine has not the memory that its passphrase takes",
+        })
+    }
+}

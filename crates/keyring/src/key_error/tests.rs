@@ -1,0 +1,116 @@
+//! Tests of what is said about errors.
+
+use std::error::Error;
+
+use super::*;
+
+fn io_error() -> io::Error {
+    io::ErrorKind::NotFound.into()
+}
+
+fn all() -> Vec<KeyError> {
+    let mut all = simple();
+    all.extend(detailed());
+    let away = |failure| KeyError::KeyServiceAway {
+        service: "x".to_owned(),
+        failure,
+    };
+    let refused = |refusal| KeyError::KeyRefused {
+        slot: SlotId([1; 16]),
+        refusal,
+    };
+    let failures = [
+        ServiceFailure::Io(io_error()),
+        ServiceFailure::TimedOut(Duration::from_secs(10)),
+        ServiceFailure::Exited(ExitStatus::default()),
+        ServiceFailure::AnswerTooLong(1),
+        ServiceFailure::AnswerSize(1),
+        ServiceFailure::NotKept,
+        ServiceFailure::NotInstalled,
+        ServiceFailure::Refused,
+    ];
+    all.extend(failures.map(away));
+    all.extend([Refusal::Cost, Refusal::CostOfAll, Refusal::Size, Refusal::OutOfMemory].map(refused));
+    all
+}
+
+fn simple() -> Vec<KeyError> {
+    vec![
+        KeyError::NoKey,
+        KeyError::WrongKey,
+        KeyError::Damaged,
+        KeyError::NotEncrypted,
+        KeyError::Retired,
+        KeyError::LastSlot,
+        KeyError::NoRecipient,
+        KeyError::TooManySlots,
+        KeyError::GenerationExhausted,
+    ]
+}
+
+fn detailed() -> Vec<KeyError> {
+    let (path, text) = (PathBuf::from("p"), || "x".to_owned());
+    let database_id = DatabaseId([1; 16]);
+    let tampered = FormatError::Tampered { what: "state" };
+    vec![
+        KeyError::Tampered {
+            what: "its MAC",
+            source: None,
+        },
+        KeyError::Tampered {
+            what: "state",
+            source: Some(tampered),
+        },
+        KeyError::UnsupportedVersion { version: 2 },
+        KeyError::DatabaseReplaced { database_id },
+        KeyError::NotListed { database_id },
+        KeyError::BadSpec {
+            spec: text(),
+            problem: "y",
+        },
+        KeyError::UnknownCommand {
+            name: text(),
+            nearest: Some(text()),
+        },
+        KeyError::BadFile {
+            path: path.clone(),
+            line: Some(3),
+            problem: "y".into(),
+        },
+        KeyError::Io {
+            verb: "read",
+            path,
+            source: io_error(),
+        },
+        KeyError::CannotWrap {
+            recipient: text(),
+            problem: "y",
+        },
+        KeyError::NoSuchSlot { prefix: text() },
+        KeyError::AmbiguousSlot {
+            prefix: text(),
+            count: 2,
+        },
+        KeyError::Unencodable(FormatError::TooLarge { size: 1 }),
+    ]
+}
+
+#[test]
+fn messages_and_advice_are_one_line_without_a_full_stop() {
+    for error in all() {
+        for text in [error.to_string(), error.advice().to_owned()] {
+            assert!(
+                !text.is_empty() && !text.contains('\n') && !text.ends_with('.'),
+                "{text}"
+            );
+            let first = text.chars().next().unwrap();
+            assert!(!first.is_uppercase(), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_source_is_kept() {
+    let count = all().iter().filter(|error| error.source().is_some()).count();
+    assert_eq!(count, 4);
+}

@@ -1,0 +1,167 @@
+//! From a spec to identities and recipients: the one place that knows all providers.
+
+use std::path::Path;
+
+use crate::provider::age::{AgeRecipient, identity_file};
+use crate::provider::command::CommandIdentity;
+use crate::provider::passphrase::PassphraseIdentity;
+use crate::provider::raw::RawIdentity;
+use crate::spec::holds_age_secret;
+use crate::{Config, Identity, KeyError, Recipient, Spec, secret_file};
+
+/// Loads the identities that a spec names ([`Spec`]): one, or as many as an age identity file holds.
+///
+/// `BadSpec` and `UnknownCommand` if it names none, `Io` and `BadFile` if a file is not what it should be.
+pub fn load_identity(spec: &str, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyError> {
+    load(&spec.parse()?, config)
+}
+
+/// Parses a recipient: `age1...`, or the spec of an identity, which must be one and not several.
+pub fn parse_recipient(spec: &str, config: &Config) -> Result<Box<dyn Recipient>, KeyError> {
+    if spec.starts_with("age1") {
+        return Ok(Box::new(spec.parse::<AgeRecipient>()?));
+    }
+    let several = "holds several identities: name the recipient (age1...) that is meant";
+    let mut identities = load_identity(spec, config)?;
+    match (identities.pop(), identities.is_empty()) {
+        (Some(identity), true) => Ok(identity),
+        _ => Err(KeyError::BadSpec {
+            spec: spec.to_owned(),
+            problem: several,
+        }),
+    }
+}
+
+/// Loads the identities that a parsed spec names, as [`Config::identity`] has one.
+pub fn load(spec: &Spec, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyError> {
+    match spec {
+        Spec::Sniffed(path) => sniffed(path),
+        Spec::Age(path) => identity_file::parse(path, &read(path)?),
+        Spec::Raw(path) => one(RawIdentity::from_file(path, &read(path)?)?),
+        Spec::Passphrase(path) => one(PassphraseIdentity::from_file(path, &read(path)?)?),
+        Spec::Command(name) => one(CommandIdentity::new(name, config.command(name)?)),
+    }
+}
+
+fn sniffed(path: &Path) -> Result<Vec<Box<dyn Identity>>, KeyError> {
+    let contents = read(path)?;
+    let unclear = |problem: &'static str| KeyError::BadFile {
+        path: path.to_owned(),
+        line: None,
+        problem: problem.into(),
+    };
+    if std::str::from_utf8(&contents).is_ok_and(holds_age_secret) {
+        return identity_file::parse(path, &contents);
+    }
+    if contents.len() != RAW_KEY_SIZE {
+        return Err(unclear(
+            "neither age identities nor a raw key of 32 bytes: say passphrase:PATH if it holds a passphrase",
+        ));
+    }
+    if is_text(&contents) {
+        return Err(unclear(
+            "32 bytes of text: say raw:PATH if they are the key, passphrase:PATH if they are a passphrase",
+        ));
+    }
+    one(RawIdentity::from_file(path, &contents)?)
+}
+
+/// Whether somebody typed it. Of the keys that are drawn at random, one in 10^13 is taken for text.
+fn is_text(contents: &[u8]) -> bool {
+    contents
+        .iter()
+        .all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
+}
+
+fn one(identity: impl Identity + 'static) -> Result<Vec<Box<dyn Identity>>, KeyError> {
+    Ok(vec![Box::new(identity)])
+}
+
+fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, KeyError> {
+    secret_file::read(path, KEY_FILE_SIZE_MAX)
+}
+
+/// 64 KiB: hundreds of age identities.
+const KEY_FILE_SIZE_MAX: usize = 65536;
+const RAW_KEY_SIZE: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use selenite_format::SlotKind;
+
+    use super::*;
+    use crate::keygen;
+
+    fn file(folder: &tempfile::TempDir, name: &str, contents: &[u8]) -> String {
+        let path = folder.path().join(name);
+        fs::write(&path, contents).unwrap();
+        path.display().to_string()
+    }
+
+    fn kinds(spec: &str) -> Vec<SlotKind> {
+        let identities = load_identity(spec, &Config::default()).unwrap();
+        identities.iter().map(|identity| identity.kind()).collect()
+    }
+
+    fn complaint(spec: &str) -> String {
+        load_identity(spec, &Config::default()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_path_is_taken_for_what_its_file_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (keygen(0), keygen(0));
+        let age = file(&folder, "age", format!("{}{}", *one.text, *two.text).as_bytes());
+        assert_eq!(kinds(&age), [SlotKind::Age, SlotKind::Age]);
+        let raw = file(&folder, "raw", &[0xee; 32]);
+        assert_eq!(kinds(&raw), [SlotKind::Raw]);
+        for contents in [&b""[..], b"a passphrase\n", &[0xee; 31], &[0xee; 33]] {
+            let path = file(&folder, "other", contents);
+            assert!(complaint(&path).contains("say passphrase:PATH"), "{contents:?}");
+        }
+        let text = file(&folder, "text", b"thirty-one letters and a newline");
+        assert!(complaint(&text).contains("say raw:PATH if"));
+    }
+
+    #[test]
+    fn a_prefix_decides_over_what_the_file_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = file(&folder, "text", b"thirty-one letters and a newline");
+        assert_eq!(kinds(&format!("raw:{text}")), [SlotKind::Raw]);
+        assert_eq!(kinds(&format!("passphrase:{text}")), [SlotKind::Passphrase]);
+        assert!(complaint(&format!("age:{text}")).contains("line 1: not an age identity"));
+        let long = file(&folder, "long", &vec![b'x'; 65537]);
+        assert!(complaint(&format!("raw:{long}")).contains("longer than 65536 bytes"));
+        assert!(complaint(&format!("raw:{text}.no")).starts_with("can't read "));
+    }
+
+    #[test]
+    fn a_command_is_looked_up_in_the_configuration() {
+        let config = Config::default().with_command("kms", &["/bin/true"]);
+        let identities = load_identity("command:kms", &config).unwrap();
+        assert_eq!(identities[0].describe(), "command kms");
+        let error = load_identity("command:kmz", &config).unwrap_err();
+        assert!(matches!(error, KeyError::UnknownCommand { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_recipient_is_an_age_recipient_or_one_identity() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (keygen(0), keygen(0));
+        let config = Config::default();
+        let describe = |spec: &str| parse_recipient(spec, &config).map(|found| found.describe());
+        assert_eq!(describe(&one.recipient).unwrap(), one.recipient);
+        let path = file(&folder, "one", one.text.as_bytes());
+        assert_eq!(describe(&path).unwrap(), one.recipient);
+        let path = file(&folder, "two", format!("{}{}", *one.text, *two.text).as_bytes());
+        assert!(describe(&path).unwrap_err().to_string().contains("several"));
+        assert!(
+            describe("age1nonsense")
+                .unwrap_err()
+                .to_string()
+                .contains("not an age recipient")
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! age: keys as `age-keygen` and `selenite keygen` make them, and age's plugins.
+//!
+//! G1. A plugin is run only if an identity file or a recipient that the caller gives names it, never because a
+//!     slot's identifier does (FORMAT 3.4).
+//! G2. The text of a secret key is never part of an error; a line number is.
+
+pub(crate) mod identity_file;
+mod plugin;
+mod sealed;
+
+use std::str::FromStr;
+
+use age::x25519;
+use selenite_cipher::{DatabaseId, Secret, SlotId, sha256};
+use selenite_format::{SLOT_IDENTIFIER_SIZE_MAX, SLOT_WRAPPED_SIZE_MAX, Slot, SlotKind};
+
+use super::{Effort, Identity, Recipient, SlotBody, bound, unbound};
+use crate::KeyError;
+
+/// An identity that is an age key: `AGE-SECRET-KEY-1...`.
+pub struct AgeIdentity {
+    key: x25519::Identity,
+    recipient: AgeRecipient,
+}
+
+/// A recipient that is an age public key (`age1...`) or one of a plugin (`age1NAME1...`).
+pub struct AgeRecipient {
+    text: String,
+    key: PublicKey,
+}
+
+enum PublicKey {
+    Native(Box<dyn age::Recipient + Send + Sync>),
+    Plugin(plugin::PluginRecipient),
+}
+
+impl AgeIdentity {
+    /// A new key. The randomness is the system's, drawn by crate `age`.
+    pub fn generate() -> Self {
+        Self::new(x25519::Identity::generate())
+    }
+
+    fn new(key: x25519::Identity) -> Self {
+        let public = key.to_public();
+        let recipient = AgeRecipient {
+            text: public.to_string(),
+            key: PublicKey::Native(Box::new(public)),
+        };
+        Self { key, recipient }
+    }
+}
+
+impl AgeRecipient {
+    /// The recipient's own text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The recipient that a slot is for, if it is one that takes no plugin.
+    pub(crate) fn native_of(slot: &Slot) -> Option<Self> {
+        let is_age = slot.kind == SlotKind::Age;
+        let text = std::str::from_utf8(&slot.identifier).ok().filter(|_| is_age)?;
+        let key = PublicKey::Native(native(text)?);
+        Some(Self {
+            text: text.to_owned(),
+            key,
+        })
+    }
+
+    fn wrap_bound(&self, plain: &Secret<64>) -> Result<Vec<u8>, KeyError> {
+        match &self.key {
+            PublicKey::Native(key) => {
+                sealed::seal(key.as_ref(), plain).map_err(|_| self.cannot_wrap("age did not take it"))
+            }
+            PublicKey::Plugin(plugin) => plugin.seal(plain),
+        }
+    }
+
+    fn cannot_wrap(&self, problem: &'static str) -> KeyError {
+        KeyError::CannotWrap {
+            recipient: self.text.clone(),
+            problem,
+        }
+    }
+}
+
+impl FromStr for AgeRecipient {
+    type Err = KeyError;
+
+    /// Parses `age1...`. Refuses (`BadSpec`) what is neither a native recipient nor a plugin's.
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let bad = |problem| KeyError::BadSpec {
+            spec: text.to_owned(),
+            problem,
+        };
+        if text.len() > SLOT_IDENTIFIER_SIZE_MAX {
+            return Err(bad("longer than a key slot's identifier may be"));
+        }
+        let key = match native(text) {
+            Some(key) => PublicKey::Native(key),
+            None => PublicKey::Plugin(plugin::PluginRecipient::parse(text).ok_or_else(|| bad("not an age recipient"))?),
+        };
+        Ok(Self {
+            text: text.to_owned(),
+            key,
+        })
+    }
+}
+
+impl Recipient for AgeRecipient {
+    fn kind(&self) -> SlotKind {
+        SlotKind::Age
+    }
+
+    fn describe(&self) -> String {
+        self.text.clone()
+    }
+
+    fn wrap(&self, database_id: DatabaseId, slot_id: SlotId, master: &Secret<32>) -> Result<SlotBody, KeyError> {
+        let wrapped = self.wrap_bound(&bound(database_id, slot_id, master))?;
+        if wrapped.len() > SLOT_WRAPPED_SIZE_MAX {
+            return Err(self.cannot_wrap("its wrapped key is larger than a key slot may hold"));
+        }
+        let identifier = self.text.clone().into_bytes();
+        Ok(SlotBody {
+            identifier,
+            parameters: Vec::new(),
+            wrapped,
+        })
+    }
+
+    fn owns(&self, _: DatabaseId, slot: &Slot) -> Result<bool, KeyError> {
+        Ok(slot.kind == SlotKind::Age && slot.identifier == self.text.as_bytes())
+    }
+}
+
+impl Recipient for AgeIdentity {
+    fn kind(&self) -> SlotKind {
+        SlotKind::Age
+    }
+
+    fn describe(&self) -> String {
+        self.recipient.describe()
+    }
+
+    fn wrap(&self, database_id: DatabaseId, slot_id: SlotId, master: &Secret<32>) -> Result<SlotBody, KeyError> {
+        self.recipient.wrap(database_id, slot_id, master)
+    }
+
+    fn owns(&self, database_id: DatabaseId, slot: &Slot) -> Result<bool, KeyError> {
+        self.recipient.owns(database_id, slot)
+    }
+}
+
+impl Identity for AgeIdentity {
+    fn can_open(&self, slot: &Slot) -> bool {
+        slot.kind == SlotKind::Age
+    }
+
+    fn is_named_by(&self, slot: &Slot) -> bool {
+        slot.kind == SlotKind::Age && slot.identifier == self.recipient.text.as_bytes()
+    }
+
+    fn effort(&self, _: &Slot) -> Effort {
+        Effort::Little
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        sha256(&[b"age".as_slice(), self.recipient.text.as_bytes()].concat())
+    }
+
+    fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
+        // Whatever is wrong with an age file, nobody for whom it was made sees it: it is not for this key.
+        let plain = sealed::open(&self.key, &slot.wrapped).map_err(|_| KeyError::WrongKey)?;
+        unbound(database_id, slot.id, plain.expose())
+    }
+}
+
+/// A recipient of a type that crate `age` itself can wrap for.
+fn native(text: &str) -> Option<Box<dyn age::Recipient + Send + Sync>> {
+    if let Ok(key) = text.parse::<x25519::Recipient>() {
+        return Some(Box::new(key));
+    }
+    if let Ok(key) = text.parse::<age::tag::Recipient>() {
+        return Some(Box::new(key));
+    }
+    match text.parse::<age::tagpq::Recipient>() {
+        Ok(key) => Some(Box::new(key)),
+        Err(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! Files of age identities, as `age-keygen` and age's plugins write them.
+//!
+//! A line is empty, a comment, a secret key or a plugin's identity. A plugin's recipient can't be computed from its
+//! identity, but plugins write it into a comment above, as `age-keygen` does (`# public key: age1...`): it is taken
+//! from there.
+
+use std::path::Path;
+
+use age::secrecy::ExposeSecret;
+use age::x25519;
+use zeroize::Zeroizing;
+
+use super::AgeIdentity;
+use super::plugin::PluginIdentity;
+use crate::civil_time::rfc3339;
+use crate::{Identity, KeyError};
+
+/// The identities in the contents of an age identity file.
+///
+/// Refuses (`BadFile`) a line that is none, naming its number and not its text, and a file without any.
+pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Vec<Box<dyn Identity>>, KeyError> {
+    let bad = |line, problem: &'static str| KeyError::BadFile {
+        path: path.to_owned(),
+        line,
+        problem: problem.into(),
+    };
+    let text =
+        std::str::from_utf8(contents).map_err(|_| bad(None, "an age identity file is UTF-8, and this is not"))?;
+    let mut identities: Vec<Box<dyn Identity>> = Vec::new();
+    let mut comment_recipient = None;
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if let Some(comment) = line.strip_prefix('#') {
+            comment_recipient = recipient_in(comment).or(comment_recipient);
+        } else if let Ok(key) = line.parse::<x25519::Identity>() {
+            identities.push(Box::new(AgeIdentity::new(key)));
+        } else if let Some(plugin) = PluginIdentity::parse(line, comment_recipient) {
+            identities.push(Box::new(plugin));
+        } else if !line.is_empty() {
+            return Err(bad(Some(index + 1), what_is(line)));
+        }
+    }
+    if identities.is_empty() {
+        return Err(bad(None, "holds no age identity"));
+    }
+    Ok(identities)
+}
+
+/// The text of a new age identity file: a secret key, its public key and when it was made.
+pub struct NewIdentity {
+    /// What goes into the file; zeroed on drop.
+    pub text: Zeroizing<String>,
+    /// The public key, which anybody may know: `age1...`.
+    pub recipient: String,
+}
+
+/// Makes an age key. `now` is in seconds since 1970-01-01 UTC; the randomness is the system's, drawn by crate `age`.
+pub fn keygen(now: u64) -> NewIdentity {
+    let key = x25519::Identity::generate();
+    let recipient = key.to_public().to_string();
+    let secret = key.to_string();
+    let created = rfc3339(now);
+    // Made at its full size at once: a string that grows leaves copies behind.
+    let mut text = Zeroizing::new(String::with_capacity(512));
+    for part in [
+        "# created: ",
+        &created,
+        "\n# public key: ",
+        &recipient,
+        "\n",
+        secret.expose_secret(),
+        "\n",
+    ] {
+        text.push_str(part);
+    }
+    NewIdentity { text, recipient }
+}
+
+/// A recipient that a comment mentions: `# public key: age1...`, `#    Recipient: age1yubikey1...`.
+fn recipient_in(comment: &str) -> Option<&str> {
+    comment.split_whitespace().find(|word| word.starts_with("age1"))
+}
+
+/// What a line is that is no identity. The line itself may be half a secret, and is not repeated.
+fn what_is(line: &str) -> &'static str {
+    if line.starts_with("age-encryption.org/") || line.starts_with("-----BEGIN AGE") {
+        "encrypted itself: decrypt it with age first"
+    } else if line.starts_with("age1") {
+        "a recipient (public key), where the identity (secret key) should be"
+    } else if line.to_ascii_uppercase().starts_with("AGE-") {
+        "a damaged age identity, or one of a kind that is not supported"
+    } else {
+        "not an age identity"
+    }
+}

@@ -1,0 +1,125 @@
+//! External commands: the way to a key service that this program does not know.
+//!
+//! `COMMAND wrap` reads 64 bytes on stdin and answers with up to 8 KiB that only the service can turn back;
+//! `COMMAND unwrap` reads that and answers with the 64 bytes.
+//!
+//! M1. The command's words come from the configuration; of the slot, only the name is used, to compare.
+//! M2. What a command answered to `wrap` is believed only when `unwrap` gave the same back: a slot that never opens
+//!     again may be the only one.
+//! M3. Neither stdout nor stderr of a command ever goes into an error.
+
+mod child;
+
+use std::time::Duration;
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use selenite_cipher::{DatabaseId, Secret, SlotId, sha256};
+use selenite_format::{SLOT_WRAPPED_SIZE_MAX, Slot, SlotKind};
+use zeroize::Zeroizing;
+
+use super::{Effort, Identity, Recipient, SlotBody, bound, unbound};
+use crate::KeyError;
+use crate::key_error::ServiceFailure;
+
+/// An identity that a command of the configuration holds.
+pub struct CommandIdentity {
+    name: String,
+    argv: Vec<String>,
+    time_limit: Duration,
+}
+
+impl CommandIdentity {
+    /// The command that the configuration names so, and its words.
+    pub fn new(name: &str, argv: &[String]) -> Self {
+        Self {
+            name: name.to_owned(),
+            argv: argv.to_vec(),
+            time_limit: TIME_LIMIT,
+        }
+    }
+
+    /// The same, given up after another time than 10 seconds.
+    #[must_use]
+    pub fn with_time_limit(self, time_limit: Duration) -> Self {
+        Self { time_limit, ..self }
+    }
+
+    fn ask(&self, verb: &str, input: &[u8]) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+        child::run(&self.argv, verb, input, self.time_limit).map_err(|failure| self.away(failure))
+    }
+
+    fn away(&self, failure: ServiceFailure) -> KeyError {
+        KeyError::KeyServiceAway {
+            service: self.name.clone(),
+            failure,
+        }
+    }
+}
+
+impl Recipient for CommandIdentity {
+    fn kind(&self) -> SlotKind {
+        SlotKind::Command
+    }
+
+    fn describe(&self) -> String {
+        format!("command {}", self.name)
+    }
+
+    fn wrap(&self, database_id: DatabaseId, slot_id: SlotId, master: &Secret<32>) -> Result<SlotBody, KeyError> {
+        let plain = bound(database_id, slot_id, master);
+        let wrapped = self.ask("wrap", plain.expose())?;
+        if wrapped.is_empty() || wrapped.len() > SLOT_WRAPPED_SIZE_MAX {
+            return Err(self.away(ServiceFailure::AnswerSize(wrapped.len())));
+        }
+        let is_in_clear = wrapped.windows(32).any(|part| part == master.expose());
+        if is_in_clear {
+            return Err(self.away(ServiceFailure::NotKept));
+        }
+        let again = self.ask("unwrap", &wrapped)?;
+        if verify_slices_are_equal(&again, plain.expose()).is_err() {
+            return Err(self.away(ServiceFailure::NotKept));
+        }
+        Ok(SlotBody {
+            identifier: self.name.clone().into_bytes(),
+            parameters: Vec::new(),
+            wrapped: wrapped.to_vec(),
+        })
+    }
+
+    fn owns(&self, _: DatabaseId, slot: &Slot) -> Result<bool, KeyError> {
+        Ok(self.can_open(slot))
+    }
+}
+
+impl Identity for CommandIdentity {
+    fn can_open(&self, slot: &Slot) -> bool {
+        slot.kind == SlotKind::Command && slot.identifier == self.name.as_bytes()
+    }
+
+    fn effort(&self, _: &Slot) -> Effort {
+        Effort::Service
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        let mut text = b"command".to_vec();
+        for word in std::iter::once(&self.name).chain(&self.argv) {
+            text.extend(sha256(word.as_bytes()));
+        }
+        sha256(&text)
+    }
+
+    fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
+        let answer = self.ask("unwrap", &slot.wrapped)?;
+        let plain: &[u8; 64] = answer
+            .as_slice()
+            .try_into()
+            .map_err(|_| self.away(ServiceFailure::AnswerSize(answer.len())))?;
+        unbound(database_id, slot.id, plain)
+    }
+}
+
+/// 10 seconds: a key service across the world answers in one, and an application waits for its database.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests;

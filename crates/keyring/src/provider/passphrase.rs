@@ -1,0 +1,196 @@
+//! Passphrases, stretched with Argon2id.
+//!
+//! Its costs stand in the slot, which nobody has authenticated when they are read: they are checked against the
+//! limits of FORMAT 4.5 before they are spent.
+
+use std::path::Path;
+
+use selenite_cipher::{CostRefused, DatabaseId, PassphraseCost, Secret, SlotId, SlotKey, sha256};
+use selenite_format::{Slot, SlotKind};
+use zeroize::Zeroizing;
+
+use super::{Effort, Identity, Recipient, SlotBody};
+use crate::key_error::Refusal;
+use crate::{KeyError, os_random, random};
+
+/// An identity that is a passphrase.
+pub struct PassphraseIdentity {
+    passphrase: Zeroizing<Vec<u8>>,
+    cost: Cost,
+}
+
+/// What a new passphrase slot costs to open. The default is the second choice of RFC 9106.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Memory in KiB.
+    pub memory_kib: u32,
+    /// Passes over that memory.
+    pub passes: u32,
+    /// Lanes.
+    pub lanes: u32,
+}
+
+impl Default for Cost {
+    fn default() -> Self {
+        Self {
+            memory_kib: 65536,
+            passes: 3,
+            lanes: 4,
+        }
+    }
+}
+
+impl PassphraseIdentity {
+    /// The identity of this passphrase, of which a line end behind it is no part; nothing if it is empty. The bytes
+    /// are zeroed when they are done with.
+    pub fn new(passphrase: Vec<u8>) -> Option<Self> {
+        let passphrase = Zeroizing::new(passphrase);
+        let is_empty = matches!(passphrase.as_slice(), b"" | b"\n" | b"\r\n");
+        (!is_empty).then(|| Self {
+            passphrase,
+            cost: Cost::default(),
+        })
+    }
+
+    /// The same identity; the slots that it makes will cost this.
+    #[must_use]
+    pub fn with_cost(self, cost: Cost) -> Self {
+        Self { cost, ..self }
+    }
+
+    /// The identity in the contents of a passphrase file. Refuses (`BadFile`) an empty one and one that is not UTF-8.
+    pub(crate) fn from_file(path: &Path, contents: &[u8]) -> Result<Self, KeyError> {
+        let bad = |problem: &'static str| KeyError::BadFile {
+            path: path.to_owned(),
+            line: None,
+            problem: problem.into(),
+        };
+        if std::str::from_utf8(contents).is_err() {
+            return Err(bad("a passphrase is UTF-8, and this is not"));
+        }
+        Self::new(contents.to_vec()).ok_or_else(|| bad("holds no passphrase: it is empty"))
+    }
+}
+
+impl Recipient for PassphraseIdentity {
+    fn kind(&self) -> SlotKind {
+        SlotKind::Passphrase
+    }
+
+    fn describe(&self) -> String {
+        "passphrase".to_owned()
+    }
+
+    fn wrap(&self, database_id: DatabaseId, slot_id: SlotId, master: &Secret<32>) -> Result<SlotBody, KeyError> {
+        let Cost {
+            memory_kib,
+            passes,
+            lanes,
+        } = self.cost;
+        let salt = random::draw(&mut os_random);
+        let cost = PassphraseCost {
+            memory_kib,
+            passes,
+            lanes,
+            salt,
+        };
+        let key = SlotKey::from_passphrase(&self.passphrase, &cost).map_err(|refused| KeyError::KeyRefused {
+            slot: slot_id,
+            refusal: refused.into(),
+        })?;
+        let nonce = random::draw(&mut os_random);
+        let wrapped = key.wrap(nonce, database_id, slot_id, SlotKind::Passphrase.id(), master);
+        Ok(SlotBody {
+            identifier: Vec::new(),
+            parameters: encode(&cost).to_vec(),
+            wrapped: wrapped.to_vec(),
+        })
+    }
+
+    fn owns(&self, database_id: DatabaseId, slot: &Slot) -> Result<bool, KeyError> {
+        if !self.can_open(slot) {
+            return Ok(false);
+        }
+        // Nothing in the slot names the passphrase: to open it is the only way to know.
+        match self.unwrap(database_id, slot) {
+            Ok(_) => Ok(true),
+            Err(KeyError::WrongKey) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Identity for PassphraseIdentity {
+    fn can_open(&self, slot: &Slot) -> bool {
+        slot.kind == SlotKind::Passphrase
+    }
+
+    fn effort(&self, slot: &Slot) -> Effort {
+        // A cost that will be refused is not spent.
+        let cost = parse(&slot.parameters).filter(|cost| cost.check().is_ok());
+        Effort::Stretch(cost.map_or(0, |cost| u64::from(cost.memory_kib) * u64::from(cost.passes)))
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        let text = Zeroizing::new([b"passphrase".as_slice(), &self.passphrase].concat());
+        sha256(&text)
+    }
+
+    fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
+        let refused = |refusal| KeyError::KeyRefused { slot: slot.id, refusal };
+        let cost = parse(&slot.parameters).ok_or_else(|| refused(Refusal::Size))?;
+        if slot.wrapped.len() != WRAPPED_SIZE {
+            return Err(refused(Refusal::Size));
+        }
+        let key = SlotKey::from_passphrase(&self.passphrase, &cost).map_err(|refusal| refused(refusal.into()))?;
+        key.unwrap(database_id, slot.id, SlotKind::Passphrase.id(), &slot.wrapped)
+            .map_err(|_| KeyError::WrongKey)
+    }
+}
+
+impl From<CostRefused> for Refusal {
+    fn from(refused: CostRefused) -> Self {
+        if refused == CostRefused::OutOfMemory {
+            Self::OutOfMemory
+        } else {
+            Self::Cost
+        }
+    }
+}
+
+/// What all passphrase slots that are tried at one unlocking may cost together, in KiB times passes: what one of
+/// them may. Else 32 costly slots would keep whoever opens the file busy for a quarter of an hour; 32 of the default
+/// cost fit.
+pub(crate) const STRETCH_MAX: u64 = 1_048_576 * 16;
+
+/// Parameters of a slot (FORMAT 4.5): memory, passes, lanes, salt.
+fn encode(cost: &PassphraseCost) -> [u8; PARAMETERS_SIZE] {
+    let mut bytes = [0; PARAMETERS_SIZE];
+    bytes[0..4].copy_from_slice(&cost.memory_kib.to_be_bytes());
+    bytes[4..8].copy_from_slice(&cost.passes.to_be_bytes());
+    bytes[8..12].copy_from_slice(&cost.lanes.to_be_bytes());
+    bytes[12..28].copy_from_slice(&cost.salt);
+    bytes
+}
+
+fn parse(parameters: &[u8]) -> Option<PassphraseCost> {
+    let parameters: &[u8; PARAMETERS_SIZE] = parameters.try_into().ok()?;
+    let (numbers, salt) = parameters.split_last_chunk::<16>()?;
+    let number = |index: usize| {
+        numbers[4 * index..]
+            .first_chunk()
+            .map(|bytes| u32::from_be_bytes(*bytes))
+    };
+    Some(PassphraseCost {
+        memory_kib: number(0)?,
+        passes: number(1)?,
+        lanes: number(2)?,
+        salt: *salt,
+    })
+}
+
+const PARAMETERS_SIZE: usize = 28;
+const WRAPPED_SIZE: usize = 92;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Tests of passphrases, at the least cost that the format lets them have.
+
+use super::*;
+use crate::fixture::{CHEAP, DATABASE, MASTER, SLOT, master, slot_of};
+
+fn identity(text: &str) -> PassphraseIdentity {
+    PassphraseIdentity::new(text.as_bytes().to_vec())
+        .unwrap()
+        .with_cost(CHEAP)
+}
+
+fn slot(text: &str) -> Slot {
+    slot_of(
+        SlotKind::Passphrase,
+        identity(text).wrap(DATABASE, SLOT, &master()).unwrap(),
+    )
+}
+
+#[test]
+fn a_passphrase_unwraps_what_it_wrapped_and_no_other_does() {
+    let slot = slot("correct horse");
+    assert_eq!(
+        identity("correct horse").unwrap(DATABASE, &slot).unwrap().expose(),
+        &MASTER
+    );
+    assert!(identity("correct horse\r\n").owns(DATABASE, &slot).unwrap());
+    assert!(!identity("battery staple").owns(DATABASE, &slot).unwrap());
+    assert!(!identity("correct horse").owns(DatabaseId([9; 16]), &slot).unwrap());
+}
+
+#[test]
+fn new_slots_cost_what_rfc_9106_says() {
+    let identity = PassphraseIdentity::new(b"x".to_vec()).unwrap();
+    assert_eq!(
+        identity.cost,
+        Cost {
+            memory_kib: 65536,
+            passes: 3,
+            lanes: 4
+        }
+    );
+    let slot = slot_of(SlotKind::Passphrase, identity.wrap(DATABASE, SLOT, &master()).unwrap());
+    assert_eq!(slot.parameters[..12], [0, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0, 4]);
+    assert_eq!(identity.effort(&slot), Effort::Stretch(3 * 65536));
+    assert!(identity.owns(DATABASE, &slot).unwrap());
+}
+
+#[test]
+fn a_hostile_cost_or_size_is_refused_before_it_is_spent() {
+    let slot = slot("x");
+    let with_number = |index: usize, number: u32| {
+        let mut parameters = slot.parameters.clone();
+        parameters[4 * index..4 * index + 4].copy_from_slice(&number.to_be_bytes());
+        Slot {
+            parameters,
+            ..slot.clone()
+        }
+    };
+    let mut hostile: Vec<(Slot, Refusal)> = [
+        (0, 0),
+        (0, 8191),
+        (0, 1_048_577),
+        (0, u32::MAX),
+        (1, 0),
+        (1, 17),
+        (1, u32::MAX),
+        (2, 0),
+        (2, 17),
+    ]
+    .map(|(index, number)| (with_number(index, number), Refusal::Cost))
+    .into();
+    for size in [0, 27, 29, 64] {
+        let parameters = vec![1; size];
+        hostile.push((
+            Slot {
+                parameters,
+                ..slot.clone()
+            },
+            Refusal::Size,
+        ));
+    }
+    for size in [1, 91, 93, 8192] {
+        hostile.push((
+            Slot {
+                wrapped: vec![1; size],
+                ..slot.clone()
+            },
+            Refusal::Size,
+        ));
+    }
+    for (slot, expected) in hostile {
+        match identity("x").unwrap(DATABASE, &slot) {
+            Err(KeyError::KeyRefused { slot: SLOT, refusal }) => assert_eq!(refusal, expected),
+            other => panic!("{:?} of {slot:?}", other.err()),
+        }
+    }
+}
+
+#[test]
+fn a_passphrase_file_is_neither_empty_nor_binary() {
+    for (contents, problem) in [
+        (&b""[..], "k: holds no passphrase: it is empty"),
+        (b"\n", "k: holds no passphrase: it is empty"),
+        (b"\r\n", "k: holds no passphrase: it is empty"),
+        (b"\xff", "k: a passphrase is UTF-8, and this is not"),
+    ] {
+        let error = PassphraseIdentity::from_file(Path::new("k"), contents).err().unwrap();
+        assert_eq!(error.to_string(), problem);
+    }
+    let identity = PassphraseIdentity::from_file(Path::new("k"), b"x\n").unwrap();
+    assert!(identity.owns(DATABASE, &slot("x")).unwrap());
+}

@@ -1,0 +1,154 @@
+//! Files that hold secrets or decide about trust.
+//!
+//! S1. A file is written for its owner only (mode 0600), and synced with its folder before that is reported.
+//! S2. A key file is never overwritten: the key in it may be the only one that opens a database.
+//! S3. What is read is held in a buffer that was made large enough at once and is zeroed on drop: no copy stays
+//!     behind in memory that a growing buffer gave back.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use crate::{KeyError, hex, os_random, random};
+
+/// Writes a new file, readable by its owner only.
+///
+/// Refuses (`KeyError::Io`, kind `AlreadyExists`) to write over a file or through a dangling link.
+pub fn write_key_file(path: &Path, contents: &[u8]) -> Result<(), KeyError> {
+    let write = || {
+        write_new(path, contents)?;
+        sync_folder(path)
+    };
+    write().map_err(|source| KeyError::Io {
+        verb: "write",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The contents of a file of at most `size_max` bytes.
+pub(crate) fn read(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let failed = |source| KeyError::Io {
+        verb: "read",
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(failed)?;
+    let mut contents = Zeroizing::new(Vec::with_capacity(size_max + READ_AHEAD_SIZE));
+    let limit = u64::try_from(size_max).expect("limits are small constants") + 1;
+    file.take(limit).read_to_end(&mut contents).map_err(failed)?;
+    if contents.len() > size_max {
+        let problem = format!("longer than {size_max} bytes, which no such file is").into();
+        return Err(KeyError::BadFile {
+            path: path.to_owned(),
+            line: None,
+            problem,
+        });
+    }
+    Ok(contents)
+}
+
+/// Replaces a file in one step: a reader finds the old contents or the new, never a part.
+pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let target = match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        found => found?,
+    };
+    let draft = beside(
+        &target,
+        &format!(".{}.new", hex::encode(&random::draw::<8>(&mut os_random))),
+    );
+    write_new(&draft, contents)?;
+    fs::rename(&draft, &target).inspect_err(|_| discard(&draft))?;
+    sync_folder(&target)
+}
+
+/// The path with `suffix` behind its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn write_new(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(OWNER_ONLY)
+        .open(path)?;
+    file.write_all(contents)
+        .and_then(|()| file.sync_all())
+        .inspect_err(|_| discard(path))
+}
+
+/// Removes what this process wrote and nobody can use. That it can't be removed is not worth hiding the first
+/// error for.
+fn discard(path: &Path) {
+    let _ = fs::remove_file(path);
+}
+
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Read and write for the owner, nothing for others.
+pub(crate) const OWNER_ONLY: u32 = 0o600;
+
+/// `Vec`'s reader probes for the end with a spare 32 bytes; room for that keeps the buffer from moving.
+const READ_AHEAD_SIZE: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn write_key_file_is_for_the_owner_and_never_overwrites() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        write_key_file(&path, b"first").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let error = write_key_file(&path, b"second").unwrap_err();
+        assert!(error.advice().contains("never overwritten"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+    }
+
+    #[test]
+    fn replace_leaves_one_file_with_the_new_contents_and_mode_0600() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("keyring.toml");
+        replace(&path, b"one").unwrap();
+        replace(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn replace_keeps_a_symbolic_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&real, b"old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        replace(&link, b"new").unwrap();
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn read_refuses_a_file_over_the_limit_and_keeps_its_buffer_in_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        fs::write(&path, [7; 32]).unwrap();
+        let contents = read(&path, 32).unwrap();
+        assert_eq!(contents.len(), 32);
+        assert_eq!(contents.capacity(), 32 + READ_AHEAD_SIZE);
+        let error = read(&path, 31).unwrap_err();
+        assert!(matches!(error, KeyError::BadFile { .. }), "{error}");
+    }
+}

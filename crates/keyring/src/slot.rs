@@ -1,0 +1,156 @@
+//! Key slots as people see and name them.
+
+use std::fmt;
+
+use selenite_cipher::{DatabaseId, Secret, SlotId};
+use selenite_format::{Slot, SlotKind, Superblock};
+
+use crate::{KeyError, Random, Recipient, SlotBody, hex, random};
+
+/// The slot whose id begins with `prefix`, in hexadecimal of either case.
+///
+/// `NoSuchSlot` if there is none (or nothing was given), `AmbiguousSlot` if there are several.
+pub fn find_slot<'a>(superblock: &'a Superblock, prefix: &str) -> Result<&'a Slot, KeyError> {
+    let wanted = prefix.to_ascii_lowercase();
+    let fits = |slot: &&Slot| !wanted.is_empty() && hex::encode(&slot.id.0).starts_with(&wanted);
+    let mut found = superblock.slots.iter().filter(fits);
+    match (found.next(), found.count()) {
+        (Some(slot), 0) => Ok(slot),
+        (None, _) => Err(KeyError::NoSuchSlot {
+            prefix: prefix.to_owned(),
+        }),
+        (Some(_), others) => Err(KeyError::AmbiguousSlot {
+            prefix: prefix.to_owned(),
+            count: others + 1,
+        }),
+    }
+}
+
+/// What there is to say about a slot to people. It may come from a file that nobody authenticated: what is in it is
+/// shown with control characters escaped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotSummary {
+    /// The slot.
+    pub id: SlotId,
+    /// Its kind.
+    pub kind: SlotKind,
+    /// When it was made: seconds since 1970-01-01 UTC.
+    pub created: u64,
+    /// Its label; may be empty.
+    pub label: String,
+    /// Who opens it: `age1...`, `raw key 00ff...`, `passphrase`, `command kms`.
+    pub who: String,
+}
+
+impl SlotSummary {
+    /// The summary of a slot.
+    pub fn new(slot: &Slot) -> Self {
+        let name = String::from_utf8_lossy(&slot.identifier).escape_debug().to_string();
+        let who = match slot.kind {
+            SlotKind::Raw => format!("raw key {}", hex::encode(&slot.identifier)),
+            SlotKind::Passphrase => "passphrase".to_owned(),
+            SlotKind::Age => name,
+            SlotKind::Command => format!("command {name}"),
+            SlotKind::Pkcs11 => "PKCS#11".to_owned(),
+            SlotKind::KeyService => "key service".to_owned(),
+            SlotKind::Unknown(kind) => format!("unknown kind {kind}"),
+        };
+        let label = slot.label.escape_debug().to_string();
+        Self {
+            id: slot.id,
+            kind: slot.kind,
+            created: slot.created,
+            label,
+            who,
+        }
+    }
+}
+
+impl fmt::Display for SlotSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}", self.id, self.who)?;
+        if !self.label.is_empty() {
+            write!(f, ", {:?}", self.label)?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// A new slot for `recipient`, of an id that is drawn.
+pub(crate) fn make(
+    recipient: &dyn Recipient,
+    label: &str,
+    database_id: DatabaseId,
+    master: &Secret<32>,
+    now: u64,
+    random: &mut Random<'_>,
+) -> Result<Slot, KeyError> {
+    let blank = Slot {
+        kind: recipient.kind(),
+        id: SlotId(random::draw(random)),
+        created: now,
+        label: label.to_owned(),
+        identifier: Vec::new(),
+        parameters: Vec::new(),
+        wrapped: Vec::new(),
+    };
+    fill(blank, recipient, database_id, master)
+}
+
+/// The same slot, with the master key wrapped into it anew.
+pub(crate) fn fill(
+    slot: Slot,
+    recipient: &dyn Recipient,
+    database_id: DatabaseId,
+    master: &Secret<32>,
+) -> Result<Slot, KeyError> {
+    let SlotBody {
+        identifier,
+        parameters,
+        wrapped,
+    } = recipient.wrap(database_id, slot.id, master)?;
+    Ok(Slot {
+        identifier,
+        parameters,
+        wrapped,
+        ..slot
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{database, raw};
+
+    #[test]
+    fn find_slot_takes_a_prefix_that_only_one_slot_has() {
+        let mut superblock = database(vec![raw(1), raw(2), raw(3)]).superblock;
+        for (slot, first) in superblock.slots.iter_mut().zip([0xab, 0xac, 0x12]) {
+            slot.id.0[0] = first;
+        }
+        let find = |prefix: &str| find_slot(&superblock, prefix).map(|slot| slot.id.0[0]);
+        assert_eq!(find("ab").unwrap(), 0xab);
+        assert_eq!(find("AC").unwrap(), 0xac);
+        assert_eq!(find("1").unwrap(), 0x12);
+        assert_eq!(find(&hex::encode(&superblock.slots[1].id.0)).unwrap(), 0xac);
+        assert!(matches!(find("a"), Err(KeyError::AmbiguousSlot { count: 2, .. })));
+        for prefix in ["", "ff", "xyz", &"ab".repeat(17)] {
+            assert!(matches!(find(prefix), Err(KeyError::NoSuchSlot { .. })), "{prefix}");
+        }
+    }
+
+    #[test]
+    fn a_summary_shows_no_control_characters_of_a_hostile_file() {
+        let slot = Slot {
+            kind: SlotKind::Age,
+            id: SlotId([1; 16]),
+            created: 0,
+            label: "a\x1b[2Jb".to_owned(),
+            identifier: b"age1\x1b]0;x\x07\xff".to_vec(),
+            parameters: Vec::new(),
+            wrapped: vec![1],
+        };
+        let text = SlotSummary::new(&slot).to_string();
+        assert!(!text.chars().any(char::is_control), "{text:?}");
+    }
+}

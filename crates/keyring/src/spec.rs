@@ -1,0 +1,150 @@
+//! How people name an identity: by a short text, on a command line or in the configuration.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::KeyError;
+
+/// Where an identity is to be found.
+///
+/// `PATH` (what the file holds decides), `age:PATH`, `raw:PATH`, `passphrase:PATH` or `command:NAME`. A path that
+/// begins like one of these prefixes is written as `./age:x`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spec {
+    /// A file that says itself what it is.
+    Sniffed(PathBuf),
+    /// A file of age identities.
+    Age(PathBuf),
+    /// A file of 32 bytes.
+    Raw(PathBuf),
+    /// A file that holds a passphrase.
+    Passphrase(PathBuf),
+    /// The name of a command in the configuration.
+    Command(String),
+}
+
+impl Spec {
+    /// The same, with another path if it has one.
+    pub(crate) fn map_path(self, map: impl FnOnce(&Path) -> PathBuf) -> Self {
+        match self {
+            Self::Sniffed(path) => Self::Sniffed(map(&path)),
+            Self::Age(path) => Self::Age(map(&path)),
+            Self::Raw(path) => Self::Raw(map(&path)),
+            Self::Passphrase(path) => Self::Passphrase(map(&path)),
+            Self::Command(name) => Self::Command(name),
+        }
+    }
+}
+
+impl FromStr for Spec {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let bad = |spec: &str, problem| {
+            Err(KeyError::BadSpec {
+                spec: spec.to_owned(),
+                problem,
+            })
+        };
+        if holds_age_secret(text) {
+            return bad("(a secret key)", "a key stands where the path of its file should");
+        }
+        let spec = match text.split_once(':') {
+            Some(("age", path)) => Self::Age(path.into()),
+            Some(("raw", path)) => Self::Raw(path.into()),
+            Some(("passphrase", path)) => Self::Passphrase(path.into()),
+            Some(("command", name)) => Self::Command(name.to_owned()),
+            _ => Self::Sniffed(text.into()),
+        };
+        match &spec {
+            Self::Command(name) if !is_command_name(name) => {
+                bad(text, "a command's name has 1 to 64 letters, digits, '-', '_' or '.'")
+            }
+            Self::Command(_) => Ok(spec),
+            Self::Sniffed(path) | Self::Age(path) | Self::Raw(path) | Self::Passphrase(path) => {
+                match path.as_os_str().is_empty() {
+                    true => bad(text, "the path is missing"),
+                    false => Ok(spec),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sniffed(path) => write!(f, "{}", path.display()),
+            Self::Age(path) => write!(f, "age:{}", path.display()),
+            Self::Raw(path) => write!(f, "raw:{}", path.display()),
+            Self::Passphrase(path) => write!(f, "passphrase:{}", path.display()),
+            Self::Command(name) => write!(f, "command:{name}"),
+        }
+    }
+}
+
+/// Whether a command may have this name: it goes into files and messages, so it is plain and short.
+pub(crate) fn is_command_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    (1..=COMMAND_NAME_SIZE_MAX).contains(&name.len()) && name.bytes().all(is_plain)
+}
+
+/// Whether there is an age secret key in it: such text never goes into an error.
+pub(crate) fn holds_age_secret(text: &str) -> bool {
+    let upper = text.to_ascii_uppercase();
+    upper.contains("AGE-SECRET-KEY") || upper.contains("AGE-PLUGIN-")
+}
+
+/// Far below the 512 bytes that a slot's identifier may have.
+const COMMAND_NAME_SIZE_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_is_parsed_by_its_prefix_and_shown_as_it_was() {
+        let cases = [
+            ("/k", Spec::Sniffed("/k".into())),
+            ("./age:k", Spec::Sniffed("./age:k".into())),
+            ("c:k", Spec::Sniffed("c:k".into())),
+            ("age:k:1", Spec::Age("k:1".into())),
+            ("raw:/k", Spec::Raw("/k".into())),
+            ("passphrase:k", Spec::Passphrase("k".into())),
+            ("command:my-kms_2.x", Spec::Command("my-kms_2.x".into())),
+        ];
+        for (text, spec) in cases {
+            assert_eq!(text.parse::<Spec>().unwrap(), spec);
+            assert_eq!(spec.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn a_spec_without_path_or_with_a_strange_name_is_refused() {
+        for text in [
+            "",
+            "age:",
+            "raw:",
+            "passphrase:",
+            "command:",
+            "command:a/b",
+            "command:a b",
+        ] {
+            let error = text.parse::<Spec>().unwrap_err();
+            assert!(matches!(error, KeyError::BadSpec { .. }), "{text}: {error}");
+        }
+        assert!(format!("command:{}", "x".repeat(65)).parse::<Spec>().is_err());
+    }
+
+    #[test]
+    fn a_secret_key_in_place_of_a_path_is_not_repeated() {
+        for text in ["AGE-SECRET-KEY-1QQQ", "age:age-secret-key-1qqq", "AGE-PLUGIN-X-1QQQ"] {
+            let error = text.parse::<Spec>().unwrap_err();
+            assert!(
+                !format!("{error} {error:?}").to_ascii_uppercase().contains("1QQQ"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! From the bytes of a superblock and some identities to its keys.
+//!
+//! U1. Nothing but a slot is used before the MAC is checked, and a slot only to try it (FORMAT 3.5).
+//! U2. A slot that opens to a master key under which the MAC is wrong ends it: no other slot is tried, for the file
+//!     is somebody's work (FORMAT 3.6).
+//! U3. A hostile file costs its reader a bounded time: slots that cost little are tried first, passphrases have a
+//!     limit together, and a service that was too slow once is not asked again.
+
+use selenite_cipher::{MasterKey, Secret};
+use selenite_format::{FormatError, Slot, State, Superblock};
+
+use crate::key_error::{Refusal, ServiceFailure};
+use crate::provider::passphrase::STRETCH_MAX;
+use crate::provider::{Effort, Identity};
+use crate::unlocked::tampered;
+use crate::{Cache, KeyError, Keyring, Pin, Unlocked};
+
+/// Unlocks a database by the bytes of the superblock that counts (`selenite_format::choose`).
+///
+/// Before any key is used: `NotEncrypted`, `Damaged`, `UnsupportedVersion`, `Tampered` (a rule of the format is
+/// broken), `NoKey` (no identity was given). While trying: `KeyServiceAway` if a key service was away and nothing else
+/// opened the file, else `KeyRefused` if a slot asked for too much, else `WrongKey`. With a key: `Tampered` (the MAC is
+/// wrong), `DatabaseReplaced` or `NotListed` (the keyring file says so), `Retired`.
+pub fn unlock(
+    bytes: &[u8],
+    identities: &[Box<dyn Identity>],
+    keyring: &Keyring,
+    cache: &Cache,
+) -> Result<Unlocked, KeyError> {
+    let superblock = parse(bytes)?;
+    if identities.is_empty() {
+        return Err(KeyError::NoKey);
+    }
+    let database_id = superblock.database_id;
+    let opened = open(&superblock, identities, cache)?;
+    let master = MasterKey::new(opened.master.duplicate(), database_id);
+    let (maced, mac) = Superblock::maced(bytes);
+    if !master.mac_is_valid(maced, mac) {
+        return Err(tampered("its MAC"));
+    }
+    if !opened.was_cached {
+        cache.keep(database_id, opened.slot, opened.identity, &opened.master);
+    }
+    let pin = keyring.check(database_id, master.commitment());
+    match pin {
+        Pin::Mismatch => return Err(KeyError::DatabaseReplaced { database_id }),
+        Pin::Unknown if keyring.only_listed() => return Err(KeyError::NotListed { database_id }),
+        Pin::Unknown | Pin::Pinned => {}
+    }
+    if superblock.state == State::Retired {
+        return Err(KeyError::Retired);
+    }
+    let slot = opened.slot.id;
+    let unlocked = Unlocked {
+        superblock,
+        master,
+        slot,
+        pin,
+    };
+    unlocked.data_keys()?;
+    unlocked.log_key()?;
+    Ok(unlocked)
+}
+
+/// A slot that opened.
+struct Opened<'a> {
+    slot: &'a Slot,
+    identity: &'a dyn Identity,
+    master: Secret<32>,
+    was_cached: bool,
+}
+
+/// A slot that an identity might open.
+struct Candidate<'a> {
+    slot: &'a Slot,
+    identity: &'a dyn Identity,
+    effort: Effort,
+}
+
+/// What came of the slots that did not open.
+#[derive(Default)]
+struct Failures {
+    away: Option<KeyError>,
+    refused: Option<KeyError>,
+}
+
+fn parse(bytes: &[u8]) -> Result<Superblock, KeyError> {
+    Superblock::parse(bytes).map_err(|error| {
+        if error == FormatError::NotWhole {
+            let is_ours = bytes.starts_with(MAGIC_START);
+            return if is_ours {
+                KeyError::Damaged
+            } else {
+                KeyError::NotEncrypted
+            };
+        }
+        if let FormatError::UnsupportedVersion { version } = error {
+            return KeyError::UnsupportedVersion { version };
+        }
+        let what = if let FormatError::Tampered { what } = error {
+            what
+        } else {
+            "its layout"
+        };
+        KeyError::Tampered {
+            what,
+            source: Some(error),
+        }
+    })
+}
+
+fn open<'a>(
+    superblock: &'a Superblock,
+    identities: &'a [Box<dyn Identity>],
+    cache: &Cache,
+) -> Result<Opened<'a>, KeyError> {
+    let database_id = superblock.database_id;
+    let candidates = candidates(&superblock.slots, identities);
+    for &Candidate { slot, identity, .. } in &candidates {
+        if let Some(master) = cache.find(database_id, slot, identity) {
+            return Ok(Opened {
+                slot,
+                identity,
+                master,
+                was_cached: true,
+            });
+        }
+    }
+    let mut failures = Failures::default();
+    let mut stretched = 0;
+    let mut too_slow: Vec<[u8; 32]> = Vec::new();
+    for Candidate { slot, identity, effort } in candidates {
+        match effort {
+            Effort::Little => {}
+            Effort::Service if too_slow.contains(&identity.fingerprint()) => continue,
+            Effort::Service => {}
+            Effort::Stretch(cost) if stretched + cost > STRETCH_MAX => {
+                failures.note(KeyError::KeyRefused {
+                    slot: slot.id,
+                    refusal: Refusal::CostOfAll,
+                });
+                continue;
+            }
+            Effort::Stretch(cost) => stretched += cost,
+        }
+        match identity.unwrap(database_id, slot) {
+            Ok(master) => {
+                return Ok(Opened {
+                    slot,
+                    identity,
+                    master,
+                    was_cached: false,
+                });
+            }
+            Err(error) => {
+                if is_timeout(&error) {
+                    too_slow.push(identity.fingerprint());
+                }
+                failures.note(error);
+            }
+        }
+    }
+    Err(failures.verdict())
+}
+
+/// The slots to try, and by whom: in the order of effort, those that name the identity first.
+fn candidates<'a>(slots: &'a [Slot], identities: &'a [Box<dyn Identity>]) -> Vec<Candidate<'a>> {
+    let pairs = identities
+        .iter()
+        .flat_map(|identity| slots.iter().map(move |slot| (identity.as_ref(), slot)));
+    let mut candidates: Vec<Candidate<'a>> = pairs
+        .filter(|(identity, slot)| identity.can_open(slot))
+        .map(|(identity, slot)| Candidate {
+            slot,
+            identity,
+            effort: identity.effort(slot),
+        })
+        .collect();
+    candidates.sort_by_key(|one| (one.effort, !one.identity.is_named_by(one.slot)));
+    candidates
+}
+
+impl Failures {
+    fn note(&mut self, error: KeyError) {
+        if matches!(error, KeyError::KeyServiceAway { .. }) {
+            self.away.get_or_insert(error);
+        } else if !matches!(error, KeyError::WrongKey) {
+            self.refused.get_or_insert(error);
+        }
+    }
+
+    fn verdict(self) -> KeyError {
+        self.away.or(self.refused).unwrap_or(KeyError::WrongKey)
+    }
+}
+
+fn is_timeout(error: &KeyError) -> bool {
+    matches!(
+        error,
+        KeyError::KeyServiceAway {
+            failure: ServiceFailure::TimedOut(_),
+            ..
+        }
+    )
+}
+
+/// The first bytes of the magic (FORMAT 3.1); no SQLite database begins so.
+const MAGIC_START: &[u8] = b"Selenite\r\n\x1a\n";
+
+#[cfg(test)]
+mod tests;

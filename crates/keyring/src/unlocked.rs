@@ -1,0 +1,113 @@
+//! A database's superblock and master key, in hand.
+
+use std::fmt;
+
+use selenite_cipher::{DataKey, LogKey, MasterKey, Secret, SlotId, Unauthentic};
+use selenite_format::{EpochRecord, State, Superblock};
+
+use crate::{KeyError, Pin};
+
+/// A superblock whose MAC was checked, or that was made here, and the master key that belongs to it.
+///
+/// The superblock may be changed; what [`Unlocked::encode`] gives is the new one under a new MAC. Generation, order of
+/// writes and locks are the caller's to keep (FORMAT 3.7).
+pub struct Unlocked {
+    /// The superblock.
+    pub superblock: Superblock,
+    /// Its master key.
+    pub master: MasterKey,
+    /// The slot that was opened; of a new database or after a change, one of its slots.
+    pub slot: SlotId,
+    /// What the keyring file said: `Pinned` or `Unknown`.
+    pub pin: Pin,
+}
+
+impl Unlocked {
+    /// The data keys of all epochs, in the superblock's order.
+    ///
+    /// `Tampered` if one does not unwrap: the MAC was right, so whoever wrote this had the master key.
+    pub fn data_keys(&self) -> Result<Vec<DataKey>, KeyError> {
+        let id = self.superblock.database_id;
+        self.superblock
+            .epochs
+            .iter()
+            .map(|epoch| Ok(DataKey::new(self.data_secret(epoch)?, id, epoch.epoch, epoch.suite)))
+            .collect()
+    }
+
+    /// The log key. `Tampered` as for [`Unlocked::data_keys`].
+    pub fn log_key(&self) -> Result<LogKey, KeyError> {
+        Ok(LogKey::new(self.log_secret()?, self.superblock.database_id))
+    }
+
+    /// The superblock's bytes, with MAC and checksum.
+    ///
+    /// `Unencodable` if it breaks a rule of the format.
+    pub fn encode(&self) -> Result<Vec<u8>, KeyError> {
+        self.superblock
+            .encode(|bytes| self.master.mac(bytes))
+            .map_err(KeyError::Unencodable)
+    }
+
+    /// The same again. Made by name, for it copies a key.
+    pub fn duplicate(&self) -> Self {
+        Self {
+            superblock: self.superblock.clone(),
+            master: MasterKey::new(self.master.secret().duplicate(), self.superblock.database_id),
+            slot: self.slot,
+            pin: self.pin,
+        }
+    }
+
+    /// The same under another generation.
+    #[must_use]
+    pub fn with_generation(&self, generation: u64) -> Self {
+        let mut next = self.duplicate();
+        next.superblock.generation = generation;
+        next
+    }
+
+    /// Says whether pages exist (FORMAT 3.9).
+    pub fn set_pages_exist(&mut self, pages_exist: bool) {
+        self.superblock.pages_exist = pages_exist;
+    }
+
+    /// Sets the state and its cursor, which is 0 in states that have none.
+    pub fn set_state(&mut self, state: State, cursor: u32) {
+        self.superblock.state = state;
+        self.superblock.cursor = if state.has_cursor() { cursor } else { 0 };
+    }
+
+    /// Marks the file as replaced by another of the same name (FORMAT 3.10). This takes a right away (FORMAT 3.7).
+    pub fn retire(&mut self) {
+        self.set_state(State::Retired, 0);
+    }
+
+    pub(crate) fn data_secret(&self, epoch: &EpochRecord) -> Result<Secret<32>, KeyError> {
+        self.master
+            .unwrap_data_key(epoch.epoch, epoch.suite, &epoch.wrapped)
+            .map_err(|Unauthentic| tampered("a wrapped data key"))
+    }
+
+    pub(crate) fn log_secret(&self) -> Result<Secret<32>, KeyError> {
+        self.master
+            .unwrap_log_key(&self.superblock.log_key)
+            .map_err(|Unauthentic| tampered("the wrapped log key"))
+    }
+}
+
+/// Without keys.
+impl fmt::Debug for Unlocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unlocked")
+            .field("database_id", &self.superblock.database_id)
+            .field("generation", &self.superblock.generation)
+            .field("slot", &self.slot)
+            .field("pin", &self.pin)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(crate) fn tampered(what: &'static str) -> KeyError {
+    KeyError::Tampered { what, source: None }
+}

@@ -1,0 +1,31 @@
+//! Changes of keys on their way from Rust to the database file.
+//!
+//! A change needs SQLite's write lock, which only SQL takes; but keys have no place in SQL text or parameters. So the
+//! change is staged here, and `SELECT selenite_apply(token)` inside BEGIN IMMEDIATE carries it out.
+
+use std::sync::{Mutex, PoisonError};
+
+use selenite_keyring::Unlocked;
+
+use crate::error::VfsError;
+
+/// Makes a new superblock of the present one, and says whether it takes a right away.
+pub type Change = Box<dyn FnOnce(&Unlocked) -> Result<(Unlocked, bool), VfsError> + Send>;
+
+static STAGED: Mutex<Vec<(i64, Change)>> = Mutex::new(Vec::new());
+
+/// Keeps a change for `selenite_apply(token)`, once.
+#[must_use]
+pub fn stage(change: Change) -> i64 {
+    let mut staged = STAGED.lock().unwrap_or_else(PoisonError::into_inner);
+    let token = staged.last().map_or(1, |(token, _)| token + 1);
+    staged.push((token, change));
+    token
+}
+
+/// Takes a staged change.
+pub(crate) fn take(token: i64) -> Option<Change> {
+    let mut staged = STAGED.lock().unwrap_or_else(PoisonError::into_inner);
+    let index = staged.iter().position(|(known, _)| *known == token)?;
+    Some(staged.remove(index).1)
+}

@@ -1,0 +1,371 @@
+//! One connection's database file: what it is, its keys, its locks. Its WAL and journal share it.
+//!
+//! D1. What the file is, is decided again whenever SHARED is taken, and before anything is created: another
+//!     connection may have made it a database since (FORMAT 2.6).
+//! D2. Whoever takes SQLite's write lock looks at the generation before a page is sealed (FORMAT 3.8).
+//! D3. The file below is opened, read and closed through the VFS below only: closing any other descriptor of it
+//!     would drop SQLite's locks (fcntl(2)).
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use selenite_cipher::{PageNo, Suite};
+use selenite_format::{Geometry, State};
+use selenite_keyring::{Config, Identity, Keyring, Unlocked};
+use selenite_page::{PageKeys, PageKeysParts, Scan};
+
+use crate::error::VfsError;
+use crate::ffi::{Code, LockLevel, LowerFile};
+use crate::host::Host;
+use crate::role::Role;
+use crate::settings::Settings;
+use crate::superblock_pair::{Heads, Place, Prefix, read_prefix, store, store_new};
+use crate::view::View;
+
+/// The database behind one open main file.
+pub struct Database {
+    /// The copy of SQLite that opened it.
+    pub host: Arc<Host>,
+    /// What the caller asked for.
+    pub settings: Settings,
+    /// Its path, for messages.
+    pub path: String,
+    config: Config,
+    keyring: Keyring,
+    identities: Vec<Box<dyn Identity>>,
+    inner: Mutex<Inner>,
+    /// Counts the views: a file compares it before it uses the view that it holds.
+    view_no: AtomicU64,
+    /// Whether this connection holds the WAL's write lock.
+    wal_write: AtomicBool,
+    /// How often it has taken it.
+    wal_write_count: AtomicU64,
+}
+
+/// What the file was, when last looked at.
+#[derive(Clone)]
+pub enum Content {
+    /// No database yet.
+    Empty,
+    /// A database in clear, admitted.
+    Plain,
+    /// A database of ours.
+    Sealed(Arc<View>),
+}
+
+impl Inner {
+    /// As [`Database::content`], for who holds the lock.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+}
+
+/// What is used under the lock; see [`Database::lock`].
+pub struct Inner {
+    /// The file below.
+    pub lower: LowerFile,
+    /// SQLite's lock on it.
+    pub level: LockLevel,
+    /// How many pages it has, where that is known to be so: no other connection can change it meanwhile.
+    pub page_count: Option<u32>,
+    content: Content,
+    place: Place,
+    heads: Option<Heads>,
+}
+
+impl Database {
+    /// Looks at a file that was just opened.
+    ///
+    /// # Errors
+    /// Whatever refuses the file: see [`VfsError`].
+    pub fn open(
+        host: Arc<Host>,
+        config: Config,
+        settings: Settings,
+        path: String,
+        lower: LowerFile,
+    ) -> Result<Self, VfsError> {
+        let identities = match &settings.identity {
+            Some(spec) => selenite_keyring::load(spec, &config)?,
+            None => Vec::new(),
+        };
+        let keyring = config.load_keyring()?;
+        let database = Self {
+            host,
+            settings,
+            path,
+            config,
+            keyring,
+            identities,
+            inner: Mutex::new(Inner {
+                lower,
+                level: LockLevel::NONE,
+                page_count: None,
+                content: Content::Empty,
+                place: Place::A,
+                heads: None,
+            }),
+            view_no: AtomicU64::new(0),
+            wal_write: AtomicBool::new(false),
+            wal_write_count: AtomicU64::new(0),
+        };
+        database.reload(&mut database.lock())?;
+        Ok(database)
+    }
+
+    /// The state that its calls share. SQLite makes one call at a time: nobody ever waits here.
+    pub fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes whenever [`Database::content`] would answer anew.
+    pub fn view_no(&self) -> u64 {
+        self.view_no.load(Ordering::Acquire)
+    }
+
+    /// What the file is, as far as this connection knows.
+    pub fn content(&self) -> Content {
+        self.lock().content.clone()
+    }
+
+    /// Notes that the WAL's write lock was taken or given back.
+    pub fn set_wal_write(&self, held: bool) {
+        self.wal_write.store(held, Ordering::Release);
+        self.wal_write_count.fetch_add(u64::from(held), Ordering::AcqRel);
+    }
+
+    /// How often this connection has taken the WAL's write lock: two writes under one number are of one transaction.
+    pub fn wal_write_count(&self) -> u64 {
+        self.wal_write_count.load(Ordering::Acquire)
+    }
+
+    /// Whether this connection may change the superblock.
+    pub fn holds_write_lock(&self, inner: &Inner) -> bool {
+        inner.level >= LockLevel::RESERVED || self.wal_write.load(Ordering::Acquire)
+    }
+
+    /// Tells SQLite's log and `selenite_last_error()` why something was refused, and gives SQLite's code for it.
+    pub fn report(&self, error: &VfsError) -> Code {
+        self.host.report(&self.path, error)
+    }
+
+    /// Looks at the file again if it may have changed, and says whether it had.
+    ///
+    /// # Errors
+    /// Whatever refuses the file now.
+    pub fn refresh(&self, inner: &mut Inner) -> Result<bool, VfsError> {
+        let unchanged = match (&inner.content, &inner.heads) {
+            (Content::Sealed(_), Some(heads)) => Heads::read(&mut inner.lower)? == *heads,
+            (Content::Plain, _) => true,
+            (Content::Sealed(_) | Content::Empty, _) => false,
+        };
+        if unchanged {
+            return Ok(false);
+        }
+        self.reload(inner)?;
+        Ok(true)
+    }
+
+    /// Makes an empty file a database, with superblocks that are synced before its first page (FORMAT 2.6). The caller
+    /// holds SQLite's write lock.
+    ///
+    /// # Errors
+    /// `NoKey` where no identity says for whom; whatever the VFS below says.
+    pub fn create(&self, inner: &mut Inner) -> Result<(), VfsError> {
+        self.reload(inner)?;
+        match &inner.content {
+            Content::Sealed(_) | Content::Plain => return Ok(()),
+            Content::Empty => {}
+        }
+        if !self.holds_write_lock(inner) {
+            return Err(VfsError::SettingsMismatch("a new database written without a lock"));
+        }
+        let suite = self.settings.suite;
+        if suite.is_deprecated() && !self.settings.allow_deprecated {
+            return Err(VfsError::DeprecatedSuite);
+        }
+        if suite == Suite::None && !self.settings.allow_plain {
+            return Err(VfsError::NotEncrypted("the suite NONE was asked for"));
+        }
+        let new = Host::create_keys(
+            self.settings.identity.as_ref(),
+            &self.config,
+            self.settings.page_size,
+            suite,
+            now(),
+        )?;
+        let (new, place) = store_new(&mut inner.lower, new)?;
+        inner.page_count = Some(0);
+        self.adopt(inner, new, place)
+    }
+
+    /// Replaces the superblock. The caller holds SQLite's write lock; `change` sees what is on disk now.
+    ///
+    /// # Errors
+    /// What `change` says, and whatever the VFS below says.
+    pub fn change_superblock(
+        &self,
+        inner: &mut Inner,
+        change: impl FnOnce(&Unlocked) -> Result<(Unlocked, bool), VfsError>,
+    ) -> Result<(), VfsError> {
+        if !self.holds_write_lock(inner) {
+            return Err(VfsError::SettingsMismatch(
+                "keys are changed inside BEGIN IMMEDIATE only",
+            ));
+        }
+        self.refresh(inner)?;
+        let Content::Sealed(view) = inner.content.clone() else {
+            return Err(VfsError::NotEncrypted("it has no keys to change"));
+        };
+        let (new, takes_rights_away) = change(&view.unlocked)?;
+        let (new, place) = store(&mut inner.lower, inner.place, new, takes_rights_away)?;
+        self.adopt(inner, new, place)
+    }
+
+    /// Notes in the superblock whether there are pages, if it says otherwise (FORMAT 3.9).
+    ///
+    /// # Errors
+    /// Whatever the VFS below says.
+    pub fn note_pages(&self, inner: &mut Inner, exist: bool) -> Result<(), VfsError> {
+        let Content::Sealed(view) = &inner.content else {
+            return Ok(());
+        };
+        if view.unlocked.superblock.pages_exist == exist {
+            return Ok(());
+        }
+        self.change_superblock(inner, |unlocked| {
+            let mut next = unlocked.with_generation(unlocked.superblock.generation + 1);
+            next.set_pages_exist(exist);
+            Ok((next, false))
+        })
+    }
+
+    /// Whether the superblock promises pages that the file does not have: it was emptied by someone (FORMAT 3.9).
+    ///
+    /// # Errors
+    /// `NotEncrypted` then.
+    pub fn check_not_emptied(&self, inner: &mut Inner) -> Result<(), VfsError> {
+        let Content::Sealed(view) = &inner.content else {
+            return Ok(());
+        };
+        let size = inner.lower.size()?;
+        if view.unlocked.superblock.pages_exist && view.geometry.page_count(size) == 0 && !self.settings.allow_plain {
+            return Err(VfsError::NotEncrypted("all its pages were cut off"));
+        }
+        Ok(())
+    }
+
+    fn reload(&self, inner: &mut Inner) -> Result<(), VfsError> {
+        let in_force = !self.identities.is_empty();
+        match read_prefix(&mut inner.lower)? {
+            Prefix::Sealed { bytes, place, heads } => {
+                let unlocked = self.host.unlock(&bytes, &self.identities, &self.keyring)?;
+                check_successor(&inner.content, &unlocked)?;
+                inner.heads = Some(heads);
+                self.adopt_read(inner, unlocked, place)?;
+                self.check_not_emptied(inner)
+            }
+            Prefix::Empty => {
+                if matches!(inner.content, Content::Sealed(_)) {
+                    return Err(VfsError::NotEncrypted("its superblocks were cut off"));
+                }
+                self.set_content(inner, Content::Empty);
+                Ok(())
+            }
+            Prefix::Plain if matches!(inner.content, Content::Sealed(_)) => {
+                Err(VfsError::Replaced("by a database in clear"))
+            }
+            Prefix::Plain if in_force && !self.settings.allow_plain => Err(VfsError::NotEncrypted(
+                "it is a database in clear, and an identity is in force",
+            )),
+            Prefix::Plain => {
+                self.set_content(inner, Content::Plain);
+                Ok(())
+            }
+            Prefix::Foreign => Err(VfsError::NotEncrypted("it is no database")),
+            Prefix::Torn => Err(VfsError::BothDamaged),
+        }
+    }
+
+    /// Goes on with a superblock that this connection wrote.
+    fn adopt(&self, inner: &mut Inner, unlocked: Unlocked, place: Place) -> Result<(), VfsError> {
+        inner.heads = Some(Heads::read(&mut inner.lower)?);
+        if unlocked.superblock.state == State::Retired {
+            return Ok(());
+        }
+        self.adopt_read(inner, unlocked, place)
+    }
+
+    fn adopt_read(&self, inner: &mut Inner, unlocked: Unlocked, place: Place) -> Result<(), VfsError> {
+        let view = self.view_of(unlocked)?;
+        inner.place = place;
+        self.set_content(inner, Content::Sealed(Arc::new(view)));
+        Ok(())
+    }
+
+    fn set_content(&self, inner: &mut Inner, content: Content) {
+        inner.content = content;
+        self.view_no.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn view_of(&self, unlocked: Unlocked) -> Result<View, VfsError> {
+        let superblock = &unlocked.superblock;
+        let only_none = superblock.epochs.iter().all(|epoch| epoch.suite == Suite::None);
+        let in_force = !self.identities.is_empty();
+        if only_none && in_force && !self.settings.allow_plain {
+            return Err(VfsError::NotEncrypted("its only suite is NONE"));
+        }
+        let scan = match superblock.state {
+            State::Steady => Scan::Steady,
+            State::SwitchingOn => Scan::SwitchingOn {
+                cursor: PageNo(superblock.cursor),
+            },
+            State::SwitchingOff => Scan::SwitchingOff,
+            State::Changing => Scan::Changing,
+            State::Finishing => Scan::Finishing,
+            State::Retired => return Err(VfsError::Retired),
+        };
+        let page_keys = PageKeys::new(PageKeysParts {
+            database_id: superblock.database_id,
+            page_size: superblock.page_size.bytes(),
+            scan,
+            epoch_max: superblock.epoch_max,
+            sealing_epoch: superblock.sealing_epoch,
+            data_keys: unlocked.data_keys()?,
+            allow_plain: self.settings.allow_plain,
+            allow_deprecated: self.settings.allow_deprecated,
+        })
+        .map_err(|error| VfsError::of_page(error, Role::Main, 0))?;
+        let geometry = Geometry::new(superblock.page_size);
+        let log_key = unlocked.log_key()?;
+        Ok(View {
+            page_keys: Arc::new(page_keys),
+            log_key,
+            geometry,
+            unlocked,
+        })
+    }
+}
+
+/// D4. While a database is open its superblock only ever moves on: it stays that of this database, and no generation
+/// comes back.
+fn check_successor(known: &Content, next: &Unlocked) -> Result<(), VfsError> {
+    let Content::Sealed(view) = known else { return Ok(()) };
+    let known = &view.unlocked.superblock;
+    if known.database_id != next.superblock.database_id {
+        return Err(VfsError::Replaced("by that of another database"));
+    }
+    if known.generation > next.superblock.generation {
+        return Err(VfsError::Replaced("by an older one"));
+    }
+    Ok(())
+}
+
+/// Seconds since 1970, UTC.
+#[must_use]
+pub fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,176 @@
+//! What can go wrong in an encrypted database, and which of SQLite's codes says so.
+
+use std::fmt;
+
+use selenite_format::FormatError;
+use selenite_keyring::KeyError;
+use selenite_page::PageError;
+
+use crate::ffi::Code;
+use crate::role::Role;
+
+/// Why a file was refused. The text goes to SQLite's error log and to `selenite_last_error()`.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum VfsError {
+    /// The file: it is in clear where an identity is in force.
+    NotEncrypted(&'static str),
+    /// The caller or the key's keeper.
+    Key(KeyError),
+    /// The file: a page that was not sealed as this page of this database.
+    Unauthentic {
+        /// Where it was met.
+        role: Role,
+        /// The page.
+        page_no: u32,
+    },
+    /// The file: a page of a key epoch that the superblock does not know.
+    UnknownEpoch {
+        /// Where it was met.
+        role: Role,
+        /// The page.
+        page_no: u32,
+        /// The epoch.
+        epoch: u32,
+    },
+    /// The file: both superblocks are damaged, or the one that counts is malformed.
+    Superblock(FormatError),
+    /// The file: both superblocks are damaged.
+    BothDamaged,
+    /// The file: replaced by another of the same name.
+    Retired,
+    /// The file: its superblock was replaced while it was open.
+    Replaced(&'static str),
+    /// The caller: a write that is none of an encrypted database's.
+    SettingsMismatch(&'static str),
+    /// The caller: a deprecated suite without leave.
+    DeprecatedSuite,
+    /// The caller: another copy of SQLite in this process has the file open.
+    OtherSqlite,
+    /// The caller: the connection's temporary files would be in clear.
+    MainElsewhere,
+    /// The caller: a parameter of the URI or of the environment.
+    Setting(String),
+    /// The machine: what the VFS below said.
+    Lower(Code),
+}
+
+impl VfsError {
+    /// The way out to SQLite.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::NotEncrypted(_) => Code::NOTADB,
+            Self::Key(error) => match error {
+                KeyError::NoKey => Code::AUTH,
+                KeyError::KeyServiceAway { .. } => Code::IOERR_AUTH,
+                KeyError::Tampered { .. } | KeyError::Damaged => Code::CORRUPT,
+                KeyError::UnsupportedVersion { .. } => Code::CANTOPEN,
+                KeyError::NotEncrypted => Code::NOTADB,
+                KeyError::Retired => Code::IOERR_VNODE,
+                KeyError::WrongKey
+                | KeyError::KeyRefused { .. }
+                | KeyError::DatabaseReplaced { .. }
+                | KeyError::NotListed { .. }
+                | KeyError::BadSpec { .. }
+                | KeyError::UnknownCommand { .. }
+                | KeyError::BadFile { .. }
+                | KeyError::Io { .. }
+                | KeyError::CannotWrap { .. }
+                | KeyError::NoSuchSlot { .. }
+                | KeyError::AmbiguousSlot { .. }
+                | KeyError::LastSlot
+                | KeyError::NoRecipient
+                | KeyError::TooManySlots
+                | KeyError::Unencodable(_)
+                | KeyError::GenerationExhausted
+                | _ => Code::IOERR_BADKEY,
+            },
+            Self::Unauthentic { .. } | Self::UnknownEpoch { .. } => Code::IOERR_DATA,
+            Self::Superblock(FormatError::UnsupportedVersion { .. }) => Code::CANTOPEN,
+            Self::Superblock(_) | Self::BothDamaged | Self::Replaced(_) => Code::CORRUPT,
+            Self::Retired => Code::IOERR_VNODE,
+            Self::SettingsMismatch(_) => Code::IOERR_CODEC,
+            Self::Setting(_) => Code::CANTOPEN,
+            Self::DeprecatedSuite | Self::MainElsewhere => Code::PERM,
+            Self::OtherSqlite => Code::CANTOPEN,
+            Self::Lower(code) => *code,
+        }
+    }
+
+    /// What became of sealing or opening a page.
+    #[must_use]
+    pub fn of_page(error: PageError, role: Role, page_no: u32) -> Self {
+        match error {
+            PageError::UnknownEpoch { epoch, .. } => Self::UnknownEpoch {
+                role,
+                page_no,
+                epoch: epoch.0,
+            },
+            PageError::DeprecatedSuite => Self::DeprecatedSuite,
+            PageError::SettingsMismatch => Self::SettingsMismatch("page size or reserved bytes"),
+            PageError::Unauthentic | _ => Self::Unauthentic { role, page_no },
+        }
+    }
+}
+
+impl fmt::Display for VfsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotEncrypted(what) => write!(f, "not encrypted: {what}; to admit it, add plain=allow to the URI"),
+            Self::Key(error) => write!(f, "{error}; {}", error.advice()),
+            Self::Unauthentic { role, page_no } => write!(f, "page {page_no} of the {role} is not authentic"),
+            Self::UnknownEpoch { role, page_no, epoch } => {
+                write!(f, "page {page_no} of the {role} is of key epoch {epoch}, which this database does not list")
+            }
+            Self::Superblock(error) => write!(f, "superblock refused: {error}"),
+            Self::BothDamaged => f.write_str("both superblocks are damaged"),
+            Self::Retired => f.write_str("the file was replaced by another of the same name: open it again"),
+            Self::Replaced(by) => write!(f, "the superblock was replaced {by} while the database was open"),
+            Self::SettingsMismatch(what) => write!(f, "settings mismatch: {what}; nothing was written"),
+            Self::DeprecatedSuite => f.write_str("TRIPLE_DES_3KEY is deprecated: add deprecated=allow to the URI"),
+            Self::OtherSqlite => {
+                f.write_str("this process has the file open by other means, perhaps another copy of SQLite: closing that would drop our locks")
+            }
+            Self::MainElsewhere => f.write_str(
+                "attached to a main database on another VFS, whose temporary files would be in clear: open main through \
+                 vfs=selenite",
+            ),
+            Self::Setting(what) => f.write_str(what),
+            Self::Lower(code) => write!(f, "{code} from the VFS below"),
+        }
+    }
+}
+
+impl std::error::Error for VfsError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Key(error) => Some(error),
+            Self::Superblock(error) => Some(error),
+            Self::Lower(code) => Some(code),
+            Self::NotEncrypted(_)
+            | Self::Unauthentic { .. }
+            | Self::UnknownEpoch { .. }
+            | Self::BothDamaged
+            | Self::Retired
+            | Self::Replaced(_)
+            | Self::SettingsMismatch(_)
+            | Self::DeprecatedSuite
+            | Self::OtherSqlite
+            | Self::MainElsewhere
+            | Self::Setting(_) => None,
+        }
+    }
+}
+
+impl From<Code> for VfsError {
+    fn from(code: Code) -> Self {
+        Self::Lower(code)
+    }
+}
+
+impl From<KeyError> for VfsError {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
+    }
+}

@@ -1,0 +1,217 @@
+//! SQLite's own functions, as a value: one per copy of SQLite in the process.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+
+use super::sqlite::{Database, RawApi, RawContext, RawValue, RawVfs};
+use super::{Code, LowerVfs, Name};
+
+type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
+type Function = Option<unsafe extern "C" fn(*mut RawContext, c_int, *mut *mut RawValue)>;
+type Step = Function;
+type Final = Option<unsafe extern "C" fn(*mut RawContext)>;
+
+macro_rules! api {
+    ($($(#[$doc:meta])* $index:literal $name:ident: $type:ty,)*) => {
+        /// The functions of one copy of SQLite that this crate calls.
+        ///
+        /// A value and not a set of linked symbols: the extension has its host's, the engine its own, and a
+        /// process may hold several (Python's `sqlite3` and apsw).
+        #[derive(Clone, Copy)]
+        pub struct Api {
+            identity: usize,
+            $($(#[$doc])* pub(super) $name: $type,)*
+        }
+
+        impl Api {
+            /// Takes the functions out of what SQLite hands to an extension.
+            ///
+            /// Answers `None` for a SQLite older than 3.40, the oldest that is claimed.
+            ///
+            /// # Safety
+            /// `routines` is the pointer that SQLite passed to an extension's entry point.
+            pub(super) unsafe fn from_routines(routines: *const RawApi) -> Option<Self> {
+                let table = routines.cast::<*const c_void>();
+                // SAFETY: the caller's promise; `libversion_number` has stood at index 67 since 3.3.
+                let version = unsafe { *table.add(67) };
+                if version.is_null() {
+                    return None;
+                }
+                // SAFETY: index 67 is `int (*libversion_number)(void)` (sqlite3ext.h).
+                let version = unsafe { std::mem::transmute::<*const c_void, extern "C" fn() -> c_int>(version) };
+                if version() < 3_040_000 {
+                    return None;
+                }
+                Some(Self {
+                    identity: routines.addr(),
+                    $($name: {
+                        // SAFETY: the table only ever grows, and 3.40 has more than 253 entries (sqlite3ext.h).
+                        let entry = unsafe { *table.add($index) };
+                        if entry.is_null() {
+                            return None;
+                        }
+                        // SAFETY: the entry at this index has this type (sqlite3ext.h); a test compares each with
+                        // the linked library's own function.
+                        unsafe { std::mem::transmute::<*const c_void, $type>(entry) }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+api! {
+    50 declare_vtab: unsafe extern "C" fn(*mut Database, *const c_char) -> c_int,
+    58 free: unsafe extern "C" fn(*mut c_void),
+    79 result_double: unsafe extern "C" fn(*mut RawContext, f64),
+    80 result_error: unsafe extern "C" fn(*mut RawContext, *const c_char, c_int),
+    83 result_int64: unsafe extern "C" fn(*mut RawContext, i64),
+    84 result_null: unsafe extern "C" fn(*mut RawContext),
+    85 result_text: unsafe extern "C" fn(*mut RawContext, *const c_char, c_int, Destructor),
+    101 user_data: unsafe extern "C" fn(*mut RawContext) -> *mut c_void,
+    103 value_bytes: unsafe extern "C" fn(*mut RawValue) -> c_int,
+    107 value_int64: unsafe extern "C" fn(*mut RawValue) -> i64,
+    109 value_text: unsafe extern "C" fn(*mut RawValue) -> *const c_char,
+    113 value_type: unsafe extern "C" fn(*mut RawValue) -> c_int,
+    119 create_module_v2: unsafe extern "C" fn(*mut Database, *const c_char, *const c_void, *mut c_void, Destructor) -> c_int,
+    127 file_control: unsafe extern "C" fn(*mut Database, *const c_char, c_int, *mut c_void) -> c_int,
+    141 vfs_find: unsafe extern "C" fn(*const c_char) -> *mut RawVfs,
+    142 vfs_register: unsafe extern "C" fn(*mut RawVfs, c_int) -> c_int,
+    149 context_db_handle: unsafe extern "C" fn(*mut RawContext) -> *mut Database,
+    162 create_function_v2: unsafe extern "C" fn(*mut Database, *const c_char, c_int, c_int, *mut c_void, Function, Step, Final, Destructor) -> c_int,
+    167 log: unsafe extern "C" fn(c_int, *const c_char, ...),
+    189 uri_parameter: unsafe extern "C" fn(*const c_char, *const c_char) -> *const c_char,
+    192 auto_extension: unsafe extern "C" fn(Option<unsafe extern "C" fn()>) -> c_int,
+    197 malloc64: unsafe extern "C" fn(u64) -> *mut c_void,
+    246 filename_database: unsafe extern "C" fn(*const c_char) -> *const c_char,
+}
+
+// SAFETY: the functions are SQLite's; those called here may be called from any thread.
+unsafe impl Send for Api {}
+// SAFETY: as above.
+unsafe impl Sync for Api {}
+
+impl Api {
+    /// Tells one copy of SQLite from another.
+    #[must_use]
+    pub fn identity(&self) -> usize {
+        self.identity
+    }
+
+    /// The VFS of that name, or the default one.
+    #[must_use]
+    pub fn find_vfs(&self, name: Option<&CStr>) -> Option<LowerVfs> {
+        let name = name.map_or(std::ptr::null(), CStr::as_ptr);
+        // SAFETY: `name` is null or ends with a zero byte.
+        let found = unsafe { (self.vfs_find)(name) };
+        LowerVfs::new(found)
+    }
+
+    /// Makes a VFS the default one.
+    ///
+    /// # Errors
+    /// As `sqlite3_vfs_register` has it.
+    pub fn prefer(&self, vfs: LowerVfs) -> Result<(), Code> {
+        self.register_vfs(vfs.as_ptr(), true)
+    }
+
+    /// Writes a line to SQLite's error log (sqlite.org/errlog.html): never a secret, never a value of the data.
+    pub fn write_log(&self, code: c_int, message: &str) {
+        let text: Vec<u8> = message.bytes().filter(|&byte| byte != 0).collect();
+        if let Ok(text) = CString::new(text) {
+            // SAFETY: the format takes one string, and one that ends with a zero byte is passed.
+            unsafe { (self.log)(code, c"%s".as_ptr(), text.as_ptr()) };
+        }
+    }
+
+    /// Copies a text into memory that SQLite frees; null if there is none left.
+    pub(super) fn allocate_text(&self, text: &str) -> *mut c_char {
+        let bytes: Vec<u8> = text.bytes().filter(|&byte| byte != 0).collect();
+        let size = u64::try_from(bytes.len()).map_or(u64::MAX, |size| size.saturating_add(1));
+        // SAFETY: any size may be asked for; the answer is null or that many bytes.
+        let memory = unsafe { (self.malloc64)(size) }.cast::<u8>();
+        if memory.is_null() {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: `memory` has room for the bytes and one more.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len()) };
+        // SAFETY: within the memory: that one more.
+        let end = unsafe { memory.add(bytes.len()) };
+        // SAFETY: as above.
+        unsafe { end.write(0) };
+        memory.cast()
+    }
+
+    /// The database file's name that belongs to a journal's or WAL's name.
+    pub(super) fn database_name<'a>(&self, name: &Name<'a>) -> Name<'a> {
+        // SAFETY: `name` came from SQLite's own xOpen of a journal or WAL (sqlite.org/c3ref/filename_database.html).
+        let database = unsafe { (self.filename_database)(name.as_ptr()) };
+        Name::from_raw(database, *self).unwrap_or_else(|| name.same())
+    }
+
+    /// Makes this VFS known, and the default one if asked.
+    pub(super) fn register_vfs(&self, vfs: *mut RawVfs, default: bool) -> Result<(), Code> {
+        // SAFETY: `vfs` was filled by `vfs::register` and is never freed.
+        Code::check(unsafe { (self.vfs_register)(vfs, c_int::from(default)) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicPtr, Ordering};
+
+    use rusqlite::ffi as linked;
+
+    use super::*;
+
+    static ROUTINES: AtomicPtr<RawApi> = AtomicPtr::new(std::ptr::null_mut());
+
+    unsafe extern "C" fn catch(
+        _database: *mut linked::sqlite3,
+        _error: *mut *mut c_char,
+        routines: *const linked::sqlite3_api_routines,
+    ) -> c_int {
+        ROUTINES.store(routines.cast_mut().cast(), Ordering::SeqCst);
+        0
+    }
+
+    /// sqlite3ext.h fixes the order of the routines; here it is compared with the library that is linked.
+    #[test]
+    fn every_function_is_the_one_of_its_name() {
+        // SAFETY: `catch` has the type of an entry point.
+        let code = unsafe { linked::sqlite3_auto_extension(Some(catch)) };
+        assert_eq!(code, 0);
+        drop(rusqlite::Connection::open_in_memory().unwrap());
+        // SAFETY: what SQLite passed to an entry point.
+        let api = unsafe { Api::from_routines(ROUTINES.load(Ordering::SeqCst)) }.unwrap();
+        macro_rules! compare {
+            ($($field:ident = $function:ident,)*) => {
+                $(assert_eq!(api.$field as *const c_void, linked::$function as *const c_void, stringify!($field));)*
+            };
+        }
+        compare! {
+            declare_vtab = sqlite3_declare_vtab,
+            free = sqlite3_free,
+            result_double = sqlite3_result_double,
+            result_error = sqlite3_result_error,
+            result_int64 = sqlite3_result_int64,
+            result_null = sqlite3_result_null,
+            result_text = sqlite3_result_text,
+            user_data = sqlite3_user_data,
+            value_bytes = sqlite3_value_bytes,
+            value_int64 = sqlite3_value_int64,
+            value_text = sqlite3_value_text,
+            value_type = sqlite3_value_type,
+            create_module_v2 = sqlite3_create_module_v2,
+            file_control = sqlite3_file_control,
+            vfs_find = sqlite3_vfs_find,
+            vfs_register = sqlite3_vfs_register,
+            context_db_handle = sqlite3_context_db_handle,
+            create_function_v2 = sqlite3_create_function_v2,
+            log = sqlite3_log,
+            uri_parameter = sqlite3_uri_parameter,
+            auto_extension = sqlite3_auto_extension,
+            malloc64 = sqlite3_malloc64,
+            filename_database = sqlite3_filename_database,
+        }
+    }
+}

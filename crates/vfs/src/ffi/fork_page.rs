@@ -1,0 +1,105 @@
+//! A page of memory that a forked child finds empty.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Sixty-four words that are zero in every process until it writes them itself.
+///
+/// The kernel wipes the page in a child, however it was forked (madvise(2), `MADV_WIPEONFORK`); a handler of
+/// pthread_atfork(3) does it too, for kernels before 4.14. The process id is compared besides, as the last resort.
+pub struct ForkPage {
+    words: &'static [AtomicU64; 64],
+    wiped_by_kernel: bool,
+}
+
+static PAGE: OnceLock<ForkPage> = OnceLock::new();
+
+impl ForkPage {
+    /// The process's one page.
+    #[must_use]
+    pub fn of_process() -> &'static Self {
+        PAGE.get_or_init(|| {
+            let page = map();
+            // SAFETY: the handler only stores to atomics, which is safe between fork and exec.
+            let _ = unsafe { libc::pthread_atfork(None, None, Some(wipe)) };
+            page
+        })
+    }
+
+    /// The words.
+    #[must_use]
+    pub fn words(&self) -> &'static [AtomicU64; 64] {
+        if !self.wiped_by_kernel {
+            let pid = u64::from(std::process::id());
+            if self.words[PID].swap(pid, Ordering::AcqRel) != pid {
+                for word in &self.words[..PID] {
+                    word.store(0, Ordering::Release);
+                }
+            }
+        }
+        self.words
+    }
+}
+
+/// The last word: the process that wrote the others.
+const PID: usize = 63;
+
+extern "C" fn wipe() {
+    if let Some(page) = PAGE.get() {
+        for word in page.words {
+            word.store(0, Ordering::Release);
+        }
+    }
+}
+
+fn map() -> ForkPage {
+    let size = 4096;
+    // SAFETY: an anonymous mapping at an address of the kernel's choice.
+    let page = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            size,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        )
+    };
+    if page == libc::MAP_FAILED {
+        let words = Box::leak(Box::new([const { AtomicU64::new(0) }; 64]));
+        return ForkPage {
+            words,
+            wiped_by_kernel: false,
+        };
+    }
+    // SAFETY: the mapping made above; a kernel that does not know the advice says so and does nothing.
+    let wiped_by_kernel = unsafe { libc::madvise(page, size, libc::MADV_WIPEONFORK) } == 0;
+    // SAFETY: as above: session and counters stay out of core dumps.
+    let _ = unsafe { libc::madvise(page, size, libc::MADV_DONTDUMP) };
+    // SAFETY: 4096 zero bytes, aligned, never unmapped: 64 atomics of 8 bytes.
+    let words = unsafe { &*page.cast::<[AtomicU64; 64]>() };
+    ForkPage { words, wiped_by_kernel }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forked_child_finds_the_page_empty() {
+        let words = ForkPage::of_process().words();
+        words[0].store(7, Ordering::Release);
+        // SAFETY: the child only reads memory and leaves.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let empty = words[0].load(Ordering::Acquire) == 0;
+            // SAFETY: leaves without running anything of the parent's.
+            unsafe { libc::_exit(i32::from(!empty)) };
+        }
+        let mut status = 0;
+        // SAFETY: waits for the child made above.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!(status, 0);
+        assert_eq!(words[0].load(Ordering::Acquire), 7);
+    }
+}

@@ -1,0 +1,325 @@
+//! SQL functions, the extension's entry point, and the way from a connection to one of our files.
+
+use std::any::Any;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::slice;
+use std::sync::OnceLock;
+
+use super::guard::{guard, guard_or};
+use super::sqlite::{Database, FCNTL_VISIT, RawApi, RawContext, RawValue};
+use super::{Api, Code, Table};
+
+/// What an SQL function answers.
+#[derive(Clone, PartialEq, Debug)]
+#[expect(missing_docs, reason = "SQLite's own types")]
+pub enum Value {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(String),
+}
+
+/// One SQL function.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static CStr,
+    /// How many arguments; -1 for any number.
+    pub arguments: c_int,
+    /// What it does; an error's text becomes the statement's error message.
+    pub body: fn(&FunctionCall<'_>) -> Result<Value, String>,
+}
+
+/// A function's call: its arguments and its connection.
+pub struct FunctionCall<'a> {
+    api: Api,
+    context: *mut RawContext,
+    arguments: &'a [*mut RawValue],
+}
+
+impl FunctionCall<'_> {
+    /// The SQLite that calls.
+    #[must_use]
+    pub fn api(&self) -> &Api {
+        &self.api
+    }
+
+    /// How many arguments were given.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.arguments.len()
+    }
+
+    /// An argument as text; `None` where it is missing or NULL.
+    #[must_use]
+    pub fn text(&self, index: usize) -> Option<String> {
+        let value = *self.arguments.get(index)?;
+        text_of(&self.api, value)
+    }
+
+    /// An argument as an integer; `None` where it is missing or NULL.
+    #[must_use]
+    pub fn integer(&self, index: usize) -> Option<i64> {
+        const NULL: c_int = 5;
+        let value = *self.arguments.get(index)?;
+        // SAFETY: the values live for this call.
+        if unsafe { (self.api.value_type)(value) } == NULL {
+            return None;
+        }
+        // SAFETY: as above.
+        Some(unsafe { (self.api.value_int64)(value) })
+    }
+
+    /// Shows the file of ours that serves `schema` to `visitor`.
+    ///
+    /// # Errors
+    /// `NOTFOUND` where that database is not on a VFS of ours; `ERROR` where there is no such schema.
+    pub fn visit(&self, schema: &CStr, visitor: &mut dyn FnMut(&mut dyn Any)) -> Result<(), Code> {
+        // SAFETY: a function's context belongs to a connection (sqlite.org/c3ref/context_db_handle.html).
+        let database = unsafe { (self.api.context_db_handle)(self.context) };
+        visit_file(&self.api, database, schema, visitor)
+    }
+
+    /// Reserves bytes at the end of every page of a database that is vacuumed next
+    /// (`SQLITE_FCNTL_RESERVE_BYTES`).
+    ///
+    /// # Errors
+    /// As SQLite has it.
+    pub fn reserve_bytes(&self, schema: &CStr, count: c_int) -> Result<(), Code> {
+        const RESERVE_BYTES: c_int = 38;
+        let mut count = count;
+        // SAFETY: as above.
+        let database = unsafe { (self.api.context_db_handle)(self.context) };
+        // SAFETY: the control takes an int.
+        let code =
+            unsafe { (self.api.file_control)(database, schema.as_ptr(), RESERVE_BYTES, (&raw mut count).cast()) };
+        Code::check(code)
+    }
+}
+
+pub(super) fn text_of(api: &Api, value: *mut RawValue) -> Option<String> {
+    // SAFETY: SQLite's values live for the call that they were passed to.
+    let text = unsafe { (api.value_text)(value) };
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: as above; asked after value_text, as the documentation wants.
+    let size = unsafe { (api.value_bytes)(value) };
+    // SAFETY: value_text answered that many bytes.
+    let bytes = unsafe { slice::from_raw_parts(text.cast::<u8>(), usize::try_from(size).ok()?) };
+    Some(String::from_utf8_lossy(bytes).into_owned())
+}
+
+pub(super) fn answer(api: &Api, context: *mut RawContext, value: &Value) {
+    match value {
+        // SAFETY: the context is that of the call under way.
+        Value::Null => unsafe { (api.result_null)(context) },
+        // SAFETY: as above.
+        Value::Integer(number) => unsafe { (api.result_int64)(context, *number) },
+        // SAFETY: as above.
+        Value::Real(number) => unsafe { (api.result_double)(context, *number) },
+        Value::Text(text) => {
+            let memory = api.allocate_text(text);
+            // SAFETY: SQLite frees the memory, which its own allocator gave; null becomes NULL.
+            unsafe { (api.result_text)(context, memory, -1, Some(api.free)) };
+        }
+    }
+}
+
+/// The argument of our own file control.
+pub struct FileVisit<'a> {
+    visitor: &'a mut dyn FnMut(&mut dyn Any),
+}
+
+impl FileVisit<'_> {
+    /// Shows a file to the visitor.
+    pub fn show(&mut self, file: &mut dyn Any) {
+        (self.visitor)(file);
+    }
+}
+
+/// Shows the file of ours that serves a connection's `schema`, below whatever shims, to `visitor`.
+///
+/// # Errors
+/// `NOTFOUND` where that database is not on a VFS of ours; `ERROR` where there is no such schema.
+pub(super) fn visit_file(
+    api: &Api,
+    database: *mut Database,
+    schema: &CStr,
+    visitor: &mut dyn FnMut(&mut dyn Any),
+) -> Result<(), Code> {
+    let mut visit = FileVisit { visitor };
+    // SAFETY: the connection is in use by the caller; the control passes `visit` down to our own file, during this call.
+    Code::check(unsafe { (api.file_control)(database, schema.as_ptr(), FCNTL_VISIT, (&raw mut visit).cast()) })
+}
+
+/// How many copies of SQLite one process may hold: two are common (Python's own and apsw's), eight are not.
+pub const COPY_COUNT_MAX: usize = 8;
+
+/// The copies in the order in which they came. A context can only be read by its own copy's functions, and says
+/// nothing of which that is: so every copy gets a C function of its own, which knows its place here.
+static COPIES: [OnceLock<FunctionHome>; COPY_COUNT_MAX] = [const { OnceLock::new() }; COPY_COUNT_MAX];
+
+struct FunctionHome {
+    api: Api,
+}
+
+unsafe extern "C" fn call<const COPY: usize>(context: *mut RawContext, count: c_int, arguments: *mut *mut RawValue) {
+    guard_or((), || {
+        let Some(home) = COPIES[COPY].get() else { return };
+        // SAFETY: this function was made by `home.api`'s SQLite, which alone calls it.
+        let entry = unsafe { (home.api.user_data)(context) }.cast::<Entry>();
+        // SAFETY: `add_functions` passed an entry that lives for ever.
+        let Some(entry) = (unsafe { entry.as_ref() }) else {
+            return;
+        };
+        let count = usize::try_from(count).unwrap_or(0);
+        let arguments = if count == 0 {
+            &[]
+        } else {
+            // SAFETY: SQLite passes that many values.
+            unsafe { slice::from_raw_parts(arguments, count) }
+        };
+        let call = FunctionCall {
+            api: home.api,
+            context,
+            arguments,
+        };
+        match (entry.body)(&call) {
+            Ok(value) => answer(&home.api, context, &value),
+            Err(message) => {
+                let size = c_int::try_from(message.len()).unwrap_or(0);
+                // SAFETY: the message has that many bytes; SQLite copies it.
+                unsafe { (home.api.result_error)(context, message.as_ptr().cast(), size) };
+            }
+        }
+    });
+}
+
+type Trampoline = unsafe extern "C" fn(*mut RawContext, c_int, *mut *mut RawValue);
+
+const TRAMPOLINES: [Trampoline; COPY_COUNT_MAX] = [
+    call::<0>, call::<1>, call::<2>, call::<3>, call::<4>, call::<5>, call::<6>, call::<7>,
+];
+
+/// The place of this copy among the copies, taken if it is new.
+fn copy_index(api: Api) -> Option<usize> {
+    COPIES
+        .iter()
+        .position(|place| place.get_or_init(|| FunctionHome { api }).api.identity() == api.identity())
+}
+
+/// Gives a connection our functions.
+fn add_functions(database: *mut Database, api: &Api, entries: &'static [Entry]) -> Result<(), Code> {
+    const UTF8_DIRECT_ONLY: c_int = 1 | 0x8_0000;
+    let copy = copy_index(*api).ok_or(Code::NOMEM)?;
+    for entry in entries {
+        let data = std::ptr::from_ref(entry).cast_mut().cast::<c_void>();
+        // SAFETY: the connection is open; name and entry live for ever; the trampoline is this copy's own.
+        let code = unsafe {
+            (api.create_function_v2)(
+                database,
+                entry.name.as_ptr(),
+                entry.arguments,
+                UTF8_DIRECT_ONLY,
+                data,
+                Some(TRAMPOLINES[copy]),
+                None,
+                None,
+                None,
+            )
+        };
+        Code::check(code)?;
+    }
+    Ok(())
+}
+
+/// What is done for each copy of SQLite that loads us, and for each of its connections.
+pub struct Installer {
+    /// Called at least once for every copy, before its first connection is served: makes the VFS known.
+    pub install: fn(Api) -> Result<(), String>,
+    /// The SQL functions.
+    pub functions: &'static [Entry],
+    /// The table-valued functions.
+    pub tables: &'static [Table],
+}
+
+static INSTALLER: OnceLock<Installer> = OnceLock::new();
+
+fn load(database: *mut Database, error: *mut *mut c_char, routines: *const RawApi) -> Result<Api, Code> {
+    // SAFETY: SQLite passes its own routines to an entry point.
+    let api = unsafe { Api::from_routines(routines) }.ok_or(Code::MISUSE)?;
+    let installer = INSTALLER.get().ok_or(Code::MISUSE)?;
+    (installer.install)(api).map_err(|message| {
+        if !error.is_null() {
+            // SAFETY: SQLite passes room for one pointer, and frees what is put there.
+            unsafe { error.write(api.allocate_text(&message)) };
+        }
+        Code::ERROR
+    })?;
+    add_functions(database, &api, installer.functions)?;
+    for table in installer.tables {
+        super::module::add_table(database, &api, table)?;
+    }
+    Ok(api)
+}
+
+/// SQLite calls this for every new connection.
+unsafe extern "C" fn every_connection(
+    database: *mut Database,
+    error: *mut *mut c_char,
+    routines: *const RawApi,
+) -> c_int {
+    guard(|| load(database, error, routines).map(|_| ()))
+}
+
+/// What an extension's entry point does: installs for this copy of SQLite, and for all connections that it will open.
+///
+/// Answers SQLITE_OK_LOAD_PERMANENTLY: the VFS outlives the connection that loaded it.
+///
+/// # Safety
+/// The arguments are those that SQLite passed to an extension's entry point (sqlite.org/loadext.html).
+pub unsafe fn entry_point(
+    installer: Installer,
+    database: *mut Database,
+    error: *mut *mut c_char,
+    routines: *const RawApi,
+) -> c_int {
+    const OK_LOAD_PERMANENTLY: c_int = 256;
+    let code = guard(|| {
+        INSTALLER.get_or_init(|| installer);
+        let api = load(database, error, routines)?;
+        // SAFETY: SQLite calls back with the arguments of an entry point (sqlite.org/c3ref/auto_extension.html).
+        let entry =
+            unsafe { std::mem::transmute::<EntryPoint<Database, RawApi>, unsafe extern "C" fn()>(every_connection) };
+        // SAFETY: the entry stays loaded, permanently.
+        Code::check(unsafe { (api.auto_extension)(Some(entry)) })
+    });
+    if code == 0 { OK_LOAD_PERMANENTLY } else { code }
+}
+
+/// An entry point, with whichever names a binding has for SQLite's two opaque structs.
+pub type EntryPoint<D, R> = unsafe extern "C" fn(*mut D, *mut *mut c_char, *const R) -> c_int;
+
+/// A binding's `sqlite3_auto_extension`.
+pub type AutoExtension<D, R> = unsafe extern "C" fn(Option<EntryPoint<D, R>>) -> c_int;
+
+unsafe extern "C" fn every_linked_connection<D, R>(
+    database: *mut D,
+    error: *mut *mut c_char,
+    routines: *const R,
+) -> c_int {
+    // SAFETY: SQLite's own arguments, under another binding's names.
+    unsafe { every_connection(database.cast(), error, routines.cast()) }
+}
+
+/// Installs for the SQLite that is linked into this program: pass its `sqlite3_auto_extension`. The VFS is known as
+/// soon as a first connection, in memory say, was opened.
+///
+/// # Errors
+/// As `sqlite3_auto_extension` has it.
+pub fn install_linked<D, R>(installer: Installer, auto_extension: AutoExtension<D, R>) -> Result<(), Code> {
+    INSTALLER.get_or_init(|| installer);
+    // SAFETY: only a binding's sqlite3_auto_extension has this type.
+    Code::check(unsafe { auto_extension(Some(every_linked_connection::<D, R>)) })
+}

@@ -1,0 +1,307 @@
+//! The VFS below: as a safe value, and its files.
+
+use std::ffi::{CStr, c_int};
+use std::ptr::NonNull;
+
+use super::sqlite::{IoMethods, OpenFlags, RawFile, RawVfs, SyncFlags};
+use super::{Code, Name, RawControl, ShmLock, ShmRegion};
+
+/// A VFS that SQLite knows.
+#[derive(Clone, Copy)]
+pub struct LowerVfs(NonNull<RawVfs>);
+
+// SAFETY: SQLite calls a registered VFS from any thread; a registered VFS stays where it is.
+unsafe impl Send for LowerVfs {}
+// SAFETY: as above.
+unsafe impl Sync for LowerVfs {}
+
+impl LowerVfs {
+    pub(super) fn new(raw: *mut RawVfs) -> Option<Self> {
+        NonNull::new(raw).map(Self)
+    }
+
+    pub(super) fn as_ptr(self) -> *mut RawVfs {
+        self.0.as_ptr()
+    }
+
+    pub(super) fn raw(&self) -> &RawVfs {
+        // SAFETY: SQLite's registered VFSs are never freed while a database may be opened through them.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &CStr {
+        // SAFETY: a registered VFS has a name that ends with a zero byte.
+        unsafe { CStr::from_ptr(self.raw().name) }
+    }
+
+    /// Opens a file, and says with which flags it was opened.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<(LowerFile, OpenFlags), Code> {
+        let open = self.raw().open.ok_or(Code::MISUSE)?;
+        let size = usize::try_from(self.raw().file_size).map_err(|_| Code::MISUSE)?;
+        let mut file = LowerFile {
+            memory: vec![0_u64; size.div_ceil(size_of::<u64>()).max(1)].into_boxed_slice(),
+        };
+        let mut out_flags = flags.0;
+        let name = name.map_or(std::ptr::null(), Name::as_ptr);
+        // SAFETY: the memory has the VFS's own size, zeroed and aligned; the name is null or SQLite's own (I3).
+        let code = unsafe { open(self.as_ptr(), name, file.raw(), flags.0, &raw mut out_flags) };
+        // A file whose methods were set is closed by `drop`, also after an error (sqlite.org/c3ref/vfs.html).
+        Code::check(code)?;
+        Ok((file, OpenFlags(out_flags)))
+    }
+
+    /// Deletes a file; with `sync_dir` its folder is synced after.
+    ///
+    /// # Errors
+    /// As the VFS below has it; `IOERR_DELETE_NOENT` where there is none.
+    pub fn delete(&self, path: &CStr, sync_dir: bool) -> Result<(), Code> {
+        let delete = self.raw().delete.ok_or(Code::MISUSE)?;
+        // SAFETY: the path ends with a zero byte.
+        Code::check(unsafe { delete(self.as_ptr(), path.as_ptr(), c_int::from(sync_dir)) })
+    }
+
+    /// Whether the file can be reached as `flags` asks (`SQLITE_ACCESS_*`).
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn access(&self, path: &CStr, flags: c_int) -> Result<bool, Code> {
+        let access = self.raw().access.ok_or(Code::MISUSE)?;
+        let mut answer = 0;
+        // SAFETY: the path ends with a zero byte; the answer is one int.
+        Code::check(unsafe { access(self.as_ptr(), path.as_ptr(), flags, &raw mut answer) })?;
+        Ok(answer != 0)
+    }
+
+    /// Writes the whole path, with a zero byte behind it, into `out`, and says whether a symbolic link was followed.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
+        let full = self.raw().full_pathname.ok_or(Code::MISUSE)?;
+        let size = c_int::try_from(out.len()).map_err(|_| Code::CANTOPEN)?;
+        // SAFETY: `out` has room for `size` bytes.
+        let code = unsafe { full(self.as_ptr(), path.as_ptr(), size, out.as_mut_ptr().cast()) };
+        if code == OK_SYMLINK {
+            return Ok(true);
+        }
+        Code::check(code).map(|()| false)
+    }
+}
+
+/// SQLITE_OK_SYMLINK: SQLite refuses it where the caller asked for SQLITE_OPEN_NOFOLLOW.
+pub(super) const OK_SYMLINK: c_int = 512;
+
+/// An open file of the VFS below; closed when dropped.
+pub struct LowerFile {
+    memory: Box<[u64]>,
+}
+
+// SAFETY: SQLite moves its files between threads, one call at a time.
+unsafe impl Send for LowerFile {}
+
+impl LowerFile {
+    fn raw(&mut self) -> *mut RawFile {
+        self.memory.as_mut_ptr().cast()
+    }
+
+    fn methods(&self) -> Option<&IoMethods> {
+        // SAFETY: the memory begins with a RawFile, all zero or set by the VFS's xOpen.
+        let methods = unsafe { (*self.memory.as_ptr().cast::<RawFile>()).methods };
+        // SAFETY: null, or a table that lives as long as the file.
+        unsafe { methods.as_ref() }
+    }
+
+    fn method<T>(&self, pick: impl FnOnce(&IoMethods) -> Option<T>) -> Result<T, Code> {
+        self.methods().and_then(pick).ok_or(Code::NOTFOUND)
+    }
+
+    /// Whether it can map shared memory.
+    #[must_use]
+    pub fn has_shm(&self) -> bool {
+        self.methods()
+            .is_some_and(|methods| methods.version >= 2 && methods.shm_map.is_some())
+    }
+
+    /// Reads exactly `out.len()` bytes.
+    ///
+    /// # Errors
+    /// `IOERR_SHORT_READ` where the file ends before; the rest of `out` is then zero.
+    pub fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
+        let read = self.method(|methods| methods.read)?;
+        let size = c_int::try_from(out.len()).map_err(|_| Code::IOERR_READ)?;
+        let offset = i64::try_from(offset).map_err(|_| Code::IOERR_READ)?;
+        // SAFETY: `out` has room for `size` bytes.
+        Code::check(unsafe { read(self.raw(), out.as_mut_ptr().cast(), size, offset) })
+    }
+
+    /// Writes all of `data`.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
+        let write = self.method(|methods| methods.write)?;
+        let size = c_int::try_from(data.len()).map_err(|_| Code::IOERR_WRITE)?;
+        let offset = i64::try_from(offset).map_err(|_| Code::IOERR_WRITE)?;
+        // SAFETY: `data` has `size` bytes.
+        Code::check(unsafe { write(self.raw(), data.as_ptr().cast(), size, offset) })
+    }
+
+    /// Cuts or grows the file.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn truncate(&mut self, size: u64) -> Result<(), Code> {
+        let truncate = self.method(|methods| methods.truncate)?;
+        let size = i64::try_from(size).map_err(|_| Code::IOERR_TRUNCATE)?;
+        // SAFETY: the file is open.
+        Code::check(unsafe { truncate(self.raw(), size) })
+    }
+
+    /// Brings what was written to the disk.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
+        let sync = self.method(|methods| methods.sync)?;
+        // SAFETY: the file is open.
+        Code::check(unsafe { sync(self.raw(), flags.0) })
+    }
+
+    /// The file's size in bytes.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn size(&mut self) -> Result<u64, Code> {
+        let file_size = self.method(|methods| methods.file_size)?;
+        let mut size = 0_i64;
+        // SAFETY: the file is open; the answer is one number.
+        Code::check(unsafe { file_size(self.raw(), &raw mut size) })?;
+        u64::try_from(size).map_err(|_| Code::IOERR)
+    }
+
+    /// Takes a lock (`SQLITE_LOCK_*`).
+    ///
+    /// # Errors
+    /// `BUSY` where another has it.
+    pub fn lock(&mut self, level: c_int) -> Result<(), Code> {
+        let lock = self.method(|methods| methods.lock)?;
+        // SAFETY: the file is open.
+        Code::check(unsafe { lock(self.raw(), level) })
+    }
+
+    /// Gives locks back.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn unlock(&mut self, level: c_int) -> Result<(), Code> {
+        let unlock = self.method(|methods| methods.unlock)?;
+        // SAFETY: the file is open.
+        Code::check(unsafe { unlock(self.raw(), level) })
+    }
+
+    /// Whether anyone holds RESERVED or more.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn check_reserved_lock(&mut self) -> Result<bool, Code> {
+        let check = self.method(|methods| methods.check_reserved_lock)?;
+        let mut answer = 0;
+        // SAFETY: the file is open; the answer is one int.
+        Code::check(unsafe { check(self.raw(), &raw mut answer) })?;
+        Ok(answer != 0)
+    }
+
+    /// Passes a file control down as it came.
+    ///
+    /// # Errors
+    /// `NOTFOUND` where the VFS below does not know it.
+    pub fn control(&mut self, control: &RawControl) -> Result<(), Code> {
+        let method = self.method(|methods| methods.file_control)?;
+        // SAFETY: operation and argument are SQLite's own.
+        Code::check(unsafe { method(self.raw(), control.operation, control.argument) })
+    }
+
+    /// Tells the VFS below that nothing may be mapped.
+    pub fn forbid_mapping(&mut self) {
+        let mut size = 0_i64;
+        if let Ok(method) = self.method(|methods| methods.file_control) {
+            // SAFETY: SQLITE_FCNTL_MMAP_SIZE (18) takes an sqlite3_int64.
+            let _ = unsafe { method(self.raw(), 18, (&raw mut size).cast()) };
+        }
+    }
+
+    /// The unit that the disk writes in one piece.
+    #[must_use]
+    pub fn sector_size(&mut self) -> c_int {
+        match self.method(|methods| methods.sector_size) {
+            // SAFETY: the file is open.
+            Ok(method) => unsafe { method(self.raw()) },
+            Err(_) => 4096,
+        }
+    }
+
+    /// What the device promises: `SQLITE_IOCAP_*`.
+    #[must_use]
+    pub fn device_characteristics(&mut self) -> c_int {
+        match self.method(|methods| methods.device_characteristics) {
+            // SAFETY: the file is open.
+            Ok(method) => unsafe { method(self.raw()) },
+            Err(_) => 0,
+        }
+    }
+
+    /// Maps a region of shared memory; `None` where it does not exist and may not be made.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn shm_map(&mut self, region: c_int, size: c_int, extend: bool) -> Result<Option<ShmRegion>, Code> {
+        let map = self.method(|methods| methods.shm_map)?;
+        let mut start = std::ptr::null_mut();
+        // SAFETY: the file is open; the answer is one pointer.
+        let code = unsafe { map(self.raw(), region, size, c_int::from(extend), &raw mut start) };
+        Code::check(code)?;
+        Ok(ShmRegion::from_raw(start, usize::try_from(size).unwrap_or(0)))
+    }
+
+    /// Takes or gives back locks of the shared memory.
+    ///
+    /// # Errors
+    /// `BUSY` where another has one.
+    pub fn shm_lock(&mut self, lock: ShmLock) -> Result<(), Code> {
+        let method = self.method(|methods| methods.shm_lock)?;
+        // SAFETY: the file is open.
+        Code::check(unsafe { method(self.raw(), lock.first, lock.count, lock.flags()) })
+    }
+
+    /// A memory barrier.
+    pub fn shm_barrier(&mut self) {
+        if let Ok(barrier) = self.method(|methods| methods.shm_barrier) {
+            // SAFETY: the file is open.
+            unsafe { barrier(self.raw()) };
+        }
+    }
+
+    /// Unmaps the shared memory, and deletes it if asked.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn shm_unmap(&mut self, delete: bool) -> Result<(), Code> {
+        let unmap = self.method(|methods| methods.shm_unmap)?;
+        // SAFETY: the file is open.
+        Code::check(unsafe { unmap(self.raw(), c_int::from(delete)) })
+    }
+}
+
+impl Drop for LowerFile {
+    fn drop(&mut self) {
+        if let Ok(close) = self.method(|methods| methods.close) {
+            // SAFETY: the file is open, and this is the last that is done with it.
+            let _ = unsafe { close(self.raw()) };
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Everything in this crate that is unsafe: SQLite's C interface, as values and traits that are safe to use.
+//!
+//! I1. No panic crosses into C: every `extern "C"` function runs its one safe call inside [`guard::guard`].
+//! I2. SQLite calls one file's methods one at a time (a connection's mutex, or the caller's duty in
+//!     single-thread mode: sqlite.org/threadsafe.html), so a file is `&mut` in its methods.
+//! I3. A name that SQLite gives to `xOpen` stays where it is until the file is closed (sqlite.org/c3ref/vfs.html).
+//!
+//! What a file means is left to the modules above: nothing here knows of keys or pages.
+#![expect(unsafe_code, reason = "the one room for it: SQLite's C interface")]
+
+mod api;
+mod code;
+mod control;
+mod file;
+mod fork_page;
+mod function;
+mod guard;
+mod lower;
+mod machine;
+mod module;
+mod name;
+mod shm;
+mod sqlite;
+mod vfs;
+
+pub use api::Api;
+pub use code::Code;
+pub use control::{Connection, Control, Pragma, RawControl, VfsName};
+pub use file::{File, LockLevel};
+pub use fork_page::ForkPage;
+pub use function::{
+    AutoExtension, COPY_COUNT_MAX, Entry, EntryPoint, FileVisit, FunctionCall, Installer, Value, entry_point,
+    install_linked,
+};
+pub use lower::{LowerFile, LowerVfs};
+pub use machine::{cycle_count, os_random};
+pub use module::{Table, TableRow};
+pub use name::Name;
+pub use shm::{ShmLock, ShmMemory, ShmRegion};
+pub use sqlite::{Database, OpenFlags, RawApi, SyncFlags};
+pub use vfs::{Opened, Registered, Vfs, register};

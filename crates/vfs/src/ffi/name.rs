@@ -1,0 +1,76 @@
+//! A file name as SQLite gives it to `xOpen`: with URI parameters behind it.
+
+use std::ffi::{CStr, c_char};
+use std::marker::PhantomData;
+use std::path::Path;
+
+use super::Api;
+
+/// `sqlite3_filename`: valid until the file opened by it is closed.
+pub struct Name<'a> {
+    pointer: *const c_char,
+    api: Api,
+    life: PhantomData<&'a CStr>,
+}
+
+impl<'a> Name<'a> {
+    /// Wraps what SQLite passed to `xOpen`; `None` for a file without a name.
+    pub(super) fn from_raw(pointer: *const c_char, api: Api) -> Option<Self> {
+        (!pointer.is_null()).then_some(Self {
+            pointer,
+            api,
+            life: PhantomData,
+        })
+    }
+
+    pub(super) fn same(&self) -> Self {
+        Self {
+            pointer: self.pointer,
+            api: self.api,
+            life: PhantomData,
+        }
+    }
+
+    pub(super) fn as_ptr(&self) -> *const c_char {
+        self.pointer
+    }
+
+    /// Tells names of one connection apart from equal names of another: SQLite keeps one string per pager.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.pointer.addr()
+    }
+
+    /// The name itself, without parameters.
+    #[must_use]
+    pub fn text(&self) -> &'a CStr {
+        // SAFETY: SQLite's names end with a zero byte and live as long as the file (I3).
+        unsafe { CStr::from_ptr(self.pointer) }
+    }
+
+    /// The name as a path.
+    #[must_use]
+    pub fn path(&self) -> &'a Path {
+        use std::os::unix::ffi::OsStrExt;
+        Path::new(std::ffi::OsStr::from_bytes(self.text().to_bytes()))
+    }
+
+    /// A parameter of the URI by which the database was opened.
+    #[must_use]
+    pub fn parameter(&self, key: &CStr) -> Option<String> {
+        // SAFETY: the name came from SQLite's own xOpen (sqlite.org/c3ref/uri_boolean.html); the key ends with zero.
+        let value = unsafe { (self.api.uri_parameter)(self.pointer, key.as_ptr()) };
+        if value.is_null() {
+            return None;
+        }
+        // SAFETY: a parameter ends with a zero byte and lives as long as the name.
+        let value = unsafe { CStr::from_ptr(value) };
+        Some(value.to_string_lossy().into_owned())
+    }
+
+    /// Of the name of a journal or WAL: the database's.
+    #[must_use]
+    pub fn database(&self) -> Name<'a> {
+        self.api.database_name(self)
+    }
+}

@@ -1,0 +1,162 @@
+//! The SQL functions. They act on the database that their connection has open, and call no SQL.
+
+use std::any::Any;
+use std::ffi::CString;
+
+use selenite_keyring::Unlocked;
+
+use crate::change;
+use crate::database::Content;
+use crate::error::VfsError;
+use crate::ffi::{Code, Entry, FunctionCall, SyncFlags, Table, Value};
+use crate::main_file::MainFile;
+use crate::selenite::{host_of, set_default};
+use crate::status;
+
+/// All of them.
+pub const FUNCTIONS: &[Entry] = &[
+    Entry {
+        name: c"selenite_version",
+        arguments: 0,
+        body: version,
+    },
+    Entry {
+        name: c"selenite_default",
+        arguments: 1,
+        body: default,
+    },
+    Entry {
+        name: c"selenite_last_error",
+        arguments: 0,
+        body: last_error,
+    },
+    Entry {
+        name: c"selenite_apply",
+        arguments: -1,
+        body: apply,
+    },
+    Entry {
+        name: c"selenite_reserve",
+        arguments: 2,
+        body: reserve,
+    },
+    Entry {
+        name: c"selenite_retire",
+        arguments: 1,
+        body: retire,
+    },
+];
+
+/// The table-valued function.
+pub const TABLES: &[Table] = &[Table {
+    name: c"selenite_status",
+    declaration: c"CREATE TABLE x(section TEXT, name TEXT, value, schema HIDDEN)",
+    columns: 3,
+    rows: status_rows,
+}];
+
+fn version(_call: &FunctionCall<'_>) -> Result<Value, String> {
+    Ok(Value::Text(env!("CARGO_PKG_VERSION").to_owned()))
+}
+
+/// `selenite_default(1)`: files that are opened without naming a VFS go through ours; 0 undoes it.
+fn default(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let wanted = call.integer(0).ok_or("selenite_default takes 1 or 0")?;
+    set_default(call.api(), wanted != 0).map_err(|error| error.to_string())?;
+    Ok(Value::Integer(i64::from(wanted != 0)))
+}
+
+/// Why a file was last refused in this process.
+fn last_error(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let host = host_of(call.api()).ok_or("not installed")?;
+    Ok(host.last_error().map_or(Value::Null, Value::Text))
+}
+
+/// `selenite_apply(token [, schema])`: see [`change`].
+fn apply(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let token = call.integer(0).ok_or("selenite_apply takes a token")?;
+    let mut change = Some(change::take(token).ok_or("no change is staged under this token")?);
+    with_main(call, 1, |main| {
+        let change = change.take().ok_or(VfsError::Setting("applied twice".to_owned()))?;
+        let database = main.database.clone();
+        let mut inner = database.lock();
+        database.change_superblock(&mut inner, change)
+    })?;
+    Ok(Value::Integer(1))
+}
+
+/// `selenite_reserve(schema, count)`: a VACUUM that follows leaves `count` bytes free in every page.
+fn reserve(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let schema = schema_of(call, 0)?;
+    let count = call
+        .integer(1)
+        .and_then(|count| i32::try_from(count).ok())
+        .ok_or("a count of bytes is missing")?;
+    call.reserve_bytes(&schema, count).map_err(|code| code.to_string())?;
+    Ok(Value::Integer(i64::from(count)))
+}
+
+/// `selenite_retire(schema)`: marks a file that was replaced by another of the same name, so that whoever still has it
+/// open errs at the next read instead of going on with stale data. Needs the exclusive lock.
+fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
+    with_main(call, 0, |main| {
+        let database = main.database.clone();
+        let mut inner = database.lock();
+        match inner.content() {
+            Content::Sealed(_) => database.change_superblock(&mut inner, |unlocked: &Unlocked| {
+                let mut next = unlocked.with_generation(unlocked.superblock.generation + 1);
+                next.retire();
+                Ok((next, true))
+            }),
+            Content::Empty => Err(VfsError::NotEncrypted("it is empty")),
+            Content::Plain => {
+                if !database.holds_write_lock(&inner) {
+                    return Err(VfsError::Setting("selenite_retire needs BEGIN EXCLUSIVE".to_owned()));
+                }
+                let mut header = [0; 100];
+                inner.lower.read(&mut header, 0)?;
+                // A read and write version of 255 is one that no SQLite knows (sqlite.org/fileformat.html, 1.3.3); the
+                // change counter makes every connection read page 1 again.
+                header[18..20].fill(255);
+                for counter in [24, 92] {
+                    let bytes = [
+                        header[counter],
+                        header[counter + 1],
+                        header[counter + 2],
+                        header[counter + 3],
+                    ];
+                    let next = u32::from_be_bytes(bytes).wrapping_add(1);
+                    header[counter..counter + 4].copy_from_slice(&next.to_be_bytes());
+                }
+                inner.lower.write(&header, 0)?;
+                Ok(inner.lower.sync(SyncFlags::FULL)?)
+            }
+        }
+    })?;
+    Ok(Value::Integer(1))
+}
+
+fn status_rows(file: &mut dyn Any) -> Vec<Vec<Value>> {
+    file.downcast_mut::<MainFile>().map(status::rows).unwrap_or_default()
+}
+
+fn schema_of(call: &FunctionCall<'_>, argument: usize) -> Result<CString, String> {
+    let schema = call.text(argument).unwrap_or_else(|| "main".to_owned());
+    CString::new(schema).map_err(|_| "a schema's name has no zero byte".to_owned())
+}
+
+fn with_main(
+    call: &FunctionCall<'_>,
+    argument: usize,
+    mut body: impl FnMut(&mut MainFile) -> Result<(), VfsError>,
+) -> Result<(), String> {
+    let schema = schema_of(call, argument)?;
+    let mut outcome = Err(VfsError::Lower(Code::NOTFOUND));
+    let visited = call.visit(&schema, &mut |file| {
+        if let Some(main) = file.downcast_mut::<MainFile>() {
+            outcome = body(main);
+        }
+    });
+    visited.map_err(|_| format!("database {} is not open through selenite", schema.to_string_lossy()))?;
+    outcome.map_err(|error| error.to_string())
+}

@@ -1,0 +1,38 @@
+//! Whether this process already has a file open by other means than ours.
+//!
+//! POSIX locks are a process's: closing any descriptor of a file gives up all of them (fcntl(2)). Two copies of SQLite
+//! in one process (Python's `sqlite3` and apsw) that use one file would silently lose theirs.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Whether a descriptor of this process is open on the file at `path`. A file that does not exist is not open, and
+/// where the system lists no descriptors nothing is found.
+#[must_use]
+pub fn has_open(path: &Path) -> bool {
+    // stat, not open: opening and closing would do the very harm.
+    let Ok(wanted) = fs::metadata(path) else { return false };
+    let Ok(descriptors) = fs::read_dir("/proc/self/fd") else {
+        return false;
+    };
+    descriptors.filter_map(Result::ok).any(|entry| {
+        fs::metadata(entry.path()).is_ok_and(|open| open.dev() == wanted.dev() && open.ino() == wanted.ino())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_file_is_found_and_a_closed_one_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        assert!(!has_open(&path));
+        let file = fs::File::create(&path).unwrap();
+        assert!(has_open(&path));
+        drop(file);
+        assert!(!has_open(&path));
+    }
+}

@@ -1,0 +1,48 @@
+//! PRAGMAs that are answered here.
+
+use selenite_format::PageSize;
+
+use crate::database::Content;
+use crate::ffi::Pragma;
+use crate::main_file::MainFile;
+use crate::status;
+
+/// Answers a PRAGMA; `false` leaves it to SQLite.
+pub fn answer(main: &mut MainFile, request: &Pragma<'_>) -> bool {
+    let name = request.name().to_ascii_lowercase();
+    match (name.as_str(), request.argument()) {
+        ("selenite_status", None) => {
+            request.answer(&status::text(main));
+            true
+        }
+        ("page_size", Some(wanted)) => refuse_page_size(main, wanted),
+        _ => false,
+    }
+}
+
+/// A page size that can't be had is logged, and then ignored, as SQLite itself ignores one.
+///
+/// SQLite must not hear of it: its next VACUUM would lay the database out anew, in pages that can't be sealed.
+fn refuse_page_size(main: &MainFile, wanted: &str) -> bool {
+    let present = match main.database.content() {
+        Content::Plain => return false,
+        Content::Sealed(view) => view.geometry.page_size(),
+        Content::Empty => main.database.settings.page_size,
+    };
+    if wanted
+        .trim()
+        .parse::<u32>()
+        .ok()
+        .and_then(|size| PageSize::try_from(size).ok())
+        == Some(present)
+    {
+        return false;
+    }
+    let text = format!(
+        "PRAGMA page_size = {} can't be honoured: pages have {} bytes; give page_size= in the URI of a new database",
+        wanted.trim(),
+        present.as_u32()
+    );
+    main.database.host.remark(&main.database.path, &text);
+    true
+}

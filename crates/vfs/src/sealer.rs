@@ -1,0 +1,103 @@
+//! Seals and opens the pages of one file: keys of the present view, nonces, counters.
+
+use std::sync::Arc;
+
+use selenite_cipher::PageNo;
+use selenite_page::PageCipher;
+
+use crate::database::{Content, Database};
+use crate::error::VfsError;
+use crate::role::Role;
+use crate::session::Nonces;
+use crate::view::View;
+
+/// A file's cipher. It follows the database's view: after a change of keys the next page is sealed under the new.
+pub struct Sealer {
+    role: Role,
+    nonces: Nonces,
+    held: Option<Held>,
+}
+
+struct Held {
+    view_no: u64,
+    view: Arc<View>,
+    cipher: PageCipher,
+}
+
+impl Sealer {
+    /// A cipher for a file of that role.
+    ///
+    /// # Errors
+    /// If the system has no randomness to give.
+    pub fn new(role: Role) -> Result<Self, VfsError> {
+        Ok(Self {
+            role,
+            nonces: Nonces::new()?,
+            held: None,
+        })
+    }
+
+    /// The database's view, unless it is in clear or empty.
+    pub fn view(&mut self, database: &Database) -> Option<Arc<View>> {
+        self.held(database).map(|held| held.view.clone())
+    }
+
+    /// Called when a transaction begins to write: its salts have a seed of their own.
+    ///
+    /// # Errors
+    /// If the system has no randomness to give.
+    pub fn begin(&mut self) -> Result<(), VfsError> {
+        Ok(self.nonces.renew()?)
+    }
+
+    /// Seals SQLite's page into `out`.
+    ///
+    /// # Errors
+    /// `SettingsMismatch` for a page that is none of an encrypted database's.
+    pub fn seal(&mut self, database: &Database, page_no: PageNo, plain: &[u8], out: &mut [u8]) -> Result<(), VfsError> {
+        let role = self.role;
+        let counters = database.host.counters.of(role);
+        self.held(database)
+            .ok_or(VfsError::SettingsMismatch("a page written before the database"))?;
+        let Some(held) = self.held.as_mut() else {
+            return Err(VfsError::BothDamaged);
+        };
+        let suite = held.view.page_keys.sealing_suite();
+        let nonce = self.nonces.draw(suite)?;
+        counters
+            .seal(plain.len(), || held.cipher.seal(page_no, nonce, plain, out))
+            .map_err(|error| VfsError::of_page(error, role, page_no.0))
+    }
+
+    /// Opens a sealed image into `out`, with zeros where the trailer was. `out` is zero on error.
+    ///
+    /// # Errors
+    /// `Unauthentic`, `UnknownEpoch`, `DeprecatedSuite`: of this page alone.
+    pub fn open(&mut self, database: &Database, page_no: PageNo, image: &[u8], out: &mut [u8]) -> Result<(), VfsError> {
+        let role = self.role;
+        let counters = database.host.counters.of(role);
+        let Some(held) = self.held(database) else {
+            out.fill(0);
+            return Err(VfsError::SettingsMismatch("a page read before the database"));
+        };
+        counters
+            .open(image.len(), || held.cipher.open(page_no, image, out))
+            .map_err(|error| {
+                counters.refuse();
+                VfsError::of_page(error, role, page_no.0)
+            })
+    }
+
+    fn held(&mut self, database: &Database) -> Option<&mut Held> {
+        let view_no = database.view_no();
+        if self.held.as_ref().is_none_or(|held| held.view_no != view_no) {
+            let Content::Sealed(view) = database.content() else {
+                self.held = None;
+                return None;
+            };
+            let cipher = PageCipher::new(view.page_keys.clone());
+            self.held = Some(Held { view_no, view, cipher });
+        }
+        self.held.as_mut()
+    }
+}

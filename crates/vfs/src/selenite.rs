@@ -1,0 +1,199 @@
+//! The VFS `selenite`: which file gets which treatment, by its role.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_int};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::clear_file::ClearFile;
+use crate::database::{Content, Database};
+use crate::error::VfsError;
+use crate::ffi::{Api, Code, LowerVfs, Name, OpenFlags, Opened, Registered, Vfs, register};
+use crate::host::Host;
+use crate::journal_file::JournalFile;
+use crate::main_file::MainFile;
+use crate::nameless_file::NamelessFile;
+use crate::own_descriptors;
+use crate::role::Role;
+use crate::settings::Settings;
+use crate::wal_file::WalFile;
+
+/// The VFS of one copy of SQLite.
+pub struct Selenite {
+    host: Arc<Host>,
+}
+
+/// What is known of every copy of SQLite in this process that has loaded us.
+struct Installed {
+    host: Arc<Host>,
+    registered: Registered,
+}
+
+static INSTALLED: Mutex<BTreeMap<usize, Installed>> = Mutex::new(BTreeMap::new());
+
+/// Makes the VFS known to a copy of SQLite, once: above the VFS that is the default one then, not "unix" by name.
+///
+/// `SELENITE_DEFAULT=1` makes it the default one at once.
+///
+/// # Errors
+/// A text for people.
+pub fn install(api: Api) -> Result<(), String> {
+    let lower = api.find_vfs(None).ok_or("SQLite has no VFS")?;
+    install_above(api, lower)
+}
+
+/// As [`install`], above a VFS of the caller's choice: a test's.
+///
+/// # Errors
+/// A text for people.
+pub fn install_above(api: Api, lower: LowerVfs) -> Result<(), String> {
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if installed.contains_key(&api.identity()) {
+        return Ok(());
+    }
+    let host = Arc::new(Host::new(api, lower));
+    let default = std::env::var_os("SELENITE_DEFAULT").is_some_and(|value| value == "1");
+    let registered = register_above(&host, c"selenite", default).map_err(|code| code.to_string())?;
+    installed.insert(api.identity(), Installed { host, registered });
+    Ok(())
+}
+
+/// Registers a further VFS of the same kind, under another name and above another VFS.
+///
+/// # Errors
+/// As `sqlite3_vfs_register` has it.
+pub fn register_above(host: &Arc<Host>, name: &CStr, default: bool) -> Result<Registered, Code> {
+    register(
+        host.api,
+        name,
+        host.lower,
+        Box::new(Selenite { host: host.clone() }),
+        default,
+    )
+}
+
+pub(crate) fn host_of(api: &Api) -> Option<Arc<Host>> {
+    let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    installed.get(&api.identity()).map(|installed| installed.host.clone())
+}
+
+pub(crate) fn set_default(api: &Api, default: bool) -> Result<(), Code> {
+    let registered = {
+        let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+        installed.get(&api.identity()).ok_or(Code::MISUSE)?.registered
+    };
+    if default {
+        return registered.set_default(true);
+    }
+    // SQLite has no call that takes the default away: the VFS below is put before ours again.
+    let host = host_of(api).ok_or(Code::MISUSE)?;
+    host.api.prefer(host.lower)
+}
+
+impl Selenite {
+    fn try_open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<Opened, VfsError> {
+        match (Role::of(flags, name.is_some()), name) {
+            (Role::Main, Some(name)) => self.open_main(name, flags),
+            (Role::Wal, Some(name)) => self.open_beside(name, flags, Role::Wal),
+            (Role::Journal, Some(name)) => self.open_beside(name, flags, Role::Journal),
+            (Role::SuperJournal, Some(name)) => {
+                let (lower, flags) = self.host.lower.open(Some(name), flags)?;
+                Ok(Opened {
+                    file: Box::new(ClearFile::new(lower)),
+                    flags,
+                    has_shm: false,
+                })
+            }
+            (Role::Nameless, name) => {
+                let (lower, flags) = self.host.lower.open(name, flags)?;
+                let file = NamelessFile::new(self.host.clone(), lower)?;
+                Ok(Opened {
+                    file: Box::new(file),
+                    flags,
+                    has_shm: false,
+                })
+            }
+            (Role::Main | Role::Wal | Role::Journal | Role::SuperJournal, None) => Err(Code::CANTOPEN.into()),
+        }
+    }
+
+    fn open_main(&self, name: &Name<'_>, flags: OpenFlags) -> Result<Opened, VfsError> {
+        let config = Host::load_config()?;
+        let settings = Settings::read(name, &|variable| std::env::var_os(variable), &config)?;
+        let path = name.path();
+        let text = path.to_string_lossy().into_owned();
+        if !self.host.has_open(&text) && own_descriptors::has_open(path) && !self.is_ours(path) {
+            return Err(VfsError::OtherSqlite);
+        }
+        let creates = flags.has(OpenFlags::CREATE) && settings.identity.is_none();
+        if creates && is_missing_or_empty(path) {
+            return Err(VfsError::Key(selenite_keyring::KeyError::NoKey));
+        }
+        let (lower, flags) = self.host.lower.open(Some(name), flags)?;
+        let has_shm = lower.has_shm();
+        let database = Arc::new(Database::open(self.host.clone(), config, settings, text, lower)?);
+        self.host.enter(name, &database);
+        let file = MainFile::new(database)?;
+        Ok(Opened {
+            file: Box::new(file),
+            flags,
+            has_shm,
+        })
+    }
+
+    /// A WAL or journal, treated as its database is.
+    fn open_beside(&self, name: &Name<'_>, flags: OpenFlags, role: Role) -> Result<Opened, VfsError> {
+        let database = self.host.find(&name.database());
+        let (lower, flags) = self.host.lower.open(Some(name), flags)?;
+        let is_plain = database
+            .as_ref()
+            .is_none_or(|database| matches!(database.content(), Content::Plain));
+        let file: Box<dyn crate::ffi::File> = match (database, role) {
+            (Some(database), Role::Wal) if !is_plain => Box::new(WalFile::new(database, lower)?),
+            (Some(database), _) if !is_plain => Box::new(JournalFile::new(database, lower)?),
+            // Without its database (SQLite looks for super-journals in the journals of others) it is only read.
+            (None, _) if !flags.has(OpenFlags::READ_ONLY) => {
+                return Err(VfsError::SettingsMismatch("a journal without its database"));
+            }
+            _ => Box::new(ClearFile::new(lower)),
+        };
+        Ok(Opened {
+            file,
+            flags,
+            has_shm: false,
+        })
+    }
+
+    /// Whether a descriptor of this process on that file may be this copy's own, under another path.
+    fn is_ours(&self, path: &Path) -> bool {
+        std::fs::canonicalize(path).is_ok_and(|real| self.host.has_open(&real.to_string_lossy()))
+    }
+}
+
+impl Vfs for Selenite {
+    fn open(&self, name: Option<&Name<'_>>, flags: OpenFlags) -> Result<Opened, Code> {
+        self.try_open(name, flags).map_err(|error| {
+            let path = name.map_or_else(
+                || "a temporary file".into(),
+                |name| name.path().to_string_lossy().into_owned(),
+            );
+            self.host.report(&path, &error)
+        })
+    }
+
+    fn delete(&self, path: &CStr, sync_dir: bool) -> Result<(), Code> {
+        self.host.lower.delete(path, sync_dir)
+    }
+
+    fn access(&self, path: &CStr, flags: c_int) -> Result<bool, Code> {
+        self.host.lower.access(path, flags)
+    }
+
+    fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
+        self.host.lower.full_pathname(path, out)
+    }
+}
+
+fn is_missing_or_empty(path: &Path) -> bool {
+    std::fs::metadata(path).map_or(true, |metadata| metadata.len() == 0)
+}

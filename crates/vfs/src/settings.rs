@@ -1,0 +1,120 @@
+//! What the caller asked for: the URI's parameters, then the environment, then the config file.
+
+use std::ffi::{CStr, OsString};
+
+use selenite_cipher::Suite;
+use selenite_format::{AutoVacuum, PageSize};
+use selenite_keyring::{Config, Spec};
+
+use crate::error::VfsError;
+use crate::ffi::Name;
+
+/// The settings of one database. None of them is a secret: an identity is named, never given.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the identity is.
+    pub identity: Option<Spec>,
+    /// The page size of a new database.
+    pub page_size: PageSize,
+    /// The suite of a new database.
+    pub suite: Suite,
+    /// How a new database gives up free pages.
+    pub auto_vacuum: AutoVacuum,
+    /// Whether a database in clear is admitted.
+    pub allow_plain: bool,
+    /// Whether TRIPLE_DES_3KEY is.
+    pub allow_deprecated: bool,
+}
+
+/// A variable of the environment.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+impl Settings {
+    /// Reads the settings for a database that is being opened.
+    ///
+    /// # Errors
+    /// [`VfsError::Setting`] names the parameter and what it may be.
+    pub fn read(name: &Name<'_>, environment: Environment<'_>, config: &Config) -> Result<Self, VfsError> {
+        let lookup = |key: &'static CStr, variable: &'static str| -> Result<Option<String>, VfsError> {
+            if let Some(value) = name.parameter(key) {
+                return Ok(Some(value));
+            }
+            environment(variable)
+                .map(|value| {
+                    value
+                        .into_string()
+                        .map_err(|_| VfsError::Setting(format!("{variable} is not valid UTF-8")))
+                })
+                .transpose()
+        };
+        // `Config::load` has read SELENITE_IDENTITY.
+        let identity = match name.parameter(c"selenite_identity") {
+            Some(spec) => Some(spec.parse()?),
+            None => config.identity().cloned(),
+        };
+        Ok(Self {
+            identity,
+            page_size: parse(
+                lookup(c"page_size", "SELENITE_PAGE_SIZE")?,
+                PageSize::DEFAULT,
+                parse_page_size,
+            )?,
+            suite: parse(lookup(c"cipher", "SELENITE_CIPHER")?, Suite::Aes256, parse_suite)?,
+            auto_vacuum: parse(
+                lookup(c"auto_vacuum", "SELENITE_AUTO_VACUUM")?,
+                AutoVacuum::None,
+                parse_auto_vacuum,
+            )?,
+            allow_plain: parse(lookup(c"plain", "SELENITE_PLAIN")?, false, |value| {
+                parse_allow("plain", value)
+            })?,
+            allow_deprecated: parse(lookup(c"deprecated", "SELENITE_DEPRECATED")?, false, |value| {
+                parse_allow("deprecated", value)
+            })?,
+        })
+    }
+}
+
+fn parse<T>(
+    value: Option<String>,
+    otherwise: T,
+    parse: impl FnOnce(&str) -> Result<T, VfsError>,
+) -> Result<T, VfsError> {
+    value.map_or(Ok(otherwise), |value| parse(&value))
+}
+
+fn parse_page_size(value: &str) -> Result<PageSize, VfsError> {
+    value
+        .parse::<u32>()
+        .ok()
+        .and_then(|size| PageSize::try_from(size).ok())
+        .ok_or_else(|| VfsError::Setting(format!("page_size {value} is not a power of two from 1024 to 65536")))
+}
+
+fn parse_suite(value: &str) -> Result<Suite, VfsError> {
+    Suite::from_name(value).ok_or_else(|| {
+        let names: Vec<_> = Suite::ALL.iter().map(|suite| suite.name()).collect();
+        VfsError::Setting(format!("cipher {value} is none of {}", names.join(", ")))
+    })
+}
+
+fn parse_auto_vacuum(value: &str) -> Result<AutoVacuum, VfsError> {
+    match value.to_ascii_lowercase().as_str() {
+        "none" | "0" => Ok(AutoVacuum::None),
+        "full" | "1" => Ok(AutoVacuum::Full),
+        "incremental" | "2" => Ok(AutoVacuum::Incremental),
+        _ => Err(VfsError::Setting(format!(
+            "auto_vacuum {value} is none of none, full, incremental"
+        ))),
+    }
+}
+
+fn parse_allow(key: &'static str, value: &str) -> Result<bool, VfsError> {
+    match value {
+        "allow" => Ok(true),
+        "refuse" | "" => Ok(false),
+        _ => Err(VfsError::Setting(format!(
+            "{key} is {value}: it may be allow or refuse"
+        ))),
+    }
+}

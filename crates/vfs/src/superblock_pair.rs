@@ -1,0 +1,160 @@
+//! The two superblocks on disk: which one counts, and how the other is written (FORMAT 3.6, 3.7).
+//!
+//! S1. A superblock is written only over the one that does not count, while the other is whole.
+//! S2. What takes a right away is in both places, synced, before it is reported.
+
+use selenite_format::{Chosen, PREFIX_SIZE, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, choose};
+use selenite_keyring::Unlocked;
+
+use crate::error::VfsError;
+use crate::ffi::{Code, LowerFile, SyncFlags};
+
+/// The first bytes of both places: if they are as they were, so are the superblocks.
+///
+/// The head holds the generation, which every change raises.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Heads([[u8; HEAD_SIZE]; 2]);
+
+impl Heads {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn read(file: &mut LowerFile) -> Result<Self, Code> {
+        let mut heads = [[0; HEAD_SIZE]; 2];
+        read_or_zero(file, &mut heads[0], SUPERBLOCK_A)?;
+        read_or_zero(file, &mut heads[1], SUPERBLOCK_B)?;
+        Ok(Self(heads))
+    }
+}
+
+/// What stands in front of a file's pages.
+pub enum Prefix {
+    /// Nothing yet: no file, or a creation that was cut off.
+    Empty,
+    /// An SQLite database in clear.
+    Plain,
+    /// A superblock that counts, and the place it is in.
+    Sealed {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Where it is.
+        place: Place,
+        /// What both began with when they were read.
+        heads: Heads,
+    },
+    /// Neither a database in clear nor one of ours.
+    Foreign,
+    /// Superblocks that are both damaged.
+    Torn,
+}
+
+/// One of the two places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// At 0.
+    A,
+    /// At 32768.
+    B,
+}
+
+impl Place {
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+
+    fn offset(self) -> u64 {
+        match self {
+            Self::A => SUPERBLOCK_A,
+            Self::B => SUPERBLOCK_B,
+        }
+    }
+}
+
+/// Reads what stands in front of the pages.
+///
+/// # Errors
+/// As the VFS below has it.
+pub fn read_prefix(file: &mut LowerFile) -> Result<Prefix, Code> {
+    let file_size = file.size()?;
+    if file_size == 0 {
+        return Ok(Prefix::Empty);
+    }
+    let heads = Heads::read(file)?;
+    let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
+    let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
+    let a_size = read_or_zero(file, &mut a, SUPERBLOCK_A)?.min(file_size);
+    read_or_zero(file, &mut b, SUPERBLOCK_B)?;
+    a.truncate(usize::try_from(a_size).unwrap_or(SUPERBLOCK_SIZE_MAX));
+    if file_size < PREFIX_SIZE {
+        let b_size = file_size.saturating_sub(SUPERBLOCK_B);
+        b.truncate(usize::try_from(b_size).unwrap_or(SUPERBLOCK_SIZE_MAX));
+    }
+    Ok(match choose(&a, &b, file_size) {
+        Chosen::A(bytes) => Prefix::Sealed {
+            bytes: bytes.to_vec(),
+            place: Place::A,
+            heads,
+        },
+        Chosen::B(bytes) => Prefix::Sealed {
+            bytes: bytes.to_vec(),
+            place: Place::B,
+            heads,
+        },
+        Chosen::Empty => Prefix::Empty,
+        Chosen::Plain => Prefix::Plain,
+        Chosen::Foreign => Prefix::Foreign,
+        Chosen::Torn => Prefix::Torn,
+    })
+}
+
+/// Writes both superblocks of a new database, and syncs: before its first page (FORMAT 2.6).
+///
+/// # Errors
+/// As the VFS below has it; the file then counts as empty, or as whole.
+pub fn store_new(file: &mut LowerFile, new: Unlocked) -> Result<(Unlocked, Place), VfsError> {
+    let first = new.encode()?;
+    let second = new.with_generation(new.superblock.generation + 1);
+    file.write(&first, SUPERBLOCK_A)?;
+    file.write(&second.encode()?, SUPERBLOCK_B)?;
+    file.sync(SyncFlags::FULL)?;
+    Ok((second, Place::B))
+}
+
+/// Replaces the superblock in `current`, which counts and is whole: the caller has just read it, under SQLite's
+/// write lock. `new` is of the next generation.
+///
+/// # Errors
+/// As the VFS below has it; then the old one counts, or the new one, each whole.
+pub fn store(
+    file: &mut LowerFile,
+    current: Place,
+    new: Unlocked,
+    takes_rights_away: bool,
+) -> Result<(Unlocked, Place), VfsError> {
+    file.write(&new.encode()?, current.other().offset())?;
+    file.sync(SyncFlags::FULL)?;
+    if !takes_rights_away {
+        return Ok((new, current.other()));
+    }
+    let twin = new.with_generation(new.superblock.generation + 1);
+    file.write(&twin.encode()?, current.offset())?;
+    file.sync(SyncFlags::FULL)?;
+    Ok((twin, current))
+}
+
+/// Reads; what lies beyond the end stays zero. Answers how far the file may reach.
+fn read_or_zero(file: &mut LowerFile, out: &mut [u8], offset: u64) -> Result<u64, Code> {
+    match file.read(out, offset) {
+        Ok(()) | Err(Code::IOERR_SHORT_READ) => Ok(u64::try_from(out.len()).unwrap_or(u64::MAX)),
+        Err(code) => Err(code),
+    }
+}
+
+/// Magic, length, generation and database id lie in the first 64 bytes (FORMAT 3.1).
+const HEAD_SIZE: usize = 64;

@@ -1,0 +1,429 @@
+//! The write-ahead log (FORMAT 6).
+//!
+//! W1. A frame's page number and place are bound to it: the page by its tag, the header block by its tweak. A frame
+//!     that was moved opens to salts that are not the log's.
+//! W2. Recovery and `walRewriteChecksums` both read a frame's header and page at once. An unauthentic frame ends the
+//!     log for the first, and is an error for the second, which would sign it anew: what this connection wrote in the
+//!     transaction under way is the second's (`Own`).
+//! W3. A key that is not at hand never ends the log: committed transactions would be thrown away (FORMAT 6.4).
+
+use std::any::Any;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use selenite_cipher::PageNo;
+use selenite_format::FileOffset;
+use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Position};
+
+use crate::database::{Content, Database};
+use crate::device;
+use crate::error::VfsError;
+use crate::ffi::{Code, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags};
+use crate::role::Role;
+use crate::sealer::Sealer;
+use crate::view::View;
+
+/// An open WAL.
+pub struct WalFile {
+    database: Arc<Database>,
+    lower: LowerFile,
+    sealer: Sealer,
+    /// The header as SQLite knows it: its salts are those of every frame that counts.
+    header: Option<[u8; HEADER_SIZE]>,
+    /// The frame header written last.
+    pending: Option<(u64, PageNo)>,
+    own: Own,
+    /// One frame as it lies on disk.
+    frame: Vec<u8>,
+    /// The opened page, where SQLite wants a part of it.
+    page: Vec<u8>,
+}
+
+/// The frames that this connection wrote in its present transaction.
+///
+/// Under one hold of the write lock, that is: frames that were rolled back may be another's by now. In exclusive mode
+/// there is one hold; then a frame behind a commit begins the next transaction.
+#[derive(Default)]
+struct Own {
+    frames: Option<(u64, u64)>,
+    committed: bool,
+    write_count: u64,
+}
+
+impl Own {
+    fn note(&mut self, frame: u64, commits: bool, write_count: u64) -> bool {
+        if self.write_count != write_count {
+            *self = Self {
+                write_count,
+                ..Self::default()
+            };
+        }
+        let begins = match self.frames {
+            Some((first, last)) if !(self.committed && frame > last) => {
+                self.frames = Some((first.min(frame), last.max(frame)));
+                false
+            }
+            Some(_) | None => {
+                self.frames = Some((frame, frame));
+                self.committed = false;
+                true
+            }
+        };
+        self.committed |= commits;
+        begins
+    }
+
+    fn has(&self, frame: u64, write_count: u64) -> bool {
+        self.write_count == write_count && self.frames.is_some_and(|(first, last)| first <= frame && frame <= last)
+    }
+}
+
+/// What became of a frame.
+enum Opened {
+    Page,
+    /// The log ends before this frame.
+    End,
+}
+
+impl WalFile {
+    /// A WAL that was just opened.
+    ///
+    /// # Errors
+    /// If the system has no randomness to give.
+    pub fn new(database: Arc<Database>, lower: LowerFile) -> Result<Self, VfsError> {
+        Ok(Self {
+            database,
+            lower,
+            sealer: Sealer::new(Role::Wal)?,
+            header: None,
+            pending: None,
+            own: Own::default(),
+            frame: Vec::new(),
+            page: Vec::new(),
+        })
+    }
+
+    fn view(&mut self) -> Result<Option<Arc<View>>, VfsError> {
+        let view = self.sealer.view(&self.database);
+        if view.is_none() && !matches!(self.database.content(), Content::Plain) {
+            return Err(VfsError::SettingsMismatch("a WAL without its database"));
+        }
+        Ok(view)
+    }
+
+    fn try_read(&mut self, out: &mut [u8], offset: u64) -> Result<(), VfsError> {
+        let Some(view) = self.view()? else {
+            return Ok(self.lower.read(out, offset)?);
+        };
+        let page_size = view.geometry.page_size();
+        match wal::position(FileOffset(offset), page_size) {
+            Position::Header(within) => self.read_header(out, within),
+            Position::Frame { index, within: 0 } if out.len() == FRAME_HEADER_SIZE + page_size.bytes() => {
+                self.read_whole_frame(index, out, &view)
+            }
+            Position::Frame { index, within } if within + out.len() <= FRAME_HEADER_SIZE => {
+                self.read_frame_header(index, within, out, &view)
+            }
+            Position::Frame {
+                index,
+                within: FRAME_HEADER_SIZE,
+            } if out.len() == page_size.bytes() => self.read_frame_page(index, out, &view),
+            Position::Frame { index, within }
+                if within >= FRAME_HEADER_SIZE && within + out.len() <= FRAME_HEADER_SIZE + page_size.bytes() =>
+            {
+                let mut page = std::mem::take(&mut self.page);
+                page.resize(page_size.bytes(), 0);
+                let read = self.read_frame_page(index, &mut page, &view);
+                let start = within - FRAME_HEADER_SIZE;
+                out.copy_from_slice(&page[start..start + out.len()]);
+                page.fill(0);
+                self.page = page;
+                read
+            }
+            Position::Frame { .. } => {
+                out.fill(0);
+                Err(VfsError::SettingsMismatch("a read of the WAL across frames"))
+            }
+        }
+    }
+
+    fn read_header(&mut self, out: &mut [u8], within: usize) -> Result<(), VfsError> {
+        out.fill(0);
+        let mut disk = [0; HEADER_SIZE];
+        self.lower.read(&mut disk, 0)?;
+        // A header that is not one of ours is given as it is: SQLite then takes the log for empty, or refuses it.
+        let header = wal::header_from_disk(&disk).unwrap_or(disk);
+        self.header = Some(header);
+        let Some(wanted) = header.get(within..within + out.len()) else {
+            return Err(VfsError::SettingsMismatch("a read of the WAL across its header"));
+        };
+        out.copy_from_slice(wanted);
+        Ok(())
+    }
+
+    /// Loads a frame as it lies on disk, and opens its header's block.
+    fn load_frame(&mut self, index: u64, view: &View) -> Result<FrameHeader, VfsError> {
+        let page_size = view.geometry.page_size();
+        self.frame.resize(FRAME_HEADER_SIZE + page_size.bytes(), 0);
+        self.lower
+            .read(&mut self.frame, wal::frame_offset(index, page_size).0)?;
+        let Some(header) = self.frame.first_chunk() else {
+            return Err(Code::IOERR_READ.into());
+        };
+        Ok(open_header(index, header, view))
+    }
+
+    fn read_frame_header(&mut self, index: u64, within: usize, out: &mut [u8], view: &View) -> Result<(), VfsError> {
+        out.fill(0);
+        let mut bytes = [0; FRAME_HEADER_SIZE];
+        self.lower
+            .read(&mut bytes, wal::frame_offset(index, view.geometry.page_size()).0)?;
+        let header = open_header(index, &bytes, view).encode();
+        out.copy_from_slice(&header[within..within + out.len()]);
+        Ok(())
+    }
+
+    /// SQLite reads header and page at once to recover a log, and to sign rewritten frames anew (W2).
+    fn read_whole_frame(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
+        out.fill(0);
+        let header = self.load_frame(index, view)?;
+        let (head, page) = out.split_at_mut(FRAME_HEADER_SIZE);
+        let is_own = self.own.has(index, self.database.wal_write_count());
+        if header.salts() != self.salts()? {
+            if is_own {
+                return Err(VfsError::Unauthentic {
+                    role: Role::Wal,
+                    page_no: header.page_no.0,
+                });
+            }
+            // FORMAT 6.4, 1: SQLite sees salts that are not the log's, and ends it here.
+            head.copy_from_slice(&header.encode());
+            return Ok(());
+        }
+        match self.open_recovered(header.page_no, page, is_own)? {
+            Opened::Page => head.copy_from_slice(&header.encode()),
+            Opened::End => page.fill(0),
+        }
+        Ok(())
+    }
+
+    /// FORMAT 6.4, 2 to 4.
+    fn open_recovered(&mut self, page_no: PageNo, out: &mut [u8], is_own: bool) -> Result<Opened, VfsError> {
+        match self.open_loaded(page_no, out) {
+            Ok(()) => Ok(Opened::Page),
+            Err(VfsError::Unauthentic { role, page_no }) if !is_own => {
+                let text = format!("page {page_no} of the {role} is not authentic: the log ends before it");
+                self.database.host.remark(&self.database.path, &text);
+                Ok(Opened::End)
+            }
+            Err(VfsError::UnknownEpoch { epoch, .. }) if !is_own && !self.is_above_highest(epoch) => Ok(Opened::End),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn is_above_highest(&mut self, epoch: u32) -> bool {
+        self.sealer
+            .view(&self.database)
+            .is_none_or(|view| epoch > view.page_keys.epoch_max().0)
+    }
+
+    fn read_frame_page(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
+        out.fill(0);
+        let header = self.load_frame(index, view)?;
+        if header.salts() != self.salts()? {
+            // Another connection may have begun the log anew since its header was read.
+            self.header = None;
+            if header.salts() != self.salts()? {
+                return Err(VfsError::Unauthentic {
+                    role: Role::Wal,
+                    page_no: header.page_no.0,
+                });
+            }
+        }
+        self.open_loaded(header.page_no, out)
+    }
+
+    /// Opens the page of the frame that was loaded.
+    fn open_loaded(&mut self, page_no: PageNo, out: &mut [u8]) -> Result<(), VfsError> {
+        let image = &self.frame[FRAME_HEADER_SIZE..];
+        match self.sealer.open(&self.database, page_no, image, out) {
+            Err(VfsError::UnknownEpoch { .. }) => {
+                self.database.refresh(&mut self.database.lock())?;
+                self.sealer.open(&self.database, page_no, image, out)
+            }
+            opened => opened,
+        }
+    }
+
+    fn salts(&mut self) -> Result<[u8; 8], VfsError> {
+        let header = match self.header {
+            Some(header) => header,
+            None => {
+                let mut header = [0; HEADER_SIZE];
+                self.read_header(&mut header, 0)?;
+                header
+            }
+        };
+        let mut salts = [0; 8];
+        salts.copy_from_slice(&header[16..24]);
+        Ok(salts)
+    }
+
+    fn try_write(&mut self, data: &[u8], offset: u64) -> Result<(), VfsError> {
+        let Some(view) = self.view()? else {
+            return Ok(self.lower.write(data, offset)?);
+        };
+        let page_size = view.geometry.page_size();
+        match wal::position(FileOffset(offset), page_size) {
+            Position::Header(0) if data.len() == HEADER_SIZE => self.write_header(data, page_size.as_u32()),
+            Position::Frame { index, within: 0 } if data.len() == FRAME_HEADER_SIZE => {
+                self.write_frame_header(index, data, &view)
+            }
+            Position::Frame {
+                index,
+                within: FRAME_HEADER_SIZE,
+            } if data.len() == page_size.bytes() => self.write_frame_page(index, data, &view),
+            Position::Header(_) | Position::Frame { .. } => Err(VfsError::SettingsMismatch(
+                "a write to the WAL that is not a header or a whole page",
+            )),
+        }
+    }
+
+    fn write_header(&mut self, data: &[u8], page_size: u32) -> Result<(), VfsError> {
+        let header: [u8; HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
+        let disk = wal::header_to_disk(&header).map_err(|_| VfsError::SettingsMismatch("the header of the WAL"))?;
+        if header[8..12] != page_size.to_be_bytes() {
+            return Err(VfsError::SettingsMismatch("the page size of the WAL"));
+        }
+        self.header = None;
+        self.pending = None;
+        self.own = Own::default();
+        self.lower.write(&disk, 0)?;
+        self.header = Some(header);
+        Ok(())
+    }
+
+    fn write_frame_header(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
+        let bytes: &[u8; FRAME_HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
+        let mut header = FrameHeader::parse(bytes);
+        if self
+            .own
+            .note(index, header.commit_size != 0, self.database.wal_write_count())
+        {
+            self.sealer.begin()?;
+        }
+        view.log_key
+            .seal_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
+        self.pending = Some((index, header.page_no));
+        Ok(self
+            .lower
+            .write(&header.encode(), wal::frame_offset(index, view.geometry.page_size()).0)?)
+    }
+
+    fn write_frame_page(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
+        let page_size = view.geometry.page_size();
+        let offset = wal::frame_offset(index, page_size).0;
+        let page_no = match self.pending {
+            Some((frame, page_no)) if frame == index => page_no,
+            // A cache spill rewrites the page of a frame whose header stands: SQLite writes no header then.
+            Some(_) | None => {
+                let mut bytes = [0; FRAME_HEADER_SIZE];
+                self.lower.read(&mut bytes, offset)?;
+                FrameHeader::parse(&bytes).page_no
+            }
+        };
+        self.frame.resize(FRAME_HEADER_SIZE + page_size.bytes(), 0);
+        let image = &mut self.frame[FRAME_HEADER_SIZE..];
+        self.sealer.seal(&self.database, page_no, data, image)?;
+        Ok(self.lower.write(image, offset + FRAME_HEADER_SIZE_U64)?)
+    }
+
+    fn report<T>(&self, result: Result<T, VfsError>) -> Result<T, Code> {
+        result.map_err(|error| self.database.report(&error))
+    }
+}
+
+/// A frame's header with its block opened: the salts tell whether it is a frame of this log, at this place.
+fn open_header(index: u64, bytes: &[u8; FRAME_HEADER_SIZE], view: &View) -> FrameHeader {
+    let mut header = FrameHeader::parse(bytes);
+    view.log_key
+        .open_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
+    header
+}
+
+impl File for WalFile {
+    fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
+        let read = self.try_read(out, offset);
+        self.report(read)
+    }
+
+    fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
+        let written = self.try_write(data, offset);
+        self.report(written)
+    }
+
+    fn truncate(&mut self, size: u64) -> Result<(), Code> {
+        self.pending = None;
+        self.lower.truncate(size)
+    }
+
+    fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
+        self.lower.sync(flags)
+    }
+
+    fn size(&mut self) -> Result<u64, Code> {
+        self.lower.size()
+    }
+
+    fn lock(&mut self, level: LockLevel) -> Result<(), Code> {
+        self.lower.lock(level.0)
+    }
+
+    fn unlock(&mut self, level: LockLevel) -> Result<(), Code> {
+        self.lower.unlock(level.0)
+    }
+
+    fn check_reserved_lock(&mut self) -> Result<bool, Code> {
+        self.lower.check_reserved_lock()
+    }
+
+    fn control(&mut self, control: &mut RawControl) -> Result<(), Code> {
+        let is_plain = matches!(self.database.content(), Content::Plain);
+        device::control_beside_main(is_plain, &mut self.lower, control)
+    }
+
+    fn sector_size(&mut self) -> c_int {
+        self.lower.sector_size()
+    }
+
+    fn device_characteristics(&mut self) -> c_int {
+        let is_plain = matches!(self.database.content(), Content::Plain);
+        device::characteristics(self.lower.device_characteristics(), is_plain)
+    }
+
+    fn shm_map(&mut self, _region: c_int, _size: c_int, _extend: bool) -> Result<Option<ShmRegion>, Code> {
+        Err(Code::IOERR_SHMMAP)
+    }
+
+    fn shm_lock(&mut self, _lock: ShmLock) -> Result<(), Code> {
+        Err(Code::MISUSE)
+    }
+
+    fn shm_barrier(&mut self) {}
+
+    fn shm_unmap(&mut self, _delete: bool) -> Result<(), Code> {
+        Ok(())
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl Drop for WalFile {
+    fn drop(&mut self) {
+        self.page.fill(0);
+    }
+}
+
+const FRAME_HEADER_SIZE_U64: u64 = 24;
