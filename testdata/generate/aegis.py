@@ -152,6 +152,30 @@ def seal_256x4(key, nonce, associated_data, plain):
     return _seal(_State256(key, nonce), associated_data, plain)
 
 
+def _open(state, associated_data, sealed):
+    for block in _blocks(associated_data, state.rate):
+        state.absorb(block)
+    plain = b""
+    for block in _blocks(sealed, state.rate):
+        room = len(sealed) - len(plain)
+        part = xor(block, state.keystream())[:room]
+        state.absorb(part.ljust(state.rate, b"\0"))
+        plain += part
+    lengths = (8 * len(associated_data)).to_bytes(8, "little")
+    lengths += (8 * len(plain)).to_bytes(8, "little")
+    return plain, state.tag(lengths)
+
+
+def open_128x4(key, nonce, associated_data, sealed):
+    """Plaintext, and the tag that it must have."""
+    return _open(_State128(key, nonce), associated_data, sealed)
+
+
+def open_256x4(key, nonce, associated_data, sealed):
+    """Plaintext, and the tag that it must have."""
+    return _open(_State256(key, nonce), associated_data, sealed)
+
+
 def _check():
     """Test vector 2 of each, from the appendix of the draft."""
     key, nonce = bytes(range(32)), bytes(range(16, 48))
@@ -159,9 +183,11 @@ def _check():
     sealed, tag = seal_128x4(key[:16], nonce[:16], associated_data, plain)
     assert sealed.hex().startswith("e836118562f4479c9d35c17356a833114c21f9aa39e4dda5")
     assert tag.hex() == "0e56ab94e2e85db80f9d54010caabfb4"
+    assert open_128x4(key[:16], nonce[:16], associated_data, sealed) == (plain, tag)
     sealed, tag = seal_256x4(key, nonce, associated_data, plain)
     assert sealed.hex().startswith("bfc2085b7e8017da99b0b6d646ae4d01f4ba8f2e7dfca1d7")
     assert tag.hex() == "b63b611b13975e2f3dc3cb6c2397bfcd"
+    assert open_256x4(key, nonce, associated_data, sealed) == (plain, tag)
 
 
 _check()

@@ -60,6 +60,15 @@ impl Header {
         })
     }
 
+    /// Whether SQLite goes on with a first header that has these sizes (readJournalHdr in pager.c): to it, and to any
+    /// reader that rounds up to sectors, a journal with others is at its end. A page size of 0 is that of the database.
+    pub const fn sizes_are_good(&self) -> bool {
+        let sector = self.sector_size >= 32 && self.sector_size <= SECTOR_SIZE_MAX;
+        let page = self.page_size >= 512 && self.page_size <= PageSize::MAX.as_u32();
+        let page = self.page_size == 0 || page && self.page_size.is_power_of_two();
+        sector && page && self.sector_size.is_power_of_two()
+    }
+
     /// The bytes of a header, as SQLite would write them.
     pub fn encode(&self) -> [u8; HEADER_SIZE] {
         let mut out = [0; HEADER_SIZE];
@@ -122,6 +131,8 @@ pub fn checksum(nonce: u32, page: &[u8]) -> u32 {
     offsets.fold(nonce, |sum, offset| sum.wrapping_add(u32::from(page[offset])))
 }
 
+/// SQLite's MAX_SECTOR_SIZE.
+const SECTOR_SIZE_MAX: u32 = 65536;
 const MAGIC_FIELD: Field<8> = Field::at(0);
 const RECORD_COUNT: Field<4> = Field::at(8);
 const NONCE: Field<4> = Field::at(12);
@@ -160,6 +171,28 @@ mod tests {
                 expected = expected.wrapping_add(u32::from(page[i]));
             }
             assert_eq!(checksum(0xffff_ff00, &page), expected, "{size}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_good_where_sqlite_goes_on() {
+        let good = |sector_size, page_size| {
+            let (record_count, nonce, page_count) = (1, 2, 3);
+            Header {
+                record_count,
+                nonce,
+                page_count,
+                sector_size,
+                page_size,
+            }
+            .sizes_are_good()
+        };
+        assert!(good(32, 512) && good(512, 0) && good(512, 1024) && good(65536, 65536));
+        for sector_size in [0, 16, 33, 131_072, u32::MAX] {
+            assert!(!good(sector_size, 1024));
+        }
+        for page_size in [1, 256, 1000, 131_072, u32::MAX] {
+            assert!(!good(512, page_size));
         }
     }
 

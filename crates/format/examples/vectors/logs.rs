@@ -1,0 +1,305 @@
+//! `wal/`: FORMAT 6.
+
+use selenite_cipher::{DatabaseId, Epoch, PageNo, Suite};
+use selenite_format::wal::{FRAME_HEADER_SIZE, HEADER_SIZE, WordOrder, checksum, header_to_disk};
+use selenite_format::{State, Superblock};
+
+use self::frame::{
+    AES, Frame, database_images, file, frames, log_header, pages_after, sealed, sealed_under,
+};
+use crate::vector::{Sparse, Vector};
+use crate::world::{PAGE_SIZE, Sealer, epoch_record, main_file_of, named, superblock};
+
+mod frame;
+
+pub fn all() -> Vec<Vector> {
+    [good(), ends(), epochs(), images(), reads()].concat()
+}
+
+/// A log of which `count` frames are taken, the first `committed` of them being whole transactions; `end` says why no more.
+fn ends_at(
+    case: &str,
+    comment: &str,
+    (count, committed, end): (usize, usize, &str),
+    log: Vec<u8>,
+) -> Vector {
+    Vector::new(&format!("wal/{case}"), "ok", comment)
+        .line("frames", count)
+        .line("committed", committed)
+        .line("end", end)
+        .released_sound(&pages_after(committed))
+        .file(main_file_of(&superblock(AES), &database_images(1)))
+        .file(Sparse::whole("wal", log))
+}
+
+fn good() -> Vec<Vector> {
+    let good = file(&sealed(&frames()));
+    let cut = good[..good.len() - 1].to_vec();
+    vec![
+        ends_at(
+            "good",
+            "four frames, two transactions",
+            (4, 4, "file"),
+            good.clone(),
+        ),
+        ends_at(
+            "big-endian",
+            "checksums over big-endian words",
+            (4, 4, "file"),
+            big_endian(),
+        ),
+        ends_at("cut", "the last frame lacks a byte", (3, 3, "file"), cut),
+        ends_at(
+            "uncommitted",
+            "the first transaction lacks its commit frame",
+            (2, 0, "file"),
+            file(&sealed(&frames()[..2])),
+        ),
+        ends_at("no-frames", "a header only", (0, 0, "file"), file(&[])),
+        ends_at(
+            "no-header",
+            "31 bytes",
+            (0, 0, "header"),
+            good[..31].to_vec(),
+        ),
+    ]
+}
+
+/// The log as a machine would have written it whose words are big-endian.
+fn big_endian() -> Vec<u8> {
+    let mut header = log_header();
+    header[3] = 0x83;
+    let mut seed = checksum(WordOrder::BigEndian, [0, 0], &header[..24]);
+    header[24..28].copy_from_slice(&seed[0].to_be_bytes());
+    header[28..].copy_from_slice(&seed[1].to_be_bytes());
+    let mut frames = frames();
+    for frame in &mut frames {
+        seed = checksum(WordOrder::BigEndian, seed, &frame.header.encode()[..8]);
+        seed = checksum(WordOrder::BigEndian, seed, &frame.page);
+        frame.header.block[8..12].copy_from_slice(&seed[0].to_be_bytes());
+        frame.header.block[12..].copy_from_slice(&seed[1].to_be_bytes());
+    }
+    let header = header_to_disk(&header).expect("a header with its checksum");
+    [header.to_vec(), sealed(&frames).concat()].concat()
+}
+
+/// Headers, and what FORMAT 6.4 numbers 1 and 5.
+fn ends() -> Vec<Vector> {
+    let with_last = |change: fn(&mut Frame)| {
+        let mut frames = frames();
+        change(&mut frames[3]);
+        file(&sealed(&frames))
+    };
+    let patched = |offset: usize, value: u8| {
+        let mut log = file(&sealed(&frames()));
+        log[offset] ^= value;
+        log
+    };
+    let last = HEADER_SIZE + 3 * (FRAME_HEADER_SIZE + PAGE_SIZE);
+    let mut swapped = sealed(&frames());
+    swapped.swap(0, 1);
+    let mut hole = sealed(&frames());
+    hole[3].fill(0);
+    let at = (3, 3, "salts");
+    vec![
+        ends_at(
+            "header-torn",
+            "a bit of the header's salts is flipped",
+            (0, 0, "header"),
+            patched(16, 1),
+        ),
+        ends_at(
+            "header-magic",
+            "the magic is another",
+            (0, 0, "header"),
+            patched(0, 1),
+        ),
+        ends_at(
+            "salts",
+            "the last frame has the salts of an older log",
+            at,
+            with_last(|frame| frame.header.block[7] ^= 1),
+        ),
+        ends_at(
+            "block-flip",
+            "a bit of the last frame's block is flipped",
+            at,
+            patched(last + 23, 1),
+        ),
+        ends_at(
+            "page-number",
+            "the last frame's page number is changed",
+            at,
+            patched(last + 3, 1),
+        ),
+        ends_at(
+            "commit-size",
+            "the last frame's database size is changed",
+            at,
+            patched(last + 7, 1),
+        ),
+        ends_at(
+            "swapped",
+            "the first two frames are swapped",
+            (0, 0, "salts"),
+            file(&swapped),
+        ),
+        ends_at("hole", "the last frame is all zero", at, file(&hole)),
+        ends_at(
+            "checksum",
+            "the last frame has a wrong checksum of SQLite's",
+            (3, 3, "checksum"),
+            with_last(|frame| frame.header.block[15] ^= 1),
+        ),
+    ]
+}
+
+/// A superblock that lists only epoch 2, out of 3.
+fn later() -> Superblock {
+    Superblock {
+        epochs: vec![epoch_record(2, AES)],
+        epoch_max: Epoch(3),
+        sealing_epoch: Epoch(2),
+        ..superblock(AES)
+    }
+}
+
+/// One that lists epoch 1, and epoch 2 in `suite`.
+fn with_second(suite: Suite) -> Superblock {
+    Superblock {
+        state: State::Changing,
+        epochs: vec![epoch_record(1, AES), epoch_record(2, suite)],
+        epoch_max: Epoch(2),
+        ..superblock(AES)
+    }
+}
+
+/// FORMAT 6.4 numbers 2 and 3.
+fn epochs() -> Vec<Vector> {
+    let last = &frames()[3];
+    let with_last = |epoch: u32, last: Vec<u8>| {
+        let mut log = sealed_under(&mut Sealer::new(epoch, AES), &frames());
+        log[3] = last;
+        Sparse::whole("wal", file(&log))
+    };
+    let refused = |case: &str, expect: &str, comment: &str, suite: Suite| {
+        let last = last.seal(3, &mut Sealer::new(2, suite));
+        Vector::new(&format!("wal/{case}"), expect, comment)
+            .file(main_file_of(&with_second(suite), &database_images(1)))
+            .file(with_last(1, last))
+    };
+    let gone = last.seal(3, &mut Sealer::new(1, AES));
+    let above = last.seal(3, &mut Sealer::new(4, AES));
+    vec![
+        Vector::new(
+            "wal/epoch-gone",
+            "ok",
+            "the last frame is of epoch 1, which is no longer listed",
+        )
+        .line("frames", 3)
+        .line("committed", 3)
+        .line("end", "epoch")
+        .released_sound(&pages_after(3))
+        .file(main_file_of(&later(), &database_images(2)))
+        .file(with_last(2, gone)),
+        Vector::new(
+            "wal/epoch-above",
+            "wal of another time",
+            "the last frame is of epoch 4, and the highest ever used is 3",
+        )
+        .file(main_file_of(&later(), &database_images(2)))
+        .file(with_last(2, above)),
+        refused(
+            "suite-deprecated",
+            "deprecated suite",
+            "the last frame is in TRIPLE_DES_3KEY, without leave",
+            Suite::TripleDes3Key,
+        ),
+        refused(
+            "suite-none",
+            "suite not allowed",
+            "the last frame is in suite NONE, which is listed and not allowed",
+            Suite::None,
+        ),
+    ]
+}
+
+/// FORMAT 6.4 number 4.
+fn images() -> Vec<Vector> {
+    let sealed = sealed(&frames());
+    let last = &frames()[3];
+    let with_image = |image: Vec<u8>| {
+        let mut log = sealed.clone();
+        log[3] = last.with_image(3, image);
+        file(&log)
+    };
+    let image = |frame: usize| sealed[frame][FRAME_HEADER_SIZE..].to_vec();
+    let mut flipped = image(3);
+    flipped[700] ^= 1;
+    let foreign = DatabaseId(named("another database id"));
+    let at = (3, 3, "unauthentic");
+    vec![
+        ends_at(
+            "image-flip",
+            "a bit of the last frame's image is flipped",
+            at,
+            with_image(flipped),
+        ),
+        ends_at(
+            "image-moved",
+            "the last frame, of page 2, has the image of page 3",
+            at,
+            with_image(image(2)),
+        ),
+        ends_at(
+            "image-foreign",
+            "the last frame's image is of another database with the same data key",
+            at,
+            with_image(Sealer::of_database(foreign, 1, AES).seal(2, &last.page)),
+        ),
+        ends_at(
+            "image-zero",
+            "the last frame's image is all zero: it says epoch 0, which is not listed",
+            (3, 3, "epoch"),
+            with_image(vec![0; PAGE_SIZE]),
+        ),
+        ends_at(
+            "image-older",
+            "the last frame has the image of page 2 that frame 1 has: it opens, and SQLite's checksum tells",
+            (3, 3, "checksum"),
+            with_image(image(1)),
+        ),
+    ]
+}
+
+/// FORMAT 6.5.
+fn reads() -> Vec<Vector> {
+    let good = sealed(&frames());
+    let mut flipped = good.clone();
+    flipped[2][FRAME_HEADER_SIZE + 5] ^= 1;
+    let mut salted = frames();
+    salted[2].header.block[0] ^= 1;
+    let case = |case: &str, expect: &str, comment: &str, log: Vec<u8>| {
+        Vector::new(&format!("wal/{case}"), expect, comment)
+            .line("read", "frame 2")
+            .file(main_file_of(&superblock(AES), &database_images(1)))
+            .file(Sparse::whole("wal", log))
+    };
+    let PageNo(number) = frames()[2].header.page_no;
+    vec![
+        case("read", "ok", "frame 2 is read after recovery", file(&good))
+            .released(number, &frames()[2].page),
+        case(
+            "read-flip",
+            "unauthentic frame 2",
+            "frame 2 is read after recovery, and a bit is flipped",
+            file(&flipped),
+        ),
+        case(
+            "read-salts",
+            "unauthentic frame 2",
+            "frame 2 is read after recovery, and has other salts",
+            file(&sealed(&salted)),
+        ),
+    ]
+}

@@ -1,0 +1,128 @@
+//! One vector, as `testdata/README.md` describes it.
+
+use selenite_cipher::sha256;
+
+/// What a reader is given and what it must answer.
+#[derive(Clone)]
+pub struct Vector {
+    name: String,
+    lines: Vec<(&'static str, String)>,
+    files: Vec<Sparse>,
+}
+
+/// A file of which only some parts are there; the others are zero.
+#[derive(Clone, Default)]
+pub struct Sparse {
+    name: &'static str,
+    size: u64,
+    extents: Vec<(u64, Vec<u8>)>,
+}
+
+impl Vector {
+    /// A vector that is opened with the raw key of the world.
+    pub fn new(name: &str, expect: &str, comment: &str) -> Self {
+        let key = format!("raw {}", hex(&crate::world::named::<32>("raw key")));
+        Self::with_key(name, expect, comment, key)
+    }
+
+    /// A vector that is opened with another key.
+    pub fn with_key(name: &str, expect: &str, comment: &str, key: String) -> Self {
+        let lines = vec![
+            ("expect", expect.to_owned()),
+            ("key", key),
+            ("comment", comment.to_owned()),
+        ];
+        Self {
+            name: name.to_owned(),
+            lines,
+            files: Vec::new(),
+        }
+    }
+
+    pub fn line(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.lines.push((name, value.to_string()));
+        self
+    }
+
+    pub fn file(mut self, file: Sparse) -> Self {
+        self.files.push(file);
+        self
+    }
+
+    /// Page `number` is released, with these bytes.
+    pub fn released(self, number: u32, page: &[u8]) -> Self {
+        self.line("page", format!("{number} {}", hex(&sha256(page))))
+    }
+
+    /// Page `number` is refused.
+    pub fn refused(self, number: u32, class: &str) -> Self {
+        self.line("page", format!("{number} {class}"))
+    }
+
+    /// Every page is released, and they are these.
+    pub fn released_all(self, pages: &[Vec<u8>]) -> Self {
+        let vector = self.line("pages", pages.len());
+        pages
+            .iter()
+            .zip(1..)
+            .fold(vector, |vector, (page, number)| {
+                vector.released(number, page)
+            })
+    }
+
+    /// Every page is released, and SQLite finds nothing wrong with them.
+    pub fn released_sound(self, pages: &[Vec<u8>]) -> Self {
+        self.released_all(pages).line("integrity", "ok")
+    }
+
+    pub fn path(&self) -> String {
+        format!("{}.vec", self.name)
+    }
+
+    pub fn encode(&self) -> Vec<u8> {
+        let mut head = String::new();
+        let mut body = Vec::new();
+        for (name, value) in &self.lines {
+            head.push_str(&format!("{name}: {value}\n"));
+        }
+        for file in &self.files {
+            head.push_str(&format!("file: {} {}\n", file.name, file.size));
+            for (offset, bytes) in &file.extents {
+                head.push_str(&format!("extent: {} {offset} {}\n", file.name, bytes.len()));
+                body.extend_from_slice(bytes);
+            }
+        }
+        head.push('\n');
+        [head.into_bytes(), body].concat()
+    }
+}
+
+impl Sparse {
+    pub fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            ..Self::default()
+        }
+    }
+
+    /// A file that has these bytes from its start.
+    pub fn whole(name: &'static str, bytes: Vec<u8>) -> Self {
+        Self::new(name).put(0, bytes)
+    }
+
+    /// Puts bytes where none are yet.
+    pub fn put(mut self, offset: u64, bytes: Vec<u8>) -> Self {
+        self.size = self.size.max(offset + bytes.len() as u64);
+        self.extents.push((offset, bytes));
+        self
+    }
+
+    pub fn resize(mut self, size: u64) -> Self {
+        self.size = size;
+        self
+    }
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
