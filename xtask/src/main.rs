@@ -1,2 +1,63 @@
-//! Checks of this repository that no other tool makes.
-fn main() {}
+//! `cargo xtask`: the checks of this repository that no other tool makes.
+//!
+//! I1. It has no dependencies: it is built first, and must never be the reason for a slow start.
+//! I2. It only reads. What it finds, a person mends.
+//!
+//! Format and lints are left to `cargo fmt` and `cargo clippy`.
+#![forbid(unsafe_code)]
+
+mod error;
+mod finding;
+mod manifest;
+mod rust_source;
+mod tidy;
+mod tree;
+
+use std::{env, io::Write, path::Path, process::ExitCode};
+
+use error::XtaskError;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match run(&arguments, &mut std::io::stdout().lock()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(EXIT_FINDINGS),
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::from(EXIT_ERROR)
+        }
+    }
+}
+
+/// Runs one command; true means that nothing was found.
+fn run(arguments: &[String], out: &mut dyn Write) -> Result<bool, XtaskError> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let commits_since = match words.as_slice() {
+        ["tidy"] => None,
+        ["tidy", "--commits", base] => Some(*base),
+        _ => return Err(XtaskError::Usage),
+    };
+    // CARGO_MANIFEST_DIR is where xtask was built, so the checkout does not depend on the caller's folder.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("xtask is a folder of the repository");
+    tidy::run(root, commits_since, out)
+}
+
+/// The tree or a commit breaks a rule.
+const EXIT_FINDINGS: u8 = 1;
+/// The check itself could not be made.
+const EXIT_ERROR: u8 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_command_is_answered_with_the_usage() {
+        let mut out = Vec::new();
+        let error = run(&["tidyy".to_owned()], &mut out).unwrap_err();
+        assert!(error.to_string().contains("usage: cargo xtask tidy"));
+        assert!(out.is_empty());
+    }
+}

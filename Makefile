@@ -1,0 +1,56 @@
+# Two commands do everything on Debian 12 with make, cc, git and a Rust toolchain:
+#   make demo    see it work
+#   make test    run every test
+.DEFAULT_GOAL := help
+# What is needed comes first, under -j too; cargo fills the cores by itself.
+.NOTPARALLEL:
+.PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
+	fuzz soak bench need need-rust need-lint clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+
+demo: need build ## encrypt a database, look at its bytes, open it again
+	@demo/demo.sh
+
+test: need ## run every test; installs what is missing, in .venv or by apt
+	@scripts/test.sh
+
+build: need-rust ## build the extension and the command, optimised
+	cargo build --release -p selenite-ext -p selenite-cli
+
+lint: lint-fmt lint-clippy lint-tidy lint-shell ## format, clippy, tidy, shellcheck
+
+lint-fmt: need-lint
+	cargo fmt --all --check
+	@if [ -d fuzz/fuzz_targets ]; then rustfmt --check --edition 2024 fuzz/fuzz_targets/*.rs; fi
+
+lint-clippy: need-lint
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+lint-tidy: need-lint
+	cargo xtask tidy
+
+lint-shell: need-lint
+	shellcheck .ci/run $(wildcard scripts/*.sh scripts/*/*.sh demo/*.sh tests/*/*.sh)
+
+fuzz: need-rust ## fuzz every parser for 60 s (FUZZ_SECONDS)
+	@scripts/fuzz.sh
+
+soak: need ## run the tests that take long
+	@scripts/test.sh --ignored
+
+bench: need-rust ## run the benchmarks
+	cargo bench --workspace
+
+need:
+	@scripts/need.sh rust tests
+
+need-rust:
+	@scripts/need.sh rust
+
+need-lint:
+	@scripts/need.sh rust lint
+
+clean: ## remove what was built and installed here
+	rm -rf target fuzz/target .venv

@@ -1,0 +1,204 @@
+//! A crate depends only on crates of lower rank: what is below never learns of what is above.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    finding::Finding,
+    manifest::{Dependency, DependencyKind, Manifest},
+    tree::Tree,
+};
+
+/// Finds dependencies that do not lead downwards, and packages that have no rank.
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    let packages = packages(tree);
+    let folders: BTreeMap<&str, &str> = packages
+        .iter()
+        .map(|(folder, manifest)| (manifest.package.as_str(), *folder))
+        .collect();
+    let mut findings = Vec::new();
+    for (folder, manifest) in &packages {
+        let path = manifest_path(folder);
+        let Some(standing) = standing(folder) else {
+            let why = "add its row to RANKS in xtask/src/tidy/ranks.rs";
+            findings.push(Finding::error(
+                &path,
+                1,
+                format!("`{folder}` has no rank"),
+                why,
+            ));
+            continue;
+        };
+        for dependency in &manifest.dependencies {
+            let Some(below) = folders.get(dependency.package.as_str()) else {
+                continue;
+            };
+            if let Some(why) = fault(folder, standing, below, dependency) {
+                let what = format!("`{folder}` depends on `{below}`");
+                findings.push(Finding::error(&path, dependency.line, what, why));
+            }
+        }
+    }
+    findings
+}
+
+/// Why one of our packages may not depend on another; none if it may.
+fn fault(
+    folder: &str,
+    above: Standing,
+    below: &str,
+    dependency: &Dependency,
+) -> Option<&'static str> {
+    match (above, standing(below)?) {
+        (Standing::TestOnly, _) => None,
+        (Standing::Rank(_), Standing::TestOnly) => match dependency.kind {
+            DependencyKind::Dev => None,
+            DependencyKind::Build => Some("that one is for tests only"),
+        },
+        (Standing::Rank(above), Standing::Rank(rank)) => {
+            let may = above > rank || SAME_RANK.contains(&(folder, below));
+            (!may)
+                .then_some("a crate depends only on lower ranks (RANKS in xtask/src/tidy/ranks.rs)")
+        }
+    }
+}
+
+fn packages(tree: &Tree) -> Vec<(&str, Manifest)> {
+    let files = tree.files().iter();
+    files
+        .filter(|file| file.name() == "Cargo.toml")
+        .filter_map(|file| {
+            let folder = file.path.trim_end_matches("Cargo.toml");
+            Some((folder.trim_end_matches('/'), Manifest::parse(&file.text)?))
+        })
+        .collect()
+}
+
+fn standing(folder: &str) -> Option<Standing> {
+    let mut rows = RANKS.iter();
+    rows.find(|(name, _)| *name == folder)
+        .map(|(_, standing)| *standing)
+}
+
+fn manifest_path(folder: &str) -> String {
+    match folder {
+        "" => "Cargo.toml".to_owned(),
+        _ => format!("{folder}/Cargo.toml"),
+    }
+}
+
+/// Where a package stands among the others.
+#[derive(Clone, Copy)]
+enum Standing {
+    /// It may use packages of lower rank.
+    Rank(u8),
+    /// It may use all, and is itself used by tests alone.
+    TestOnly,
+}
+
+const RANKS: &[(&str, Standing)] = &[
+    ("crates/cipher", Standing::Rank(0)),
+    ("crates/format", Standing::Rank(0)),
+    ("crates/tds", Standing::Rank(0)),
+    ("crates/tsql", Standing::Rank(0)),
+    ("crates/keyring", Standing::Rank(1)),
+    ("crates/page", Standing::Rank(1)),
+    ("crates/vfs", Standing::Rank(2)),
+    ("crates/ext", Standing::Rank(3)),
+    ("crates/engine", Standing::Rank(3)),
+    ("crates/server", Standing::Rank(4)),
+    ("crates/lab", Standing::Rank(4)),
+    ("python", Standing::Rank(4)),
+    ("crates/cli", Standing::Rank(5)),
+    ("fuzz", Standing::TestOnly),
+    ("xtask", Standing::TestOnly),
+];
+
+/// What may be used across one rank.
+const SAME_RANK: &[(&str, &str)] = &[
+    // A superblock names suites, epochs and ids, which are cipher's types. Cipher knows nothing of
+    // a file's bytes, so no circle can arise.
+    ("crates/format", "crates/cipher"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::fixture;
+
+    fn found(manifests: &[(&str, &str, &str)]) -> Vec<String> {
+        let files: Vec<(String, String)> = manifests
+            .iter()
+            .map(|(folder, package, dependencies)| {
+                let text = format!("[package]\nname = \"{package}\"\n{dependencies}");
+                (manifest_path(folder), text)
+            })
+            .collect();
+        let files: Vec<(&str, &str)> = files
+            .iter()
+            .map(|(p, t)| (p.as_str(), t.as_str()))
+            .collect();
+        let findings = check(&fixture(&files)).into_iter();
+        findings
+            .map(|f| format!("{}:{}: {}", f.path, f.line, f.what))
+            .collect()
+    }
+
+    #[test]
+    fn a_dependency_leads_downwards() {
+        let upwards = "[dependencies]\nvfs.workspace = true\n";
+        let downwards = "[dependencies]\npage.workspace = true\nserde = \"1\"\n";
+        let fault = "crates/page/Cargo.toml:4: `crates/page` depends on `crates/vfs`";
+        assert_eq!(
+            found(&[
+                ("crates/page", "page", upwards),
+                ("crates/vfs", "vfs", downwards)
+            ]),
+            [fault]
+        );
+    }
+
+    #[test]
+    fn dependencies_of_tests_lead_downwards_too() {
+        let upwards = "[dev-dependencies]\next = { path = \"../ext\" }\n";
+        assert_eq!(
+            found(&[("crates/vfs", "vfs", upwards), ("crates/ext", "ext", "")]).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn equals_do_not_know_each_other_but_for_the_exception() {
+        let cipher = ("crates/cipher", "cipher", "");
+        let uses_cipher = "[dependencies]\ncipher.workspace = true\n";
+        assert!(found(&[cipher, ("crates/format", "format", uses_cipher)]).is_empty());
+        assert_eq!(
+            found(&[cipher, ("crates/tds", "tds", uses_cipher)]).len(),
+            1
+        );
+
+        let uses_format = "[dependencies]\nformat.workspace = true\n";
+        let format = ("crates/format", "format", "");
+        assert_eq!(
+            found(&[format, ("crates/cipher", "cipher", uses_format)]).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_package_for_tests_is_used_by_tests_alone() {
+        let fuzz = ("fuzz", "fuzz", "[dependencies]\nvfs = \"0\"\n");
+        let uses = |table: &str| format!("[{table}]\nfuzz = \"0\"\n");
+        let in_tests = uses("dev-dependencies");
+        assert!(found(&[fuzz, ("crates/vfs", "vfs", &in_tests)]).is_empty());
+        let in_code = uses("dependencies");
+        assert_eq!(found(&[fuzz, ("crates/vfs", "vfs", &in_code)]).len(), 1);
+    }
+
+    #[test]
+    fn a_new_crate_needs_a_rank() {
+        assert_eq!(
+            found(&[("crates/new", "new", "")]),
+            ["crates/new/Cargo.toml:1: `crates/new` has no rank"]
+        );
+    }
+}

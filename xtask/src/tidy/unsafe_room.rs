@@ -1,0 +1,100 @@
+//! Unsafe code lives in two rooms; every other crate forbids it, so that a reviewer of memory
+//! safety knows where to look.
+
+use crate::{
+    finding::Finding,
+    rust_source::RustSource,
+    tree::{SourceFile, Tree},
+};
+
+/// Finds `unsafe` outside its rooms, and crate roots that do not refuse it.
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (file, rust) in tree.rust_files() {
+        if !ROOMS.iter().any(|room| file.path.starts_with(room)) {
+            for (at, _) in rust.words().filter(|(_, word)| *word == "unsafe") {
+                findings.push(Finding::error(
+                    &file.path,
+                    rust.line(at),
+                    "`unsafe` is used here",
+                    "it lives in crates/vfs/src/ffi and crates/ext alone",
+                ));
+            }
+        }
+        findings.extend(root_fault(file, rust));
+    }
+    findings
+}
+
+/// A crate root that lacks the attribute it owes.
+fn root_fault(file: &SourceFile, rust: &RustSource) -> Option<Finding> {
+    let owed = owed_attribute(&file.path)?;
+    let has_it = rust
+        .attributes()
+        .iter()
+        .any(|a| a.is_inner && a.content == owed);
+    (!has_it).then(|| {
+        let why = "rustc then refuses what this scan might misread";
+        Finding::error(&file.path, 1, format!("`#![{owed}]` is missing"), why)
+    })
+}
+
+/// What a crate root must say; none for other files, and for crates that are all room.
+fn owed_attribute(path: &str) -> Option<&'static str> {
+    let (folder, file) = path.split_once("/src/")?;
+    let is_root = matches!(file, "lib.rs" | "main.rs")
+        || file
+            .strip_prefix("bin/")
+            .is_some_and(|rest| !rest.contains('/'));
+    match folder {
+        _ if !is_root => None,
+        "crates/ext" => None,
+        // `forbid` could not be lifted for the room inside.
+        "crates/vfs" => Some("deny(unsafe_code)"),
+        _ => Some("forbid(unsafe_code)"),
+    }
+}
+
+const ROOMS: &[&str] = &[
+    "crates/vfs/src/ffi/",
+    "crates/vfs/src/ffi.rs",
+    "crates/ext/",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::fixture;
+
+    fn found(path: &str, text: &str) -> Vec<usize> {
+        let findings = check(&fixture(&[(path, text)]));
+        findings.iter().map(|f| f.line).collect()
+    }
+
+    #[test]
+    fn unsafe_is_refused_outside_its_rooms() {
+        let text = "// unsafe\nfn a() {\n    unsafe { b() }\n}\n";
+        assert_eq!(found("crates/vfs/src/main_file.rs", text), [3]);
+        assert_eq!(found("crates/vfs/tests/crash.rs", text), [3]);
+        assert!(found("crates/vfs/src/ffi/vtable.rs", text).is_empty());
+        assert!(found("crates/vfs/src/ffi.rs", text).is_empty());
+        assert!(found("crates/ext/src/entry.rs", text).is_empty());
+    }
+
+    #[test]
+    fn a_crate_root_forbids_unsafe() {
+        assert_eq!(found("crates/page/src/lib.rs", "//! Pages.\n"), [1]);
+        assert_eq!(found("xtask/src/main.rs", "#![deny(unsafe_code)]\n"), [1]);
+        assert_eq!(found("crates/cli/src/bin/other.rs", ""), [1]);
+        assert!(found("crates/page/src/lib.rs", "#![forbid(unsafe_code)]\n").is_empty());
+        assert!(found("crates/page/src/bin/other/part.rs", "").is_empty());
+        assert!(found("fuzz/fuzz_targets/superblock.rs", "").is_empty());
+    }
+
+    #[test]
+    fn the_crate_with_a_room_denies_unsafe() {
+        assert_eq!(found("crates/vfs/src/lib.rs", ""), [1]);
+        assert!(found("crates/vfs/src/lib.rs", "#![deny(unsafe_code)]\n").is_empty());
+        assert!(found("crates/ext/src/lib.rs", "").is_empty());
+    }
+}
