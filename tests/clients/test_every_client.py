@@ -5,19 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import fill
 from host import ALL, Host, Peer, Refused, uri
 
 Start = Callable[..., Peer]
 every_client = pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)
 NOT_ENCRYPTED = "not encrypted: it is a database in clear, and an identity is in force; to admit it, add plain=allow"
-
-
-def fill(peer: Peer) -> None:
-    peer.run("CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT NOT NULL, data BLOB)")
-    peer.run(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) "
-        "INSERT INTO note SELECT i, 'the quick brown fox ' || i, randomblob(200) FROM n"
-    )
 
 
 @every_client

@@ -179,7 +179,7 @@ impl WalFile {
         let header = self.load_frame(index, view)?;
         let (head, page) = out.split_at_mut(FRAME_HEADER_SIZE);
         let is_own = self.own.has(index);
-        if header.salts() != self.salts()? {
+        if header.salts() != self.salts()? && !self.is_unsigned(index, &header) {
             if is_own {
                 return Err(VfsError::Unauthentic {
                     role: Role::Wal,
@@ -195,6 +195,12 @@ impl WalFile {
             Opened::End => page.fill(0),
         }
         Ok(())
+    }
+
+    /// Whether SQLite has yet to sign this frame: once it has rewritten a page in place, it writes headers without
+    /// salts and checksums until it commits (walEncodeFrame and iReCksum in wal.c). Nobody else reads such a frame.
+    fn is_unsigned(&self, index: u64, header: &FrameHeader) -> bool {
+        self.own.has(index) && header.block == [0; BLOCK_SIZE]
     }
 
     /// FORMAT 6.4, 2 to 4.
@@ -220,7 +226,7 @@ impl WalFile {
     fn read_frame_page(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
         out.fill(0);
         let header = self.load_frame(index, view)?;
-        if header.salts() != self.salts()? {
+        if !self.is_unsigned(index, &header) && header.salts() != self.salts()? {
             // Another connection may have begun the log anew since its header was read.
             self.header = None;
             if header.salts() != self.salts()? {
@@ -414,3 +420,5 @@ impl Drop for WalFile {
 }
 
 const FRAME_HEADER_SIZE_U64: u64 = 24;
+/// The salts and the two checksum words of a frame's header (FORMAT 6.2).
+const BLOCK_SIZE: usize = 16;
