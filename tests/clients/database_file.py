@@ -44,6 +44,10 @@ class DatabaseFile:
     def shm(self) -> Path:
         return self.path.with_name(self.path.name + "-shm")
 
+    @property
+    def database_id(self) -> bytes:
+        return self.path.read_bytes()[40:56]
+
     def digests(self) -> dict[str, str]:
         """What is kept over a crash, and must not change by one byte. The shm file is rebuilt by anyone."""
         files = [file for file in (self.path, self.wal, self.journal) if file.exists()]
