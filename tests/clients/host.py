@@ -9,7 +9,7 @@ import os
 import re
 import signal
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -48,6 +48,13 @@ class Host:
         command = self.command + ([extension] if extension else [])
         kind = ShellPeer if self.name == "sqlite3-shell" else Peer
         return kind(self, command, folder, inherited | own | self.environment | environment)
+
+    def without_the_rights_of_root(self) -> "Host":
+        """The same, bound by a file's mode even where root runs the tests."""
+        if os.geteuid() != 0:
+            return self
+        drop = ["setpriv", "--inh-caps=-dac_override", "--bounding-set=-dac_override"]
+        return replace(self, command=drop + self.command)
 
     def missing(self) -> str | None:
         """Why it can't be run here."""
@@ -241,6 +248,8 @@ APSW = Host("apsw", [str(ROOT / ".venv/bin/python"), str(HERE / "peer/apsw_clien
 SHELL = Host("sqlite3-shell", ["/usr/bin/sqlite3"])
 NODE_SQLITE = _node("node-sqlite", "node_sqlite.mjs")
 BETTER_SQLITE3 = _node("better-sqlite3", "better_sqlite3.mjs", takes_uri=False)
+# Two copies of SQLite in one process.
+TWO_COPIES = Host("two-copies", [str(ROOT / ".venv/bin/python"), str(HERE / "peer/two_copies.py")])
 
 ALL = [DEBIAN_PYTHON, NEWEST_PYTHON, APSW, SHELL, NODE_SQLITE, BETTER_SQLITE3]
 # The oldest SQLite that is supported, and the newest.

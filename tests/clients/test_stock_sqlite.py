@@ -158,6 +158,7 @@ def test_a_stock_sqlite_that_closes_last_does_not_checkpoint(
 
     idle, busy = stock(stock_host), stock(stock_host)
     idle.open_plainly(file.path)
+    succeeds(idle, "PRAGMA page_size = 4096")
     assert not succeeds(idle, "SELECT count(*) FROM sqlite_master")
     before = file.digests()
     attempt_everything(busy, file.path)
