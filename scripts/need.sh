@@ -86,6 +86,18 @@ need_venv() {
   printf '%s\n' "$asked" >"$stamp"
 }
 
+need_node() {
+  local folder=tests/clients/node
+  local stamp=$folder/node_modules/selenite-lock
+  if cmp -s "$folder/package-lock.json" "$stamp"; then
+    return
+  fi
+  echo "need: $folder/node_modules with package-lock.json"
+  # Without scripts: better-sqlite3 brings its binaries with it, and so does Node.
+  npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error
+  cp "$folder/package-lock.json" "$stamp"
+}
+
 for group in "$@"; do
   case $group in
     rust) need_rust ;;
@@ -97,4 +109,5 @@ done
 install_packages
 if [[ " $* " == *' tests '* ]]; then
   need_venv
+  need_node
 fi

@@ -15,17 +15,24 @@ pub fn answer(main: &mut MainFile, request: &Pragma<'_>) -> bool {
             request.answer(&status::text(main));
             true
         }
-        ("page_size", Some(wanted)) => refuse_page_size(main, wanted),
+        ("page_size", Some(wanted)) => {
+            let Some(present) = refuse_page_size(main, wanted) else {
+                return false;
+            };
+            // An answer without a text is a column without a name, which Python takes for a lack of memory.
+            request.answer(&present.as_u32().to_string());
+            true
+        }
         _ => false,
     }
 }
 
-/// A page size that can't be had is logged, and then ignored, as SQLite itself ignores one.
+/// A page size that can't be had is logged, and then ignored, as SQLite itself ignores one: answers the present one.
 ///
 /// SQLite must not hear of it: its next VACUUM would lay the database out anew, in pages that can't be sealed.
-fn refuse_page_size(main: &MainFile, wanted: &str) -> bool {
+fn refuse_page_size(main: &MainFile, wanted: &str) -> Option<PageSize> {
     let present = match main.database.content() {
-        Content::Plain => return false,
+        Content::Plain => return None,
         Content::Sealed(view) => view.geometry.page_size(),
         Content::Empty => main.database.settings.page_size,
     };
@@ -36,7 +43,7 @@ fn refuse_page_size(main: &MainFile, wanted: &str) -> bool {
         .and_then(|size| PageSize::try_from(size).ok())
         == Some(present)
     {
-        return false;
+        return None;
     }
     let text = format!(
         "PRAGMA page_size = {} can't be honoured: pages have {} bytes; give page_size= in the URI of a new database",
@@ -44,5 +51,5 @@ fn refuse_page_size(main: &MainFile, wanted: &str) -> bool {
         present.as_u32()
     );
     main.database.host.remark(&main.database.path, &text);
-    true
+    Some(present)
 }

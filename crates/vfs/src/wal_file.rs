@@ -189,7 +189,7 @@ impl WalFile {
         let header = self.load_frame(index, view)?;
         let (head, page) = out.split_at_mut(FRAME_HEADER_SIZE);
         let is_own = self.own.has(index, self.database.wal_write_count());
-        if header.salts() != self.salts()? {
+        if !self.is_of_log(index, &header)? {
             if is_own {
                 return Err(VfsError::Unauthentic {
                     role: Role::Wal,
@@ -230,10 +230,10 @@ impl WalFile {
     fn read_frame_page(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
         out.fill(0);
         let header = self.load_frame(index, view)?;
-        if header.salts() != self.salts()? {
+        if !self.is_of_log(index, &header)? {
             // Another connection may have begun the log anew since its header was read.
             self.header = None;
-            if header.salts() != self.salts()? {
+            if !self.is_of_log(index, &header)? {
                 return Err(VfsError::Unauthentic {
                     role: Role::Wal,
                     page_no: header.page_no.0,
@@ -253,6 +253,13 @@ impl WalFile {
             }
             opened => opened,
         }
+    }
+
+    /// Whether a frame's salts are the log's. Once SQLite has written a page over in place, it leaves salts and checksums
+    /// of the frames that follow zero until it signs them at the commit (`walEncodeFrame` while `iReCksum` is set).
+    fn is_of_log(&mut self, index: u64, header: &FrameHeader) -> Result<bool, VfsError> {
+        let is_own = self.own.has(index, self.database.wal_write_count());
+        Ok((is_own && header.block == [0; 16]) || header.salts() == self.salts()?)
     }
 
     fn salts(&mut self) -> Result<[u8; 8], VfsError> {
