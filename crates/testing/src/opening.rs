@@ -92,3 +92,12 @@ impl Opening {
         Ok(())
     }
 }
+
+/// Why Selenite last refused something, in this process.
+#[must_use]
+pub fn last_error() -> Option<String> {
+    let connection = Connection::open_in_memory().ok()?;
+    connection
+        .query_row("SELECT selenite_last_error()", [], |row| row.get(0))
+        .ok()?
+}

@@ -120,7 +120,14 @@ pub fn run(scenario: &Scenario<'_>, drive: impl FnOnce(&Run) -> rusqlite::Result
     };
     {
         let _entered = disk.enter();
-        drive(&run).expect("the workload itself runs without a crash");
+        let driven = drive(&run);
+        assert!(
+            driven.is_ok(),
+            "{}: the workload itself, after {} operations: {driven:?}; selenite says {:?}",
+            scenario.name,
+            disk.position(),
+            crate::opening::last_error()
+        );
     }
     let job = Job {
         scenario,
