@@ -179,7 +179,7 @@ impl WalFile {
         let header = self.load_frame(index, view)?;
         let (head, page) = out.split_at_mut(FRAME_HEADER_SIZE);
         let is_own = self.own.has(index);
-        if header.salts() != self.salts()? {
+        if !self.is_of_log(index, &header)? {
             if is_own {
                 return Err(VfsError::Unauthentic {
                     role: Role::Wal,
@@ -220,10 +220,10 @@ impl WalFile {
     fn read_frame_page(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
         out.fill(0);
         let header = self.load_frame(index, view)?;
-        if header.salts() != self.salts()? {
+        if !self.is_of_log(index, &header)? {
             // Another connection may have begun the log anew since its header was read.
             self.header = None;
-            if header.salts() != self.salts()? {
+            if !self.is_of_log(index, &header)? {
                 return Err(VfsError::Unauthentic {
                     role: Role::Wal,
                     page_no: header.page_no.0,
@@ -243,6 +243,13 @@ impl WalFile {
             }
             opened => opened,
         }
+    }
+
+    /// Whether a frame's salts are the log's. Once SQLite has written a page over in place, it leaves salts and checksums
+    /// of the frames that follow zero until it signs them at the commit (`walEncodeFrame` while `iReCksum` is set).
+    fn is_of_log(&mut self, index: u64, header: &FrameHeader) -> Result<bool, VfsError> {
+        let is_unsigned = self.own.has(index) && header.block == [0; 16];
+        Ok(is_unsigned || header.salts() == self.salts()?)
     }
 
     fn salts(&mut self) -> Result<[u8; 8], VfsError> {
