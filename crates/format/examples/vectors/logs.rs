@@ -4,9 +4,7 @@ use selenite_cipher::{DatabaseId, Epoch, PageNo, Suite};
 use selenite_format::wal::{FRAME_HEADER_SIZE, HEADER_SIZE, WordOrder, checksum, header_to_disk};
 use selenite_format::{State, Superblock};
 
-use self::frame::{
-    AES, Frame, database_images, file, frames, log_header, pages_after, sealed, sealed_under,
-};
+use self::frame::{AES, Frame, database_images, file, frames, log_header, pages_after, sealed, sealed_under};
 use crate::vector::{Sparse, Vector};
 use crate::world::{PAGE_SIZE, Sealer, epoch_record, main_file_of, named, superblock};
 
@@ -17,12 +15,7 @@ pub fn all() -> Vec<Vector> {
 }
 
 /// A log of which `count` frames are taken, the first `committed` of them being whole transactions; `end` says why no more.
-fn ends_at(
-    case: &str,
-    comment: &str,
-    (count, committed, end): (usize, usize, &str),
-    log: Vec<u8>,
-) -> Vector {
+fn ends_at(case: &str, comment: &str, (count, committed, end): (usize, usize, &str), log: Vec<u8>) -> Vector {
     Vector::new(&format!("wal/{case}"), "ok", comment)
         .line("frames", count)
         .line("committed", committed)
@@ -36,12 +29,7 @@ fn good() -> Vec<Vector> {
     let good = file(&sealed(&frames()));
     let cut = good[..good.len() - 1].to_vec();
     vec![
-        ends_at(
-            "good",
-            "four frames, two transactions",
-            (4, 4, "file"),
-            good.clone(),
-        ),
+        ends_at("good", "four frames, two transactions", (4, 4, "file"), good.clone()),
         ends_at(
             "big-endian",
             "checksums over big-endian words",
@@ -56,12 +44,7 @@ fn good() -> Vec<Vector> {
             file(&sealed(&frames()[..2])),
         ),
         ends_at("no-frames", "a header only", (0, 0, "file"), file(&[])),
-        ends_at(
-            "no-header",
-            "31 bytes",
-            (0, 0, "header"),
-            good[..31].to_vec(),
-        ),
+        ends_at("no-header", "31 bytes", (0, 0, "header"), good[..31].to_vec()),
     ]
 }
 
@@ -108,12 +91,7 @@ fn ends() -> Vec<Vector> {
             (0, 0, "header"),
             patched(16, 1),
         ),
-        ends_at(
-            "header-magic",
-            "the magic is another",
-            (0, 0, "header"),
-            patched(0, 1),
-        ),
+        ends_at("header-magic", "the magic is another", (0, 0, "header"), patched(0, 1)),
         ends_at(
             "salts",
             "the last frame has the salts of an older log",
@@ -287,8 +265,7 @@ fn reads() -> Vec<Vector> {
     };
     let PageNo(number) = frames()[2].header.page_no;
     vec![
-        case("read", "ok", "frame 2 is read after recovery", file(&good))
-            .released(number, &frames()[2].page),
+        case("read", "ok", "frame 2 is read after recovery", file(&good)).released(number, &frames()[2].page),
         case(
             "read-flip",
             "unauthentic frame 2",

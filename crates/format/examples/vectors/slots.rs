@@ -6,10 +6,7 @@ use selenite_cipher::{DatabaseId, PassphraseCost, SlotId, SlotKey, Suite};
 use selenite_format::{Slot, SlotKind, Superblock};
 
 use crate::vector::{Vector, hex};
-use crate::world::{
-    CREATED, SAMPLE, Sealer, database_id, main_file_of, named, pages_of, raw_slot, secret,
-    superblock,
-};
+use crate::world::{CREATED, SAMPLE, Sealer, database_id, main_file_of, named, pages_of, raw_slot, secret, superblock};
 
 pub fn all() -> Vec<Vector> {
     [good(), costs(), wrong()].concat()
@@ -36,10 +33,7 @@ fn opens(case: &str, comment: &str, key: String, slots: Vec<Slot>) -> Vector {
 }
 
 fn refuses(case: &str, expect: &str, comment: &str, key: String, slots: Vec<Slot>) -> Vector {
-    with_slots(
-        Vector::with_key(&format!("slot/{case}"), expect, comment, key),
-        slots,
-    )
+    with_slots(Vector::with_key(&format!("slot/{case}"), expect, comment, key), slots)
 }
 
 fn raw_key() -> String {
@@ -113,18 +107,9 @@ fn naming(database: DatabaseId, slot: SlotId) -> Slot {
         &own.kind.id().to_be_bytes(),
     ]
     .concat();
-    let mut sealed = [
-        database.0.as_slice(),
-        &slot.0,
-        secret("master key").expose(),
-    ]
-    .concat();
-    key.seal_in_place_append_tag(
-        Nonce::assume_unique_for_key(nonce),
-        Aad::from(aad),
-        &mut sealed,
-    )
-    .expect("64 bytes are not too many");
+    let mut sealed = [database.0.as_slice(), &slot.0, secret("master key").expose()].concat();
+    key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(aad), &mut sealed)
+        .expect("64 bytes are not too many");
     Slot {
         wrapped: [nonce.to_vec(), sealed].concat(),
         ..own
@@ -147,12 +132,7 @@ fn good() -> Vec<Vector> {
             passphrase_key(),
             vec![passphrase_slot(8192, 1, 1)],
         ),
-        opens(
-            "age",
-            "one slot, an age recipient",
-            age_key(),
-            vec![age_slot()],
-        ),
+        opens("age", "one slot, an age recipient", age_key(), vec![age_slot()]),
         opens(
             "all-by-raw",
             "a slot of each kind, opened by the raw key",
@@ -253,10 +233,7 @@ fn wrong() -> Vec<Vector> {
             WRONG,
             "the slot's plain names another database",
             raw_key(),
-            vec![naming(
-                DatabaseId(named("another database id")),
-                raw_slot().id,
-            )],
+            vec![naming(DatabaseId(named("another database id")), raw_slot().id)],
         ),
         refuses(
             "other-slot",

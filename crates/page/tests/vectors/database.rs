@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_cipher::{
-    DataKey, Epoch, LogKey, MasterKey, PageNo, PassphraseCost, Secret, SlotKey, Suite,
-};
+use selenite_cipher::{DataKey, Epoch, LogKey, MasterKey, PageNo, PassphraseCost, Secret, SlotKey, Suite};
 use selenite_format::{Chosen, FormatError, Geometry, Slot, SlotKind, State, Superblock, choose};
 use selenite_page::{PageCipher, PageError, PageKeys, PageKeysParts, Scan};
 
@@ -36,10 +34,7 @@ impl<'a> Database<'a> {
             Chosen::Torn => return Err("damaged superblock".to_owned()),
         };
         let superblock = Superblock::parse(bytes).map_err(class_of_format)?;
-        let master = MasterKey::new(
-            unlock(&superblock, vector.one("key"))?,
-            superblock.database_id,
-        );
+        let master = MasterKey::new(unlock(&superblock, vector.one("key"))?, superblock.database_id);
         let (maced, mac) = Superblock::maced(bytes);
         if !master.mac_is_valid(maced, mac) {
             return Err("tampered superblock".to_owned());
@@ -75,9 +70,7 @@ impl<'a> Database<'a> {
 
     /// The page at its place in the file.
     pub fn page(&mut self, number: PageNo) -> Result<Vec<u8>, Class> {
-        let image = self
-            .file
-            .read(self.geometry.offset(number).0, self.page_size());
+        let image = self.file.read(self.geometry.offset(number).0, self.page_size());
         self.open_page(number, &image)
             .map_err(|error| class_of_page(number, error))
     }
@@ -104,9 +97,7 @@ impl<'a> Database<'a> {
             .any(|record| record.epoch == epoch && record.suite == Suite::None);
         !none
             || match self.superblock.state {
-                State::Steady | State::Changing | State::Retired => {
-                    epochs.len() == 1 && self.plain_is_allowed
-                }
+                State::Steady | State::Changing | State::Retired => epochs.len() == 1 && self.plain_is_allowed,
                 State::SwitchingOn => number.0 > self.superblock.cursor,
                 State::SwitchingOff | State::Finishing => true,
             }
@@ -131,12 +122,7 @@ fn unlock(superblock: &Superblock, key: &str) -> Result<Secret<32>, Class> {
             }
             _ => continue,
         };
-        if let Ok(master) = slot_key.unwrap(
-            superblock.database_id,
-            slot.id,
-            slot.kind.id(),
-            &slot.wrapped,
-        ) {
+        if let Ok(master) = slot_key.unwrap(superblock.database_id, slot.id, slot.kind.id(), &slot.wrapped) {
             return Ok(master);
         }
     }
@@ -156,12 +142,7 @@ fn cost_of(slot: &Slot) -> Option<PassphraseCost> {
     })
 }
 
-fn page_keys(
-    superblock: &Superblock,
-    master: &MasterKey,
-    allow_plain: bool,
-    allow_deprecated: bool,
-) -> PageKeys {
+fn page_keys(superblock: &Superblock, master: &MasterKey, allow_plain: bool, allow_deprecated: bool) -> PageKeys {
     let id = superblock.database_id;
     let data_keys = superblock.epochs.iter().map(|record| {
         let secret = master

@@ -1,0 +1,375 @@
+//! A disk in memory: files, their locks, a log of all that was done, and what a test wants to go wrong.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use selenite_vfs::ffi::Code;
+use selenite_vfs::role::Role;
+
+use crate::content::to_u64;
+use crate::fault::{Failure, Faults};
+use crate::lock_table::{Handle, LockTable};
+use crate::shm_table::ShmTable;
+use crate::{Call, CallRecord, Content, Fault, Image, Inode, Operation};
+
+/// Changes bytes on their way to or from the disk: a planted bug.
+pub type Shim = Arc<dyn Fn(Role, u64, &mut [u8]) + Send + Sync>;
+
+/// A disk. Connections of several threads may share it.
+#[derive(Default)]
+pub struct Disk {
+    state: Mutex<State>,
+    origin: Vec<Origin>,
+}
+
+/// A file that was there from the start.
+#[derive(Clone)]
+pub(crate) struct Origin {
+    pub(crate) path: String,
+    pub(crate) inode: Inode,
+    pub(crate) role: Role,
+    pub(crate) content: Content,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) names: BTreeMap<String, Inode>,
+    pub(crate) nodes: BTreeMap<Inode, Node>,
+    next: u64,
+    log: Vec<Operation>,
+    calls: Option<Vec<CallRecord>>,
+    tap: Vec<Tapped>,
+    faults: Faults,
+    capacity: Option<u64>,
+    ignored_syncs: Vec<Role>,
+    forgotten: Range<u64>,
+    read_shim: Option<Shim>,
+    write_shim: Option<Shim>,
+}
+
+pub(crate) struct Node {
+    pub(crate) role: Role,
+    pub(crate) content: Content,
+    pub(crate) locks: LockTable,
+    pub(crate) shm: ShmTable,
+    pub(crate) open_count: u64,
+    pub(crate) has_name: bool,
+}
+
+/// A write as SQLite made it, above Selenite: see [`crate::spy`].
+#[derive(Clone, Debug)]
+pub struct Tapped {
+    /// Of which file.
+    pub role: Role,
+    /// Where.
+    pub offset: u64,
+    /// What.
+    pub data: Arc<[u8]>,
+    /// How long the disk's log was.
+    pub position: usize,
+}
+
+thread_local! {
+    static CURRENT: RefCell<Vec<Arc<Disk>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// As long as this lives, the thread's files are on that disk.
+pub struct Entered(());
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.with_borrow_mut(Vec::pop);
+    }
+}
+
+impl Disk {
+    /// An empty disk.
+    #[must_use]
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self::default())
+    }
+
+    /// A disk with these files, all of them synced.
+    #[must_use]
+    pub fn of_image(image: &Image) -> Arc<Self> {
+        let mut disk = Self::default();
+        let mut state = State::default();
+        for (path, (role, content)) in &image.files {
+            let inode = state.add(*role, content.clone(), Some(path));
+            disk.origin.push(Origin {
+                path: path.clone(),
+                inode,
+                role: *role,
+                content: content.clone(),
+            });
+        }
+        disk.state = Mutex::new(state);
+        Arc::new(disk)
+    }
+
+    /// Makes it this thread's disk.
+    #[must_use]
+    pub fn enter(self: &Arc<Self>) -> Entered {
+        CURRENT.with_borrow_mut(|disks| disks.push(self.clone()));
+        Entered(())
+    }
+
+    /// This thread's disk.
+    pub(crate) fn current() -> Result<Arc<Self>, Code> {
+        CURRENT.with_borrow(|disks| disks.last().cloned()).ok_or(Code::CANTOPEN)
+    }
+
+    /// Its named files as a program sees them now.
+    #[must_use]
+    pub fn image(&self) -> Image {
+        let state = self.lock();
+        let files = state.names.iter().map(|(path, inode)| {
+            let node = &state.nodes[inode];
+            (path.clone(), (node.role, node.content.clone()))
+        });
+        Image { files: files.collect() }
+    }
+
+    /// What was done to it.
+    #[must_use]
+    pub fn log(&self) -> Vec<Operation> {
+        self.lock().log.clone()
+    }
+
+    /// How much that is.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.lock().log.len()
+    }
+
+    /// Keeps a record of calls from now on, and forgets the one before.
+    pub fn watch(&self) {
+        self.lock().calls = Some(Vec::new());
+    }
+
+    /// The calls since [`Disk::watch`].
+    #[must_use]
+    pub fn calls(&self) -> Vec<CallRecord> {
+        self.lock().calls.clone().unwrap_or_default()
+    }
+
+    /// What SQLite wrote through the spy.
+    #[must_use]
+    pub fn tapped(&self) -> Vec<Tapped> {
+        self.lock().tap.clone()
+    }
+
+    /// Makes calls fail.
+    pub fn inject(&self, fault: Fault) {
+        self.lock().faults.add(fault);
+    }
+
+    /// Ends all faults.
+    pub fn heal(&self) {
+        let mut state = self.lock();
+        state.faults.clear();
+        state.capacity = None;
+    }
+
+    /// How many calls have failed since [`Disk::heal`].
+    #[must_use]
+    pub fn fault_hits(&self) -> u64 {
+        self.lock().faults.hits()
+    }
+
+    /// From now on its files can't grow beyond that many bytes together: SQLITE_FULL.
+    pub fn limit(&self, capacity: u64) {
+        self.lock().capacity = Some(capacity);
+    }
+
+    /// How many bytes its files have together.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.lock().used()
+    }
+
+    /// A planted bug: syncs of these files are answered and not done.
+    pub fn ignore_syncs(&self, role: Role) {
+        self.lock().ignored_syncs.push(role);
+    }
+
+    /// For databases larger than this machine's memory: bytes of the database written there are not kept.
+    pub fn forget(&self, range: Range<u64>) {
+        self.lock().forgotten = range;
+    }
+
+    /// A planted bug: changes what is read.
+    pub fn shim_reads(&self, shim: Shim) {
+        self.lock().read_shim = Some(shim);
+    }
+
+    /// A planted bug: changes what is written.
+    pub fn shim_writes(&self, shim: Shim) {
+        self.lock().write_shim = Some(shim);
+    }
+
+    pub(crate) fn tap(&self, role: Role, offset: u64, data: &[u8]) {
+        let mut state = self.lock();
+        let position = state.log.len();
+        state.tap.push(Tapped {
+            role,
+            offset,
+            data: data.into(),
+            position,
+        });
+    }
+
+    pub(crate) fn origin(&self) -> &[Origin] {
+        &self.origin
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Counts a call, and makes it fail if it is to.
+    pub(crate) fn enter(&mut self, call: Call, role: Role, offset: u64, size: usize) -> Result<(), Failure> {
+        if let Some(calls) = &mut self.calls {
+            calls.push(CallRecord {
+                call,
+                role,
+                offset,
+                size,
+            });
+        }
+        self.faults.meet(call, role).map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn node(&mut self, inode: Inode) -> Result<&mut Node, Code> {
+        self.nodes.get_mut(&inode).ok_or(Code::IOERR)
+    }
+
+    pub(crate) fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    pub(crate) fn create(&mut self, role: Role, path: Option<&str>) -> Inode {
+        let inode = self.add(role, Content::default(), path);
+        self.log.push(Operation::Create {
+            inode,
+            path: path.map(str::to_owned),
+            role,
+        });
+        inode
+    }
+
+    fn add(&mut self, role: Role, content: Content, path: Option<&str>) -> Inode {
+        let inode = Inode(self.number());
+        self.nodes.insert(
+            inode,
+            Node {
+                role,
+                content,
+                locks: LockTable::default(),
+                shm: ShmTable::default(),
+                open_count: 0,
+                has_name: path.is_some(),
+            },
+        );
+        if let Some(path) = path {
+            self.names.insert(path.to_owned(), inode);
+        }
+        inode
+    }
+
+    pub(crate) fn read(&mut self, inode: Inode, out: &mut [u8], offset: u64) -> Result<usize, Code> {
+        let shim = self.read_shim.clone();
+        let node = self.node(inode)?;
+        let known = node.content.read(out, offset);
+        if let Some(shim) = shim {
+            shim(node.role, offset, &mut out[..known]);
+        }
+        Ok(known)
+    }
+
+    pub(crate) fn write(&mut self, inode: Inode, data: &[u8], offset: u64) -> Result<(), Code> {
+        let shim = self.write_shim.clone();
+        let role = self.node(inode)?.role;
+        let end = offset + to_u64(data.len());
+        let growth = end.saturating_sub(self.node(inode)?.content.size());
+        if self.capacity.is_some_and(|capacity| self.used() + growth > capacity) {
+            return Err(Code::FULL);
+        }
+        if role == Role::Main && self.forgotten.contains(&offset) && end <= self.forgotten.end {
+            let node = self.node(inode)?;
+            node.content.truncate(end.max(node.content.size()));
+            return Ok(());
+        }
+        let mut data: Arc<[u8]> = data.into();
+        if let (Some(shim), Some(bytes)) = (shim, Arc::get_mut(&mut data)) {
+            shim(role, offset, bytes);
+        }
+        self.node(inode)?.content.write(&data, offset);
+        self.log.push(Operation::Write {
+            inode,
+            role,
+            offset,
+            data,
+        });
+        Ok(())
+    }
+
+    pub(crate) fn truncate(&mut self, inode: Inode, size: u64) -> Result<(), Code> {
+        self.node(inode)?.content.truncate(size);
+        self.log.push(Operation::Truncate { inode, size });
+        Ok(())
+    }
+
+    pub(crate) fn sync(&mut self, inode: Inode, with_folder: bool) -> Result<(), Code> {
+        let role = self.node(inode)?.role;
+        if self.ignored_syncs.contains(&role) {
+            return Ok(());
+        }
+        self.log.push(Operation::Sync { inode, role });
+        if with_folder {
+            self.log.push(Operation::SyncFolder);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn delete(&mut self, path: &str, sync_folder: bool) -> Result<(), Code> {
+        let inode = self.names.remove(path).ok_or(Code::IOERR_DELETE_NOENT)?;
+        self.log.push(Operation::Delete {
+            inode,
+            path: path.to_owned(),
+        });
+        self.node(inode)?.has_name = false;
+        self.drop_unused(inode);
+        if sync_folder {
+            self.log.push(Operation::SyncFolder);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn close(&mut self, inode: Inode, handle: Handle) {
+        let Some(node) = self.nodes.get_mut(&inode) else { return };
+        node.locks.unlock(handle, selenite_vfs::ffi::LockLevel::NONE);
+        node.shm.unmap(handle);
+        node.open_count -= 1;
+        self.drop_unused(inode);
+    }
+
+    fn drop_unused(&mut self, inode: Inode) {
+        if self
+            .nodes
+            .get(&inode)
+            .is_some_and(|node| node.open_count == 0 && !node.has_name)
+        {
+            self.nodes.remove(&inode);
+        }
+    }
+
+    fn used(&self) -> u64 {
+        self.nodes.values().map(|node| node.content.size()).sum()
+    }
+}

@@ -1,0 +1,46 @@
+//! The test bench: a disk in memory, below Selenite, that can crash, fail and remember.
+//!
+//! [`Disk`] is the disk, [`sim`] the SQLite VFS that serves it, [`recorder`] searches what reached it, [`Replay`] makes
+//! of its log the disk that a crash would have left, and [`runner`] checks a database on every such disk.
+//!
+//! B1. Which disk a file is on is decided by the thread: [`Disk::enter`]. Paths say nothing of it, so that a crash image
+//!     has the paths of the disk that crashed (a journal names its super-journal by its whole path).
+//! B2. A sector of 512 bytes is written wholly or not at all but for the last write, which may be torn anywhere; a write
+//!     damages nothing beside it (sqlite.org/psow.html). Nothing is promised of the order of writes between two syncs.
+//!
+//! Only ever a dev-dependency.
+#![forbid(unsafe_code)]
+
+pub mod call;
+pub mod content;
+pub mod crash_point;
+pub mod disk;
+pub mod fault;
+pub mod image;
+pub mod key_file;
+pub mod ledger;
+mod lock_table;
+pub mod opening;
+pub mod operation;
+pub mod random;
+pub mod recorder;
+pub mod replay;
+pub mod runner;
+mod shm_table;
+pub mod sim;
+mod sim_file;
+pub mod spy;
+
+pub use call::{Call, CallRecord};
+pub use content::Content;
+pub use crash_point::{CrashPoint, Tear};
+pub use disk::{Disk, Entered};
+pub use fault::Fault;
+pub use image::Image;
+pub use key_file::KeyFile;
+pub use ledger::Ledger;
+pub use opening::Opening;
+pub use operation::{Inode, Operation};
+pub use random::Random;
+pub use replay::{Namespace, Replay};
+pub use runner::{Run, Scenario, Summary, run};

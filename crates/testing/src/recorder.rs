@@ -1,0 +1,122 @@
+//! Searches all that reached a disk, at any time and in any file, for bytes that must not be there.
+
+use std::collections::{BTreeMap, HashSet};
+
+use memchr::memmem::Finder;
+use selenite_vfs::role::Role;
+
+use crate::content::{to_u64, to_usize};
+use crate::{Content, Disk, Inode, Operation};
+
+/// Bytes that were found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sighting {
+    /// Which of those that were searched for.
+    pub marker: usize,
+    /// In which kind of file.
+    pub role: Role,
+    /// Where in it.
+    pub offset: u64,
+    /// After how many operations.
+    pub position: usize,
+}
+
+/// Searches for markers, each at least [`MARKER_SIZE_MIN`] bytes long: in every file as it was after every write, so
+/// that one which came in two pieces is found, too.
+///
+/// # Panics
+/// If a marker is so short that it would be found by chance.
+#[must_use]
+pub fn find_markers(disk: &Disk, markers: &[&[u8]]) -> Vec<Sighting> {
+    assert!(markers.iter().all(|marker| marker.len() >= MARKER_SIZE_MIN));
+    let finders: Vec<_> = markers.iter().map(Finder::new).collect();
+    let reach = markers.iter().map(|marker| marker.len()).max().unwrap_or(1) - 1;
+    let mut sightings = Vec::new();
+    for_each_region(disk, reach, &mut |position, role, offset, region| {
+        for (marker, finder) in finders.iter().enumerate() {
+            for found in finder.find_iter(region) {
+                sightings.push(Sighting {
+                    marker,
+                    role,
+                    offset: offset + to_u64(found),
+                    position,
+                });
+            }
+        }
+    });
+    sightings
+}
+
+/// Searches for any of many words of 8 bytes.
+#[must_use]
+pub fn find_words(disk: &Disk, words: &HashSet<[u8; 8]>) -> Vec<Sighting> {
+    let mut sightings = Vec::new();
+    for_each_region(disk, 7, &mut |position, role, offset, region| {
+        for (index, window) in region.windows(8).enumerate() {
+            let is_wanted = window.try_into().is_ok_and(|word: [u8; 8]| words.contains(&word));
+            if is_wanted {
+                sightings.push(Sighting {
+                    marker: 0,
+                    role,
+                    offset: offset + to_u64(index),
+                    position,
+                });
+            }
+        }
+    });
+    sightings
+}
+
+/// The roles of files in which a marker was seen.
+#[must_use]
+pub fn roles_of(sightings: &[Sighting], marker: usize) -> Vec<Role> {
+    let mut roles: Vec<Role> = Vec::new();
+    for sighting in sightings.iter().filter(|sighting| sighting.marker == marker) {
+        if !roles.contains(&sighting.role) {
+            roles.push(sighting.role);
+        }
+    }
+    roles
+}
+
+/// What was written to files of one role: offset and bytes.
+#[must_use]
+pub fn writes_of(disk: &Disk, wanted: Role) -> Vec<(u64, std::sync::Arc<[u8]>)> {
+    let writes = disk.log().into_iter().filter_map(|operation| match operation {
+        Operation::Write { role, offset, data, .. } if role == wanted => Some((offset, data)),
+        _ => None,
+    });
+    writes.collect()
+}
+
+/// Shows every write with `reach` bytes of its file before and behind it, as the file is then.
+fn for_each_region(disk: &Disk, reach: usize, show: &mut dyn FnMut(usize, Role, u64, &[u8])) {
+    let mut files: BTreeMap<Inode, Content> = BTreeMap::new();
+    for origin in disk.origin() {
+        show(0, origin.role, 0, &origin.content.to_vec());
+        files.insert(origin.inode, origin.content.clone());
+    }
+    for (index, operation) in disk.log().iter().enumerate() {
+        match operation {
+            Operation::Write {
+                inode,
+                role,
+                offset,
+                data,
+            } => {
+                let content = files.entry(*inode).or_default();
+                content.write(data, *offset);
+                let start = offset.saturating_sub(to_u64(reach));
+                let end = (offset + to_u64(data.len() + reach)).min(content.size());
+                let mut region = vec![0; to_usize(end - start)];
+                content.read(&mut region, start);
+                show(index + 1, *role, start, &region);
+            }
+            Operation::Truncate { inode, size } => files.entry(*inode).or_default().truncate(*size),
+            Operation::Create { .. } | Operation::Sync { .. } | Operation::SyncFolder | Operation::Delete { .. } => {}
+        }
+    }
+}
+
+/// Eight random bytes are found by chance once in 2^64 places.
+pub const MARKER_SIZE_MIN: usize = 8;

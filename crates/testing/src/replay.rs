@@ -1,0 +1,288 @@
+//! The disk that a crash leaves behind, made from the log of the one that crashed.
+
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+
+use selenite_vfs::role::Role;
+
+use crate::content::{to_u64, to_usize};
+use crate::crash_point::SECTOR_SIZE;
+use crate::random::{Random, seed_of};
+use crate::{Content, Disk, Image, Inode, Operation, Tear};
+
+/// When a name that was made or deleted is on the disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Namespace {
+    /// When its folder is synced, and not before (POSIX).
+    AtFolderSync,
+    /// At once, as with a journaling file system whose journal is written in order.
+    AtOnce,
+}
+
+/// Goes forward through a log and makes the images of the crashes on the way.
+pub struct Replay<'a> {
+    log: &'a [Operation],
+    namespace: Namespace,
+    position: usize,
+    durable: State,
+    /// What is begun and not durable, in order.
+    pending: Vec<usize>,
+    /// How many operations are durable. They only grow in number, so it tells one durable state from another.
+    settled: usize,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    names: BTreeMap<String, Inode>,
+    files: BTreeMap<Inode, (Role, Content)>,
+}
+
+/// What of one pending operation is done.
+enum Part {
+    All,
+    Nothing,
+    Head(usize),
+    Tail(usize),
+    /// Of the file's pending operations, of that number, a sector sees those before one: by this seed.
+    Sectors {
+        seed: u64,
+        count: u64,
+    },
+}
+
+/// The place of an operation among those pending on its file.
+#[derive(Clone, Copy)]
+struct Order {
+    index: u64,
+    count: u64,
+}
+
+impl<'a> Replay<'a> {
+    /// From the start of the log, which is that of `disk`.
+    #[must_use]
+    pub fn new(disk: &Disk, log: &'a [Operation], namespace: Namespace) -> Self {
+        let mut durable = State::default();
+        for origin in disk.origin() {
+            durable.names.insert(origin.path.clone(), origin.inode);
+            durable
+                .files
+                .insert(origin.inode, (origin.role, origin.content.clone()));
+        }
+        Self {
+            log,
+            namespace,
+            position: 0,
+            durable,
+            pending: Vec::new(),
+            settled: 0,
+        }
+    }
+
+    /// Goes on until so many operations are begun; never back.
+    pub fn advance(&mut self, position: usize) {
+        while self.position < position {
+            self.step(self.position);
+            self.position += 1;
+        }
+    }
+
+    /// The disk after a crash here, and a number that tells different ones apart.
+    #[must_use]
+    pub fn image(&self, tear: Tear) -> (Image, u64) {
+        let mut state = self.durable.clone();
+        let mut hasher = DefaultHasher::new();
+        self.settled.hash(&mut hasher);
+        let mut orders = self.orders();
+        for (number, &index) in self.pending.iter().enumerate() {
+            let operation = &self.log[index];
+            let Some(order) = orders.get_mut(&operation.inode()) else {
+                continue;
+            };
+            let part = part_of(tear, operation, number, index + 1 == self.position, *order);
+            let mut note = |done: u64| (index, done).hash(&mut hasher);
+            state.apply(operation, &part, order.index, &mut note);
+            order.index += 1;
+        }
+        (state.into_image(), hasher.finish())
+    }
+
+    fn orders(&self) -> BTreeMap<Option<Inode>, Order> {
+        let mut orders = BTreeMap::new();
+        for &index in &self.pending {
+            let order = orders
+                .entry(self.log[index].inode())
+                .or_insert(Order { index: 0, count: 0 });
+            order.count += 1;
+        }
+        orders
+    }
+
+    fn step(&mut self, index: usize) {
+        match &self.log[index] {
+            Operation::Sync { inode, .. } => {
+                let mut settled = |operation: &Operation| matches!(operation, Operation::Write { inode: of, .. } | Operation::Truncate { inode: of, .. } if of == inode);
+                self.settle(&mut settled);
+            }
+            Operation::SyncFolder => self.settle(&mut is_of_folder),
+            Operation::Create { .. } | Operation::Delete { .. } => {
+                self.pending.push(index);
+                if self.namespace == Namespace::AtOnce {
+                    self.settle(&mut is_of_folder);
+                }
+            }
+            Operation::Write { .. } | Operation::Truncate { .. } => self.pending.push(index),
+        }
+    }
+
+    fn settle(&mut self, settled: &mut dyn FnMut(&Operation) -> bool) {
+        let (log, durable, count) = (self.log, &mut self.durable, self.pending.len());
+        self.pending.retain(|&index| {
+            let operation = &log[index];
+            let is_settled = settled(operation);
+            if is_settled {
+                durable.apply(operation, &Part::All, 0, &mut |_| ());
+            }
+            !is_settled
+        });
+        self.settled += count - self.pending.len();
+    }
+}
+
+fn is_of_folder(operation: &Operation) -> bool {
+    matches!(operation, Operation::Create { .. } | Operation::Delete { .. })
+}
+
+fn part_of(tear: Tear, operation: &Operation, number: usize, is_last: bool, order: Order) -> Part {
+    match tear {
+        Tear::All => Part::All,
+        Tear::None => Part::Nothing,
+        Tear::Head(size) if is_last => Part::Head(size),
+        Tear::Tail(size) if is_last => Part::Tail(size),
+        Tear::Head(_) | Tear::Tail(_) => Part::All,
+        Tear::Subset(seed) => {
+            // Some crashes lose little, some nearly all.
+            let kept = [1, 4, 7][to_usize(seed % 3)];
+            if Random::new(seed_of(&[seed, to_u64(number)])).chance(kept, 8) {
+                Part::All
+            } else {
+                Part::Nothing
+            }
+        }
+        Tear::Sectors(seed) => Part::Sectors {
+            seed: seed_of(&[seed, operation.inode().map_or(0, |inode| inode.0)]),
+            count: order.count,
+        },
+    }
+}
+
+impl State {
+    fn apply(&mut self, operation: &Operation, part: &Part, order: u64, note: &mut dyn FnMut(u64)) {
+        match operation {
+            Operation::Create { inode, path, role } => {
+                self.files.entry(*inode).or_insert_with(|| (*role, Content::default()));
+                if let (Some(path), true) = (path, part.is_whole(order)) {
+                    self.names.insert(path.clone(), *inode);
+                    note(1);
+                }
+            }
+            Operation::Delete { inode, path } => {
+                if part.is_whole(order) && self.names.get(path) == Some(inode) {
+                    self.names.remove(path);
+                    note(1);
+                }
+            }
+            Operation::Truncate { inode, size } => {
+                if let (Some((_, content)), true) = (self.files.get_mut(inode), part.is_whole(order)) {
+                    content.truncate(*size);
+                    note(1);
+                }
+            }
+            Operation::Write {
+                inode,
+                role,
+                offset,
+                data,
+            } => {
+                let (_, content) = self.files.entry(*inode).or_insert_with(|| (*role, Content::default()));
+                write_part(content, *offset, data, part, order, note);
+            }
+            Operation::Sync { .. } | Operation::SyncFolder => {}
+        }
+    }
+
+    fn into_image(self) -> Image {
+        let files = self.names.into_iter().filter_map(|(path, inode)| {
+            let (role, content) = self.files.get(&inode)?;
+            Some((path, (*role, content.clone())))
+        });
+        Image { files: files.collect() }
+    }
+}
+
+impl Part {
+    fn is_whole(&self, order: u64) -> bool {
+        match self {
+            Self::All | Self::Head(_) | Self::Tail(_) => true,
+            Self::Nothing => false,
+            Self::Sectors { seed, count } => is_done(*seed, *count, u64::MAX, order),
+        }
+    }
+}
+
+/// Whether the write of that order is done on a sector.
+fn is_done(seed: u64, count: u64, sector: u64, order: u64) -> bool {
+    let mut random = Random::new(seed_of(&[seed, sector]));
+    let (one, two) = (random.below(count + 1), random.below(count + 1));
+    // Some crashes lose little, some nearly all.
+    let reach = match seed % 3 {
+        0 => one.min(two),
+        1 => one,
+        _ => one.max(two),
+    };
+    order < reach
+}
+
+fn write_part(content: &mut Content, offset: u64, data: &[u8], part: &Part, order: u64, note: &mut dyn FnMut(u64)) {
+    match part {
+        Part::All => {
+            content.write(data, offset);
+            note(to_u64(data.len()));
+        }
+        Part::Nothing => {}
+        Part::Head(size) => {
+            let size = (*size).min(data.len());
+            content.write(&data[..size], offset);
+            note(to_u64(size));
+        }
+        Part::Tail(size) => {
+            let size = (*size).min(data.len());
+            content.write(&data[size..], offset + to_u64(size));
+            note(u64::MAX - to_u64(size));
+        }
+        Part::Sectors { seed, count } => {
+            let end = offset + to_u64(data.len());
+            let mut at = offset;
+            while at < end {
+                let sector = at / SECTOR_SIZE;
+                let stop = ((sector + 1) * SECTOR_SIZE).min(end);
+                if is_done(*seed, *count, sector, order) {
+                    content.write(&data[to_usize(at - offset)..to_usize(stop - offset)], at);
+                    note(at);
+                }
+                at = stop;
+            }
+        }
+    }
+}
+
+/// The images of some crashes of a log, each once for every number of commits that were acknowledged by then.
+#[derive(Default)]
+pub struct Seen(BTreeSet<(u64, u64)>);
+
+impl Seen {
+    /// Whether this one is new.
+    pub fn insert(&mut self, image: u64, acknowledged: u64) -> bool {
+        self.0.insert((image, acknowledged))
+    }
+}

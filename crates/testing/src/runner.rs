@@ -1,0 +1,272 @@
+//! Runs a workload once, then checks what every crash on its way would have left.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::content::{to_u64, to_usize};
+use crate::crash_point::{Density, enumerate};
+use crate::random::{Random, seed_of};
+use crate::replay::Seen;
+use crate::{CrashPoint, Disk, Image, Namespace, Operation, Replay};
+
+/// A workload and what must hold after a crash of it.
+pub struct Scenario<'a> {
+    name: &'a str,
+    origin: Image,
+    namespace: Namespace,
+    density: Density,
+    point_count: usize,
+    prepare: &'a (dyn Fn(&Disk) + Sync),
+    check: &'a (dyn Fn(u64) -> Result<(), String> + Sync),
+}
+
+/// The run of a workload that is to be crashed.
+pub struct Run {
+    disk: Arc<Disk>,
+    acknowledged: RefCell<Vec<(usize, u64)>>,
+}
+
+/// What was checked.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The scenario.
+    pub name: String,
+    /// Operations in the log.
+    pub operations: usize,
+    /// Distinct crash images that were checked.
+    pub points: usize,
+    /// What was wrong with some of them.
+    pub failures: Vec<String>,
+}
+
+impl<'a> Scenario<'a> {
+    /// `check` is called on every crash image with the number of commits that were acknowledged before.
+    #[must_use]
+    pub fn new(name: &'a str, check: &'a (dyn Fn(u64) -> Result<(), String> + Sync)) -> Self {
+        Self {
+            name,
+            origin: Image::default(),
+            namespace: Namespace::AtFolderSync,
+            density: Density::USUAL,
+            point_count: 1500,
+            prepare: &|_| (),
+            check,
+        }
+    }
+
+    /// Starts from a disk that has these files.
+    #[must_use]
+    pub fn from(mut self, origin: Image) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// Names are on the disk as soon as they are made.
+    #[must_use]
+    pub fn with_names_at_once(mut self) -> Self {
+        self.namespace = Namespace::AtOnce;
+        self
+    }
+
+    /// Tries more or fewer tears.
+    #[must_use]
+    pub fn with_density(mut self, density: Density) -> Self {
+        self.density = density;
+        self
+    }
+
+    /// Checks about so many points, unless `SELENITE_CRASH_POINTS` says otherwise.
+    #[must_use]
+    pub fn with_points(mut self, count: usize) -> Self {
+        self.point_count = count;
+        self
+    }
+
+    /// Does this to every disk first: plants a bug.
+    #[must_use]
+    pub fn with_disk(mut self, prepare: &'a (dyn Fn(&Disk) + Sync)) -> Self {
+        self.prepare = prepare;
+        self
+    }
+}
+
+impl Run {
+    /// Notes that the first `count` commits were acknowledged.
+    pub fn acknowledge(&self, count: u64) {
+        self.acknowledged.borrow_mut().push((self.disk.position(), count));
+    }
+
+    /// The disk.
+    #[must_use]
+    pub fn disk(&self) -> &Arc<Disk> {
+        &self.disk
+    }
+}
+
+/// Runs `drive`, then checks the crash images of its log.
+///
+/// # Panics
+/// If `drive` fails.
+pub fn run(scenario: &Scenario<'_>, drive: impl FnOnce(&Run) -> rusqlite::Result<()>) -> Summary {
+    crate::sim::install();
+    let started = Instant::now();
+    let seed = Random::seed_or(DEFAULT_SEED);
+    let disk = Disk::of_image(&scenario.origin);
+    (scenario.prepare)(&disk);
+    let run = Run {
+        disk: disk.clone(),
+        acknowledged: RefCell::default(),
+    };
+    {
+        let _entered = disk.enter();
+        let driven = drive(&run);
+        assert!(
+            driven.is_ok(),
+            "{}: the workload itself, after {} operations: {driven:?}; selenite says {:?}",
+            scenario.name,
+            disk.position(),
+            crate::opening::last_error()
+        );
+    }
+    let job = Job {
+        scenario,
+        log: disk.log(),
+        disk,
+        acknowledged: run.acknowledged.into_inner(),
+        seen: Mutex::default(),
+        failures: Mutex::default(),
+    };
+    let points = job.points(seed);
+    let checked = job.check_all(&points);
+    let summary = Summary {
+        name: scenario.name.to_owned(),
+        operations: job.log.len(),
+        points: checked,
+        failures: job.failures.into_inner().unwrap_or_else(PoisonError::into_inner),
+    };
+    println!(
+        "{}: {} operations, {} crash points, seed {seed}, {} ms, {} failures",
+        summary.name,
+        summary.operations,
+        summary.points,
+        started.elapsed().as_millis(),
+        summary.failures.len(),
+    );
+    summary
+}
+
+impl Summary {
+    /// Fails the test where a crash image failed its check, or where fewer than `points` were checked.
+    ///
+    /// # Panics
+    /// Then.
+    pub fn assert_sound(&self, points: usize) {
+        assert!(
+            self.failures.is_empty(),
+            "{}: {} crash images are not sound, of which:\n{}",
+            self.name,
+            self.failures.len(),
+            self.failures[..self.failures.len().min(5)].join("\n")
+        );
+        assert!(
+            self.points >= points,
+            "{}: only {} crash points",
+            self.name,
+            self.points
+        );
+    }
+}
+
+struct Job<'a> {
+    scenario: &'a Scenario<'a>,
+    disk: Arc<Disk>,
+    log: Vec<Operation>,
+    acknowledged: Vec<(usize, u64)>,
+    seen: Mutex<Seen>,
+    failures: Mutex<Vec<String>>,
+}
+
+impl Job<'_> {
+    /// The points to check, in the order of the log.
+    fn points(&self, seed: u64) -> Vec<CrashPoint> {
+        let wanted = std::env::var("SELENITE_CRASH_POINTS")
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(self.scenario.point_count);
+        let each = to_u64(wanted.div_ceil(self.log.len().max(1)));
+        let density = Density {
+            cuts: self.scenario.density.cuts.max(each / 2),
+            subsets: self.scenario.density.subsets.max(each / 4),
+        };
+        let mut points = enumerate(&self.log, density, seed);
+        let mut random = Random::new(seed_of(&[seed, to_u64(self.log.len())]));
+        while points.len() > wanted {
+            let drop = to_usize(random.below(to_u64(points.len())));
+            points.swap_remove(drop);
+        }
+        points.sort_by_key(|point| point.position);
+        points
+    }
+
+    fn check_all(&self, points: &[CrashPoint]) -> usize {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREAD_COUNT)
+                .map(|thread| scope.spawn(move || self.check_some(points.iter().skip(thread).step_by(THREAD_COUNT))))
+                .collect();
+            let counts = threads
+                .into_iter()
+                .map(|thread| thread.join().expect("checks do not panic"));
+            counts.sum()
+        })
+    }
+
+    fn check_some<'p>(&self, points: impl Iterator<Item = &'p CrashPoint>) -> usize {
+        let mut replay = Replay::new(&self.disk, &self.log, self.scenario.namespace);
+        let mut checked = 0;
+        for point in points {
+            replay.advance(point.position);
+            let (image, number) = replay.image(point.tear);
+            let acknowledged = self.acknowledged_at(point.position);
+            let is_new = {
+                let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+                seen.insert(number, acknowledged)
+            };
+            if !is_new {
+                continue;
+            }
+            checked += 1;
+            if let Err(problem) = self.check_one(&image, acknowledged) {
+                self.note_failure(point, acknowledged, &problem);
+            }
+        }
+        checked
+    }
+
+    fn check_one(&self, image: &Image, acknowledged: u64) -> Result<(), String> {
+        let disk = Disk::of_image(image);
+        (self.scenario.prepare)(&disk);
+        let _entered = disk.enter();
+        (self.scenario.check)(acknowledged)
+    }
+
+    fn note_failure(&self, point: &CrashPoint, acknowledged: u64, problem: &str) {
+        let text = format!(
+            "operation {} ({}), {:?}, {acknowledged} commits acknowledged: {problem}",
+            point.position,
+            self.log[point.position - 1].describe(),
+            point.tear,
+        );
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.push(text);
+    }
+
+    fn acknowledged_at(&self, position: usize) -> u64 {
+        let before = self.acknowledged.iter().filter(|(at, _)| *at <= position);
+        before.map(|(_, count)| *count).max().unwrap_or(0)
+    }
+}
+
+const DEFAULT_SEED: u64 = 20_260_321;
+/// Machines that run the tests have two cores.
+const THREAD_COUNT: usize = 2;

@@ -1,0 +1,147 @@
+//! An open file of the VFS `sim`.
+
+use std::any::Any;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use selenite_vfs::ffi::{Code, Control, File, LockLevel, RawControl, ShmLock, ShmRegion, SyncFlags};
+use selenite_vfs::role::Role;
+
+use crate::fault::Failure;
+use crate::lock_table::Handle;
+use crate::sim::code_of;
+use crate::{Call, Disk, Inode};
+
+pub struct SimFile {
+    pub disk: Arc<Disk>,
+    pub inode: Inode,
+    pub handle: Handle,
+    pub role: Role,
+    /// Whether its first sync brings its name to the disk, too.
+    pub syncs_folder: bool,
+    pub is_read_only: bool,
+}
+
+impl SimFile {
+    fn refuse_read_only(&self) -> Result<(), Code> {
+        if self.is_read_only { Err(Code::READONLY) } else { Ok(()) }
+    }
+}
+
+impl File for SimFile {
+    fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
+        let mut state = self.disk.lock();
+        if let Err(failure) = state.enter(Call::Read, self.role, offset, out.len()) {
+            out.fill(0);
+            return Err(code_of(failure));
+        }
+        let known = state.read(self.inode, out, offset)?;
+        if known < out.len() {
+            return Err(Code::IOERR_SHORT_READ);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
+        self.refuse_read_only()?;
+        let mut state = self.disk.lock();
+        if let Err(failure) = state.enter(Call::Write, self.role, offset, data.len()) {
+            if let Failure::PartialWrite(_) = failure {
+                state.write(self.inode, &data[..data.len() / 2], offset)?;
+            }
+            return Err(code_of(failure));
+        }
+        state.write(self.inode, data, offset)
+    }
+
+    fn truncate(&mut self, size: u64) -> Result<(), Code> {
+        self.refuse_read_only()?;
+        let mut state = self.disk.lock();
+        state.enter(Call::Truncate, self.role, size, 0).map_err(code_of)?;
+        state.truncate(self.inode, size)
+    }
+
+    fn sync(&mut self, _flags: SyncFlags) -> Result<(), Code> {
+        let mut state = self.disk.lock();
+        state.enter(Call::Sync, self.role, 0, 0).map_err(code_of)?;
+        state.sync(self.inode, std::mem::take(&mut self.syncs_folder))
+    }
+
+    fn size(&mut self) -> Result<u64, Code> {
+        let mut state = self.disk.lock();
+        state.enter(Call::Size, self.role, 0, 0).map_err(code_of)?;
+        Ok(state.node(self.inode)?.content.size())
+    }
+
+    fn lock(&mut self, level: LockLevel) -> Result<(), Code> {
+        let mut state = self.disk.lock();
+        state.enter(Call::Lock, self.role, 0, 0).map_err(code_of)?;
+        let granted = state.node(self.inode)?.locks.lock(self.handle, level);
+        if granted { Ok(()) } else { Err(Code::BUSY) }
+    }
+
+    fn unlock(&mut self, level: LockLevel) -> Result<(), Code> {
+        let mut state = self.disk.lock();
+        state.node(self.inode)?.locks.unlock(self.handle, level);
+        Ok(())
+    }
+
+    fn check_reserved_lock(&mut self) -> Result<bool, Code> {
+        Ok(self.disk.lock().node(self.inode)?.locks.is_reserved())
+    }
+
+    fn control(&mut self, control: &mut RawControl) -> Result<(), Code> {
+        let call = match control.parse() {
+            Control::SizeHint | Control::ChunkSize => Call::SizeHint,
+            Control::MmapSize(size) if *size > 0 => Call::Mmap,
+            _ => return Err(Code::NOTFOUND),
+        };
+        self.disk.lock().enter(call, self.role, 0, 0).map_err(code_of)?;
+        Err(Code::NOTFOUND)
+    }
+
+    fn sector_size(&mut self) -> c_int {
+        4096
+    }
+
+    /// No promise at all, not even powersafe overwrite: that one Selenite has to make itself.
+    fn device_characteristics(&mut self) -> c_int {
+        0
+    }
+
+    fn shm_map(&mut self, region: c_int, size: c_int, extend: bool) -> Result<Option<ShmRegion>, Code> {
+        let mut state = self.disk.lock();
+        state.enter(Call::ShmMap, self.role, 0, 0).map_err(code_of)?;
+        let region = usize::try_from(region).map_err(|_| Code::MISUSE)?;
+        let size = usize::try_from(size).map_err(|_| Code::MISUSE)?;
+        Ok(state.node(self.inode)?.shm.map(self.handle, region, size, extend))
+    }
+
+    fn shm_lock(&mut self, lock: ShmLock) -> Result<(), Code> {
+        let mut state = self.disk.lock();
+        if lock.lock {
+            state.enter(Call::ShmLock, self.role, 0, 0).map_err(code_of)?;
+        }
+        let granted = state.node(self.inode)?.shm.lock(self.handle, lock);
+        if granted { Ok(()) } else { Err(Code::BUSY) }
+    }
+
+    fn shm_barrier(&mut self) {
+        std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    }
+
+    fn shm_unmap(&mut self, _delete: bool) -> Result<(), Code> {
+        self.disk.lock().node(self.inode)?.shm.unmap(self.handle);
+        Ok(())
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl Drop for SimFile {
+    fn drop(&mut self) {
+        self.disk.lock().close(self.inode, self.handle);
+    }
+}
