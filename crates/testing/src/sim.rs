@@ -113,11 +113,11 @@ impl Vfs for Sim {
         Ok(size.is_some_and(|size| flags != EXISTS || size > 0))
     }
 
-    fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<(), Code> {
+    fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
         let bytes = path.to_bytes_with_nul();
         let place = out.get_mut(..bytes.len()).ok_or(Code::CANTOPEN)?;
         place.copy_from_slice(bytes);
-        Ok(())
+        Ok(false)
     }
 }
 

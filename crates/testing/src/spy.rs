@@ -46,7 +46,7 @@ impl Vfs for Spy {
         self.0.access(path, flags)
     }
 
-    fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<(), Code> {
+    fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
         self.0.full_pathname(path, out)
     }
 }
