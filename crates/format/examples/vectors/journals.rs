@@ -3,8 +3,7 @@
 use selenite_cipher::{DatabaseId, Suite, TRAILER_SIZE};
 use selenite_format::PageSize;
 use selenite_format::journal::{
-    HEADER_SIZE, Header, MAGIC, RECORD_COUNT_UNKNOWN, checksum, magic_to_disk, mask_checksum,
-    record_size,
+    HEADER_SIZE, Header, MAGIC, RECORD_COUNT_UNKNOWN, checksum, magic_to_disk, mask_checksum, record_size,
 };
 
 use crate::vector::{Sparse, Vector};
@@ -34,9 +33,7 @@ fn header() -> Header {
 }
 
 fn records() -> Vec<Record> {
-    let records = JOURNAL[SECTOR_SIZE..]
-        .chunks_exact(record_size(PageSize::MIN))
-        .take(3);
+    let records = JOURNAL[SECTOR_SIZE..].chunks_exact(record_size(PageSize::MIN)).take(3);
     records
         .map(|bytes| {
             let word = |at: usize| u32::from_be_bytes(*bytes[at..].first_chunk().expect("4 bytes"));
@@ -57,21 +54,13 @@ impl Record {
     fn with_image(&self, image: &[u8]) -> Vec<u8> {
         let trailer: &[u8; TRAILER_SIZE] = image.last_chunk().expect("an image");
         let checksum = mask_checksum(self.checksum, log_key().journal_mask(trailer));
-        [
-            self.number.to_be_bytes().as_slice(),
-            image,
-            &checksum.to_be_bytes(),
-        ]
-        .concat()
+        [self.number.to_be_bytes().as_slice(), image, &checksum.to_be_bytes()].concat()
     }
 }
 
 fn sealed(records: &[Record]) -> Vec<Vec<u8>> {
     let mut sealer = Sealer::new(1, AES).after(100);
-    records
-        .iter()
-        .map(|record| record.seal(&mut sealer))
-        .collect()
+    records.iter().map(|record| record.seal(&mut sealer)).collect()
 }
 
 /// A header, filled up to a sector, with its first byte as it lies at the start of the file.
@@ -94,12 +83,7 @@ fn later_header(header: Header) -> Vec<u8> {
 /// The journal as SQLite wrote it, sealed.
 fn journal(records: &[Vec<u8>]) -> Vec<u8> {
     let behind = SECTOR_SIZE + 3 * record_size(PageSize::MIN);
-    [
-        first_header(3),
-        records.concat(),
-        JOURNAL[behind..].to_vec(),
-    ]
-    .concat()
+    [first_header(3), records.concat(), JOURNAL[behind..].to_vec()].concat()
 }
 
 /// The database with `records` rolled back.
@@ -137,12 +121,7 @@ fn good() -> Vec<Vector> {
     let mut finished = journal(&sealed);
     finished[..HEADER_SIZE].fill(0);
     vec![
-        rolls_back(
-            "good",
-            "three records, which the count covers",
-            3,
-            journal(&sealed),
-        ),
+        rolls_back("good", "three records, which the count covers", 3, journal(&sealed)),
         rolls_back(
             "count-unknown",
             "three records, and the count is left to the file's size",
@@ -205,11 +184,7 @@ fn sizes() -> Vec<Vector> {
             "the header says pages of 1000 bytes",
             journal(512, 1000),
         ),
-        ends(
-            "sector-size-0",
-            "the header says sectors of no bytes",
-            journal(0, 1024),
-        ),
+        ends("sector-size-0", "the header says sectors of no bytes", journal(0, 1024)),
         ends(
             "sector-size-513",
             "the header says sectors of 513 bytes",
@@ -254,8 +229,7 @@ fn with_super_journal(sealed: &[Vec<u8>]) -> Vec<u8> {
 
 /// Records that end the journal.
 fn ends() -> Vec<Vector> {
-    let unknown =
-        |records: &[Vec<u8>]| [first_header(RECORD_COUNT_UNKNOWN), records.concat()].concat();
+    let unknown = |records: &[Vec<u8>]| [first_header(RECORD_COUNT_UNKNOWN), records.concat()].concat();
     let mut flipped = sealed(&records());
     flipped[2][4 + 700] ^= 1;
     let mut torn = sealed(&records());

@@ -6,13 +6,10 @@ use selenite_cipher::{DatabaseId, PassphraseCost, SlotId, SlotKey, Suite};
 use selenite_format::{Slot, SlotKind, Superblock};
 
 use crate::vector::{Vector, hex};
-use crate::world::{
-    CREATED, SAMPLE, Sealer, database_id, main_file_of, named, pages_of, raw_slot, secret,
-    superblock,
-};
+use crate::world::{CREATED, SAMPLE, Sealer, database_id, main_file_of, named, pages_of, raw_slot, secret, superblock};
 
 pub fn all() -> Vec<Vector> {
-    [good(), costs(), wrong()].concat()
+    [good(), costs(), sizes(), wrong()].concat()
 }
 
 const PASSPHRASE: &str = "Clear as gypsum";
@@ -36,10 +33,7 @@ fn opens(case: &str, comment: &str, key: String, slots: Vec<Slot>) -> Vector {
 }
 
 fn refuses(case: &str, expect: &str, comment: &str, key: String, slots: Vec<Slot>) -> Vector {
-    with_slots(
-        Vector::with_key(&format!("slot/{case}"), expect, comment, key),
-        slots,
-    )
+    with_slots(Vector::with_key(&format!("slot/{case}"), expect, comment, key), slots)
 }
 
 fn raw_key() -> String {
@@ -113,18 +107,9 @@ fn naming(database: DatabaseId, slot: SlotId) -> Slot {
         &own.kind.id().to_be_bytes(),
     ]
     .concat();
-    let mut sealed = [
-        database.0.as_slice(),
-        &slot.0,
-        secret("master key").expose(),
-    ]
-    .concat();
-    key.seal_in_place_append_tag(
-        Nonce::assume_unique_for_key(nonce),
-        Aad::from(aad),
-        &mut sealed,
-    )
-    .expect("64 bytes are not too many");
+    let mut sealed = [database.0.as_slice(), &slot.0, secret("master key").expose()].concat();
+    key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(aad), &mut sealed)
+        .expect("64 bytes are not too many");
     Slot {
         wrapped: [nonce.to_vec(), sealed].concat(),
         ..own
@@ -147,12 +132,7 @@ fn good() -> Vec<Vector> {
             passphrase_key(),
             vec![passphrase_slot(8192, 1, 1)],
         ),
-        opens(
-            "age",
-            "one slot, an age recipient",
-            age_key(),
-            vec![age_slot()],
-        ),
+        opens("age", "one slot, an age recipient", age_key(), vec![age_slot()]),
         opens(
             "all-by-raw",
             "a slot of each kind, opened by the raw key",
@@ -202,6 +182,32 @@ fn costs() -> Vec<Vector> {
     ]
 }
 
+/// A passphrase slot has parts of but one size.
+fn sizes() -> Vec<Vector> {
+    let case = |name: &str, comment: &str, change: fn(&mut Slot)| {
+        let mut slot = passphrase_slot(8192, 1, 1);
+        change(&mut slot);
+        refuses(
+            &format!("size-{name}"),
+            "key refused",
+            comment,
+            passphrase_key(),
+            vec![slot],
+        )
+    };
+    vec![
+        case("parameters-none", "no parameters", |slot| slot.parameters.clear()),
+        case("parameters-27", "27 bytes of parameters", |slot| {
+            slot.parameters.truncate(27)
+        }),
+        case("parameters-29", "29 bytes of parameters", |slot| {
+            slot.parameters.push(0)
+        }),
+        case("wrapped-91", "91 bytes wrapped", |slot| slot.wrapped.truncate(91)),
+        case("wrapped-93", "93 bytes wrapped", |slot| slot.wrapped.push(0)),
+    ]
+}
+
 fn wrong() -> Vec<Vector> {
     const WRONG: &str = "wrong key";
     let another_raw = format!("raw {}", hex(&named::<32>("another raw key")));
@@ -209,9 +215,6 @@ fn wrong() -> Vec<Vector> {
     flipped.wrapped[91] ^= 1;
     let mut short = raw_slot();
     short.wrapped.truncate(91);
-    let mut kind = passphrase_slot(8192, 1, 1);
-    kind.id = raw_slot().id;
-    kind.wrapped = raw_slot().wrapped;
     vec![
         refuses(
             "wrong-key",
@@ -253,10 +256,7 @@ fn wrong() -> Vec<Vector> {
             WRONG,
             "the slot's plain names another database",
             raw_key(),
-            vec![naming(
-                DatabaseId(named("another database id")),
-                raw_slot().id,
-            )],
+            vec![naming(DatabaseId(named("another database id")), raw_slot().id)],
         ),
         refuses(
             "other-slot",

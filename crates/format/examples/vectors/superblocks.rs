@@ -5,8 +5,7 @@ use selenite_format::{State, Superblock};
 
 use crate::vector::{Sparse, Vector};
 use crate::world::{
-    SAMPLE, Sealer, checksummed, encode, epoch_record, main_file, main_file_of, pages_of, signed,
-    superblock,
+    SAMPLE, Sealer, checksummed, encode, epoch_record, main_file, main_file_of, pages_of, signed, superblock,
 };
 
 mod fields;
@@ -61,25 +60,10 @@ fn whole() -> Vec<Vector> {
         .repeat(1500)
         .into_bytes();
     vec![
-        opens(
-            "good",
-            "both places the same",
-            good.clone(),
-            good.clone(),
-            "A",
-        ),
-        named_vector(
-            "magic",
-            "not encrypted",
-            "neither place begins with the magic",
-        )
-        .file(Sparse::whole("main", text)),
-        named_vector(
-            "magic-plain",
-            "not encrypted",
-            "a database of SQLite in clear",
-        )
-        .file(Sparse::whole("main", SAMPLE.to_vec())),
+        opens("good", "both places the same", good.clone(), good.clone(), "A"),
+        named_vector("magic", "not encrypted", "neither place begins with the magic").file(Sparse::whole("main", text)),
+        named_vector("magic-plain", "not encrypted", "a database of SQLite in clear")
+            .file(Sparse::whole("main", SAMPLE.to_vec())),
         refuses(
             "version",
             "unsupported version",
@@ -113,13 +97,14 @@ fn whole() -> Vec<Vector> {
 
 /// Which of two superblocks counts.
 fn choices() -> Vec<Vector> {
-    let mut superblock = base();
-    let old = encode(&superblock);
-    superblock.generation = 2;
-    let new = encode(&superblock);
-    superblock.generation = 1;
-    superblock.slots[0].label = "twin".to_owned();
-    let twin = encode(&superblock);
+    let old = encode(&base());
+    let new = encode(&Superblock {
+        generation: 2,
+        ..base()
+    });
+    let mut twin = base();
+    twin.slots[0].label = "twin".to_owned();
+    let twin = encode(&twin);
     let mut torn = new.clone();
     torn[300] ^= 1;
     let length = |value: u32| {
@@ -128,27 +113,9 @@ fn choices() -> Vec<Vector> {
         checksummed(bytes)
     };
     vec![
-        opens(
-            "newer-b",
-            "B has the higher generation",
-            old.clone(),
-            new.clone(),
-            "B",
-        ),
-        opens(
-            "newer-a",
-            "A has the higher generation",
-            new.clone(),
-            old.clone(),
-            "A",
-        ),
-        opens(
-            "equal",
-            "equal generations: A counts, although B is another",
-            old.clone(),
-            twin,
-            "A",
-        ),
+        opens("newer-b", "B has the higher generation", old.clone(), new.clone(), "B"),
+        opens("newer-a", "A has the higher generation", new.clone(), old.clone(), "A"),
+        opens("equal", "equal generations: A counts", old.clone(), twin, "A"),
         opens(
             "torn-a",
             "A is newer and torn: B counts",
@@ -156,13 +123,7 @@ fn choices() -> Vec<Vector> {
             old.clone(),
             "B",
         ),
-        opens(
-            "torn-b",
-            "B is newer and torn: A counts",
-            old.clone(),
-            torn,
-            "A",
-        ),
+        opens("torn-b", "B is newer and torn: A counts", old.clone(), torn, "A"),
         opens(
             "length-0",
             "A says that it has no bytes: B counts",
@@ -199,11 +160,7 @@ fn empties() -> Vec<Vector> {
             "a creation cut off in A's magic",
             Sparse::whole("main", cut(5)),
         ),
-        empty(
-            "cut-off-a",
-            "a creation cut off in A",
-            Sparse::whole("main", cut(300)),
-        ),
+        empty("cut-off-a", "a creation cut off in A", Sparse::whole("main", cut(300))),
         empty(
             "cut-off-b",
             "A is torn, B not written",
@@ -214,10 +171,7 @@ fn empties() -> Vec<Vector> {
             "not encrypted",
             "A begins with a part of the magic, and then with other bytes",
         )
-        .file(Sparse::whole(
-            "main",
-            [&new[..8], b"tampered".as_slice()].concat(),
-        )),
+        .file(Sparse::whole("main", [&new[..8], b"tampered".as_slice()].concat())),
     ]
 }
 
@@ -229,30 +183,40 @@ fn states() -> Vec<Vector> {
     let two = Superblock {
         state: State::Changing,
         cursor: 1,
-        epochs: vec![
-            epoch_record(1, Suite::Aes256),
-            epoch_record(2, Suite::ChaCha20),
-        ],
+        epochs: vec![epoch_record(1, Suite::Aes256), epoch_record(2, Suite::ChaCha20)],
         epoch_max: Epoch(9),
         sealing_epoch: Epoch(2),
         ..base()
     };
     let two = encode(&two);
+    let mut data_key = base();
+    data_key.epochs[0].wrapped[59] ^= 1;
+    let data_key = encode(&data_key);
+    let mut log_key = base();
+    log_key.log_key[0] ^= 1;
+    let log_key = encode(&log_key);
     let empty = Superblock {
         pages_exist: false,
         ..base()
     };
     vec![
-        opens(
-            "changing",
-            "two epochs, the cursor on page 1",
-            two.clone(),
-            two,
-            "A",
-        ),
+        opens("changing", "two epochs, the cursor on page 1", two.clone(), two, "A"),
         refuses("retired", "retired", "state 5", retired.clone(), retired),
-        named_vector("emptied", "not encrypted", "pages exist, and there is none")
-            .file(main_file_of(&base(), &[])),
+        refuses(
+            "wrapped-data-key",
+            TAMPERED,
+            "a bit of the wrapped data key",
+            data_key.clone(),
+            data_key,
+        ),
+        refuses(
+            "wrapped-log-key",
+            TAMPERED,
+            "a bit of the wrapped log key",
+            log_key.clone(),
+            log_key,
+        ),
+        named_vector("emptied", "not encrypted", "pages exist, and there is none").file(main_file_of(&base(), &[])),
         named_vector("no-pages", "ok", "created, with nothing written yet")
             .line("counts", "A")
             .released_all(&[])

@@ -65,9 +65,7 @@ impl Vector {
         pages
             .iter()
             .zip(1..)
-            .fold(vector, |vector, (page, number)| {
-                vector.released(number, page)
-            })
+            .fold(vector, |vector, (page, number)| vector.released(number, page))
     }
 
     /// Every page is released, and SQLite finds nothing wrong with them.

@@ -1,8 +1,8 @@
 //! The database that the vectors are about: its keys, its slots, its superblock, its pages.
 
 use selenite_cipher::{
-    DataKey, DatabaseId, Epoch, LogKey, MasterKey, PageKey, PageNo, PageNonce, Secret, SessionId,
-    SlotId, SlotKey, Suite, TRAILER_SIZE, sha256,
+    DataKey, DatabaseId, Epoch, LogKey, MasterKey, PageKey, PageNo, PageNonce, Secret, SessionId, SlotId, SlotKey,
+    Suite, TRAILER_SIZE, sha256,
 };
 use selenite_format::{EpochRecord, Geometry, PageSize, Slot, SlotKind, State, Superblock};
 
@@ -150,8 +150,7 @@ impl Sealer {
         assert_eq!(reserved, [0; TRAILER_SIZE]);
         let mut image = vec![0; plain.len()];
         let mut trailer = [0; TRAILER_SIZE];
-        self.key
-            .seal(PageNo(number), &nonce, plain, &mut image, &mut trailer);
+        self.key.seal(PageNo(number), &nonce, plain, &mut image, &mut trailer);
         image.extend_from_slice(&trailer);
         image
     }

@@ -2,8 +2,7 @@
 
 use selenite_cipher::PageNo;
 use selenite_format::journal::{
-    HEADER_SIZE, Header, RECORD_COUNT_UNKNOWN, Record, checksum, magic_from_disk, record_size,
-    unmask_checksum,
+    HEADER_SIZE, Header, RECORD_COUNT_UNKNOWN, Record, checksum, magic_from_disk, record_size, unmask_checksum,
 };
 use selenite_format::trailer;
 
@@ -19,11 +18,7 @@ pub struct Journal {
 
 impl Journal {
     /// As pager_playback in SQLite's pager.c.
-    pub fn roll_back(
-        &mut self,
-        database: &mut Database<'_>,
-        file: &Sparse,
-    ) -> Result<Overlay, Class> {
+    pub fn roll_back(&mut self, database: &mut Database<'_>, file: &Sparse) -> Result<Overlay, Class> {
         let mut overlay = Overlay::default();
         let (mut offset, mut sector_size) = (0_u64, 512);
         loop {
@@ -69,11 +64,7 @@ fn header(file: &Sparse, offset: u64) -> Option<Header> {
 }
 
 /// Number and page of a record; `None` where the journal ends.
-fn take(
-    database: &mut Database<'_>,
-    header: &Header,
-    bytes: &[u8],
-) -> Result<Option<(u32, Vec<u8>)>, Class> {
+fn take(database: &mut Database<'_>, header: &Header, bytes: &[u8]) -> Result<Option<(u32, Vec<u8>)>, Class> {
     let Some(record) = Record::parse(bytes, database.superblock.page_size) else {
         return Ok(None);
     };

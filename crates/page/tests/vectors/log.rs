@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use selenite_cipher::PageNo;
 use selenite_format::trailer;
-use selenite_format::wal::{
-    FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Header, checksum, frame_count, frame_offset,
-};
+use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Header, checksum, frame_count, frame_offset};
 use selenite_page::PageError;
 
 use crate::database::{Class, Database};
@@ -31,8 +29,7 @@ impl<'a> Log<'a> {
     pub fn new(database: &Database<'_>, file: &'a Sparse) -> Self {
         let bytes: Option<[u8; HEADER_SIZE]> = file.read(0, HEADER_SIZE).try_into().ok();
         let header = bytes.and_then(|bytes| Header::parse(&bytes).ok());
-        let header =
-            header.filter(|header| header.page_size == database.superblock.page_size.as_u32());
+        let header = header.filter(|header| header.page_size == database.superblock.page_size.as_u32());
         Self {
             frame_count: 0,
             committed_count: 0,
@@ -84,14 +81,10 @@ impl<'a> Log<'a> {
             return Ok(Err("salts"));
         }
         let (_, trailer) = trailer::split_image(&frame.image).unwrap();
-        if !database.suite_is_allowed(number, trailer::split(trailer).epoch) {
-            return Err("suite not allowed".to_owned());
-        }
         let page = match database.open_page(number, &frame.image) {
             Ok(page) => page,
             Err(PageError::UnknownEpoch {
-                above_highest: true,
-                ..
+                above_highest: true, ..
             }) => return Err("wal of another time".to_owned()),
             Err(PageError::UnknownEpoch { .. }) => return Ok(Err("epoch")),
             Err(PageError::DeprecatedSuite) => return Err("deprecated suite".to_owned()),
@@ -120,17 +113,12 @@ impl<'a> Log<'a> {
     /// A frame, its block opened.
     fn frame(&self, database: &Database<'_>, index: u64) -> Frame {
         let offset = frame_offset(index, database.superblock.page_size).0;
-        let bytes = self
-            .file
-            .read(offset, FRAME_HEADER_SIZE + database.page_size());
+        let bytes = self.file.read(offset, FRAME_HEADER_SIZE + database.page_size());
         let (header, image) = bytes.split_first_chunk().unwrap();
         let mut header = FrameHeader::parse(header);
-        database.log_key.open_frame_block(
-            index,
-            header.page_no.0,
-            header.commit_size,
-            &mut header.block,
-        );
+        database
+            .log_key
+            .open_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
         Frame {
             header,
             image: image.to_vec(),

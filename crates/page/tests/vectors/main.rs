@@ -3,10 +3,7 @@
 //!
 //! How a log is recovered and a journal rolled back is the VFS's to do; here it is done in a few lines, as FORMAT 6.4
 //! and 7.3 say, so that the vectors are known to be good before there is a VFS.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test, but for its helpers: what they can't read fails it"
-)]
+#![cfg(test)]
 
 mod database;
 mod journal;
@@ -43,8 +40,7 @@ fn vectors_are_answered_as_they_say() {
             // An age identity is opened by the keyring, whose tests have these vectors too.
             if !vector.one("key").starts_with("age ") {
                 count += 1;
-                differences
-                    .extend(compare(&vector).map(|what| format!("{}: {what}", path.display())));
+                differences.extend(compare(&vector).map(|what| format!("{}: {what}", path.display())));
             }
         }
     }
@@ -93,9 +89,7 @@ fn run(vector: &Vector, answer: &mut Answer) -> Result<(), Class> {
         let mut log = Log::new(&database, file);
         overlay = log.recover(&mut database)?;
         answer.lines.insert("frames", log.frame_count.to_string());
-        answer
-            .lines
-            .insert("committed", log.committed_count.to_string());
+        answer.lines.insert("committed", log.committed_count.to_string());
         answer.lines.insert("end", log.end.to_owned());
         if let Some(read) = vector.all("read").next() {
             let index = read.strip_prefix("frame ").unwrap().parse().unwrap();
@@ -107,9 +101,7 @@ fn run(vector: &Vector, answer: &mut Answer) -> Result<(), Class> {
     if let Some(file) = vector.file("journal") {
         let mut journal = Journal::default();
         overlay = journal.roll_back(&mut database, file)?;
-        answer
-            .lines
-            .insert("records", journal.record_count.to_string());
+        answer.lines.insert("records", journal.record_count.to_string());
     }
     let count = overlay.page_count.unwrap_or(database.page_count());
     answer.lines.insert("pages", count.to_string());
@@ -117,12 +109,7 @@ fn run(vector: &Vector, answer: &mut Answer) -> Result<(), Class> {
 }
 
 /// Reads the pages that the vector names, all of them; gives back the first failure.
-fn read_pages(
-    vector: &Vector,
-    database: &mut Database,
-    overlay: &Overlay,
-    answer: &mut Answer,
-) -> Result<(), Class> {
+fn read_pages(vector: &Vector, database: &mut Database, overlay: &Overlay, answer: &mut Answer) -> Result<(), Class> {
     let mut result = Ok(());
     for number in vector.pages().into_keys() {
         let page = match overlay.pages.get(&number) {

@@ -52,6 +52,11 @@ impl Vector {
         self.all(name).next().unwrap()
     }
 
+    /// Whether the caller allows "plain" or "deprecated".
+    pub fn allows(&self, what: &str) -> bool {
+        self.all("allow").any(|allowed| allowed == what)
+    }
+
     /// Page numbers, each with the SHA-256 of what is released or the class of the refusal.
     pub fn pages(&self) -> BTreeMap<u32, String> {
         let pages = self.all("page").map(|value| value.split_once(' ').unwrap());
@@ -61,10 +66,7 @@ impl Vector {
     }
 
     pub fn file(&self, name: &str) -> Option<&Sparse> {
-        self.files
-            .iter()
-            .find(|file| file.0 == name)
-            .map(|file| &file.1)
+        self.files.iter().find(|file| file.0 == name).map(|file| &file.1)
     }
 
     fn add_file(&mut self, value: &str) {
@@ -84,9 +86,7 @@ impl Vector {
         };
         let (bytes, rest) = body.split_at(size.parse().unwrap());
         let file = self.files.iter_mut().find(|file| file.0 == name).unwrap();
-        file.1
-            .extents
-            .push((offset.parse().unwrap(), bytes.to_vec()));
+        file.1.extents.push((offset.parse().unwrap(), bytes.to_vec()));
         rest
     }
 }
@@ -114,11 +114,6 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 pub fn from_hex(text: &str) -> Vec<u8> {
-    let pairs = text
-        .as_bytes()
-        .chunks(2)
-        .map(|pair| str::from_utf8(pair).unwrap());
-    pairs
-        .map(|pair| u8::from_str_radix(pair, 16).unwrap())
-        .collect()
+    let pairs = text.as_bytes().chunks(2).map(|pair| str::from_utf8(pair).unwrap());
+    pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
 }

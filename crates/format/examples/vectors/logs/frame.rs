@@ -42,12 +42,7 @@ impl Frame {
 
     pub fn with_image(&self, index: u64, image: Vec<u8>) -> Vec<u8> {
         let mut header = self.header;
-        log_key().seal_frame_block(
-            index,
-            header.page_no.0,
-            header.commit_size,
-            &mut header.block,
-        );
+        log_key().seal_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
         [header.encode().to_vec(), image].concat()
     }
 }

@@ -21,8 +21,7 @@ pub fn all() -> Vec<Vector> {
     .released(1, &sample()[0])
     .refused(2, "unauthentic")
     .file(main_file_of(&superblock(suite), &cut));
-    let displaced = [PageSize::MIN, PageSize::DEFAULT, PageSize::MAX]
-        .map(|page_size| displaced(suite, page_size));
+    let displaced = [PageSize::MIN, PageSize::DEFAULT, PageSize::MAX].map(|page_size| displaced(suite, page_size));
     [vec![cut], displaced.to_vec()].concat()
 }
 
@@ -35,36 +34,22 @@ fn displaced(suite: Suite, page_size: PageSize) -> Vector {
         page_size,
         ..superblock(suite)
     });
-    let mut file = Sparse::new("main")
-        .put(0, superblock.clone())
-        .put(32768, superblock);
+    let mut file = Sparse::new("main").put(0, superblock.clone()).put(32768, superblock);
     let name = format!("page/displaced-{page_size}");
-    let comment = format!(
-        "page {displaced} lies in the place of page {lock}, so that no page lies on a lock byte"
-    );
+    let comment = format!("page {displaced} lies in the place of page {lock}, so that no page lies on a lock byte");
     // With pages of 64 KiB the displaced page is the last one before the lock page.
     let (numbers, count): (&[u32], u32) = if page_size == PageSize::MAX {
         (&[displaced], lock - 1)
     } else {
         (
-            &[
-                1,
-                displaced - 1,
-                displaced,
-                displaced + 1,
-                lock - 1,
-                lock + 1,
-            ],
+            &[1, displaced - 1, displaced, displaced + 1, lock - 1, lock + 1],
             lock + 1,
         )
     };
     let mut vector = Vector::new(&name, "ok", &comment).line("pages", count);
     for &number in numbers {
         let page = page_saying(number, page_size.bytes());
-        file = file.put(
-            place(number, displaced, lock, page_size),
-            sealer.seal(number, &page),
-        );
+        file = file.put(place(number, displaced, lock, page_size), sealer.seal(number, &page));
         vector = vector.released(number, &page);
     }
     vector.file(file)
