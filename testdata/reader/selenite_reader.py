@@ -125,6 +125,7 @@ class Superblock:
         self.epochs = [self._epoch(data[at : at + 80]) for at in range(192, 192 + 80 * epoch_count, 80)]
         numbers = {epoch.number for epoch in self.epochs}
         must(len(numbers) == epoch_count and number(data, 68, 4) in numbers)
+        must(self.state != CHANGING or all(epoch.suite != NONE for epoch in self.epochs))
         self.slots = []
         at = 192 + 80 * epoch_count
         for _ in range(slot_count):
@@ -183,7 +184,7 @@ def slot_plain(superblock, slot, secret):
     else:
         memory, passes, lanes = (number(slot.parameters, at, 4) for at in (0, 4, 8))
         cheap = 8192 <= memory <= 1048576 and 1 <= passes <= 16 and 1 <= lanes <= 16
-        if len(slot.parameters) != 28 or not cheap:
+        if len(slot.parameters) != 28 or len(slot.wrapped) != 92 or not cheap:
             raise Refused("key refused")
         kek = primitives.argon2id(secret, slot.parameters[12:], memory, passes, lanes)
     if len(slot.wrapped) != 92:
@@ -215,12 +216,15 @@ class Database:
             raise Refused("not encrypted")
         wrapping_key = expand(prk, b"selenite/1 key wrap", 32)
         self.data_keys = {}
-        for epoch in superblock.epochs:
-            place = superblock.id + word(epoch.number) + word(epoch.suite, 2)
-            key = primitives.unwrap_gcm(wrapping_key, b"selenite/1 data key" + place, epoch.wrapped)
-            self.data_keys[epoch.number] = epoch.suite, extract(superblock.id, key)
-        aad = b"selenite/1 log key" + superblock.id
-        log_key = extract(superblock.id, primitives.unwrap_gcm(wrapping_key, aad, superblock.log_key))
+        try:
+            for epoch in superblock.epochs:
+                aad = b"selenite/1 data key" + superblock.id + word(epoch.number) + word(epoch.suite, 2)
+                key = primitives.unwrap_gcm(wrapping_key, aad, epoch.wrapped)
+                self.data_keys[epoch.number] = epoch.suite, extract(superblock.id, key)
+            aad = b"selenite/1 log key" + superblock.id
+            log_key = extract(superblock.id, primitives.unwrap_gcm(wrapping_key, aad, superblock.log_key))
+        except Unauthentic:
+            must(False)
         self.frame_key = expand(log_key, b"selenite/1 wal frame", 64)
         self.journal_key = expand(log_key, b"selenite/1 journal checksum", 32)
 
@@ -241,25 +245,28 @@ class Database:
     def page(self, page_no):
         return self.open(page_no, self.image(page_no))
 
-    def suite_refusal(self, page_no, suite):
-        """Why a page in a listed epoch's suite is not to be opened, if so."""
+    def check_deprecated(self, epoch):
+        if self.data_keys[epoch][0] == TRIPLE_DES and "deprecated" not in self.allow:
+            raise Refused("deprecated suite")
+
+    def accepts_none(self, page_no):
+        """FORMAT 5.4; only called where an epoch of suite NONE is listed."""
         superblock = self.superblock
-        if suite == TRIPLE_DES and "deprecated" not in self.allow:
-            return "deprecated"
+        if superblock.state == SWITCHING_ON:
+            return page_no > superblock.cursor
         plain = len(superblock.epochs) == 1 and "plain" in self.allow
-        switching = superblock.state in (SWITCHING_OFF, FINISHING)
-        on = superblock.state == SWITCHING_ON and page_no > superblock.cursor
-        return None if suite != NONE or plain or switching or on else "unauthentic"
+        return plain or superblock.state in (SWITCHING_OFF, FINISHING)
 
     def open(self, page_no, image):
         """The page of a sealed image."""
         superblock, epoch = self.superblock, number(image, -48, 4)
+        unauthentic = Refused(f"unauthentic page {page_no}")
         if len(image) != superblock.page_size or epoch not in self.data_keys:
-            raise Refused(f"unauthentic page {page_no}")
+            raise unauthentic
+        self.check_deprecated(epoch)
         suite, data_key = self.data_keys[epoch]
-        refusal = self.suite_refusal(page_no, suite)
-        if refusal:
-            raise Refused("deprecated suite" if refusal == "deprecated" else f"unauthentic page {page_no}")
+        if suite == NONE and not self.accepts_none(page_no):
+            raise unauthentic
         head, sealed = image[-48:-16], image[:-48] + image[-16:]
         identity = epoch, suite, head[4:20]
         if identity not in self.keys:
@@ -269,7 +276,7 @@ class Database:
         try:
             return open_page(suite, self.keys[identity], aad, head, sealed) + bytes(48)
         except Unauthentic:
-            raise Refused(f"unauthentic page {page_no}") from None
+            raise unauthentic from None
 
 
 def open_page(suite, key, aad, head, sealed):
@@ -351,9 +358,7 @@ class Wal:
             if epoch > database.superblock.epoch_max:
                 raise Refused("wal of another time")
             return False
-        refusal = database.suite_refusal(page_no, database.data_keys[epoch][0])
-        if refusal:
-            raise Refused("deprecated suite" if refusal == "deprecated" else "suite not allowed")
+        database.check_deprecated(epoch)
         self.end = "unauthentic"
         try:
             page = database.open(page_no, image)
@@ -477,7 +482,8 @@ def key_of(parser, arguments):
         return RAW, data if len(data) == 32 else bytes.fromhex(data.decode().strip())
     if arguments.passphrase:
         with open(arguments.passphrase, "rb") as file:
-            return PASSPHRASE, file.read().removesuffix(b"\n").removesuffix(b"\r")
+            data = file.read()
+        return PASSPHRASE, data.removesuffix(b"\r\n" if data.endswith(b"\r\n") else b"\n")
     if arguments.age_identity:
         with open(arguments.age_identity, encoding="utf-8") as file:
             return AGE, next(line.strip() for line in file if line.startswith("AGE-SECRET-KEY-"))

@@ -1,6 +1,6 @@
 """Opens every vector below testdata/vectors/ with the reader: python3 testdata/reader/test_vectors.py
 
-Prints "N passed, 0 failed", and exits with 1 if one failed.
+Prints "N passed, 0 failed", and exits with 1 if one failed. pytest runs it too, each vector by its name.
 """
 
 import os
@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import unittest
 
 import primitives
 import selenite_reader as reader
@@ -147,24 +148,41 @@ def check_command_line(vector):
         assert found == vector.all("page"), "the program wrote other pages"
 
 
+def names():
+    for folder, _, files in os.walk(VECTORS):
+        for file in files:
+            if file.endswith(".vec"):
+                yield os.path.relpath(os.path.join(folder, file), VECTORS)
+
+
+def pytest_generate_tests(metafunc):
+    metafunc.parametrize("name", sorted(names()))
+
+
+def test_vector_is_answered_as_it_says(name):
+    vector = Vector(os.path.join(VECTORS, name))
+    if primitives.pyrage is None and vector.one("key").startswith("age "):
+        raise unittest.SkipTest("no pyrage")
+    found = list(differences(vector))
+    assert not found, "; ".join(found)
+    if name.endswith("good.vec"):
+        check_command_line(vector)
+
+
 def main():
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
-    for folder, _, names in sorted(os.walk(VECTORS)):
-        for name in sorted(name for name in names if name.endswith(".vec")):
-            path = os.path.join(folder, name)
-            vector = Vector(path)
-            if primitives.pyrage is None and vector.one("key").startswith("age "):
-                counts["skipped"] += 1
-                continue
-            found = list(differences(vector))
-            counts["failed" if found else "passed"] += 1
-            if path.endswith(os.sep + "good.vec"):
-                check_command_line(vector)
-            for difference in found:
-                print(f"{os.path.relpath(path, VECTORS)}: {difference}")
-    skipped = f", {counts['skipped']} skipped (no pyrage)" if counts["skipped"] else ""
-    print(f"{counts['passed']} passed, {counts['failed']} failed{skipped}")
-    sys.exit(1 if counts["failed"] or not counts["passed"] else 0)
+    passed, failed, skipped = 0, 0, 0
+    for name in sorted(names()):
+        try:
+            test_vector_is_answered_as_it_says(name)
+            passed += 1
+        except unittest.SkipTest:
+            skipped += 1
+        except Exception as error:  # a reader that raises anything else is as wrong as one that answers wrongly
+            failed += 1
+            print(f"{name}: {type(error).__name__}: {error}")
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped (no pyrage)" if skipped else ""))
+    sys.exit(1 if failed or not passed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use selenite_cipher::{DatabaseId, Epoch, sha256};
+use selenite_cipher::{DatabaseId, Epoch, Suite, sha256};
 
 use crate::epoch_record::EPOCH_SIZE;
 use crate::field::Field;
@@ -159,6 +159,10 @@ impl Superblock {
             .any(|record| record.epoch.0 == 0 || record.epoch > self.epoch_max)
         {
             return Err("epoch number");
+        }
+        let has_none = self.epochs.iter().any(|record| record.suite == Suite::None);
+        if has_none && self.state == State::Changing {
+            return Err("suite");
         }
         let numbers: HashSet<Epoch> = self.epochs.iter().map(|record| record.epoch).collect();
         if numbers.len() != self.epochs.len() {

@@ -142,17 +142,18 @@ fn later() -> Superblock {
     }
 }
 
-/// One that lists epoch 1, and epoch 2 in `suite`.
-fn with_second(suite: Suite) -> Superblock {
+/// One that lists epoch 1, and epoch 2 in `suite`, with all pages done.
+fn with_second(state: State, suite: Suite) -> Superblock {
     Superblock {
-        state: State::Changing,
+        state,
+        cursor: 3,
         epochs: vec![epoch_record(1, AES), epoch_record(2, suite)],
         epoch_max: Epoch(2),
         ..superblock(AES)
     }
 }
 
-/// FORMAT 6.4 numbers 2 and 3.
+/// FORMAT 6.4 numbers 2 and 3, and 5.4.
 fn epochs() -> Vec<Vector> {
     let last = &frames()[3];
     let with_last = |epoch: u32, last: Vec<u8>| {
@@ -160,45 +161,34 @@ fn epochs() -> Vec<Vector> {
         log[3] = last;
         Sparse::whole("wal", file(&log))
     };
-    let refused = |case: &str, expect: &str, comment: &str, suite: Suite| {
-        let last = last.seal(3, &mut Sealer::new(2, suite));
+    let case = |case: &str, expect: &str, comment: &str, superblock: &Superblock, log: Sparse| {
+        let epoch = superblock.epochs[0].epoch.0;
         Vector::new(&format!("wal/{case}"), expect, comment)
-            .file(main_file_of(&with_second(suite), &database_images(1)))
-            .file(with_last(1, last))
+            .file(main_file_of(superblock, &database_images(epoch)))
+            .file(log)
     };
-    let gone = last.seal(3, &mut Sealer::new(1, AES));
-    let above = last.seal(3, &mut Sealer::new(4, AES));
+    let three = |vector: Vector, end: &str| {
+        vector
+            .line("frames", 3)
+            .line("committed", 3)
+            .line("end", end)
+            .released_sound(&pages_after(3))
+    };
+    let gone = with_last(2, last.seal(3, &mut Sealer::new(1, AES)));
+    let above = with_last(2, last.seal(3, &mut Sealer::new(4, AES)));
+    let deprecated = with_last(1, last.seal(3, &mut Sealer::new(2, Suite::TripleDes3Key)));
+    let none = with_last(1, last.seal(3, &mut Sealer::new(2, Suite::None)));
+    let old = with_second(State::Changing, Suite::TripleDes3Key);
+    let switching_on = with_second(State::SwitchingOn, Suite::None);
+    let of_gone = "the last frame is of epoch 1, which is no longer listed";
+    let of_above = "the last frame is of epoch 4, and the highest ever used is 3";
+    let of_old = "the last frame is in TRIPLE_DES_3KEY, without leave";
+    let of_none = "the last frame is in suite NONE, switching on, below the cursor";
     vec![
-        Vector::new(
-            "wal/epoch-gone",
-            "ok",
-            "the last frame is of epoch 1, which is no longer listed",
-        )
-        .line("frames", 3)
-        .line("committed", 3)
-        .line("end", "epoch")
-        .released_sound(&pages_after(3))
-        .file(main_file_of(&later(), &database_images(2)))
-        .file(with_last(2, gone)),
-        Vector::new(
-            "wal/epoch-above",
-            "wal of another time",
-            "the last frame is of epoch 4, and the highest ever used is 3",
-        )
-        .file(main_file_of(&later(), &database_images(2)))
-        .file(with_last(2, above)),
-        refused(
-            "suite-deprecated",
-            "deprecated suite",
-            "the last frame is in TRIPLE_DES_3KEY, without leave",
-            Suite::TripleDes3Key,
-        ),
-        refused(
-            "suite-none",
-            "suite not allowed",
-            "the last frame is in suite NONE, which is listed and not allowed",
-            Suite::None,
-        ),
+        three(case("epoch-gone", "ok", of_gone, &later(), gone), "epoch"),
+        case("epoch-above", "wal of another time", of_above, &later(), above),
+        case("suite-deprecated", "deprecated suite", of_old, &old, deprecated),
+        three(case("suite-none", "ok", of_none, &switching_on, none), "unauthentic"),
     ]
 }
 

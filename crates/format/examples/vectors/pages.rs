@@ -270,14 +270,9 @@ fn none() -> Vec<Vector> {
             &listed(State::Steady, 0),
         ),
         refuses(
-            "none-changing",
-            "changing key or suite, with an epoch of suite NONE listed",
-            &listed(State::Changing, 0),
-        ),
-        refuses(
-            "none-changing-allowed",
-            "NONE is not the suite of the only epoch, so that allowing plain databases does nothing",
-            &listed(State::Changing, 0),
+            "none-allowed",
+            "allowing plain databases does nothing where NONE is not the suite of the only epoch",
+            &listed(State::Steady, 0),
         )
         .line("allow", "plain"),
     ]

@@ -9,7 +9,7 @@ use crate::vector::{Vector, hex};
 use crate::world::{CREATED, SAMPLE, Sealer, database_id, main_file_of, named, pages_of, raw_slot, secret, superblock};
 
 pub fn all() -> Vec<Vector> {
-    [good(), costs(), wrong()].concat()
+    [good(), costs(), sizes(), wrong()].concat()
 }
 
 const PASSPHRASE: &str = "Clear as gypsum";
@@ -182,6 +182,32 @@ fn costs() -> Vec<Vector> {
     ]
 }
 
+/// A passphrase slot has parts of but one size.
+fn sizes() -> Vec<Vector> {
+    let case = |name: &str, comment: &str, change: fn(&mut Slot)| {
+        let mut slot = passphrase_slot(8192, 1, 1);
+        change(&mut slot);
+        refuses(
+            &format!("size-{name}"),
+            "key refused",
+            comment,
+            passphrase_key(),
+            vec![slot],
+        )
+    };
+    vec![
+        case("parameters-none", "no parameters", |slot| slot.parameters.clear()),
+        case("parameters-27", "27 bytes of parameters", |slot| {
+            slot.parameters.truncate(27)
+        }),
+        case("parameters-29", "29 bytes of parameters", |slot| {
+            slot.parameters.push(0)
+        }),
+        case("wrapped-91", "91 bytes wrapped", |slot| slot.wrapped.truncate(91)),
+        case("wrapped-93", "93 bytes wrapped", |slot| slot.wrapped.push(0)),
+    ]
+}
+
 fn wrong() -> Vec<Vector> {
     const WRONG: &str = "wrong key";
     let another_raw = format!("raw {}", hex(&named::<32>("another raw key")));
@@ -189,9 +215,6 @@ fn wrong() -> Vec<Vector> {
     flipped.wrapped[91] ^= 1;
     let mut short = raw_slot();
     short.wrapped.truncate(91);
-    let mut kind = passphrase_slot(8192, 1, 1);
-    kind.id = raw_slot().id;
-    kind.wrapped = raw_slot().wrapped;
     vec![
         refuses(
             "wrong-key",

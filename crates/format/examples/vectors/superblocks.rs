@@ -97,13 +97,14 @@ fn whole() -> Vec<Vector> {
 
 /// Which of two superblocks counts.
 fn choices() -> Vec<Vector> {
-    let mut superblock = base();
-    let old = encode(&superblock);
-    superblock.generation = 2;
-    let new = encode(&superblock);
-    superblock.generation = 1;
-    superblock.slots[0].label = "twin".to_owned();
-    let twin = encode(&superblock);
+    let old = encode(&base());
+    let new = encode(&Superblock {
+        generation: 2,
+        ..base()
+    });
+    let mut twin = base();
+    twin.slots[0].label = "twin".to_owned();
+    let twin = encode(&twin);
     let mut torn = new.clone();
     torn[300] ^= 1;
     let length = |value: u32| {
@@ -114,13 +115,7 @@ fn choices() -> Vec<Vector> {
     vec![
         opens("newer-b", "B has the higher generation", old.clone(), new.clone(), "B"),
         opens("newer-a", "A has the higher generation", new.clone(), old.clone(), "A"),
-        opens(
-            "equal",
-            "equal generations: A counts, although B is another",
-            old.clone(),
-            twin,
-            "A",
-        ),
+        opens("equal", "equal generations: A counts", old.clone(), twin, "A"),
         opens(
             "torn-a",
             "A is newer and torn: B counts",
@@ -194,6 +189,12 @@ fn states() -> Vec<Vector> {
         ..base()
     };
     let two = encode(&two);
+    let mut data_key = base();
+    data_key.epochs[0].wrapped[59] ^= 1;
+    let data_key = encode(&data_key);
+    let mut log_key = base();
+    log_key.log_key[0] ^= 1;
+    let log_key = encode(&log_key);
     let empty = Superblock {
         pages_exist: false,
         ..base()
@@ -201,6 +202,20 @@ fn states() -> Vec<Vector> {
     vec![
         opens("changing", "two epochs, the cursor on page 1", two.clone(), two, "A"),
         refuses("retired", "retired", "state 5", retired.clone(), retired),
+        refuses(
+            "wrapped-data-key",
+            TAMPERED,
+            "a bit of the wrapped data key",
+            data_key.clone(),
+            data_key,
+        ),
+        refuses(
+            "wrapped-log-key",
+            TAMPERED,
+            "a bit of the wrapped log key",
+            log_key.clone(),
+            log_key,
+        ),
         named_vector("emptied", "not encrypted", "pages exist, and there is none").file(main_file_of(&base(), &[])),
         named_vector("no-pages", "ok", "created, with nothing written yet")
             .line("counts", "A")

@@ -249,6 +249,8 @@ fn encode_refuses_what_parse_would_refuse() {
     assert_eq!(refused(|s| s.epoch_max = Epoch(4)), "epoch number");
     assert_eq!(refused(|s| s.epochs[0].epoch = Epoch(5)), "the same epoch number twice");
     assert_eq!(refused(|s| s.sealing_epoch = Epoch(4)), "sealing epoch");
+    // FORMAT 5.4: in state 3 no epoch is NONE.
+    assert_eq!(refused(|s| s.epochs[0].suite = Suite::None), "suite");
     assert_eq!(refused(|s| s.slots.clear()), "slot count");
     assert_eq!(
         refused(|s| s.slots = (0..33).map(|id| slot(id, 1)).collect()),

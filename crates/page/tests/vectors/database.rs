@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use selenite_cipher::{DataKey, Epoch, LogKey, MasterKey, PageNo, PassphraseCost, Secret, SlotKey, Suite};
-use selenite_format::{Chosen, FormatError, Geometry, Slot, SlotKind, State, Superblock, choose};
+use selenite_cipher::{DataKey, LogKey, MasterKey, PageNo, PassphraseCost, Secret, SlotKey, Unauthentic};
+use selenite_format::{Chosen, EpochRecord, FormatError, Geometry, Slot, SlotKind, State, Superblock, choose};
 use selenite_page::{PageCipher, PageError, PageKeys, PageKeysParts, Scan};
 
 use crate::vector::{Sparse, Vector, from_hex};
@@ -19,7 +19,6 @@ pub struct Database<'a> {
     pub geometry: Geometry,
     file: &'a Sparse,
     cipher: PageCipher,
-    plain_is_allowed: bool,
 }
 
 impl<'a> Database<'a> {
@@ -46,9 +45,9 @@ impl<'a> Database<'a> {
         if superblock.pages_exist && geometry.page_count(file.size) == 0 {
             return Err("not encrypted".to_owned());
         }
-        let log_key = master.unwrap_log_key(&superblock.log_key).unwrap();
-        let allows = |what| vector.all("allow").any(|allowed| allowed == what);
-        let keys = page_keys(&superblock, &master, allows("plain"), allows("deprecated"));
+        let tampered = |_| "tampered superblock".to_owned();
+        let log_key = master.unwrap_log_key(&superblock.log_key).map_err(tampered)?;
+        let keys = page_keys(&superblock, &master, vector).map_err(tampered)?;
         Ok(Self {
             log_key: LogKey::new(log_key, superblock.database_id),
             superblock,
@@ -56,7 +55,6 @@ impl<'a> Database<'a> {
             geometry,
             file,
             cipher: PageCipher::new(Arc::new(keys)),
-            plain_is_allowed: allows("plain"),
         })
     }
 
@@ -88,20 +86,6 @@ impl<'a> Database<'a> {
         );
         result.map(|()| page)
     }
-
-    /// Whether `number` may be in the suite of `epoch`, as far as NONE is concerned (FORMAT 5.4, for 6.4 number 3).
-    pub fn suite_is_allowed(&self, number: PageNo, epoch: Epoch) -> bool {
-        let epochs = &self.superblock.epochs;
-        let none = epochs
-            .iter()
-            .any(|record| record.epoch == epoch && record.suite == Suite::None);
-        !none
-            || match self.superblock.state {
-                State::Steady | State::Changing | State::Retired => epochs.len() == 1 && self.plain_is_allowed,
-                State::SwitchingOn => number.0 > self.superblock.cursor,
-                State::SwitchingOff | State::Finishing => true,
-            }
-    }
 }
 
 /// The master key, from the first slot that the key opens.
@@ -130,6 +114,9 @@ fn unlock(superblock: &Superblock, key: &str) -> Result<Secret<32>, Class> {
 }
 
 fn cost_of(slot: &Slot) -> Option<PassphraseCost> {
+    if slot.wrapped.len() != 92 {
+        return None;
+    }
     let (numbers, salt) = slot.parameters.split_first_chunk::<12>()?;
     let (numbers, _) = numbers.as_chunks::<4>();
     let number = |index: usize| u32::from_be_bytes(numbers[index]);
@@ -142,14 +129,13 @@ fn cost_of(slot: &Slot) -> Option<PassphraseCost> {
     })
 }
 
-fn page_keys(superblock: &Superblock, master: &MasterKey, allow_plain: bool, allow_deprecated: bool) -> PageKeys {
+fn page_keys(superblock: &Superblock, master: &MasterKey, vector: &Vector) -> Result<PageKeys, Unauthentic> {
     let id = superblock.database_id;
-    let data_keys = superblock.epochs.iter().map(|record| {
-        let secret = master
-            .unwrap_data_key(record.epoch, record.suite, &record.wrapped)
-            .unwrap();
-        DataKey::new(secret, id, record.epoch, record.suite)
-    });
+    let data_key = |record: &EpochRecord| {
+        let secret = master.unwrap_data_key(record.epoch, record.suite, &record.wrapped)?;
+        Ok(DataKey::new(secret, id, record.epoch, record.suite))
+    };
+    let data_keys: Result<_, Unauthentic> = superblock.epochs.iter().map(data_key).collect();
     let parts = PageKeysParts {
         database_id: id,
         page_size: superblock.page_size.bytes(),
@@ -164,11 +150,11 @@ fn page_keys(superblock: &Superblock, master: &MasterKey, allow_plain: bool, all
         },
         epoch_max: superblock.epoch_max,
         sealing_epoch: superblock.sealing_epoch,
-        data_keys: data_keys.collect(),
-        allow_plain,
-        allow_deprecated,
+        data_keys: data_keys?,
+        allow_plain: vector.allows("plain"),
+        allow_deprecated: vector.allows("deprecated"),
     };
-    PageKeys::new(parts).unwrap()
+    Ok(PageKeys::new(parts).unwrap())
 }
 
 fn class_of_format(error: FormatError) -> Class {

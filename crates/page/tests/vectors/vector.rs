@@ -52,6 +52,11 @@ impl Vector {
         self.all(name).next().unwrap()
     }
 
+    /// Whether the caller allows "plain" or "deprecated".
+    pub fn allows(&self, what: &str) -> bool {
+        self.all("allow").any(|allowed| allowed == what)
+    }
+
     /// Page numbers, each with the SHA-256 of what is released or the class of the refusal.
     pub fn pages(&self) -> BTreeMap<u32, String> {
         let pages = self.all("page").map(|value| value.split_once(' ').unwrap());

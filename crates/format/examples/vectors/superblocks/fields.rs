@@ -1,7 +1,7 @@
 //! Superblocks that are whole, and break a rule of FORMAT 3 under a good MAC.
 
-use selenite_cipher::{SlotId, Suite};
-use selenite_format::{EpochRecord, Slot, SlotKind, Superblock};
+use selenite_cipher::{Epoch, SlotId, Suite};
+use selenite_format::{EpochRecord, Slot, SlotKind, State, Superblock};
 
 use super::{TAMPERED, base, opens, refuses};
 use crate::vector::Vector;
@@ -21,18 +21,18 @@ fn fields() -> Vec<Vector> {
     };
     let page_size = |size: u32| size.to_be_bytes();
     vec![
-        case("page-size-mark", "bytes 16 and 17 are not 02 00", 16, &[4, 0]),
-        case("version-0", "version 0", 19, &[0]),
+        case("field-mark", "bytes 16 and 17 are not 02 00", 16, &[4, 0]),
+        case("field-version", "version 0", 19, &[0]),
         case("zero-field-20", "byte 20 is not zero", 20, &[1]),
         case("zero-field-28", "byte 31 is not zero", 31, &[1]),
-        case("generation-0", "generation 0", 32, &[0; 8]),
+        case("field-generation", "generation 0", 32, &[0; 8]),
         case("page-size-512", "page size 512", 56, &page_size(512)),
         case("page-size-3000", "page size 3000", 56, &page_size(3000)),
         case("page-size-131072", "page size 131072", 56, &page_size(131_072)),
-        case("reserve", "reserve 47", 60, &[47]),
-        case("state-6", "state 6", 61, &[6]),
-        case("flags", "flag bit 1", 63, &[3]),
-        case("cursor", "a cursor in state 0", 75, &[1]),
+        case("page-size-reserve", "reserve 47", 60, &[47]),
+        case("field-state", "state 6", 61, &[6]),
+        case("field-flags", "flag bit 1", 63, &[3]),
+        case("field-cursor", "a cursor in state 0", 75, &[1]),
         case("zero-field-88", "byte 127 is not zero", 127, &[1]),
         case("zero-field-188", "byte 188 is not zero", 188, &[1]),
         case("zero-field-epoch-6", "byte 6 of the epoch is not zero", 192 + 6, &[1]),
@@ -135,6 +135,16 @@ fn epochs() -> Vec<Vector> {
     };
     let mut suite = parts(&[1]);
     suite.epochs[0][5] = 8;
+    let switching_on = Superblock {
+        state: State::SwitchingOn,
+        epochs: vec![record(1), epoch_record(2, Suite::None)],
+        epoch_max: Epoch(2),
+        ..base()
+    };
+    let mut changing = encode(&switching_on);
+    changing[61] = State::Changing.id();
+    let changing = signed(changing);
+    let none_changing = "changing key or suite, with an epoch of suite NONE";
     vec![
         parts(&[]).refused("epochs-none", "no epoch"),
         Parts {
@@ -150,6 +160,13 @@ fn epochs() -> Vec<Vector> {
             ..parts(&[1])
         }
         .refused("epochs-sealing", "the sealing epoch is not listed"),
+        refuses(
+            "epochs-none-changing",
+            TAMPERED,
+            none_changing,
+            changing.clone(),
+            changing,
+        ),
         suite.refused("epochs-suite", "a suite that there is not"),
     ]
 }

@@ -37,7 +37,10 @@ proptest! {
         for (slot, id) in slots.iter_mut().zip(0..) {
             slot.id = SlotId([id; 16]);
         }
-        let state = State::ALL[state];
+        let suite = Suite::ALL[suite];
+        // FORMAT 5.4: in state 3 no epoch is NONE.
+        let changes_none = suite == Suite::None && State::ALL[state] == State::Changing;
+        let state = if changes_none { State::Finishing } else { State::ALL[state] };
         let superblock = Superblock {
             generation: numbers.0.max(1),
             database_id: DatabaseId(numbers.3),
@@ -49,7 +52,7 @@ proptest! {
             cursor: if state.has_cursor() { numbers.2 } else { 0 },
             master_created: numbers.1,
             log_key: [0x17; 60],
-            epochs: (1..=epoch_count).map(|number| epoch(number, Suite::ALL[suite])).collect(),
+            epochs: (1..=epoch_count).map(|number| epoch(number, suite)).collect(),
             slots,
         };
         let bytes = superblock.encode(|_| mac).unwrap();
