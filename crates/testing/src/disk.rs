@@ -14,8 +14,8 @@ use crate::lock_table::{Handle, LockTable};
 use crate::shm_table::ShmTable;
 use crate::{Call, CallRecord, Content, Fault, Image, Inode, Operation};
 
-/// Changes bytes on their way to or from the disk: a planted bug.
-pub type Shim = Arc<dyn Fn(Role, u64, &mut [u8]) + Send + Sync>;
+/// Changes bytes on their way to or from the disk: a planted bug. It is shown what SQLite last wrote through the spy.
+pub type Shim = Arc<dyn Fn(Role, u64, &mut [u8], Option<&Tapped>) + Send + Sync>;
 
 /// A disk. Connections of several threads may share it.
 #[derive(Default)]
@@ -283,17 +283,15 @@ impl State {
     }
 
     pub(crate) fn read(&mut self, inode: Inode, out: &mut [u8], offset: u64) -> Result<usize, Code> {
-        let shim = self.read_shim.clone();
         let node = self.node(inode)?;
-        let known = node.content.read(out, offset);
-        if let Some(shim) = shim {
-            shim(node.role, offset, &mut out[..known]);
+        let (role, known) = (node.role, node.content.read(out, offset));
+        if let Some(shim) = &self.read_shim {
+            shim(role, offset, &mut out[..known], self.tap.last());
         }
         Ok(known)
     }
 
     pub(crate) fn write(&mut self, inode: Inode, data: &[u8], offset: u64) -> Result<(), Code> {
-        let shim = self.write_shim.clone();
         let role = self.node(inode)?.role;
         let end = offset + to_u64(data.len());
         let growth = end.saturating_sub(self.node(inode)?.content.size());
@@ -306,8 +304,8 @@ impl State {
             return Ok(());
         }
         let mut data: Arc<[u8]> = data.into();
-        if let (Some(shim), Some(bytes)) = (shim, Arc::get_mut(&mut data)) {
-            shim(role, offset, bytes);
+        if let (Some(shim), Some(bytes)) = (&self.write_shim, Arc::get_mut(&mut data)) {
+            shim(role, offset, bytes, self.tap.last());
         }
         self.node(inode)?.content.write(&data, offset);
         self.log.push(Operation::Write {

@@ -1,0 +1,70 @@
+//! Crashes while a database is made: the file must be empty or whole (FORMAT 2.6).
+
+use selenite_testing::crash_point::Density;
+use selenite_testing::{KeyFile, Ledger, Opening, Scenario, run};
+
+#[test]
+fn a_new_database_is_empty_or_whole_after_every_crash() {
+    let ways = [
+        ("4096", "PRAGMA synchronous = extra;"),
+        ("1024", "PRAGMA journal_mode = wal; PRAGMA synchronous = full;"),
+        ("65536", "PRAGMA journal_mode = truncate;"),
+    ];
+    for (page_size, pragmas) in ways {
+        for names_at_once in [false, true] {
+            let key = KeyFile::new(1);
+            let opening = Opening::encrypted("/create/main.db", &key).with("page_size", page_size);
+            let ledger = Ledger::SMALL;
+            let check = |acknowledged| {
+                let connection = opening.connect().map_err(|error| format!("open: {error}"))?;
+                ledger.check_recovered(&connection, &["main"], acknowledged)
+            };
+            let name = format!("create {page_size}, names at once: {names_at_once}");
+            let mut scenario = Scenario::new(&name, &check).with_density(Density::DENSE);
+            if names_at_once {
+                scenario = scenario.with_names_at_once();
+            }
+            let summary = run(&scenario, |run| {
+                let connection = opening.connect()?;
+                connection.execute_batch(pragmas)?;
+                ledger.create(&connection, &["main"])?;
+                run.acknowledge(1);
+                Ok(())
+            });
+            summary.assert_sound(200);
+        }
+    }
+}
+
+/// VACUUM INTO makes a database of its own: it is there when the statement is done, and the source is never harmed.
+#[test]
+fn a_copy_by_vacuum_into_is_empty_or_whole_after_every_crash() {
+    let key = KeyFile::new(1);
+    let opening = Opening::encrypted("/into/main.db", &key).with("page_size", "1024");
+    let copy = opening.at("/into/copy.db");
+    let ledger = Ledger::SMALL;
+    let check = |acknowledged| {
+        let open = |opening: &Opening| opening.connect().map_err(|error| format!("open: {error}"));
+        if acknowledged > 0 {
+            ledger.check_recovered(&open(&opening)?, &["main"], acknowledged)?;
+        }
+        let copied = ledger.check(&open(&copy)?, "main")?;
+        match copied {
+            0 | 3 => Ok(()),
+            other => Err(format!("{other} commits in the copy")),
+        }
+    };
+    let scenario = Scenario::new("vacuum into", &check).with_density(Density::DENSE);
+    let summary = run(&scenario, |run| {
+        let connection = opening.connect()?;
+        connection.execute_batch("PRAGMA synchronous = extra;")?;
+        ledger.create(&connection, &["main"])?;
+        for tx in 2..=3 {
+            ledger.commit(&connection, &["main"], tx)?;
+        }
+        run.acknowledge(3);
+        connection.execute("VACUUM INTO ?1", [copy.uri()])?;
+        Ok(())
+    });
+    summary.assert_sound(200);
+}

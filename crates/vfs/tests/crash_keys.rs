@@ -1,0 +1,156 @@
+//! Crashes while keys are changed (FORMAT 3.7): who could open the database before or can after always can, and who
+//! was shut out stays out once that was reported.
+
+use rusqlite::Connection;
+use selenite_cipher::Secret;
+use selenite_keyring::change::{self, add_slot, remove_slot, renew_master};
+use selenite_keyring::{RawIdentity, Recipient, Unlocked, os_random};
+use selenite_testing::crash_point::Density;
+use selenite_testing::{Disk, Image, KeyFile, Ledger, Opening, Run, Scenario, run};
+use selenite_vfs::change::stage;
+
+type Prepared = Result<change::Change, selenite_keyring::KeyError>;
+
+const OLD: u8 = 1;
+const NEW: u8 = 2;
+const OTHERS: std::ops::Range<u8> = 3..12;
+
+fn identity(byte: u8) -> RawIdentity {
+    RawIdentity::new(Secret::new([byte; 32]))
+}
+
+/// Carries out a change inside the caller's transaction.
+fn apply(
+    connection: &Connection,
+    prepare: impl FnOnce(&Unlocked) -> Prepared + Send + 'static,
+) -> rusqlite::Result<()> {
+    let token = stage(Box::new(|unlocked| {
+        let change = prepare(unlocked)?;
+        Ok((change.unlocked, change.takes_rights_away))
+    }));
+    connection.query_row("SELECT selenite_apply(?1)", [token], |row| row.get::<_, i64>(0))?;
+    Ok(())
+}
+
+fn add(byte: u8) -> impl FnOnce(&Unlocked) -> Prepared + Send + 'static {
+    move |from| add_slot(from, &identity(byte), "added", 1, &mut os_random)
+}
+
+fn remove(byte: u8) -> impl FnOnce(&Unlocked) -> Prepared + Send + 'static {
+    move |from| {
+        let owner = identity(byte);
+        let slots = &from.superblock.slots;
+        let found = slots
+            .iter()
+            .find(|slot| owner.owns(from.superblock.database_id, slot).unwrap_or(false));
+        remove_slot(from, found.unwrap().id)
+    }
+}
+
+fn renew(bytes: &'static [u8]) -> impl FnOnce(&Unlocked) -> Prepared + Send + 'static {
+    move |from| {
+        let owners: Vec<_> = bytes.iter().map(|&byte| identity(byte)).collect();
+        let owners: Vec<&dyn Recipient> = owners.iter().map(|owner| owner as _).collect();
+        renew_master(from, &owners, 1, &mut os_random)
+    }
+}
+
+struct Keys {
+    old: Opening,
+    new: Opening,
+    pragmas: String,
+    _files: [KeyFile; 2],
+}
+
+impl Keys {
+    fn new(mode: &str) -> Self {
+        let files = [KeyFile::new(OLD), KeyFile::new(NEW)];
+        let [old, new] = [&files[0], &files[1]].map(|key| Opening::encrypted("/keys/main.db", key));
+        Self {
+            old,
+            new,
+            pragmas: format!("PRAGMA journal_mode = {mode}; PRAGMA synchronous = extra;"),
+            _files: files,
+        }
+    }
+
+    /// A database with three commits; its superblock takes several sectors, by slots that nobody opens.
+    fn origin(&self, ledger: &Ledger) -> Image {
+        let disk = Disk::new();
+        let _entered = disk.enter();
+        let connection = self.connect_old().unwrap();
+        ledger.create(&connection, &["main"]).unwrap();
+        for tx in 2..=3 {
+            ledger.commit(&connection, &["main"], tx).unwrap();
+        }
+        connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+        for other in OTHERS {
+            apply(&connection, add(other)).unwrap();
+        }
+        connection.execute_batch("COMMIT").unwrap();
+        drop(connection);
+        disk.image()
+    }
+
+    fn connect_old(&self) -> rusqlite::Result<Connection> {
+        let connection = self.old.connect()?;
+        connection.execute_batch(&self.pragmas)?;
+        Ok(connection)
+    }
+
+    fn check(&self, ledger: &Ledger, step: u64) -> Result<(), String> {
+        let opens = |opening: &Opening| {
+            let connection = opening.connect().map_err(|error| error.to_string())?;
+            ledger.check_recovered(&connection, &["main"], 3)
+        };
+        let (old, new) = (self.old.connect().is_ok(), self.new.connect().is_ok());
+        match step {
+            0 => opens(&self.old),
+            1 => opens(&self.new),
+            _ if old => Err(format!("the old key opens after step {step}")),
+            _ => opens(&self.new),
+        }
+        .and_then(|()| {
+            if old || new {
+                Ok(())
+            } else {
+                Err("no key opens".to_owned())
+            }
+        })
+    }
+}
+
+/// Adds the new key, removes the old one, renews the master key: three steps, each acknowledged.
+fn change_all(run: &Run, connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    apply(connection, add(NEW))?;
+    connection.execute_batch("COMMIT")?;
+    run.acknowledge(1);
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    apply(connection, remove(OLD))?;
+    run.acknowledge(2);
+    connection.execute_batch("COMMIT; BEGIN IMMEDIATE")?;
+    apply(connection, renew(&[NEW]))?;
+    run.acknowledge(3);
+    connection.execute_batch("COMMIT")
+}
+
+#[test]
+fn some_key_opens_the_database_after_every_crash_and_no_removed_one() {
+    for mode in ["delete", "wal"] {
+        let keys = Keys::new(mode);
+        let ledger = Ledger::SMALL;
+        let check = |step| keys.check(&ledger, step);
+        let name = format!("keys {mode}");
+        let scenario = Scenario::new(&name, &check)
+            .from(keys.origin(&ledger))
+            .with_density(Density::DENSE);
+        let summary = run(&scenario, |run| {
+            let connection = keys.connect_old()?;
+            // The log is not empty while keys change.
+            connection.execute_batch("UPDATE state SET tx = tx")?;
+            change_all(run, &connection)
+        });
+        summary.assert_sound(200);
+    }
+}
