@@ -116,18 +116,13 @@ def test_vacuum_into_of_an_old_sqlite_is_an_error_and_harms_nothing(start: Start
     assert peer.value("PRAGMA integrity_check") == "ok"
 
 
-@each_host
-def test_vacuum_into_a_plain_file_has_to_be_named(host: Host, start: Start, folder: Path) -> None:
-    """The other VFS is not ours to refuse: SQLite's own unix VFS writes what it is given."""
-    peer = start(host)
+def test_vacuum_into_a_plain_file_works_where_another_vfs_is_named(start: Start, folder: Path) -> None:
+    """Who has the key may have a plain copy: SQLite writes it then, through a VFS that is not the extension's."""
+    peer = start(NEWEST_PYTHON)
     peer.open(folder / "app.db")
     fill(peer)
-    try:
-        peer.run("VACUUM INTO ?", uri(folder / "plain.db", vfs="unix"))
-    except Refused:
-        assert not (folder / "plain.db").exists()
-        return
-    assert (folder / "plain.db").read_bytes()[:6] == b"SQLite"
+    peer.run("VACUUM INTO ?", uri(folder / "plain.db", vfs="unix"))
+    assert sqlite3.connect(folder / "plain.db").execute(ALL_TEXT).fetchone()[0] == peer.value(ALL_TEXT)
 
 
 @pytest.mark.parametrize("host", [*OLD_AND_NEW, APSW], ids=lambda host: host.name)

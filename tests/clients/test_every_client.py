@@ -171,3 +171,24 @@ def test_sql_works_as_it_does_on_a_plain_database(host: Host, start: Start, fold
         peer.run("CREATE TEMP TABLE scratch AS SELECT * FROM note ORDER BY data")
         assert peer.value("SELECT count(DISTINCT data) FROM scratch") == 500
         assert peer.value("PRAGMA integrity_check") == "ok"
+
+
+@every_client
+def test_an_altered_page_is_named_and_the_others_are_still_read(host: Host, start: Start, folder: Path) -> None:
+    path = folder / "app.db"
+    with start(host) as peer:
+        peer.open(path)
+        fill(peer)
+        pages = peer.value("PRAGMA page_count")
+    offset = 65536 + (pages - 1) * 4096 + 1000
+    with path.open("r+b") as file:
+        file.seek(offset)
+        (byte,) = file.read(1)
+        file.seek(offset)
+        file.write(bytes([byte ^ 1]))
+    with start(host) as peer:
+        peer.open(path)
+        with pytest.raises(Refused) as refused:
+            peer.run("SELECT count(*) FROM note WHERE length(data) = 200")
+        assert f"page {pages} of the database is not authentic" in refused.value.reason
+        assert peer.value("SELECT body FROM note WHERE id = 1") == "the quick brown fox 1"

@@ -23,6 +23,11 @@ class Apsw:
     def run(self, name: str, sql: str, values: list[Any]) -> list[list[Any]]:
         return [list(row) for row in self.connections[name].execute(sql, values)]
 
+    def first(self, name: str, sql: str) -> list[Any]:
+        """The first row. The rest is not asked for, and the query not ended."""
+        self.unfinished = self.connections[name].execute(sql)
+        return list(next(self.unfinished))
+
     def close(self, name: str) -> None:
         self.connections.pop(name).close()
 

@@ -17,6 +17,8 @@ class Client(Protocol):
 
     def run(self, name: str, sql: str, values: list[Any]) -> list[list[Any]]: ...
 
+    def first(self, name: str, sql: str) -> list[Any]: ...
+
     def close(self, name: str) -> None: ...
 
     def backup(self, name: str, target: str) -> None: ...
@@ -27,6 +29,7 @@ def serve(client: Client) -> None:
     actions: dict[str, Callable[..., Any]] = {
         "open": client.open,
         "run": client.run,
+        "first": client.first,
         "close": client.close,
         "backup": client.backup,
         "repeat": lambda **request: repeat(client, **request),

@@ -22,6 +22,9 @@ class TwoCopies:
     def run(self, name: str, sql: str, values: list[Any]) -> list[list[Any]]:
         return self.copy_of(name).run(name.partition(":")[2] or name, sql, values)
 
+    def first(self, name: str, sql: str) -> list[Any]:
+        return self.copy_of(name).first(name, sql)
+
     def close(self, name: str) -> None:
         self.copy_of(name).close(name)
 
