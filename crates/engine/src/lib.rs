@@ -34,6 +34,7 @@ mod status;
 pub mod storage;
 mod superblock_file;
 mod transfer;
+mod utc;
 pub mod verify;
 mod watch;
 
@@ -47,7 +48,9 @@ pub use layout::Layout;
 pub use outcome::{Outcome, Target};
 pub use selenite_cipher::Suite;
 pub use selenite_format::{AutoVacuum, PageSize};
+pub use selenite_vfs::database::now;
 pub use sqlite::install;
-pub use status::{FileSize, Status, status};
+pub use status::{EpochSummary, FileSize, Sealed, Status, status};
 pub use superblock_file::{Present, inspect};
+pub use utc::utc;
 pub use watch::{Observer, Phase, Progress, Watch};
