@@ -196,7 +196,11 @@ fn all_markers_of_a_database_in_clear_are_found() {
         for (marker, role) in EXPECTED {
             let roles = roles_of(&found, marker);
             // Not all of a log reaches the database before it is written over.
-            let role = if mode == "wal" && role == Role::Main { Role::Wal } else { role };
+            let role = if mode == "wal" && role == Role::Main {
+                Role::Wal
+            } else {
+                role
+            };
             assert!(
                 roles.contains(&role),
                 "{mode}: {} is only in {roles:?}",
