@@ -8,8 +8,7 @@ if ! cargo +nightly --version >/dev/null 2>&1; then
   exit 0
 fi
 if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
-  echo 'fuzz: skipped: no cargo-fuzz (cargo install cargo-fuzz)'
-  exit 0
+  cargo install --quiet --locked cargo-fuzz
 fi
 for name in $(cargo +nightly fuzz list); do
   echo "fuzz: $name"

@@ -151,7 +151,10 @@ impl WalFile {
         out.fill(0);
         let mut disk = [0; HEADER_SIZE];
         self.lower.read(&mut disk, 0)?;
-        // A header that is not one of ours is given as it is: SQLite then takes the log for empty, or refuses it.
+        if wal::header_to_disk(&disk).is_ok() {
+            return Err(VfsError::NotEncrypted("its WAL is in clear"));
+        }
+        // A header that is not whole is given as it is: SQLite then takes the log for empty.
         let header = wal::header_from_disk(&disk).unwrap_or(disk);
         self.header = Some(header);
         let Some(wanted) = header.get(within..within + out.len()) else {
