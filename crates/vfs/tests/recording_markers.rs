@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
 use selenite_testing::recorder::{find_markers, find_words, roles_of, writes_of};
-use selenite_testing::{Disk, KeyFile, Opening};
+use selenite_testing::{Call, Disk, KeyFile, Opening};
 use selenite_vfs::role::Role;
 
 /// Where each is planted. Schema names are data, too.
@@ -226,7 +226,7 @@ fn no_frame_checksum_reaches_the_disk() {
     let checksums: HashSet<[u8; 8]> = disk
         .tapped()
         .iter()
-        .filter(|tapped| tapped.role == Role::Wal && tapped.data.len() == 24)
+        .filter(|tapped| (tapped.call, tapped.role, tapped.data.len()) == (Call::Write, Role::Wal, 24))
         .filter_map(|tapped| tapped.data[16..].first_chunk().copied())
         .filter(|checksum| *checksum != [0; 8])
         .collect();
@@ -241,7 +241,10 @@ fn no_journal_checksum_reaches_the_disk() {
     let main = Opening::encrypted("/checksums/main.db", &key).with("page_size", "1024");
     let disk = run(&Openings::of(main.through("spy")), "persist");
     let above = disk.tapped();
-    let above: Vec<_> = above.iter().filter(|tapped| tapped.role == Role::Journal).collect();
+    let above: Vec<_> = above
+        .iter()
+        .filter(|tapped| (tapped.call, tapped.role) == (Call::Write, Role::Journal))
+        .collect();
     let below = writes_of(&disk, Role::Journal);
     assert_eq!(above.len(), below.len());
     let (mut checksums, mut equal) = (0, 0);
