@@ -1,3 +1,42 @@
 //! Selenite: the command line.
+//!
+//! L1. Results go to standard output; what went wrong, how far it is and what to know besides, to standard error.
+//! L2. An error says what happened, then what to do next; its class is the exit status.
+//! L3. Nothing here opens a database: that is the engine's.
 #![forbid(unsafe_code)]
-fn main() {}
+
+mod arguments;
+mod command;
+mod complaint;
+mod interrupt;
+mod lines;
+mod meter;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use complaint::Complaint;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(complaint) => complaint.show(),
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Complaint> {
+    let access = arguments.access()?;
+    match &arguments.command {
+        Command::Keygen(keygen) => command::keygen::run(keygen),
+        Command::Encrypt(encrypt) => command::encrypt::run(encrypt, &access),
+        Command::Decrypt(decrypt) => command::decrypt::run(decrypt, &access),
+        Command::Status(status) => command::status::run(status, &access),
+        Command::Verify(verify) => command::verify::run(verify, &access),
+        Command::Keys(keys) => command::keys::run(&keys.command, &access),
+        Command::Exec(exec) => command::exec::run(exec, access),
+    }
+}

@@ -1,2 +1,56 @@
-//! Selenite: create, encrypt, decrypt, keys, verify, status.
+//! What people do with an encrypted database as a whole: make it, encrypt, decrypt, change keys, verify, look at it.
+//!
+//! Every operation is a function of paths and an [`Access`], and opens and closes what it needs. SQLite is the one that
+//! is linked in, with the VFS `selenite` in it.
+//!
+//! E1. No key is in SQL, in a URI, in an argument or in an error: an identity is named by its spec, and a change of keys
+//!     goes to the VFS as a value (`selenite_vfs::change`).
+//! E2. Nothing is replaced before its replacement was compared, verified and synced; a kill at any moment leaves the
+//!     whole old database or the whole new one.
+//! E3. A database file is opened without SQLite only while this process has it not open with SQLite, whose POSIX locks
+//!     would be lost ([`raw_file`]). A process that serves databases does these things in a child.
+//!
+//! What a file's bytes mean is left to `selenite-format`, locks and sealing to `selenite-vfs`, slots to
+//! `selenite-keyring`; how it is shown, to the command line.
 #![forbid(unsafe_code)]
+
+mod access;
+mod content_digest;
+mod conversion;
+mod database;
+mod decrypt;
+mod draft;
+mod encrypt;
+mod error;
+mod exclusive_source;
+mod file_uri;
+pub mod keys;
+mod layout;
+mod outcome;
+pub mod raw_file;
+mod sqlite;
+mod sqlite_error;
+mod status;
+pub mod storage;
+mod superblock_file;
+mod transfer;
+mod utc;
+pub mod verify;
+mod watch;
+
+pub use access::Access;
+pub use database::{Cell, Database, Rows};
+pub use decrypt::decrypt;
+pub use draft::Draft;
+pub use encrypt::{Encrypt, encrypt};
+pub use error::{Class, EngineError};
+pub use layout::Layout;
+pub use outcome::{Outcome, Target};
+pub use selenite_cipher::Suite;
+pub use selenite_format::{AutoVacuum, PageSize};
+pub use selenite_vfs::database::now;
+pub use sqlite::install;
+pub use status::{EpochSummary, FileSize, Sealed, Status, status};
+pub use superblock_file::{Present, inspect};
+pub use utc::utc;
+pub use watch::{Observer, Phase, Progress, Watch};

@@ -10,15 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use selenite_cipher::{PageNo, Suite};
-use selenite_format::{Geometry, State};
+use selenite_cipher::Suite;
+use selenite_format::State;
 use selenite_keyring::{Config, Identity, Keyring, Unlocked};
-use selenite_page::{PageKeys, PageKeysParts, Scan};
 
 use crate::error::VfsError;
 use crate::ffi::{Code, LockLevel, LowerFile};
 use crate::host::Host;
-use crate::role::Role;
 use crate::settings::Settings;
 use crate::superblock_pair::{Heads, Place, Prefix, read_prefix, store, store_new};
 use crate::view::View;
@@ -316,35 +314,7 @@ impl Database {
         if only_none && in_force && !self.settings.allow_plain {
             return Err(VfsError::NotEncrypted("its only suite is NONE"));
         }
-        let scan = match superblock.state {
-            State::Steady => Scan::Steady,
-            State::SwitchingOn => Scan::SwitchingOn {
-                cursor: PageNo(superblock.cursor),
-            },
-            State::SwitchingOff => Scan::SwitchingOff,
-            State::Changing => Scan::Changing,
-            State::Finishing => Scan::Finishing,
-            State::Retired => return Err(VfsError::Retired),
-        };
-        let page_keys = PageKeys::new(PageKeysParts {
-            database_id: superblock.database_id,
-            page_size: superblock.page_size.bytes(),
-            scan,
-            epoch_max: superblock.epoch_max,
-            sealing_epoch: superblock.sealing_epoch,
-            data_keys: unlocked.data_keys()?,
-            allow_plain: self.settings.allow_plain,
-            allow_deprecated: self.settings.allow_deprecated,
-        })
-        .map_err(|error| VfsError::of_page(error, Role::Main, 0))?;
-        let geometry = Geometry::new(superblock.page_size);
-        let log_key = unlocked.log_key()?;
-        Ok(View {
-            page_keys: Arc::new(page_keys),
-            log_key,
-            geometry,
-            unlocked,
-        })
+        View::new(unlocked, self.settings.allow_plain, self.settings.allow_deprecated)
     }
 }
 

@@ -26,7 +26,7 @@ mod session;
 mod settings;
 mod status;
 mod superblock_pair;
-mod view;
+pub mod view;
 pub mod wal_file;
 
 /// What the extension's entry point and [`ffi::install_linked`] install.

@@ -1,0 +1,9 @@
+//! One file for each command.
+
+pub mod decrypt;
+pub mod encrypt;
+pub mod exec;
+pub mod keygen;
+pub mod keys;
+pub mod status;
+pub mod verify;

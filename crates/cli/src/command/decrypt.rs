@@ -1,0 +1,23 @@
+//! `selenite decrypt`.
+
+use selenite_engine::Access;
+use selenite_engine::storage::Disk;
+
+use super::encrypt::{show, target};
+use crate::arguments::Decrypt;
+use crate::complaint::Complaint;
+use crate::lines::Lines;
+use crate::meter::Meter;
+use crate::output::print;
+
+pub fn run(arguments: &Decrypt, access: &Access) -> Result<(), Complaint> {
+    let meter = Meter::start();
+    let target = target(arguments.to.as_deref());
+    let done = selenite_engine::decrypt(&Disk, &arguments.database, access, &target, &meter.watch());
+    meter.finish();
+    let outcome = done?;
+    let mut lines = Lines::default();
+    lines.add("decrypted", outcome.path.display().to_string());
+    show(&mut lines, &outcome, "every value compared, integrity checked");
+    Ok(print(&lines.text())?)
+}

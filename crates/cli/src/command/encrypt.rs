@@ -1,0 +1,49 @@
+//! `selenite encrypt`.
+
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, Encrypt, Outcome, Target};
+
+use crate::arguments;
+use crate::complaint::Complaint;
+use crate::lines::{Lines, bytes, counted, elapsed};
+use crate::meter::Meter;
+use crate::output::print;
+
+pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), Complaint> {
+    let how = Encrypt {
+        target: target(arguments.to.as_deref()),
+        suite: arguments.cipher,
+        recipients: arguments.recipient.clone(),
+    };
+    let meter = Meter::start();
+    let done = selenite_engine::encrypt(&Disk, &arguments.database, access, &how, &meter.watch());
+    meter.finish();
+    let outcome = done?;
+    let mut lines = Lines::default();
+    lines.add("encrypted", outcome.path.display().to_string());
+    lines.add("suite", how.suite.name());
+    show(&mut lines, &outcome, "every value compared, every page verified");
+    lines.add_all("key slots", outcome.slots.iter().map(ToString::to_string));
+    print(&lines.text())?;
+    if how.target == Target::InPlace {
+        eprintln!("\nFreed blocks of the old file still hold its contents in clear, until the disk uses them again.");
+    }
+    Ok(())
+}
+
+/// Where the result goes.
+pub fn target(to: Option<&std::path::Path>) -> Target {
+    to.map_or(Target::InPlace, |path| Target::New(path.to_owned()))
+}
+
+/// What encrypting and decrypting both tell.
+pub fn show(lines: &mut Lines, outcome: &Outcome, checked: &str) {
+    let tables = u64::try_from(outcome.table_count).unwrap_or(u64::MAX);
+    let (tables, rows) = (counted(tables, "table"), counted(outcome.row_count, "row"));
+    lines.add("contents", format!("{tables}, {rows}: {checked}"));
+    lines.add("size", bytes(outcome.size));
+    lines.add("took", elapsed(outcome.elapsed));
+    let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+    lines.add_all("removed", paths(&outcome.removed));
+    lines.add_all("left over", paths(&outcome.leftovers));
+}

@@ -1,0 +1,26 @@
+//! `selenite keygen`: a new identity.
+
+use std::io::IsTerminal;
+
+use crate::arguments::Keygen;
+use crate::complaint::Complaint;
+use crate::lines::Lines;
+use crate::output::print;
+
+pub fn run(arguments: &Keygen) -> Result<(), Complaint> {
+    let new = selenite_keyring::keygen(selenite_engine::now());
+    let Some(path) = &arguments.output else {
+        // As age-keygen does: the key where it can be redirected, and who it is where that can be seen.
+        if !std::io::stdout().is_terminal() {
+            eprintln!("public key: {}", new.recipient);
+        }
+        return Ok(print(&new.text)?);
+    };
+    selenite_keyring::write_key_file(path, new.text.as_bytes()).map_err(selenite_engine::EngineError::from)?;
+    let mut lines = Lines::default();
+    lines.add("identity", path.display().to_string());
+    lines.add("recipient", new.recipient.clone());
+    print(&lines.text())?;
+    eprintln!("\nKeep a copy of the identity elsewhere: without it nobody opens what is encrypted for it.");
+    Ok(())
+}

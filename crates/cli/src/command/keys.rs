@@ -1,0 +1,95 @@
+//! `selenite keys`: who can open a database.
+
+use selenite_engine::keys::{self, Changed};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, utc};
+use selenite_keyring::SlotSummary;
+use serde_json::{Value, json};
+
+use crate::arguments::{KeysCommand, KeysList};
+use crate::complaint::Complaint;
+use crate::lines::elapsed;
+use crate::output::print;
+
+pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
+    match command {
+        KeysCommand::List(list) => show_list(list),
+        KeysCommand::Add(add) => show(&keys::add(&add.database, access, &add.recipient, &add.label)?),
+        KeysCommand::Remove(remove) => {
+            show(&keys::remove(&remove.database, access, &remove.slot)?)?;
+            remind();
+            Ok(())
+        }
+        KeysCommand::Replace(one) => {
+            show(&keys::replace(
+                &one.database,
+                access,
+                &one.slot,
+                &one.recipient,
+                &one.label,
+            )?)?;
+            remind();
+            Ok(())
+        }
+        KeysCommand::Renew(renew) => show(&keys::renew(&renew.database, access, &renew.recipient, renew.drop)?),
+        KeysCommand::Pin(pin) => {
+            let keyring = keys::pin(&Disk, &pin.database, access, pin.replace)?;
+            Ok(print(&format!(
+                "pinned {} in {}",
+                pin.database.display(),
+                keyring.display()
+            ))?)
+        }
+    }
+}
+
+fn show_list(arguments: &KeysList) -> Result<(), Complaint> {
+    let list = keys::list(&Disk, &arguments.database)?;
+    if arguments.json {
+        let slots: Vec<Value> = list.slots.iter().map(slot_json).collect();
+        let object = json!({ "database_id": list.database_id.to_string(), "slots": slots });
+        return Ok(print(&object.to_string())?);
+    }
+    Ok(print(&slot_lines(&list.slots).join("\n"))?)
+}
+
+fn show(changed: &Changed) -> Result<(), Complaint> {
+    let mut text = changed.report.to_string();
+    if let Some(keyring) = &changed.keyring {
+        text.push_str(&format!("pinned anew in {}\n", keyring.display()));
+    }
+    text.push_str(&format!("done in {}\n", elapsed(changed.elapsed)));
+    Ok(print(&text)?)
+}
+
+/// A slot that is gone does not undo what its holder has seen.
+fn remind() {
+    eprintln!("\nWho held it may have the master key: selenite keys renew makes a new one.");
+}
+
+/// Slots in columns: id, kind, when they were made, whose they are, label.
+pub fn slot_lines(slots: &[SlotSummary]) -> Vec<String> {
+    let width = slots.iter().map(|slot| slot.who.chars().count()).max().unwrap_or(0);
+    slots
+        .iter()
+        .map(|slot| {
+            let line = format!(
+                "{}  {}  {:width$}  {}",
+                slot.id,
+                utc(slot.created),
+                slot.who,
+                slot.label
+            );
+            line.trim_end().to_owned()
+        })
+        .collect()
+}
+
+pub fn slot_json(slot: &SlotSummary) -> Value {
+    json!({
+        "id": slot.id.to_string(),
+        "who": slot.who,
+        "label": slot.label,
+        "created": utc(slot.created),
+    })
+}

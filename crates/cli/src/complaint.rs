@@ -1,0 +1,63 @@
+//! How an error is shown: what happened, then what to do next.
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use selenite_engine::EngineError;
+
+use crate::output::Output;
+
+/// What ends the command.
+pub enum Complaint {
+    /// The engine's error.
+    Engine(EngineError),
+    /// Bad pages were found, and are listed: what, and what to do.
+    Found {
+        /// What was found.
+        what: String,
+        /// What to do.
+        next: &'static str,
+    },
+    /// Standard output was closed by who read it: no complaint at all.
+    Closed,
+}
+
+impl Complaint {
+    /// Shows it, and gives its exit status.
+    pub fn show(self) -> ExitCode {
+        let (what, next, status) = match self {
+            Self::Engine(error) => (error.to_string(), error.advice(), error.class().exit_status()),
+            Self::Found { what, next } => (what, next.to_owned(), 5),
+            Self::Closed => return ExitCode::SUCCESS,
+        };
+        let colored = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
+        let (red, bold, plain) = if colored {
+            ("\x1b[1;31m", "\x1b[1m", "\x1b[0m")
+        } else {
+            ("", "", "")
+        };
+        let mut text = format!("{red}error:{plain} {what}\n");
+        if !next.is_empty() {
+            text.push_str(&format!(" {bold}next:{plain} {next}\n"));
+        }
+        // Where standard error can't be written there is nobody to tell.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        ExitCode::from(status)
+    }
+}
+
+impl From<EngineError> for Complaint {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<std::io::Error> for Complaint {
+    /// Of writing to standard output.
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self::Closed;
+        }
+        Self::Engine(Output::error(error))
+    }
+}

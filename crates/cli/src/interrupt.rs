@@ -1,0 +1,24 @@
+//! Ctrl-C: the operation stops and cleans up; a second one ends the process at once.
+//!
+//! By crate `signal-hook`: it sets a flag in the signal handler itself, where `ctrlc` would start a thread, and does
+//! so without a line of unsafe code here.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+
+/// The flag that is set when somebody wants it to stop.
+pub fn install() -> Arc<AtomicBool> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // In this order: the first signal finds the flag not set yet. A signal that can't be caught ends the process,
+        // as it would have; what it leaves is found by the next run.
+        let _ = flag::register_conditional_shutdown(signal, INTERRUPTED, interrupted.clone());
+        let _ = flag::register(signal, interrupted.clone());
+    }
+    interrupted
+}
+
+const INTERRUPTED: i32 = 130;

@@ -1,0 +1,148 @@
+//! Shows how far an operation is, if it takes more than a second.
+
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use selenite_engine::{Observer, Phase, Progress, Watch};
+
+use crate::interrupt;
+
+/// A bar on a terminal; few plain lines elsewhere.
+pub struct Meter {
+    started: Instant,
+    interrupted: Arc<AtomicBool>,
+    on_terminal: bool,
+    /// When it showed something last, in milliseconds since the start.
+    shown_ms: AtomicU64,
+    shown: Mutex<Shown>,
+}
+
+#[derive(Default)]
+struct Shown {
+    phase: Option<Phase>,
+    bar: Option<ProgressBar>,
+}
+
+impl Meter {
+    /// Begins to measure, and to heed Ctrl-C.
+    pub fn start() -> Arc<Self> {
+        Arc::new(Self {
+            started: Instant::now(),
+            interrupted: interrupt::install(),
+            on_terminal: std::io::stderr().is_terminal(),
+            shown_ms: AtomicU64::new(0),
+            shown: Mutex::default(),
+        })
+    }
+
+    /// What the engine is given.
+    pub fn watch(self: &Arc<Self>) -> Watch {
+        Watch::new(self.clone())
+    }
+
+    /// Takes away what it shows.
+    pub fn finish(&self) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = shown.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn bar(&self, shown: &mut Shown, progress: Progress) {
+        if shown.phase != Some(progress.phase) {
+            if let Some(old) = shown.bar.take() {
+                old.finish_and_clear();
+            }
+            shown.bar = Some(new_bar(progress));
+        }
+        if let Some(bar) = &shown.bar {
+            bar.set_length(progress.total);
+            bar.set_position(progress.done);
+        }
+    }
+
+    fn line(&self, shown: &Shown, progress: Progress) {
+        let name = name(progress.phase);
+        if progress.total == 0 {
+            if shown.phase != Some(progress.phase) {
+                eprintln!("{name} ...");
+            }
+            return;
+        }
+        let percent = u128::from(progress.done) * 100 / u128::from(progress.total);
+        eprintln!("{name}: {percent} % of {}", crate::lines::bytes(progress.total));
+    }
+}
+
+impl Observer for Meter {
+    fn progress(&self, progress: Progress) {
+        let now = self.now_ms();
+        let last = self.shown_ms.load(Ordering::Relaxed);
+        let pause = if self.on_terminal { BAR_PAUSE } else { LINE_PAUSE };
+        let is_new = self
+            .shown
+            .try_lock()
+            .is_ok_and(|shown| shown.phase != Some(progress.phase));
+        let is_due = last == 0 || is_new || now.saturating_sub(last) >= millis(pause);
+        if now < millis(SHORT) || !is_due {
+            return;
+        }
+        // Somebody else is about to show something: that will do.
+        let Ok(mut shown) = self.shown.try_lock() else { return };
+        self.shown_ms.store(now, Ordering::Relaxed);
+        if self.on_terminal {
+            self.bar(&mut shown, progress);
+        } else {
+            self.line(&shown, progress);
+        }
+        shown.phase = Some(progress.phase);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+fn new_bar(progress: Progress) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(progress.total), ProgressDrawTarget::stderr());
+    let template = match progress.phase {
+        Phase::CheckingIntegrity => "{msg} {elapsed}",
+        Phase::Copying | Phase::Comparing | Phase::Verifying => {
+            "{msg:<10} [{bar:30}] {percent:>3} %  {binary_bytes:>10} of {binary_total_bytes}, {eta} left"
+        }
+    };
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style.progress_chars("=> "));
+    bar.set_message(name(progress.phase));
+    if progress.phase == Phase::CheckingIntegrity {
+        bar.enable_steady_tick(Duration::from_secs(1));
+    }
+    bar
+}
+
+fn name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Copying => "copying",
+        Phase::Comparing => "comparing",
+        Phase::Verifying => "verifying",
+        Phase::CheckingIntegrity => "checking integrity",
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// What takes less shows nothing.
+const SHORT: Duration = Duration::from_secs(1);
+/// A bar moves twenty times a second.
+const BAR_PAUSE: Duration = Duration::from_millis(50);
+/// A log is not filled.
+const LINE_PAUSE: Duration = Duration::from_secs(10);

@@ -1,0 +1,93 @@
+//! How a database is opened: with whose identity, and what is admitted.
+
+use std::path::Path;
+use std::time::Duration;
+
+use selenite_keyring::{Config, Identity, KeyError, Keyring, Spec};
+
+use crate::EngineError;
+use crate::file_uri::FileUri;
+use crate::layout::{Layout, auto_vacuum_word};
+use crate::sqlite::SEALED_VFS;
+
+/// Whose identity is in force, and what is admitted. None of it is a secret.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Where the identity is; if none is named here, the environment and the configuration say it.
+    pub identity: Option<Spec>,
+    /// Whether a database in clear is admitted.
+    pub allow_plain: bool,
+    /// Whether TRIPLE_DES_3KEY is admitted.
+    pub allow_deprecated: bool,
+    /// How long to wait for others that have the database locked.
+    pub busy_wait: Duration,
+}
+
+impl Default for Access {
+    fn default() -> Self {
+        Self {
+            identity: None,
+            allow_plain: false,
+            allow_deprecated: false,
+            busy_wait: Duration::from_secs(2),
+        }
+    }
+}
+
+impl Access {
+    /// The configuration that the VFS will find, too.
+    pub(crate) fn config() -> Result<Config, EngineError> {
+        Ok(Config::load(&|variable| std::env::var_os(variable))?)
+    }
+
+    /// The spec in force.
+    pub(crate) fn spec(&self, config: &Config) -> Option<Spec> {
+        self.identity.clone().or_else(|| config.identity().cloned())
+    }
+
+    /// The identities in force; none if no spec is.
+    pub(crate) fn identities(&self, config: &Config) -> Result<Vec<Box<dyn Identity>>, EngineError> {
+        match self.spec(config) {
+            Some(spec) => Ok(selenite_keyring::load(&spec, config)?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Fails as opening would, where that can be said without the file: SQLite has only a number for it.
+    pub(crate) fn check(&self) -> Result<Keyring, EngineError> {
+        let config = Self::config()?;
+        self.identities(&config)?;
+        Ok(config.load_keyring()?)
+    }
+
+    /// Refuses with `NoKey` where nobody's identity is in force.
+    pub(crate) fn require(&self) -> Result<(), EngineError> {
+        match self.spec(&Self::config()?) {
+            Some(_) => Ok(()),
+            None => Err(KeyError::NoKey.into()),
+        }
+    }
+
+    /// The URI of a database that exists.
+    pub(crate) fn uri(&self, path: &Path) -> FileUri {
+        let mut uri = FileUri::new(path, SEALED_VFS);
+        if let Some(spec) = &self.identity {
+            uri = uri.with("selenite_identity", &spec.to_string());
+        }
+        if self.allow_plain {
+            uri = uri.with("plain", "allow");
+        }
+        if self.allow_deprecated {
+            uri = uri.with("deprecated", "allow");
+        }
+        uri
+    }
+
+    /// The URI of a database that is made.
+    pub(crate) fn new_uri(&self, path: &Path, layout: &Layout) -> FileUri {
+        self.uri(path)
+            .with("page_size", &layout.page_size.to_string())
+            .with("cipher", layout.suite.name())
+            .with("auto_vacuum", auto_vacuum_word(layout.auto_vacuum))
+    }
+}

@@ -1,0 +1,167 @@
+//! What encrypting and decrypting have in common: a copy is made, and takes the database's place or a new name.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::content_digest::ContentDigest;
+use crate::draft::{COMPANIONS, Draft, beside};
+use crate::error::{Class, io_error};
+use crate::exclusive_source::ExclusiveSource;
+use crate::storage::{Attributes, Storage};
+use crate::{Access, Database, EngineError, Outcome, Target, Watch};
+
+/// One encryption or decryption.
+pub struct Conversion<'a> {
+    /// Where files are.
+    pub storage: &'a dyn Storage,
+    /// The database's own name, without links.
+    pub path: &'a Path,
+    /// How it is opened.
+    pub source: Access,
+    /// Where the result goes.
+    pub target: &'a Target,
+    /// The mode of a new file, if it is not to be that of the database.
+    pub new_mode: Option<u32>,
+    /// Who looks on.
+    pub watch: &'a Watch,
+}
+
+/// What was copied and compared.
+pub struct Copied {
+    table_count: usize,
+    row_count: u64,
+}
+
+impl Copied {
+    /// By the digest that both have.
+    pub fn new(digest: &ContentDigest) -> Self {
+        Self {
+            table_count: digest.table_count(),
+            row_count: digest.row_count(),
+        }
+    }
+}
+
+impl Conversion<'_> {
+    /// Has `copy` fill a draft from the source, which nobody writes to meanwhile, and publishes it. `copy` is told
+    /// whether the source is in WAL mode.
+    ///
+    /// # Errors
+    /// As [`crate::encrypt`].
+    pub fn run(
+        &self,
+        copy: impl FnOnce(&mut Database, &Draft<'_>, bool) -> Result<Copied, EngineError>,
+    ) -> Result<Outcome, EngineError> {
+        match self.target {
+            Target::InPlace => self.in_place(copy),
+            Target::New(target) => self.to_new(target, copy),
+        }
+    }
+
+    fn in_place(
+        &self,
+        copy: impl FnOnce(&mut Database, &Draft<'_>, bool) -> Result<Copied, EngineError>,
+    ) -> Result<Outcome, EngineError> {
+        let attributes = self.attributes(self.path)?;
+        if attributes.link_count > 1 {
+            return Err(EngineError::usage(
+                format!(
+                    "{}: has a second name (a hard link), which would keep the old contents",
+                    self.path.display()
+                ),
+                "remove the other name, or use --to",
+            ));
+        }
+        let mut source = ExclusiveSource::lock(self.path, &self.source)?;
+        // With the lock held no other run can have a draft for this database.
+        let removed = Draft::leftovers(self.storage, self.path)?;
+        for path in &removed {
+            self.storage.remove(path).map_err(io_error("remove", path))?;
+        }
+        let draft = Draft::create(self.storage, self.path)?;
+        let is_wal = source.is_wal();
+        let copied = copy(source.database(), &draft, is_wal)?;
+        draft.finish(&attributes)?;
+        self.watch.check()?;
+        let size = self.attributes(draft.path())?.size;
+        source.hand_over(self.storage, draft)?;
+        Ok(outcome(self.path, &copied, size, removed, Vec::new()))
+    }
+
+    fn to_new(
+        &self,
+        target: &Path,
+        copy: impl FnOnce(&mut Database, &Draft<'_>, bool) -> Result<Copied, EngineError>,
+    ) -> Result<Outcome, EngineError> {
+        self.check_free(target)?;
+        let attributes = self.attributes(self.path)?;
+        let leftovers = Draft::leftovers(self.storage, target)?;
+        let mut source = Database::connect(self.path, &self.source.uri(self.path), &self.source)?;
+        let writers = self.keep_writers_out()?;
+        let version = source.number("PRAGMA main.data_version")?;
+        let is_wal = source.text("PRAGMA main.journal_mode")? == "wal";
+        let draft = Draft::create(self.storage, target)?;
+        let copied = copy(&mut source, &draft, is_wal)?;
+        if source.number("PRAGMA main.data_version")? != version {
+            return Err(EngineError::Busy {
+                path: self.path.to_owned(),
+                what: "it was written to while it was copied",
+            });
+        }
+        if let Some(writers) = writers {
+            writers.batch("ROLLBACK")?;
+        }
+        // The owner stays who made the file.
+        let own = self.attributes(draft.path())?;
+        draft.finish(&Attributes {
+            mode: self.new_mode.unwrap_or(attributes.mode),
+            ..own
+        })?;
+        self.watch.check()?;
+        draft.publish(target)?;
+        Ok(outcome(target, &copied, own.size, Vec::new(), leftovers))
+    }
+
+    /// A second connection that holds the write lock: readers go on. `None` where the database can only be read.
+    fn keep_writers_out(&self) -> Result<Option<Database>, EngineError> {
+        let database = Database::connect(self.path, &self.source.uri(self.path), &self.source)?;
+        match database.batch("BEGIN IMMEDIATE") {
+            Ok(()) => Ok(Some(database)),
+            Err(EngineError::Sqlite { class: Class::Io, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the name is free, and those of the files that SQLite would take for its journals.
+    fn check_free(&self, target: &Path) -> Result<(), EngineError> {
+        let names = COMPANIONS.iter().map(|companion| beside(target, companion));
+        for path in names.chain([target.to_owned()]) {
+            if self.storage.attributes(&path).is_ok() {
+                return Err(EngineError::Exists { path });
+            }
+        }
+        Ok(())
+    }
+
+    fn attributes(&self, path: &Path) -> Result<Attributes, EngineError> {
+        self.storage.attributes(path).map_err(io_error("read", path))
+    }
+}
+
+fn outcome(path: &Path, copied: &Copied, size: u64, removed: Vec<PathBuf>, leftovers: Vec<PathBuf>) -> Outcome {
+    Outcome {
+        path: path.to_owned(),
+        table_count: copied.table_count,
+        row_count: copied.row_count,
+        size,
+        elapsed: Duration::ZERO,
+        slots: Vec::new(),
+        removed,
+        leftovers,
+    }
+}
+
+/// The file's own name: a link stays a link, to the new file.
+pub fn real_path(storage: &dyn Storage, path: &Path) -> Result<PathBuf, EngineError> {
+    storage.real_path(path).map_err(io_error("open", path))
+}

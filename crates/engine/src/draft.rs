@@ -1,0 +1,186 @@
+//! A new database file on its way: beside the name that it will have, and gone if it does not get there.
+//!
+//! `.NAME.selenite-tmp-XXXXXXXX`: nothing takes it for the database, and a later run finds what a kill left behind.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::EngineError;
+use crate::error::io_error;
+use crate::storage::{Attributes, Storage};
+
+/// A file that is removed when it is dropped, unless it was published.
+pub struct Draft<'a> {
+    storage: &'a dyn Storage,
+    path: PathBuf,
+    published: bool,
+}
+
+impl<'a> Draft<'a> {
+    /// Makes an empty draft beside `target`, for nobody but its owner.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn create(storage: &'a dyn Storage, target: &Path) -> Result<Self, EngineError> {
+        let mut tail = [0; 4];
+        selenite_keyring::os_random(&mut tail);
+        let mut name = stem(target)?;
+        name.push(format!("{:08x}", u32::from_be_bytes(tail)));
+        let path = folder_of(target).join(name);
+        storage.create(&path).map_err(io_error("create", &path))?;
+        Ok(Self {
+            storage,
+            path,
+            published: false,
+        })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Has it on disk, with owner and mode of `like`.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn finish(&self, like: &Attributes) -> Result<(), EngineError> {
+        let set = self.storage.set_owner_and_mode(&self.path, like);
+        set.map_err(io_error("set owner and mode of", &self.path))?;
+        self.storage.sync_file(&self.path).map_err(io_error("sync", &self.path))
+    }
+
+    /// Puts it in the place of `target`, in one step.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`]; then the old one is in its place. If only the last sync fails, the new one may be.
+    pub fn replace(mut self, target: &Path) -> Result<(), EngineError> {
+        self.storage
+            .rename(&self.path, target)
+            .map_err(io_error("replace", target))?;
+        self.published = true;
+        sync_folder(self.storage, target)
+    }
+
+    /// Gives it the name `target`, which nobody has.
+    ///
+    /// # Errors
+    /// [`EngineError::Exists`]; [`EngineError::Io`].
+    pub fn publish(mut self, target: &Path) -> Result<(), EngineError> {
+        match self.storage.rename_new(&self.path, target) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                return Err(EngineError::Exists {
+                    path: target.to_owned(),
+                });
+            }
+            Err(error) => return Err(io_error("create", target)(error)),
+        }
+        self.published = true;
+        sync_folder(self.storage, target)
+    }
+
+    /// The drafts for `target` that are there.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn leftovers(storage: &dyn Storage, target: &Path) -> Result<Vec<PathBuf>, EngineError> {
+        let folder = folder_of(target);
+        let stem = stem(target)?;
+        let names = storage.list(folder).map_err(io_error("list", folder))?;
+        let mut found: Vec<PathBuf> = names
+            .into_iter()
+            .filter(|name| name.as_bytes().starts_with(stem.as_bytes()))
+            .map(|name| folder.join(name))
+            .collect();
+        found.sort();
+        Ok(found)
+    }
+}
+
+impl Drop for Draft<'_> {
+    fn drop(&mut self) {
+        if self.published {
+            return;
+        }
+        // What can't be removed now is found by the next run.
+        for companion in COMPANIONS {
+            let _ = self.storage.remove(&beside(&self.path, companion));
+        }
+        let _ = self.storage.remove(&self.path);
+    }
+}
+
+/// The file that SQLite has beside a database.
+pub(crate) fn beside(path: &Path, companion: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(companion);
+    PathBuf::from(name)
+}
+
+/// Has the names in a file's folder on disk.
+pub(crate) fn sync_folder(storage: &dyn Storage, path: &Path) -> Result<(), EngineError> {
+    let folder = folder_of(path);
+    storage.sync_folder(folder).map_err(io_error("sync", folder))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+}
+
+fn stem(target: &Path) -> Result<OsString, EngineError> {
+    let name = target.file_name().ok_or_else(|| {
+        EngineError::usage(
+            format!("{}: not the name of a file", target.display()),
+            "name a database file",
+        )
+    })?;
+    let mut stem = OsString::from(".");
+    stem.push(name);
+    stem.push(OsStr::new(".selenite-tmp-"));
+    Ok(stem)
+}
+
+/// What SQLite calls its files beside a database.
+pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Disk;
+
+    #[test]
+    fn a_draft_that_was_not_published_is_gone_with_its_companions() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("app.db");
+        let draft = Draft::create(&Disk, &target).unwrap();
+        std::fs::write(beside(draft.path(), "-wal"), "x").unwrap();
+        assert_eq!(Draft::leftovers(&Disk, &target).unwrap().len(), 2);
+        drop(draft);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn leftovers_of_another_database_are_not_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = Draft::create(&Disk, &folder.path().join("app.db")).unwrap();
+        let other = Draft::create(&Disk, &folder.path().join("app.db2")).unwrap();
+        let found = Draft::leftovers(&Disk, &folder.path().join("app.db")).unwrap();
+        assert_eq!(found, [one.path()]);
+        assert_ne!(one.path(), other.path());
+    }
+
+    #[test]
+    fn publish_refuses_a_name_that_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("app.db");
+        std::fs::write(&target, "there").unwrap();
+        let draft = Draft::create(&Disk, &target).unwrap();
+        assert!(matches!(draft.publish(&target), Err(EngineError::Exists { .. })));
+        assert_eq!(std::fs::read(&target).unwrap(), b"there");
+    }
+}

@@ -1,0 +1,186 @@
+//! From a database in clear to an encrypted one.
+
+use std::path::Path;
+use std::time::Instant;
+
+use selenite_cipher::Suite;
+use selenite_keyring::{Config, Recipient, SlotSummary, Unlocked, parse_recipient};
+
+use crate::conversion::{self, Conversion, Copied};
+use crate::database::Next;
+use crate::draft::Draft;
+use crate::storage::Storage;
+use crate::superblock_file::{Present, inspect};
+use crate::transfer::{self, SourceLayout};
+use crate::verify::{self, PhysicalReport};
+use crate::{Access, Database, EngineError, Layout, Outcome, Target, Watch, keys, sqlite};
+
+/// How to encrypt.
+#[derive(Clone, Debug)]
+pub struct Encrypt {
+    /// Where the result goes.
+    pub target: Target,
+    /// What its pages are sealed in.
+    pub suite: Suite,
+    /// Who else can open it, besides the identity in force: `age1...`, or the spec of an identity.
+    pub recipients: Vec<String>,
+}
+
+impl Default for Encrypt {
+    fn default() -> Self {
+        Self {
+            target: Target::InPlace,
+            suite: Suite::Aes256,
+            recipients: Vec::new(),
+        }
+    }
+}
+
+/// Encrypts a database.
+///
+/// In its place: nobody else can use it meanwhile. To a new file: others read on, and writers wait.
+///
+/// # Errors
+/// [`EngineError::Busy`] if it is in use; [`EngineError::AlreadyEncrypted`] and [`EngineError::NotEncrypted`] by what it
+/// is; [`EngineError::Key`], without an identity too; [`EngineError::Exists`]; [`EngineError::CopyDiffers`];
+/// [`EngineError::Io`]. The database is then as it was.
+pub fn encrypt(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    how: &Encrypt,
+    watch: &Watch,
+) -> Result<Outcome, EngineError> {
+    let started = Instant::now();
+    sqlite::install()?;
+    access.check()?;
+    let config = Access::config()?;
+    access.require()?;
+    check_suite(how.suite, access)?;
+    let recipients = parse(&how.recipients, &config)?;
+    let path = conversion::real_path(storage, path)?;
+    match inspect(storage, &path)? {
+        Present::Plain => {}
+        Present::Sealed { .. } => return Err(EngineError::AlreadyEncrypted { path }),
+        Present::Empty | Present::Foreign => {
+            return Err(EngineError::NotEncrypted {
+                path,
+                what: "it is no database",
+            });
+        }
+    }
+    let conversion = Conversion {
+        storage,
+        path: &path,
+        source: Access {
+            allow_plain: true,
+            ..access.clone()
+        },
+        target: &how.target,
+        new_mode: None,
+        watch,
+    };
+    let mut slots = Vec::new();
+    let copied = conversion.run(|source, draft, is_wal| {
+        let (copied, summaries) = copy(&conversion, source, draft, is_wal, (access, how.suite, recipients))?;
+        slots = summaries;
+        Ok(copied)
+    })?;
+    Ok(Outcome {
+        slots,
+        elapsed: started.elapsed(),
+        ..copied
+    })
+}
+
+/// Copies, compares, verifies.
+fn copy(
+    conversion: &Conversion<'_>,
+    source: &mut Database,
+    draft: &Draft<'_>,
+    is_wal: bool,
+    (access, suite, recipients): (&Access, Suite, Vec<Box<dyn Recipient>>),
+) -> Result<(Copied, Vec<SlotSummary>), EngineError> {
+    let (storage, watch) = (conversion.storage, conversion.watch);
+    let source_layout = SourceLayout::of(source)?;
+    let layout = Layout {
+        suite,
+        page_size: source_layout.page_size,
+        auto_vacuum: source_layout.auto_vacuum,
+    };
+    let uri = access.new_uri(draft.path(), &layout);
+    transfer::seal(storage, source, &source_layout, (draft.path(), &uri), watch)?;
+
+    let mut copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
+    let digest = transfer::compare(source, &mut copy, source_layout.size, watch)?;
+    add_recipients(&copy, recipients)?;
+    if is_wal {
+        copy.text("PRAGMA journal_mode = WAL")?;
+    }
+    let unlocked = copy.unlocked()?;
+    let slots = unlocked.superblock.slots.iter().map(SlotSummary::new).collect();
+    copy.close()?;
+    let report = verify::pages(storage, draft.path(), &unlocked, access, watch)?;
+    check_verified(report)?;
+    Ok((Copied::new(&digest), slots))
+}
+
+fn check_verified(report: PhysicalReport) -> Result<(), EngineError> {
+    if report.is_good() {
+        return Ok(());
+    }
+    Err(EngineError::CopyDiffers {
+        what: format!(
+            "{} of its pages are not authentic: the disk did not keep them",
+            report.bad_count
+        ),
+    })
+}
+
+/// Adds a slot for everybody who has none yet.
+fn add_recipients(database: &Database, recipients: Vec<Box<dyn Recipient>>) -> Result<(), EngineError> {
+    if recipients.is_empty() {
+        return Ok(());
+    }
+    database.change(move |present| {
+        let mut next: Unlocked = present.duplicate();
+        for recipient in &recipients {
+            if keys::slot_of(&next, recipient.as_ref())?.is_none() {
+                next = selenite_keyring::change::add_slot(
+                    &next,
+                    recipient.as_ref(),
+                    "",
+                    keys::now(),
+                    &mut selenite_keyring::os_random,
+                )?
+                .unlocked;
+            }
+        }
+        // However many slots: one generation (FORMAT 3.7).
+        let next = next.with_generation(present.superblock.generation + 1);
+        Ok(Next::Write(Box::new(next), false, ()))
+    })
+}
+
+fn parse(recipients: &[String], config: &Config) -> Result<Vec<Box<dyn Recipient>>, EngineError> {
+    recipients
+        .iter()
+        .map(|recipient| Ok(parse_recipient(recipient, config)?))
+        .collect()
+}
+
+fn check_suite(suite: Suite, access: &Access) -> Result<(), EngineError> {
+    if suite == Suite::None {
+        return Err(EngineError::usage(
+            "the suite NONE encrypts nothing",
+            "choose another suite",
+        ));
+    }
+    if suite.is_deprecated() && !access.allow_deprecated {
+        return Err(EngineError::usage(
+            format!("{suite} is deprecated"),
+            "choose another suite, or add --allow-deprecated to compare it",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,291 @@
+//! What can go wrong, whose fault it is, and what to do next.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use selenite_keyring::KeyError;
+use selenite_vfs::error::VfsError;
+
+use crate::verify::BadPage;
+
+/// Why an operation was not done. Nothing was changed then, unless the variant says otherwise.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The caller: what was asked for does not make sense.
+    Usage {
+        /// What is wrong with it.
+        what: String,
+        /// What to do.
+        next: String,
+    },
+    /// The file: it is not encrypted, or no database at all.
+    NotEncrypted {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        what: &'static str,
+    },
+    /// The file: it is encrypted already.
+    AlreadyEncrypted {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The caller: there is a file already where a new one should be.
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The caller or the key's keeper.
+    Key(KeyError),
+    /// The caller: slots would be dropped, because nobody who was named opens them.
+    WouldDrop {
+        /// The slots, one to a line.
+        slots: String,
+    },
+    /// The master key was renewed, but the keyring file could not be told.
+    PinNotKept(KeyError),
+    /// The file: data that is not what was written.
+    Refused {
+        /// What was refused.
+        what: String,
+        /// The places, where they are known.
+        pages: Vec<BadPage>,
+    },
+    /// The file: its copy did not come out equal.
+    CopyDiffers {
+        /// Where the first difference is.
+        what: String,
+    },
+    /// The machine.
+    Io {
+        /// The verb: `read`, `sync`.
+        verb: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Somebody else has the file in use.
+    Busy {
+        /// The file.
+        path: PathBuf,
+        /// By what it was seen.
+        what: &'static str,
+    },
+    /// The caller asked to stop.
+    Interrupted,
+    /// SQLite's words, or the VFS's.
+    Sqlite {
+        /// Whose fault it is, by SQLite's result code.
+        class: Class,
+        /// What was said.
+        what: String,
+        /// What to do.
+        next: String,
+    },
+}
+
+/// Whose fault an error is, as the exit status of the command line has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// None of the others.
+    Other,
+    /// The way it was called.
+    Usage,
+    /// The file is not encrypted.
+    NotEncrypted,
+    /// No key, or a wrong one.
+    Key,
+    /// Data that is not what was written.
+    Data,
+    /// Input or output.
+    Io,
+    /// In use by others.
+    Busy,
+    /// Interrupted.
+    Interrupted,
+}
+
+impl Class {
+    /// The exit status.
+    #[must_use]
+    pub fn exit_status(self) -> u8 {
+        match self {
+            Self::Other => 1,
+            Self::Usage => 2,
+            Self::NotEncrypted => 3,
+            Self::Key => 4,
+            Self::Data => 5,
+            Self::Io => 6,
+            Self::Busy => 7,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl EngineError {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        match self {
+            Self::Usage { .. } => Class::Usage,
+            Self::NotEncrypted { .. } => Class::NotEncrypted,
+            Self::Key(error) => class_of_key(error),
+            Self::Refused { .. } => Class::Data,
+            Self::Io { .. } => Class::Io,
+            Self::Busy { .. } => Class::Busy,
+            Self::Interrupted => Class::Interrupted,
+            Self::Sqlite { class, .. } => *class,
+            Self::AlreadyEncrypted { .. }
+            | Self::Exists { .. }
+            | Self::WouldDrop { .. }
+            | Self::PinNotKept(_)
+            | Self::CopyDiffers { .. } => Class::Other,
+        }
+    }
+
+    /// What to do next, for people: a sentence without its full stop; empty where there is nothing to say.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        match self {
+            Self::Usage { next, .. } | Self::Sqlite { next, .. } => next.clone(),
+            Self::NotEncrypted { path, .. } => {
+                format!(
+                    "check that this is the file you meant, or encrypt it: selenite encrypt {}",
+                    path.display()
+                )
+            }
+            Self::AlreadyEncrypted { .. } => "to change who can open it, use selenite keys".to_owned(),
+            Self::Exists { .. } => "choose another name: nothing is overwritten".to_owned(),
+            Self::Key(error) => error.advice().to_owned(),
+            Self::WouldDrop { .. } => {
+                "name them with --recipient, or give their identities; to drop them, add --drop".to_owned()
+            }
+            Self::PinNotKept(error) => {
+                format!("{}, then run selenite keys pin --replace", error.advice())
+            }
+            Self::Refused { .. } => {
+                "restore these pages from a backup, and find out who could write to the file".to_owned()
+            }
+            Self::CopyDiffers { .. } => "the database was left as it is; run PRAGMA integrity_check on it".to_owned(),
+            Self::Io { source, .. } => advice_of_io(source).to_owned(),
+            Self::Busy { .. } => "close the programs that use it, then try again".to_owned(),
+            Self::Interrupted => "the database was left as it is".to_owned(),
+        }
+    }
+
+    /// What the VFS would have refused, had it been asked.
+    pub(crate) fn of_vfs(error: &VfsError, path: &Path) -> Self {
+        if matches!(error, VfsError::Retired) {
+            return Self::Key(KeyError::Retired);
+        }
+        Self::Refused {
+            what: format!("{}: {error}", path.display()),
+            pages: Vec::new(),
+        }
+    }
+
+    pub(crate) fn usage(what: impl Into<String>, next: impl Into<String>) -> Self {
+        Self::Usage {
+            what: what.into(),
+            next: next.into(),
+        }
+    }
+}
+
+/// Gives an error of the system its place: `.map_err(io_error("sync", path))`.
+pub(crate) fn io_error<'a>(verb: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> EngineError + 'a {
+    move |source| EngineError::Io {
+        verb,
+        path: path.to_owned(),
+        source,
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "KeyError may grow: a key is to blame unless it is listed here"
+)]
+fn class_of_key(error: &KeyError) -> Class {
+    match error {
+        KeyError::NotEncrypted => Class::NotEncrypted,
+        KeyError::Tampered { .. } | KeyError::Damaged | KeyError::UnsupportedVersion { .. } | KeyError::Retired => {
+            Class::Data
+        }
+        KeyError::BadSpec { .. }
+        | KeyError::UnknownCommand { .. }
+        | KeyError::NoSuchSlot { .. }
+        | KeyError::AmbiguousSlot { .. }
+        | KeyError::NoRecipient => Class::Usage,
+        KeyError::Io { .. } => Class::Io,
+        KeyError::LastSlot
+        | KeyError::TooManySlots
+        | KeyError::CannotWrap { .. }
+        | KeyError::Unencodable(_)
+        | KeyError::GenerationExhausted => Class::Other,
+        // No key, a wrong one, a service that is away, a pin that does not fit.
+        _ => Class::Key,
+    }
+}
+
+fn advice_of_io(source: &io::Error) -> &'static str {
+    if source.kind() == io::ErrorKind::NotFound {
+        "check the path"
+    } else if source.kind() == io::ErrorKind::PermissionDenied {
+        "check who may read and write there"
+    } else if source.kind() == io::ErrorKind::StorageFull {
+        "make room: as much as the database has is needed for its copy"
+    } else {
+        "check the disk, then try again"
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage { what, .. } | Self::Sqlite { what, .. } | Self::Refused { what, .. } => f.write_str(what),
+            Self::NotEncrypted { path, what } => write!(f, "{}: not encrypted: {what}", path.display()),
+            Self::AlreadyEncrypted { path } => write!(f, "{}: encrypted already", path.display()),
+            Self::Exists { path } => write!(f, "{}: exists already", path.display()),
+            Self::Key(error) => write!(f, "{error}"),
+            Self::WouldDrop { slots } => write!(f, "nobody who was named opens these key slots:\n{slots}"),
+            Self::PinNotKept(error) => {
+                write!(
+                    f,
+                    "the master key was renewed, but the keyring file still names the old one: {error}"
+                )
+            }
+            Self::CopyDiffers { what } => write!(f, "the copy differs from the database: {what}"),
+            Self::Io { verb, path, source } => write!(f, "can't {verb} {}: {source}", path.display()),
+            Self::Busy { path, what } => write!(f, "{}: in use: {what}", path.display()),
+            Self::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Key(error) | Self::PinNotKept(error) => Some(error),
+            Self::Io { source, .. } => Some(source),
+            Self::Usage { .. }
+            | Self::NotEncrypted { .. }
+            | Self::AlreadyEncrypted { .. }
+            | Self::Exists { .. }
+            | Self::WouldDrop { .. }
+            | Self::Refused { .. }
+            | Self::CopyDiffers { .. }
+            | Self::Busy { .. }
+            | Self::Interrupted
+            | Self::Sqlite { .. } => None,
+        }
+    }
+}
+
+impl From<KeyError> for EngineError {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
+    }
+}

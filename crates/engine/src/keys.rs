@@ -1,0 +1,236 @@
+//! Who can open a database: its key slots.
+//!
+//! Every change is one superblock, written under SQLite's write lock while others go on; a change that takes a right
+//! away is in both places, and synced, before it is reported (FORMAT 3.7).
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use selenite_cipher::{DatabaseId, SlotId};
+use selenite_keyring::change::{self, Report};
+use selenite_keyring::{
+    Cache, KeyError, Keyring, Pin, Recipient, SlotSummary, Unlocked, find_slot, os_random, parse_recipient,
+};
+
+use crate::database::Next;
+use crate::error::io_error;
+use crate::raw_file::RawFile;
+use crate::storage::Storage;
+use crate::superblock_file::{inspect, unlock};
+use crate::{Access, Database, EngineError};
+
+/// The slots of a database, which nobody has authenticated.
+#[derive(Clone, Debug)]
+pub struct SlotList {
+    /// The database.
+    pub database_id: DatabaseId,
+    /// Who can open it, or so it says.
+    pub slots: Vec<SlotSummary>,
+}
+
+/// What a change came to.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// Slot by slot.
+    pub report: Report,
+    /// How long it took, with asking for keys.
+    pub elapsed: Duration,
+    /// The keyring file that now has the new commitment, if one had the old.
+    pub keyring: Option<PathBuf>,
+}
+
+/// Lists the slots. Needs no key, and changes nothing.
+///
+/// # Errors
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that can't be read; [`EngineError::Io`].
+pub fn list(storage: &dyn Storage, path: &Path) -> Result<SlotList, EngineError> {
+    let (_, superblock) = inspect(storage, path)?.sealed(path)?;
+    Ok(SlotList {
+        database_id: superblock.database_id,
+        slots: superblock.slots.iter().map(SlotSummary::new).collect(),
+    })
+}
+
+/// Adds a slot for `recipient`: `age1...`, or the spec of an identity.
+///
+/// # Errors
+/// [`EngineError::Usage`] if the recipient has a slot; [`EngineError::Key`] as the keyring has it; what SQLite says.
+pub fn add(path: &Path, access: &Access, recipient: &str, label: &str) -> Result<Changed, EngineError> {
+    let recipient = parse_recipient(recipient, &Access::config()?)?;
+    let label = label.to_owned();
+    apply(path, access, move |unlocked| {
+        if let Some(id) = slot_of(unlocked, recipient.as_ref())? {
+            return Err(EngineError::usage(
+                format!("{} has a key slot already: {id}", recipient.describe()),
+                "nothing needs to be done",
+            ));
+        }
+        Ok(change::add_slot(
+            unlocked,
+            recipient.as_ref(),
+            &label,
+            now(),
+            &mut os_random,
+        )?)
+    })
+}
+
+/// Removes the slot whose id begins with `prefix`.
+///
+/// # Errors
+/// [`EngineError::Key`]: no such slot, several, or the last one; what SQLite says.
+pub fn remove(path: &Path, access: &Access, prefix: &str) -> Result<Changed, EngineError> {
+    let prefix = prefix.to_owned();
+    apply(path, access, move |unlocked| {
+        let id = find_slot(&unlocked.superblock, &prefix)?.id;
+        Ok(change::remove_slot(unlocked, id)?)
+    })
+}
+
+/// Puts a slot for `recipient` in the place of the one whose id begins with `prefix`, in one step.
+///
+/// # Errors
+/// As [`add`] and [`remove`].
+pub fn replace(
+    path: &Path,
+    access: &Access,
+    prefix: &str,
+    recipient: &str,
+    label: &str,
+) -> Result<Changed, EngineError> {
+    let recipient = parse_recipient(recipient, &Access::config()?)?;
+    let (prefix, label) = (prefix.to_owned(), label.to_owned());
+    apply(path, access, move |unlocked| {
+        let id = find_slot(&unlocked.superblock, &prefix)?.id;
+        Ok(change::replace_slot(
+            unlocked,
+            id,
+            recipient.as_ref(),
+            &label,
+            now(),
+            &mut os_random,
+        )?)
+    })
+}
+
+/// Makes a new master key, and wraps it for whoever's slot can be made anew: age recipients without a plugin, the
+/// identity in force, and `recipients`.
+///
+/// # Errors
+/// [`EngineError::WouldDrop`] names the others, unless they are to be dropped; [`EngineError::PinNotKept`] if a keyring
+/// file pins the database and can't be changed: the key is renewed then.
+pub fn renew(path: &Path, access: &Access, recipients: &[String], drop_others: bool) -> Result<Changed, EngineError> {
+    let config = Access::config()?;
+    let mut known: Vec<Box<dyn Recipient>> = Vec::new();
+    for identity in access.identities(&config)? {
+        known.push(identity);
+    }
+    for recipient in recipients {
+        known.push(parse_recipient(recipient, &config)?);
+    }
+    let started = Instant::now();
+    let database = Database::open(path, access)?;
+    let (report, database_id, pin) = database.change(move |unlocked| {
+        let known: Vec<&dyn Recipient> = known.iter().map(AsRef::as_ref).collect();
+        let changed = change::renew_master(unlocked, &known, now(), &mut os_random)?;
+        if !changed.report.dropped.is_empty() && !drop_others {
+            let slots: Vec<String> = changed.report.dropped.iter().map(|slot| format!("  {slot}")).collect();
+            return Err(EngineError::WouldDrop {
+                slots: slots.join("\n"),
+            });
+        }
+        let result = (changed.report, unlocked.superblock.database_id, unlocked.pin);
+        Ok(Next::Write(
+            Box::new(changed.unlocked),
+            changed.takes_rights_away,
+            result,
+        ))
+    })?;
+    let keyring = match (pin, report.commitment, config.keyring_path()) {
+        (Pin::Pinned, Some(commitment), Some(keyring)) => {
+            let written = Keyring::update(keyring, |pins| {
+                pins.replace(database_id, commitment);
+                Ok(())
+            });
+            written.map_err(EngineError::PinNotKept)?;
+            Some(keyring.to_owned())
+        }
+        _ => None,
+    };
+    Ok(Changed {
+        report,
+        elapsed: started.elapsed(),
+        keyring,
+    })
+}
+
+/// Pins a database in the keyring file: from then on only its present master key is taken for its own. Answers where
+/// that file is.
+///
+/// `replace`: whatever was pinned before, for a master key that was renewed elsewhere.
+///
+/// # Errors
+/// [`EngineError::Key`] if the key is wrong, or another one is pinned; [`EngineError::Usage`] if there is no place for
+/// a keyring file; [`EngineError::Io`].
+pub fn pin(storage: &dyn Storage, path: &Path, access: &Access, replace: bool) -> Result<PathBuf, EngineError> {
+    let config = Access::config()?;
+    let identities = access.identities(&config)?;
+    let keyring_path = config.keyring_path().ok_or_else(|| {
+        EngineError::usage(
+            "there is no folder for a keyring file",
+            "set SELENITE_KEYRING to the path of one",
+        )
+    })?;
+    let file = RawFile::open(storage, path)?;
+    // Who is not listed yet is not refused for it here.
+    let unlocked = unlock(path, &file, &identities, &Keyring::default(), &Cache::new())?;
+    let (id, commitment) = (unlocked.superblock.database_id, unlocked.master.commitment());
+    if let Some(folder) = keyring_path.parent() {
+        std::fs::create_dir_all(folder).map_err(io_error("create", folder))?;
+    }
+    Keyring::update(keyring_path, |pins| {
+        if replace {
+            pins.replace(id, commitment);
+            return Ok(());
+        }
+        pins.add(id, commitment)
+    })?;
+    Ok(keyring_path.to_owned())
+}
+
+/// The slot that was made for this recipient.
+pub(crate) fn slot_of(unlocked: &Unlocked, recipient: &dyn Recipient) -> Result<Option<SlotId>, KeyError> {
+    let superblock = &unlocked.superblock;
+    for slot in &superblock.slots {
+        if recipient.owns(superblock.database_id, slot)? {
+            return Ok(Some(slot.id));
+        }
+    }
+    Ok(None)
+}
+
+pub(crate) fn now() -> u64 {
+    selenite_vfs::database::now()
+}
+
+fn apply(
+    path: &Path,
+    access: &Access,
+    change: impl FnOnce(&Unlocked) -> Result<change::Change, EngineError> + Send + 'static,
+) -> Result<Changed, EngineError> {
+    let started = Instant::now();
+    let database = Database::open(path, access)?;
+    let report = database.change(move |unlocked| {
+        let changed = change(unlocked)?;
+        Ok(Next::Write(
+            Box::new(changed.unlocked),
+            changed.takes_rights_away,
+            changed.report,
+        ))
+    })?;
+    Ok(Changed {
+        report,
+        elapsed: started.elapsed(),
+        keyring: None,
+    })
+}

@@ -1,0 +1,36 @@
+//! What an encryption or decryption came to.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use selenite_keyring::SlotSummary;
+
+/// Where the result goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// In the place of the database.
+    InPlace,
+    /// To a new file.
+    New(PathBuf),
+}
+
+/// What was done.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The file that is new.
+    pub path: PathBuf,
+    /// How many tables were copied and compared.
+    pub table_count: usize,
+    /// How many rows they have.
+    pub row_count: u64,
+    /// The new file's size in bytes.
+    pub size: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Who can open it; nobody needs a key for a decrypted one.
+    pub slots: Vec<SlotSummary>,
+    /// What an earlier run left behind, and is now removed.
+    pub removed: Vec<PathBuf>,
+    /// What an earlier run left behind and is still there: another run may be using it.
+    pub leftovers: Vec<PathBuf>,
+}

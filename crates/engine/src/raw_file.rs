@@ -1,0 +1,76 @@
+//! A database file, WAL or journal, read without SQLite.
+//!
+//! R1. Closing any descriptor of a file gives up all POSIX locks that this process has on it (fcntl(2)), SQLite's too:
+//!     a file that this process has open is refused.
+
+use std::path::{Path, PathBuf};
+
+use selenite_vfs::own_descriptors;
+
+use crate::EngineError;
+use crate::error::io_error;
+use crate::storage::{ReadAt, Storage};
+
+/// An open file.
+pub struct RawFile {
+    path: PathBuf,
+    file: Box<dyn ReadAt>,
+}
+
+impl RawFile {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// [`EngineError::Busy`] if this process has it open; [`EngineError::Io`].
+    pub fn open(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
+        if own_descriptors::has_open(path) {
+            return Err(EngineError::Busy {
+                path: path.to_owned(),
+                what: "this process has it open",
+            });
+        }
+        let is_file = storage.attributes(path).map_err(io_error("read", path))?.is_file;
+        if !is_file {
+            return Err(EngineError::usage(
+                format!("{}: not a file", path.display()),
+                "name a database file",
+            ));
+        }
+        let file = storage.open(path).map_err(io_error("read", path))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+        })
+    }
+
+    /// As [`RawFile::open`]; `None` where there is no such file, or an empty one.
+    ///
+    /// # Errors
+    /// As [`RawFile::open`].
+    pub fn open_if_there(storage: &dyn Storage, path: &Path) -> Result<Option<Self>, EngineError> {
+        match storage.attributes(path) {
+            Ok(attributes) if attributes.size > 0 => Self::open(storage, path).map(Some),
+            Ok(_) => Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(io_error("read", path)(error)),
+        }
+    }
+
+    /// Reads at an offset, and answers how much there was; the rest of `out` is zero then.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn read_at(&self, out: &mut [u8], offset: u64) -> Result<usize, EngineError> {
+        let count = self.file.read_at(out, offset).map_err(io_error("read", &self.path))?;
+        out[count..].fill(0);
+        Ok(count)
+    }
+
+    /// How long it is now.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn size(&self) -> Result<u64, EngineError> {
+        self.file.size().map_err(io_error("read", &self.path))
+    }
+}

@@ -1,0 +1,35 @@
+//! The SQLite that is linked into this program, with our VFS in it.
+
+use std::sync::OnceLock;
+
+use crate::error::{Class, EngineError};
+
+/// Makes the VFS `selenite` known to the linked SQLite, once. Every operation calls it.
+///
+/// # Errors
+/// [`EngineError::Sqlite`] if SQLite does not take it, which it always does.
+pub fn install() -> Result<(), EngineError> {
+    static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
+    INSTALLED
+        .get_or_init(try_install)
+        .clone()
+        .map_err(|what| EngineError::Sqlite {
+            class: Class::Other,
+            what,
+            next: "report this".to_owned(),
+        })
+}
+
+fn try_install() -> Result<(), String> {
+    selenite_vfs::ffi::install_linked(selenite_vfs::installer(), libsqlite3_sys::sqlite3_auto_extension)
+        .map_err(|code| code.to_string())?;
+    // The VFS is registered when the first connection is opened.
+    rusqlite::Connection::open_in_memory()
+        .map(drop)
+        .map_err(|error| error.to_string())
+}
+
+/// The VFS for databases in clear.
+pub const PLAIN_VFS: &str = "unix";
+/// Ours.
+pub const SEALED_VFS: &str = "selenite";

@@ -1,0 +1,114 @@
+//! From SQLite's result codes to ours.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::EngineError;
+use crate::error::Class;
+
+/// What SQLite's error about the database at `path` means.
+///
+/// SQLite has only numbers for what our VFS says; the words are in `selenite_last_error()`.
+pub fn translate(error: rusqlite::Error, path: &Path) -> EngineError {
+    let code = error.sqlite_error().map_or(0, |failure| failure.extended_code);
+    let message = error.to_string();
+    match code & 0xff {
+        BUSY | LOCKED => {
+            return EngineError::Busy {
+                path: path.to_owned(),
+                what: "another connection has locked it",
+            };
+        }
+        INTERRUPT => return EngineError::Interrupted,
+        _ => {}
+    }
+    let class = class_of(code);
+    let from_vfs = is_from_vfs(code).then(|| last_error(path)).flatten();
+    let (what, next) = match (from_vfs, class) {
+        (Some(text), _) => split(&text),
+        (None, Class::Data) => (message, "restore the file from a backup".to_owned()),
+        (None, Class::Io) => (
+            message,
+            "check the path, who may use it, and the room on the disk".to_owned(),
+        ),
+        (None, Class::NotEncrypted) => (message, "check that this is the file you meant".to_owned()),
+        (None, Class::Other | Class::Usage | Class::Key | Class::Busy | Class::Interrupted) => (message, String::new()),
+    };
+    let next = match class {
+        // The VFS gives advice on URIs, which the callers of operations do not write.
+        Class::NotEncrypted => format!("encrypt it: selenite encrypt {}", path.display()),
+        Class::Data if next.is_empty() => {
+            "restore it from a backup, and find out who could write to the file".to_owned()
+        }
+        _ if code == PERM => "add --allow-deprecated, and change the suite soon".to_owned(),
+        Class::Other | Class::Usage | Class::Key | Class::Data | Class::Io | Class::Busy | Class::Interrupted => next,
+    };
+    EngineError::Sqlite {
+        class,
+        what: format!("{}: {what}", path.display()),
+        next,
+    }
+}
+
+fn class_of(code: i32) -> Class {
+    match code {
+        AUTH | IOERR_AUTH | IOERR_BADKEY => return Class::Key,
+        IOERR_DATA | IOERR_VNODE => return Class::Data,
+        PERM => return Class::Usage,
+        _ => {}
+    }
+    match code & 0xff {
+        NOTADB => Class::NotEncrypted,
+        CORRUPT => Class::Data,
+        IOERR | FULL | CANTOPEN | READONLY | NOMEM => Class::Io,
+        _ => Class::Other,
+    }
+}
+
+/// Whether the VFS may have given this code (`VfsError::code`).
+fn is_from_vfs(code: i32) -> bool {
+    matches!(
+        code,
+        AUTH | IOERR_AUTH | IOERR_BADKEY | IOERR_DATA | IOERR_VNODE | PERM | NOTADB | CORRUPT | CANTOPEN | MISMATCH
+    )
+}
+
+/// Why the VFS last refused this file, without its name.
+fn last_error(path: &Path) -> Option<String> {
+    // Another connection will do: the text is the process's, and opening may be what failed.
+    let connection = Connection::open_in_memory().ok()?;
+    let text: Option<String> = connection
+        .query_row("SELECT selenite_last_error()", [], |row| row.get(0))
+        .ok()?;
+    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let prefix = format!("selenite: {}: ", real.display());
+    Some(text?.strip_prefix(&prefix)?.to_owned())
+}
+
+/// What happened, and what to do: `what; next`.
+fn split(text: &str) -> (String, String) {
+    match text.split_once("; ") {
+        Some((what, next)) => (what.to_owned(), next.to_owned()),
+        None => (text.to_owned(), String::new()),
+    }
+}
+
+// <https://sqlite.org/rescode.html>
+const PERM: i32 = 3;
+const BUSY: i32 = 5;
+const LOCKED: i32 = 6;
+const NOMEM: i32 = 7;
+const READONLY: i32 = 8;
+const INTERRUPT: i32 = 9;
+const IOERR: i32 = 10;
+const CORRUPT: i32 = 11;
+const FULL: i32 = 13;
+const CANTOPEN: i32 = 14;
+const MISMATCH: i32 = 20;
+const AUTH: i32 = 23;
+const NOTADB: i32 = 26;
+const IOERR_VNODE: i32 = IOERR | (27 << 8);
+const IOERR_AUTH: i32 = IOERR | (28 << 8);
+const IOERR_DATA: i32 = IOERR | (32 << 8);
+const IOERR_BADKEY: i32 = IOERR | (35 << 8);

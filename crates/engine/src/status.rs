@@ -1,0 +1,194 @@
+//! What there is to say about a database: with a key, or without one.
+
+use std::path::{Path, PathBuf};
+
+use selenite_cipher::DatabaseId;
+use selenite_format::{Geometry, State, Superblock};
+use selenite_keyring::{Cache, KeyError, Pin, SlotSummary};
+
+use crate::draft::{COMPANIONS, beside};
+use crate::error::io_error;
+use crate::raw_file::RawFile;
+use crate::storage::Storage;
+use crate::superblock_file::{Present, inspect_file, unlock};
+use crate::{Access, EngineError};
+
+/// A database, seen from outside.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Its name.
+    pub path: PathBuf,
+    /// The database file and those beside it that exist.
+    pub files: Vec<FileSize>,
+    /// What stands in its superblock; nothing if it is in clear.
+    pub sealed: Option<Sealed>,
+}
+
+/// A file and its size.
+#[derive(Clone, Debug)]
+pub struct FileSize {
+    /// Its name.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// What stands in a superblock.
+#[derive(Clone, Debug)]
+pub struct Sealed {
+    /// Whether a key proved it; if not, it is what the file says about itself.
+    pub authentic: bool,
+    /// Why there was no key to prove it.
+    pub why_not: Option<String>,
+    /// The slot that opened it.
+    pub opened_by: Option<SlotSummary>,
+    /// What the keyring file says; nothing without a key.
+    pub is_pinned: Option<bool>,
+    /// The database.
+    pub database_id: DatabaseId,
+    /// How often keys or state changed.
+    pub generation: u64,
+    /// What is being done to it.
+    pub state: State,
+    /// The last page that is done, while something is.
+    pub cursor: u32,
+    /// What new pages are sealed in.
+    pub suite: &'static str,
+    /// In bytes.
+    pub page_size: u32,
+    /// How many there are.
+    pub page_count: u32,
+    /// When the master key was made: seconds since 1970-01-01 UTC.
+    pub master_created: u64,
+    /// The data keys in use.
+    pub epochs: Vec<EpochSummary>,
+    /// Who can open it.
+    pub slots: Vec<SlotSummary>,
+}
+
+/// A data key.
+#[derive(Clone, Debug)]
+pub struct EpochSummary {
+    /// Its number.
+    pub epoch: u32,
+    /// What it is used with.
+    pub suite: &'static str,
+    /// When it was made: seconds since 1970-01-01 UTC.
+    pub created: u64,
+    /// Whether new pages are sealed under it.
+    pub is_sealing: bool,
+}
+
+/// Looks at a database. Where no identity is in force, or none that opens it, what it says of itself is all there is.
+///
+/// # Errors
+/// [`EngineError::NotEncrypted`] for a file that is no database; [`EngineError::Key`] for a superblock that is damaged
+/// or not authentic, and for a retired file; [`EngineError::Io`].
+pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Status, EngineError> {
+    let file = RawFile::open(storage, path)?;
+    let size = file.size()?;
+    let sealed = match inspect_file(&file)? {
+        Present::Plain => None,
+        Present::Sealed { superblock, .. } => Some(look(path, &file, &superblock, access)?),
+        other @ (Present::Empty | Present::Foreign) => {
+            other.sealed(path)?;
+            None
+        }
+    };
+    let mut files = vec![FileSize {
+        path: path.to_owned(),
+        size,
+    }];
+    for companion in COMPANIONS {
+        let path = beside(path, companion);
+        match storage.attributes(&path) {
+            Ok(attributes) => files.push(FileSize {
+                path,
+                size: attributes.size,
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(io_error("read", &path)(error)),
+        }
+    }
+    Ok(Status {
+        path: path.to_owned(),
+        files,
+        sealed,
+    })
+}
+
+fn look(path: &Path, file: &RawFile, clear: &Superblock, access: &Access) -> Result<Sealed, EngineError> {
+    let config = Access::config()?;
+    let identities = access.identities(&config)?;
+    let unlocked = unlock(path, file, &identities, &config.load_keyring()?, &Cache::new());
+    let size = file.size()?;
+    match unlocked {
+        Ok(unlocked) => {
+            let opened_by = unlocked.superblock.slots.iter().find(|slot| slot.id == unlocked.slot);
+            Ok(Sealed {
+                authentic: true,
+                opened_by: opened_by.map(SlotSummary::new),
+                is_pinned: Some(unlocked.pin == Pin::Pinned),
+                ..summary(&unlocked.superblock, size)
+            })
+        }
+        // Whoever has no key still sees what is in clear.
+        Err(EngineError::Key(
+            error @ (KeyError::NoKey
+            | KeyError::WrongKey
+            | KeyError::KeyServiceAway { .. }
+            | KeyError::KeyRefused { .. }),
+        )) => Ok(Sealed {
+            why_not: Some(error.to_string()),
+            ..summary(clear, size)
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+fn summary(superblock: &Superblock, size: u64) -> Sealed {
+    let sealing = superblock
+        .epochs
+        .iter()
+        .find(|epoch| epoch.epoch == superblock.sealing_epoch);
+    Sealed {
+        authentic: false,
+        why_not: None,
+        opened_by: None,
+        is_pinned: None,
+        database_id: superblock.database_id,
+        generation: superblock.generation,
+        state: superblock.state,
+        cursor: superblock.cursor,
+        suite: sealing.map_or("none", |epoch| epoch.suite.name()),
+        page_size: superblock.page_size.as_u32(),
+        page_count: Geometry::new(superblock.page_size).page_count(size),
+        master_created: superblock.master_created,
+        epochs: superblock
+            .epochs
+            .iter()
+            .map(|epoch| EpochSummary {
+                epoch: epoch.epoch.0,
+                suite: epoch.suite.name(),
+                created: epoch.created,
+                is_sealing: epoch.epoch == superblock.sealing_epoch,
+            })
+            .collect(),
+        slots: superblock.slots.iter().map(SlotSummary::new).collect(),
+    }
+}
+
+impl Sealed {
+    /// The state in a word.
+    #[must_use]
+    pub fn state_word(&self) -> &'static str {
+        match self.state {
+            State::Steady => "steady",
+            State::SwitchingOn => "switching on",
+            State::SwitchingOff => "switching off",
+            State::Changing => "changing key or suite",
+            State::Finishing => "finishing",
+            State::Retired => "retired",
+        }
+    }
+}

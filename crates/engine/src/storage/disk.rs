@@ -1,0 +1,142 @@
+//! The disk of this machine.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags};
+
+use super::{Attributes, ReadAt, Storage};
+
+/// The disk of this machine.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Disk;
+
+impl Storage for Disk {
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::canonicalize(path)
+    }
+
+    fn attributes(&self, path: &Path) -> io::Result<Attributes> {
+        let metadata = fs::metadata(path)?;
+        Ok(Attributes {
+            size: metadata.len(),
+            user_id: metadata.uid(),
+            group_id: metadata.gid(),
+            mode: metadata.mode() & MODE_BITS,
+            link_count: metadata.nlink(),
+            is_file: metadata.is_file(),
+        })
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        fs::read_dir(folder)?
+            .map(|entry| entry.map(|entry| entry.file_name()))
+            .collect()
+    }
+
+    fn create(&self, path: &Path) -> io::Result<()> {
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)
+            .map(drop)
+    }
+
+    fn set_owner_and_mode(&self, path: &Path, attributes: &Attributes) -> io::Result<()> {
+        let present = self.attributes(path)?;
+        if (present.user_id, present.group_id) != (attributes.user_id, attributes.group_id) {
+            std::os::unix::fs::chown(path, Some(attributes.user_id), Some(attributes.group_id))?;
+        }
+        // After the owner: a change of owner may take bits of the mode away (chown(2)).
+        fs::set_permissions(path, Permissions::from_mode(attributes.mode))
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        File::open(folder)?.sync_all()
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            // The file system can't say it in one call: a second name never replaces another either.
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+                fs::hard_link(from, to)?;
+                fs::remove_file(from)
+            }
+            renamed => Ok(renamed?),
+        }
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        Ok(Box::new(File::open(path)?))
+    }
+}
+
+impl ReadAt for File {
+    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut done = 0;
+        while done < out.len() {
+            let at = offset.saturating_add(u64::try_from(done).unwrap_or(u64::MAX));
+            match FileExt::read_at(self, &mut out[done..], at) {
+                Ok(0) => break,
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+}
+
+const MODE_BITS: u32 = 0o7777;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rename_new_never_replaces() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+        fs::write(&one, "1").unwrap();
+        fs::write(&two, "2").unwrap();
+        let error = Disk.rename_new(&one, &two).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&two).unwrap(), b"2");
+        fs::remove_file(&two).unwrap();
+        Disk.rename_new(&one, &two).unwrap();
+        assert_eq!(fs::read(&two).unwrap(), b"1");
+    }
+
+    #[test]
+    fn a_new_file_is_for_its_owner_only_and_takes_a_mode_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new");
+        Disk.create(&path).unwrap();
+        let mut attributes = Disk.attributes(&path).unwrap();
+        assert_eq!((attributes.mode, attributes.size, attributes.is_file), (0o600, 0, true));
+        attributes.mode = 0o640;
+        Disk.set_owner_and_mode(&path, &attributes).unwrap();
+        assert_eq!(Disk.attributes(&path).unwrap().mode, 0o640);
+        assert!(Disk.create(&path).is_err());
+    }
+}

@@ -1,0 +1,101 @@
+//! What stands in front of a file's pages, read without SQLite: with a key, or without one.
+
+use std::path::Path;
+
+use selenite_format::{Chosen, FormatError, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Superblock, choose};
+use selenite_keyring::{Cache, Identity, KeyError, Keyring, Unlocked};
+
+use crate::EngineError;
+use crate::raw_file::RawFile;
+use crate::storage::Storage;
+
+/// What a file is.
+pub enum Present {
+    /// Nothing yet: no pages, no superblock.
+    Empty,
+    /// A database in clear.
+    Plain,
+    /// A database of ours.
+    Sealed {
+        /// The superblock that counts, as it is.
+        bytes: Vec<u8>,
+        /// The same, taken apart. Nobody has authenticated it.
+        superblock: Box<Superblock>,
+    },
+    /// Neither.
+    Foreign,
+}
+
+/// Looks at a file. Nothing is authenticated.
+///
+/// # Errors
+/// [`EngineError::Key`] for a superblock that is damaged, malformed or of a later version; [`EngineError::Io`];
+/// [`EngineError::Busy`] if this process has the file open.
+pub fn inspect(storage: &dyn Storage, path: &Path) -> Result<Present, EngineError> {
+    inspect_file(&RawFile::open(storage, path)?)
+}
+
+pub(crate) fn inspect_file(file: &RawFile) -> Result<Present, EngineError> {
+    let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
+    let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
+    let size = file.size()?;
+    let a_size = file.read_at(&mut a, SUPERBLOCK_A)?;
+    let b_size = file.read_at(&mut b, SUPERBLOCK_B)?;
+    let bytes = match choose(&a[..a_size], &b[..b_size], size) {
+        Chosen::A(bytes) | Chosen::B(bytes) => bytes.to_vec(),
+        Chosen::Empty => return Ok(Present::Empty),
+        Chosen::Plain => return Ok(Present::Plain),
+        Chosen::Foreign => return Ok(Present::Foreign),
+        Chosen::Torn => return Err(KeyError::Damaged.into()),
+    };
+    let superblock = Superblock::parse(&bytes).map_err(key_error)?;
+    Ok(Present::Sealed {
+        bytes,
+        superblock: Box::new(superblock),
+    })
+}
+
+fn key_error(error: FormatError) -> KeyError {
+    if let FormatError::UnsupportedVersion { version } = error {
+        return KeyError::UnsupportedVersion { version };
+    }
+    if let FormatError::Tampered { what } = error {
+        let source = Some(error);
+        return KeyError::Tampered { what, source };
+    }
+    KeyError::Damaged
+}
+
+impl Present {
+    /// The superblock's bytes.
+    ///
+    /// # Errors
+    /// [`EngineError::NotEncrypted`] if there is none.
+    pub fn sealed(self, path: &Path) -> Result<(Vec<u8>, Box<Superblock>), EngineError> {
+        let what = match self {
+            Self::Sealed { bytes, superblock } => return Ok((bytes, superblock)),
+            Self::Empty => "it is empty",
+            Self::Plain => "it is a database in clear",
+            Self::Foreign => "it is no database",
+        };
+        Err(EngineError::NotEncrypted {
+            path: path.to_owned(),
+            what,
+        })
+    }
+}
+
+/// Opens a superblock with one of the identities.
+///
+/// # Errors
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] as the keyring has it.
+pub(crate) fn unlock(
+    path: &Path,
+    file: &RawFile,
+    identities: &[Box<dyn Identity>],
+    keyring: &Keyring,
+    cache: &Cache,
+) -> Result<Unlocked, EngineError> {
+    let (bytes, _) = inspect_file(file)?.sealed(path)?;
+    Ok(selenite_keyring::unlock(&bytes, identities, keyring, cache)?)
+}

@@ -1,0 +1,141 @@
+//! Authenticates the records of a rollback journal (FORMAT 7).
+//!
+//! J1. Only what a synced record count covers must be authentic (FORMAT 7.3); behind it the journal ends where SQLite's
+//!     rollback would end it.
+
+use std::path::Path;
+
+use selenite_format::journal::{
+    HEADER_SIZE, Header, RECORD_COUNT_UNKNOWN, Record, checksum, magic_from_disk, record_size, unmask_checksum,
+};
+use selenite_format::trailer::split_image;
+use selenite_page::PageCipher;
+use selenite_vfs::view::View;
+
+use super::{BadPage, Findings, Origin};
+use crate::raw_file::RawFile;
+use crate::storage::Storage;
+use crate::{EngineError, Watch};
+
+/// What a journal holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct JournalReport {
+    /// How many records were looked at.
+    pub record_count: u64,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// Authenticates a journal, if there is one with something in it.
+pub fn check(
+    storage: &dyn Storage,
+    path: &Path,
+    view: &View,
+    watch: &Watch,
+    findings: &mut Findings,
+) -> Result<Option<JournalReport>, EngineError> {
+    let Some(file) = RawFile::open_if_there(storage, path)? else {
+        return Ok(None);
+    };
+    let size = file.size()?;
+    let mut journal = Journal {
+        file,
+        view,
+        cipher: PageCipher::new(view.page_keys.clone()),
+        size,
+        report: JournalReport {
+            size,
+            ..JournalReport::default()
+        },
+    };
+    let mut at = 0;
+    while let Some(header) = journal.header(at)? {
+        watch.check()?;
+        at = journal.section(&header, at, findings)?;
+    }
+    if journal.report.record_count == 0 {
+        // Finished: SQLite leaves it so in the journal modes PERSIST and TRUNCATE.
+        return Ok(None);
+    }
+    Ok(Some(journal.report))
+}
+
+struct Journal<'a> {
+    file: RawFile,
+    view: &'a View,
+    cipher: PageCipher,
+    size: u64,
+    report: JournalReport,
+}
+
+impl Journal<'_> {
+    fn header(&self, at: u64) -> Result<Option<Header>, EngineError> {
+        let mut bytes = [0; HEADER_SIZE];
+        if self.file.read_at(&mut bytes, at)? < HEADER_SIZE {
+            return Ok(None);
+        }
+        if at == 0
+            && let Some(start) = bytes.first_chunk::<8>()
+        {
+            let start = magic_from_disk(*start);
+            bytes[..8].copy_from_slice(&start);
+        }
+        // A sector size that nobody has would make the next header lie anywhere.
+        let is_sane = |header: &Header| {
+            header.sector_size.is_power_of_two() && (SECTOR_MIN..=SECTOR_MAX).contains(&header.sector_size)
+        };
+        Ok(Header::parse(&bytes).filter(is_sane))
+    }
+
+    /// Checks the records behind a header; answers where the next header would be.
+    fn section(&mut self, header: &Header, at: u64, findings: &mut Findings) -> Result<u64, EngineError> {
+        let sector = u64::from(header.sector_size);
+        let size = u64::try_from(record_size(self.view.geometry.page_size())).unwrap_or(u64::MAX);
+        let first = at + sector;
+        let room = self.size.saturating_sub(first) / size;
+        let (count, is_synced) = match header.record_count {
+            RECORD_COUNT_UNKNOWN => (room, false),
+            count => (u64::from(count).min(room), true),
+        };
+        for index in 0..count {
+            let bad = self.record(header, first + index * size)?;
+            match bad {
+                None => self.report.record_count += 1,
+                Some(_) if !is_synced => return Ok(self.size),
+                Some((page_no, why)) => {
+                    findings.add(BadPage {
+                        origin: Origin::Journal,
+                        page_no,
+                        index: Some(self.report.record_count),
+                        why,
+                    });
+                    self.report.record_count += 1;
+                }
+            }
+        }
+        Ok((first + count * size).next_multiple_of(sector))
+    }
+
+    /// Checks one record; answers what is wrong with it.
+    fn record(&mut self, header: &Header, at: u64) -> Result<Option<(u32, String)>, EngineError> {
+        let page_size = self.view.geometry.page_size();
+        let mut bytes = vec![0; record_size(page_size)];
+        self.file.read_at(&mut bytes, at)?;
+        let Some(record) = Record::parse(&bytes, page_size) else {
+            return Ok(Some((0, "cut off".to_owned())));
+        };
+        let mut plain = vec![0; page_size.bytes()];
+        if let Err(error) = self.cipher.open(record.page_no, record.image, &mut plain) {
+            return Ok(Some((record.page_no.0, error.to_string())));
+        }
+        let mask = split_image(record.image).map_or(0, |(_, trailer)| self.view.log_key.journal_mask(trailer));
+        let is_right = unmask_checksum(record.checksum, mask) == checksum(header.nonce, &plain);
+        plain.fill(0);
+        let wrong = (record.page_no.0, "its checksum is of another journal".to_owned());
+        Ok((!is_right).then_some(wrong))
+    }
+}
+
+/// As SQLite has them (pager.c, readJournalHdr).
+const SECTOR_MIN: u32 = 32;
+const SECTOR_MAX: u32 = 65536;

@@ -1,0 +1,97 @@
+//! Somebody who looks on: is told how far an operation is, and may stop it.
+
+use std::sync::Arc;
+
+use crate::EngineError;
+
+/// What an operation is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// The database is copied.
+    Copying,
+    /// The copy is compared with it, table by table.
+    Comparing,
+    /// Pages are authenticated.
+    Verifying,
+    /// SQLite's own integrity check.
+    CheckingIntegrity,
+}
+
+/// How far an operation is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// What is being done.
+    pub phase: Phase,
+    /// Bytes done; of [`Phase::CheckingIntegrity`] nothing is known.
+    pub done: u64,
+    /// Bytes in all, as far as can be said beforehand.
+    pub total: u64,
+}
+
+/// Somebody who looks on. Calls come from several threads, often: they must be quick.
+pub trait Observer: Send + Sync {
+    /// Hears how far it is.
+    fn progress(&self, progress: Progress);
+
+    /// Whether to stop.
+    fn is_interrupted(&self) -> bool;
+}
+
+/// An observer, shared by the threads of an operation.
+#[derive(Clone)]
+pub struct Watch(Arc<dyn Observer>);
+
+impl Watch {
+    /// Has `observer` look on.
+    #[must_use]
+    pub fn new(observer: Arc<dyn Observer>) -> Self {
+        Self(observer)
+    }
+
+    /// Nobody looks on.
+    #[must_use]
+    pub fn nobody() -> Self {
+        Self(Arc::new(Nobody))
+    }
+
+    /// May stop the operation, and hears nothing: for the second of two threads that do the same.
+    pub(crate) fn quiet(other: &Self) -> Self {
+        Self(Arc::new(Quiet(other.clone())))
+    }
+
+    pub(crate) fn report(&self, phase: Phase, done: u64, total: u64) {
+        self.0.progress(Progress { phase, done, total });
+    }
+
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.0.is_interrupted()
+    }
+
+    /// Stops the operation if it was asked to.
+    pub(crate) fn check(&self) -> Result<(), EngineError> {
+        if self.is_interrupted() {
+            return Err(EngineError::Interrupted);
+        }
+        Ok(())
+    }
+}
+
+struct Quiet(Watch);
+
+impl Observer for Quiet {
+    fn progress(&self, _: Progress) {}
+
+    fn is_interrupted(&self) -> bool {
+        self.0.is_interrupted()
+    }
+}
+
+struct Nobody;
+
+impl Observer for Nobody {
+    fn progress(&self, _: Progress) {}
+
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}

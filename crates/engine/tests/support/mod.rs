@@ -1,0 +1,101 @@
+//! Databases and keys for the tests of the engine.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use selenite_engine::{Access, Cell, Database, EngineError, Rows};
+
+/// A folder with a key in it.
+pub struct Bench {
+    pub folder: tempfile::TempDir,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        selenite_engine::install().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("key"), [7; 32]).unwrap();
+        std::fs::write(folder.path().join("other-key"), [8; 32]).unwrap();
+        Self { folder }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn spec(&self, name: &str) -> String {
+        format!("raw:{}", self.path(name).display())
+    }
+
+    pub fn access(&self) -> Access {
+        self.access_by("key")
+    }
+
+    pub fn access_by(&self, name: &str) -> Access {
+        Access {
+            identity: Some(self.spec(name).parse().unwrap()),
+            allow_deprecated: true,
+            busy_wait: std::time::Duration::from_millis(20),
+            ..Access::default()
+        }
+    }
+
+    /// A database in clear, made by these statements.
+    pub fn plain(&self, name: &str, sql: &str) -> PathBuf {
+        let path = self.path(name);
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch(sql).unwrap();
+        connection.close().unwrap();
+        path
+    }
+
+    /// The names in the folder that are no key's.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(self.folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| !name.ends_with("key"))
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+#[derive(Default)]
+pub struct Collected(pub Vec<Vec<Cell>>);
+
+impl Rows for Collected {
+    fn begin(&mut self, _: &[String]) {}
+
+    fn row(&mut self, cells: Vec<Cell>) -> bool {
+        self.0.push(cells);
+        true
+    }
+
+    fn end(&mut self) {}
+}
+
+/// The rows of a query on an encrypted database.
+pub fn query(path: &Path, access: &Access, sql: &str) -> Result<Vec<Vec<Cell>>, EngineError> {
+    let mut rows = Collected::default();
+    Database::open(path, access)?.run(sql, &mut rows)?;
+    Ok(rows.0)
+}
+
+/// The rows of a query on a database in clear.
+pub fn query_plain(path: &Path, sql: &str) -> Vec<Vec<Cell>> {
+    let access = Access {
+        allow_plain: true,
+        ..Access::default()
+    };
+    query(path, &access, sql).unwrap()
+}
+
+/// Whether a file holds these bytes anywhere.
+pub fn holds(path: &Path, needle: &[u8]) -> bool {
+    std::fs::read(path)
+        .unwrap()
+        .windows(needle.len())
+        .any(|window| window == needle)
+}
