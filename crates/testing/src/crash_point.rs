@@ -61,8 +61,8 @@ pub fn enumerate(log: &[Operation], density: Density, seed: u64) -> Vec<CrashPoi
             add_cuts(&mut tears, data.len(), density.cuts, &mut random);
         }
         for _ in 0..density.subsets {
-            tears.push(Tear::Subset(random.next()));
-            tears.push(Tear::Sectors(random.next()));
+            tears.push(Tear::Subset(random.draw()));
+            tears.push(Tear::Sectors(random.draw()));
         }
         points.extend(tears.into_iter().map(|tear| CrashPoint { position, tear }));
     }
@@ -99,9 +99,11 @@ struct Named(Vec<Inode>);
 
 impl Named {
     fn of(log: &[Operation]) -> Self {
-        let nameless = log.iter().filter_map(|operation| match operation {
-            Operation::Create { inode, path: None, .. } => Some(*inode),
-            _ => None,
+        let nameless = log.iter().filter_map(|operation| {
+            if let Operation::Create { inode, path: None, .. } = operation {
+                return Some(*inode);
+            }
+            None
         });
         Self(nameless.collect())
     }
