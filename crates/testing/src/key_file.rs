@@ -1,36 +1,43 @@
-//! A key for the databases of one test, in a folder that goes with it.
+//! An identity for the databases of one test, in a folder that goes with it.
 
 use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-/// A raw key in a file.
+/// An identity in a file.
 pub struct KeyFile {
     folder: TempDir,
+    kind: &'static str,
 }
 
 impl KeyFile {
-    /// A key of 32 equal bytes.
+    /// A raw key of 32 equal bytes.
+    #[must_use]
+    pub fn new(byte: u8) -> Self {
+        Self::holding("raw", &[byte; 32])
+    }
+
+    /// A file of the kind that a spec names: `raw`, `age`, `passphrase`.
     ///
     /// # Panics
     /// If there is nowhere to write it.
     #[must_use]
-    pub fn new(byte: u8) -> Self {
+    pub fn holding(kind: &'static str, contents: &[u8]) -> Self {
         let folder = tempfile::tempdir().expect("tests have a folder for temporary files");
-        let file = Self { folder };
-        std::fs::write(file.path(), [byte; 32]).expect("a new folder can be written");
+        let file = Self { folder, kind };
+        std::fs::write(file.path(), contents).expect("a new folder can be written");
         file
     }
 
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        self.folder.path().join("raw.key")
+        self.folder.path().join("key")
     }
 
     /// As a URI names it.
     #[must_use]
     pub fn spec(&self) -> String {
-        format!("raw:{}", self.path().display())
+        format!("{}:{}", self.kind, self.path().display())
     }
 }

@@ -1,5 +1,6 @@
 //! Crashes while a database is made: the file must be empty or whole (FORMAT 2.6).
 
+use selenite_keyring::keygen;
 use selenite_testing::crash_point::Density;
 use selenite_testing::{KeyFile, Ledger, Opening, Scenario, run};
 
@@ -34,6 +35,28 @@ fn a_new_database_is_empty_or_whole_after_every_crash() {
             summary.assert_sound(200);
         }
     }
+}
+
+/// With many slots a superblock takes several sectors, of which any may be missing.
+#[test]
+fn a_new_database_with_large_superblocks_is_empty_or_whole_after_every_crash() {
+    let identities: String = (0..5).map(|_| keygen(1).text.to_string()).collect();
+    let key = KeyFile::holding("age", identities.as_bytes());
+    let opening = Opening::encrypted("/create-large/main.db", &key);
+    let ledger = Ledger::SMALL;
+    let check = |acknowledged| {
+        let connection = opening.connect().map_err(|error| format!("open: {error}"))?;
+        ledger.check_recovered(&connection, &["main"], acknowledged)
+    };
+    let scenario = Scenario::new("create, large superblocks", &check).with_density(Density::DENSE);
+    let summary = run(&scenario, |run| {
+        let connection = opening.connect()?;
+        connection.execute_batch("PRAGMA synchronous = extra")?;
+        ledger.create(&connection, &["main"])?;
+        run.acknowledge(1);
+        Ok(())
+    });
+    summary.assert_sound(200);
 }
 
 /// VACUUM INTO makes a database of its own: it is there when the statement is done, and the source is never harmed.
