@@ -14,6 +14,7 @@ use std::sync::Arc;
 use selenite_cipher::PageNo;
 use selenite_format::FileOffset;
 use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Position};
+use zeroize::Zeroize;
 
 use crate::database::{Content, Database};
 use crate::device;
@@ -432,7 +433,7 @@ impl File for WalFile {
 
 impl Drop for WalFile {
     fn drop(&mut self) {
-        self.page.fill(0);
+        self.page.zeroize();
     }
 }
 
