@@ -182,9 +182,9 @@ impl Database {
         let applied = self
             .connection
             .query_row("SELECT selenite_apply(?1)", [token], |_| Ok(()));
-        let ended = self
-            .connection
-            .execute_batch(if applied.is_ok() { "COMMIT" } else { "ROLLBACK" });
+        // Not COMMIT: that would wait for readers to end (vdbeCommit in vdbeaux.c takes the exclusive lock), and SQLite
+        // itself has nothing to write.
+        let ended = self.connection.execute_batch("ROLLBACK");
         applied.and(ended)
     }
 

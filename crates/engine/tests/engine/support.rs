@@ -1,6 +1,4 @@
 //! Databases and keys for the tests of the engine.
-#![allow(dead_code)]
-
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
