@@ -53,4 +53,5 @@ pub fn show(lines: &mut Lines, outcome: &Outcome, checked: &str) {
     let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     lines.add_all("removed", paths(&outcome.removed));
     lines.add_all("left over", paths(&outcome.leftovers));
+    lines.add_all("not told", outcome.not_retired.clone());
 }

@@ -1,5 +1,6 @@
 //! `selenite keys`.
 
+use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Cell, Database, Rows};
 
 use crate::bench::{Bench, run};
@@ -156,7 +157,7 @@ fn a_writer_makes_keys_busy_and_a_reader_does_not() {
         identity: Some(format!("age:{}", bench.path("key.txt").display()).parse().unwrap()),
         ..Access::default()
     };
-    let user = Database::open(&path, &access).unwrap();
+    let user = Database::open(&Disk, &path, &access).unwrap();
     let other = bench.recipient("other.txt");
     let add = ["-i", "key.txt", "keys", "add", "app.db", &other];
     user.run("BEGIN IMMEDIATE", &mut Ignored).unwrap();

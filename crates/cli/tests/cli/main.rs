@@ -1,6 +1,6 @@
 //! The `selenite` command, run as its users run it.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod bench;
 mod convert;

@@ -9,7 +9,7 @@ const NOTES: &str = "CREATE TABLE note (a); INSERT INTO note VALUES ('x'), ('y')
 
 fn made(bench: &Bench) -> std::path::PathBuf {
     let path = bench.path("app.db");
-    let database = Database::create(&path, &bench.access(), &Layout::default()).unwrap();
+    let database = Database::create(&Disk, &path, &bench.access(), &Layout::default()).unwrap();
     database.run(NOTES, &mut crate::support::Collected::default()).unwrap();
     path
 }
@@ -34,21 +34,22 @@ fn who_gets_a_slot_opens_it_and_who_loses_it_does_not() {
     let path = made(&bench);
     assert!(opens(&bench, &path, "key") && !opens(&bench, &path, "other-key"));
 
-    let added = keys::add(&path, &bench.access(), &bench.spec("other-key"), "the other").unwrap();
+    let added = keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "the other").unwrap();
     let new = added.report.added[0].clone();
     assert!(opens(&bench, &path, "key") && opens(&bench, &path, "other-key"));
     let list = keys::list(&Disk, &path).unwrap();
     assert_eq!((list.slots.len(), list.slots[1].label.as_str()), (2, "the other"));
-    let again = keys::add(&path, &bench.access(), &bench.spec("other-key"), "");
+    let again = keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "");
     assert!(matches!(again, Err(EngineError::Usage { .. })), "{again:?}");
 
     let old = list.slots[0].id.to_string();
-    keys::remove(&path, &bench.access_by("other-key"), &old[..8]).unwrap();
+    keys::remove(&Disk, &path, &bench.access_by("other-key"), &old[..8]).unwrap();
     assert!(!opens(&bench, &path, "key") && opens(&bench, &path, "other-key"));
-    let last = keys::remove(&path, &bench.access_by("other-key"), &new.id.to_string());
+    let last = keys::remove(&Disk, &path, &bench.access_by("other-key"), &new.id.to_string());
     assert_eq!(last.unwrap_err().class(), Class::Other, "nobody could open it any more");
 
     keys::replace(
+        &Disk,
         &path,
         &bench.access_by("other-key"),
         &new.id.to_string(),
@@ -65,10 +66,10 @@ fn keys_change_in_wal_mode_while_others_read() {
     let path = made(&bench);
     let access = bench.access();
     query(&path, &access, "PRAGMA journal_mode = WAL").unwrap();
-    let reader = Database::open(&path, &access).unwrap();
+    let reader = Database::open(&Disk, &path, &access).unwrap();
     let mut rows = crate::support::Collected::default();
     reader.run("BEGIN; SELECT * FROM note", &mut rows).unwrap();
-    keys::add(&path, &access, &bench.spec("other-key"), "").unwrap();
+    keys::add(&Disk, &path, &access, &bench.spec("other-key"), "").unwrap();
     reader
         .run("SELECT * FROM note; COMMIT; INSERT INTO note VALUES ('z')", &mut rows)
         .unwrap();
@@ -85,12 +86,12 @@ fn keys_change_in_rollback_mode_while_others_read() {
     let bench = Bench::new();
     let path = made(&bench);
     let access = bench.access();
-    let reader = Database::open(&path, &access).unwrap();
+    let reader = Database::open(&Disk, &path, &access).unwrap();
     let mut rows = crate::support::Collected::default();
     reader
         .run("BEGIN IMMEDIATE; ROLLBACK; BEGIN; SELECT * FROM note", &mut rows)
         .unwrap();
-    keys::add(&path, &access, &bench.spec("other-key"), "").unwrap();
+    keys::add(&Disk, &path, &access, &bench.spec("other-key"), "").unwrap();
     reader
         .run("SELECT * FROM note; COMMIT; INSERT INTO note VALUES ('z')", &mut rows)
         .unwrap();
@@ -106,11 +107,11 @@ fn keys_change_in_rollback_mode_while_others_read() {
 fn a_writer_makes_a_change_of_keys_wait_and_then_busy() {
     let bench = Bench::new();
     let path = made(&bench);
-    let writer = Database::open(&path, &bench.access()).unwrap();
+    let writer = Database::open(&Disk, &path, &bench.access()).unwrap();
     writer
         .run("BEGIN IMMEDIATE", &mut crate::support::Collected::default())
         .unwrap();
-    let busy = keys::add(&path, &bench.access(), &bench.spec("other-key"), "");
+    let busy = keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "");
     assert!(matches!(busy, Err(EngineError::Busy { .. })), "{busy:?}");
 }
 
@@ -119,20 +120,20 @@ fn renewing_drops_nobody_unless_told_to() {
     let bench = Bench::new();
     let path = made(&bench);
     let access = bench.access();
-    keys::add(&path, &access, &bench.spec("other-key"), "").unwrap();
+    keys::add(&Disk, &path, &access, &bench.spec("other-key"), "").unwrap();
     let before = generation(&bench, &path);
 
-    let refused = keys::renew(&path, &access, &[], false);
+    let refused = keys::renew(&Disk, &path, &access, &[], false);
     assert!(matches!(refused, Err(EngineError::WouldDrop { .. })), "{refused:?}");
     assert_eq!(generation(&bench, &path), before, "nothing was written");
 
-    let renewed = keys::renew(&path, &access, &[bench.spec("other-key")], false).unwrap();
+    let renewed = keys::renew(&Disk, &path, &access, &[bench.spec("other-key")], false).unwrap();
     assert_eq!(renewed.report.rewrapped.len(), 2);
     // A renewed master key takes rights away: both superblocks are written.
     assert_eq!(generation(&bench, &path), before + 2);
     assert!(opens(&bench, &path, "key") && opens(&bench, &path, "other-key"));
 
-    let dropped = keys::renew(&path, &access, &[], true).unwrap();
+    let dropped = keys::renew(&Disk, &path, &access, &[], true).unwrap();
     assert_eq!(dropped.report.dropped.len(), 1);
     assert!(opens(&bench, &path, "key") && !opens(&bench, &path, "other-key"));
 }
@@ -149,7 +150,7 @@ fn status_without_a_key_says_what_the_file_says_of_itself() {
         page_size: PageSize::MIN,
         ..Layout::default()
     };
-    drop(Database::create(&path, &bench.access(), &layout).unwrap());
+    drop(Database::create(&Disk, &path, &bench.access(), &layout).unwrap());
     let with = status(&Disk, &path, &bench.access()).unwrap().sealed.unwrap();
     assert!(with.authentic && with.opened_by.is_some());
     assert_eq!(
@@ -169,7 +170,7 @@ fn status_without_a_key_says_what_the_file_says_of_itself() {
 fn a_new_database_is_made_once() {
     let bench = Bench::new();
     let path = made(&bench);
-    let again = Database::create(&path, &bench.access(), &Layout::default());
+    let again = Database::create(&Disk, &path, &bench.access(), &Layout::default());
     assert!(matches!(again.err().unwrap(), EngineError::Exists { .. }));
     assert!(opens(&bench, &path, "key"));
 }

@@ -1,6 +1,6 @@
 //! The engine by its public API, on temporary folders.
 
-#![expect(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod conversion;
 mod keys;

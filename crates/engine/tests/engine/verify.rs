@@ -100,7 +100,7 @@ fn verify_says_wrong_key_and_tampered_superblock_before_any_page() {
 /// Copies a database with its log while it is open: the log would be gone when it is closed.
 fn with_log(bench: &Bench, mode: &str, sql: &str) -> std::path::PathBuf {
     let path = sealed(bench);
-    let database = Database::open(&path, &bench.access()).unwrap();
+    let database = Database::open(&Disk, &path, &bench.access()).unwrap();
     let mut rows = Collected::default();
     database
         .run(&format!("PRAGMA journal_mode = {mode}; {sql}"), &mut rows)
@@ -194,7 +194,7 @@ fn what_this_process_has_open_is_not_opened_behind_sqlite() {
     let bench = Bench::new();
     let path = sealed(&bench);
     let _open = Connection::open(&path).unwrap().execute_batch("SELECT 1");
-    let database = Database::open(&path, &bench.access()).unwrap();
+    let database = Database::open(&Disk, &path, &bench.access()).unwrap();
     database
         .run("SELECT count(*) FROM note", &mut Collected::default())
         .unwrap();
