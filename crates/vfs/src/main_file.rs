@@ -246,12 +246,12 @@ impl MainFile {
             if missing == number || missing == geometry.lock_page() {
                 continue;
             }
-            let plain = if missing == PageNo(1) {
-                return Err(VfsError::SettingsMismatch("page 1 is missing"));
-            } else {
-                &zeros
-            };
-            self.sealer.seal(&self.database, missing, plain, &mut self.image)?;
+            // A cache spill of the first transaction: SQLite writes page 1 last. Until then its place is a hole, which
+            // nobody takes for a page; after a crash the journal cuts the file to nothing.
+            if missing == PageNo(1) {
+                continue;
+            }
+            self.sealer.seal(&self.database, missing, &zeros, &mut self.image)?;
             self.store_image(missing, geometry)?;
         }
         Ok(())
