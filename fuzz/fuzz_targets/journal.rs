@@ -5,19 +5,14 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 use selenite_format::PageSize;
-use selenite_format::journal::{
-    HEADER_SIZE, Header, MAGIC, Record, magic_from_disk, magic_to_disk,
-};
+use selenite_format::journal::{HEADER_SIZE, Header, MAGIC, Record, magic_from_disk, magic_to_disk};
 use selenite_fuzz::journal::Journal;
 use selenite_fuzz::{World, altered};
 
 fn world() -> &'static World {
     static WORLD: OnceLock<World> = OnceLock::new();
     WORLD.get_or_init(|| {
-        let mut world = World::new(
-            include_bytes!("../../testdata/vectors/journal/good.vec"),
-            "journal",
-        );
+        let mut world = World::new(include_bytes!("../../testdata/vectors/journal/good.vec"), "journal");
         let file = altered(&world.original, &[1]);
         let overlay = Journal::default()
             .roll_back(&mut world.database(), &file)

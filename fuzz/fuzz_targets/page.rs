@@ -51,10 +51,7 @@ fn refuse(cipher: &mut PageCipher, number: PageNo, image: &[u8]) {
         cipher.open(number, image, &mut out).is_err(),
         "an image opens that was not sealed"
     );
-    assert!(
-        out.iter().all(|&byte| byte == 0),
-        "a refused page was released"
-    );
+    assert!(out.iter().all(|&byte| byte == 0), "a refused page was released");
 }
 
 fn cipher(suite: Suite) -> PageCipher {
@@ -65,12 +62,7 @@ fn cipher(suite: Suite) -> PageCipher {
         scan: Scan::Steady,
         epoch_max: Epoch(1),
         sealing_epoch: Epoch(1),
-        data_keys: vec![DataKey::new(
-            Secret::new([0x6b; 32]),
-            database_id,
-            Epoch(1),
-            suite,
-        )],
+        data_keys: vec![DataKey::new(Secret::new([0x6b; 32]), database_id, Epoch(1), suite)],
         allow_plain: true,
         allow_deprecated: true,
     });

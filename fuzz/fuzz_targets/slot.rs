@@ -36,9 +36,7 @@ fuzz_target!(|data: &[u8]| {
     };
     assert_eq!(superblock.slots.len(), usize::from(count));
     assert_eq!(
-        superblock
-            .encode(|_| [0; 32])
-            .map(|again| Superblock::parse(&again)),
+        superblock.encode(|_| [0; 32]).map(|again| Superblock::parse(&again)),
         Ok(Ok(superblock.clone()))
     );
     for slot in &superblock.slots {
@@ -50,17 +48,11 @@ fuzz_target!(|data: &[u8]| {
 fn refuse(superblock: &Superblock, slot: &Slot) {
     let raw = Secret::new([0x6b; 32]);
     let key = SlotKey::from_raw(&raw, slot.id);
-    let opened = key.unwrap(
-        superblock.database_id,
-        slot.id,
-        slot.kind.id(),
-        &slot.wrapped,
-    );
+    let opened = key.unwrap(superblock.database_id, slot.id, slot.kind.id(), &slot.wrapped);
     assert!(opened.is_err(), "a slot opens that was not wrapped");
     if let Some((numbers, salt)) = slot.parameters.split_first_chunk::<12>() {
         let (numbers, _) = numbers.as_chunks::<4>();
-        let [memory_kib, passes, lanes] =
-            [0, 1, 2].map(|index: usize| u32::from_be_bytes(numbers[index]));
+        let [memory_kib, passes, lanes] = [0, 1, 2].map(|index: usize| u32::from_be_bytes(numbers[index]));
         let mut cost = PassphraseCost {
             memory_kib,
             passes,
@@ -70,9 +62,8 @@ fn refuse(superblock: &Superblock, slot: &Slot) {
         if let Ok(salt) = salt.try_into() {
             cost.salt = salt;
         }
-        let limits = (8192..=1_048_576).contains(&memory_kib)
-            && (1..=16).contains(&passes)
-            && (1..=16).contains(&lanes);
+        let limits =
+            (8192..=1_048_576).contains(&memory_kib) && (1..=16).contains(&passes) && (1..=16).contains(&lanes);
         assert_eq!(cost.check().is_ok(), limits);
     }
 }

@@ -29,9 +29,7 @@ fn read(bytes: &[u8]) {
     let (maced, mac) = Superblock::maced(bytes);
     assert!(maced.len() <= bytes.len());
     if let Ok(superblock) = Superblock::parse(bytes) {
-        let again = superblock
-            .encode(|_| *mac)
-            .expect("what is parsed is not refused");
+        let again = superblock.encode(|_| *mac).expect("what is parsed is not refused");
         assert_eq!(Superblock::parse(&again), Ok(superblock));
     }
 }

@@ -4,9 +4,7 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use selenite_format::wal::{
-    FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, header_from_disk, header_to_disk,
-};
+use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, header_from_disk, header_to_disk};
 use selenite_fuzz::log::Log;
 use selenite_fuzz::{World, altered};
 

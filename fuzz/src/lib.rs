@@ -43,12 +43,7 @@ impl World {
         let mut database = world.database();
         let in_file = 1..=database.page_count();
         let pages: Vec<_> = in_file
-            .map(|number| {
-                (
-                    number,
-                    database.page(PageNo(number)).expect("a good vector"),
-                )
-            })
+            .map(|number| (number, database.page(PageNo(number)).expect("a good vector")))
             .collect();
         world.sealed.extend(pages);
         world
@@ -66,11 +61,7 @@ impl World {
     /// Whether all pages of `overlay` were sealed under their numbers.
     pub fn check(&self, overlay: Overlay) {
         for page in overlay.pages {
-            assert!(
-                self.sealed.contains(&page),
-                "page {} was never sealed",
-                page.0
-            );
+            assert!(self.sealed.contains(&page), "page {} was never sealed", page.0);
         }
     }
 }
@@ -99,8 +90,7 @@ fn alter(bytes: &mut Vec<u8>, alteration: &[u8]) {
     if bytes.is_empty() {
         return;
     }
-    let position =
-        |at: usize| usize::from(u16::from_le_bytes([alteration[at], alteration[at + 1]]));
+    let position = |at: usize| usize::from(u16::from_le_bytes([alteration[at], alteration[at + 1]]));
     let size = bytes.len();
     let (to, from) = (position(1) % size, position(3) % size);
     let length = match alteration[5] >> 4 {

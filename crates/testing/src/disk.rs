@@ -58,18 +58,23 @@ pub(crate) struct Node {
     pub(crate) has_name: bool,
 }
 
-/// A write as SQLite made it, above Selenite: see [`crate::spy`].
+/// A read or write as SQLite made it, above Selenite: see [`crate::spy`].
 #[derive(Clone, Debug)]
 pub struct Tapped {
+    /// A read or a write.
+    pub call: Call,
     /// Of which file.
     pub role: Role,
     /// Where.
     pub offset: u64,
-    /// What.
+    /// What: of a read, what SQLite was given in a buffer that was full of [`BUFFER_BYTE`].
     pub data: Arc<[u8]>,
-    /// How long the disk's log was.
-    pub position: usize,
+    /// How SQLite was answered.
+    pub answer: Result<(), Code>,
 }
+
+/// Neither zero nor likely in a database.
+pub const BUFFER_BYTE: u8 = 0xb5;
 
 thread_local! {
     static CURRENT: RefCell<Vec<Arc<Disk>>> = const { RefCell::new(Vec::new()) };
@@ -155,7 +160,7 @@ impl Disk {
         self.lock().calls.clone().unwrap_or_default()
     }
 
-    /// What SQLite wrote through the spy.
+    /// What SQLite read and wrote through the spy.
     #[must_use]
     pub fn tapped(&self) -> Vec<Tapped> {
         self.lock().tap.clone()
@@ -210,15 +215,22 @@ impl Disk {
         self.lock().write_shim = Some(shim);
     }
 
-    pub(crate) fn tap(&self, role: Role, offset: u64, data: &[u8]) {
+    pub(crate) fn tap(&self, tapped: Tapped) {
+        self.lock().tap.push(tapped);
+    }
+
+    /// Changes a file behind everybody's back.
+    ///
+    /// # Panics
+    /// If there is no such file: a test that names it knows that there is.
+    pub fn tamper(&self, path: &str, edit: impl FnOnce(&mut Content)) {
         let mut state = self.lock();
-        let position = state.log.len();
-        state.tap.push(Tapped {
-            role,
-            offset,
-            data: data.into(),
-            position,
-        });
+        let inode = state.names.get(path).copied();
+        let node = inode.and_then(|inode| state.nodes.get_mut(&inode));
+        assert!(node.is_some(), "no file {path}");
+        if let Some(node) = node {
+            edit(&mut node.content);
+        }
     }
 
     pub(crate) fn origin(&self) -> &[Origin] {

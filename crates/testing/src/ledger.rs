@@ -1,5 +1,7 @@
 //! A workload that knows what it has written: its contents follow from the number of its commits.
 
+use std::fmt;
+
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::content::to_usize;
@@ -14,6 +16,36 @@ pub struct Ledger {
     pub body_size: u64,
     /// The commits of which entries are kept.
     pub window: u64,
+}
+
+/// Why a ledger is not as it should be.
+#[derive(Debug, PartialEq)]
+pub enum Problem {
+    /// SQLite, or the VFS, said so.
+    Refused(rusqlite::Error),
+    /// Nobody said so: a row is missing, too much, or differs.
+    Wrong(String),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(error) => write!(f, "refused: {error}"),
+            Self::Wrong(what) => write!(f, "wrong: {what}"),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Problem {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<Problem> for String {
+    fn from(problem: Problem) -> Self {
+        problem.to_string()
+    }
 }
 
 impl Ledger {
@@ -79,65 +111,51 @@ impl Ledger {
     ///
     /// # Errors
     /// What is missing, too much, or wrong, and what SQLite says.
-    pub fn check(&self, connection: &Connection, schema: &str) -> Result<u64, String> {
-        let said = |error: rusqlite::Error| format!("{schema}: {error}");
+    pub fn check(&self, connection: &Connection, schema: &str) -> Result<u64, Problem> {
         let table: Option<String> = connection
             .query_row(
                 &format!("SELECT name FROM {schema}.sqlite_schema WHERE name = 'state'"),
                 [],
                 |row| row.get(0),
             )
-            .optional()
-            .map_err(said)?;
+            .optional()?;
         if table.is_none() {
             return Ok(0);
         }
-        let tx: i64 = connection
-            .query_row(&format!("SELECT tx FROM {schema}.state WHERE id = 1"), [], |row| {
-                row.get(0)
-            })
-            .map_err(said)?;
-        let tx = u64::try_from(tx).map_err(|_| format!("{schema}: commit {tx}"))?;
+        let query = format!("SELECT tx FROM {schema}.state WHERE id = 1");
+        let tx: i64 = connection.query_row(&query, [], |row| row.get(0))?;
+        let tx = u64::try_from(tx).map_err(|_| Problem::Wrong(format!("commit {tx} in {schema}")))?;
         self.check_entries(connection, schema, tx)?;
         Ok(tx)
     }
 
-    fn check_entries(&self, connection: &Connection, schema: &str, tx: u64) -> Result<(), String> {
-        let said = |error: rusqlite::Error| format!("{schema}: {error}");
+    fn check_entries(&self, connection: &Connection, schema: &str, tx: u64) -> Result<(), Problem> {
+        let wrong = |what: String| Err(Problem::Wrong(format!("{what} after commit {tx} in {schema}")));
         let oldest = (tx + 1).saturating_sub(self.window).max(2);
-        let mut statement = connection
-            .prepare(&format!("SELECT tx, part, body FROM {schema}.entry ORDER BY tx, part"))
-            .map_err(said)?;
-        let mut rows = statement.query([]).map_err(said)?;
+        let mut statement =
+            connection.prepare(&format!("SELECT tx, part, body FROM {schema}.entry ORDER BY tx, part"))?;
+        let mut rows = statement.query([])?;
         for wanted in oldest..=tx {
             for part in 0..self.parts {
-                let row = rows.next().map_err(said)?;
-                let row = row.ok_or_else(|| format!("{schema}: entry {wanted}/{part} of {tx} is missing"))?;
-                let found: (i64, i64, Vec<u8>) = (
-                    row.get(0).map_err(said)?,
-                    row.get(1).map_err(said)?,
-                    row.get(2).map_err(said)?,
-                );
+                let Some(row) = rows.next()? else {
+                    return wrong(format!("entry {wanted}/{part} is missing"));
+                };
+                let found: (i64, i64, Vec<u8>) = (row.get(0)?, row.get(1)?, row.get(2)?);
                 if found != (signed(wanted), signed(part), self.entry(wanted, part).0) {
-                    return Err(format!(
-                        "{schema}: entry {}/{} stands where {wanted}/{part} of {tx} should, or differs",
+                    return wrong(format!(
+                        "{}/{} stands for {wanted}/{part}, or differs,",
                         found.0, found.1
                     ));
                 }
             }
         }
-        if rows.next().map_err(said)?.is_some() {
-            return Err(format!("{schema}: an entry too many after commit {tx}"));
+        if rows.next()?.is_some() {
+            return wrong("an entry too many".to_owned());
         }
-        let sums: i64 = connection
-            .query_row(
-                &format!("SELECT count(*) FROM {schema}.entry INDEXED BY entry_sum WHERE sum >= 0"),
-                [],
-                |row| row.get(0),
-            )
-            .map_err(said)?;
+        let query = format!("SELECT count(*) FROM {schema}.entry INDEXED BY entry_sum WHERE sum >= 0");
+        let sums: i64 = connection.query_row(&query, [], |row| row.get(0))?;
         if sums != signed((tx + 1).saturating_sub(oldest) * self.parts) {
-            return Err(format!("{schema}: {sums} entries in the index after commit {tx}"));
+            return wrong(format!("{sums} entries in the index"));
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! The VFS `spy`, above Selenite: keeps what SQLite itself writes, so that it can be looked for below.
+//! The VFS `spy`, above Selenite: keeps what SQLite itself writes, so that it can be looked for below, and
+//! what it is given.
 
 use std::any::Any;
 use std::ffi::{CStr, c_int};
@@ -9,7 +10,8 @@ use selenite_vfs::ffi::{
 };
 use selenite_vfs::role::Role;
 
-use crate::Disk;
+use crate::disk::{BUFFER_BYTE, Tapped};
+use crate::{Call, Disk};
 
 /// Registers it.
 pub(crate) fn register_above(api: Api) -> Result<(), String> {
@@ -51,13 +53,29 @@ impl Vfs for Spy {
     }
 }
 
+impl SpyFile {
+    fn tap(&self, call: Call, offset: u64, data: &[u8], answer: Result<(), Code>) -> Result<(), Code> {
+        Disk::current()?.tap(Tapped {
+            call,
+            role: self.role,
+            offset,
+            data: data.into(),
+            answer,
+        });
+        answer
+    }
+}
+
 impl File for SpyFile {
     fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
-        self.lower.read(out, offset)
+        out.fill(BUFFER_BYTE);
+        let answer = self.lower.read(out, offset);
+        self.tap(Call::Read, offset, out, answer)
     }
 
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
-        Disk::current()?.tap(self.role, offset, data);
+        // Before it is passed on: a shim below may want it.
+        self.tap(Call::Write, offset, data, Ok(()))?;
         self.lower.write(data, offset)
     }
 

@@ -275,7 +275,7 @@ impl Database {
                 Err(VfsError::Replaced("by a database in clear"))
             }
             Prefix::Plain if in_force && !self.settings.allow_plain => Err(VfsError::NotEncrypted(
-                "it is a database in clear, and an identity is in force",
+                "it is a database in clear, and an identity is in force; plain=allow in the URI would admit it",
             )),
             Prefix::Plain => {
                 self.set_content(inner, Content::Plain);

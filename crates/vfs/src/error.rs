@@ -117,7 +117,7 @@ impl VfsError {
 impl fmt::Display for VfsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotEncrypted(what) => write!(f, "not encrypted: {what}; to admit it, add plain=allow to the URI"),
+            Self::NotEncrypted(what) => write!(f, "not encrypted: {what}"),
             Self::Key(error) => write!(f, "{error}; {}", error.advice()),
             Self::Unauthentic { role, page_no } => write!(f, "page {page_no} of the {role} is not authentic"),
             Self::UnknownEpoch { role, page_no, epoch } => {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use selenite_cipher::PageNo;
 use selenite_format::FileOffset;
 use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Position};
+use zeroize::Zeroize;
 
 use crate::database::{Content, Database};
 use crate::device;
@@ -151,7 +152,10 @@ impl WalFile {
         out.fill(0);
         let mut disk = [0; HEADER_SIZE];
         self.lower.read(&mut disk, 0)?;
-        // A header that is not one of ours is given as it is: SQLite then takes the log for empty, or refuses it.
+        if wal::header_to_disk(&disk).is_ok() {
+            return Err(VfsError::NotEncrypted("its WAL is in clear"));
+        }
+        // A header that is not whole is given as it is: SQLite then takes the log for empty.
         let header = wal::header_from_disk(&disk).unwrap_or(disk);
         self.header = Some(header);
         let Some(wanted) = header.get(within..within + out.len()) else {
@@ -429,7 +433,7 @@ impl File for WalFile {
 
 impl Drop for WalFile {
     fn drop(&mut self) {
-        self.page.fill(0);
+        self.page.zeroize();
     }
 }
 

@@ -1,7 +1,8 @@
 //! What SQLite expects of a WAL file, and what it does to one: by its documentation and its source.
 
 use rusqlite::Connection;
-use selenite_testing::{Disk, KeyFile, Opening};
+use selenite_testing::{Call, Disk, KeyFile, Opening};
+use selenite_vfs::role::Role;
 
 fn open_wal(opening: &Opening) -> Connection {
     let connection = opening.connect().unwrap();
@@ -40,4 +41,121 @@ fn frames_that_are_not_signed_yet_are_read_by_their_writer() {
         .query_row("SELECT count(*) FROM t WHERE length(body) = 902", [], |row| row.get(0))
         .unwrap();
     assert_eq!(count, 80);
+}
+
+/// The headers and pages that SQLite wrote to the log, in order: offset and size.
+fn log_writes(disk: &Disk) -> Vec<(u64, usize)> {
+    let writes = disk.tapped().into_iter();
+    writes
+        .filter(|tapped| (tapped.call, tapped.role) == (Call::Write, Role::Wal))
+        .map(|tapped| (tapped.offset, tapped.data.len()))
+        .collect()
+}
+
+/// Fills a transaction that spills frames and then writes some of them over in place.
+fn spill(connection: &Connection) {
+    connection
+        .execute_batch(
+            "BEGIN;
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+             INSERT INTO t SELECT i, zeroblob(900) FROM n;
+             UPDATE t SET body = zeroblob(901);",
+        )
+        .unwrap();
+}
+
+/// wal.c, `walFrames`: a page that this transaction has already written is written over in place, without its header;
+/// at the commit `walRewriteChecksums` reads these frames and writes headers alone.
+#[test]
+fn a_spilled_frame_is_written_over_without_its_header_and_signed_at_the_commit() {
+    let disk = Disk::new();
+    let _entered = disk.enter();
+    let key = KeyFile::new(1);
+    let opening = Opening::encrypted("/in-place/main.db", &key)
+        .with("page_size", "1024")
+        .through("spy");
+    let connection = open_wal(&opening);
+    spill(&connection);
+    let before = log_writes(&disk);
+    let alone = before.windows(2).filter(|pair| pair[0].1 != 24 && pair[1].1 == 1024);
+    assert!(alone.count() > 10, "pages without a header");
+    connection.execute_batch("COMMIT").unwrap();
+    let after = log_writes(&disk).split_off(before.len());
+    let headers = after.windows(2).filter(|pair| pair[0].1 == 24 && pair[1].1 == 24);
+    assert!(headers.count() > 10, "headers without a page");
+    let count: i64 = opening
+        .connect()
+        .unwrap()
+        .query_row("SELECT count(*) FROM t WHERE length(body) = 901", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, 40);
+}
+
+/// A frame of the transaction under way that does not open must fail the commit: else SQLite would sign it anew. What
+/// was committed before stays.
+#[test]
+fn an_own_frame_that_is_not_authentic_fails_the_commit() {
+    let disk = Disk::new();
+    let _entered = disk.enter();
+    let key = KeyFile::new(1);
+    let opening = Opening::encrypted("/own-frame/main.db", &key)
+        .with("page_size", "1024")
+        .through("spy");
+    let connection = open_wal(&opening);
+    spill(&connection);
+    // The frame that was written over last.
+    let (offset, _) = log_writes(&disk)
+        .windows(2)
+        .filter(|pair| pair[0].1 != 24 && pair[1].1 == 1024)
+        .map(|pair| pair[1])
+        .last()
+        .unwrap();
+    disk.tamper("/own-frame/main.db-wal", |content| {
+        let mut byte = [0];
+        content.read(&mut byte, offset + 100);
+        content.write(&[byte[0] ^ 1], offset + 100);
+    });
+    let committed = connection.execute_batch("COMMIT");
+    assert!(committed.is_err());
+    drop(connection);
+    let count = |connection: &Connection| -> i64 {
+        connection
+            .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+            .unwrap()
+    };
+    assert_eq!(count(&opening.connect().unwrap()), 0);
+}
+
+/// In recovery the same frame ends the log (FORMAT 6.4): the commits before it are kept, those behind it are not.
+#[test]
+fn a_frame_that_is_not_authentic_ends_the_log_in_recovery() {
+    let disk = Disk::new();
+    let key = KeyFile::new(1);
+    let opening = Opening::encrypted("/recovery/main.db", &key).with("page_size", "1024");
+    let mut image = {
+        let _entered = disk.enter();
+        let connection = open_wal(&opening);
+        for id in 0..10 {
+            connection
+                .execute("INSERT INTO t VALUES(?1, zeroblob(10))", [id])
+                .unwrap();
+        }
+        disk.image()
+    };
+    // One frame made the table, and one each row, all of 1048 bytes.
+    let frames = (image.bytes("/recovery/main.db-wal").len() - 32) / 1048;
+    image.edit("/recovery/main.db-wal", |content| {
+        let place = 32 + (u64::try_from(frames).unwrap() - 4) * 1048 + 500;
+        let mut byte = [0];
+        content.read(&mut byte, place);
+        content.write(&[byte[0] ^ 0x80], place);
+    });
+    let disk = Disk::of_image(&image);
+    let _entered = disk.enter();
+    let connection = opening.connect().unwrap();
+    let count: i64 = connection
+        .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, 6);
+    connection.execute("INSERT INTO t VALUES(100, 'goes on')", []).unwrap();
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use selenite_cipher::sha256;
 use selenite_testing::crash_point::Density;
 use selenite_testing::recorder::find_words;
-use selenite_testing::{Disk, KeyFile, Ledger, Opening, Scenario, Summary, run};
+use selenite_testing::{Call, Disk, KeyFile, Ledger, Opening, Scenario, Summary, run};
 use selenite_vfs::role::Role;
 
 fn crash(mode: &str, prepare: &(dyn Fn(&Disk) + Sync)) -> Summary {
@@ -121,7 +121,7 @@ fn frame_checksums_seen(disk: &Arc<Disk>) -> (usize, usize) {
     let checksums: HashSet<[u8; 8]> = disk
         .tapped()
         .iter()
-        .filter(|tapped| tapped.role == Role::Wal && tapped.data.len() == 24)
+        .filter(|tapped| (tapped.call, tapped.role, tapped.data.len()) == (Call::Write, Role::Wal, 24))
         .filter_map(|tapped| tapped.data[16..].first_chunk().copied())
         .collect();
     (checksums.len(), find_words(disk, &checksums).len())
@@ -135,7 +135,7 @@ fn a_frame_checksum_in_clear_is_found() {
 
     let leaking = Disk::new();
     leaking.shim_writes(Arc::new(|role, _, bytes, above| {
-        if let (Role::Wal, 24, Some(above)) = (role, bytes.len(), above) {
+        if let (Role::Wal, 24, Some(above)) = (role, bytes.len(), above.filter(|above| above.call == Call::Write)) {
             bytes[16..].copy_from_slice(&above.data[16..24]);
         }
     }));

@@ -97,6 +97,7 @@ const RANKS: &[(&str, Standing)] = &[
     ("crates/lab", Standing::Rank(4)),
     ("python", Standing::Rank(4)),
     ("crates/cli", Standing::Rank(5)),
+    ("crates/testing", Standing::TestOnly),
     ("fuzz", Standing::TestOnly),
     ("xtask", Standing::TestOnly),
 ];

@@ -310,3 +310,26 @@ fn unknown_settings_are_named() {
         assert!(Bench::last_error().contains(word), "{}", Bench::last_error());
     }
 }
+
+/// FORMAT 6.1: a log that nobody sealed is not taken for an empty one, and not overwritten.
+#[test]
+fn a_wal_in_clear_beside_an_encrypted_database_is_refused() {
+    let bench = Bench::new();
+    let path = bench.filled("a.db", "");
+    let connection = bench.open("a.db", "").unwrap();
+    connection.pragma_update(None, "journal_mode", "wal").unwrap();
+    connection.close().unwrap();
+    let plain = rusqlite::Connection::open(bench.path("plain.db")).unwrap();
+    plain.pragma_update(None, "journal_mode", "wal").unwrap();
+    fill(&plain);
+    let wal = path.with_extension("db-wal");
+    fs::copy(bench.path("plain.db-wal"), &wal).unwrap();
+    let before = fs::read(&wal).unwrap();
+    assert_eq!(code(open_and_read(&bench, "a.db")), NOT_A_DATABASE);
+    assert!(
+        Bench::last_error().contains("WAL is in clear"),
+        "{}",
+        Bench::last_error()
+    );
+    assert_eq!(fs::read(&wal).unwrap(), before);
+}
