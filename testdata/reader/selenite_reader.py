@@ -60,8 +60,7 @@ def whole(place):
 
 
 def cut_off(place):
-    head = place[:16]
-    return any(head == MAGIC[:count] + bytes(len(head) - count) for count in range(len(head) + 1))
+    return all(byte in (0, of_magic) for byte, of_magic in zip(place[:16], MAGIC))
 
 
 def choose(file):

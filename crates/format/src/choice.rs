@@ -58,15 +58,12 @@ fn choose_none<'a>(a: &[u8], b: &[u8], file_size: u64) -> Chosen<'a> {
     }
 }
 
-/// Whether `place` begins with a leading part of the magic, perhaps empty, the rest of 16 bytes being zero or missing.
+/// Whether every one of the first 16 bytes of `place` is the magic's, or zero, or missing.
+///
+/// Not a leading part of the magic alone: a sector may be written from its end (sqlite.org/atomiccommit.html#_hardware_assumptions).
 fn is_cut_off(place: &[u8]) -> bool {
-    let head = &place[..place.len().min(MAGIC.len())];
-    let written = head
-        .iter()
-        .zip(&MAGIC)
-        .take_while(|(byte, magic)| byte == magic)
-        .count();
-    head[written..].iter().all(|&byte| byte == 0)
+    let mut head = place.iter().zip(&MAGIC);
+    head.all(|(&byte, &magic)| byte == magic || byte == 0)
 }
 
 /// The first 16 bytes of an SQLite database (<https://sqlite.org/fileformat.html>, 1.3.1).

@@ -162,6 +162,11 @@ fn empties() -> Vec<Vector> {
         ),
         empty("cut-off-a", "a creation cut off in A", Sparse::whole("main", cut(300))),
         empty(
+            "cut-off-tail",
+            "a creation whose A was written from its end, but for 5 bytes",
+            Sparse::whole("main", [&[0; 5], &new[5..]].concat()),
+        ),
+        empty(
             "cut-off-b",
             "A is torn, B not written",
             Sparse::whole("main", cut(300)).resize(65536),

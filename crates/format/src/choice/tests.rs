@@ -56,6 +56,21 @@ fn choose_calls_two_torn_ones_torn() {
     assert_eq!(choose(&[0xaa; 512], &bytes, 65536), Chosen::Torn);
 }
 
+/// FORMAT 2.6. A sector may be written from its end, and that, too, can stop anywhere.
+#[test]
+fn choose_calls_a_creation_empty_that_was_written_from_behind() {
+    for missing in 1..1024 {
+        let mut of_a = place(whole(1));
+        of_a[..missing].fill(0);
+        assert_eq!(choose(&of_a, &[], 32768), Chosen::Empty, "{missing} bytes are missing");
+        assert_eq!(
+            choose(&of_a, &of_a, 65536),
+            Chosen::Empty,
+            "{missing} bytes are missing"
+        );
+    }
+}
+
 /// FORMAT 2.6. Every length at which the first write of A, and then that of B, can be cut off.
 #[test]
 fn choose_calls_a_creation_empty_that_was_cut_off_anywhere() {

@@ -1,13 +1,11 @@
 //! Encrypting and decrypting: whatever a database is, it comes out the same.
 
-mod support;
-
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::support::{Bench, holds, query, query_plain};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Cell, Encrypt, EngineError, Suite, Target, Watch, decrypt, encrypt, verify};
-use support::{Bench, holds, query, query_plain};
 
 fn encrypt_in_place(path: &Path, access: &Access) -> Result<selenite_engine::Outcome, EngineError> {
     encrypt(&Disk, path, access, &Encrypt::default(), &Watch::nobody())
