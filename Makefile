@@ -39,6 +39,7 @@ fuzz: need-rust ## fuzz every parser for 60 s (FUZZ_SECONDS)
 
 soak: need ## run the tests that take long
 	@scripts/test.sh --ignored
+	@SELENITE_SOAK=1 tests/clients/run.sh -k 4_gib
 
 bench: need-python build ## compare each suite with stock SQLite
 	@/usr/bin/python3 bench/bench.py
