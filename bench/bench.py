@@ -184,6 +184,7 @@ def main() -> None:
     for case in CASES:
         make(case, asked.rows)
 
+    load = [os.getloadavg()[0]]
     taken: Runs = {}
     total = len(asked.only) * len(CASES) * asked.rounds
     for name, case_name, one, run in runs(asked.only, asked.rounds):
@@ -193,6 +194,7 @@ def main() -> None:
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
+    load.append(os.getloadavg()[0])
     size = CASES[0].path.stat().st_size / 1e6
     path = save(asked.only, taken, asked.rounds)
     print(f"Machine: {machine()}  ")
@@ -200,6 +202,7 @@ def main() -> None:
     print(f"Database: {asked.rows:,} rows, {size:.0f} MB, in the system's cache; WAL, synchronous = NORMAL  ")
     print(f"Commit: {commit()}  ")
     print(f"Command: {' '.join(['bench/bench.py', *sys.argv[1:]])}, {asked.rounds} rounds  ")
+    print(f"Load: {load[0]:.1f} processes when it began, {load[1]:.1f} when it ended, one of them its own  ")
     print(f"Runs: {path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}")
     print("\nCPU time, as a multiple of stock:\n")
     print(markdown("cpu_ns", "CPU", asked.only, taken, asked.rounds))
