@@ -5,12 +5,12 @@
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
-	fuzz soak bench need need-rust need-lint clean
+	fuzz soak bench need need-rust need-python need-lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 
-demo: need build ## encrypt a database, look at its bytes, open it again
+demo: need-python build ## encrypt a database, look at its bytes, open it again
 	@demo/demo.sh
 
 test: need ## run every test; installs what is missing, in .venv or by apt
@@ -39,15 +39,19 @@ fuzz: need-rust ## fuzz every parser for 60 s (FUZZ_SECONDS)
 
 soak: need ## run the tests that take long
 	@scripts/test.sh --ignored
+	@SELENITE_SOAK=1 tests/clients/run.sh -k 4_gib
 
-bench: need-rust ## run the benchmarks
-	cargo bench --workspace
+bench: need-python build ## compare each suite with stock SQLite
+	@/usr/bin/python3 bench/bench.py
 
 need:
 	@scripts/need.sh rust tests
 
 need-rust:
 	@scripts/need.sh rust
+
+need-python:
+	@scripts/need.sh python
 
 need-lint:
 	@scripts/need.sh rust lint

@@ -7,6 +7,7 @@ encrypted, and by SQLite alone if it is not.
 
 import json
 import os
+import random
 import resource
 import sqlite3
 import sys
@@ -19,6 +20,7 @@ from urllib.parse import quote
 INSERT_COUNT = 10_000
 LOG = "selenite_bench_log"
 READ_SIZE = 1 << 20
+SEED = 20080806
 
 
 @dataclass
@@ -88,6 +90,22 @@ def connect(path: Path, encrypted: bool) -> sqlite3.Connection:
     loader.enable_load_extension(True)
     loader.load_extension(os.environ["SELENITE_EXTENSION"])
     return sqlite3.connect(f"file:{quote(str(path))}?vfs=selenite", uri=True, isolation_level=None)
+
+
+def make(path: Path, encrypted: bool, row_count: int) -> None:
+    """A table to work on, the same one every time."""
+    connection = connect(path, encrypted)
+    connection.execute("PRAGMA journal_mode = off")
+    connection.execute("PRAGMA synchronous = off")
+    connection.execute("CREATE TABLE item(id INTEGER PRIMARY KEY, number INTEGER, name TEXT, text TEXT)")
+    connection.execute("BEGIN")
+    draw = random.Random(SEED)
+    words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randrange(3, 10))) for _ in range(2000)]
+    rows = ((number, f"item {number}", " ".join(draw.choices(words, k=30))) for number in range(row_count))
+    connection.executemany("INSERT INTO item(number, name, text) VALUES (?, ?, ?)", rows)
+    connection.execute("COMMIT")
+    connection.execute("CREATE INDEX item_name ON item(name)")
+    connection.close()
 
 
 def is_encrypted(path: Path) -> bool:

@@ -48,7 +48,8 @@ def main(path: Path) -> None:
         f"SELECT count(*) FROM {TABLE} a JOIN {TABLE} b ON b.rowid = a.rowid + 1 WHERE a.writer <> b.writer"
     ).fetchone()
     connection.execute(f"DROP TABLE {TABLE}")
-    say(f"{count:,} of {2 * EACH:,} commits are there after {elapsed:.1f} s; the two took turns {turns:,} times")
+    say(f"two processes, {EACH:,} commits each: {count:,} of {2 * EACH:,} are there after {elapsed:.1f} s")
+    say(f"(one wrote right after the other {turns:,} times)")
     if count != 2 * EACH:
         sys.exit("commits were lost")
 

@@ -35,29 +35,59 @@ headline() {
 }
 
 say() {
-  printf '    %s\n' "$@"
+  printf '%s\n' "${1:+    $1}"
 }
 
-# run COMMAND...: shows the command, then what it says.
+# show COMMAND...: as a reader would type it.
+show() {
+  local word words=''
+  for word; do
+    [[ $word == *[' (*']* ]] && word="\"$word\""
+    words+=" $word"
+  done
+  printf '    %s$%s%s\n' "$dim" "$words" "$plain"
+}
+
+# run COMMAND...: shows the command, and what it says. What it says besides is for when it fails.
 run() {
-  printf '    %s$ %s%s\n' "$dim" "$*" "$plain"
-  "$@" 2>&1 | sed 's/^/      /'
+  show "$@"
+  local status=0
+  "$@" 2>stderr.txt | sed 's/^./      &/' || status=$?
+  finish "$status"
 }
 
-# refused COMMAND...: shows a command that has to fail.
+# run_long COMMAND...: the same, but it may show its progress on a terminal.
+run_long() {
+  if [[ ! -t 2 ]]; then
+    run "$@"
+    return
+  fi
+  show "$@"
+  "$@" | sed 's/^./      &/'
+}
+
+finish() {
+  if (($1)); then
+    cat stderr.txt >&2
+    exit "$1"
+  fi
+  rm stderr.txt
+}
+
+# refused COMMAND...: shows a command that has to fail, and what it says.
 refused() {
-  printf '    %s$ %s%s\n' "$dim" "$*" "$plain"
+  show "$@"
   if "$@" >refused.txt 2>&1; then
     echo 'demo: this had to fail' >&2
     exit 1
   fi
-  sed 's/^/      /' refused.txt
+  sed 's/^./      &/' refused.txt
   rm refused.txt
 }
 
 mkdir -p "$folder"
 cd "$folder"
-rm -rf plain.db* encrypted.db* ./*.key temporary config
+rm -rf plain.db* encrypted.db* ./*.key ./*.txt temporary config
 
 printf '%sSelenite%s encrypts SQLite databases, and applications keep their SQLite and their SQL.\n' \
   "$strong" "$plain"
@@ -76,14 +106,14 @@ else
     rm -f cards-*.db
     "$python" "$here/cards.py" "$cards"
   fi
-  say 'vendors, cards and purchases, made up, the same ones every time'
+  say 'vendors, their customers'\'' payment cards, purchases: made up, and the same every time'
   "$python" "$here/copy.py" "$cards" plain.db
 fi
 
 headline 'Encrypt it'
 run selenite keygen -o first.key
 export SELENITE_IDENTITY=$folder/first.key
-run selenite encrypt plain.db --to encrypted.db
+run_long selenite encrypt plain.db --to encrypted.db
 run selenite status encrypted.db
 
 headline 'Look for its values in its files'
@@ -100,14 +130,18 @@ headline 'Append from two processes at once'
 
 headline 'Flip one bit'
 "$python" "$here/flip.py" encrypted.db
-run selenite verify encrypted.db
+run_long selenite verify encrypted.db
 
 headline 'Replace the identity'
 run selenite keygen -o second.key
-run selenite keys replace encrypted.db first.key second.key
-refused "$python" "$here/open.py" encrypted.db
+slot=$(selenite keys list encrypted.db --json |
+  "$python" -c 'import json, sys; print(json.load(sys.stdin)["slots"][0]["id"][:8])')
+run selenite keys replace encrypted.db "$slot" second.key
+say 'Who held the old one may have kept the master key: selenite keys renew makes a new one.'
+say
+refused selenite --identity first.key exec encrypted.db 'SELECT count(*) FROM sqlite_schema'
+run selenite --identity second.key exec encrypted.db 'SELECT count(*) FROM sqlite_schema'
 export SELENITE_IDENTITY=$folder/second.key
-run "$python" "$here/open.py" encrypted.db
 
 headline 'What it costs'
 "$python" "$here/compare.py" plain.db encrypted.db
@@ -115,4 +149,4 @@ headline 'What it costs'
 rm -rf temporary
 printf '\n%sDone in %d s.%s Everything is in %s:\n' \
   "$strong" $((SECONDS - started)) "$plain" "$folder"
-say 'plain.db   encrypted.db   first.key (opens nothing any more)   second.key'
+say 'plain.db   encrypted.db   first.key, which does not open it any more   second.key, which does'

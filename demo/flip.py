@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from database import connect, last_error, quoted, row_count, tables
-from terminal import say, strong
+from terminal import Meter, say, strong
 
 PREFIX_SIZE = 65536
 
@@ -39,16 +39,20 @@ def flip(path: Path, page: int, page_size: int) -> None:
         file.write(bytes([byte ^ 1]))
 
 
-def read_until_error(path: Path, table: str, order: str) -> tuple[int, sqlite3.Error | None]:
+def read_until_error(path: Path, table: str, order: str, total: int) -> tuple[int, sqlite3.Error | None]:
     """How many rows are read before an error, if there is one."""
     connection, count = connect(path), 0
+    meter = Meter(f"rows of {table}:")
     try:
         for _ in connection.execute(f"SELECT * FROM {quoted(table)} NOT INDEXED ORDER BY rowid {order}"):
             count += 1
+            if count % 10_000 == 0:
+                meter.show(count, total)
         return count, None
     except sqlite3.Error as error:
         return count, error
     finally:
+        meter.wipe()
         connection.close()
 
 
@@ -61,15 +65,15 @@ def main(path: Path) -> None:
     connection.close()
 
     flip(path, page, page_size)
-    before, error = read_until_error(path, table, "ASC")
+    before, error = read_until_error(path, table, "ASC", total)
     reason = last_error()
-    behind, _ = read_until_error(path, table, "DESC")
+    behind, _ = read_until_error(path, table, "DESC", total)
     flip(path, page, page_size)
-    whole, error_after = read_until_error(path, table, "ASC")
+    whole, error_after = read_until_error(path, table, "ASC", total)
 
     if error is None or error_after is not None or whole != total:
         sys.exit(f"an altered page was not refused, or an unaltered one was: {error}, {error_after}")
-    say(f"page {page:,} holds rows of {table}; one bit of it is flipped in the file, and {table} read:")
+    say(f"page {page:,} holds rows of {table}. One bit of it is flipped in the file, then {table} is read:")
     say()
     say(f"  {type(error).__name__}: {error} ({error.sqlite_errorname})")
     say(f"  {strong(reason)}")

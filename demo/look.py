@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from database import tables
-from terminal import megabytes, progress, say, table
+from terminal import Meter, say, size_text, table
 from values import SIZE_MIN, Search, draw
 
 COUNT = 1000
@@ -57,7 +57,10 @@ def counts(path: Path, values: list[bytes]) -> Iterator[tuple[str, int, int]]:
 
     def look(what: str, files: list[Path]) -> tuple[str, int, int]:
         size = sum(file.stat().st_size for file in files)
-        return what, size, len(search.found_in(files))
+        meter = Meter(f"{what}, {path.name}:")
+        found = search.found_in(files, meter.show)
+        meter.wipe()
+        return what, size, len(found)
 
     application = Application(path, values)
     application.enter("wal")
@@ -77,11 +80,14 @@ def main(plain: Path, encrypted: Path) -> None:
     connection.close()
     say(f"{len(values):,} values of {SIZE_MIN} bytes or more, from {table_count} tables, sought at every byte:")
     say()
-    sides = [list(progress(counts(path, values), 4, f"{path.name}:")) for path in (plain, encrypted)]
+    sides = [list(counts(path, values)) for path in (plain, encrypted)]
     rows = []
     for (what, plain_size, plain_count), (_, size, count) in zip(*sides, strict=True):
-        rows.append([what, megabytes(plain_size), f"{plain_count:,}", megabytes(size), f"{count:,}"])
+        rows.append([what, size_text(plain_size), f"{plain_count:,}", size_text(size), f"{count:,}"])
     table(["", "plain", "found", "encrypted", "found"], rows)
+    if any(count < len(values) for _, _, count in sides[0]):
+        say()
+        say("Values that lie across the border of two pages are not found in the plain files either.")
     if any(row[4] != "0" for row in rows):
         sys.exit("values were found in encrypted files")
 

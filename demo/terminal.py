@@ -30,25 +30,37 @@ def strong(text: str) -> str:
     return f"\x1b[1m{text}\x1b[0m" if is_coloured() else text
 
 
-def megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size / 1e3:,.1f} kB"
+def size_text(size: int) -> str:
+    return f"{size / 2**20:,.1f} MiB" if size >= 2**17 else f"{size / 2**10:,.1f} KiB"
 
 
 def progress(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
     """Goes through the items, and says how far it is once that takes longer than people wait."""
-    start = shown = time.monotonic()
-    if not sys.stdout.isatty():
-        yield from items
-        return
-    wiped = True
+    meter = Meter(label)
     for number, item in enumerate(items):
         yield item
+        meter.show(number + 1, total)
+    meter.wipe()
+
+
+class Meter:
+    """How far something is, on a terminal and nowhere else."""
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.start = self.shown = time.monotonic()
+        self.is_visible = False
+
+    def show(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - start > PATIENCE_S and now - shown > REFRESH_S:
-            shown, wiped = now, False
-            print(f"\r\x1b[K{INDENT}{label} {100 * number // max(total, 1)} %", end="", flush=True)
-    if not wiped:
-        print("\r\x1b[K", end="", flush=True)
+        if not sys.stdout.isatty() or now - self.start < PATIENCE_S or now - self.shown < REFRESH_S:
+            return
+        self.shown, self.is_visible = now, True
+        print(f"\r\x1b[K{INDENT}{self.label} {100 * done // max(total, 1)} %", end="", flush=True)
+
+    def wipe(self) -> None:
+        if self.is_visible:
+            print("\r\x1b[K", end="", flush=True)
 
 
 def table(head: list[str], rows: list[list[str]]) -> None:

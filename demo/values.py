@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from database import columns, quoted, tables
@@ -72,13 +72,16 @@ class Search:
             for word in rarest_words(value, common):
                 self.by_word.setdefault(word, []).append(value)
 
-    def found_in(self, files: list[Path]) -> set[bytes]:
-        """Those of the values that any of the files holds."""
+    def found_in(self, files: list[Path], tell: Callable[[int, int], None]) -> set[bytes]:
+        """Those of the values that any of the files holds. Tells how many bytes of all are done."""
+        done, size = 0, sum(file.stat().st_size for file in files)
         found: set[bytes] = set()
         wanted = {word: list(values) for word, values in self.by_word.items()}
         words = set(wanted)
         for path in files:
             for around, chunk in chunks(path):
+                done += chunk.nbytes
+                tell(done, size)
                 for word in words.intersection(chunk):
                     found.update(value for value in wanted[word] if value in around)
                     wanted[word] = [value for value in wanted[word] if value not in found]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what the given work needs and installs what is missing. Quick when nothing is.
-# usage: scripts/need.sh [rust] [tests] [lint]
+# usage: scripts/need.sh [rust] [python] [tests] [lint]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,10 +36,14 @@ need_command() {
   command -v "$1" >/dev/null || packages+=("${@:2}")
 }
 
-need_tests() {
-  # The tests want Debian's own python3 and sqlite3: they are the stock hosts of SQLite 3.40.
-  need_command /usr/bin/sqlite3 sqlite3
+# Debian's own: a stock host of SQLite 3.40.
+need_python() {
   need_command /usr/bin/python3 python3
+}
+
+need_tests() {
+  need_python
+  need_command /usr/bin/sqlite3 sqlite3
   /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
   if compgen -G 'tests/clients/*/package.json' >/dev/null; then
     need_command node nodejs
@@ -101,9 +105,10 @@ need_node() {
 for group in "$@"; do
   case $group in
     rust) need_rust ;;
+    python) need_python ;;
     tests) need_tests ;;
     lint) need_lint ;;
-    *) fail "unknown: $group (rust, tests and lint are known)" ;;
+    *) fail "unknown: $group (rust, python, tests and lint are known)" ;;
   esac
 done
 install_packages

@@ -10,7 +10,7 @@ from host import ALL, Host, Peer, Refused, uri
 
 Start = Callable[..., Peer]
 every_client = pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)
-NOT_ENCRYPTED = "not encrypted: it is a database in clear, and an identity is in force; to admit it, add plain=allow"
+NOT_ENCRYPTED = "not encrypted: it is a database in clear, and an identity is in force"
 
 
 @every_client

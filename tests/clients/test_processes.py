@@ -70,6 +70,41 @@ def test_every_acknowledged_commit_outlives_a_kill(
 
 
 @each_host
+@pytest.mark.parametrize("count", [1, 5, 12])
+def test_a_commit_over_two_databases_is_in_both_or_in_neither(
+    host: Host, count: int, start: Start, folder: Path, other_key: Path
+) -> None:
+    """A super-journal ties their journals together (sqlite.org/atomiccommit.html, 5)."""
+    second = uri(folder / "second.db", vfs="selenite", selenite_identity=other_key)
+    columns = "(id INTEGER PRIMARY KEY, body TEXT, data BLOB DEFAULT (randomblob(50000)))"
+
+    def open_both() -> Peer:
+        peer = start(host)
+        peer.open(folder / "first.db")
+        peer.run("ATTACH ? AS second", second)
+        peer.run("PRAGMA cache_size = 4")
+        peer.run("PRAGMA second.cache_size = 4")
+        return peer
+
+    writer = open_both()
+    writer.run(f"CREATE TABLE note{columns}")
+    writer.run(f"CREATE TABLE second.copy{columns}")
+    # One statement, and so one commit over both.
+    writer.run("CREATE TEMP TRIGGER both AFTER INSERT ON main.note BEGIN INSERT INTO copy(body) VALUES (new.body); END")
+    writer.send("repeat", name="main", sql=INSERT, values=[str(number) for number in range(10_000)])
+    acknowledged = [writer.receive()["done"] for _ in range(count)]
+    writer.kill()
+
+    reader = open_both()
+    one, two = (reader.run(f"SELECT id, body FROM {table} ORDER BY id") for table in ("note", "second.copy"))
+    assert one == two
+    assert [body for _, body in one][:count] == acknowledged
+    for schema in ["main", "second"]:
+        assert reader.value(f"PRAGMA {schema}.integrity_check") == "ok"
+    assert [file.name for file in folder.glob("*-mj*")] == []
+
+
+@each_host
 @pytest.mark.parametrize("journal_mode", ["delete", "wal"])
 def test_no_nonce_is_used_twice_after_a_fork(host: Host, journal_mode: str, start: Start, folder: Path) -> None:
     file = DatabaseFile(folder / "app.db")

@@ -8,7 +8,6 @@ use selenite_keyring::{Config, Identity, KeyError, Keyring, Spec};
 use crate::EngineError;
 use crate::file_uri::FileUri;
 use crate::layout::{Layout, auto_vacuum_word};
-use crate::sqlite::SEALED_VFS;
 
 /// Whose identity is in force, and what is admitted. None of it is a secret.
 #[derive(Clone, Debug)]
@@ -21,6 +20,10 @@ pub struct Access {
     pub allow_deprecated: bool,
     /// How long to wait for others that have the database locked.
     pub busy_wait: Duration,
+    /// SQLite's VFS for encrypted databases: `selenite`, or a test's own.
+    pub sealed_vfs: &'static str,
+    /// SQLite's VFS for databases in clear: `unix`, or a test's own.
+    pub plain_vfs: &'static str,
 }
 
 impl Default for Access {
@@ -30,6 +33,8 @@ impl Default for Access {
             allow_plain: false,
             allow_deprecated: false,
             busy_wait: Duration::from_secs(2),
+            sealed_vfs: "selenite",
+            plain_vfs: "unix",
         }
     }
 }
@@ -70,7 +75,7 @@ impl Access {
 
     /// The URI of a database that exists.
     pub(crate) fn uri(&self, path: &Path) -> FileUri {
-        let mut uri = FileUri::new(path, SEALED_VFS);
+        let mut uri = FileUri::new(path, self.sealed_vfs);
         if let Some(spec) = &self.identity {
             uri = uri.with("selenite_identity", &spec.to_string());
         }
@@ -81,6 +86,19 @@ impl Access {
             uri = uri.with("deprecated", "allow");
         }
         uri
+    }
+
+    /// The URI of a database in clear, with nothing reserved in its pages if it is made.
+    pub(crate) fn plain_uri(&self, path: &Path) -> FileUri {
+        FileUri::new(path, self.plain_vfs).with("reserve", "0")
+    }
+
+    /// How a database in clear is opened through our VFS, which lets it pass: its temporary files are encrypted then.
+    pub(crate) fn passing(&self) -> Self {
+        Self {
+            allow_plain: true,
+            ..self.clone()
+        }
     }
 
     /// The URI of a database that is made.

@@ -84,8 +84,12 @@ impl Conversion<'_> {
         draft.finish(&attributes)?;
         self.watch.check()?;
         let size = self.attributes(draft.path())?.size;
-        source.hand_over(self.storage, draft)?;
-        Ok(outcome(self.path, &copied, size, removed, Vec::new()))
+        let not_retired = source.hand_over(self.storage, draft)?;
+        Ok(Outcome {
+            removed,
+            not_retired: not_retired.map(|error| error.to_string()),
+            ..outcome(self.path, &copied, size)
+        })
     }
 
     fn to_new(
@@ -95,7 +99,8 @@ impl Conversion<'_> {
     ) -> Result<Outcome, EngineError> {
         self.check_free(target)?;
         let attributes = self.attributes(self.path)?;
-        let leftovers = Draft::leftovers(self.storage, target)?;
+        let mut leftovers = Draft::leftovers(self.storage, target)?;
+        leftovers.extend(Draft::leftovers(self.storage, self.path)?);
         let mut source = Database::connect(self.path, &self.source.uri(self.path), &self.source)?;
         let writers = self.keep_writers_out()?;
         let version = source.number("PRAGMA main.data_version")?;
@@ -119,7 +124,10 @@ impl Conversion<'_> {
         })?;
         self.watch.check()?;
         draft.publish(target)?;
-        Ok(outcome(target, &copied, own.size, Vec::new(), leftovers))
+        Ok(Outcome {
+            leftovers,
+            ..outcome(target, &copied, own.size)
+        })
     }
 
     /// A second connection that holds the write lock: readers go on. `None` where the database can only be read.
@@ -148,7 +156,7 @@ impl Conversion<'_> {
     }
 }
 
-fn outcome(path: &Path, copied: &Copied, size: u64, removed: Vec<PathBuf>, leftovers: Vec<PathBuf>) -> Outcome {
+fn outcome(path: &Path, copied: &Copied, size: u64) -> Outcome {
     Outcome {
         path: path.to_owned(),
         table_count: copied.table_count,
@@ -156,8 +164,9 @@ fn outcome(path: &Path, copied: &Copied, size: u64, removed: Vec<PathBuf>, lefto
         size,
         elapsed: Duration::ZERO,
         slots: Vec::new(),
-        removed,
-        leftovers,
+        removed: Vec::new(),
+        leftovers: Vec::new(),
+        not_retired: None,
     }
 }
 

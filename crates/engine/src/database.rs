@@ -10,7 +10,7 @@ use selenite_vfs::change;
 use selenite_vfs::error::VfsError;
 
 use crate::sqlite_error::translate;
-use crate::storage::{Disk, Storage};
+use crate::storage::Storage;
 use crate::superblock_file::{Present, inspect};
 use crate::{Access, EngineError, Layout, Watch, sqlite};
 
@@ -56,11 +56,11 @@ impl Database {
     ///
     /// # Errors
     /// [`EngineError::NotEncrypted`], [`EngineError::Key`], [`EngineError::Io`]; what SQLite and the VFS say.
-    pub fn open(path: &Path, access: &Access) -> Result<Self, EngineError> {
+    pub fn open(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Self, EngineError> {
         sqlite::install()?;
         access.check()?;
-        Disk.attributes(path).map_err(crate::error::io_error("open", path))?;
-        check_file(path, access)?;
+        storage.attributes(path).map_err(crate::error::io_error("open", path))?;
+        check_file(storage, path, access)?;
         Self::connect(path, &access.uri(path), access)
     }
 
@@ -69,10 +69,10 @@ impl Database {
     /// # Errors
     /// [`EngineError::Exists`] where there is a file already; [`EngineError::Key`] without an identity; what SQLite and
     /// the VFS say.
-    pub fn create(path: &Path, access: &Access, layout: &Layout) -> Result<Self, EngineError> {
+    pub fn create(storage: &dyn Storage, path: &Path, access: &Access, layout: &Layout) -> Result<Self, EngineError> {
         sqlite::install()?;
         access.check()?;
-        if Disk.attributes(path).is_ok_and(|attributes| attributes.size > 0) {
+        if storage.attributes(path).is_ok_and(|attributes| attributes.size > 0) {
             return Err(EngineError::Exists { path: path.to_owned() });
         }
         access.require()?;
@@ -182,9 +182,9 @@ impl Database {
         let applied = self
             .connection
             .query_row("SELECT selenite_apply(?1)", [token], |_| Ok(()));
-        let ended = self
-            .connection
-            .execute_batch(if applied.is_ok() { "COMMIT" } else { "ROLLBACK" });
+        // Not COMMIT: that would wait for readers to end (vdbeCommit in vdbeaux.c takes the exclusive lock), and SQLite
+        // itself has nothing to write.
+        let ended = self.connection.execute_batch("ROLLBACK");
         applied.and(ended)
     }
 
@@ -241,8 +241,8 @@ impl Database {
 }
 
 /// Refuses a file that is not encrypted, unless this process has it open: then SQLite has looked already.
-fn check_file(path: &Path, access: &Access) -> Result<(), EngineError> {
-    match inspect(&Disk, path) {
+fn check_file(storage: &dyn Storage, path: &Path, access: &Access) -> Result<(), EngineError> {
+    match inspect(storage, path) {
         Err(EngineError::Busy { .. }) => Ok(()),
         Ok(Present::Plain) if access.allow_plain => Ok(()),
         Ok(Present::Sealed { .. }) => access.require(),

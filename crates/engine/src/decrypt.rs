@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use crate::conversion::{self, Conversion, Copied};
 use crate::draft::Draft;
-use crate::file_uri::FileUri;
-use crate::sqlite::{self, SEALED_VFS};
+use crate::sqlite;
 use crate::storage::Storage;
 use crate::superblock_file::inspect;
 use crate::transfer::{self, SourceLayout};
@@ -39,19 +38,24 @@ pub fn decrypt(
         new_mode: Some(OWNER_ONLY),
         watch,
     };
-    let outcome = conversion.run(|source, draft, is_wal| copy(source, draft, is_wal, watch))?;
+    let outcome = conversion.run(|source, draft, is_wal| copy(access, source, draft, is_wal, watch))?;
     Ok(Outcome {
         elapsed: started.elapsed(),
         ..outcome
     })
 }
 
-fn copy(source: &mut Database, draft: &Draft<'_>, is_wal: bool, watch: &Watch) -> Result<Copied, EngineError> {
+fn copy(
+    access: &Access,
+    source: &mut Database,
+    draft: &Draft<'_>,
+    is_wal: bool,
+    watch: &Watch,
+) -> Result<Copied, EngineError> {
     let layout = SourceLayout::of(source)?;
-    transfer::open(source, &layout, draft.path(), watch)?;
-    // Through our VFS, which lets a file in clear pass: no other copy of its pages stays in temporary files in clear.
-    let uri = FileUri::new(draft.path(), SEALED_VFS).with("plain", "allow");
-    let mut copy = Database::connect(draft.path(), &uri, &Access::default())?;
+    transfer::open(access, source, &layout, draft.path(), watch)?;
+    let passing = access.passing();
+    let mut copy = Database::connect(draft.path(), &passing.uri(draft.path()), &passing)?;
     let digest = transfer::compare(source, &mut copy, layout.size, watch)?;
     check_integrity(&mut copy, watch)?;
     if is_wal {

@@ -52,16 +52,15 @@ impl<'a> Draft<'a> {
         self.storage.sync_file(&self.path).map_err(io_error("sync", &self.path))
     }
 
-    /// Puts it in the place of `target`, in one step.
+    /// Puts it in the place of `target`, in one step. The caller syncs the folder.
     ///
     /// # Errors
-    /// [`EngineError::Io`]; then the old one is in its place. If only the last sync fails, the new one may be.
-    pub fn replace(mut self, target: &Path) -> Result<(), EngineError> {
-        self.storage
-            .rename(&self.path, target)
-            .map_err(io_error("replace", target))?;
+    /// [`EngineError::Io`]; then the old one is in its place.
+    pub fn replace(&mut self, target: &Path) -> Result<(), EngineError> {
+        let renamed = self.storage.rename(&self.path, target);
+        renamed.map_err(io_error("replace", target))?;
         self.published = true;
-        sync_folder(self.storage, target)
+        Ok(())
     }
 
     /// Gives it the name `target`, which nobody has.

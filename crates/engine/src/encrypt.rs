@@ -72,10 +72,7 @@ pub fn encrypt(
     let conversion = Conversion {
         storage,
         path: &path,
-        source: Access {
-            allow_plain: true,
-            ..access.clone()
-        },
+        source: access.passing(),
         target: &how.target,
         new_mode: None,
         watch,
@@ -109,7 +106,7 @@ fn copy(
         auto_vacuum: source_layout.auto_vacuum,
     };
     let uri = access.new_uri(draft.path(), &layout);
-    transfer::seal(storage, source, &source_layout, (draft.path(), &uri), watch)?;
+    transfer::seal((storage, access), source, &source_layout, (draft.path(), &uri), watch)?;
 
     let mut copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
     let digest = transfer::compare(source, &mut copy, source_layout.size, watch)?;

@@ -48,23 +48,23 @@ impl ExclusiveSource {
         self.is_wal
     }
 
-    /// Puts the draft in its place, which is complete and on disk, and retires the old file.
+    /// Puts the draft in its place, which is complete and on disk, and retires the old file. Answers why that could not
+    /// be told to who has the old file open, if so: the new one is in its place all the same.
     ///
     /// # Errors
-    /// [`EngineError::Io`] and what SQLite says; then the old database is in its place, and in use as before. An error
-    /// after the new one got its name says so.
-    pub fn hand_over(self, storage: &dyn Storage, draft: Draft<'_>) -> Result<(), EngineError> {
-        if let Err(error) = self.put_away_logs(storage) {
+    /// [`EngineError::Io`] and what SQLite says; then the old database is in its place, as it was. Only if the folder
+    /// can't be synced after the rename ([`EngineError::Io`], `sync`) is the new one there, until the power fails.
+    pub fn hand_over(self, storage: &dyn Storage, mut draft: Draft<'_>) -> Result<Option<EngineError>, EngineError> {
+        let replaced = self.put_away_logs(storage).and_then(|()| draft.replace(&self.path));
+        if let Err(error) = replaced {
             self.take_back();
             return Err(error);
         }
-        if let Err(error) = draft.replace(&self.path) {
-            self.take_back();
-            return Err(error);
-        }
-        self.database.text("SELECT selenite_retire('main')")?;
-        self.database.batch("ROLLBACK")?;
-        self.database.close()
+        // Not retired before the new name is on disk: a power failure could bring the old one back.
+        sync_folder(storage, &self.path)?;
+        let retired = self.database.text("SELECT selenite_retire('main')");
+        let closed = self.database.batch("ROLLBACK").and_then(|()| self.database.close());
+        Ok(retired.and(closed.map(|()| String::new())).err())
     }
 
     /// X2. The lock is held throughout: a change of locking mode alone releases nothing, and the transaction that

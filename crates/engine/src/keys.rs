@@ -55,10 +55,16 @@ pub fn list(storage: &dyn Storage, path: &Path) -> Result<SlotList, EngineError>
 ///
 /// # Errors
 /// [`EngineError::Usage`] if the recipient has a slot; [`EngineError::Key`] as the keyring has it; what SQLite says.
-pub fn add(path: &Path, access: &Access, recipient: &str, label: &str) -> Result<Changed, EngineError> {
+pub fn add(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    recipient: &str,
+    label: &str,
+) -> Result<Changed, EngineError> {
     let recipient = parse_recipient(recipient, &Access::config()?)?;
     let label = label.to_owned();
-    apply(path, access, move |unlocked| {
+    apply(storage, path, access, move |unlocked| {
         if let Some(id) = slot_of(unlocked, recipient.as_ref())? {
             return Err(EngineError::usage(
                 format!("{} has a key slot already: {id}", recipient.describe()),
@@ -79,9 +85,9 @@ pub fn add(path: &Path, access: &Access, recipient: &str, label: &str) -> Result
 ///
 /// # Errors
 /// [`EngineError::Key`]: no such slot, several, or the last one; what SQLite says.
-pub fn remove(path: &Path, access: &Access, prefix: &str) -> Result<Changed, EngineError> {
+pub fn remove(storage: &dyn Storage, path: &Path, access: &Access, prefix: &str) -> Result<Changed, EngineError> {
     let prefix = prefix.to_owned();
-    apply(path, access, move |unlocked| {
+    apply(storage, path, access, move |unlocked| {
         let id = find_slot(&unlocked.superblock, &prefix)?.id;
         Ok(change::remove_slot(unlocked, id)?)
     })
@@ -92,6 +98,7 @@ pub fn remove(path: &Path, access: &Access, prefix: &str) -> Result<Changed, Eng
 /// # Errors
 /// As [`add`] and [`remove`].
 pub fn replace(
+    storage: &dyn Storage,
     path: &Path,
     access: &Access,
     prefix: &str,
@@ -100,7 +107,7 @@ pub fn replace(
 ) -> Result<Changed, EngineError> {
     let recipient = parse_recipient(recipient, &Access::config()?)?;
     let (prefix, label) = (prefix.to_owned(), label.to_owned());
-    apply(path, access, move |unlocked| {
+    apply(storage, path, access, move |unlocked| {
         let id = find_slot(&unlocked.superblock, &prefix)?.id;
         Ok(change::replace_slot(
             unlocked,
@@ -119,7 +126,13 @@ pub fn replace(
 /// # Errors
 /// [`EngineError::WouldDrop`] names the others, unless they are to be dropped; [`EngineError::PinNotKept`] if a keyring
 /// file pins the database and can't be changed: the key is renewed then.
-pub fn renew(path: &Path, access: &Access, recipients: &[String], drop_others: bool) -> Result<Changed, EngineError> {
+pub fn renew(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    recipients: &[String],
+    drop_others: bool,
+) -> Result<Changed, EngineError> {
     let config = Access::config()?;
     let mut known: Vec<Box<dyn Recipient>> = Vec::new();
     for identity in access.identities(&config)? {
@@ -129,7 +142,7 @@ pub fn renew(path: &Path, access: &Access, recipients: &[String], drop_others: b
         known.push(parse_recipient(recipient, &config)?);
     }
     let started = Instant::now();
-    let database = Database::open(path, access)?;
+    let database = Database::open(storage, path, access)?;
     let (report, database_id, pin) = database.change(move |unlocked| {
         let known: Vec<&dyn Recipient> = known.iter().map(AsRef::as_ref).collect();
         let changed = change::renew_master(unlocked, &known, now(), &mut os_random)?;
@@ -214,12 +227,13 @@ pub(crate) fn now() -> u64 {
 }
 
 fn apply(
+    storage: &dyn Storage,
     path: &Path,
     access: &Access,
     change: impl FnOnce(&Unlocked) -> Result<change::Change, EngineError> + Send + 'static,
 ) -> Result<Changed, EngineError> {
     let started = Instant::now();
-    let database = Database::open(path, access)?;
+    let database = Database::open(storage, path, access)?;
     let report = database.change(move |unlocked| {
         let changed = change(unlocked)?;
         Ok(Next::Write(

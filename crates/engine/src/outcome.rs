@@ -33,4 +33,6 @@ pub struct Outcome {
     pub removed: Vec<PathBuf>,
     /// What an earlier run left behind and is still there: another run may be using it.
     pub leftovers: Vec<PathBuf>,
+    /// Why who had the old file open will not be told that it was replaced; mostly they will.
+    pub not_retired: Option<String>,
 }

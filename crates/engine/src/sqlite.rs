@@ -28,8 +28,3 @@ fn try_install() -> Result<(), String> {
         .map(drop)
         .map_err(|error| error.to_string())
 }
-
-/// The VFS for databases in clear.
-pub const PLAIN_VFS: &str = "unix";
-/// Ours.
-pub const SEALED_VFS: &str = "selenite";

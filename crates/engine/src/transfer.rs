@@ -10,10 +10,10 @@ use selenite_format::{AutoVacuum, PageSize, RESERVE};
 use crate::content_digest::ContentDigest;
 use crate::draft::Draft;
 use crate::file_uri::FileUri;
-use crate::sqlite::PLAIN_VFS;
+use crate::sqlite_error::translate_either;
 use crate::storage::Storage;
 use crate::watch::Phase;
-use crate::{Database, EngineError, Watch};
+use crate::{Access, Database, EngineError, Watch};
 
 /// How a source is laid out.
 pub struct SourceLayout {
@@ -48,7 +48,7 @@ impl SourceLayout {
 
 /// Copies a plain source into an encrypted target, which `uri` lays out.
 pub fn seal(
-    storage: &dyn Storage,
+    (storage, access): (&dyn Storage, &Access),
     source: &mut Database,
     layout: &SourceLayout,
     (target, uri): (&Path, &FileUri),
@@ -63,12 +63,9 @@ pub fn seal(
     let source_path = source.path().to_owned();
     let wider = Draft::create(storage, &source_path)?;
     source.batch(&format!("PRAGMA main.page_size = {}", layout.page_size))?;
-    let wider_uri = FileUri::new(wider.path(), PLAIN_VFS).with("reserve", "0");
+    let wider_uri = access.plain_uri(wider.path());
     vacuum_into(source, layout.size, wider.path(), &wider_uri, watch)?;
-    let access = crate::Access {
-        allow_plain: true,
-        ..crate::Access::default()
-    };
+    let access = access.passing();
     let mut between = Database::connect(wider.path(), &access.uri(wider.path()), &access)?;
     between.text(&format!("SELECT selenite_reserve('main', {RESERVE})"))?;
     vacuum_into(&mut between, layout.size, target, uri, watch)?;
@@ -76,10 +73,14 @@ pub fn seal(
 }
 
 /// Copies an encrypted source into a plain target.
-pub fn open(source: &mut Database, layout: &SourceLayout, target: &Path, watch: &Watch) -> Result<(), EngineError> {
-    // The source's reserved bytes would stay reserved without this.
-    let uri = FileUri::new(target, PLAIN_VFS).with("reserve", "0");
-    vacuum_into(source, layout.size, target, &uri, watch)
+pub fn open(
+    access: &Access,
+    source: &mut Database,
+    layout: &SourceLayout,
+    target: &Path,
+    watch: &Watch,
+) -> Result<(), EngineError> {
+    vacuum_into(source, layout.size, target, &access.plain_uri(target), watch)
 }
 
 fn vacuum_into(
@@ -98,9 +99,23 @@ fn vacuum_into(
         stop.is_interrupted()
     })?;
     let copied = source.connection().execute("VACUUM main INTO ?1", [uri.as_str()]);
-    copied.map_err(|error| source.error(error))?;
+    copied.map_err(|error| advise(translate_either(error, source.path(), Some(target))))?;
     watch.report(Phase::Copying, total, total);
     Ok(())
+}
+
+/// An index may use a collation or function that only the database's application has.
+fn advise(mut error: EngineError) -> EngineError {
+    if let EngineError::Sqlite { what, next, .. } = &mut error
+        && next.is_empty()
+        && what.contains("no such ")
+    {
+        next.push_str(
+            "only its application has this: load selenite there, and after SELECT selenite_reserve('main', 48) run \
+             VACUUM INTO 'file:NEW?vfs=selenite'",
+        );
+    }
+    error
 }
 
 /// Compares a copy with its source, both at once.

@@ -137,7 +137,7 @@ pub fn verify(storage: &dyn Storage, path: &Path, access: &Access, watch: &Watch
         return Ok(Report { physical, faults: None });
     }
     watch.report(Phase::CheckingIntegrity, 0, 0);
-    let mut database = Database::open(path, access)?;
+    let mut database = Database::open(storage, path, access)?;
     database.watch(watch)?;
     let mut faults = Faults(Vec::new());
     database.run("PRAGMA integrity_check", &mut faults)?;

@@ -237,7 +237,11 @@ impl JournalFile {
 fn is_header(data: &[u8]) -> bool {
     let numbers = match data.len() {
         12 if data.starts_with(&MAGIC) => 8..12,
-        size if size >= HEADER_SIZE && (data.starts_with(&MAGIC) || data.starts_with(&[0; 8])) => 8..HEADER_SIZE,
+        size if (HEADER_SIZE..=SECTOR_SIZE).contains(&size)
+            && (data.starts_with(&MAGIC) || data.starts_with(&[0; 8])) =>
+        {
+            8..HEADER_SIZE
+        }
         _ => 0..0,
     };
     let magic = if numbers.is_empty() { 0 } else { MAGIC.len() };
@@ -326,3 +330,28 @@ impl File for JournalFile {
 }
 
 const MAGIC_SIZE: u64 = 8;
+/// What SQLite takes for a sector where overwriting is powersafe, as we always say (setSectorSize in pager.c).
+const SECTOR_SIZE: usize = 512;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_what_sqlite_writes_and_nothing_else() {
+        let mut header = [0; 512];
+        header[8..28].fill(9);
+        assert!(is_header(&header));
+        header[..8].copy_from_slice(&MAGIC);
+        assert!(is_header(&header));
+        assert!(is_header(&header[..12]));
+        assert!(is_header(&[0; 28]) && is_header(&[0]) && is_header(&[0; 4096]));
+        assert!(!is_header(&header[..20]));
+        assert!(!is_header(b"a value of eight bytes or more") && !is_header(&[1]));
+        header[28] = 1;
+        assert!(!is_header(&header));
+        let mut page = [0; 1024];
+        page[8..28].fill(9);
+        assert!(!is_header(&page));
+    }
+}

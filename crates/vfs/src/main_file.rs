@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use selenite_cipher::{PageNo, TRAILER_SIZE};
 use selenite_format::{Geometry, PageSize, SQLITE_HEADER_SIZE, synthetic_header};
+use zeroize::Zeroize;
 
 use crate::database::{Content, Database};
 use crate::device;
@@ -368,6 +369,15 @@ impl File for MainFile {
 
     fn as_any(&mut self) -> &mut dyn Any {
         self
+    }
+}
+
+impl Drop for MainFile {
+    fn drop(&mut self) {
+        self.page.zeroize();
+        if let Some((_, bytes)) = &mut self.change_counter {
+            bytes.zeroize();
+        }
     }
 }
 

@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 use selenite_cipher::{DataKey, DatabaseId, Epoch, PageKey, PageNo, Secret, SessionId, Suite, TRAILER_SIZE};
 
+use zeroize::Zeroize;
+
 use crate::counters::RoleCounters;
 use crate::error::VfsError;
 use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags, os_random};
@@ -337,7 +339,7 @@ impl File for NamelessFile {
 
 impl Drop for NamelessFile {
     fn drop(&mut self) {
-        self.block.fill(0);
+        self.block.zeroize();
     }
 }
 

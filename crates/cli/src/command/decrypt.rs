@@ -3,7 +3,7 @@
 use selenite_engine::Access;
 use selenite_engine::storage::Disk;
 
-use super::encrypt::{show, target};
+use super::encrypt::{name, show, target};
 use crate::arguments::Decrypt;
 use crate::complaint::Complaint;
 use crate::lines::Lines;
@@ -17,7 +17,7 @@ pub fn run(arguments: &Decrypt, access: &Access) -> Result<(), Complaint> {
     meter.finish();
     let outcome = done?;
     let mut lines = Lines::default();
-    lines.add("decrypted", outcome.path.display().to_string());
+    lines.add("decrypted", name(&arguments.database, arguments.to.as_deref()));
     show(&mut lines, &outcome, "every value compared, integrity checked");
     Ok(print(&lines.text())?)
 }

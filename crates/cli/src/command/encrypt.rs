@@ -1,5 +1,7 @@
 //! `selenite encrypt`.
 
+use std::path::Path;
+
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Encrypt, Outcome, Target};
 
@@ -20,7 +22,7 @@ pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), Compla
     meter.finish();
     let outcome = done?;
     let mut lines = Lines::default();
-    lines.add("encrypted", outcome.path.display().to_string());
+    lines.add("encrypted", name(&arguments.database, arguments.to.as_deref()));
     lines.add("suite", how.suite.name());
     show(&mut lines, &outcome, "every value compared, every page verified");
     lines.add_all("key slots", outcome.slots.iter().map(ToString::to_string));
@@ -31,8 +33,13 @@ pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), Compla
     Ok(())
 }
 
+/// The result's name, as it was given.
+pub fn name(database: &Path, to: Option<&Path>) -> String {
+    to.unwrap_or(database).display().to_string()
+}
+
 /// Where the result goes.
-pub fn target(to: Option<&std::path::Path>) -> Target {
+pub fn target(to: Option<&Path>) -> Target {
     to.map_or(Target::InPlace, |path| Target::New(path.to_owned()))
 }
 
@@ -46,4 +53,5 @@ pub fn show(lines: &mut Lines, outcome: &Outcome, checked: &str) {
     let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     lines.add_all("removed", paths(&outcome.removed));
     lines.add_all("left over", paths(&outcome.leftovers));
+    lines.add_all("not told", outcome.not_retired.clone());
 }

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
+use selenite_engine::storage::Disk;
 use selenite_engine::{Access, AutoVacuum, Cell, Database, EngineError, Layout, Rows};
 use serde_json::{Value, json};
 
@@ -44,9 +45,9 @@ fn open(arguments: &Exec, access: &Access) -> Result<Database, EngineError> {
             page_size: arguments.page_size,
             auto_vacuum: AutoVacuum::None,
         };
-        return Database::create(path, access, &layout);
+        return Database::create(&Disk, path, access, &layout);
     }
-    match Database::open(path, access) {
+    match Database::open(&Disk, path, access) {
         Err(EngineError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Err(EngineError::Sqlite {
             class: selenite_engine::Class::Io,
             what: format!("{}: there is no such file", path.display()),

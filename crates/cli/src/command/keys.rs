@@ -14,14 +14,15 @@ use crate::output::print;
 pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
     match command {
         KeysCommand::List(list) => show_list(list),
-        KeysCommand::Add(add) => show(&keys::add(&add.database, access, &add.recipient, &add.label)?),
+        KeysCommand::Add(add) => show(&keys::add(&Disk, &add.database, access, &add.recipient, &add.label)?),
         KeysCommand::Remove(remove) => {
-            show(&keys::remove(&remove.database, access, &remove.slot)?)?;
+            show(&keys::remove(&Disk, &remove.database, access, &remove.slot)?)?;
             remind();
             Ok(())
         }
         KeysCommand::Replace(one) => {
             show(&keys::replace(
+                &Disk,
                 &one.database,
                 access,
                 &one.slot,
@@ -31,7 +32,13 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
             remind();
             Ok(())
         }
-        KeysCommand::Renew(renew) => show(&keys::renew(&renew.database, access, &renew.recipient, renew.drop)?),
+        KeysCommand::Renew(renew) => show(&keys::renew(
+            &Disk,
+            &renew.database,
+            access,
+            &renew.recipient,
+            renew.drop,
+        )?),
         KeysCommand::Pin(pin) => {
             let keyring = keys::pin(&Disk, &pin.database, access, pin.replace)?;
             Ok(print(&format!(

@@ -34,7 +34,10 @@ fn describe(lines: &mut Lines, sealed: &Sealed) {
     let encrypted = if is_encrypted { "yes" } else { "no (suite NONE)" };
     lines.add("encrypted", encrypted);
     match (&sealed.opened_by, &sealed.why_not) {
-        (Some(slot), _) => lines.add("authentic", format!("yes, by key slot {slot}")),
+        (Some(slot), _) => lines.add(
+            "authentic",
+            format!("yes, opened by key slot {:.8}", slot.id.to_string()),
+        ),
         (None, Some(why)) => lines.add("authentic", format!("not checked: {why}")),
         (None, None) => lines.add("authentic", "not checked"),
     }

@@ -1,9 +1,8 @@
 //! Databases and keys for the tests of the engine.
-#![allow(dead_code)]
-
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
+use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Cell, Database, EngineError, Rows};
 
 /// A folder with a key in it.
@@ -79,7 +78,7 @@ impl Rows for Collected {
 /// The rows of a query on an encrypted database.
 pub fn query(path: &Path, access: &Access, sql: &str) -> Result<Vec<Vec<Cell>>, EngineError> {
     let mut rows = Collected::default();
-    Database::open(path, access)?.run(sql, &mut rows)?;
+    Database::open(&Disk, path, access)?.run(sql, &mut rows)?;
     Ok(rows.0)
 }
 

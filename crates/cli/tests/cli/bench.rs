@@ -1,0 +1,151 @@
+//! A folder with keys, and the command in it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use selenite_engine::{Access, Cell, Rows};
+
+/// A folder with two identities in it: `key.txt` and `other.txt`.
+pub struct Bench {
+    folder: tempfile::TempDir,
+}
+
+/// What a run of the command came to.
+#[derive(Debug)]
+pub struct Ran {
+    pub status: i32,
+    pub out: String,
+    pub err: String,
+}
+
+pub const NOTES: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+    INSERT INTO note SELECT i, 'a secret of ours ' || i FROM n;";
+
+impl Bench {
+    pub fn new() -> Self {
+        let bench = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        for name in ["key.txt", "other.txt"] {
+            bench.run(&["keygen", "-o", name]).done();
+        }
+        bench
+    }
+
+    /// The same, with an encrypted database in it.
+    pub fn encrypted() -> (Self, PathBuf) {
+        let bench = Self::new();
+        let path = bench.plain("app.db", NOTES);
+        bench.run(&["-i", "key.txt", "encrypt", "app.db"]).done();
+        (bench, path)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn plain(&self, name: &str, sql: &str) -> PathBuf {
+        let path = self.path(name);
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute_batch(sql).unwrap();
+        connection.close().unwrap();
+        path
+    }
+
+    /// The command, in this folder, with nothing of the caller's environment.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("HOME", self.folder.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        run(&mut self.command(arguments))
+    }
+
+    /// How this process opens what the command has made.
+    pub fn access(&self) -> Access {
+        Access {
+            identity: Some(format!("age:{}", self.path("key.txt").display()).parse().unwrap()),
+            ..Access::default()
+        }
+    }
+
+    /// The names in the folder that are no key's and no configuration's.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| !name.ends_with(".txt") && name != ".config")
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The recipient of an identity.
+    pub fn recipient(&self, name: &str) -> String {
+        let text = std::fs::read_to_string(self.path(name)).unwrap();
+        let line = text.lines().find(|line| line.starts_with("# public key: ")).unwrap();
+        line["# public key: ".len()..].to_owned()
+    }
+}
+
+pub fn run(command: &mut Command) -> Ran {
+    let output = command.output().unwrap();
+    let ran = Ran {
+        status: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    };
+    for text in [&ran.out, &ran.err] {
+        assert!(!text.contains('\x1b'), "no colours where no terminal is: {text}");
+        assert!(!text.contains("AGE-SECRET-KEY") || command.get_args().any(|word| word == "keygen"));
+    }
+    ran
+}
+
+impl Ran {
+    /// It was done.
+    pub fn done(self) -> Self {
+        assert_eq!(self.status, 0, "{self:?}");
+        self
+    }
+
+    /// It failed in this way, and says what happened and what to do.
+    pub fn failed(self, status: i32, what: &str) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        assert!(self.err.contains("error: ") && self.err.contains(what), "{self:?}");
+        assert!(self.err.contains(" next: "), "{self:?}");
+        self
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out).unwrap()
+    }
+}
+
+/// Flips a bit of page `page_no` of a database with pages of 4096 bytes.
+pub fn flip_page(path: &Path, page_no: usize) {
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[65536 + (page_no - 1) * 4096 + 100] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// For statements whose rows nobody wants.
+pub struct Ignored;
+
+impl Rows for Ignored {
+    fn begin(&mut self, _: &[String]) {}
+
+    fn row(&mut self, _: Vec<Cell>) -> bool {
+        true
+    }
+
+    fn end(&mut self) {}
+}

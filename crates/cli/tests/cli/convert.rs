@@ -1,0 +1,185 @@
+//! `selenite encrypt` and `selenite decrypt`.
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::bench::{Bench, NOTES};
+
+fn holds(path: &std::path::Path, needle: &[u8]) -> bool {
+    let bytes = std::fs::read(path).unwrap();
+    bytes.windows(needle.len()).any(|window| window == needle)
+}
+
+#[test]
+fn a_database_is_encrypted_used_and_decrypted() {
+    let (bench, path) = Bench::encrypted();
+    assert!(!holds(&path, b"a secret of ours"));
+    let sql = "SELECT count(*), max(text) FROM note";
+    let rows = bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done().out;
+    assert_eq!(rows, "500\ta secret of ours 99\n");
+    let ran = bench.run(&["-i", "key.txt", "decrypt", "app.db"]).done();
+    assert!(ran.out.contains("1 table, 500 rows: every value compared"), "{ran:?}");
+    assert!(holds(&path, b"a secret of ours"));
+    assert_eq!(bench.names(), ["app.db"]);
+}
+
+#[test]
+fn encrypting_says_who_opens_it_and_what_is_left_on_the_disk() {
+    let bench = Bench::new();
+    bench.plain("app.db", NOTES);
+    let other = bench.recipient("other.txt");
+    let ran = bench
+        .run(&[
+            "-i",
+            "key.txt",
+            "encrypt",
+            "app.db",
+            "--cipher",
+            "aegis_128x4",
+            "-r",
+            &other,
+        ])
+        .done();
+    for word in ["app.db", "AEGIS_128X4", "500 rows", &other, &bench.recipient("key.txt")] {
+        assert!(ran.out.contains(word), "{word}: {ran:?}");
+    }
+    assert!(
+        ran.err
+            .contains("Freed blocks of the old file still hold its contents in clear"),
+        "{ran:?}"
+    );
+    bench.run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"]).done();
+}
+
+#[test]
+fn to_a_new_file_overwrites_nothing() {
+    let (bench, _) = Bench::encrypted();
+    bench
+        .run(&["-i", "key.txt", "decrypt", "app.db", "--to", "clear.db"])
+        .done();
+    bench
+        .run(&["-i", "key.txt", "decrypt", "app.db", "--to", "clear.db"])
+        .failed(1, "clear.db: exists already");
+    let ran = bench
+        .run(&["-i", "key.txt", "encrypt", "clear.db", "--to", "again.db"])
+        .done();
+    assert!(!ran.err.contains("Freed blocks"), "{ran:?}");
+    assert_eq!(bench.names(), ["again.db", "app.db", "clear.db"]);
+}
+
+#[test]
+fn each_way_to_fail_has_its_exit_status() {
+    let (bench, path) = Bench::encrypted();
+    bench.plain("clear.db", NOTES);
+    std::fs::write(bench.path("noise.db"), [b'x'; 9000]).unwrap();
+    bench
+        .run(&["-i", "key.txt", "encrypt", "app.db"])
+        .failed(1, "encrypted already");
+    bench
+        .run(&["-i", "key.txt", "decrypt", "clear.db"])
+        .failed(3, "not encrypted");
+    bench
+        .run(&["-i", "key.txt", "encrypt", "noise.db"])
+        .failed(3, "not encrypted");
+    bench.run(&["encrypt", "clear.db"]).failed(4, "no key");
+    bench.run(&["decrypt", "app.db"]).failed(4, "no key");
+    bench
+        .run(&["-i", "other.txt", "decrypt", "app.db"])
+        .failed(4, "none of the keys given");
+    bench
+        .run(&["-i", "key.txt", "encrypt", "missing.db"])
+        .failed(6, "missing.db");
+    bench
+        .run(&["-i", "missing.txt", "encrypt", "clear.db"])
+        .failed(6, "missing.txt");
+    crate::bench::flip_page(&path, 2);
+    bench.run(&["-i", "key.txt", "decrypt", "app.db"]).failed(5, "page 2");
+    assert_eq!(bench.names(), ["app.db", "clear.db", "noise.db"]);
+}
+
+#[test]
+fn a_database_in_use_is_exit_status_7_and_stays_as_it_is() {
+    for (mode, sql) in [
+        ("DELETE", "BEGIN; SELECT count(*) FROM note"),
+        ("DELETE", "BEGIN IMMEDIATE"),
+        ("WAL", "SELECT count(*) FROM note"),
+    ] {
+        let bench = Bench::new();
+        let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
+        let before = std::fs::read(&path).unwrap();
+        let user = rusqlite::Connection::open(&path).unwrap();
+        user.execute_batch(sql).unwrap();
+        bench
+            .run(&["-i", "key.txt", "encrypt", "app.db"])
+            .failed(7, "app.db: in use");
+        assert!(
+            bench.names().iter().all(|name| !name.contains("selenite-tmp")),
+            "{:?}",
+            bench.names()
+        );
+        user.execute_batch("UPDATE note SET text = text").unwrap();
+        drop(user);
+        // Only now: closing the file any earlier would give up this process's locks (fcntl(2)).
+        assert_eq!(std::fs::read(&path).unwrap().len(), before.len(), "{mode} {sql}");
+    }
+}
+
+/// An application may have taught its SQLite an order of texts that nobody else knows.
+#[test]
+fn a_collation_of_the_application_is_an_error_that_says_what_to_do() {
+    let bench = Bench::new();
+    let path = bench.plain(
+        "app.db",
+        "CREATE TABLE name (a TEXT COLLATE NOCASE); INSERT INTO name VALUES ('x'), ('y');
+         CREATE INDEX by_name ON name (a); PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'HOUSE');",
+    );
+    let before = std::fs::read(&path).unwrap();
+    bench
+        .run(&["-i", "key.txt", "encrypt", "app.db"])
+        .failed(1, "no such collation sequence: HOUSE");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(bench.names(), ["app.db"]);
+}
+
+/// Readers go on, and so does the one who copies.
+#[test]
+fn to_a_new_file_works_beside_a_reader() {
+    let bench = Bench::new();
+    let path = bench.plain("app.db", NOTES);
+    let user = rusqlite::Connection::open(&path).unwrap();
+    user.execute_batch("BEGIN; SELECT count(*) FROM note").unwrap();
+    bench
+        .run(&["-i", "key.txt", "encrypt", "app.db", "--to", "new.db"])
+        .done();
+}
+
+#[test]
+fn ctrl_c_leaves_the_database_and_nothing_else() {
+    let bench = Bench::new();
+    let path = bench.plain(
+        "app.db",
+        "CREATE TABLE note (a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)
+         INSERT INTO note SELECT hex(zeroblob(100)) FROM n;",
+    );
+    let before = std::fs::metadata(&path).unwrap().len();
+    let child = bench
+        .command(&["-i", "key.txt", "encrypt", "app.db"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // As soon as it has begun to write.
+    while !bench.names().iter().any(|name| name.contains("selenite-tmp")) {
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("error: interrupted"));
+    assert_eq!(bench.names(), ["app.db"]);
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), before);
+    let text: String = rusqlite::Connection::open(&path)
+        .unwrap()
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(text, "ok");
+}

@@ -1,0 +1,85 @@
+//! What the command says of itself.
+
+use crate::bench::{Bench, run};
+
+#[test]
+fn every_command_shows_an_example() {
+    let bench = Bench::new();
+    for command in [
+        vec![],
+        vec!["keygen"],
+        vec!["encrypt"],
+        vec!["decrypt"],
+        vec!["status"],
+        vec!["verify"],
+        vec!["exec"],
+        vec!["keys"],
+        vec!["keys", "list"],
+        vec!["keys", "add"],
+        vec!["keys", "remove"],
+        vec!["keys", "replace"],
+        vec!["keys", "renew"],
+        vec!["keys", "pin"],
+    ] {
+        let mut words = command.clone();
+        words.push("--help");
+        let help = bench.run(&words).done().out;
+        assert!(help.contains("Example:\n  selenite "), "{command:?}: {help}");
+        assert!(help.lines().all(|line| line.len() <= 120), "{command:?}: {help}");
+    }
+    assert!(bench.run(&["--help"]).out.contains("130  interrupted"));
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let version = Bench::new().run(&["--version"]).done().out;
+    assert_eq!(version, format!("selenite {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn wrong_usage_is_exit_status_2() {
+    let bench = Bench::new();
+    for words in [
+        vec![],
+        vec!["encrpyt", "app.db"],
+        vec!["encrypt"],
+        vec!["encrypt", "app.db", "--cipher", "ROT13"],
+        vec!["exec", "app.db", "SELECT 1", "--page-size", "1000", "--create"],
+    ] {
+        let ran = bench.run(&words);
+        assert_eq!(ran.status, 2, "{words:?}: {ran:?}");
+    }
+    bench.plain("app.db", "CREATE TABLE t (a)");
+    bench
+        .run(&["-i", "key.txt", "encrypt", "app.db", "--cipher", "none"])
+        .failed(2, "NONE encrypts nothing");
+    bench
+        .run(&["-i", "key.txt", "encrypt", "app.db", "--cipher", "triple_des_3key"])
+        .failed(2, "deprecated");
+}
+
+/// Somebody pastes the key itself where its file should be named.
+#[test]
+fn a_secret_key_in_an_argument_is_not_repeated() {
+    let bench = Bench::new();
+    bench.plain("app.db", "CREATE TABLE t (a)");
+    let ran = run(&mut bench.command(&["-i", "AGE-SECRET-KEY-1QQQQQQ", "encrypt", "app.db"]));
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(!format!("{ran:?}").contains("1QQQQQQ"), "{ran:?}");
+}
+
+#[test]
+fn keygen_writes_a_key_once_and_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new();
+    let mode = std::fs::metadata(bench.path("key.txt")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let before = std::fs::read(bench.path("key.txt")).unwrap();
+    bench.run(&["keygen", "-o", "key.txt"]).failed(6, "key.txt");
+    assert_eq!(std::fs::read(bench.path("key.txt")).unwrap(), before);
+    let ran = bench.run(&["keygen"]).done();
+    assert!(
+        ran.out.contains("AGE-SECRET-KEY-1") && ran.err.starts_with("public key: age1"),
+        "{ran:?}"
+    );
+}

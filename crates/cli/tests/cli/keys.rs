@@ -1,0 +1,158 @@
+//! `selenite keys`.
+
+use selenite_engine::Database;
+use selenite_engine::storage::Disk;
+
+use crate::bench::{Bench, Ignored, run};
+
+fn slots(bench: &Bench) -> Vec<(String, String)> {
+    let json = bench.run(&["keys", "list", "app.db", "--json"]).done().json();
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let slots = json["slots"].as_array().unwrap();
+    slots
+        .iter()
+        .map(|slot| (text(&slot["id"]), text(&slot["label"])))
+        .collect()
+}
+
+#[test]
+fn keys_are_listed_added_replaced_and_removed() {
+    let (bench, _) = Bench::encrypted();
+    let other = bench.recipient("other.txt");
+    let text = bench.run(&["keys", "list", "app.db"]).done().out;
+    assert!(text.contains(&bench.recipient("key.txt")), "{text}");
+
+    let add = [
+        "-i",
+        "key.txt",
+        "keys",
+        "add",
+        "app.db",
+        &other,
+        "--label",
+        "backup host",
+    ];
+    let ran = bench.run(&add).done();
+    assert!(
+        ran.out.contains("added key slot ") && ran.out.contains(" ms\n"),
+        "{ran:?}"
+    );
+    bench.run(&add).failed(2, "has a key slot already");
+    let listed = slots(&bench);
+    assert_eq!((listed.len(), listed[1].1.as_str()), (2, "backup host"));
+
+    let remove = ["-i", "other.txt", "keys", "remove", "app.db", &listed[0].0[..8]];
+    let ran = bench.run(&remove).done();
+    assert!(ran.err.contains("keys renew"), "{ran:?}");
+    bench
+        .run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"])
+        .failed(4, "none of the keys given");
+    bench
+        .run(&["-i", "other.txt", "keys", "remove", "app.db", &listed[1].0])
+        .failed(1, "slot");
+    bench
+        .run(&["-i", "other.txt", "keys", "remove", "app.db", "zz"])
+        .failed(2, "zz");
+
+    let own = bench.recipient("key.txt");
+    bench
+        .run(&["-i", "other.txt", "keys", "replace", "app.db", &listed[1].0, &own])
+        .done();
+    bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"]).done();
+    bench
+        .run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"])
+        .failed(4, "none of the keys given");
+    bench.plain("clear.db", "CREATE TABLE t (a)");
+    bench.run(&["keys", "list", "clear.db"]).failed(3, "not encrypted");
+}
+
+#[test]
+fn renewing_keeps_whoever_can_be_asked_and_drops_others_only_if_told() {
+    let (bench, _) = Bench::encrypted();
+    std::fs::write(bench.path("phrase.txt"), "correct horse battery staple\n").unwrap();
+    bench
+        .run(&["-i", "key.txt", "keys", "add", "app.db", "passphrase:phrase.txt"])
+        .done();
+    let renew = ["-i", "key.txt", "keys", "renew", "app.db"];
+    bench.run(&renew).failed(1, "(passphrase)");
+    let ran = bench
+        .run(&[
+            "-i",
+            "key.txt",
+            "keys",
+            "renew",
+            "app.db",
+            "-r",
+            "passphrase:phrase.txt",
+        ])
+        .done();
+    assert!(ran.out.contains("new master key, commitment "), "{ran:?}");
+    bench
+        .run(&["-i", "passphrase:phrase.txt", "exec", "app.db", "SELECT 1"])
+        .done();
+    let ran = bench
+        .run(&["-i", "key.txt", "keys", "renew", "app.db", "--drop"])
+        .done();
+    assert!(ran.out.contains("dropped key slot "), "{ran:?}");
+    bench
+        .run(&["-i", "passphrase:phrase.txt", "exec", "app.db", "SELECT 1"])
+        .failed(4, "none of the keys");
+}
+
+#[test]
+fn a_pinned_database_is_refused_with_another_master_key_and_renewing_pins_anew() {
+    let (bench, path) = Bench::encrypted();
+    bench.run(&["-i", "key.txt", "keys", "pin", "app.db"]).done();
+    let status = bench.run(&["-i", "key.txt", "status", "app.db"]).done().out;
+    assert!(status.contains("pinned       yes"), "{status}");
+    let old = std::fs::read(&path).unwrap();
+    let ran = bench.run(&["-i", "key.txt", "keys", "renew", "app.db"]).done();
+    assert!(ran.out.contains("pinned anew in "), "{ran:?}");
+    bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"]).done();
+    // The file as it was before: the same database, under the master key that was taken out of service.
+    std::fs::write(&path, old).unwrap();
+    bench
+        .run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"])
+        .failed(4, "another master key");
+    bench
+        .run(&["-i", "key.txt", "keys", "pin", "app.db"])
+        .failed(4, "another master key");
+    bench
+        .run(&["-i", "key.txt", "keys", "pin", "app.db", "--replace"])
+        .done();
+    bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"]).done();
+}
+
+#[test]
+fn the_identity_comes_from_the_argument_then_the_environment_then_the_configuration() {
+    let (bench, _) = Bench::encrypted();
+    let sql = ["exec", "app.db", "SELECT 1"];
+    run(bench.command(&sql).env("SELENITE_IDENTITY", "key.txt")).done();
+    run(bench.command(&sql).env("SELENITE_IDENTITY", "other.txt")).failed(4, "none of the keys given");
+    let words = ["-i", "key.txt", "exec", "app.db", "SELECT 1"];
+    run(bench.command(&words).env("SELENITE_IDENTITY", "other.txt")).done();
+    std::fs::create_dir_all(bench.path(".config/selenite")).unwrap();
+    let config = format!("identity = {:?}\n", bench.path("key.txt"));
+    std::fs::write(bench.path(".config/selenite/config.toml"), config).unwrap();
+    bench.run(&sql).done();
+    run(bench.command(&sql).env("SELENITE_IDENTITY", "other.txt")).failed(4, "none of the keys given");
+}
+
+#[test]
+fn a_writer_makes_keys_busy_and_a_reader_does_not() {
+    let (bench, path) = Bench::encrypted();
+    let access = bench.access();
+    let user = Database::open(&Disk, &path, &access).unwrap();
+    let other = bench.recipient("other.txt");
+    let add = ["-i", "key.txt", "keys", "add", "app.db", &other];
+    user.run("BEGIN IMMEDIATE", &mut Ignored).unwrap();
+    bench.run(&add).failed(7, "app.db: in use");
+    user.run("ROLLBACK; BEGIN; SELECT count(*) FROM note", &mut Ignored)
+        .unwrap();
+    bench.run(&add).done();
+    user.run(
+        "SELECT count(*) FROM note; COMMIT; INSERT INTO note VALUES (9999, 'x')",
+        &mut Ignored,
+    )
+    .unwrap();
+}

@@ -1,0 +1,158 @@
+//! `selenite status` and `selenite verify`.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use selenite_engine::Database;
+use selenite_engine::storage::Disk;
+
+use crate::bench::{Bench, Ignored, NOTES, flip_page};
+
+#[test]
+fn status_needs_no_key_and_says_so() {
+    let (bench, _) = Bench::encrypted();
+    let without = bench.run(&["status", "app.db"]).done().out;
+    for word in [
+        "encrypted    yes",
+        "not checked: no key",
+        "AES_256",
+        "steady",
+        &bench.recipient("key.txt"),
+    ] {
+        assert!(without.contains(word), "{word}: {without}");
+    }
+    let with = bench.run(&["-i", "key.txt", "status", "app.db"]).done().out;
+    assert!(with.contains("authentic    yes, opened by key slot "), "{with}");
+    bench.plain("clear.db", NOTES);
+    let clear = bench.run(&["status", "clear.db"]).done().out;
+    assert!(clear.contains("encrypted  no"), "{clear}");
+    std::fs::write(bench.path("noise.db"), [b'x'; 9000]).unwrap();
+    bench.run(&["status", "noise.db"]).failed(3, "no database");
+    bench.run(&["status", "missing.db"]).failed(6, "missing.db");
+}
+
+#[test]
+fn status_in_json_has_everything() {
+    let (bench, path) = Bench::encrypted();
+    let json = bench
+        .run(&["-i", "key.txt", "status", "app.db", "--json"])
+        .done()
+        .json();
+    assert_eq!(json["encrypted"], true);
+    assert_eq!(json["files"][0]["size"], std::fs::metadata(path).unwrap().len());
+    let superblock = &json["superblock"];
+    assert_eq!(
+        (&superblock["authentic"], &superblock["pinned"]),
+        (&true.into(), &false.into())
+    );
+    assert_eq!(
+        (&superblock["suite"], &superblock["page_size"]),
+        (&"AES_256".into(), &4096.into())
+    );
+    assert_eq!(superblock["slots"][0]["who"], bench.recipient("key.txt"));
+    assert_eq!(superblock["opened_by"], superblock["slots"][0]["id"]);
+    assert_eq!(superblock["epochs"][0]["epoch"], 1);
+    bench.plain("clear.db", NOTES);
+    let json = bench.run(&["status", "clear.db", "--json"]).done().json();
+    assert_eq!(
+        (&json["encrypted"], &json["superblock"]),
+        (&false.into(), &serde_json::Value::Null)
+    );
+}
+
+#[test]
+fn verify_finds_all_well() {
+    let (bench, _) = Bench::encrypted();
+    let text = bench.run(&["-i", "key.txt", "verify", "app.db"]).done().out;
+    assert!(text.contains("all of it") && text.contains("integrity  ok"), "{text}");
+    let json = bench
+        .run(&["-i", "key.txt", "verify", "app.db", "--json"])
+        .done()
+        .json();
+    assert_eq!((&json["authentic"], &json["bad_count"]), (&true.into(), &0.into()));
+    assert_eq!(json["integrity_check"], serde_json::json!([]));
+    assert!(json["page_count"].as_u64().unwrap() > 3);
+    let physical = ["-i", "key.txt", "verify", "app.db", "--physical-only", "--json"];
+    assert_eq!(
+        bench.run(&physical).done().json()["integrity_check"],
+        serde_json::Value::Null
+    );
+    bench.run(&["verify", "app.db"]).failed(4, "no key");
+    bench
+        .run(&["-i", "other.txt", "verify", "app.db"])
+        .failed(4, "none of the keys given");
+}
+
+#[test]
+fn verify_lists_bad_pages_on_standard_error() {
+    let (bench, path) = Bench::encrypted();
+    flip_page(&path, 2);
+    flip_page(&path, 5);
+    for words in [
+        vec!["-i", "key.txt", "verify", "app.db"],
+        vec!["-i", "key.txt", "verify", "app.db", "--physical-only"],
+    ] {
+        let ran = bench.run(&words).failed(5, "2 places not authentic");
+        assert!(
+            ran.err.starts_with("page 2: ") && ran.err.contains("\npage 5: "),
+            "{ran:?}"
+        );
+        assert!(ran.out.contains("no: 2 bad places"), "{ran:?}");
+    }
+    let json = bench
+        .run(&["-i", "key.txt", "verify", "app.db", "--json"])
+        .failed(5, "2 places")
+        .json();
+    assert_eq!(json["bad"][1]["page"], 5);
+    assert_eq!(json["bad"][1]["file"], "database");
+}
+
+/// Two authentic halves that do not fit: the pages are what was written, at different times.
+#[test]
+fn verify_finds_an_old_page_by_the_integrity_check() {
+    let (bench, path) = Bench::encrypted();
+    let old = std::fs::read(&path).unwrap();
+    let sql =
+        "DELETE FROM note WHERE id > 10; CREATE TABLE more (a); INSERT INTO more SELECT randomblob(900) FROM note";
+    bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    let mut new = std::fs::read(&path).unwrap();
+    new[65536 + 4096..65536 + 2 * 4096].copy_from_slice(&old[65536 + 4096..65536 + 2 * 4096]);
+    std::fs::write(&path, new).unwrap();
+    bench
+        .run(&["-i", "key.txt", "verify", "app.db", "--physical-only"])
+        .done();
+    let ran = bench
+        .run(&["-i", "key.txt", "verify", "app.db"])
+        .failed(5, "no sound database");
+    assert!(ran.out.contains("all of it"), "{ran:?}");
+}
+
+/// What is read while it is written is read again, and not taken for bad.
+#[test]
+fn verify_finds_nothing_bad_while_others_write() {
+    for mode in ["WAL", "DELETE"] {
+        let (bench, path) = Bench::encrypted();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let database = Database::open(&Disk, &path, &bench.access()).unwrap();
+                let setup =
+                    format!("PRAGMA journal_mode = {mode}; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 20");
+                database.run(&setup, &mut Ignored).unwrap();
+                while !done.load(Ordering::Relaxed) {
+                    let sql = "INSERT INTO note (text) VALUES (hex(randomblob(2000)));
+                               UPDATE note SET text = hex(randomblob(100)) WHERE id % 10 = abs(random()) % 10;
+                               DELETE FROM note WHERE id > 500 AND (SELECT count(*) FROM note) > 800";
+                    database.run(sql, &mut Ignored).unwrap();
+                }
+            });
+            for _ in 0..15 {
+                let ran = bench.run(&["-i", "key.txt", "verify", "app.db", "--physical-only"]);
+                if ran.status != 0 {
+                    done.store(true, Ordering::Relaxed);
+                }
+                ran.done();
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+    }
+}

@@ -1,0 +1,10 @@
+//! The `selenite` command, run as its users run it.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod bench;
+mod convert;
+mod exec;
+mod help;
+mod keys;
+mod look;

@@ -1,0 +1,11 @@
+//! The engine by its public API, on temporary folders.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod conversion;
+mod keys;
+mod kill;
+mod locks;
+mod pausing;
+mod support;
+mod verify;

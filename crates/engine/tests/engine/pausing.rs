@@ -1,0 +1,93 @@
+//! A disk that tells somebody before each thing it does.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use selenite_engine::storage::{Attributes, Disk, ReadAt, Storage};
+use selenite_engine::{Observer, Progress, Watch};
+
+/// Is told of every step of an operation, by name.
+pub trait Steps: Send + Sync + 'static {
+    fn step(&self, name: &str);
+}
+
+/// The disk of this machine, with somebody who is told.
+pub struct Pausing<S>(pub Arc<S>);
+
+impl<S: Steps> Storage for Pausing<S> {
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        self.0.step("real_path");
+        Disk.real_path(path)
+    }
+
+    fn attributes(&self, path: &Path) -> io::Result<Attributes> {
+        self.0.step("attributes");
+        Disk.attributes(path)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        self.0.step("list");
+        Disk.list(folder)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<()> {
+        self.0.step("create");
+        Disk.create(path)
+    }
+
+    fn set_owner_and_mode(&self, path: &Path, attributes: &Attributes) -> io::Result<()> {
+        self.0.step("set_owner_and_mode");
+        Disk.set_owner_and_mode(path, attributes)
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        self.0.step("sync_file");
+        Disk.sync_file(path)
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        self.0.step("sync_folder");
+        Disk.sync_folder(folder)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.step("rename");
+        Disk.rename(from, to)?;
+        self.0.step("renamed");
+        Ok(())
+    }
+
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.step("rename_new");
+        Disk.rename_new(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.step("remove");
+        Disk.remove(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        self.0.step("open");
+        Disk.open(path)
+    }
+}
+
+struct Told<S>(Arc<S>);
+
+impl<S: Steps> Observer for Told<S> {
+    fn progress(&self, progress: Progress) {
+        self.0.step(&format!("{:?}", progress.phase));
+    }
+
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// Tells the same one of progress, too.
+pub fn watch<S: Steps>(steps: &Arc<S>) -> Watch {
+    Watch::new(Arc::new(Told(steps.clone())))
+}
