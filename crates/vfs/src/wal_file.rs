@@ -8,6 +8,9 @@
 //! W3. A key that is not at hand never ends the log: committed transactions would be thrown away (FORMAT 6.4).
 //! W4. No frame of a commit keeps a block of zeros, not even where SQLite forgets it (`sign_forgotten`).
 
+mod own;
+mod signature;
+
 use std::any::Any;
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -24,6 +27,7 @@ use crate::ffi::{Code, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegio
 use crate::role::Role;
 use crate::sealer::Sealer;
 use crate::view::View;
+use own::Own;
 
 /// An open WAL.
 pub struct WalFile {
@@ -39,61 +43,6 @@ pub struct WalFile {
     frame: Vec<u8>,
     /// The opened page, where SQLite wants a part of it.
     page: Vec<u8>,
-}
-
-/// The frames that this connection wrote in its present transaction.
-///
-/// Under one hold of the write lock, that is: frames that were rolled back may be another's by now. In exclusive mode
-/// there is one hold; then a frame behind a commit begins the next transaction.
-#[derive(Default)]
-struct Own {
-    frames: Option<(u64, u64)>,
-    /// The first that was written with a block of zeros.
-    unsigned: Option<u64>,
-    /// The one that ends the transaction.
-    commit: Option<u64>,
-    write_count: u64,
-}
-
-impl Own {
-    fn note(&mut self, frame: u64, header: &FrameHeader, write_count: u64) -> bool {
-        if self.write_count != write_count {
-            *self = Self {
-                write_count,
-                ..Self::default()
-            };
-        }
-        let begins = match self.frames {
-            Some((first, last)) if self.commit.is_none_or(|commit| frame <= commit) => {
-                self.frames = Some((first.min(frame), last.max(frame)));
-                false
-            }
-            Some(_) | None => {
-                *self = Self {
-                    frames: Some((frame, frame)),
-                    write_count,
-                    ..Self::default()
-                };
-                true
-            }
-        };
-        if header.block == UNSIGNED {
-            self.unsigned = Some(self.unsigned.map_or(frame, |first| first.min(frame)));
-        }
-        if header.commit_size != 0 {
-            self.commit = Some(frame);
-        }
-        begins
-    }
-
-    /// The first frame without a signature, and the one that ends the transaction, once there is one.
-    fn unsigned(&self, write_count: u64) -> Option<(u64, u64)> {
-        (self.write_count == write_count).then_some((self.unsigned?, self.commit?))
-    }
-
-    fn has(&self, frame: u64, write_count: u64) -> bool {
-        self.write_count == write_count && self.frames.is_some_and(|(first, last)| first <= frame && frame <= last)
-    }
 }
 
 /// What became of a frame.
@@ -207,71 +156,6 @@ impl WalFile {
         }
         out.copy_from_slice(&header.encode()[within..within + out.len()]);
         Ok(())
-    }
-
-    /// Signs the frames of the commit under way that SQLite would leave without salts and checksums, and answers the
-    /// checksum from which it has to go on.
-    ///
-    /// Once a page was written over in place, SQLite signs all frames from that one on (`iReCksum`) when it commits, and
-    /// begins by reading the checksum of the frame before, `index`. Up to 3.40 at least, ROLLBACK TO leaves `iReCksum`
-    /// where it was, though the log was cut before it (`sqlite3WalSavepointUndo`): the frames that follow the cut then
-    /// stay unsigned, and recovery would end the log before a committed transaction.
-    fn sign_forgotten(&mut self, index: u64, view: &View) -> Result<Option<[u32; 2]>, VfsError> {
-        let Some((first, commit)) = self.own.unsigned(self.database.wal_write_count()) else {
-            return Ok(None);
-        };
-        let mut log = [0; HEADER_SIZE];
-        self.lower.read(&mut log, 0)?;
-        let log = wal::Header::parse(&log).map_err(|_| VfsError::SettingsMismatch("the header of the WAL"))?;
-        let mut checksum = match first.checked_sub(1) {
-            Some(before) => self.load_frame(before, view)?.checksum(),
-            None => log.checksum,
-        };
-        let mut page = std::mem::take(&mut self.page);
-        page.resize(view.page_bytes(), 0);
-        let mut signed = false;
-        let mut result = Ok(());
-        for frame in first..=index.min(commit) {
-            let header = match self.load_frame(frame, view) {
-                Ok(header) if header.block != UNSIGNED && !signed => {
-                    checksum = header.checksum();
-                    continue;
-                }
-                loaded => loaded,
-            };
-            signed = true;
-            let done = header.and_then(|header| self.sign(frame, header, (&log, checksum), &mut page, view));
-            match done {
-                Ok(next) => checksum = next,
-                Err(error) => {
-                    result = Err(error);
-                    break;
-                }
-            }
-        }
-        page.fill(0);
-        self.page = page;
-        result.map(|()| signed.then_some(checksum))
-    }
-
-    /// Signs the frame that was loaded as `walEncodeFrame` would, going on from `before`, and answers its checksum.
-    fn sign(
-        &mut self,
-        index: u64,
-        mut header: FrameHeader,
-        (log, before): (&wal::Header, [u32; 2]),
-        page: &mut [u8],
-        view: &View,
-    ) -> Result<[u32; 2], VfsError> {
-        self.open_loaded(header.page_no, page)?;
-        let checksum = wal::checksum(log.order, before, &header.encode()[..8]);
-        let checksum = wal::checksum(log.order, checksum, page);
-        header.sign(log.salts, checksum);
-        view.log_key
-            .seal_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
-        self.lower
-            .write(&header.encode(), wal::frame_offset(index, view.geometry.page_size()).0)?;
-        Ok(checksum)
     }
 
     /// SQLite reads header and page at once to recover a log, and to sign rewritten frames anew (W2).

@@ -1,0 +1,62 @@
+//! Which frames are this connection's own, of the transaction under way.
+
+use selenite_format::wal::FrameHeader;
+
+use super::UNSIGNED;
+
+/// The frames that this connection wrote in its present transaction.
+///
+/// Under one hold of the write lock, that is: frames that were rolled back may be another's by now. In exclusive mode
+/// there is one hold; then a frame behind a commit begins the next transaction.
+#[derive(Default)]
+pub struct Own {
+    frames: Option<(u64, u64)>,
+    /// The first that was written with a block of zeros.
+    unsigned: Option<u64>,
+    /// The one that ends the transaction.
+    commit: Option<u64>,
+    write_count: u64,
+}
+
+impl Own {
+    /// Notes a header that is written; says whether a transaction begins with it.
+    pub fn note(&mut self, frame: u64, header: &FrameHeader, write_count: u64) -> bool {
+        if self.write_count != write_count {
+            *self = Self {
+                write_count,
+                ..Self::default()
+            };
+        }
+        let begins = match self.frames {
+            Some((first, last)) if self.commit.is_none_or(|commit| frame <= commit) => {
+                self.frames = Some((first.min(frame), last.max(frame)));
+                false
+            }
+            Some(_) | None => {
+                *self = Self {
+                    frames: Some((frame, frame)),
+                    write_count,
+                    ..Self::default()
+                };
+                true
+            }
+        };
+        if header.block == UNSIGNED {
+            self.unsigned = Some(self.unsigned.map_or(frame, |first| first.min(frame)));
+        }
+        if header.commit_size != 0 {
+            self.commit = Some(frame);
+        }
+        begins
+    }
+
+    /// The first frame without a signature, and the one that ends the transaction, once there is one.
+    pub fn unsigned(&self, write_count: u64) -> Option<(u64, u64)> {
+        (self.write_count == write_count).then_some((self.unsigned?, self.commit?))
+    }
+
+    /// Whether the frame was written in the transaction under way.
+    pub fn has(&self, frame: u64, write_count: u64) -> bool {
+        self.write_count == write_count && self.frames.is_some_and(|(first, last)| first <= frame && frame <= last)
+    }
+}

@@ -1,0 +1,74 @@
+//! The salts and checksums that SQLite leaves out of frames until it commits, and those that it forgets (W4).
+
+use selenite_format::wal::{self, FrameHeader, HEADER_SIZE};
+
+use super::{UNSIGNED, WalFile};
+use crate::error::VfsError;
+use crate::view::View;
+
+impl WalFile {
+    /// Signs the frames of the commit under way that SQLite would leave without salts and checksums, and answers the
+    /// checksum from which it has to go on.
+    ///
+    /// Once a page was written over in place, SQLite signs all frames from that one on (`iReCksum`) when it commits, and
+    /// begins by reading the checksum of the frame before, `index`. Up to 3.40 at least, ROLLBACK TO leaves `iReCksum`
+    /// where it was, though the log was cut before it (`sqlite3WalSavepointUndo`): the frames that follow the cut then
+    /// stay unsigned, and recovery would end the log before a committed transaction.
+    pub(super) fn sign_forgotten(&mut self, index: u64, view: &View) -> Result<Option<[u32; 2]>, VfsError> {
+        let Some((first, commit)) = self.own.unsigned(self.database.wal_write_count()) else {
+            return Ok(None);
+        };
+        let mut log = [0; HEADER_SIZE];
+        self.lower.read(&mut log, 0)?;
+        let log = wal::Header::parse(&log).map_err(|_| VfsError::SettingsMismatch("the header of the WAL"))?;
+        let mut checksum = match first.checked_sub(1) {
+            Some(before) => self.load_frame(before, view)?.checksum(),
+            None => log.checksum,
+        };
+        let mut page = std::mem::take(&mut self.page);
+        page.resize(view.page_bytes(), 0);
+        let mut signed = false;
+        let mut result = Ok(());
+        for frame in first..=index.min(commit) {
+            let header = match self.load_frame(frame, view) {
+                Ok(header) if header.block != UNSIGNED && !signed => {
+                    checksum = header.checksum();
+                    continue;
+                }
+                loaded => loaded,
+            };
+            signed = true;
+            let done = header.and_then(|header| self.sign(frame, header, (&log, checksum), &mut page, view));
+            match done {
+                Ok(next) => checksum = next,
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        page.fill(0);
+        self.page = page;
+        result.map(|()| signed.then_some(checksum))
+    }
+
+    /// Signs the frame that was loaded as `walEncodeFrame` would, going on from `before`, and answers its checksum.
+    fn sign(
+        &mut self,
+        index: u64,
+        mut header: FrameHeader,
+        (log, before): (&wal::Header, [u32; 2]),
+        page: &mut [u8],
+        view: &View,
+    ) -> Result<[u32; 2], VfsError> {
+        self.open_loaded(header.page_no, page)?;
+        let checksum = wal::checksum(log.order, before, &header.encode()[..8]);
+        let checksum = wal::checksum(log.order, checksum, page);
+        header.sign(log.salts, checksum);
+        view.log_key
+            .seal_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
+        self.lower
+            .write(&header.encode(), wal::frame_offset(index, view.geometry.page_size()).0)?;
+        Ok(checksum)
+    }
+}
