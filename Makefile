@@ -39,6 +39,8 @@ fuzz: need-rust ## fuzz every parser for 60 s (FUZZ_SECONDS)
 
 soak: need ## run the tests that take long
 	@scripts/test.sh --ignored
+	@SELENITE_CRASH_POINTS=50000 PROPTEST_CASES=20000 cargo test --locked -p selenite-vfs --test 'crash_*' --test twins -- \
+		--nocapture
 	@SELENITE_SOAK=1 tests/clients/run.sh -k 4_gib
 
 bench: need-python build ## compare each suite with stock SQLite

@@ -49,7 +49,7 @@ impl<'a> Scenario<'a> {
             origin: Image::default(),
             namespace: Namespace::AtFolderSync,
             density: Density::USUAL,
-            point_count: 3000,
+            point_count: 2000,
             prepare: &|_| (),
             check,
         }
