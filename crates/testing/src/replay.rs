@@ -286,3 +286,61 @@ impl Seen {
         self.0.insert((image, acknowledged))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// A file of 1024 synced bytes of 1, over which 1024 of 2 are written; and another one, made since.
+    fn crashed() -> Arc<Disk> {
+        let disk = Disk::new();
+        let mut state = disk.lock();
+        let first = state.create(Role::Main, Some("/first"));
+        state.write(first, &[1; 1024], 0).unwrap();
+        state.sync(first, true).unwrap();
+        let second = state.create(Role::Journal, Some("/second"));
+        state.write(second, b"second", 0).unwrap();
+        state.sync(second, false).unwrap();
+        state.write(first, &[2; 1024], 0).unwrap();
+        drop(state);
+        disk
+    }
+
+    fn image(namespace: Namespace, tear: Tear) -> Image {
+        let disk = crashed();
+        let log = disk.log();
+        let mut replay = Replay::new(&disk, &log, namespace);
+        replay.advance(log.len());
+        replay.image(tear).0
+    }
+
+    #[test]
+    fn what_was_synced_is_kept_and_the_rest_is_as_the_tear_says() {
+        let first = |tear| image(Namespace::AtOnce, tear).bytes("/first");
+        assert_eq!(first(Tear::None), [1; 1024]);
+        assert_eq!(first(Tear::All), [2; 1024]);
+        assert_eq!(first(Tear::Head(100)), [[2; 100].as_slice(), &[1; 924]].concat());
+        assert_eq!(first(Tear::Tail(100)), [[1; 100].as_slice(), &[2; 924]].concat());
+    }
+
+    #[test]
+    fn a_name_is_durable_with_its_folder_only() {
+        let has = |namespace, tear| image(namespace, tear).files.contains_key("/second");
+        assert!(!has(Namespace::AtFolderSync, Tear::None));
+        assert!(has(Namespace::AtFolderSync, Tear::All));
+        assert!(has(Namespace::AtOnce, Tear::None));
+    }
+
+    #[test]
+    fn seeds_keep_and_drop_whole_sectors() {
+        let mut seen = BTreeSet::new();
+        for seed in 0..64 {
+            let bytes = image(Namespace::AtOnce, Tear::Sectors(seed)).bytes("/first");
+            assert!(bytes.chunks(512).all(|sector| sector == [sector[0]; 512]));
+            seen.insert((bytes[0], bytes[1023]));
+        }
+        assert_eq!(seen.len(), 4, "{seen:?}");
+    }
+}
