@@ -9,8 +9,8 @@ use selenite_engine::{Access, EngineError, PageSize, Suite};
 #[derive(Parser)]
 #[command(name = "selenite", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Where the identity is that opens the database: PATH, age:PATH, raw:PATH, passphrase:PATH or command:NAME.
-    /// Otherwise SELENITE_IDENTITY says it, then `identity` in the configuration file.
+    /// Whose identity opens the database: PATH, age:PATH, raw:PATH, passphrase:PATH or command:NAME
+    /// [default: SELENITE_IDENTITY, then the configuration file]
     // Not clap's to parse: it would repeat a secret key that stands here by mistake.
     #[arg(long, short, global = true, value_name = "SPEC")]
     pub identity: Option<String>,
@@ -248,8 +248,9 @@ Example:
   selenite --identity key.txt encrypt app.db
   selenite --identity key.txt exec app.db \"SELECT count(*) FROM note\"
 
-Exit status: 0 done, 1 anything else, 2 usage, 3 not encrypted, 4 no key or wrong key, 5 data refused,
-6 input/output, 7 busy, 130 interrupted.";
+Exit status:
+  0  done           2  usage          4  no key or wrong key  6  input/output  130  interrupted
+  1  anything else  3  not encrypted  5  data refused         7  busy";
 
 #[cfg(test)]
 mod tests {

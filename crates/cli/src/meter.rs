@@ -70,14 +70,15 @@ impl Meter {
 
     fn line(&self, shown: &Shown, progress: Progress) {
         let name = name(progress.phase);
+        let total = crate::lines::bytes(progress.total);
         if progress.total == 0 {
-            if shown.phase != Some(progress.phase) {
-                eprintln!("{name} ...");
-            }
-            return;
+            eprintln!("{name} ...");
+        } else if shown.phase == Some(progress.phase) {
+            let percent = u128::from(progress.done) * 100 / u128::from(progress.total);
+            eprintln!("{name} {total}: {percent} %");
+        } else {
+            eprintln!("{name} {total} ...");
         }
-        let percent = u128::from(progress.done) * 100 / u128::from(progress.total);
-        eprintln!("{name}: {percent} % of {}", crate::lines::bytes(progress.total));
     }
 }
 

@@ -48,11 +48,11 @@ impl RawFile {
     /// # Errors
     /// As [`RawFile::open`].
     pub fn open_if_there(storage: &dyn Storage, path: &Path) -> Result<Option<Self>, EngineError> {
-        match storage.attributes(path) {
-            Ok(attributes) if attributes.size > 0 => Self::open(storage, path).map(Some),
-            Ok(_) => Ok(None),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(io_error("read", path)(error)),
+        let is_missing = |error: &EngineError| matches!(error, EngineError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound);
+        match Self::open(storage, path) {
+            Ok(file) => Ok((file.size()? > 0).then_some(file)),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

@@ -11,6 +11,11 @@ use crate::error::Class;
 ///
 /// SQLite has only numbers for what our VFS says; the words are in `selenite_last_error()`.
 pub fn translate(error: rusqlite::Error, path: &Path) -> EngineError {
+    translate_either(error, path, None)
+}
+
+/// The same for a statement that reads one database and writes another.
+pub fn translate_either(error: rusqlite::Error, path: &Path, other: Option<&Path>) -> EngineError {
     let code = error.sqlite_error().map_or(0, |failure| failure.extended_code);
     let message = error.to_string();
     match code & 0xff {
@@ -24,7 +29,9 @@ pub fn translate(error: rusqlite::Error, path: &Path) -> EngineError {
         _ => {}
     }
     let class = class_of(code);
-    let from_vfs = is_from_vfs(code).then(|| last_error(path)).flatten();
+    let from_vfs = is_from_vfs(code)
+        .then(|| last_error(path).or_else(|| last_error(other?)))
+        .flatten();
     let (what, next) = match (from_vfs, class) {
         (Some(text), _) => split(&text),
         (None, Class::Data) => (message, "restore the file from a backup".to_owned()),

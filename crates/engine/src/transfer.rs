@@ -10,6 +10,7 @@ use selenite_format::{AutoVacuum, PageSize, RESERVE};
 use crate::content_digest::ContentDigest;
 use crate::draft::Draft;
 use crate::file_uri::FileUri;
+use crate::sqlite_error::translate_either;
 use crate::storage::Storage;
 use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Watch};
@@ -98,7 +99,7 @@ fn vacuum_into(
         stop.is_interrupted()
     })?;
     let copied = source.connection().execute("VACUUM main INTO ?1", [uri.as_str()]);
-    copied.map_err(|error| advise(source.error(error)))?;
+    copied.map_err(|error| advise(translate_either(error, source.path(), Some(target))))?;
     watch.report(Phase::Copying, total, total);
     Ok(())
 }

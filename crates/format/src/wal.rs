@@ -131,6 +131,15 @@ impl FrameHeader {
     pub fn checksum(&self) -> [u32; 2] {
         words(BLOCK_CHECKSUM.read(&self.block))
     }
+
+    /// Puts salts and checksum into the block, which is sealed after.
+    pub fn sign(&mut self, salts: [u8; 8], [first, second]: [u32; 2]) {
+        let mut checksum = [0; 8];
+        checksum[..4].copy_from_slice(&first.to_be_bytes());
+        checksum[4..].copy_from_slice(&second.to_be_bytes());
+        BLOCK_SALTS.write(&mut self.block, salts);
+        BLOCK_CHECKSUM.write(&mut self.block, checksum);
+    }
 }
 
 /// Where frame `index` lies (FORMAT 6). No file is so long that an index could overflow it.

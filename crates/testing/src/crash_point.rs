@@ -61,17 +61,22 @@ pub fn enumerate(log: &[Operation], density: Density, seed: u64) -> Vec<CrashPoi
             add_cuts(&mut tears, data.len(), density.cuts, &mut random);
         }
         for _ in 0..density.subsets {
-            tears.push(Tear::Subset(random.next()));
-            tears.push(Tear::Sectors(random.next()));
+            tears.push(Tear::Subset(random.draw()));
+            tears.push(Tear::Sectors(random.draw()));
         }
         points.extend(tears.into_iter().map(|tear| CrashPoint { position, tear }));
     }
     points
 }
 
-/// At a sector's end, and anywhere; from the front, and once from behind.
+/// In the first bytes, where magics are; at a sector's end, and anywhere. SQLite assumes that a disk writes a sector
+/// from either end (sqlite.org/atomiccommit.html#_hardware_assumptions).
 fn add_cuts(tears: &mut Vec<Tear>, size: usize, count: u64, random: &mut Random) {
     let size_of = crate::content::to_u64(size);
+    if count > 0 && size > HEAD_SIZE {
+        let cut = 1 + crate::content::to_usize(random.below(HEAD_SIZE_U64));
+        tears.extend([Tear::Head(cut), Tear::Tail(cut)]);
+    }
     for number in 0..count {
         let cut = if number % 2 == 0 && size_of > SECTOR_SIZE {
             SECTOR_SIZE * (1 + random.below((size_of - 1) / SECTOR_SIZE))
@@ -94,9 +99,11 @@ struct Named(Vec<Inode>);
 
 impl Named {
     fn of(log: &[Operation]) -> Self {
-        let nameless = log.iter().filter_map(|operation| match operation {
-            Operation::Create { inode, path: None, .. } => Some(*inode),
-            _ => None,
+        let nameless = log.iter().filter_map(|operation| {
+            if let Operation::Create { inode, path: None, .. } = operation {
+                return Some(*inode);
+            }
+            None
         });
         Self(nameless.collect())
     }
@@ -106,5 +113,8 @@ impl Named {
     }
 }
 
+/// The longest magic is that of a superblock.
+const HEAD_SIZE: usize = 16;
+const HEAD_SIZE_U64: u64 = 16;
 /// What a disk writes in one piece.
 pub(crate) const SECTOR_SIZE: u64 = 512;

@@ -44,6 +44,7 @@ pub(crate) struct State {
     faults: Faults,
     capacity: Option<u64>,
     ignored_syncs: Vec<Role>,
+    pub(crate) is_powersafe: bool,
     forgotten: Range<u64>,
     read_shim: Option<Shim>,
     write_shim: Option<Shim>,
@@ -193,6 +194,11 @@ impl Disk {
     #[must_use]
     pub fn used(&self) -> u64 {
         self.lock().used()
+    }
+
+    /// Promises powersafe overwrite (sqlite.org/psow.html): then a plain database is treated as an encrypted one is.
+    pub fn promise_powersafe_overwrite(&self) {
+        self.lock().is_powersafe = true;
     }
 
     /// A planted bug: syncs of these files are answered and not done.

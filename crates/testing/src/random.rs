@@ -21,14 +21,14 @@ impl Random {
     }
 
     /// 64 random bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
     /// A number below `end`, which is not 0.
     pub fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
+        self.draw() % end
     }
 
     /// True in `wanted` of `of` cases.
@@ -40,7 +40,7 @@ impl Random {
     pub fn bytes(&mut self, size: usize) -> Vec<u8> {
         let mut out = Vec::with_capacity(size + 8);
         while out.len() < size {
-            out.extend_from_slice(&self.next().to_le_bytes());
+            out.extend_from_slice(&self.draw().to_le_bytes());
         }
         out.truncate(size);
         out

@@ -1,6 +1,7 @@
 //! Searches all that reached a disk, at any time and in any file, for bytes that must not be there.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use memchr::memmem::Finder;
 use selenite_vfs::role::Role;
@@ -79,18 +80,28 @@ pub fn roles_of(sightings: &[Sighting], marker: usize) -> Vec<Role> {
     roles
 }
 
-/// What was written to files of one role: offset and bytes.
+/// A write: offset and bytes.
+pub type Write = (u64, Arc<[u8]>);
+
+/// What was written to files of one role.
 #[must_use]
-pub fn writes_of(disk: &Disk, wanted: Role) -> Vec<(u64, std::sync::Arc<[u8]>)> {
-    let writes = disk.log().into_iter().filter_map(|operation| match operation {
-        Operation::Write { role, offset, data, .. } if role == wanted => Some((offset, data)),
-        _ => None,
-    });
-    writes.collect()
+pub fn writes_of(disk: &Disk, wanted: Role) -> Vec<Write> {
+    let mut writes = Vec::new();
+    for operation in disk.log() {
+        if let Operation::Write { role, offset, data, .. } = operation
+            && role == wanted
+        {
+            writes.push((offset, data));
+        }
+    }
+    writes
 }
 
+/// Shows one write: after how many operations, in what file, where the bytes begin.
+type Show<'a> = &'a mut dyn FnMut(usize, Role, u64, &[u8]);
+
 /// Shows every write with `reach` bytes of its file before and behind it, as the file is then.
-fn for_each_region(disk: &Disk, reach: usize, show: &mut dyn FnMut(usize, Role, u64, &[u8])) {
+fn for_each_region(disk: &Disk, reach: usize, show: Show<'_>) {
     let mut files: BTreeMap<Inode, Content> = BTreeMap::new();
     for origin in disk.origin() {
         show(0, origin.role, 0, &origin.content.to_vec());

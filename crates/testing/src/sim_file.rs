@@ -94,7 +94,16 @@ impl File for SimFile {
         let call = match control.parse() {
             Control::SizeHint | Control::ChunkSize => Call::SizeHint,
             Control::MmapSize(size) if *size > 0 => Call::Mmap,
-            _ => return Err(Code::NOTFOUND),
+            Control::MmapSize(_)
+            | Control::Pragma(_)
+            | Control::VfsName(_)
+            | Control::CheckpointStart
+            | Control::CheckpointDone
+            | Control::PowersafeOverwrite(_)
+            | Control::Connection(_)
+            | Control::Visit(_)
+            | Control::Atomic
+            | Control::Other => return Err(Code::NOTFOUND),
         };
         self.disk.lock().enter(call, self.role, 0, 0).map_err(code_of)?;
         Err(Code::NOTFOUND)
@@ -104,9 +113,14 @@ impl File for SimFile {
         4096
     }
 
-    /// No promise at all, not even powersafe overwrite: that one Selenite has to make itself.
+    /// No promise, not even powersafe overwrite unless a test asks for it: Selenite makes that one itself.
     fn device_characteristics(&mut self) -> c_int {
-        0
+        const POWERSAFE_OVERWRITE: c_int = 0x1000;
+        if self.disk.lock().is_powersafe {
+            POWERSAFE_OVERWRITE
+        } else {
+            0
+        }
     }
 
     fn shm_map(&mut self, region: c_int, size: c_int, extend: bool) -> Result<Option<ShmRegion>, Code> {

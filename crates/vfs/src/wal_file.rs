@@ -6,6 +6,7 @@
 //!     log for the first, and is an error for the second, which would sign it anew: what this connection wrote in the
 //!     transaction under way is the second's (`Own`).
 //! W3. A key that is not at hand never ends the log: committed transactions would be thrown away (FORMAT 6.4).
+//! W4. No frame of a commit keeps a block of zeros, not even where SQLite forgets it (`sign_forgotten`).
 
 use std::any::Any;
 use std::ffi::c_int;
@@ -47,12 +48,15 @@ pub struct WalFile {
 #[derive(Default)]
 struct Own {
     frames: Option<(u64, u64)>,
-    committed: bool,
+    /// The first that was written with a block of zeros.
+    unsigned: Option<u64>,
+    /// The one that ends the transaction.
+    commit: Option<u64>,
     write_count: u64,
 }
 
 impl Own {
-    fn note(&mut self, frame: u64, commits: bool, write_count: u64) -> bool {
+    fn note(&mut self, frame: u64, header: &FrameHeader, write_count: u64) -> bool {
         if self.write_count != write_count {
             *self = Self {
                 write_count,
@@ -60,18 +64,31 @@ impl Own {
             };
         }
         let begins = match self.frames {
-            Some((first, last)) if !(self.committed && frame > last) => {
+            Some((first, last)) if self.commit.is_none_or(|commit| frame <= commit) => {
                 self.frames = Some((first.min(frame), last.max(frame)));
                 false
             }
             Some(_) | None => {
-                self.frames = Some((frame, frame));
-                self.committed = false;
+                *self = Self {
+                    frames: Some((frame, frame)),
+                    write_count,
+                    ..Self::default()
+                };
                 true
             }
         };
-        self.committed |= commits;
+        if header.block == UNSIGNED {
+            self.unsigned = Some(self.unsigned.map_or(frame, |first| first.min(frame)));
+        }
+        if header.commit_size != 0 {
+            self.commit = Some(frame);
+        }
         begins
+    }
+
+    /// The first frame without a signature, and the one that ends the transaction, once there is one.
+    fn unsigned(&self, write_count: u64) -> Option<(u64, u64)> {
+        (self.write_count == write_count).then_some((self.unsigned?, self.commit?))
     }
 
     fn has(&self, frame: u64, write_count: u64) -> bool {
@@ -182,9 +199,79 @@ impl WalFile {
         let mut bytes = [0; FRAME_HEADER_SIZE];
         self.lower
             .read(&mut bytes, wal::frame_offset(index, view.geometry.page_size()).0)?;
-        let header = open_header(index, &bytes, view).encode();
-        out.copy_from_slice(&header[within..within + out.len()]);
+        let mut header = open_header(index, &bytes, view);
+        if within == CHECKSUM_OFFSET
+            && let Some(checksum) = self.sign_forgotten(index, view)?
+        {
+            header.sign(header.salts(), checksum);
+        }
+        out.copy_from_slice(&header.encode()[within..within + out.len()]);
         Ok(())
+    }
+
+    /// Signs the frames of the commit under way that SQLite would leave without salts and checksums, and answers the
+    /// checksum from which it has to go on.
+    ///
+    /// Once a page was written over in place, SQLite signs all frames from that one on (`iReCksum`) when it commits, and
+    /// begins by reading the checksum of the frame before, `index`. Up to 3.40 at least, ROLLBACK TO leaves `iReCksum`
+    /// where it was, though the log was cut before it (`sqlite3WalSavepointUndo`): the frames that follow the cut then
+    /// stay unsigned, and recovery would end the log before a committed transaction.
+    fn sign_forgotten(&mut self, index: u64, view: &View) -> Result<Option<[u32; 2]>, VfsError> {
+        let Some((first, commit)) = self.own.unsigned(self.database.wal_write_count()) else {
+            return Ok(None);
+        };
+        let mut log = [0; HEADER_SIZE];
+        self.lower.read(&mut log, 0)?;
+        let log = wal::Header::parse(&log).map_err(|_| VfsError::SettingsMismatch("the header of the WAL"))?;
+        let mut checksum = match first.checked_sub(1) {
+            Some(before) => self.load_frame(before, view)?.checksum(),
+            None => log.checksum,
+        };
+        let mut page = std::mem::take(&mut self.page);
+        page.resize(view.page_bytes(), 0);
+        let mut signed = false;
+        let mut result = Ok(());
+        for frame in first..=index.min(commit) {
+            let header = match self.load_frame(frame, view) {
+                Ok(header) if header.block != UNSIGNED && !signed => {
+                    checksum = header.checksum();
+                    continue;
+                }
+                loaded => loaded,
+            };
+            signed = true;
+            let done = header.and_then(|header| self.sign(frame, header, (&log, checksum), &mut page, view));
+            match done {
+                Ok(next) => checksum = next,
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        page.fill(0);
+        self.page = page;
+        result.map(|()| signed.then_some(checksum))
+    }
+
+    /// Signs the frame that was loaded as `walEncodeFrame` would, going on from `before`, and answers its checksum.
+    fn sign(
+        &mut self,
+        index: u64,
+        mut header: FrameHeader,
+        (log, before): (&wal::Header, [u32; 2]),
+        page: &mut [u8],
+        view: &View,
+    ) -> Result<[u32; 2], VfsError> {
+        self.open_loaded(header.page_no, page)?;
+        let checksum = wal::checksum(log.order, before, &header.encode()[..8]);
+        let checksum = wal::checksum(log.order, checksum, page);
+        header.sign(log.salts, checksum);
+        view.log_key
+            .seal_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
+        self.lower
+            .write(&header.encode(), wal::frame_offset(index, view.geometry.page_size()).0)?;
+        Ok(checksum)
     }
 
     /// SQLite reads header and page at once to recover a log, and to sign rewritten frames anew (W2).
@@ -235,14 +322,10 @@ impl WalFile {
         out.fill(0);
         let header = self.load_frame(index, view)?;
         if !self.is_of_log(index, &header)? {
-            // Another connection may have begun the log anew since its header was read.
-            self.header = None;
-            if !self.is_of_log(index, &header)? {
-                return Err(VfsError::Unauthentic {
-                    role: Role::Wal,
-                    page_no: header.page_no.0,
-                });
-            }
+            return Err(VfsError::Unauthentic {
+                role: Role::Wal,
+                page_no: header.page_no.0,
+            });
         }
         self.open_loaded(header.page_no, out)
     }
@@ -263,7 +346,12 @@ impl WalFile {
     /// of the frames that follow zero until it signs them at the commit (`walEncodeFrame` while `iReCksum` is set).
     fn is_of_log(&mut self, index: u64, header: &FrameHeader) -> Result<bool, VfsError> {
         let is_own = self.own.has(index, self.database.wal_write_count());
-        Ok((is_own && header.block == [0; 16]) || header.salts() == self.salts()?)
+        if (is_own && header.block == UNSIGNED) || header.salts() == self.salts()? {
+            return Ok(true);
+        }
+        // Another connection may have begun the log anew since its header was read.
+        self.header = None;
+        Ok(header.salts() == self.salts()?)
     }
 
     fn salts(&mut self) -> Result<[u8; 8], VfsError> {
@@ -317,10 +405,7 @@ impl WalFile {
     fn write_frame_header(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
         let bytes: &[u8; FRAME_HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
         let mut header = FrameHeader::parse(bytes);
-        if self
-            .own
-            .note(index, header.commit_size != 0, self.database.wal_write_count())
-        {
+        if self.own.note(index, &header, self.database.wal_write_count()) {
             self.sealer.begin()?;
         }
         view.log_key
@@ -438,3 +523,7 @@ impl Drop for WalFile {
 }
 
 const FRAME_HEADER_SIZE_U64: u64 = 24;
+/// Where a frame's checksum stands in its header.
+const CHECKSUM_OFFSET: usize = 16;
+/// The block of a frame that SQLite is yet to sign.
+const UNSIGNED: [u8; 16] = [0; 16];

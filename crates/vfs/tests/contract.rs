@@ -1,4 +1,5 @@
 //! What SQLite's documentation and source ask of a VFS, clause by clause.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use rusqlite::Connection;
 use selenite_testing::disk::{BUFFER_BYTE, Tapped};

@@ -1,4 +1,5 @@
 //! What SQLite expects of a WAL file, and what it does to one: by its documentation and its source.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use rusqlite::Connection;
 use selenite_testing::{Call, Disk, KeyFile, Opening};
@@ -108,7 +109,7 @@ fn an_own_frame_that_is_not_authentic_fails_the_commit() {
         .windows(2)
         .filter(|pair| pair[0].1 != 24 && pair[1].1 == 1024)
         .map(|pair| pair[1])
-        .last()
+        .next_back()
         .unwrap();
     disk.tamper("/own-frame/main.db-wal", |content| {
         let mut byte = [0];

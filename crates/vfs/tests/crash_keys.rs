@@ -1,5 +1,6 @@
 //! Crashes while keys are changed (FORMAT 3.7): who could open the database before or can after always can, and who
 //! was shut out stays out once that was reported.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use rusqlite::Connection;
 use selenite_cipher::Secret;

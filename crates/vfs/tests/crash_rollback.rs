@@ -1,4 +1,5 @@
 //! Crashes in the rollback modes (sqlite.org/atomiccommit.html), and of everything that writes a database at once.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use rusqlite::Connection;
 use selenite_testing::{Disk, Image, KeyFile, Ledger, Opening, Run, Scenario, run};

@@ -1,4 +1,5 @@
 //! What reaches the disk in how many calls, of which size; and that no nonce is used twice.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use std::collections::HashMap;
 use std::sync::Arc;

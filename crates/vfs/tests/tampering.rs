@@ -2,6 +2,7 @@
 //!
 //! Not claimed, and not tested: that a page put back to what it once was is found (THREAT_MODEL: authentic is not the
 //! same as newest). So the log here was never checkpointed, and the journal is not damaged.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use selenite_testing::content::Content;
 use selenite_testing::ledger::Problem;

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use selenite_engine::{Access, Cell, Rows};
+
 /// A folder with two identities in it: `key.txt` and `other.txt`.
 pub struct Bench {
     folder: tempfile::TempDir,
@@ -67,6 +69,14 @@ impl Bench {
         run(&mut self.command(arguments))
     }
 
+    /// How this process opens what the command has made.
+    pub fn access(&self) -> Access {
+        Access {
+            identity: Some(format!("age:{}", self.path("key.txt").display()).parse().unwrap()),
+            ..Access::default()
+        }
+    }
+
     /// The names in the folder that are no key's and no configuration's.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
@@ -125,4 +135,17 @@ pub fn flip_page(path: &Path, page_no: usize) {
     let mut bytes = std::fs::read(path).unwrap();
     bytes[65536 + (page_no - 1) * 4096 + 100] ^= 1;
     std::fs::write(path, bytes).unwrap();
+}
+
+/// For statements whose rows nobody wants.
+pub struct Ignored;
+
+impl Rows for Ignored {
+    fn begin(&mut self, _: &[String]) {}
+
+    fn row(&mut self, _: Vec<Cell>) -> bool {
+        true
+    }
+
+    fn end(&mut self) {}
 }

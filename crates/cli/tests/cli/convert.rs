@@ -123,6 +123,24 @@ fn a_database_in_use_is_exit_status_7_and_stays_as_it_is() {
     }
 }
 
+/// An application may have taught its SQLite an order of texts that nobody else knows.
+#[test]
+fn a_collation_of_the_application_is_an_error_that_says_what_to_do() {
+    let bench = Bench::new();
+    let path = bench.plain(
+        "app.db",
+        "CREATE TABLE name (a TEXT COLLATE NOCASE); INSERT INTO name VALUES ('x'), ('y');
+         CREATE INDEX by_name ON name (a); PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, 'NOCASE', 'HOUSE');",
+    );
+    let before = std::fs::read(&path).unwrap();
+    bench
+        .run(&["-i", "key.txt", "encrypt", "app.db"])
+        .failed(1, "no such collation sequence: HOUSE");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(bench.names(), ["app.db"]);
+}
+
 /// Readers go on, and so does the one who copies.
 #[test]
 fn to_a_new_file_works_beside_a_reader() {

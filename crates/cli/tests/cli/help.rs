@@ -27,7 +27,7 @@ fn every_command_shows_an_example() {
         assert!(help.contains("Example:\n  selenite "), "{command:?}: {help}");
         assert!(help.lines().all(|line| line.len() <= 120), "{command:?}: {help}");
     }
-    assert!(bench.run(&["--help"]).out.contains("130 interrupted"));
+    assert!(bench.run(&["--help"]).out.contains("130  interrupted"));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! `selenite keys`.
 
+use selenite_engine::Database;
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Cell, Database, Rows};
 
-use crate::bench::{Bench, run};
+use crate::bench::{Bench, Ignored, run};
 
 fn slots(bench: &Bench) -> Vec<(String, String)> {
     let json = bench.run(&["keys", "list", "app.db", "--json"]).done().json();
@@ -138,25 +138,10 @@ fn the_identity_comes_from_the_argument_then_the_environment_then_the_configurat
     run(bench.command(&sql).env("SELENITE_IDENTITY", "other.txt")).failed(4, "none of the keys given");
 }
 
-struct Ignored;
-
-impl Rows for Ignored {
-    fn begin(&mut self, _: &[String]) {}
-
-    fn row(&mut self, _: Vec<Cell>) -> bool {
-        true
-    }
-
-    fn end(&mut self) {}
-}
-
 #[test]
 fn a_writer_makes_keys_busy_and_a_reader_does_not() {
     let (bench, path) = Bench::encrypted();
-    let access = Access {
-        identity: Some(format!("age:{}", bench.path("key.txt").display()).parse().unwrap()),
-        ..Access::default()
-    };
+    let access = bench.access();
     let user = Database::open(&Disk, &path, &access).unwrap();
     let other = bench.recipient("other.txt");
     let add = ["-i", "key.txt", "keys", "add", "app.db", &other];

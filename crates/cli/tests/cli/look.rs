@@ -1,6 +1,11 @@
 //! `selenite status` and `selenite verify`.
 
-use crate::bench::{Bench, NOTES, flip_page};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use selenite_engine::Database;
+use selenite_engine::storage::Disk;
+
+use crate::bench::{Bench, Ignored, NOTES, flip_page};
 
 #[test]
 fn status_needs_no_key_and_says_so() {
@@ -119,4 +124,35 @@ fn verify_finds_an_old_page_by_the_integrity_check() {
         .run(&["-i", "key.txt", "verify", "app.db"])
         .failed(5, "no sound database");
     assert!(ran.out.contains("all of it"), "{ran:?}");
+}
+
+/// What is read while it is written is read again, and not taken for bad.
+#[test]
+fn verify_finds_nothing_bad_while_others_write() {
+    for mode in ["WAL", "DELETE"] {
+        let (bench, path) = Bench::encrypted();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let database = Database::open(&Disk, &path, &bench.access()).unwrap();
+                let setup =
+                    format!("PRAGMA journal_mode = {mode}; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 20");
+                database.run(&setup, &mut Ignored).unwrap();
+                while !done.load(Ordering::Relaxed) {
+                    let sql = "INSERT INTO note (text) VALUES (hex(randomblob(2000)));
+                               UPDATE note SET text = hex(randomblob(100)) WHERE id % 10 = abs(random()) % 10;
+                               DELETE FROM note WHERE id > 500 AND (SELECT count(*) FROM note) > 800";
+                    database.run(sql, &mut Ignored).unwrap();
+                }
+            });
+            for _ in 0..15 {
+                let ran = bench.run(&["-i", "key.txt", "verify", "app.db", "--physical-only"]);
+                if ran.status != 0 {
+                    done.store(true, Ordering::Relaxed);
+                }
+                ran.done();
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+    }
 }

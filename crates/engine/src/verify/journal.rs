@@ -4,6 +4,7 @@
 //!     rollback would end it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use selenite_format::journal::{
     HEADER_SIZE, Header, RECORD_COUNT_UNKNOWN, Record, checksum, magic_from_disk, record_size, unmask_checksum,
@@ -34,8 +35,29 @@ pub fn check(
     watch: &Watch,
     findings: &mut Findings,
 ) -> Result<Option<JournalReport>, EngineError> {
+    let mut looked = (None, Vec::new());
+    for attempt in 0..LOOK_COUNT {
+        std::thread::sleep(LOOK_PAUSE * attempt);
+        looked = look(storage, path, view, watch)?;
+        if looked.1.is_empty() {
+            break;
+        }
+    }
+    let (report, bad) = looked;
+    for bad in bad {
+        findings.add(bad);
+    }
+    Ok(report)
+}
+
+fn look(
+    storage: &dyn Storage,
+    path: &Path,
+    view: &View,
+    watch: &Watch,
+) -> Result<(Option<JournalReport>, Vec<BadPage>), EngineError> {
     let Some(file) = RawFile::open_if_there(storage, path)? else {
-        return Ok(None);
+        return Ok((None, Vec::new()));
     };
     let size = file.size()?;
     let mut journal = Journal {
@@ -47,17 +69,16 @@ pub fn check(
             size,
             ..JournalReport::default()
         },
+        bad: Vec::new(),
     };
     let mut at = 0;
     while let Some(header) = journal.header(at)? {
         watch.check()?;
-        at = journal.section(&header, at, findings)?;
+        at = journal.section(&header, at)?;
     }
-    if journal.report.record_count == 0 {
-        // Finished: SQLite leaves it so in the journal modes PERSIST and TRUNCATE.
-        return Ok(None);
-    }
-    Ok(Some(journal.report))
+    // With no record it is finished: SQLite leaves it so in the journal modes PERSIST and TRUNCATE.
+    let report = (journal.report.record_count > 0).then_some(journal.report);
+    Ok((report, journal.bad))
 }
 
 struct Journal<'a> {
@@ -66,6 +87,7 @@ struct Journal<'a> {
     cipher: PageCipher,
     size: u64,
     report: JournalReport,
+    bad: Vec<BadPage>,
 }
 
 impl Journal<'_> {
@@ -88,7 +110,7 @@ impl Journal<'_> {
     }
 
     /// Checks the records behind a header; answers where the next header would be.
-    fn section(&mut self, header: &Header, at: u64, findings: &mut Findings) -> Result<u64, EngineError> {
+    fn section(&mut self, header: &Header, at: u64) -> Result<u64, EngineError> {
         let sector = u64::from(header.sector_size);
         let size = u64::try_from(record_size(self.view.geometry.page_size())).unwrap_or(u64::MAX);
         let first = at + sector;
@@ -103,7 +125,7 @@ impl Journal<'_> {
                 None => self.report.record_count += 1,
                 Some(_) if !is_synced => return Ok(self.size),
                 Some((page_no, why)) => {
-                    findings.add(BadPage {
+                    self.bad.push(BadPage {
                         origin: Origin::Journal,
                         page_no,
                         index: Some(self.report.record_count),
@@ -136,6 +158,9 @@ impl Journal<'_> {
     }
 }
 
+/// As for pages: somebody may be writing to the journal.
+const LOOK_COUNT: u32 = 3;
+const LOOK_PAUSE: Duration = Duration::from_millis(20);
 /// As SQLite has them (pager.c, readJournalHdr).
 const SECTOR_MIN: u32 = 32;
 const SECTOR_MAX: u32 = 65536;
