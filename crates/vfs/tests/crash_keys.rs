@@ -2,13 +2,17 @@
 //! was shut out stays out once that was reported.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+use std::cell::Cell;
+
 use rusqlite::Connection;
 use selenite_cipher::Secret;
 use selenite_keyring::change::{self, add_slot, remove_slot, renew_master};
 use selenite_keyring::{RawIdentity, Recipient, Unlocked, os_random};
 use selenite_testing::crash_point::Density;
-use selenite_testing::{Disk, Image, KeyFile, Ledger, Opening, Run, Scenario, run};
+use selenite_testing::fault::Failure;
+use selenite_testing::{Call, Disk, Fault, Image, KeyFile, Ledger, Opening, Scenario, run};
 use selenite_vfs::change::stage;
+use selenite_vfs::ffi::Code;
 
 type Prepared = Result<change::Change, selenite_keyring::KeyError>;
 
@@ -122,17 +126,17 @@ impl Keys {
 }
 
 /// Adds the new key, removes the old one, renews the master key: three steps, each acknowledged.
-fn change_all(run: &Run, connection: &Connection) -> rusqlite::Result<()> {
+fn change_all(connection: &Connection, acknowledge: &dyn Fn(u64)) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     apply(connection, add(NEW))?;
     connection.execute_batch("COMMIT")?;
-    run.acknowledge(1);
+    acknowledge(1);
     connection.execute_batch("BEGIN IMMEDIATE")?;
     apply(connection, remove(OLD))?;
-    run.acknowledge(2);
+    acknowledge(2);
     connection.execute_batch("COMMIT; BEGIN IMMEDIATE")?;
     apply(connection, renew(&[NEW]))?;
-    run.acknowledge(3);
+    acknowledge(3);
     connection.execute_batch("COMMIT")
 }
 
@@ -150,8 +154,54 @@ fn some_key_opens_the_database_after_every_crash_and_no_removed_one() {
             let connection = keys.connect_old()?;
             // The log is not empty while keys change.
             connection.execute_batch("UPDATE state SET tx = tx")?;
-            change_all(run, &connection)
+            change_all(&connection, &|step| run.acknowledge(step))
         });
         summary.assert_sound(200);
+    }
+}
+
+/// A change that failed is done or not, and the database opens either way; one that was reported is done.
+#[test]
+fn some_key_opens_the_database_after_any_call_of_a_change_failed() {
+    let failures = [
+        (Call::Write, Failure::Code(Code::IOERR_WRITE)),
+        (Call::Write, Failure::PartialWrite(Code::IOERR_WRITE)),
+        (Call::Write, Failure::Code(Code::FULL)),
+        (Call::Sync, Failure::Code(Code::IOERR_FSYNC)),
+        (Call::Read, Failure::Code(Code::IOERR_READ)),
+    ];
+    for mode in ["delete", "wal"] {
+        let keys = Keys::new(mode);
+        let ledger = Ledger::SMALL;
+        let origin = keys.origin(&ledger);
+        for ((call, failure), times) in failures.iter().flat_map(|failure| [(failure, 1), (failure, u64::MAX)]) {
+            for after in 0.. {
+                let disk = Disk::of_image(&origin);
+                let _entered = disk.enter();
+                let connection = keys.connect_old().unwrap();
+                disk.inject(Fault {
+                    call: *call,
+                    role: None,
+                    after,
+                    times,
+                    failure: *failure,
+                });
+                let step = Cell::new(0);
+                let done = change_all(&connection, &|now| step.set(now));
+                let hits = disk.fault_hits();
+                drop(connection);
+                disk.heal();
+                let checked = keys.check(&ledger, step.get());
+                assert!(
+                    checked.is_ok(),
+                    "{mode}, {call:?} {after}, {failure:?}: step {}, then {done:?}: {checked:?}",
+                    step.get()
+                );
+                if hits == 0 {
+                    assert!(done.is_ok() && step.get() == 3, "{done:?}");
+                    break;
+                }
+            }
+        }
     }
 }
