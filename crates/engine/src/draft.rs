@@ -52,16 +52,16 @@ impl<'a> Draft<'a> {
         self.storage.sync_file(&self.path).map_err(io_error("sync", &self.path))
     }
 
-    /// Puts it in the place of `target`, in one step.
+    /// Puts it in the place of `target`, in one step. That is on disk once the folder is synced, by the caller.
     ///
     /// # Errors
-    /// [`EngineError::Io`]; then the old one is in its place. If only the last sync fails, the new one may be.
+    /// [`EngineError::Io`]; then the old one is in its place.
     pub fn replace(mut self, target: &Path) -> Result<(), EngineError> {
         self.storage
             .rename(&self.path, target)
             .map_err(io_error("replace", target))?;
         self.published = true;
-        sync_folder(self.storage, target)
+        Ok(())
     }
 
     /// Gives it the name `target`, which nobody has.

@@ -62,9 +62,12 @@ impl ExclusiveSource {
             self.take_back();
             return Err(error);
         }
+        // The name is the new database's now, whether or not the disk has it: nothing is taken back, and X3 holds.
+        let synced = sync_folder(storage, &self.path);
         self.database.text("SELECT selenite_retire('main')")?;
         self.database.batch("ROLLBACK")?;
-        self.database.close()
+        self.database.close()?;
+        synced
     }
 
     /// X2. The lock is held throughout: a change of locking mode alone releases nothing, and the transaction that

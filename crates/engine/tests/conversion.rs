@@ -2,10 +2,14 @@
 
 mod support;
 
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use selenite_engine::storage::Disk;
+use selenite_engine::storage::{Attributes, Disk, ReadAt, Storage};
 use selenite_engine::{Access, Cell, Encrypt, EngineError, Suite, Target, Watch, decrypt, encrypt, verify};
 use support::{Bench, holds, query, query_plain};
 
@@ -324,4 +328,76 @@ fn what_an_earlier_run_left_is_removed() {
     let outcome = encrypt_in_place(&path, &bench.access()).unwrap();
     assert_eq!(outcome.removed.len(), 2);
     assert_eq!(bench.names(), ["app.db"]);
+}
+
+/// The machine's disk, on which the second sync of a folder fails: the one behind the rename.
+#[derive(Default)]
+struct SyncFails(AtomicU32);
+
+impl Storage for SyncFails {
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        Disk.real_path(path)
+    }
+    fn attributes(&self, path: &Path) -> io::Result<Attributes> {
+        Disk.attributes(path)
+    }
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        Disk.list(folder)
+    }
+    fn create(&self, path: &Path) -> io::Result<()> {
+        Disk.create(path)
+    }
+    fn set_owner_and_mode(&self, path: &Path, attributes: &Attributes) -> io::Result<()> {
+        Disk.set_owner_and_mode(path, attributes)
+    }
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        Disk.sync_file(path)
+    }
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        if self.0.fetch_add(1, Ordering::Relaxed) == 1 {
+            return Err(io::Error::other("planted"));
+        }
+        Disk.sync_folder(folder)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Disk.rename(from, to)
+    }
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Disk.rename_new(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        Disk.remove(path)
+    }
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        Disk.open(path)
+    }
+}
+
+#[test]
+fn the_old_file_is_retired_though_its_folder_is_not_synced() {
+    for mode in ["DELETE", "WAL"] {
+        let bench = Bench::new();
+        let path = bench.plain("app.db", &format!("{NOTES} PRAGMA journal_mode = {mode};"));
+        // Another process has the old file open, and looks at its write version when it is told to.
+        let mut other = Command::new("sh")
+            .args(["-c", "exec 3<\"$0\"; echo; read line; dd bs=1 skip=18 count=1 <&3"])
+            .arg(&path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut out = other.stdout.take().unwrap();
+        out.read_exact(&mut [0]).unwrap();
+        let storage = SyncFails::default();
+        let encrypted = encrypt(&storage, &path, &bench.access(), &Encrypt::default(), &Watch::nobody());
+        assert!(matches!(encrypted, Err(EngineError::Io { .. })), "{encrypted:?}");
+        other.stdin.take().unwrap().write_all(b"\n").unwrap();
+        let mut version = Vec::new();
+        out.read_to_end(&mut version).unwrap();
+        other.wait().unwrap();
+        assert_eq!(version, [255], "{mode}: a file without a name goes on as a database");
+        assert_eq!(bench.names(), ["app.db"]);
+        assert_eq!(query(&path, &bench.access(), DUMP).unwrap().len(), 300);
+    }
 }
