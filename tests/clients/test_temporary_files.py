@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import fill
-from host import OLD_AND_NEW, Host, Peer
+from host import OLD_AND_NEW, Host, Peer, Refused
 
 Start = Callable[..., Peer]
 each_host = pytest.mark.parametrize("host", OLD_AND_NEW, ids=lambda host: host.name)
@@ -61,3 +62,26 @@ def test_temporary_files_are_encrypted(
     files = temporary_files(peer, temporary)
     assert files != []
     assert any(SECRET in content for content in files) != sealed
+
+
+@each_host
+@pytest.mark.parametrize("page_size", [1024, 4096, 8192])
+def test_a_temporary_table_outlives_a_disk_that_is_full(
+    host: Host, page_size: int, start: Start, folder: Path
+) -> None:
+    """What it held before can be read, and written over, as in a file in clear."""
+    full = replace(host, command=["prlimit", "--fsize=2097152", *host.command])
+    peer = start(full, SQLITE_TMPDIR=str(folder))
+    peer.open(folder / "app.db", page_size=page_size)
+    peer.run("PRAGMA temp_store = file")
+    peer.run(f"PRAGMA temp.page_size = {page_size}")
+    peer.run("CREATE TEMP TABLE scratch(id INTEGER PRIMARY KEY, data BLOB)")
+    peer.run("PRAGMA temp.cache_size = 5")
+    rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO scratch(data) "
+    peer.run(rows % 500 + "SELECT randomblob(900) FROM n")
+    for _ in range(2):
+        with pytest.raises(Refused):
+            peer.run(rows % 9000 + "SELECT randomblob(900) FROM n")
+        assert peer.run("SELECT count(*), sum(length(data)) FROM scratch") == [[500, 500 * 900]]
+        peer.run("UPDATE scratch SET data = randomblob(900)")
+        assert peer.value("PRAGMA temp.integrity_check") == "ok"

@@ -78,3 +78,16 @@ def test_a_commit_after_rollback_to_is_recovered(
     peer.open(file.path)
     assert peer.run("SELECT id, length(data) FROM note ORDER BY id") == sizes
     assert peer.value("PRAGMA integrity_check") == "ok"
+
+
+@each_host
+def test_a_log_whose_index_may_only_be_read_is_read(host: Host, start: Callable[..., Peer], folder: Path) -> None:
+    """xShmMap then answers SQLITE_READONLY, and the region (walIndexPageRealloc)."""
+    writer, reader = start(host), start(host)
+    writer.open(folder / "app.db")
+    writer.run("PRAGMA journal_mode = wal")
+    fill(writer)
+    reader.open(folder / "app.db", mode="ro", readonly_shm=1)
+    assert reader.value("SELECT count(*) FROM note") == 500
+    writer.run("DELETE FROM note WHERE id > 100")
+    assert reader.value("SELECT count(*) FROM note") == 100

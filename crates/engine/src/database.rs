@@ -168,6 +168,7 @@ impl Database {
             }
         }));
         let applied = self.apply(token);
+        change::withdraw(token);
         let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
         match (applied, outcome) {
             (_, Some(Err(error))) => Err(error),

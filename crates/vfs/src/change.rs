@@ -23,6 +23,11 @@ pub fn stage(change: Change) -> i64 {
     token
 }
 
+/// Drops a change that was staged, if it was not carried out: nobody else is to do it later, to another database.
+pub fn withdraw(token: i64) {
+    drop(take(token));
+}
+
 /// Takes a staged change.
 pub(crate) fn take(token: i64) -> Option<Change> {
     let mut staged = STAGED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,6 +5,8 @@
 //! T2. SQLite uses them with any offset and size (a statement journal comes as one write of 60 KB): the file is a
 //!     stream of blocks of 4 KiB, and one block, the one in use, is kept open in memory.
 //! T3. A block that was never written is zeros, as a hole would be: whether it was is known from memory, never from disk.
+//! T4. A block has its place on disk as soon as anything is written to it: where the disk is full, the write fails that
+//!     wanted more of it, and what was written before stays readable.
 
 use std::any::Any;
 use std::ffi::c_int;
@@ -103,12 +105,30 @@ impl NamelessFile {
                 self.hold(index)?;
                 self.block[within..within + size].copy_from_slice(&data[done..done + size]);
                 self.block_is_dirty = true;
+                // T4.
+                if !self.is_stored(index)
+                    && let Err(error) = self.flush()
+                {
+                    self.forget_block();
+                    return Err(error);
+                }
                 done += size;
             }
         }
         let end = offset + u64::try_from(data.len()).map_err(|_| Code::IOERR_WRITE)?;
         self.size = self.size.max(end);
         Ok(())
+    }
+
+    fn is_stored(&self, index: usize) -> bool {
+        self.trailers
+            .get(index)
+            .is_some_and(|trailer| *trailer != [0; TRAILER_SIZE])
+    }
+
+    fn forget_block(&mut self) {
+        self.block_index = None;
+        self.block_is_dirty = false;
     }
 
     /// Makes `index` the block in use.
@@ -167,22 +187,20 @@ impl NamelessFile {
     /// Seals and writes whole blocks; the block in use is forgotten if it is among them.
     fn store(&mut self, first: usize, data: &[u8]) -> Result<(), VfsError> {
         let count = data.len() / BLOCK_SIZE;
+        self.store_blocks(first, data)?;
         if self
             .block_index
             .is_some_and(|index| index >= first && index < first + count)
         {
-            self.block_index = None;
-            self.block_is_dirty = false;
+            self.forget_block();
         }
-        self.store_blocks(first, data)
+        Ok(())
     }
 
     fn store_blocks(&mut self, first: usize, data: &[u8]) -> Result<(), VfsError> {
         self.sealed.resize(data.len().max(BLOCK_SIZE), 0);
         let count = data.len() / BLOCK_SIZE;
-        if self.trailers.len() < first + count {
-            self.trailers.resize(first + count, [0; TRAILER_SIZE]);
-        }
+        let mut trailers = vec![[0; TRAILER_SIZE]; count];
         for (number, (plain, out)) in data
             .chunks_exact(BLOCK_SIZE)
             .zip(self.sealed.chunks_exact_mut(BLOCK_SIZE))
@@ -191,29 +209,34 @@ impl NamelessFile {
             let nonce = self.nonces.draw(Suite::Aes256)?;
             let key = session_key(&self.key, &mut self.session_key, nonce.session);
             let page_no = block_no(first + number)?;
-            let trailer = &mut self.trailers[first + number];
+            let trailer = &mut trailers[number];
             let counters: &RoleCounters = self.host.counters.of(Role::Nameless);
             counters.seal(BLOCK_SIZE, || {
                 key.seal(page_no, &nonce, plain, out, trailer);
                 Ok::<(), VfsError>(())
             })?;
         }
-        Ok(self.lower.write(&self.sealed[..data.len()], offset_of(first)?)?)
+        self.lower.write(&self.sealed[..data.len()], offset_of(first)?)?;
+        // Where nothing was written, what was there still opens.
+        if self.trailers.len() < first + count {
+            self.trailers.resize(first + count, [0; TRAILER_SIZE]);
+        }
+        self.trailers[first..first + count].copy_from_slice(&trailers);
+        Ok(())
     }
 
     fn try_truncate(&mut self, size: u64) -> Result<(), VfsError> {
         if size < self.size {
             let (index, within) = place(size, 0)?;
-            if within > 0 {
+            let keep = index + usize::from(within > 0);
+            if self.block_index.is_some_and(|held| held >= keep) {
+                self.forget_block();
+            }
+            if within > 0 && self.is_stored(index) {
                 // What is cut off must be zeros if the file grows again.
                 self.hold(index)?;
                 self.block[within..].fill(0);
                 self.block_is_dirty = true;
-            }
-            let keep = index + usize::from(within > 0);
-            if self.block_index.is_some_and(|held| held >= keep) {
-                self.block_index = None;
-                self.block_is_dirty = false;
             }
             self.trailers.truncate(keep);
             self.lower.truncate(offset_of(keep)?)?;

@@ -3,7 +3,7 @@
 //! S1. A superblock is written only over the one that does not count, while the other is whole.
 //! S2. What takes a right away is in both places, synced, before it is reported.
 
-use selenite_format::{Chosen, PREFIX_SIZE, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, choose};
+use selenite_format::{Chosen, PREFIX_SIZE, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Whole, choose, inspect};
 use selenite_keyring::Unlocked;
 
 use crate::error::VfsError;
@@ -25,6 +25,17 @@ impl Heads {
         read_or_zero(file, &mut heads[0], SUPERBLOCK_A)?;
         read_or_zero(file, &mut heads[1], SUPERBLOCK_B)?;
         Ok(Self(heads))
+    }
+
+    /// The head of a torn superblock may be that of the whole one which a second attempt writes over it: it is never
+    /// taken for it.
+    fn trusted(mut self, a: &[u8], b: &[u8]) -> Self {
+        for (head, place) in self.0.iter_mut().zip([a, b]) {
+            if inspect(place) == Whole::No && *head != [0; HEAD_SIZE] {
+                *head = [u8::MAX; HEAD_SIZE];
+            }
+        }
+        self
     }
 }
 
@@ -95,6 +106,7 @@ pub fn read_prefix(file: &mut LowerFile) -> Result<Prefix, Code> {
         let b_size = file_size.saturating_sub(SUPERBLOCK_B);
         b.truncate(usize::try_from(b_size).unwrap_or(SUPERBLOCK_SIZE_MAX));
     }
+    let heads = heads.trusted(&a, &b);
     Ok(match choose(&a, &b, file_size) {
         Chosen::A(bytes) => Prefix::Sealed {
             bytes: bytes.to_vec(),

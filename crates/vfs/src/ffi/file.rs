@@ -205,7 +205,10 @@ unsafe extern "C" fn shm_map(
         let start = region.map_or(std::ptr::null_mut(), ShmRegion::as_ptr);
         // SAFETY: SQLite passes room for one pointer.
         unsafe { out.write(start) };
-        Ok(())
+        match region {
+            Some(region) if region.is_read_only => Err(Code::READONLY),
+            Some(_) | None => Ok(()),
+        }
     })
 }
 

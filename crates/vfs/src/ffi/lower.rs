@@ -264,8 +264,12 @@ impl LowerFile {
         let mut start = std::ptr::null_mut();
         // SAFETY: the file is open; the answer is one pointer.
         let code = unsafe { map(self.raw(), region, size, c_int::from(extend), &raw mut start) };
-        Code::check(code)?;
-        Ok(ShmRegion::from_raw(start, usize::try_from(size).unwrap_or(0)))
+        let is_read_only = code == Code::READONLY.as_raw();
+        let region = ShmRegion::from_raw(start, usize::try_from(size).unwrap_or(0), is_read_only);
+        if region.is_none() || !is_read_only {
+            Code::check(code)?;
+        }
+        Ok(region)
     }
 
     /// Takes or gives back locks of the shared memory.

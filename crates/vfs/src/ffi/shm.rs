@@ -10,16 +10,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct ShmRegion {
     start: NonNull<c_void>,
     word_count: usize,
+    /// Whether it may only be read: xShmMap says so by its code, and gives the region all the same.
+    pub(super) is_read_only: bool,
 }
 
 // SAFETY: the region is shared memory, only read here, and only through atomics.
 unsafe impl Send for ShmRegion {}
 
 impl ShmRegion {
-    pub(super) fn from_raw(start: *mut c_void, size: usize) -> Option<Self> {
+    pub(super) fn from_raw(start: *mut c_void, size: usize, is_read_only: bool) -> Option<Self> {
         Some(Self {
             start: NonNull::new(start)?,
             word_count: size / size_of::<u32>(),
+            is_read_only,
         })
     }
 
@@ -62,6 +65,7 @@ impl ShmMemory {
         ShmRegion {
             start: NonNull::from(&self.0[..]).cast(),
             word_count: self.0.len(),
+            is_read_only: false,
         }
     }
 }
