@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod conversion;
+mod key_changes;
 mod keys;
 mod kill;
 mod locks;

@@ -1,9 +1,9 @@
 //! Changes of keys that were cut off, or could not be made.
 
-mod support;
-
+use selenite_engine::storage::Disk;
 use selenite_engine::{Database, Layout, keys};
-use support::{Bench, Collected};
+
+use crate::support::{Bench, Collected};
 
 const TWIN: usize = 32768;
 
@@ -12,18 +12,18 @@ const TWIN: usize = 32768;
 fn a_connection_that_saw_a_torn_superblock_sees_the_whole_one() {
     let bench = Bench::new();
     let (path, access) = (bench.path("app.db"), bench.access());
-    drop(Database::create(&path, &access, &Layout::default()).unwrap());
+    drop(Database::create(&Disk, &path, &access, &Layout::default()).unwrap());
 
     let before = std::fs::read(&path).unwrap();
     let other = bench.spec("other-key");
-    keys::add(&path, &access, &other, "").unwrap();
+    keys::add(&Disk, &path, &access, &other, "").unwrap();
     let after = std::fs::read(&path).unwrap();
     let place = if before[..64] == after[..64] { TWIN } else { 0 };
     let mut torn = before;
     torn[place..place + 512].copy_from_slice(&after[place..place + 512]);
     std::fs::write(&path, torn).unwrap();
 
-    let present = Database::open(&path, &access).unwrap();
+    let present = Database::open(&Disk, &path, &access).unwrap();
     let generation = |database: &Database| {
         let mut rows = Collected::default();
         let sql = "BEGIN IMMEDIATE; SELECT value FROM selenite_status WHERE name = 'generation'; COMMIT";
@@ -31,7 +31,7 @@ fn a_connection_that_saw_a_torn_superblock_sees_the_whole_one() {
         rows.0
     };
     let first = generation(&present);
-    keys::add(&path, &access, &other, "").unwrap();
+    keys::add(&Disk, &path, &access, &other, "").unwrap();
     assert_ne!(generation(&present), first);
 }
 
@@ -39,11 +39,11 @@ fn a_connection_that_saw_a_torn_superblock_sees_the_whole_one() {
 fn a_change_that_could_not_be_made_is_not_left_for_others() {
     let bench = Bench::new();
     let (path, access) = (bench.path("app.db"), bench.access());
-    let holder = Database::create(&path, &access, &Layout::default()).unwrap();
-    let bystander = Database::create(&bench.path("other.db"), &access, &Layout::default()).unwrap();
+    let holder = Database::create(&Disk, &path, &access, &Layout::default()).unwrap();
+    let bystander = Database::create(&Disk, &bench.path("other.db"), &access, &Layout::default()).unwrap();
     let mut rows = Collected::default();
     holder.run("BEGIN IMMEDIATE", &mut rows).unwrap();
-    keys::add(&path, &access, &bench.spec("other-key"), "").unwrap_err();
+    keys::add(&Disk, &path, &access, &bench.spec("other-key"), "").unwrap_err();
     bystander.run("BEGIN IMMEDIATE", &mut rows).unwrap();
     for token in 1..10 {
         let applied = bystander.run(&format!("SELECT selenite_apply({token})"), &mut rows);
