@@ -41,6 +41,32 @@ pub struct Database {
     wal_write_count: AtomicU64,
 }
 
+/// With what a database is opened: loaded before its file is, so that a missing key makes no file.
+pub struct Credentials {
+    config: Config,
+    keyring: Keyring,
+    identities: Vec<Box<dyn Identity>>,
+}
+
+impl Credentials {
+    /// Loads the identities that are in force, and the keyring file.
+    ///
+    /// # Errors
+    /// As the keyring has it.
+    pub fn load(config: Config, settings: &Settings) -> Result<Self, VfsError> {
+        let identities = match &settings.identity {
+            Some(spec) => selenite_keyring::load(spec, &config)?,
+            None => Vec::new(),
+        };
+        let keyring = config.load_keyring()?;
+        Ok(Self {
+            config,
+            keyring,
+            identities,
+        })
+    }
+}
+
 /// What the file was, when last looked at.
 #[derive(Clone)]
 pub enum Content {
@@ -79,16 +105,16 @@ impl Database {
     /// Whatever refuses the file: see [`VfsError`].
     pub fn open(
         host: Arc<Host>,
-        config: Config,
+        credentials: Credentials,
         settings: Settings,
         path: String,
         lower: LowerFile,
     ) -> Result<Self, VfsError> {
-        let identities = match &settings.identity {
-            Some(spec) => selenite_keyring::load(spec, &config)?,
-            None => Vec::new(),
-        };
-        let keyring = config.load_keyring()?;
+        let Credentials {
+            config,
+            keyring,
+            identities,
+        } = credentials;
         let database = Self {
             host,
             settings,
@@ -179,13 +205,8 @@ impl Database {
         if !self.holds_write_lock(inner) {
             return Err(VfsError::SettingsMismatch("a new database written without a lock"));
         }
+        self.settings.check_new()?;
         let suite = self.settings.suite;
-        if suite.is_deprecated() && !self.settings.allow_deprecated {
-            return Err(VfsError::DeprecatedSuite);
-        }
-        if suite == Suite::None && !self.settings.allow_plain {
-            return Err(VfsError::NotEncrypted("the suite NONE was asked for"));
-        }
         let new = Host::create_keys(
             self.settings.identity.as_ref(),
             &self.config,

@@ -68,14 +68,14 @@ impl VfsError {
                 KeyError::UnsupportedVersion { .. } => Code::CANTOPEN,
                 KeyError::NotEncrypted => Code::NOTADB,
                 KeyError::Retired => Code::IOERR_VNODE,
+                KeyError::BadSpec { .. }
+                | KeyError::UnknownCommand { .. }
+                | KeyError::BadFile { .. }
+                | KeyError::Io { .. } => Code::CANTOPEN,
                 KeyError::WrongKey
                 | KeyError::KeyRefused { .. }
                 | KeyError::DatabaseReplaced { .. }
                 | KeyError::NotListed { .. }
-                | KeyError::BadSpec { .. }
-                | KeyError::UnknownCommand { .. }
-                | KeyError::BadFile { .. }
-                | KeyError::Io { .. }
                 | KeyError::CannotWrap { .. }
                 | KeyError::NoSuchSlot { .. }
                 | KeyError::AmbiguousSlot { .. }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clear_file::ClearFile;
-use crate::database::{Content, Database};
+use crate::database::{Content, Credentials, Database};
 use crate::error::VfsError;
 use crate::ffi::{Api, Code, LowerVfs, Name, OpenFlags, Opened, Registered, Vfs, register};
 use crate::host::Host;
@@ -125,13 +125,13 @@ impl Selenite {
         if !self.host.has_open(&text) && own_descriptors::has_open(path) && !self.is_ours(path) {
             return Err(VfsError::OtherSqlite);
         }
-        let creates = flags.has(OpenFlags::CREATE) && settings.identity.is_none();
-        if creates && is_missing_or_empty(path) {
-            return Err(VfsError::Key(selenite_keyring::KeyError::NoKey));
+        if flags.has(OpenFlags::CREATE) && is_missing_or_empty(path) {
+            settings.check_new()?;
         }
+        let credentials = Credentials::load(config, &settings)?;
         let (lower, flags) = self.host.lower.open(Some(name), flags)?;
         let has_shm = lower.has_shm();
-        let database = Arc::new(Database::open(self.host.clone(), config, settings, text, lower)?);
+        let database = Arc::new(Database::open(self.host.clone(), credentials, settings, text, lower)?);
         self.host.enter(name, &database);
         let file = MainFile::new(database)?;
         Ok(Opened {

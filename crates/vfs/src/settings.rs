@@ -4,7 +4,7 @@ use std::ffi::{CStr, OsString};
 
 use selenite_cipher::Suite;
 use selenite_format::{AutoVacuum, PageSize};
-use selenite_keyring::{Config, Spec};
+use selenite_keyring::{Config, KeyError, Spec};
 
 use crate::error::VfsError;
 use crate::ffi::Name;
@@ -72,6 +72,27 @@ impl Settings {
                 parse_allow("deprecated", value)
             })?,
         })
+    }
+}
+
+impl Settings {
+    /// Whether a new database may be made with these settings.
+    ///
+    /// # Errors
+    /// `NoKey` without an identity; `DeprecatedSuite` or `NotEncrypted` for a suite that was not allowed.
+    pub fn check_new(&self) -> Result<(), VfsError> {
+        if self.identity.is_none() {
+            return Err(VfsError::Key(KeyError::NoKey));
+        }
+        if self.suite.is_deprecated() && !self.allow_deprecated {
+            return Err(VfsError::DeprecatedSuite);
+        }
+        if self.suite == Suite::None && !self.allow_plain {
+            return Err(VfsError::NotEncrypted(
+                "the suite NONE was asked for without plain=allow",
+            ));
+        }
+        Ok(())
     }
 }
 

@@ -44,7 +44,7 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
                 rows.text(
                     "slot",
                     &slot.id.to_string(),
-                    format!("{} {}", kind_name(slot.kind), slot.label),
+                    format!("{} {}", kind_name(slot.kind), slot.label).trim_end().to_owned(),
                 );
             }
         }

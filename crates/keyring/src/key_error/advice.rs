@@ -8,7 +8,9 @@ impl KeyError {
     /// What to do next, for people: a sentence without its full stop.
     pub fn advice(&self) -> &'static str {
         match self {
-            Self::NoKey => "give an identity, on the command line or as `identity` in the configuration",
+            Self::NoKey => {
+                "name an identity: --identity, SELENITE_IDENTITY, selenite_identity= in the URI, or the configuration file"
+            }
             Self::WrongKey => {
                 "compare the key slots, which can be listed without a key, with the identities that you have"
             }

@@ -178,6 +178,9 @@ fn no_key_is_an_error_for_a_new_database_and_an_old_one() {
         let opened = rusqlite::Connection::open_with_flags(uri, crate::workbench::flags());
         assert_eq!(code(opened), NO_KEY);
     }
+    assert_eq!(code(bench.open_as("new.db", "missing.key", "")), CANT_OPEN);
+    assert_ne!(code(bench.open("new.db", "&cipher=TRIPLE_DES_3KEY")), 0);
+    assert_ne!(code(bench.open("new.db", "&cipher=NONE")), 0);
     assert!(!bench.path("new.db").exists());
 }
 
