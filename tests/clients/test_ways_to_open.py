@@ -278,3 +278,15 @@ def test_a_path_with_strange_characters_is_a_path(host: Host, start: Start, fold
     peer = start(host)
     peer.open(path)
     assert peer.value("SELECT value FROM selenite_status WHERE name = 'path'") == str(path)
+
+
+@each_host
+def test_the_status_of_every_attached_database_is_joined(host: Host, start: Start, folder: Path) -> None:
+    peer = start(host)
+    peer.open(folder / "app.db")
+    peer.run("CREATE TABLE one(a)")
+    peer.run("ATTACH ? AS other", uri(folder / "other.db", vfs="selenite"))
+    peer.run("CREATE TABLE other.two(a)")
+    source = "pragma_database_list l, selenite_status(l.name) s"
+    sql = f"SELECT l.name, s.value FROM {source} WHERE s.name = 'path' ORDER BY 1"
+    assert peer.run(sql) == [["main", str(folder / "app.db")], ["other", str(folder / "other.db")]]

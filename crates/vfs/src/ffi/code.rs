@@ -19,6 +19,7 @@ impl Code {
     pub const NOTFOUND: Self = Self::known(12);
     pub const FULL: Self = Self::known(13);
     pub const CANTOPEN: Self = Self::known(14);
+    pub const CONSTRAINT: Self = Self::known(19);
     pub const MISMATCH: Self = Self::known(20);
     pub const MISUSE: Self = Self::known(21);
     pub const AUTH: Self = Self::known(23);

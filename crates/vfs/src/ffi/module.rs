@@ -149,7 +149,11 @@ unsafe extern "C" fn best_index(table: *mut RawTable, info: *mut IndexInfo) -> c
             let constraint = unsafe { info.constraints.add(index) };
             // SAFETY: as above.
             let constraint = unsafe { &*constraint };
-            if constraint.column == hidden && constraint.operation == EQUAL && constraint.usable != 0 {
+            if constraint.column == hidden && constraint.operation == EQUAL {
+                if constraint.usable == 0 {
+                    // The argument comes from a table that this plan reads later: no plan of ours.
+                    return Err(Code::CONSTRAINT);
+                }
                 // SAFETY: and as many usages.
                 let usage = unsafe { info.usage.add(index) };
                 // SAFETY: as above.
