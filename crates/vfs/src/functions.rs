@@ -8,7 +8,7 @@ use selenite_keyring::Unlocked;
 use crate::change;
 use crate::database::Content;
 use crate::error::VfsError;
-use crate::ffi::{Code, Entry, FunctionCall, SyncFlags, Table, Value};
+use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value};
 use crate::main_file::MainFile;
 use crate::selenite::{host_of, set_default};
 use crate::status;
@@ -102,6 +102,11 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
     with_main(call, 0, |main| {
         let database = main.database.clone();
         let mut inner = database.lock();
+        if inner.level < LockLevel::EXCLUSIVE {
+            return Err(VfsError::Setting(
+                "selenite_retire needs BEGIN EXCLUSIVE, in rollback mode".to_owned(),
+            ));
+        }
         match inner.content() {
             Content::Sealed(_) => database.change_superblock(&mut inner, |unlocked: &Unlocked| {
                 let mut next = unlocked.with_generation(unlocked.superblock.generation + 1);
@@ -110,9 +115,6 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
             }),
             Content::Empty => Err(VfsError::NotEncrypted("it is empty")),
             Content::Plain => {
-                if !database.holds_write_lock(&inner) {
-                    return Err(VfsError::Setting("selenite_retire needs BEGIN EXCLUSIVE".to_owned()));
-                }
                 let mut header = [0; 100];
                 inner.lower.read(&mut header, 0)?;
                 // A read and write version of 255 is one that no SQLite knows (sqlite.org/fileformat.html, 1.3.3); the

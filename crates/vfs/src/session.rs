@@ -103,16 +103,25 @@ static SHORT: Sessions = Sessions {
     page_count_max: 128,
 };
 
+/// The lower half of word 0.
+fn counter_of(word: u64) -> u32 {
+    u32::try_from(word & u64::from(u32::MAX)).unwrap_or(u32::MAX)
+}
+
 impl Sessions {
     fn next(&self) -> Result<(SessionId, u32), Code> {
         let words = ForkPage::of_process().words();
         let word = |index: usize| -> &AtomicU64 { &words[self.first_word + index] };
         loop {
+            // Looked at before it is added to: threads that wait for a new session must not add up to a carry.
+            let seen = word(0).load(Ordering::SeqCst);
+            if seen >> 32 == 0 || counter_of(seen) >= self.page_count_max {
+                self.draw(seen >> 32)?;
+                continue;
+            }
             let taken = word(0).fetch_add(1, Ordering::SeqCst);
-            let serial = taken >> 32;
-            let counter = u32::try_from(taken & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+            let (serial, counter) = (taken >> 32, counter_of(taken));
             if serial == 0 || counter >= self.page_count_max {
-                self.draw(serial)?;
                 continue;
             }
             let mut session = [0; 16];

@@ -11,6 +11,9 @@ use crate::ffi::{LockLevel, ShmLock};
 
 impl MainFile {
     pub(super) fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
+        if level >= LockLevel::RESERVED && self.database.lock().level < LockLevel::RESERVED {
+            self.sealer.begin()?;
+        }
         let mut inner = self.database.lock();
         inner.lower.lock(level.0)?;
         let before = inner.level;
@@ -27,8 +30,7 @@ impl MainFile {
             inner.level = before;
             return Err(error);
         }
-        drop(inner);
-        if first_write { self.sealer.begin() } else { Ok(()) }
+        Ok(())
     }
 
     pub(super) fn try_unlock(&mut self, level: LockLevel) -> Result<(), VfsError> {
@@ -56,6 +58,10 @@ impl MainFile {
     }
 
     pub(super) fn try_shm_lock(&mut self, lock: ShmLock) -> Result<(), VfsError> {
+        let takes_write = lock.lock && (lock.covers(WAL_WRITE_LOCK) || lock.covers(WAL_CHECKPOINT_LOCK));
+        if lock.exclusive && takes_write {
+            self.sealer.begin()?;
+        }
         let mut inner = self.database.lock();
         inner.lower.shm_lock(lock)?;
         if !lock.exclusive {
@@ -64,15 +70,15 @@ impl MainFile {
         if lock.covers(WAL_WRITE_LOCK) {
             self.database.set_wal_write(lock.lock);
         }
-        if lock.lock && (lock.covers(WAL_WRITE_LOCK) || lock.covers(WAL_CHECKPOINT_LOCK)) {
+        if takes_write {
             inner.page_count = None;
             if let Err(error) = self.database.refresh(&mut inner) {
-                self.database.set_wal_write(false);
+                if lock.covers(WAL_WRITE_LOCK) {
+                    self.database.set_wal_write(false);
+                }
                 let _ = inner.lower.shm_lock(ShmLock { lock: false, ..lock });
                 return Err(error);
             }
-            drop(inner);
-            self.sealer.begin()?;
         }
         Ok(())
     }
