@@ -110,6 +110,7 @@ def test_vacuum_into_of_an_old_sqlite_is_an_error_and_harms_nothing(start: Start
     before = DatabaseFile(folder / "app.db").digests()
     with pytest.raises(Refused):
         peer.run("VACUUM INTO ?", str(folder / "copy.db"))
+    assert "use selenite encrypt --to, or the backup API" in peer.value("SELECT selenite_last_error()")
     for file in folder.glob("copy.db*"):
         assert b"quick brown" not in file.read_bytes()
     assert DatabaseFile(folder / "app.db").digests() == before

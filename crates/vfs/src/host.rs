@@ -144,6 +144,12 @@ impl Host {
         code
     }
 
+    /// Keeps an advice for `selenite_last_error()`, where SQLite itself will fail and can't say why.
+    pub fn advise(&self, path: &str, text: &str) {
+        let message = format!("selenite: {path}: {text}");
+        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+    }
+
     /// Writes a remark to SQLite's log.
     pub fn remark(&self, path: &str, text: &str) {
         const NOTICE: i32 = 27;

@@ -38,6 +38,8 @@ pub struct MainFile {
     /// Bytes 24 to 40 of page 1, and the trailer of the image in which they were: SQLite reads them at the start of
     /// every read transaction in rollback mode.
     change_counter: Option<([u8; TRAILER_SIZE], [u8; 16])>,
+    /// Whether a lock for writing was ever taken.
+    was_reserved: bool,
     /// Attached to a main database on another VFS: nothing is read or written (see `Control::Connection`).
     refused: bool,
 }
@@ -55,8 +57,23 @@ impl MainFile {
             image: Vec::new(),
             page: Vec::new(),
             change_counter: None,
+            was_reserved: false,
             refused: false,
         })
+    }
+
+    /// Before 3.53 SQLite can't VACUUM INTO a file whose page size is given (sqlite3BtreeSetPageSize answers
+    /// SQLITE_READONLY), fails with "out of memory", and closes the new file without ever locking it for writing.
+    fn advise_on_vacuum_into(&self) {
+        let is_empty = matches!(self.database.content(), Content::Empty);
+        let host = &self.database.host;
+        if is_empty && !self.was_reserved && host.api.version() < 3_053_000 {
+            host.advise(
+                &self.database.path,
+                "nothing was written to this new database; VACUUM INTO an encrypted file wants SQLite 3.53: use selenite \
+                 encrypt --to, or the backup API",
+            );
+        }
     }
 
     fn try_read(&mut self, out: &mut [u8], offset: u64) -> Result<(), VfsError> {
@@ -374,6 +391,7 @@ impl File for MainFile {
 
 impl Drop for MainFile {
     fn drop(&mut self) {
+        self.advise_on_vacuum_into();
         self.page.zeroize();
         if let Some((_, bytes)) = &mut self.change_counter {
             bytes.zeroize();

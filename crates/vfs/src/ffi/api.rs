@@ -19,6 +19,7 @@ macro_rules! api {
         #[derive(Clone, Copy)]
         pub struct Api {
             identity: usize,
+            version: c_int,
             $($(#[$doc])* pub(super) $name: $type,)*
         }
 
@@ -38,11 +39,13 @@ macro_rules! api {
                 }
                 // SAFETY: index 67 is `int (*libversion_number)(void)` (sqlite3ext.h).
                 let version = unsafe { std::mem::transmute::<*const c_void, extern "C" fn() -> c_int>(version) };
-                if version() < 3_040_000 {
+                let version = version();
+                if version < 3_040_000 {
                     return None;
                 }
                 Some(Self {
                     identity: routines.addr(),
+                    version,
                     $($name: {
                         // SAFETY: the table only ever grows, and 3.40 has more than 253 entries (sqlite3ext.h).
                         let entry = unsafe { *table.add($index) };
@@ -95,6 +98,12 @@ impl Api {
     #[must_use]
     pub fn identity(&self) -> usize {
         self.identity
+    }
+
+    /// The SQLite's version, as `sqlite3_libversion_number` has it: 3040001 is 3.40.1.
+    #[must_use]
+    pub fn version(&self) -> c_int {
+        self.version
     }
 
     /// The VFS of that name, or the default one.

@@ -24,7 +24,7 @@ pub enum Control<'a> {
     /// Whether a crash may damage more than was being written: always no here.
     PowersafeOverwrite(&'a mut c_int),
     /// The connection that opened this file.
-    Connection(Connection),
+    Connection(Connection<'a>),
     /// Our own.
     Visit(&'a mut FileVisit<'a>),
     /// Batch-atomic writes: begin, commit or roll back.
@@ -74,7 +74,7 @@ impl RawControl {
                 // SAFETY: SQLITE_FCNTL_PDB passes a pointer to a connection's pointer.
                 let database = unsafe { *self.argument.cast::<*mut Database>() };
                 Control::Connection(Connection {
-                    api: self.api,
+                    api: &self.api,
                     database,
                     vfs: self.vfs,
                 })
@@ -155,13 +155,13 @@ impl VfsName<'_> {
 }
 
 /// The connection to which a file belongs, during one call.
-pub struct Connection {
-    api: Api,
+pub struct Connection<'a> {
+    api: &'a Api,
     database: *mut Database,
     vfs: *mut RawVfs,
 }
 
-impl Connection {
+impl Connection<'_> {
     /// Whether the connection opens its nameless files through this VFS.
     ///
     /// SQLite opens temporary files through the VFS of the *main* database (its pager says which).
@@ -178,6 +178,6 @@ impl Connection {
 
     fn main_is_ours_below_a_shim(&self) -> bool {
         let mut seen = false;
-        super::function::visit_file(&self.api, self.database, c"main", &mut |_| seen = true).is_ok() && seen
+        super::function::visit_file(self.api, self.database, c"main", &mut |_| seen = true).is_ok() && seen
     }
 }

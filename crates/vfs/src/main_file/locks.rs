@@ -11,6 +11,7 @@ use crate::ffi::{LockLevel, ShmLock};
 
 impl MainFile {
     pub(super) fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
+        self.was_reserved |= level >= LockLevel::RESERVED;
         if level >= LockLevel::RESERVED && self.database.lock().level < LockLevel::RESERVED {
             self.sealer.begin()?;
         }
