@@ -116,6 +116,9 @@ pub(crate) fn pages(
     let (page_count, size) = pages::check(storage, path, &view, watch, &mut findings)?;
     let wal = wal::check(storage, &beside(path, "-wal"), &view, watch, &mut findings)?;
     let journal = journal::check(storage, &beside(path, "-journal"), &view, watch, &mut findings)?;
+    if wal.is_none() && journal.is_none() {
+        pages::check_count(storage, path, &view, &mut findings)?;
+    }
     let (bad, bad_count) = findings.into_sorted();
     Ok(PhysicalReport {
         superblocks,
