@@ -129,6 +129,9 @@ pub enum KeysCommand {
     #[command(after_help = "Example:\n  selenite -i key.txt keys renew app.db\n\n\
         Data keys stay as they are: what is in the file is not encrypted anew.")]
     Renew(KeysRenew),
+    /// Write both superblocks anew, with the same keys: for a database that has lost one of them.
+    #[command(after_help = "Example:\n  selenite -i key.txt keys repair app.db")]
+    Repair(KeysRepair),
     /// Take the present master key for the database's own from now on (keyring file).
     #[command(after_help = "Example:\n  selenite -i key.txt keys pin app.db")]
     Pin(KeysPin),
@@ -185,6 +188,12 @@ pub struct KeysRenew {
     /// Drop the slots that nobody who was named opens.
     #[arg(long)]
     pub drop: bool,
+}
+
+#[derive(Args)]
+pub struct KeysRepair {
+    /// The database.
+    pub database: PathBuf,
 }
 
 #[derive(Args)]

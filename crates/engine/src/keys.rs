@@ -177,6 +177,22 @@ pub fn renew(
     })
 }
 
+/// Writes both superblocks anew, with the same keys: for a database that has lost one of them.
+///
+/// # Errors
+/// [`EngineError::Key`] as the keyring has it; what SQLite says.
+pub fn repair(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Changed, EngineError> {
+    apply(storage, path, access, |unlocked| {
+        let generation = unlocked.superblock.generation.checked_add(1);
+        Ok(change::Change {
+            unlocked: unlocked.with_generation(generation.ok_or(KeyError::GenerationExhausted)?),
+            // Nobody loses a right; but what does is what is written to both places.
+            takes_rights_away: true,
+            report: Report::default(),
+        })
+    })
+}
+
 /// Pins a database in the keyring file: from then on only its present master key is taken for its own. Answers where
 /// that file is.
 ///

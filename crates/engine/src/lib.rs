@@ -51,6 +51,6 @@ pub use selenite_format::{AutoVacuum, PageSize};
 pub use selenite_vfs::database::now;
 pub use sqlite::install;
 pub use status::{EpochSummary, FileSize, Sealed, Status, status};
-pub use superblock_file::{Present, inspect};
+pub use superblock_file::{Present, Superblocks, inspect};
 pub use utc::utc;
 pub use watch::{Observer, Phase, Progress, Watch};

@@ -10,7 +10,7 @@ use crate::draft::{COMPANIONS, beside};
 use crate::error::io_error;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
-use crate::superblock_file::{Present, inspect_file, unlock};
+use crate::superblock_file::{Present, Superblocks, inspect_file, unlock};
 use crate::{Access, EngineError};
 
 /// A database, seen from outside.
@@ -44,6 +44,8 @@ pub struct Sealed {
     pub opened_by: Option<SlotSummary>,
     /// What the keyring file says; nothing without a key.
     pub is_pinned: Option<bool>,
+    /// Which of its two superblocks are whole.
+    pub superblocks: Superblocks,
     /// The database.
     pub database_id: DatabaseId,
     /// How often keys or state changed.
@@ -121,7 +123,7 @@ fn look(path: &Path, file: &RawFile, clear: &Superblock, access: &Access) -> Res
     let config = Access::config()?;
     let identities = access.identities(&config)?;
     let unlocked = unlock(path, file, &identities, &config.load_keyring()?, &Cache::new());
-    let size = file.size()?;
+    let (size, superblocks) = (file.size()?, Superblocks::load(file)?);
     match unlocked {
         Ok(unlocked) => {
             let opened_by = unlocked.superblock.slots.iter().find(|slot| slot.id == unlocked.slot);
@@ -129,7 +131,7 @@ fn look(path: &Path, file: &RawFile, clear: &Superblock, access: &Access) -> Res
                 authentic: true,
                 opened_by: opened_by.map(SlotSummary::new),
                 is_pinned: Some(unlocked.pin == Pin::Pinned),
-                ..summary(&unlocked.superblock, size)
+                ..summary(&unlocked.superblock, superblocks, size)
             })
         }
         // Whoever has no key still sees what is in clear.
@@ -140,13 +142,13 @@ fn look(path: &Path, file: &RawFile, clear: &Superblock, access: &Access) -> Res
             | KeyError::KeyRefused { .. }),
         )) => Ok(Sealed {
             why_not: Some(error.to_string()),
-            ..summary(clear, size)
+            ..summary(clear, superblocks, size)
         }),
         Err(error) => Err(error),
     }
 }
 
-fn summary(superblock: &Superblock, size: u64) -> Sealed {
+fn summary(superblock: &Superblock, superblocks: Superblocks, size: u64) -> Sealed {
     let sealing = superblock
         .epochs
         .iter()
@@ -156,6 +158,7 @@ fn summary(superblock: &Superblock, size: u64) -> Sealed {
         why_not: None,
         opened_by: None,
         is_pinned: None,
+        superblocks,
         database_id: superblock.database_id,
         generation: superblock.generation,
         state: superblock.state,

@@ -1,6 +1,7 @@
 //! What stands in front of a file's pages, read without SQLite: with a key, or without one.
 
 use std::path::Path;
+use std::time::Duration;
 
 use selenite_format::{Chosen, FormatError, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Superblock, choose};
 use selenite_keyring::{Cache, Identity, KeyError, Keyring, Unlocked};
@@ -24,6 +25,46 @@ pub enum Present {
     },
     /// Neither.
     Foreign,
+}
+
+/// Which of a file's two superblocks are whole, by their checksums. One of them is enough to open it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Superblocks {
+    /// The one at 0.
+    pub a_is_whole: bool,
+    /// The one at 32768.
+    pub b_is_whole: bool,
+}
+
+impl Superblocks {
+    /// Looks at both, again if one seems damaged: others may be writing it.
+    pub(crate) fn load(file: &RawFile) -> Result<Self, EngineError> {
+        let mut found = Self::look(file)?;
+        for attempt in 1..LOOK_COUNT {
+            if found.are_whole() {
+                break;
+            }
+            std::thread::sleep(LOOK_PAUSE * attempt);
+            found = Self::look(file)?;
+        }
+        Ok(found)
+    }
+
+    fn look(file: &RawFile) -> Result<Self, EngineError> {
+        let mut place = vec![0; SUPERBLOCK_SIZE_MAX];
+        let size = file.size()?;
+        let a_size = file.read_at(&mut place, SUPERBLOCK_A)?;
+        let a_is_whole = matches!(choose(&place[..a_size], &[], size), Chosen::A(_));
+        let b_size = file.read_at(&mut place, SUPERBLOCK_B)?;
+        let b_is_whole = matches!(choose(&[], &place[..b_size], size), Chosen::B(_));
+        Ok(Self { a_is_whole, b_is_whole })
+    }
+
+    /// Whether there is nothing to mend.
+    #[must_use]
+    pub fn are_whole(self) -> bool {
+        self.a_is_whole && self.b_is_whole
+    }
 }
 
 /// Looks at a file. Nothing is authenticated.
@@ -99,3 +140,7 @@ pub(crate) fn unlock(
     let (bytes, _) = inspect_file(file)?.sealed(path)?;
     Ok(selenite_keyring::unlock(&bytes, identities, keyring, cache)?)
 }
+
+/// Three looks, 0, 20 and 40 ms after each other: a superblock is written in less.
+const LOOK_COUNT: u32 = 3;
+const LOOK_PAUSE: Duration = Duration::from_millis(20);

@@ -23,13 +23,15 @@ use crate::database::{Cell, Rows};
 use crate::draft::beside;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
-use crate::superblock_file::unlock;
+use crate::superblock_file::{Superblocks, unlock};
 use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Watch, sqlite};
 
 /// What authenticating all pages came to.
 #[derive(Clone, Debug)]
 pub struct PhysicalReport {
+    /// Which of its two superblocks are whole.
+    pub superblocks: Superblocks,
     /// How many pages the database file has.
     pub page_count: u32,
     /// How many bytes were read of it.
@@ -109,12 +111,17 @@ pub(crate) fn pages(
     let started = Instant::now();
     let view = View::new(unlocked.duplicate(), access.allow_plain, access.allow_deprecated)
         .map_err(|error| EngineError::of_vfs(&error, path))?;
+    let superblocks = Superblocks::load(&RawFile::open(storage, path)?)?;
     let mut findings = Findings::default();
     let (page_count, size) = pages::check(storage, path, &view, watch, &mut findings)?;
     let wal = wal::check(storage, &beside(path, "-wal"), &view, watch, &mut findings)?;
     let journal = journal::check(storage, &beside(path, "-journal"), &view, watch, &mut findings)?;
+    if wal.is_none() && journal.is_none() {
+        pages::check_count(storage, path, &view, &mut findings)?;
+    }
     let (bad, bad_count) = findings.into_sorted();
     Ok(PhysicalReport {
+        superblocks,
         page_count,
         size,
         wal,

@@ -39,6 +39,11 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
             &renew.recipient,
             renew.drop,
         )?),
+        KeysCommand::Repair(repair) => {
+            let changed = keys::repair(&Disk, &repair.database, access)?;
+            let text = format!("both superblocks written anew\ndone in {}", elapsed(changed.elapsed));
+            Ok(print(&text)?)
+        }
         KeysCommand::Pin(pin) => {
             let keyring = keys::pin(&Disk, &pin.database, access, pin.replace)?;
             Ok(print(&format!(

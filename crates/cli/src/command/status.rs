@@ -1,7 +1,9 @@
 //! `selenite status`.
 
+use std::path::Path;
+
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Sealed, Status, utc};
+use selenite_engine::{Access, Sealed, Status, Superblocks, utc};
 use serde_json::{Value, json};
 
 use super::keys::{slot_json, slot_lines};
@@ -12,6 +14,9 @@ use crate::output::print;
 
 pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), Complaint> {
     let status = selenite_engine::status(&Disk, &arguments.database, access)?;
+    if let Some(sealed) = &status.sealed {
+        warn_of_superblocks(sealed.superblocks, &arguments.database);
+    }
     if arguments.json {
         return Ok(print(&json(&status).to_string())?);
     }
@@ -44,6 +49,7 @@ fn describe(lines: &mut Lines, sealed: &Sealed) {
     if let Some(is_pinned) = sealed.is_pinned {
         lines.add("pinned", if is_pinned { "yes" } else { "no" });
     }
+    lines.add("superblocks", superblock_words(sealed.superblocks));
     lines.add("suite", sealed.suite);
     lines.add("state", sealed.state_word());
     if sealed.cursor > 0 {
@@ -79,6 +85,30 @@ fn describe(lines: &mut Lines, sealed: &Sealed) {
     lines.add_all("key slots", slot_lines(&sealed.slots));
 }
 
+/// Both, in a line.
+pub fn superblock_words(found: Superblocks) -> String {
+    format!("A {}, B {}", word(found.a_is_whole), word(found.b_is_whole))
+}
+
+pub fn superblocks_json(found: Superblocks) -> Value {
+    json!({ "a": word(found.a_is_whole), "b": word(found.b_is_whole) })
+}
+
+fn word(is_whole: bool) -> &'static str {
+    if is_whole { "ok" } else { "damaged" }
+}
+
+/// A database with one superblock opens as ever: nobody would notice before the other is lost, too.
+pub fn warn_of_superblocks(found: Superblocks, path: &Path) {
+    if !found.are_whole() {
+        eprintln!(
+            "warning: one of the two superblocks is damaged: if the other is, too, nobody opens the database\n \
+             next: any change of keys writes it anew: selenite keys repair {}",
+            path.display()
+        );
+    }
+}
+
 fn json(status: &Status) -> Value {
     let files: Vec<Value> = status
         .files
@@ -105,6 +135,7 @@ fn json(status: &Status) -> Value {
         .collect();
     object["superblock"] = json!({
         "authentic": sealed.authentic,
+        "superblocks": superblocks_json(sealed.superblocks),
         "opened_by": sealed.opened_by.as_ref().map(|slot| slot.id.to_string()),
         "pinned": sealed.is_pinned,
         "suite": sealed.suite,

@@ -5,6 +5,7 @@ use selenite_engine::storage::Disk;
 use selenite_engine::verify::{self, PhysicalReport, Report};
 use serde_json::{Value, json};
 
+use super::status::{superblock_words, superblocks_json, warn_of_superblocks};
 use crate::arguments;
 use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, count, counted, elapsed};
@@ -26,6 +27,7 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complai
     } else {
         print(&text(path, &report, arguments.physical_only))?;
     }
+    warn_of_superblocks(report.physical.superblocks, path);
     complain(&report)
 }
 
@@ -80,6 +82,7 @@ fn text(path: &std::path::Path, report: &Report, physical_only: bool) -> String 
             format!("{}, {}", counted(journal.record_count, "record"), bytes(journal.size)),
         );
     }
+    lines.add("superblocks", superblock_words(physical.superblocks));
     lines.add("authentic", verdict(physical));
     let integrity = match &report.faults {
         Some(faults) if faults.is_empty() => "ok".to_owned(),
@@ -122,6 +125,7 @@ fn json(path: &std::path::Path, report: &Report) -> Value {
     json!({
         "path": path.to_string_lossy(),
         "authentic": physical.is_good(),
+        "superblocks": superblocks_json(physical.superblocks),
         "page_count": physical.page_count,
         "size": physical.size,
         "wal": physical.wal.map(|wal| json!({

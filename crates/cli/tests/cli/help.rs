@@ -19,6 +19,7 @@ fn every_command_shows_an_example() {
         vec!["keys", "remove"],
         vec!["keys", "replace"],
         vec!["keys", "renew"],
+        vec!["keys", "repair"],
         vec!["keys", "pin"],
     ] {
         let mut words = command.clone();

@@ -63,7 +63,7 @@ fn status_in_json_has_everything() {
 fn verify_finds_all_well() {
     let (bench, _) = Bench::encrypted();
     let text = bench.run(&["-i", "key.txt", "verify", "app.db"]).done().out;
-    assert!(text.contains("all of it") && text.contains("integrity  ok"), "{text}");
+    assert!(text.contains("all of it") && text.contains("integrity    ok"), "{text}");
     let json = bench
         .run(&["-i", "key.txt", "verify", "app.db", "--json"])
         .done()
@@ -154,5 +154,27 @@ fn verify_finds_nothing_bad_while_others_write() {
             }
             done.store(true, Ordering::Relaxed);
         });
+    }
+}
+
+/// The other superblock opens the database; nobody would notice before that is lost, too.
+#[test]
+fn a_damaged_superblock_is_reported_and_repaired() {
+    let (bench, path) = Bench::encrypted();
+    for (place, words) in [(100, "A damaged, B ok"), (32768 + 100, "A ok, B damaged")] {
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[place] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        for command in ["status", "verify"] {
+            let ran = bench.run(&["-i", "key.txt", command, "app.db"]).done();
+            assert!(
+                ran.out.contains(words) && ran.err.contains("keys repair app.db"),
+                "{ran:?}"
+            );
+        }
+        bench.run(&["-i", "key.txt", "keys", "repair", "app.db"]).done();
+        let ran = bench.run(&["-i", "key.txt", "verify", "app.db", "--json"]).done();
+        assert_eq!(ran.json()["superblocks"], serde_json::json!({ "a": "ok", "b": "ok" }));
+        assert_eq!(ran.err, "");
     }
 }

@@ -10,6 +10,7 @@ use selenite_page::{PageCipher, PageError};
 use selenite_vfs::view::View;
 
 use super::{BadPage, Findings, Origin};
+use crate::draft::beside;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
 use crate::watch::Phase;
@@ -52,6 +53,68 @@ pub fn check(
         findings.add(bad);
     }
     Ok((page_count, size))
+}
+
+/// Compares the page count in page 1 with that of the file, which a cut at the end of a page makes smaller; no tag tells
+/// of a page that is gone. A file may be longer (FORMAT 2.4). The caller found neither WAL nor journal: with one, the
+/// file may rightly lack pages.
+pub fn check_count(
+    storage: &dyn Storage,
+    path: &Path,
+    view: &View,
+    findings: &mut Findings,
+) -> Result<(), EngineError> {
+    let file = RawFile::open(storage, path)?;
+    for attempt in 0..LOOK_COUNT {
+        std::thread::sleep(LOOK_PAUSE * attempt);
+        let Some(promised) = header_page_count(&file, view)? else {
+            return Ok(());
+        };
+        let present = view.geometry.page_count(file.size()?);
+        if present >= promised || has_log(storage, path)? {
+            return Ok(());
+        }
+        if attempt + 1 == LOOK_COUNT {
+            findings.add(BadPage {
+                origin: Origin::Database,
+                page_no: present + 1,
+                index: None,
+                why: format!("missing, with all up to page {promised}: the file was cut"),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The page count in SQLite's header, if that is valid (sqlite.org/fileformat.html, 1.3.8); nothing, too, if page 1 does
+/// not open, which is found elsewhere.
+fn header_page_count(file: &RawFile, view: &View) -> Result<Option<u32>, EngineError> {
+    let Some(place) = view.geometry.place(PageNo(1)) else {
+        return Ok(None);
+    };
+    let mut cipher = PageCipher::new(view.page_keys.clone());
+    let mut image = vec![0; view.page_bytes()];
+    let mut plain = vec![0; view.page_bytes()];
+    file.read_at(&mut image, place.0)?;
+    let promised = match cipher.open(PageNo(1), &image, &mut plain) {
+        Ok(()) if plain[24..28] == plain[92..96] => {
+            let field = plain[28..32].try_into().expect("four bytes");
+            Some(u32::from_be_bytes(field))
+        }
+        Ok(()) | Err(_) => None,
+    };
+    plain.fill(0);
+    Ok(promised)
+}
+
+/// Whether somebody has begun to write meanwhile.
+fn has_log(storage: &dyn Storage, path: &Path) -> Result<bool, EngineError> {
+    for companion in ["-wal", "-journal"] {
+        if RawFile::open_if_there(storage, &beside(path, companion))?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 struct Scan<'a> {

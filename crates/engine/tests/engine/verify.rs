@@ -7,7 +7,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use selenite_engine::storage::Disk;
 use selenite_engine::verify::{Origin, PhysicalReport, physical};
-use selenite_engine::{Class, Database, Encrypt, Watch, encrypt};
+use selenite_engine::{Class, Database, Encrypt, Layout, Watch, encrypt};
 
 use crate::support::{Bench, Collected};
 
@@ -81,6 +81,35 @@ fn a_file_that_was_cut_within_a_page_has_a_bad_last_page() {
         .unwrap();
     let error = physical(&Disk, &path, &bench.access(), &Watch::nobody()).unwrap_err();
     assert_eq!(error.class(), Class::NotEncrypted, "{error}");
+}
+
+#[test]
+fn a_file_that_was_cut_between_pages_lacks_pages_and_a_longer_one_does_not() {
+    let bench = Bench::new();
+    let path = sealed(&bench);
+    let page_count = check(&bench, &path).page_count;
+    let file = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    file.set_len(place(u64::from(page_count) - 1)).unwrap();
+    drop(file);
+    let report = check(&bench, &path);
+    assert_eq!((report.bad_count, report.bad[0].page_no), (1, page_count - 1));
+    assert!(report.bad[0].why.contains(&page_count.to_string()), "{report:?}");
+    // A file may be longer than its header says.
+    let path = bench.path("longer.db");
+    drop(Database::create(&Disk, &path, &bench.access(), &Layout::default()).unwrap());
+    let database = Database::open(&Disk, &path, &bench.access()).unwrap();
+    let mut rows = Collected::default();
+    database.run("CREATE TABLE t (a)", &mut rows).unwrap();
+    drop(database);
+    let short = fs::read(&path).unwrap();
+    let database = Database::open(&Disk, &path, &bench.access()).unwrap();
+    database.run("CREATE TABLE u (a)", &mut rows).unwrap();
+    drop(database);
+    let mut long = fs::read(&path).unwrap();
+    // Page 1 as it was when there were fewer pages.
+    long[65536..65536 + 4096].copy_from_slice(&short[65536..65536 + 4096]);
+    fs::write(&path, long).unwrap();
+    assert!(check(&bench, &path).is_good());
 }
 
 #[test]
