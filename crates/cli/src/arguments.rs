@@ -127,7 +127,8 @@ pub enum KeysCommand {
     Replace(KeysReplace),
     /// Make a new master key, and wrap it for everybody who can be asked.
     #[command(after_help = "Example:\n  selenite -i key.txt keys renew app.db\n\n\
-        Data keys stay as they are: what is in the file is not encrypted anew.")]
+        Data keys stay as they are: whoever had the old master key can still read pages, new ones too.\n\
+        This version does not replace data keys: decrypt the database and encrypt it anew.")]
     Renew(KeysRenew),
     /// Write both superblocks anew, with the same keys: for a database that has lost one of them.
     #[command(after_help = "Example:\n  selenite -i key.txt keys repair app.db")]
@@ -217,7 +218,7 @@ pub struct Exec {
     /// Make a new database, for the identity in force.
     #[arg(long)]
     pub create: bool,
-    /// What to seal the pages of a new database in.
+    /// What to seal the pages of a new database in: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
     #[arg(long, requires = "create", value_name = "SUITE", default_value = "AES_256", value_parser = parse_suite)]
     pub cipher: Suite,
     /// The page size of a new database: a power of two from 1024 to 65536.

@@ -9,6 +9,7 @@ use selenite_keyring::{Config, Recipient, SlotSummary, Unlocked, parse_recipient
 use crate::conversion::{self, Conversion, Copied};
 use crate::database::Next;
 use crate::draft::Draft;
+use crate::error::NO_DATABASE;
 use crate::storage::Storage;
 use crate::superblock_file::{Present, inspect};
 use crate::transfer::{self, SourceLayout};
@@ -62,11 +63,13 @@ pub fn encrypt(
     match inspect(storage, &path)? {
         Present::Plain => {}
         Present::Sealed { .. } => return Err(EngineError::AlreadyEncrypted { path }),
-        Present::Empty | Present::Foreign => {
-            return Err(EngineError::NotEncrypted {
-                path,
-                what: "it is no database",
-            });
+        found @ (Present::Empty | Present::Foreign) => {
+            let what = if matches!(found, Present::Empty) {
+                "it is empty"
+            } else {
+                NO_DATABASE
+            };
+            return Err(EngineError::NotEncrypted { path, what });
         }
     }
     let conversion = Conversion {

@@ -125,6 +125,9 @@ impl Class {
     }
 }
 
+/// What is said of a file that is neither SQLite's nor ours: here and in the VFS.
+pub(crate) const NO_DATABASE: &str = "it is not an SQLite database";
+
 impl EngineError {
     /// Whose fault it is.
     #[must_use]
@@ -151,6 +154,9 @@ impl EngineError {
     pub fn advice(&self) -> String {
         match self {
             Self::Usage { next, .. } | Self::Sqlite { next, .. } => next.clone(),
+            Self::NotEncrypted { what, .. } if *what == NO_DATABASE => {
+                "check that this is the file you meant".to_owned()
+            }
             Self::NotEncrypted { path, .. } => {
                 format!(
                     "check that this is the file you meant, or encrypt it: selenite encrypt {}",

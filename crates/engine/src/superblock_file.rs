@@ -7,6 +7,7 @@ use selenite_format::{Chosen, FormatError, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOC
 use selenite_keyring::{Cache, Identity, KeyError, Keyring, Unlocked};
 
 use crate::EngineError;
+use crate::error::NO_DATABASE;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
 
@@ -117,7 +118,7 @@ impl Present {
             Self::Sealed { bytes, superblock } => return Ok((bytes, superblock)),
             Self::Empty => "it is empty",
             Self::Plain => "it is a database in clear",
-            Self::Foreign => "it is no database",
+            Self::Foreign => NO_DATABASE,
         };
         Err(EngineError::NotEncrypted {
             path: path.to_owned(),

@@ -302,7 +302,7 @@ impl Database {
                 self.set_content(inner, Content::Plain);
                 Ok(())
             }
-            Prefix::Foreign => Err(VfsError::NotEncrypted("it is no database")),
+            Prefix::Foreign => Err(VfsError::NotEncrypted("it is not an SQLite database")),
             Prefix::Torn => Err(VfsError::BothDamaged),
         }
     }

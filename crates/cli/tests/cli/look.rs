@@ -26,7 +26,7 @@ fn status_needs_no_key_and_says_so() {
     let clear = bench.run(&["status", "clear.db"]).done().out;
     assert!(clear.contains("encrypted  no"), "{clear}");
     std::fs::write(bench.path("noise.db"), [b'x'; 9000]).unwrap();
-    bench.run(&["status", "noise.db"]).failed(3, "no database");
+    bench.run(&["status", "noise.db"]).failed(3, "not an SQLite database");
     bench.run(&["status", "missing.db"]).failed(6, "missing.db");
 }
 
