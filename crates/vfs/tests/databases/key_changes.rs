@@ -130,6 +130,28 @@ fn keys_are_not_changed_without_the_write_lock() {
     );
 }
 
+/// From plain SQL, BEGIN IMMEDIATE must not make a live database unreadable.
+#[test]
+fn a_file_is_retired_under_the_exclusive_lock_only() {
+    for mode in ["delete", "wal"] {
+        let bench = Bench::new();
+        bench.filled("a.db", "");
+        let one = bench.open("a.db", "").unwrap();
+        one.pragma_update(None, "journal_mode", mode).unwrap();
+        for begin in ["BEGIN", "BEGIN IMMEDIATE"] {
+            one.execute_batch(begin).unwrap();
+            assert_ne!(
+                code(one.execute_batch("SELECT selenite_retire('main')")),
+                0,
+                "{mode}, {begin}"
+            );
+            one.execute_batch("ROLLBACK").unwrap();
+        }
+        check(&one);
+        check(&bench.open("a.db", "").unwrap());
+    }
+}
+
 #[test]
 fn a_retired_file_is_refused_by_who_still_has_it_open() {
     let bench = Bench::new();
