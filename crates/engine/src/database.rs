@@ -269,3 +269,36 @@ const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
 
 /// 4096 of SQLite's steps: a fraction of a millisecond.
 const STEP_COUNT: i32 = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Disk;
+    use crate::{Layout, install};
+
+    #[test]
+    fn a_change_that_could_not_be_made_is_not_kept() {
+        install().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("key");
+        std::fs::write(&key, [7; 32]).unwrap();
+        let access = Access {
+            identity: Some(format!("raw:{}", key.display()).parse().unwrap()),
+            busy_wait: std::time::Duration::from_millis(20),
+            ..Access::default()
+        };
+        let path = folder.path().join("app.db");
+        let holder = Database::create(&Disk, &path, &access, &Layout::default()).unwrap();
+        let other = Database::open(&Disk, &path, &access).unwrap();
+        holder.batch("BEGIN IMMEDIATE").unwrap();
+
+        let kept = Arc::new(());
+        let inside = kept.clone();
+        let changed = other.change(move |_| {
+            drop(inside);
+            Ok(Next::Leave(()))
+        });
+        assert!(matches!(changed, Err(EngineError::Busy { .. })), "{changed:?}");
+        assert_eq!(Arc::strong_count(&kept), 1);
+    }
+}

@@ -34,19 +34,3 @@ fn a_connection_that_saw_a_torn_superblock_sees_the_whole_one() {
     keys::add(&Disk, &path, &access, &other, "").unwrap();
     assert_ne!(generation(&present), first);
 }
-
-#[test]
-fn a_change_that_could_not_be_made_is_not_left_for_others() {
-    let bench = Bench::new();
-    let (path, access) = (bench.path("app.db"), bench.access());
-    let holder = Database::create(&Disk, &path, &access, &Layout::default()).unwrap();
-    let bystander = Database::create(&Disk, &bench.path("other.db"), &access, &Layout::default()).unwrap();
-    let mut rows = Collected::default();
-    holder.run("BEGIN IMMEDIATE", &mut rows).unwrap();
-    keys::add(&Disk, &path, &access, &bench.spec("other-key"), "").unwrap_err();
-    bystander.run("BEGIN IMMEDIATE", &mut rows).unwrap();
-    for token in 1..10 {
-        let applied = bystander.run(&format!("SELECT selenite_apply({token})"), &mut rows);
-        assert!(applied.is_err(), "{token}");
-    }
-}
