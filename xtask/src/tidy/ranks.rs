@@ -86,6 +86,8 @@ enum Standing {
 const RANKS: &[(&str, Standing)] = &[
     ("crates/cipher", Standing::Rank(0)),
     ("crates/format", Standing::Rank(0)),
+    ("crates/stats", Standing::Rank(0)),
+    ("crates/worker", Standing::Rank(0)),
     ("crates/tds", Standing::Rank(0)),
     ("crates/tsql", Standing::Rank(0)),
     ("crates/keyring", Standing::Rank(1)),

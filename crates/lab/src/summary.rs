@@ -1,0 +1,304 @@
+//! What a study found: everything that a report shows, and nothing that it has to work out.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The version of this model in JSON.
+pub const SUMMARY_SCHEMA: u32 = 1;
+
+/// A study's outcome.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`SUMMARY_SCHEMA`].
+    pub schema: u32,
+    /// Which study.
+    pub study: StudyFacts,
+    /// On what machine.
+    pub host: HostFacts,
+    /// The arms, in the order of the configuration; those that are implied come first.
+    pub arms: Vec<ArmFacts>,
+    /// The cells, in the order of the configuration.
+    pub cells: Vec<CellSummary>,
+    /// What the machine was doing meanwhile.
+    pub evidence: Evidence,
+    /// What happened besides, in order of time.
+    pub events: Vec<Event>,
+    /// What these figures do not cover, a sentence each.
+    pub limits: Vec<String>,
+}
+
+/// Which study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyFacts {
+    /// Its name.
+    pub name: String,
+    /// What it asks, in a line.
+    pub title: String,
+    /// The whole configuration.
+    pub config: String,
+    /// SHA-256 of it, in hexadecimal digits.
+    pub config_sha256: String,
+    /// Where all randomness comes from.
+    pub seed: u64,
+    /// The program's version.
+    pub lab_version: String,
+    /// The commit it was built from, where known.
+    pub commit: String,
+    /// The command that makes a study like it.
+    pub command: String,
+    /// When it began: seconds since 1970, UTC.
+    pub created_s: u64,
+    /// How long its blocks took altogether.
+    pub busy_s: f64,
+    /// Sessions that were finished.
+    pub sessions: u32,
+    /// Why it ended, or that it has not.
+    pub state: StudyState,
+    /// The effect that matters, as a ratio minus one: 0.03 is 3 %.
+    pub limit: f64,
+    /// The half-width that was asked for, as a ratio.
+    pub target_half_width: f64,
+}
+
+/// Why a study ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StudyState {
+    /// It has not.
+    Unfinished,
+    /// Every interval is as narrow as was asked.
+    Precise,
+    /// All sessions that were planned are done.
+    Complete,
+    /// Its time was up.
+    OutOfBudget,
+    /// It was told to.
+    Stopped,
+}
+
+/// On what machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// Facts for people, in order: processor, its AES instructions, cores, memory, kernel, file system, ...
+    pub facts: Vec<(String, String)>,
+    /// What makes figures of this machine less sure.
+    pub warnings: Vec<String>,
+}
+
+/// An arm: an engine with settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArmFacts {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Its name for people, such as `SQLCipher 4.10 AES-256-CBC`.
+    pub label: String,
+    /// Which arm it is compared with; none for a plain one, but `plain2` is compared with `plain`.
+    pub control: Option<String>,
+    /// What kind of arm.
+    pub role: ArmRole,
+    /// The cipher.
+    pub cipher: String,
+    /// What encrypts, with its version.
+    pub library: String,
+    /// The SQLite in it.
+    pub sqlite_version: String,
+    /// What was done to prove its encryption, and what was found, for people; none in clear.
+    pub proof: Vec<(String, String)>,
+    /// Bytes of the database when it was loaded.
+    pub bytes: u64,
+    /// Pages of it.
+    pub pages: u64,
+}
+
+/// What kind of arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArmRole {
+    /// In clear.
+    Plain,
+    /// A second copy of it: whatever it differs by is no effect.
+    Floor,
+    /// Encrypted.
+    Encrypted,
+}
+
+/// A cell: one kind of work in one state of the caches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellSummary {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// What an operation is, in the singular: `page`, `row`, `loop`.
+    pub unit: String,
+    /// Whether it counts for the verdict of an arm; others are exploratory.
+    pub gating: bool,
+    /// What each arm took: medians of sessions' medians, by arm.
+    pub levels: BTreeMap<String, Level>,
+    /// What each arm differs by from its control.
+    pub effects: Vec<Effect>,
+    /// Latencies by operation and arm.
+    pub latencies: Vec<LatencyCurve>,
+    /// Every pair, for the run chart.
+    pub pairs: Vec<PairPoint>,
+}
+
+/// What an arm took for a block of a cell; medians.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Blocks that count.
+    pub blocks: u32,
+    /// By metric: CPU and elapsed in nanoseconds, the others in their own units.
+    pub metrics: BTreeMap<Metric, f64>,
+    /// Pages that SQLite read and wrote.
+    pub pages: f64,
+    /// Operations.
+    pub operations: f64,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Instructions in user mode.
+    Instructions,
+    /// CPU time, ns.
+    Cpu,
+    /// Bytes asked of the system.
+    ReadChars,
+    /// Bytes given to the system.
+    WriteChars,
+    /// Calls that read.
+    ReadCalls,
+    /// Calls that write.
+    WriteCalls,
+    /// Bytes read from storage.
+    ReadBytes,
+    /// Bytes bound for storage.
+    WriteBytes,
+    /// Elapsed time, ns.
+    Elapsed,
+    /// Of it, the checkpoint at the end, ns.
+    Checkpoint,
+    /// Context switches of both kinds.
+    Switches,
+    /// Page faults of both kinds.
+    Faults,
+}
+
+/// What an arm differs by from its control, in one metric of one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// The arm.
+    pub arm: String,
+    /// What it is compared with.
+    pub control: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// (arm - control) / control: Hodges-Lehmann within sessions, mean of sessions, on the log scale.
+    pub ratio: f64,
+    /// Its 95 % interval by t across sessions; none with fewer than two sessions.
+    pub interval: Option<(f64, f64)>,
+    /// The same by a bootstrap of sessions and pairs, as a cross-check.
+    pub bootstrap: Option<(f64, f64)>,
+    /// The A/A interval of the same cell and metric.
+    pub floor: Option<(f64, f64)>,
+    /// arm - control, median, in the metric's unit.
+    pub difference: f64,
+    /// The same for each page that SQLite read or wrote, in nanoseconds, with its interval; none where no page was.
+    pub per_page_ns: Option<(f64, f64, f64)>,
+    /// The same for each operation, in nanoseconds.
+    pub per_operation_ns: Option<(f64, f64, f64)>,
+    /// Sessions.
+    pub sessions: u32,
+    /// Pairs in all.
+    pub pairs: u32,
+    /// Pairs farther than 5 median absolute deviations from the median; they count like all others.
+    pub outliers: u32,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+/// What follows from an effect and the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "is")]
+pub enum Verdict {
+    /// The whole interval is below the limit.
+    Within {
+        /// It can't be told from a second copy of the plain twin.
+        inside_floor: bool,
+    },
+    /// The whole interval is above the limit.
+    Above,
+    /// The limit is inside the interval, or sessions are too few.
+    NotResolved {
+        /// How much longer it would take, in minutes; none if unknown.
+        minutes_more: Option<f64>,
+    },
+}
+
+/// Latencies of one operation in one arm, all blocks merged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyCurve {
+    /// The arm.
+    pub arm: String,
+    /// The operation.
+    pub operation: String,
+    /// How many.
+    pub count: u64,
+    /// Percentile from 0 to 100, and nanoseconds.
+    pub points: Vec<(f64, u64)>,
+}
+
+/// One pair of blocks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairPoint {
+    /// The arm that is compared with its control.
+    pub arm: String,
+    /// Seconds since the study began.
+    pub at_s: f64,
+    /// From 1.
+    pub session: u32,
+    /// (arm - control) / control in CPU time.
+    pub cpu: f64,
+    /// The same in elapsed time.
+    pub elapsed: f64,
+}
+
+/// What the machine was doing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Samples, in order of time.
+    pub samples: Vec<HostSample>,
+    /// Blocks that count.
+    pub blocks: u32,
+    /// Blocks that do not, by reason.
+    pub void: BTreeMap<String, u32>,
+}
+
+/// The machine over the time of one block. Shares are of one, of all cores.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostSample {
+    /// Seconds since the study began.
+    pub at_s: f64,
+    /// CPU time that the hypervisor gave to others.
+    pub steal: Option<f64>,
+    /// CPU time that processes of others used.
+    pub others: Option<f64>,
+    /// Time that some task waited for a CPU (PSI).
+    pub cpu_pressure: Option<f64>,
+    /// Time that some task waited for storage (PSI).
+    pub io_pressure: Option<f64>,
+    /// Mean frequency of the cores, MHz.
+    pub mhz: Option<f64>,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Seconds since the study began.
+    pub at_s: f64,
+    /// What.
+    pub text: String,
+}

@@ -1,0 +1,12 @@
+//! A worker: a process that has one SQLite library in it, works on one database, and measures itself.
+//!
+//! One process can hold one SQLite, so every engine that is compared has an executable of its own around this crate. It
+//! is driven by one JSON object per line on standard input, and answers each with one line on standard output; see
+//! [`protocol`].
+//!
+//! W1. What is measured lies between two readings of the same counters in the process that did it; nothing is read from
+//!     the engine's own claims.
+//! W2. The same seed makes the same rows and the same operations, whatever the engine.
+#![forbid(unsafe_code)]
+
+pub mod protocol;
