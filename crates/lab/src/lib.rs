@@ -8,4 +8,6 @@
 //! L2. No figure of an arm before its encryption was proved, and its rows were compared with its twin's.
 #![forbid(unsafe_code)]
 
+pub mod config;
+pub mod preset;
 pub mod summary;
