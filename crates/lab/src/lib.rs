@@ -8,4 +8,10 @@
 //! L2. No figure of an arm before its encryption was proved, and its rows were compared with its twin's.
 #![forbid(unsafe_code)]
 
+pub mod cache;
+pub mod doctor;
+pub mod drive;
+pub mod engines;
+pub mod host;
+pub mod proof;
 pub mod summary;
