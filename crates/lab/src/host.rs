@@ -1,1 +1,1 @@
-//! Nothing yet.
+//! The machine a study runs on.
