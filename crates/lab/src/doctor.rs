@@ -1,1 +1,1 @@
-//! Nothing yet.
+//! What a study would find wrong before it begins.
