@@ -10,4 +10,6 @@
 
 pub mod config;
 pub mod preset;
+pub mod schedule;
+pub mod store;
 pub mod summary;
