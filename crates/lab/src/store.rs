@@ -11,8 +11,7 @@ mod record;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use rusqlite::Error::StatementChangedRows;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
 use selenite_worker::protocol::Control;
 use serde::Serialize;
@@ -142,13 +141,23 @@ impl Store {
         })
     }
 
-    /// Puts blocks of an earlier session into a new one, after all others.
+    /// Ends a session that was cut short: what it left undone goes into a session of its own, after all others. With
+    /// `void`, nothing of it counts.
     ///
     /// Errors: `Sqlite`.
-    pub fn plan_again(&mut self, session: u32, rows: &[PlanRow]) -> Result<(), StoreError> {
+    pub fn retire_session(
+        &mut self,
+        session: u32,
+        ended_s: u64,
+        void: Option<&str>,
+        undone: &[PlanRow],
+    ) -> Result<(), StoreError> {
         self.write(|db| {
-            rows.iter()
-                .try_for_each(|row| insert_plan(db, (session, row.cell, row.pair, row.arm, row.seed)))
+            let last: u32 = db.query_row("SELECT max(session) FROM plan", [], |row| row.get(0))?;
+            let again = |row: &PlanRow| insert_plan(db, (last + 1, row.cell, row.pair, row.arm, row.seed));
+            undone.iter().try_for_each(again)?;
+            let sql = "UPDATE session SET ended_s = ?, void = ? WHERE id = ?";
+            db.execute(sql, params![signed(ended_s), void, session]).map(drop)
         })
     }
 
@@ -190,21 +199,9 @@ impl Store {
     ///
     /// Errors: `Sqlite`; `Damaged` if it ran before.
     pub fn add_block(&mut self, block: &NewBlock<'_>) -> Result<i64, StoreError> {
-        let sample = block.sample.map_or_else(
-            || "{}".to_owned(),
-            |sample| {
-                let mut bare = sample.clone();
-                bare.latencies.clear();
-                json(&bare)
-            },
-        );
-        let mut latencies = Vec::new();
-        for (operation, text) in block.sample.iter().flat_map(|sample| &sample.latencies) {
-            let bytes = BASE64_STANDARD
-                .decode(text)
-                .map_err(|error| StoreError::damaged(&self.path, error))?;
-            latencies.push((operation, bytes));
-        }
+        let sample = block.sample.map_or_else(|| "{}".to_owned(), json);
+        let none = BTreeMap::new();
+        let histograms = block.sample.map_or(&none, |_| block.histograms);
         let written = self.write(|db| {
             let sql = "INSERT INTO block (plan, instance, began_s, sample, host, void) VALUES (?, ?, ?, ?, ?, ?)";
             let values = params![
@@ -217,21 +214,26 @@ impl Store {
             ];
             db.execute(sql, values)?;
             let id = db.last_insert_rowid();
-            for (operation, v2) in &latencies {
+            for (operation, v2) in histograms {
                 db.execute("INSERT INTO histogram VALUES (?, ?, ?)", params![id, operation, v2])?;
             }
             let sql = "UPDATE plan SET block = ? WHERE seq = ? AND block IS NULL";
             match db.execute(sql, params![id, block.seq])? {
                 1 => Ok(id),
-                other => Err(rusqlite::Error::StatementChangedRows(other)),
+                other => Err(StatementChangedRows(other)),
             }
         });
-        written.map_err(|error| match error {
-            StoreError::Sqlite {
-                source: rusqlite::Error::StatementChangedRows(_),
-                ..
-            } => StoreError::damaged(&self.path, format!("block {} of the plan ran twice", block.seq)),
-            other => other,
+        written.map_err(|error| {
+            match matches!(
+                error,
+                StoreError::Sqlite {
+                    source: StatementChangedRows(_),
+                    ..
+                }
+            ) {
+                true => StoreError::damaged(&self.path, format!("block {} of the plan ran twice", block.seq)),
+                false => error,
+            }
         })
     }
 

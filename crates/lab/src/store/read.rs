@@ -198,11 +198,12 @@ impl Store {
                 .query_map(values, read)?
                 .collect::<rusqlite::Result<Vec<T>>>()
         };
-        all().map_err(|error: rusqlite::Error| match error {
-            rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) => {
-                StoreError::damaged(&self.path, error)
+        all().map_err(|error| {
+            use rusqlite::Error::{FromSqlConversionFailure, InvalidColumnType};
+            match matches!(error, FromSqlConversionFailure(..) | InvalidColumnType(..)) {
+                true => StoreError::damaged(&self.path, error),
+                false => StoreError::sqlite(&self.path, error),
             }
-            other => StoreError::sqlite(&self.path, other),
         })
     }
 }

@@ -148,8 +148,10 @@ pub struct NewBlock<'a> {
     pub instance: i64,
     /// Seconds since the study began.
     pub began_s: f64,
-    /// What it cost, with latencies; none if void.
+    /// What it cost; none if void.
     pub sample: Option<&'a Sample>,
+    /// Its latencies by operation: V2-deflate HdrHistograms of nanoseconds.
+    pub histograms: &'a BTreeMap<String, Vec<u8>>,
     /// What the machine was doing.
     pub host: &'a HostSample,
     /// Why it does not count.

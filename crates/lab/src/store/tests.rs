@@ -81,12 +81,10 @@ fn instance(store: &mut Store) -> i64 {
 }
 
 fn sample() -> Sample {
-    let latencies = BTreeMap::from([("read".to_owned(), BASE64_STANDARD.encode([1, 2, 3]))]);
     Sample {
         cpu_ns: 5,
         instructions: Some(9),
         answer: "a".into(),
-        latencies,
         ..Sample::default()
     }
 }
@@ -110,11 +108,13 @@ fn what_was_written_is_read() {
         },
         sample(),
     );
+    let histograms = BTreeMap::from([("read".to_owned(), vec![1, 2, 3])]);
     let mut block = NewBlock {
         seq: 1,
         instance,
         began_s: 1.5,
         sample: Some(&sample),
+        histograms: &histograms,
         host: &host,
         void: None,
     };
@@ -128,13 +128,7 @@ fn what_was_written_is_read() {
         (blocks[0].arm, blocks[0].cell, blocks[0].pair),
         (plan[0].arm, plan[0].cell, plan[0].pair)
     );
-    assert_eq!(
-        blocks[0].sample,
-        Sample {
-            latencies: BTreeMap::new(),
-            ..sample.clone()
-        }
-    );
+    assert_eq!(blocks[0].sample, sample);
     assert_eq!(blocks[0].host, host);
     assert_eq!(
         (blocks[1].void.as_deref(), &blocks[1].sample),
