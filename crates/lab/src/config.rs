@@ -227,7 +227,7 @@ impl StudyTable {
                 "`sessions` has to be from 1 to {SESSIONS_MAX}"
             )));
         }
-        if self.pairs < 2 || self.pairs % 2 != 0 || self.pairs > PAIRS_MAX {
+        if self.pairs < 2 || !self.pairs.is_multiple_of(2) || self.pairs > PAIRS_MAX {
             let why = "every order of arms has its mirror image";
             return Err(ConfigError::new(format!(
                 "`pairs` has to be even, from 2 to {PAIRS_MAX}: {why}"

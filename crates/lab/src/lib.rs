@@ -16,4 +16,6 @@ pub mod engines;
 pub mod host;
 pub mod preset;
 pub mod proof;
+pub mod schedule;
+pub mod store;
 pub mod summary;
