@@ -8,4 +8,7 @@
 //! L2. No figure of an arm before its encryption was proved, and its rows were compared with its twin's.
 #![forbid(unsafe_code)]
 
+pub mod analysis;
+pub mod report;
+pub mod standing;
 pub mod summary;
