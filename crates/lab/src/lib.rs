@@ -18,4 +18,7 @@ pub mod preset;
 pub mod proof;
 pub mod schedule;
 pub mod store;
+pub mod analysis;
+pub mod report;
+pub mod standing;
 pub mod summary;
