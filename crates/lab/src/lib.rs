@@ -21,4 +21,5 @@ pub mod store;
 pub mod analysis;
 pub mod report;
 pub mod standing;
+pub mod native;
 pub mod summary;
