@@ -13,6 +13,7 @@ pub mod cache;
 pub mod config;
 pub mod doctor;
 pub mod drive;
+pub mod edit;
 pub mod engines;
 pub mod host;
 pub mod native;
