@@ -63,6 +63,15 @@ mod tests {
     }
 
     #[test]
+    fn quantiles_are_found_up_to_the_bounds() {
+        for freedom in [1.0, 1.5, 2.0, 31.0, 1e4, FREEDOM_MAX] {
+            for probability in [CERTAINTY, 1e-9, 0.5, 0.999_999, 1.0 - CERTAINTY] {
+                assert!(t_quantile(probability, freedom).is_some(), "{probability} {freedom}");
+            }
+        }
+    }
+
+    #[test]
     fn intervals_need_two_finite_values() {
         assert_eq!(t_interval(&[], 0.95), None);
         assert_eq!(t_interval(&[1.0], 0.95), None);
