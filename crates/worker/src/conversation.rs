@@ -112,3 +112,6 @@ fn guarded(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
