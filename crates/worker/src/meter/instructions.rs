@@ -9,8 +9,8 @@ pub struct Instructions(Counter);
 impl Instructions {
     /// Begins to count; nothing where the machine has no such counter, or does not let us.
     pub fn start() -> Option<Self> {
-        let mut builder = Builder::new();
-        builder.kind(Hardware::INSTRUCTIONS).inherit(true);
+        let mut builder = Builder::new().kind(Hardware::INSTRUCTIONS);
+        builder.inherit(true);
         let mut counter = builder.build().ok()?;
         counter.enable().ok()?;
         Some(Self(counter))
