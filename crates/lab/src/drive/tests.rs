@@ -131,18 +131,20 @@ fn last_words_are_bounded() {
 fn a_worker_that_hangs_is_killed_with_all_that_it_started() {
     let command = fake(r#"sleep 1000 & echo $! >&2; wait"#);
     let mut worker = Worker::start(&command).unwrap();
-    let pid = worker.pid();
+    let mut pid = worker.pid();
     // Its child's id is there once the first look fails to see an answer.
     let mut limit = SHORT;
     let child = loop {
-        match worker.hello(limit).unwrap_err() {
-            DriveError::Hung { at, .. } if at.stderr.is_empty() => {
-                limit *= 2;
-                worker = Worker::start(&command).unwrap();
-            }
-            DriveError::Hung { at, .. } => break at.stderr[0].parse().unwrap(),
-            error => panic!("{error}"),
+        let error = worker.hello(limit).unwrap_err();
+        let DriveError::Hung { at, .. } = error else {
+            panic!("{error}");
+        };
+        if let Some(child) = at.stderr.first() {
+            break child.parse().unwrap();
         }
+        limit *= 2;
+        worker = Worker::start(&command).unwrap();
+        pid = worker.pid();
     };
     assert!(!is_there(pid));
     wait_until_gone(child);
