@@ -14,4 +14,5 @@ pub mod drive;
 pub mod engines;
 pub mod host;
 pub mod proof;
+pub mod native;
 pub mod summary;
