@@ -8,11 +8,19 @@
 //! L2. No figure of an arm before its encryption was proved, and its rows were compared with its twin's.
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 pub mod cache;
+pub mod config;
 pub mod doctor;
 pub mod drive;
 pub mod engines;
 pub mod host;
+pub mod native;
+pub mod preset;
 pub mod proof;
 pub mod native;
+pub mod report;
+pub mod schedule;
+pub mod standing;
+pub mod store;
 pub mod summary;
