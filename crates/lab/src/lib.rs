@@ -18,7 +18,6 @@ pub mod host;
 pub mod native;
 pub mod preset;
 pub mod proof;
-pub mod native;
 pub mod report;
 pub mod schedule;
 pub mod standing;
