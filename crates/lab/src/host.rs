@@ -15,5 +15,5 @@ pub use processor::Processor;
 pub use sampler::{HostSampler, HostWindow};
 pub use source::Source;
 
-pub(crate) use counters::{CpuTimes, pressure_total};
-pub(crate) use facts::{governors, has_virtual_processors, load, perf_counters};
+pub(crate) use counters::CpuTimes;
+pub(crate) use facts::{LOAD_MAX, governors, load, perf_counters};
