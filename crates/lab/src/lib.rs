@@ -8,6 +8,7 @@
 //! L2. No figure of an arm before its encryption was proved, and its rows were compared with its twin's.
 #![forbid(unsafe_code)]
 
+pub mod arm;
 pub mod cache;
 pub mod config;
 pub mod doctor;
@@ -16,6 +17,7 @@ pub mod engines;
 pub mod host;
 pub mod preset;
 pub mod proof;
+pub mod run;
 pub mod schedule;
 pub mod store;
 pub mod summary;
