@@ -115,9 +115,11 @@ impl PageCache {
             .args(["--raw", "--noheadings", "--bytes", "--output", "RES,SIZE", "--"])
             .args(files(database))
             .output();
-        let output = output.map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => CacheError::NoFincore,
-            _ => io_error("run", &self.fincore)(source),
+        let output = output.map_err(|source| {
+            if source.kind() == io::ErrorKind::NotFound {
+                return CacheError::NoFincore;
+            }
+            io_error("run", &self.fincore)(source)
         })?;
         let said = String::from_utf8_lossy(&output.stdout);
         let parsed = parse(&said).filter(|_| output.status.success());

@@ -1,1 +1,121 @@
-//! What a study would find wrong before it begins.
+//! What a study would find wrong before it begins: the machine, the tools, the engines.
+
+mod engine;
+mod machine;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engines::Engines;
+use crate::host::Source;
+
+pub use engine::engines;
+pub use machine::machine;
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// What.
+    pub name: String,
+    /// How it is.
+    pub state: State,
+    /// What was found.
+    pub finding: String,
+    /// What to do; none if all is well, or nothing can be done.
+    pub advice: Option<String>,
+}
+
+/// How a thing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// As it should be.
+    Ok,
+    /// Figures will be less sure, or fewer.
+    Warn,
+    /// A study can't be run.
+    Fail,
+}
+
+/// What to look at.
+#[derive(Clone, Debug)]
+pub struct Examination {
+    /// The machine.
+    pub source: Source,
+    /// Where twins will lie.
+    pub folder: PathBuf,
+    /// Bytes that they will need there.
+    pub bytes: u64,
+    /// Where workers are.
+    pub engines: Engines,
+}
+
+impl Examination {
+    /// Looks at everything.
+    #[must_use]
+    pub fn run(&self) -> Vec<Check> {
+        let mut checks = machine(&self.source, &self.folder, self.bytes);
+        checks.extend(engines(&self.engines));
+        checks
+    }
+}
+
+/// The worst of them.
+#[must_use]
+pub fn worst(checks: &[Check]) -> State {
+    checks.iter().map(|check| check.state).max().unwrap_or(State::Ok)
+}
+
+impl Check {
+    fn ok(name: &str, finding: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            state: State::Ok,
+            finding: finding.into(),
+            advice: None,
+        }
+    }
+
+    fn warn(name: &str, finding: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self {
+            state: State::Warn,
+            advice: Some(advice.into()),
+            ..Self::ok(name, finding)
+        }
+    }
+
+    fn fail(name: &str, finding: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self {
+            state: State::Fail,
+            ..Self::warn(name, finding, advice)
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.state {
+            State::Ok => "ok",
+            State::Warn => "warn",
+            State::Fail => "fail",
+        };
+        write!(f, "{state}: {}: {}", self.name, self.finding)?;
+        match &self.advice {
+            Some(advice) => write!(f, "; {advice}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The nearest folder that is there.
+fn existing(folder: &Path) -> &Path {
+    let above = folder
+        .ancestors()
+        .find(|path| !path.as_os_str().is_empty() && path.exists());
+    above.unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests;

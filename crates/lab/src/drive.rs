@@ -13,3 +13,6 @@ mod worker;
 pub use crew::{Crew, CrewSample};
 pub use failure::{DriveError, Failure};
 pub use worker::{Worker, WorkerCommand};
+
+#[cfg(test)]
+mod tests;

@@ -268,3 +268,5 @@ pub const MASKED_FACTOR: f64 = 3.0;
 const PREFIX: &str = "selenite-worker-";
 /// The engines that `make peers` builds.
 const PEERS: [&str; 2] = ["sqlcipher", "sqlite3mc"];
+#[cfg(test)]
+mod tests;

@@ -9,15 +9,20 @@
 #![forbid(unsafe_code)]
 
 pub mod arm;
+pub mod analysis;
 pub mod cache;
 pub mod config;
 pub mod doctor;
 pub mod drive;
 pub mod engines;
 pub mod host;
+pub mod native;
 pub mod preset;
 pub mod proof;
 pub mod run;
+pub mod native;
+pub mod report;
 pub mod schedule;
+pub mod standing;
 pub mod store;
 pub mod summary;

@@ -130,8 +130,11 @@ fn check_encrypted(arm: &Look, opened: &Opened) -> Result<(), ProofError> {
             "{} of {} blocks that are not random, the first at byte {offset}",
             entropy.clear, entropy.blocks
         )
-    } else if let Some(offset) = entropy.first_repeat {
-        format!("16 bytes at byte {offset} that were there before, as a cipher without a chain would leave them")
+    } else if let Some(offset) = entropy.first_repeat.filter(|_| entropy.is_repetitive()) {
+        format!(
+            "{} of {} aligned 16 bytes repeated, the first at byte {offset}, as a cipher without a chain leaves them",
+            entropy.repeats, entropy.cells
+        )
     } else if entropy.blocks == 0 {
         "too little to judge".to_owned()
     } else if !opened.encrypted {

@@ -20,6 +20,10 @@ pub struct Summary {
     pub arms: Vec<ArmFacts>,
     /// The cells, in the order of the configuration.
     pub cells: Vec<CellSummary>,
+    /// What each encrypted arm costs over the gating cells.
+    pub overall: Vec<Overall>,
+    /// What each encrypted arm costs over all mixes of source 003's loop; empty unless there are two or more.
+    pub mixes: Vec<Overall>,
     /// What the machine was doing meanwhile.
     pub evidence: Evidence,
     /// What happened besides, in order of time.
@@ -130,10 +134,18 @@ pub struct CellSummary {
     pub name: String,
     /// Its name for people.
     pub label: String,
+    /// What its work is: `like`, `insert`, `hummer`, as in the protocol.
+    pub work: String,
+    /// In which state the caches were: `cold`, `os`, `page`.
+    pub cache: String,
+    /// Reads, updates and inserts in ten loops, if its work is source 003's loop.
+    pub mix: Option<[u8; 3]>,
     /// What an operation is, in the singular: `page`, `row`, `loop`.
     pub unit: String,
     /// Whether it counts for the verdict of an arm; others are exploratory.
     pub gating: bool,
+    /// What was left out before it ran steadily.
+    pub warm_up: WarmUp,
     /// What each arm took: medians of sessions' medians, by arm.
     pub levels: BTreeMap<String, Level>,
     /// What each arm differs by from its control.
@@ -142,6 +154,15 @@ pub struct CellSummary {
     pub latencies: Vec<LatencyCurve>,
     /// Every pair, for the run chart.
     pub pairs: Vec<PairPoint>,
+}
+
+/// The start of each session, where a cell did not yet run steadily. Cold cells have none: they are the first touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// Pairs that were left out, of all sessions and arms.
+    pub pairs: u32,
+    /// Sessions that never became steady; all their pairs count.
+    pub unsteady: u32,
 }
 
 /// What an arm took for a block of a cell; medians.
@@ -210,6 +231,11 @@ pub struct Effect {
     pub per_page_ns: Option<(f64, f64, f64)>,
     /// The same for each operation, in nanoseconds.
     pub per_operation_ns: Option<(f64, f64, f64)>,
+    /// Each session's own estimate of the ratio, by its number.
+    pub by_session: Vec<(u32, f64)>,
+    /// How likely so large an effect is if the truth is at the limit: two-sided, by t across sessions, and for gating
+    /// cells after Holm over the gating cells of this arm and metric. None with fewer than two sessions.
+    pub p_limit: Option<f64>,
     /// Sessions.
     pub sessions: u32,
     /// Pairs in all.
@@ -218,6 +244,42 @@ pub struct Effect {
     pub outliers: u32,
     /// What follows.
     pub verdict: Verdict,
+}
+
+/// What an arm costs over several cells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Overall {
+    /// The arm.
+    pub arm: String,
+    /// What it is compared with.
+    pub control: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// The cells, by name.
+    pub cells: Vec<String>,
+    /// The cell where it costs least, and the ratio there.
+    pub cheapest: (String, f64),
+    /// The cell where it costs most, and the ratio there.
+    pub dearest: (String, f64),
+    /// What it costs in the mean of the cells.
+    pub pooled: Option<Pooled>,
+    /// Within if it is in every cell, above if it is in one, else not resolved.
+    pub verdict: Verdict,
+}
+
+/// The mean of several cells' effects, and how much they differ among each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pooled {
+    /// (arm - control) / control: each session's mean of the cells on the log scale, then their mean.
+    pub ratio: f64,
+    /// Its 95 % interval by t across sessions.
+    pub interval: Option<(f64, f64)>,
+    /// Standard deviation of the cells' true effects on the log scale (DerSimonian and Laird).
+    pub spread: f64,
+    /// The share of the cells' variation that is not noise, from 0 to 1 (I squared).
+    pub heterogeneity: f64,
+    /// How likely such a variation is if all cells cost the same (Cochran's Q).
+    pub p_same: f64,
 }
 
 /// What follows from an effect and the limit.
@@ -231,7 +293,7 @@ pub enum Verdict {
     },
     /// The whole interval is above the limit.
     Above,
-    /// The limit is inside the interval, or sessions are too few.
+    /// The limit is inside the interval, sessions are too few, or Holm's correction leaves it open.
     NotResolved {
         /// How much longer it would take, in minutes; none if unknown.
         minutes_more: Option<f64>,
@@ -260,6 +322,8 @@ pub struct PairPoint {
     pub at_s: f64,
     /// From 1.
     pub session: u32,
+    /// Within its session and cell.
+    pub pair: u32,
     /// (arm - control) / control in CPU time.
     pub cpu: f64,
     /// The same in elapsed time.

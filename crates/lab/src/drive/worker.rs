@@ -258,10 +258,10 @@ impl fmt::Debug for Worker {
 
 fn not_started(command: &WorkerCommand, source: io::Error) -> DriveError {
     let program = command.program.clone();
-    let advice = match source.kind() {
-        io::ErrorKind::NotFound => format!("check that {} is there, and all libraries it needs", program.display()),
-        io::ErrorKind::PermissionDenied => format!("chmod +x {}", program.display()),
-        _ => "check the worker's path".to_owned(),
+    let advice = if source.kind() == io::ErrorKind::PermissionDenied {
+        format!("chmod +x {}", program.display())
+    } else {
+        format!("check that {} is there, and all libraries it needs", program.display())
     };
     DriveError::NotStarted {
         program,

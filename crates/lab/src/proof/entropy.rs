@@ -22,10 +22,13 @@ pub struct Entropy {
     pub least: f64,
     /// Bits per byte, added up.
     sum: f64,
-    /// Where the first 16 aligned bytes are, of a random block, that were in one before.
+    /// Aligned 16 bytes of all random blocks.
+    pub cells: u32,
+    /// Of them, those that were there before.
+    pub repeats: u32,
+    /// Where the first of those is.
     pub first_repeat: Option<u64>,
-    /// All such bytes.
-    cells: HashSet<[u8; CELL_BYTES]>,
+    seen: HashSet<[u8; CELL_BYTES]>,
 }
 
 impl Entropy {
@@ -42,10 +45,24 @@ impl Entropy {
         }
         let (cells, _) = block.as_chunks::<CELL_BYTES>();
         for (index, cell) in (0..).zip(cells) {
-            if !self.cells.insert(*cell) {
+            self.cells += 1;
+            if !self.seen.insert(*cell) {
+                self.repeats += 1;
                 self.first_repeat.get_or_insert(offset + index * CELL_BYTES as u64);
             }
         }
+    }
+
+    /// Gives up the memory that it took to find repetitions.
+    pub(super) fn finish(&mut self) {
+        self.seen = HashSet::new();
+    }
+
+    /// Whether more repeats than what is the same in every page by design, such as a session in its trailer (FORMAT
+    /// 5.1): of pages of 512 bytes, one in 32.
+    #[must_use]
+    pub fn is_repetitive(&self) -> bool {
+        self.repeats > self.cells / REPEAT_ONE_IN
     }
 
     /// Bits per byte, the mean of all blocks.
@@ -73,10 +90,7 @@ impl fmt::Display for Entropy {
             "{mean:.3} bits per byte, least {least:.3}, of {} blocks; {} below {RANDOM_BITS_MIN}; ",
             self.blocks, self.clear
         )?;
-        match self.first_repeat {
-            Some(offset) => write!(f, "16 bytes repeated at byte {offset}"),
-            None => write!(f, "no 16 bytes repeated"),
-        }
+        write!(f, "{} of {} aligned 16 bytes repeated", self.repeats, self.cells)
     }
 }
 
@@ -93,6 +107,8 @@ fn shannon(block: &[u8; BLOCK_BYTES]) -> f64 {
 
 /// The block of AES: equal ones of a cipher without a chain come out equal.
 const CELL_BYTES: usize = 16;
+/// Rows in clear under a cipher without a chain repeat more than 5 % in every page that is not full.
+const REPEAT_ONE_IN: u32 = 20;
 /// SQLite's lock-byte page is never written (sqlite.org/fileformat2.html), and a header may be in clear.
 const CLEAR_ONE_IN: u32 = 100;
 
@@ -115,7 +131,7 @@ mod tests {
         assert!(entropy.is_random(), "{entropy}");
         assert!((7.93..7.975).contains(&entropy.least), "{entropy}");
         assert!((7.953..7.957).contains(&entropy.mean()), "{entropy}");
-        assert_eq!(entropy.first_repeat, None);
+        assert_eq!((entropy.repeats, entropy.first_repeat), (0, None));
     }
 
     #[test]
@@ -143,11 +159,32 @@ mod tests {
         let mut random = ChaCha8Rng::seed_from_u64(8);
         let mut block = [0; BLOCK_BYTES];
         random.fill_bytes(&mut block);
-        block.copy_within(16..32, 160);
+        for cell in 10..22 {
+            block.copy_within(16..32, cell * 16);
+        }
         let mut entropy = Entropy::default();
         entropy.take(8192, &block);
-        assert!(entropy.is_random(), "{entropy}");
-        assert_eq!(entropy.first_repeat, Some(8192 + 160));
+        assert!(entropy.is_random() && !entropy.is_repetitive(), "{entropy}");
+        assert_eq!((entropy.repeats, entropy.first_repeat), (12, Some(8192 + 160)));
+
+        block.copy_within(16..32, 400);
+        let mut entropy = Entropy::default();
+        entropy.take(8192, &block);
+        assert!(entropy.is_random() && entropy.is_repetitive(), "{entropy}");
+    }
+
+    #[test]
+    fn a_trailer_that_is_the_same_in_every_page_is_no_repetition() {
+        let mut random = ChaCha8Rng::seed_from_u64(9);
+        let mut entropy = Entropy::default();
+        for index in 0..100 {
+            let mut block = [0; BLOCK_BYTES];
+            random.fill_bytes(&mut block);
+            block[4048..4068].fill(1);
+            entropy.take(index * 4096, &block);
+        }
+        assert_eq!(entropy.repeats, 99);
+        assert!(!entropy.is_repetitive());
     }
 
     #[test]

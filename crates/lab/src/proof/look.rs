@@ -120,6 +120,7 @@ fn sample(file: &File) -> std::io::Result<Entropy> {
         file.read_exact_at(&mut block, at)?;
         entropy.take(at, &block);
     }
+    entropy.finish();
     Ok(entropy)
 }
 

@@ -1,0 +1,51 @@
+//! Checks of the engines.
+
+use std::time::Duration;
+
+use selenite_worker::protocol::Hello;
+
+use super::Check;
+use crate::engines::{Engines, OWN_ENGINES, hello};
+
+/// Greets the worker of every engine that is there. A study without one of the program's own can't be run.
+#[must_use]
+pub fn engines(engines: &Engines) -> Vec<Check> {
+    engines.names().iter().map(|engine| check(engines, engine)).collect()
+}
+
+fn check(engines: &Engines, engine: &str) -> Check {
+    let name = format!("engine {engine}");
+    let command = match engines.find(engine, None) {
+        Ok(command) => command,
+        Err(error) => return Check::warn(&name, error.to_string(), error.advice()),
+    };
+    match hello(&command, GREETING) {
+        Ok(hello) if hello.engine != engine => Check::warn(
+            &name,
+            format!("{} says that it is {:?}", command.program.display(), hello.engine),
+            "name the worker's executable after its engine",
+        ),
+        Ok(hello) => Check::ok(&name, describe(&hello)),
+        Err(error) if OWN_ENGINES.contains(&engine) => Check::fail(&name, error.to_string(), error.advice()),
+        Err(error) => Check::warn(&name, error.to_string(), error.advice()),
+    }
+}
+
+fn describe(hello: &Hello) -> String {
+    let ciphers = match hello.ciphers.as_slice() {
+        [] => "no ciphers".to_owned(),
+        ciphers => format!("ciphers {}", ciphers.join(" ")),
+    };
+    let masking = if hello.without_aes.is_empty() {
+        "can't mask"
+    } else {
+        "can mask"
+    };
+    format!(
+        "{}, SQLite {}, {ciphers}; {masking} AES instructions",
+        hello.library, hello.sqlite_version
+    )
+}
+
+/// A worker answers in milliseconds; 10 s is for a machine that is busy.
+const GREETING: Duration = Duration::from_secs(10);

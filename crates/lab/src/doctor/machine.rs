@@ -1,0 +1,161 @@
+//! Checks of the machine.
+
+use std::path::Path;
+
+use rustix::fs::statvfs;
+
+use super::{Check, existing};
+use crate::cache::{CacheError, PageCache};
+use crate::host::{CpuTimes, LOAD_MAX, Processor, Source, governors, load, perf_counters};
+
+/// Looks at the machine, and at `folder`, where `bytes` will be needed.
+#[must_use]
+pub fn machine(source: &Source, folder: &Path, bytes: u64) -> Vec<Check> {
+    vec![
+        aes(source),
+        governor(source),
+        smt(source),
+        steal(source),
+        busy(source),
+        counters(source),
+        pressure(source),
+        clock(source),
+        fincore(&PageCache::default()),
+        disk(folder, bytes),
+    ]
+}
+
+fn aes(source: &Source) -> Check {
+    let name = "AES instructions";
+    let processor = Processor::parse(&source.read("proc/cpuinfo").unwrap_or_default());
+    if processor.has_aes() {
+        return Check::ok(name, processor.cipher_flags().join(" "));
+    }
+    Check::warn(
+        name,
+        "none seen",
+        "figures will hold for such machines only; a virtual machine may hide them",
+    )
+}
+
+fn governor(source: &Source) -> Check {
+    let name = "frequency governor";
+    match governors(source) {
+        governors if governors.is_empty() => Check::ok(name, "none here; the host decides"),
+        governors if governors == ["performance"] => Check::ok(name, "performance"),
+        governors => Check::warn(
+            name,
+            governors.join(", "),
+            "cpupower frequency-set --governor performance",
+        ),
+    }
+}
+
+fn smt(source: &Source) -> Check {
+    let name = "threads that share cores";
+    match source.read("sys/devices/system/cpu/smt/active").as_deref() {
+        Some("1") => Check::warn(
+            name,
+            "on",
+            "for the least noise: echo off > /sys/devices/system/cpu/smt/control",
+        ),
+        Some(_) => Check::ok(name, "off"),
+        None => Check::ok(name, "unknown"),
+    }
+}
+
+fn steal(source: &Source) -> Check {
+    let name = "time given to other machines";
+    let Some(times) = source.read("proc/stat").and_then(|text| CpuTimes::parse(&text)) else {
+        return Check::warn(name, "unknown", "/proc/stat can't be read");
+    };
+    let finding = format!("{} of {} ticks since the start", times.steal, times.total());
+    if times.steal > times.total() / STEAL_ONE_IN {
+        let advice = "elapsed times will be less sure: use a machine whose processors are its own";
+        return Check::warn(name, finding, advice);
+    }
+    Check::ok(name, finding)
+}
+
+fn busy(source: &Source) -> Check {
+    let name = "load";
+    match load(source) {
+        Some(load) if load > LOAD_MAX => Check::warn(name, format!("{load:.2}"), "stop what else runs here"),
+        Some(load) => Check::ok(name, format!("{load:.2}")),
+        None => Check::ok(name, "unknown"),
+    }
+}
+
+fn counters(source: &Source) -> Check {
+    let name = "performance counters";
+    match perf_counters(source) {
+        Ok(()) => Check::ok(name, "available"),
+        Err(why) => Check::warn(
+            name,
+            why,
+            "CPU time stands in for instructions; small effects need more sessions",
+        ),
+    }
+}
+
+fn pressure(source: &Source) -> Check {
+    let name = "pressure (PSI)";
+    if source.read("proc/pressure/cpu").is_some() {
+        return Check::ok(name, "available");
+    }
+    Check::warn(name, "not available", "boot with psi=1, to see when tasks had to wait")
+}
+
+fn clock(source: &Source) -> Check {
+    let name = "clock source";
+    match source.read("sys/devices/system/clocksource/clocksource0/current_clocksource") {
+        Some(clock) if SLOW_CLOCKS.contains(&clock.as_str()) => Check::warn(
+            name,
+            clock,
+            "reading the clock is slow: latencies of short operations will be too long",
+        ),
+        Some(clock) => Check::ok(name, clock),
+        None => Check::ok(name, "unknown"),
+    }
+}
+
+fn fincore(cache: &PageCache) -> Check {
+    let name = "fincore";
+    // Any file will do, and this program is there.
+    let program = std::env::current_exe().unwrap_or_default();
+    match cache.residence(&program) {
+        Ok(_) => Check::ok(name, "proves what is in the page cache"),
+        Err(error @ (CacheError::NoFincore | CacheError::Fincore { .. })) => {
+            Check::fail(name, error.to_string(), error.advice())
+        }
+        Err(error @ (CacheError::NotEvicted { .. } | CacheError::Io { .. })) => {
+            Check::warn(name, error.to_string(), error.advice())
+        }
+    }
+}
+
+fn disk(folder: &Path, bytes: u64) -> Check {
+    let name = "free disk";
+    let folder = existing(folder);
+    let free = match statvfs(folder) {
+        Ok(space) => space.f_bavail.saturating_mul(space.f_frsize),
+        Err(error) => {
+            let finding = format!("{}: {error}", folder.display());
+            return Check::fail(name, finding, "name a folder that is there");
+        }
+    };
+    let finding = format!("{} MiB at {}", free >> 20, folder.display());
+    if free < bytes {
+        let advice = format!(
+            "{} MiB are needed: free some, or use another folder",
+            bytes.div_ceil(1 << 20)
+        );
+        return Check::fail(name, finding, advice);
+    }
+    Check::ok(name, finding)
+}
+
+/// 1 %: more of it moves elapsed times by as much as what is looked for.
+const STEAL_ONE_IN: u64 = 100;
+/// Those that are read by a call into the kernel, or over a slow bus.
+const SLOW_CLOCKS: [&str; 4] = ["acpi_pm", "hpet", "jiffies", "refined-jiffies"];

@@ -1,0 +1,96 @@
+//! /proc/self/mountinfo: what a folder lies on.
+
+use std::path::{Path, PathBuf};
+
+/// A file system that is mounted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// Where.
+    pub point: PathBuf,
+    /// Its kind: `ext4`.
+    pub kind: String,
+    /// What it is on: `/dev/vda`.
+    pub device: String,
+    /// How: `rw,relatime`, then the file system's own.
+    pub options: String,
+    /// MAJOR:MINOR.
+    pub number: String,
+}
+
+impl Mount {
+    /// The one that a folder, an absolute path, lies on: the last of those with the longest point above it.
+    pub fn of(folder: &Path, mountinfo: &str) -> Option<Self> {
+        let above = mountinfo
+            .lines()
+            .filter_map(Self::parse)
+            .filter(|mount| folder.starts_with(&mount.point));
+        above.max_by_key(|mount| mount.point.components().count())
+    }
+
+    /// Whether its files are in memory, or put together of others: neither can be evicted as a disk's.
+    pub fn has_no_disk(&self) -> bool {
+        [
+            "tmpfs", "ramfs", "overlay", "fuse", "nfs", "nfs4", "9p", "virtiofs", "cifs",
+        ]
+        .contains(&self.kind.as_str())
+    }
+
+    /// Reads a line (proc_pid_mountinfo(5)).
+    fn parse(line: &str) -> Option<Self> {
+        let (front, back) = line.split_once(" - ")?;
+        let front: Vec<&str> = front.split(' ').collect();
+        let back: Vec<&str> = back.split(' ').collect();
+        let (number, point, options) = (front.get(2)?, front.get(4)?, front.get(5)?);
+        Some(Self {
+            point: PathBuf::from(unescape(point)),
+            kind: (*back.first()?).to_owned(),
+            device: unescape(back.get(1)?),
+            options: format!("{options},{}", back.get(2).copied().unwrap_or_default()),
+            number: (*number).to_owned(),
+        })
+    }
+}
+
+/// White space and backslashes are octal in that file.
+fn unescape(text: &str) -> String {
+    let octal = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
+    octal
+        .into_iter()
+        .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INFO: &str = "22 27 0:21 / /proc rw,relatime - proc proc rw\n\
+        27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard\n\
+        30 25 0:27 / /tmp rw,nosuid shared:3 master:1 - tmpfs tmpfs rw,size=1k\n\
+        31 27 8:1 / /mnt/my\\040disk rw - xfs /dev/sda1 rw\n\
+        32 27 8:2 / /mnt rw - btrfs /dev/sdb rw\n";
+
+    #[test]
+    fn the_longest_point_above_a_folder_counts() {
+        let kind = |folder: &str| Mount::of(Path::new(folder), INFO).unwrap().kind;
+        assert_eq!(kind("/home/x"), "ext4");
+        assert_eq!(kind("/tmp/x"), "tmpfs");
+        assert_eq!(kind("/tmpx"), "ext4");
+        assert_eq!(kind("/mnt/my disk/x"), "xfs");
+        assert_eq!(kind("/mnt/my"), "btrfs");
+    }
+
+    #[test]
+    fn a_line_with_optional_fields_is_read_whole() {
+        let mount = Mount::of(Path::new("/tmp"), INFO).unwrap();
+        assert_eq!(mount.options, "rw,nosuid,rw,size=1k");
+        assert_eq!((mount.device.as_str(), mount.number.as_str()), ("tmpfs", "0:27"));
+        assert!(mount.has_no_disk());
+    }
+
+    #[test]
+    fn rubbish_is_no_mount() {
+        for text in ["", "x", "a - b", "1 2 3 4 / rw - ", "1 2 3 4 / - ext4"] {
+            assert_eq!(Mount::of(Path::new("/"), text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Tables for other programs, as RFC 4180 has them but for the line ends, which are newlines.
+
+use crate::summary::{Effect, Summary};
+
+/// One row for each effect: ratios are (arm - control) / control.
+pub fn effects(summary: &Summary) -> String {
+    let head = "cell,arm,control,metric,gating,ratio,low,high,bootstrap_low,bootstrap_high,floor_low,floor_high,\
+        difference,per_page_ns,per_page_ns_low,per_page_ns_high,per_operation_ns,per_operation_ns_low,\
+        per_operation_ns_high,p_limit,sessions,pairs,outliers,verdict";
+    let mut rows = Rows::new(head);
+    for cell in &summary.cells {
+        for effect in &cell.effects {
+            rows.push(&effect_fields(&cell.name, cell.gating, effect));
+        }
+    }
+    rows.text
+}
+
+fn effect_fields(cell: &str, gating: bool, effect: &Effect) -> Vec<String> {
+    let three = |values: Option<(f64, f64, f64)>| match values {
+        Some((center, low, high)) => [number(center), number(low), number(high)],
+        None => [String::new(), String::new(), String::new()],
+    };
+    let two = |ends: Option<(f64, f64)>| match ends {
+        Some((low, high)) => [number(low), number(high)],
+        None => [String::new(), String::new()],
+    };
+    let mut fields = vec![
+        cell.to_owned(),
+        effect.arm.clone(),
+        effect.control.clone(),
+        name(&effect.metric),
+    ];
+    fields.extend([gating.to_string(), number(effect.ratio)]);
+    fields.extend(
+        [effect.interval, effect.bootstrap, effect.floor]
+            .into_iter()
+            .flat_map(two),
+    );
+    fields.push(number(effect.difference));
+    fields.extend(three(effect.per_page_ns));
+    fields.extend(three(effect.per_operation_ns));
+    fields.push(effect.p_limit.map(number).unwrap_or_default());
+    fields.extend([effect.sessions, effect.pairs, effect.outliers].map(|count| count.to_string()));
+    fields.push(super::sentence::state(effect.verdict).to_owned());
+    fields
+}
+
+/// One row for each pair of blocks that counts.
+pub fn pairs(summary: &Summary) -> String {
+    let mut rows = Rows::new("cell,arm,session,pair,at_s,cpu_ratio,elapsed_ratio");
+    for cell in &summary.cells {
+        for pair in &cell.pairs {
+            rows.push(&[
+                cell.name.clone(),
+                pair.arm.clone(),
+                pair.session.to_string(),
+                pair.pair.to_string(),
+                number(pair.at_s),
+                number(pair.cpu),
+                number(pair.elapsed),
+            ]);
+        }
+    }
+    rows.text
+}
+
+/// One row for each arm, cell and metric: what a block took, medians.
+pub fn levels(summary: &Summary) -> String {
+    let mut rows = Rows::new("cell,arm,metric,median,blocks,pages,operations");
+    for cell in &summary.cells {
+        for (arm, level) in &cell.levels {
+            for (metric, value) in &level.metrics {
+                let counts = [level.blocks.to_string(), number(level.pages), number(level.operations)];
+                let mut fields = vec![cell.name.clone(), arm.clone(), name(metric), number(*value)];
+                fields.extend(counts);
+                rows.push(&fields);
+            }
+        }
+    }
+    rows.text
+}
+
+/// One row for each point of each latency curve.
+pub fn latencies(summary: &Summary) -> String {
+    let mut rows = Rows::new("cell,operation,arm,count,percentile,ns");
+    for cell in &summary.cells {
+        for curve in &cell.latencies {
+            for (percentile, ns) in &curve.points {
+                let mut fields = vec![cell.name.clone(), curve.operation.clone(), curve.arm.clone()];
+                fields.extend([curve.count.to_string(), number(*percentile), ns.to_string()]);
+                rows.push(&fields);
+            }
+        }
+    }
+    rows.text
+}
+
+/// One row for each sample of the machine; a field that was not known is empty.
+pub fn host(summary: &Summary) -> String {
+    let mut rows = Rows::new("at_s,steal,others,cpu_pressure,io_pressure,mhz");
+    for sample in &summary.evidence.samples {
+        let values = [
+            Some(sample.at_s),
+            sample.steal,
+            sample.others,
+            sample.cpu_pressure,
+            sample.io_pressure,
+            sample.mhz,
+        ];
+        rows.push(&values.map(|value| value.map(number).unwrap_or_default()));
+    }
+    rows.text
+}
+
+/// Lines of a table.
+pub(crate) struct Rows {
+    /// All lines so far.
+    pub text: String,
+}
+
+impl Rows {
+    /// A table with this first line.
+    pub fn new(head: &str) -> Self {
+        Self {
+            text: format!("{head}\n"),
+        }
+    }
+
+    /// Adds a line.
+    pub fn push(&mut self, fields: &[String]) {
+        let quoted: Vec<String> = fields.iter().map(|field| quote(field)).collect();
+        self.text.push_str(&quoted.join(","));
+        self.text.push('\n');
+    }
+}
+
+/// The name of something whose names serde knows.
+pub(crate) fn name(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => String::new(),
+    }
+}
+
+pub(crate) fn number(value: f64) -> String {
+    if value.is_finite() {
+        value.to_string()
+    } else {
+        String::new()
+    }
+}
+
+/// Quoted if it has to be. A field that a spreadsheet would take for a formula is quoted with an apostrophe in front.
+fn quote(field: &str) -> String {
+    let formula =
+        field.starts_with(['=', '@', '\t']) || (field.starts_with(['+', '-']) && field.parse::<f64>().is_err());
+    let field = if formula { format!("'{field}") } else { field.to_owned() };
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_needed_and_never_run() {
+        assert_eq!(quote("like-cold"), "like-cold");
+        assert_eq!(quote("LIKE, \"cold\""), "\"LIKE, \"\"cold\"\"\"");
+        assert_eq!(quote("=1+1"), "'=1+1");
+        assert_eq!(quote("-0.02"), "-0.02");
+        assert_eq!(quote("-a"), "'-a");
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_empty() {
+        assert_eq!(number(f64::NAN), "");
+        assert_eq!(number(0.25), "0.25");
+    }
+}

@@ -1,0 +1,87 @@
+//! What blocks took, encrypted and in clear, side by side.
+
+use super::table::table;
+use crate::report::{number, sentence};
+use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
+
+/// CPU and elapsed time.
+pub fn times(summary: &Summary) -> String {
+    rows(
+        summary,
+        "What a block took, medians",
+        &[Metric::Instructions, Metric::Cpu, Metric::Elapsed],
+    )
+}
+
+/// The checkpoint at the end of a block that writes.
+pub fn checkpoints(summary: &Summary) -> String {
+    rows(
+        summary,
+        "Elapsed time of the checkpoint at the end of a block, medians",
+        &[Metric::Checkpoint],
+    )
+}
+
+/// What the system did for it.
+pub fn system(summary: &Summary) -> String {
+    let metrics = [
+        Metric::ReadBytes,
+        Metric::WriteBytes,
+        Metric::ReadChars,
+        Metric::WriteChars,
+        Metric::ReadCalls,
+        Metric::WriteCalls,
+        Metric::Switches,
+        Metric::Faults,
+    ];
+    rows(summary, "What the system did for a block, medians", &metrics)
+}
+
+fn rows(summary: &Summary, caption: &str, metrics: &[Metric]) -> String {
+    let mut rows = Vec::new();
+    for cell in &summary.cells {
+        for arm in summary.arms.iter().filter(|arm| arm.role != ArmRole::Plain) {
+            let Some(control) = arm.control.as_deref() else {
+                continue;
+            };
+            for metric in metrics {
+                rows.extend(row(cell, &arm.name, control, *metric));
+            }
+        }
+    }
+    table(
+        caption,
+        &["Cell", "Metric", "Arm", "Encrypted", "In clear", "Ratio", "95 %"],
+        &rows,
+    )
+}
+
+fn row(cell: &CellSummary, arm: &str, control: &str, metric: Metric) -> Option<Vec<String>> {
+    let level = |arm: &str| cell.levels.get(arm)?.metrics.get(&metric).copied();
+    let (own, base) = (level(arm)?, level(control)?);
+    if own == 0.0 && base == 0.0 {
+        return None;
+    }
+    let effect = sentence::effect_in(cell, arm, metric);
+    Some(vec![
+        cell.label.clone(),
+        sentence::metric(metric).to_owned(),
+        arm.to_owned(),
+        sentence::value(metric, own),
+        sentence::value(metric, base),
+        ratio(effect, own, base),
+        effect
+            .and_then(|effect| effect.interval)
+            .map(number::interval)
+            .unwrap_or_default(),
+    ])
+}
+
+/// The estimate; without one, the ratio of the medians, said so.
+fn ratio(effect: Option<&Effect>, own: f64, base: f64) -> String {
+    match effect {
+        Some(effect) => number::percent(effect.ratio),
+        None if base > 0.0 => format!("{} (of medians)", number::percent(own / base - 1.0)),
+        None => String::new(),
+    }
+}

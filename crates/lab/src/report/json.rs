@@ -1,0 +1,59 @@
+//! A summary as JSON, with the version of its model in front.
+
+use std::fmt;
+
+use crate::summary::{SUMMARY_SCHEMA, Summary};
+
+/// Why a text is no summary.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum JsonError {
+    /// It is not JSON, or not that of a summary.
+    Malformed(serde_json::Error),
+    /// It is of another version of the model.
+    OtherSchema(u64),
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed(error) => write!(f, "no summary of a study: {error}"),
+            Self::OtherSchema(schema) => {
+                write!(
+                    f,
+                    "a summary of schema {schema}, and this program knows {SUMMARY_SCHEMA}: make it anew from its store"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for JsonError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Malformed(error) => Some(error),
+            Self::OtherSchema(_) => None,
+        }
+    }
+}
+
+/// The summary as JSON, indented, with a newline at its end.
+///
+/// Errors: `Malformed` if a figure is not finite, which JSON can't say.
+pub fn render(summary: &Summary) -> Result<String, JsonError> {
+    let mut text = serde_json::to_string_pretty(summary).map_err(JsonError::Malformed)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// The summary that a text holds.
+///
+/// Errors: `OtherSchema` before anything else is looked at; `Malformed`.
+pub fn parse(text: &str) -> Result<Summary, JsonError> {
+    let value: serde_json::Value = serde_json::from_str(text).map_err(JsonError::Malformed)?;
+    match value.get("schema").and_then(serde_json::Value::as_u64) {
+        Some(schema) if schema != u64::from(SUMMARY_SCHEMA) => return Err(JsonError::OtherSchema(schema)),
+        _ => {}
+    }
+    serde_json::from_value(value).map_err(JsonError::Malformed)
+}

@@ -1,0 +1,206 @@
+//! What a study found, in sentences. All reports say the same ones.
+
+use crate::standing::Flaw;
+use crate::summary::{ArmRole, CellSummary, Effect, Metric, Overall, StudyState, Summary, Verdict};
+
+use super::number;
+
+/// The name of a metric within a sentence.
+pub fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Instructions => "instructions",
+        Metric::Cpu => "CPU",
+        Metric::ReadChars => "bytes asked for",
+        Metric::WriteChars => "bytes handed over",
+        Metric::ReadCalls => "calls that read",
+        Metric::WriteCalls => "calls that write",
+        Metric::ReadBytes => "bytes read from storage",
+        Metric::WriteBytes => "bytes bound for storage",
+        Metric::Elapsed => "elapsed time",
+        Metric::Checkpoint => "checkpoint",
+        Metric::Switches => "context switches",
+        Metric::Faults => "page faults",
+    }
+}
+
+/// A metric's value in its unit.
+pub fn value(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Cpu | Metric::Elapsed | Metric::Checkpoint => number::duration(value),
+        Metric::ReadChars | Metric::WriteChars | Metric::ReadBytes | Metric::WriteBytes => number::bytes(value),
+        Metric::Instructions | Metric::ReadCalls | Metric::WriteCalls | Metric::Switches | Metric::Faults => {
+            number::count(value)
+        }
+    }
+}
+
+/// A verdict in a word or two.
+pub fn state(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Within { inside_floor: true } => "within, as a second copy",
+        Verdict::Within { inside_floor: false } => "within",
+        Verdict::Above => "above",
+        Verdict::NotResolved { .. } => "not resolved",
+    }
+}
+
+/// What an arm costs and what follows: one sentence.
+pub fn overall(summary: &Summary, overall: &Overall) -> String {
+    let name = metric(overall.metric);
+    let cost = cost(summary, overall, name);
+    let limit = number::share(summary.study.limit);
+    match overall.verdict {
+        Verdict::Above if overall.cells.len() > 1 => format!("{cost}; above the limit of {limit}"),
+        Verdict::Above => format!("{cost}; above the limit of {limit}"),
+        Verdict::Within { inside_floor: true } => {
+            format!("{cost}; within the limit of {limit}, and not to be told from a second copy in clear")
+        }
+        Verdict::Within { inside_floor: false } if overall.cells.len() > 1 => {
+            format!("{cost}; within the limit of {limit} in every gating cell")
+        }
+        Verdict::Within { inside_floor: false } => format!("{cost}; within the limit of {limit}"),
+        Verdict::NotResolved { minutes_more } => format!("{cost}; {}", not_resolved(&limit, minutes_more)),
+    }
+}
+
+/// What an arm costs, without saying what follows.
+pub fn figures(summary: &Summary, overall: &Overall) -> String {
+    cost(summary, overall, metric(overall.metric))
+}
+
+fn cost(summary: &Summary, overall: &Overall, name: &str) -> String {
+    let arm = &overall.arm;
+    if let [only] = overall.cells.as_slice() {
+        let effect = effect(summary, only, arm, overall.metric);
+        let ratio = effect.map_or(overall.dearest.1, |effect| effect.ratio);
+        let interval = effect.and_then(|effect| effect.interval);
+        return format!(
+            "{arm} costs {} in {}",
+            ratio_of(ratio, interval, name),
+            cell_label(summary, only)
+        );
+    }
+    match &overall.pooled {
+        Some(pooled) if pooled.p_same >= 0.05 => {
+            format!("{arm} costs {} over all", ratio_of(pooled.ratio, pooled.interval, name))
+        }
+        _ => {
+            let (dearest, most) = &overall.dearest;
+            let interval = effect(summary, dearest, arm, overall.metric).and_then(|effect| effect.interval);
+            let ends = interval
+                .map(|ends| format!(" {}", number::interval(ends)))
+                .unwrap_or_default();
+            let label = cell_label(summary, dearest);
+            let (least, most) = (number::percent(overall.cheapest.1), number::percent(*most));
+            format!("{arm} costs from {least} to {most} {name}, most in {label}{ends}")
+        }
+    }
+}
+
+/// `+12.3 % CPU [10.1, 14.5]`.
+fn ratio_of(ratio: f64, interval: Option<(f64, f64)>, name: &str) -> String {
+    let ends = interval
+        .map(|ends| format!(" {}", number::interval(ends)))
+        .unwrap_or_default();
+    format!("{} {name}{ends}", number::percent(ratio))
+}
+
+fn not_resolved(limit: &str, minutes_more: Option<f64>) -> String {
+    let more = minutes_more
+        .map(|minutes| format!(": run {} more", number::minutes(minutes)))
+        .unwrap_or_default();
+    format!("whether that is above the limit of {limit} is not resolved{more}")
+}
+
+/// The metric of an arm over its gating cells, as a sentence that judges nothing.
+pub fn range(summary: &Summary, arm: &str, which: Metric) -> Option<String> {
+    let gating = summary.cells.iter().filter(|cell| cell.gating);
+    let effects: Vec<&Effect> = gating
+        .filter_map(|cell| effect(summary, &cell.name, arm, which))
+        .collect();
+    let low = effects.iter().map(|effect| effect.ratio).fold(f64::INFINITY, f64::min);
+    let high = effects
+        .iter()
+        .map(|effect| effect.ratio)
+        .fold(f64::NEG_INFINITY, f64::max);
+    let name = metric(which);
+    let mut letters = name.chars();
+    let name = letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect::<String>())?;
+    match effects.as_slice() {
+        [] => None,
+        [only] => Some(format!("{name} {}.", number::estimate(only.ratio, only.interval))),
+        _ => Some(format!("{name} {} to {}.", number::percent(low), number::percent(high))),
+    }
+}
+
+/// CPU that an arm costs for each page, over the gating cells where its interval is off zero: the range of estimates.
+pub fn per_page(summary: &Summary, arm: &str) -> Option<(f64, f64)> {
+    let gating = summary.cells.iter().filter(|cell| cell.gating);
+    let effects = gating.filter_map(|cell| effect(summary, &cell.name, arm, Metric::Cpu));
+    let sure = effects
+        .filter_map(|effect| effect.per_page_ns)
+        .filter(|(_, low, high)| *low > 0.0 || *high < 0.0);
+    sure.map(|(center, ..)| center).fold(None, |ends, value| match ends {
+        None => Some((value, value)),
+        Some((low, high)) => Some((value.min(low), value.max(high))),
+    })
+}
+
+/// The effect of an arm in a cell.
+pub fn effect<'a>(summary: &'a Summary, cell: &str, arm: &str, metric: Metric) -> Option<&'a Effect> {
+    let cell = summary.cells.iter().find(|facts| facts.name == cell)?;
+    effect_in(cell, arm, metric)
+}
+
+/// The effect of an arm in this cell.
+pub fn effect_in<'a>(cell: &'a CellSummary, arm: &str, metric: Metric) -> Option<&'a Effect> {
+    cell.effects
+        .iter()
+        .find(|effect| effect.arm == arm && effect.metric == metric)
+}
+
+/// Names of the encrypted arms, in order.
+pub fn encrypted(summary: &Summary) -> Vec<&str> {
+    let arms = summary.arms.iter().filter(|arm| arm.role == ArmRole::Encrypted);
+    arms.map(|arm| arm.name.as_str()).collect()
+}
+
+/// A cell's name for people.
+pub fn cell_label<'a>(summary: &'a Summary, name: &'a str) -> &'a str {
+    summary
+        .cells
+        .iter()
+        .find(|cell| cell.name == name)
+        .map_or(name, |cell| cell.label.as_str())
+}
+
+/// Why there is no verdict.
+pub fn no_verdict(flaws: &[Flaw]) -> String {
+    let reasons: Vec<String> = flaws.iter().map(Flaw::to_string).collect();
+    format!("This study bears no verdict: {}.", reasons.join("; "))
+}
+
+/// Why it ended.
+pub fn ending(state: StudyState) -> &'static str {
+    match state {
+        StudyState::Unfinished => "it has not ended",
+        StudyState::Precise => "every gating interval was as narrow as asked",
+        StudyState::Complete => "all planned sessions were done",
+        StudyState::OutOfBudget => "its time was up",
+        StudyState::Stopped => "it was told to stop",
+    }
+}
+
+/// How cells count for a verdict.
+pub const HOLM: &str = "An arm is within the limit if it is within in every gating cell, which needs no correction. \
+    It is above if one gating cell is: there the chance of a false alarm grows with the cells, so that a gating cell is \
+    called above only if it still is after Holm's correction over the gating cells of that arm. Other cells are \
+    exploratory: their intervals are not corrected.";
+
+/// How the figures came to be.
+pub const METHOD: &str = "A pair is a block of the encrypted arm and one of its control, of the same work, minutes apart at \
+    most; which came first was drawn. Within a session the effect is the Hodges-Lehmann estimate of \
+    ln(encrypted / plain); sessions, which have new copies and new processes, are what counts: the interval is a 95 % t \
+    interval across them. Ratios are (encrypted - plain) / plain. No outlier is left out.";

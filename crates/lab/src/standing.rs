@@ -1,0 +1,72 @@
+//! What a study needs before a verdict may rest on it.
+
+use std::fmt;
+
+use crate::summary::{ArmRole, StudyState, Summary};
+
+/// Five sessions: with fewer, an interval across sessions is too wide to trust.
+pub const SESSIONS_MIN: u32 = 5;
+
+/// Why no verdict may rest on a study.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// No pair of blocks counts.
+    Empty,
+    /// It has not ended.
+    Unfinished,
+    /// It has too few sessions.
+    FewSessions(u32),
+    /// It has no second copy of the plain twin.
+    NoSecondCopy,
+    /// The encryption of an arm was not proved.
+    NoProof(String),
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "no pair of blocks counts"),
+            Self::Unfinished => write!(f, "it has not ended"),
+            Self::FewSessions(1) => write!(f, "it has one session, and a verdict needs {SESSIONS_MIN}"),
+            Self::FewSessions(sessions) => write!(f, "it has {sessions} sessions, and a verdict needs {SESSIONS_MIN}"),
+            Self::NoSecondCopy => write!(f, "there are no figures of a second copy of the plain twin"),
+            Self::NoProof(arm) => write!(f, "the encryption of {arm} was not proved"),
+        }
+    }
+}
+
+/// All that stands against a verdict; empty if nothing does.
+pub fn flaws(summary: &Summary) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    let mut pairs = summary.cells.iter().flat_map(|cell| &cell.pairs);
+    if pairs.next().is_none() {
+        flaws.push(Flaw::Empty);
+    }
+    if summary.study.state == StudyState::Unfinished {
+        flaws.push(Flaw::Unfinished);
+    }
+    if summary.study.sessions < SESSIONS_MIN {
+        flaws.push(Flaw::FewSessions(summary.study.sessions));
+    }
+    let floor = |arm: &str| {
+        summary
+            .arms
+            .iter()
+            .any(|facts| facts.name == arm && facts.role == ArmRole::Floor)
+    };
+    let floors = summary
+        .cells
+        .iter()
+        .filter(|cell| cell.effects.iter().any(|effect| floor(&effect.arm)));
+    if floors.count() < summary.cells.len() || summary.cells.is_empty() {
+        flaws.push(Flaw::NoSecondCopy);
+    }
+    let encrypted = summary.arms.iter().filter(|arm| arm.role == ArmRole::Encrypted);
+    flaws.extend(
+        encrypted
+            .filter(|arm| arm.proof.is_empty())
+            .map(|arm| Flaw::NoProof(arm.name.clone())),
+    );
+    flaws
+}

@@ -1,0 +1,5 @@
+//! Reports of a study that was never run.
+#![forbid(unsafe_code)]
+
+mod fixture;
+mod html;
