@@ -8,8 +8,8 @@
 //! L2. No figure of an arm before its encryption was proved, and its rows were compared with its twin's.
 #![forbid(unsafe_code)]
 
-pub mod arm;
 pub mod analysis;
+pub mod arm;
 pub mod cache;
 pub mod config;
 pub mod doctor;
@@ -19,9 +19,8 @@ pub mod host;
 pub mod native;
 pub mod preset;
 pub mod proof;
-pub mod run;
-pub mod native;
 pub mod report;
+pub mod run;
 pub mod schedule;
 pub mod standing;
 pub mod store;

@@ -82,7 +82,7 @@ pub fn run<B: Bench>(new: NewStudy, around: Around<'_, B>) -> Result<Outcome, Ru
         commit: new.commit,
         command: new.command,
         created_s: whole_seconds(around.bench.now_s()),
-        host: around.bench.host(),
+        host: around.bench.host(folder(&new.path)),
         state: StudyState::Unfinished,
     };
     let store = Store::create(&new.path, &study)?;
@@ -317,6 +317,14 @@ impl<'a, B: Bench> Runner<'a, B> {
     /// How long a worker may take for something that is no block.
     fn patience(&self) -> Duration {
         self.config.study.block_timeout.max(PATIENCE)
+    }
+}
+
+/// The folder that a store is in.
+fn folder(store: &Path) -> &Path {
+    match store.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     }
 }
 

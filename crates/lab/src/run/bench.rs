@@ -57,14 +57,14 @@ pub trait Bench {
     /// Seconds since 1970, UTC.
     fn now_s(&self) -> f64;
 
-    /// The machine, for people.
-    fn host(&mut self) -> HostFacts;
+    /// The machine, for people. Twins will lie in `folder`.
+    fn host(&mut self, folder: &Path) -> HostFacts;
 
-    /// Begins to look at the machine, for the time of a block.
-    fn glance(&mut self);
+    /// Begins to look at the machine, for the time of a block. `pids` are our workers.
+    fn glance(&mut self, pids: &[u32]);
 
     /// What the machine did since the last [`Bench::glance`], and why a block in that time does not count.
-    fn glimpsed(&mut self) -> (HostSample, Option<String>);
+    fn glimpsed(&mut self, at_s: f64) -> (HostSample, Option<String>);
 }
 
 /// Processes of an arm.

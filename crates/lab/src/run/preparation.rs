@@ -93,10 +93,7 @@ impl<B: Bench> Runner<'_, B> {
 
     fn check_space(&self) -> Result<(), RunError> {
         let needed = super::outlook::bytes_needed(&self.config, self.arms.len());
-        let folder = match self.store.path().parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
+        let folder = super::folder(self.store.path());
         let free = self
             .around
             .bench

@@ -158,10 +158,8 @@ impl<B: Bench> Runner<'_, B> {
             };
             return self.keep(stage, row, &ran, &HostSample::default(), began_s);
         }
-        self.around.bench.glance();
         let mut ran = self.work(stage, &cell, arm, row.seed)?;
-        let (mut host, why) = self.around.bench.glimpsed();
-        host.at_s = began_s;
+        let (host, why) = self.around.bench.glimpsed(began_s);
         ran.void = ran.void.or(why);
         if let Some(sample) = ran.sample.as_ref().filter(|_| ran.void.is_none()) {
             self.check_answer(stage, pair, arm, &cell, &sample.sample.answer)?;
@@ -260,6 +258,7 @@ impl<B: Bench> Runner<'_, B> {
         };
         check_encrypted(&of, &cipher, &opened, cell)?;
         let (store, stopped, interrupt) = (&mut self.store, &mut self.stopped, self.around.interrupt);
+        self.around.bench.glance(&crew.pids());
         let mut trouble = None;
         let mut told = false;
         let mut control = || {

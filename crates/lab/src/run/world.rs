@@ -1,5 +1,6 @@
 //! The world as it is.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,6 +12,7 @@ use crate::arm::Arm;
 use crate::cache::{CacheError, PageCache};
 use crate::drive::{Crew, DriveError, WorkerCommand};
 use crate::engines::{Engines, EnginesError, without_aes};
+use crate::host::{self, HostSampler, Source};
 use crate::proof::{Claim, Look, ProofError, prove};
 use crate::summary::{HostFacts, HostSample};
 
@@ -19,8 +21,11 @@ use crate::summary::{HostFacts, HostSample};
 pub struct World {
     engines: Engines,
     cache: PageCache,
+    source: Source,
+    /// Of the block that runs.
+    sampler: Option<HostSampler>,
     /// How to start the worker of each arm that was found, by name.
-    commands: std::collections::BTreeMap<String, WorkerCommand>,
+    commands: BTreeMap<String, WorkerCommand>,
 }
 
 impl World {
@@ -30,7 +35,9 @@ impl World {
         World {
             engines,
             cache: PageCache::default(),
-            commands: std::collections::BTreeMap::new(),
+            source: Source::default(),
+            sampler: None,
+            commands: BTreeMap::new(),
         }
     }
 }
@@ -95,14 +102,29 @@ impl Bench for World {
             .as_secs_f64()
     }
 
-    fn host(&mut self) -> HostFacts {
-        HostFacts::default()
+    fn host(&mut self, folder: &Path) -> HostFacts {
+        host::facts(&self.source, folder)
     }
 
-    fn glance(&mut self) {}
+    fn glance(&mut self, pids: &[u32]) {
+        self.sampler = Some(HostSampler::begin(&self.source, pids));
+    }
 
-    fn glimpsed(&mut self) -> (HostSample, Option<String>) {
-        (HostSample::default(), None)
+    fn glimpsed(&mut self, at_s: f64) -> (HostSample, Option<String>) {
+        match self.sampler.take() {
+            Some(sampler) => {
+                let window = sampler.end(at_s);
+                let void = window.void().map(str::to_owned);
+                (window.sample, void)
+            }
+            None => (
+                HostSample {
+                    at_s,
+                    ..HostSample::default()
+                },
+                None,
+            ),
+        }
     }
 }
 
