@@ -299,6 +299,11 @@ fn choice(kind: &str, value: Option<String>, default: &str, known: &[&str]) -> R
 fn resolve_data(tables: &data::DataTables) -> Result<BTreeMap<String, Dataset>, ConfigError> {
     let one = |(name, table): (&String, &data::DataTable)| {
         check_name("data", name)?;
+        if name.contains('/') {
+            return Err(ConfigError::new(format!(
+                "data `{name}`: the name of a dataset has no `/`"
+            )));
+        }
         Ok((name.clone(), table.resolve(name)?))
     };
     tables.0.iter().map(one).collect()

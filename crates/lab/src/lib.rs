@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+pub mod arm;
 pub mod cache;
 pub mod config;
 pub mod doctor;
@@ -20,6 +21,7 @@ pub mod native;
 pub mod preset;
 pub mod proof;
 pub mod report;
+pub mod run;
 pub mod schedule;
 pub mod standing;
 pub mod store;

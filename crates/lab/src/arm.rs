@@ -1,0 +1,176 @@
+//! The arms of a study: those of its configuration, and those in clear that are always there.
+//!
+//! A1. An encrypted arm is compared with its own library in clear, never with another one.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use selenite_worker::protocol::{Hello, PLAIN};
+
+use crate::config::arm::{ENGINES, FLOOR_ARM, OWN_PLAIN, PLAIN_ARM};
+use crate::config::{Config, ConfigError};
+use crate::summary::ArmRole;
+
+/// An arm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arm {
+    /// Its name.
+    pub name: String,
+    /// Which engine.
+    pub engine: String,
+    /// What it seals databases in, or [`PLAIN`].
+    pub cipher: String,
+    /// What else the engine is told.
+    pub settings: BTreeMap<String, String>,
+    /// Whether it may use AES instructions.
+    pub aes_instructions: bool,
+    /// The program, if the configuration names one.
+    pub worker: Option<PathBuf>,
+    /// What kind of arm.
+    pub role: ArmRole,
+    /// Which arm it is compared with: an index.
+    pub control: Option<usize>,
+}
+
+/// The arms of a study: plain, its second copy, the plain ones of other engines, then those of the configuration.
+///
+/// Errors: two plain arms of one name, because an engine's name has two workers.
+pub fn arms(config: &Config) -> Result<Vec<Arm>, ConfigError> {
+    let mut arms = vec![
+        plain(PLAIN_ARM, STOCK, None, ArmRole::Plain, None),
+        plain(FLOOR_ARM, STOCK, None, ArmRole::Floor, Some(0)),
+    ];
+    for arm in config.arms.iter().filter(|arm| arm.engine != OWN) {
+        let name = format!("{}{OWN_PLAIN}", arm.engine);
+        match arms.iter().find(|other| other.name == name) {
+            None => arms.push(plain(&name, &arm.engine, arm.worker.clone(), ArmRole::Plain, None)),
+            Some(other) if other.worker == arm.worker => {}
+            Some(_) => {
+                let what = format!("engine `{}` has two different workers", arm.engine);
+                return Err(ConfigError::new(what).next("give each an engine's name of its own"));
+            }
+        }
+    }
+    for arm in &config.arms {
+        let name = match arm.engine.as_str() {
+            OWN => PLAIN_ARM.to_owned(),
+            engine => format!("{engine}{OWN_PLAIN}"),
+        };
+        arms.push(Arm {
+            name: arm.name.clone(),
+            engine: arm.engine.clone(),
+            cipher: arm.cipher.clone(),
+            settings: arm.settings.clone(),
+            aes_instructions: arm.aes_instructions,
+            worker: arm.worker.clone(),
+            role: ArmRole::Encrypted,
+            control: arms.iter().position(|other| other.name == name),
+        });
+    }
+    Ok(arms)
+}
+
+impl Arm {
+    /// Its name for people.
+    #[must_use]
+    pub fn label(&self, hello: &Hello) -> String {
+        let without = if self.aes_instructions {
+            ""
+        } else {
+            " without AES instructions"
+        };
+        match (self.role, self.engine.as_str()) {
+            (ArmRole::Plain, STOCK) => format!("SQLite {} in clear", hello.sqlite_version),
+            (ArmRole::Floor, _) => format!("SQLite {} in clear, second copy", hello.sqlite_version),
+            (ArmRole::Plain, _) => format!("{} in clear", hello.library),
+            (ArmRole::Encrypted, _) => format!("{} {}{without}", hello.library, self.cipher),
+        }
+    }
+
+    /// Whether its engine can do what the arm says.
+    ///
+    /// Errors: the cipher is not known, and which are.
+    pub fn check(&self, hello: &Hello) -> Result<(), ConfigError> {
+        let known: Vec<&str> = hello.ciphers.iter().map(String::as_str).collect();
+        if self.cipher == PLAIN || known.contains(&self.cipher.as_str()) {
+            return Ok(());
+        }
+        let unknown = ConfigError::unknown("cipher", &self.cipher, &known);
+        let what = format!("arm `{}`: {} of engine `{}`", self.name, unknown.what, self.engine);
+        Err(ConfigError { what, ..unknown })
+    }
+}
+
+fn plain(name: &str, engine: &str, worker: Option<PathBuf>, role: ArmRole, control: Option<usize>) -> Arm {
+    Arm {
+        name: name.to_owned(),
+        engine: engine.to_owned(),
+        cipher: PLAIN.to_owned(),
+        settings: BTreeMap::new(),
+        aes_instructions: true,
+        worker,
+        role,
+        control,
+    }
+}
+
+/// The engine that is compared with stock SQLite, whose code it has.
+const OWN: &str = ENGINES[0];
+/// Stock SQLite.
+const STOCK: &str = ENGINES[1];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "[study]\nname = \"s\"\n[data]\nkind = \"scan\"\nsize = \"1MiB\"\n\
+        [arms.a]\nengine = \"sqlcipher\"\ncipher = \"x\"\n[arms.b]\nengine = \"selenite\"\ncipher = \"AES_256\"\n\
+        [arms.c]\nengine = \"sqlcipher\"\ncipher = \"y\"\naes_instructions = false\n\
+        [[cells]]\nname = \"l\"\nwork = { kind = \"like\" }\ncache = \"os\"\n";
+
+    #[test]
+    fn every_engine_has_its_own_control() {
+        let arms = arms(&Config::parse(TEXT).unwrap()).unwrap();
+        let seen: Vec<_> = arms.iter().map(|arm| (arm.name.as_str(), arm.control)).collect();
+        let wanted = [
+            ("plain", None),
+            ("plain2", Some(0)),
+            ("sqlcipher-plain", None),
+            ("a", Some(2)),
+            ("b", Some(0)),
+            ("c", Some(2)),
+        ];
+        assert_eq!(seen, wanted);
+    }
+
+    #[test]
+    fn one_name_has_one_worker() {
+        let text = TEXT.replacen("cipher = \"x\"", "cipher = \"x\"\nworker = \"/w\"", 1);
+        assert!(
+            arms(&Config::parse(&text).unwrap())
+                .unwrap_err()
+                .to_string()
+                .contains("two different workers")
+        );
+    }
+
+    #[test]
+    fn an_unknown_cipher_is_told_the_nearest() {
+        let arms = arms(&Config::parse(TEXT).unwrap()).unwrap();
+        let hello = Hello {
+            protocol: 1,
+            engine: "selenite".into(),
+            library: "Selenite 0".into(),
+            sqlite_version: "3".into(),
+            sqlite_source_id: String::new(),
+            ciphers: vec!["AES_128".into(), "CHACHA20".into()],
+            without_aes: BTreeMap::new(),
+        };
+        let error = arms[4].check(&hello).unwrap_err().to_string();
+        assert!(
+            error.contains("`b`") && error.contains("did you mean `AES_128`?"),
+            "{error}"
+        );
+        arms[0].check(&hello).unwrap();
+    }
+}

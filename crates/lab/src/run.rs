@@ -1,0 +1,356 @@
+//! The life of a study: checks, masters, sessions, and its end.
+//!
+//! R1. Nothing is decided by looking at figures but the end by precision, which looks at widths alone.
+//! R2. A block that was begun and not written does not count, and its pair is done again in a new session.
+//! R3. No session begins before the encryption of every arm was proved and its rows were compared.
+
+mod bench;
+mod error;
+mod observer;
+mod outlook;
+mod precision;
+mod preparation;
+mod session;
+mod twins;
+mod world;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use selenite_worker::protocol::{Opening, PLAIN};
+
+pub use bench::{Bench, Hands};
+pub use error::RunError;
+pub use observer::{Observer, Progress, Quiet};
+pub use outlook::{Noise, Outlook, outlook};
+use twins::Twins;
+pub use world::World;
+
+use crate::arm::{self, Arm};
+use crate::config::{CacheState, Cell, Config, VERDICT_SESSIONS};
+use crate::store::{PlanRow, SessionRow, Store, StudyRow};
+use crate::summary::StudyState;
+
+/// A new study.
+#[derive(Clone, Debug)]
+pub struct NewStudy {
+    /// Where its store will be: `NAME.lab.db`.
+    pub path: PathBuf,
+    /// What it does.
+    pub config: Config,
+    /// The command that makes a study like it.
+    pub command: String,
+    /// The commit this program was built from; empty if unknown.
+    pub commit: String,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The study is over.
+    Over(StudyState),
+    /// It was interrupted, and can be resumed.
+    Interrupted,
+}
+
+/// Those around a run.
+pub struct Around<'a, B> {
+    /// The world.
+    pub bench: &'a mut B,
+    /// Who watches.
+    pub observer: &'a mut dyn Observer,
+    /// Set from elsewhere to end the run; the block that runs is finished, if it can't be ended early.
+    pub interrupt: &'a AtomicBool,
+    /// Whether masters are kept when the study is over.
+    pub keep: bool,
+}
+
+/// Runs a new study.
+///
+/// Errors: all of [`RunError`] but `ConfigDiffers` and `Over`. If it did not get as far as its schedule, there is no
+/// store; else it can be resumed.
+pub fn run<B: Bench>(new: NewStudy, around: Around<'_, B>) -> Result<Outcome, RunError> {
+    let arms = arm::arms(&new.config)?;
+    let study = StudyRow {
+        name: new.config.study.name.clone(),
+        config_sha256: new.config.sha256(),
+        seed: seed(&new.config)?,
+        config: new.config.text.clone(),
+        lab_version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: new.commit,
+        command: new.command,
+        created_s: whole_seconds(around.bench.now_s()),
+        host: around.bench.host(folder(&new.path)),
+        state: StudyState::Unfinished,
+    };
+    let store = Store::create(&new.path, &study)?;
+    let mut runner = Runner::new(new.config, arms, study, store, around);
+    match runner.prepare() {
+        Ok(true) => runner.go_on(),
+        outcome => {
+            // Nothing was measured, so there is nothing to keep.
+            let cleared = runner.twins.drop_all();
+            drop(runner);
+            let _ = std::fs::remove_file(&new.path);
+            outcome.and(cleared).map(|()| Outcome::Interrupted)
+        }
+    }
+}
+
+/// Goes on with a study that was interrupted, killed or stopped. `config` is what the caller believes it to be.
+///
+/// Errors: all of [`RunError`].
+pub fn resume<B: Bench>(path: &Path, config: Option<&Config>, around: Around<'_, B>) -> Result<Outcome, RunError> {
+    let store = Store::open(path)?;
+    let study = store.study()?;
+    let stored = Config::parse(&study.config)?;
+    if stored.sha256() != study.config_sha256 || config.is_some_and(|config| config.sha256() != study.config_sha256) {
+        return Err(RunError::ConfigDiffers);
+    }
+    match study.state {
+        StudyState::Unfinished | StudyState::Stopped => {}
+        over @ (StudyState::Precise | StudyState::Complete | StudyState::OutOfBudget) => {
+            return Err(RunError::Over(over));
+        }
+    }
+    let arms = arm::arms(&stored)?;
+    let mut runner = Runner::new(stored, arms, study, store, around);
+    runner.twins.drop_sessions()?;
+    runner.store.take_asks()?;
+    runner.store.set_state(StudyState::Unfinished)?;
+    runner.retire()?;
+    match runner.prepare()? {
+        true => {
+            runner.event("resumed")?;
+            runner.go_on()
+        }
+        false => Ok(Outcome::Interrupted),
+    }
+}
+
+struct Runner<'a, B: Bench> {
+    config: Config,
+    arms: Vec<Arm>,
+    study: StudyRow,
+    store: Store,
+    twins: Twins,
+    around: Around<'a, B>,
+    /// The most pages of each dataset's masters.
+    pages: BTreeMap<String, u64>,
+    /// Blocks of this run, and how long they took with all that belongs to them.
+    ran: (u32, f64),
+    /// Void blocks one after the other.
+    void_in_a_row: u32,
+    /// Whether a user asked for an end.
+    stopped: bool,
+}
+
+impl<'a, B: Bench> Runner<'a, B> {
+    fn new(config: Config, arms: Vec<Arm>, study: StudyRow, store: Store, around: Around<'a, B>) -> Runner<'a, B> {
+        let twins = Twins::of(store.path());
+        Runner {
+            config,
+            arms,
+            study,
+            store,
+            twins,
+            around,
+            pages: BTreeMap::new(),
+            ran: (0, 0.0),
+            void_in_a_row: 0,
+            stopped: false,
+        }
+    }
+
+    /// Runs all sessions that are left, until one of the ends.
+    fn go_on(mut self) -> Result<Outcome, RunError> {
+        let outcome = self.sessions();
+        self.twins.drop_sessions()?;
+        let state = match outcome {
+            Ok(Some(state)) => state,
+            Ok(None) => return Ok(Outcome::Interrupted),
+            Err(error) => {
+                self.event(&format!("ended by an error: {error}"))?;
+                return Err(error);
+            }
+        };
+        self.event(match state {
+            StudyState::Precise => "precise enough",
+            StudyState::OutOfBudget => "out of budget",
+            StudyState::Stopped => "stopped on request",
+            StudyState::Complete | StudyState::Unfinished => "all sessions are done",
+        })?;
+        self.store.set_state(state)?;
+        if !self.around.keep {
+            self.twins.drop_all()?;
+        }
+        self.store.settle();
+        Ok(Outcome::Over(state))
+    }
+
+    fn sessions(&mut self) -> Result<Option<StudyState>, RunError> {
+        loop {
+            let begun = self.store.sessions()?;
+            let plan = self.store.schedule()?;
+            let ids: BTreeSet<u32> = plan.iter().map(|row| row.session).collect();
+            let next = ids.into_iter().find(|id| begun.iter().all(|session| session.id != *id));
+            let Some(next) = next else {
+                return Ok(Some(StudyState::Complete));
+            };
+            if self.is_precise(&begun)? {
+                return Ok(Some(StudyState::Precise));
+            }
+            if self.is_too_late(&begun) {
+                return Ok(Some(StudyState::OutOfBudget));
+            }
+            let rows: Vec<PlanRow> = plan.into_iter().filter(|row| row.session == next).collect();
+            if !self.session(next, &rows)? {
+                return Ok(self.stopped.then_some(StudyState::Stopped));
+            }
+        }
+    }
+
+    /// Whether another session as long as the longest would end after the budget.
+    fn is_too_late(&self, begun: &[SessionRow]) -> bool {
+        let lengths = begun
+            .iter()
+            .filter_map(|session| Some(session.ended_s?.saturating_sub(session.created_s)));
+        let (spent, longest) = lengths.fold((0, 0), |(sum, most), length| (sum + length, most.max(length)));
+        !begun.is_empty() && Duration::from_secs(spent + longest) > self.config.study.budget
+    }
+
+    fn is_precise(&mut self, begun: &[SessionRow]) -> Result<bool, RunError> {
+        if begun.is_empty() {
+            return Ok(false);
+        }
+        let found = precision::look(&self.store, &self.config)?;
+        let sessions = u32::try_from(begun.len()).unwrap_or(u32::MAX);
+        let target = self.config.study.target_half_width;
+        self.around.observer.progress(&Progress::Precision {
+            sessions,
+            widest: found.widest,
+            target,
+        });
+        Ok(found.precise && sessions >= VERDICT_SESSIONS)
+    }
+
+    /// Ends a session that was cut short, and plans anew what it left undone.
+    fn retire(&mut self) -> Result<(), RunError> {
+        let cut: Vec<u32> = self
+            .store
+            .sessions()?
+            .iter()
+            .filter(|session| session.ended_s.is_none())
+            .map(|session| session.id)
+            .collect();
+        for session in cut {
+            let mut rows = self.store.schedule()?;
+            rows.retain(|row| row.session == session);
+            let undone: BTreeSet<(i64, u32)> = rows
+                .iter()
+                .filter(|row| row.block.is_none())
+                .map(|row| (row.cell, row.pair))
+                .collect();
+            let whole = rows.iter().any(|row| !undone.contains(&(row.cell, row.pair)));
+            rows.retain(|row| undone.contains(&(row.cell, row.pair)));
+            let now = whole_seconds(self.around.bench.now_s());
+            let void = (!whole).then_some("interrupted before a pair was done");
+            self.store.retire_session(session, now, void, &rows)?;
+            self.event(&format!(
+                "session {session} was cut short; what it left undone is in a new one"
+            ))?;
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, text: &str) -> Result<(), RunError> {
+        let at = self.seconds();
+        Ok(self.store.add_event(at, text)?)
+    }
+
+    /// Seconds since the study began.
+    fn seconds(&self) -> f64 {
+        let began = Duration::from_secs(self.study.created_s).as_secs_f64();
+        (self.around.bench.now_s() - began).max(0.0)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.around.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// How an arm opens a file that is sealed in `cipher`.
+    fn opening(&self, arm: &Arm, cipher: &str, path: &Path, cache_kib: u32) -> Opening {
+        let layout = &self.config.layout;
+        Opening {
+            path: path.to_owned(),
+            cipher: cipher.to_owned(),
+            key_file: self.twins.key_file(),
+            settings: if cipher == PLAIN {
+                BTreeMap::new()
+            } else {
+                arm.settings.clone()
+            },
+            page_size: layout.page_size,
+            cache_kib,
+            journal_mode: layout.journal_mode.clone(),
+            synchronous: layout.synchronous.clone(),
+        }
+    }
+
+    /// SQLite's page cache in a cell: as configured, or one that holds the largest twin.
+    fn cache_kib(&self, cell: &Cell) -> u32 {
+        let configured = self.config.layout.cache_kib;
+        match cell.cache {
+            CacheState::Cold | CacheState::Os => configured,
+            CacheState::Page => {
+                let pages = self.pages.get(&cell.data).copied().unwrap_or(0);
+                let bytes = pages.saturating_mul(u64::from(self.config.layout.page_size));
+                // A page in the cache has a header, and what is written makes more pages.
+                let kib = bytes.saturating_add(bytes / 4) / 1024 + 1024;
+                u32::try_from(kib).unwrap_or(u32::MAX >> 1).max(configured)
+            }
+        }
+    }
+
+    /// How long a worker may take for something that is no block.
+    fn patience(&self) -> Duration {
+        self.config.study.block_timeout.max(PATIENCE)
+    }
+}
+
+/// The folder that a store is in.
+fn folder(store: &Path) -> &Path {
+    match store.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// That of the configuration, or one that is drawn.
+fn seed(config: &Config) -> Result<u64, RunError> {
+    if config.study.seed != 0 {
+        return Ok(config.study.seed);
+    }
+    let random = Path::new("/dev/urandom");
+    let mut bytes = [0; 8];
+    let read = std::fs::File::open(random).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes));
+    read.map_err(RunError::io("read", random))?;
+    Ok((u64::from_le_bytes(bytes) >> 1).max(1))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a time of this age; the cast saturates"
+)]
+fn whole_seconds(seconds: f64) -> u64 {
+    seconds as u64
+}
+
+/// Opening, closing and digests of the largest databases take less.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[cfg(test)]
+mod tests;

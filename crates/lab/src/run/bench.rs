@@ -1,0 +1,147 @@
+//! What a study needs of the world: workers, the page cache, the clock, the machine's counters.
+
+use std::path::Path;
+use std::time::Duration;
+
+use selenite_worker::protocol::{Control, Dataset, Digest, Hello, Loaded, Opened, Opening, Work};
+
+use crate::arm::Arm;
+use crate::cache::CacheError;
+use crate::drive::{Crew, CrewSample, DriveError};
+use crate::engines::EnginesError;
+use crate::proof::ProofError;
+use crate::summary::{HostFacts, HostSample};
+
+/// The world.
+pub trait Bench {
+    /// Processes of an arm.
+    type Crew: Hands;
+
+    /// Whether the engine of an arm is there, and can be run as the arm says. What was found is for people.
+    ///
+    /// Errors: why not.
+    fn find(&mut self, arm: &Arm) -> Result<Vec<(String, String)>, EnginesError>;
+
+    /// Starts so many processes of an arm that was found.
+    ///
+    /// Errors: why not.
+    fn start(&mut self, arm: &Arm, count: u32) -> Result<Self::Crew, DriveError>;
+
+    /// Proves what an arm claims of a database file, beside that of its plain twin. What was seen is for people.
+    ///
+    /// Errors: it is not so.
+    fn prove(
+        &mut self,
+        arm: &Arm,
+        file: &Path,
+        plain: &Path,
+        loaded: &Loaded,
+        opened: &Opened,
+    ) -> Result<Vec<(String, String)>, ProofError>;
+
+    /// Puts a database that is closed out of the system's page cache, and proves it.
+    ///
+    /// Errors: it stays there; or the machine.
+    fn evict(&mut self, database: &Path) -> Result<(), CacheError>;
+
+    /// Reads a database that is closed into the system's page cache.
+    ///
+    /// Errors: the machine.
+    fn prefetch(&mut self, database: &Path) -> Result<(), CacheError>;
+
+    /// Bytes that are free for files beside `path`.
+    ///
+    /// Errors: what the system says.
+    fn free_bytes(&self, path: &Path) -> std::io::Result<u64>;
+
+    /// Seconds since 1970, UTC.
+    fn now_s(&self) -> f64;
+
+    /// The machine, for people. Twins will lie in `folder`.
+    fn host(&mut self, folder: &Path) -> HostFacts;
+
+    /// Begins to look at the machine, for the time of a block. `pids` are our workers.
+    fn glance(&mut self, pids: &[u32]);
+
+    /// What the machine did since the last [`Bench::glance`], and why a block in that time does not count.
+    fn glimpsed(&mut self, at_s: f64) -> (HostSample, Option<String>);
+}
+
+/// Processes of an arm.
+pub trait Hands {
+    /// Who they are.
+    fn hello(&self) -> &Hello;
+    /// Their process ids.
+    fn pids(&self) -> Vec<u32>;
+    /// Makes a database.
+    ///
+    /// Errors, as of all that follow: the worker refused, died, hung or talked rubbish.
+    fn load(&mut self, at: &Opening, data: &Dataset, seed: u64, limit: Duration) -> Result<Loaded, DriveError>;
+    /// Opens a database in all of them.
+    ///
+    /// Errors: as above.
+    fn open(&mut self, at: &Opening, limit: Duration) -> Result<Opened, DriveError>;
+    /// Closes it.
+    ///
+    /// Errors: as above.
+    fn close(&mut self, limit: Duration) -> Result<(), DriveError>;
+    /// A digest of all rows.
+    ///
+    /// Errors: as above.
+    fn digest(&mut self, limit: Duration) -> Result<Digest, DriveError>;
+    /// Does a block of work; `control` is asked now and then.
+    ///
+    /// Errors: as above.
+    fn run(
+        &mut self,
+        work: &Work,
+        seed: u64,
+        limit: Duration,
+        control: &mut dyn FnMut() -> Option<Control>,
+    ) -> Result<CrewSample, DriveError>;
+    /// Ends them.
+    fn end(self);
+}
+
+impl Hands for Crew {
+    fn hello(&self) -> &Hello {
+        Crew::hello(self)
+    }
+
+    fn pids(&self) -> Vec<u32> {
+        Crew::pids(self)
+    }
+
+    fn load(&mut self, at: &Opening, data: &Dataset, seed: u64, limit: Duration) -> Result<Loaded, DriveError> {
+        Crew::load(self, at, data, seed, limit)
+    }
+
+    fn open(&mut self, at: &Opening, limit: Duration) -> Result<Opened, DriveError> {
+        Crew::open(self, at, limit)
+    }
+
+    fn close(&mut self, limit: Duration) -> Result<(), DriveError> {
+        Crew::close(self, limit)
+    }
+
+    fn digest(&mut self, limit: Duration) -> Result<Digest, DriveError> {
+        Crew::digest(self, limit)
+    }
+
+    fn run(
+        &mut self,
+        work: &Work,
+        seed: u64,
+        limit: Duration,
+        control: &mut dyn FnMut() -> Option<Control>,
+    ) -> Result<CrewSample, DriveError> {
+        Crew::run(self, work, seed, limit, control)
+    }
+
+    fn end(self) {
+        self.quit(END);
+    }
+}
+
+/// A worker that has nothing open ends at once.
+const END: Duration = Duration::from_secs(5);

@@ -1,0 +1,218 @@
+//! Why a study can't be run, or not on.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::cache::CacheError;
+use crate::config::ConfigError;
+use crate::drive::DriveError;
+use crate::engines::EnginesError;
+use crate::proof::ProofError;
+use crate::store::StoreError;
+use crate::summary::StudyState;
+
+/// Why a study ended without an outcome. What was stored before stays.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The caller: the configuration.
+    Config(ConfigError),
+    /// The store.
+    Store(StoreError),
+    /// The machine: an engine that can't be had as asked.
+    Engine {
+        /// The arm.
+        arm: String,
+        /// Why.
+        source: EnginesError,
+    },
+    /// A worker, where it is needed.
+    Worker {
+        /// The arm.
+        arm: String,
+        /// At what: `load`.
+        at: String,
+        /// Why.
+        source: DriveError,
+    },
+    /// The machine: its page cache.
+    Cache(CacheError),
+    /// The arm: what it claims is not so.
+    Proof {
+        /// The arm.
+        arm: String,
+        /// Why.
+        source: ProofError,
+    },
+    /// The arm: during the study it said that its database is not encrypted.
+    NotEncrypted {
+        /// The arm.
+        arm: String,
+        /// When.
+        at: String,
+    },
+    /// The arm: it is not laid out as the others.
+    LayoutDiffers {
+        /// The arm.
+        arm: String,
+        /// The PRAGMA.
+        key: String,
+        /// As configured.
+        wanted: String,
+        /// As it is.
+        found: String,
+    },
+    /// The arms: their rows or answers are not the same, so nothing can be compared.
+    RowsDiffer {
+        /// The arm.
+        arm: String,
+        /// The other.
+        other: String,
+        /// Where it was seen.
+        at: String,
+    },
+    /// The machine: too little room.
+    NoSpace {
+        /// Where.
+        path: PathBuf,
+        /// Bytes that are needed, about.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// The machine: blocks one after the other did not count.
+    TooManyVoid {
+        /// How many.
+        count: u32,
+        /// Why the last did not.
+        last: String,
+    },
+    /// The caller: the configuration is not that of the store.
+    ConfigDiffers,
+    /// The caller: the study is over.
+    Over(StudyState),
+    /// The machine.
+    Io {
+        /// The verb: `copy`.
+        verb: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl RunError {
+    pub(super) fn io(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RunError {
+        let path = path.to_owned();
+        move |source| RunError::Io { verb, path, source }
+    }
+
+    /// What to do next; empty if the error says it.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        match self {
+            RunError::Config(_) => String::new(),
+            RunError::Store(error) => error.next().to_owned(),
+            RunError::Engine { source, .. } => source.advice(),
+            RunError::Worker { source, .. } => source.advice(),
+            RunError::Cache(error) => error.advice().to_owned(),
+            RunError::Proof { source, .. } => source.advice().to_owned(),
+            RunError::NotEncrypted { .. } => {
+                "check the arm's engine: figures of it would be of no encryption".to_owned()
+            }
+            RunError::LayoutDiffers { .. } => "set [layout] to what every engine can do".to_owned(),
+            RunError::RowsDiffer { .. } => {
+                "no figure of this study can be trusted; check the engine of the arm that differs".to_owned()
+            }
+            RunError::NoSpace { .. } => "make room, make [data] smaller, or put the store on another disk".to_owned(),
+            RunError::TooManyVoid { .. } => "remove the cause, then `selenite lab resume`".to_owned(),
+            RunError::ConfigDiffers => "resume without a configuration, or run a new study".to_owned(),
+            RunError::Over(_) => "read it by `selenite lab report`, or run a new study".to_owned(),
+            RunError::Io { .. } => "then `selenite lab resume`, if the study had begun".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Config(error) => error.fmt(out),
+            RunError::Store(error) => error.fmt(out),
+            RunError::Engine { arm, source } => write!(out, "arm `{arm}`: {source}"),
+            RunError::Worker { arm, at, source } => write!(out, "arm `{arm}`, {at}: {source}"),
+            RunError::Cache(error) => error.fmt(out),
+            RunError::Proof { arm, source } => write!(out, "arm `{arm}`: {source}"),
+            RunError::NotEncrypted { arm, at } => {
+                write!(
+                    out,
+                    "arm `{arm}`, {at}: the engine says that its database is not encrypted"
+                )
+            }
+            RunError::LayoutDiffers {
+                arm,
+                key,
+                wanted,
+                found,
+            } => {
+                write!(out, "arm `{arm}`: {key} is {found}, not {wanted} as configured")
+            }
+            RunError::RowsDiffer { arm, other, at } => {
+                write!(out, "{at}: the rows of `{arm}` are not those of `{other}`")
+            }
+            RunError::NoSpace { path, needed, free } => {
+                let (needed, free) = (needed.div_ceil(MIB), free / MIB);
+                write!(
+                    out,
+                    "{}: about {needed} MiB are needed, {free} MiB are free",
+                    path.display()
+                )
+            }
+            RunError::TooManyVoid { count, last } => {
+                write!(
+                    out,
+                    "{count} blocks one after the other did not count, the last because: {last}"
+                )
+            }
+            RunError::ConfigDiffers => out.write_str("the configuration is not the one that the study began with"),
+            RunError::Over(state) => write!(out, "the study is over: {state:?}"),
+            RunError::Io { verb, path, source } => write!(out, "can't {verb} {}: {source}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RunError::Config(error) => Some(error),
+            RunError::Store(error) => Some(error),
+            RunError::Engine { source, .. } => Some(source),
+            RunError::Worker { source, .. } => Some(source),
+            RunError::Cache(error) => Some(error),
+            RunError::Proof { source, .. } => Some(source),
+            RunError::Io { source, .. } => Some(source),
+            RunError::NotEncrypted { .. }
+            | RunError::LayoutDiffers { .. }
+            | RunError::RowsDiffer { .. }
+            | RunError::NoSpace { .. }
+            | RunError::TooManyVoid { .. }
+            | RunError::ConfigDiffers
+            | RunError::Over(_) => None,
+        }
+    }
+}
+
+impl From<ConfigError> for RunError {
+    fn from(error: ConfigError) -> RunError {
+        RunError::Config(error)
+    }
+}
+
+impl From<StoreError> for RunError {
+    fn from(error: StoreError) -> RunError {
+        RunError::Store(error)
+    }
+}
+
+const MIB: u64 = 1 << 20;

@@ -1,0 +1,221 @@
+//! What a study will take, and what it will be able to see, before it runs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use selenite_stats::{Options, estimate, smallest_effect};
+use selenite_worker::protocol::{Dataset, Work};
+
+use super::error::RunError;
+use super::{precision, preparation, twins};
+use crate::arm;
+use crate::config::{CacheState, Cell, Config};
+use crate::store::Store;
+use crate::summary::ArmRole;
+
+/// What can be said of a study before it runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlook {
+    /// The arms, by name.
+    pub arms: Vec<String>,
+    /// The cells, by name.
+    pub cells: Vec<String>,
+    /// Blocks of all sessions.
+    pub blocks: u64,
+    /// How long all sessions take, about.
+    pub duration: Duration,
+    /// Whether that is more than the budget, so that fewer sessions will be run.
+    pub over_budget: bool,
+    /// Bytes that are needed on disk, about.
+    pub disk_bytes: u64,
+    /// The smallest effect on CPU time that is seen in four of five studies like it, as a ratio.
+    pub smallest_effect: f64,
+    /// What that is worked out from.
+    pub noise: Noise,
+    /// Where the duration comes from, for people.
+    pub duration_from: String,
+    /// As of [`Config::notes`].
+    pub notes: Vec<String>,
+}
+
+/// How much pairs and sessions differ, as standard deviations of ln(B/A) in CPU time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Noise {
+    /// Within a session.
+    pub within_sd: f64,
+    /// Between sessions.
+    pub between_sd: f64,
+    /// Where that comes from, for people.
+    pub from: String,
+}
+
+/// Looks ahead, with what an earlier study on this machine saw if there is one.
+///
+/// Errors: the configuration; the earlier store.
+pub fn outlook(config: &Config, earlier: Option<&Store>) -> Result<Outlook, RunError> {
+    let arms = arm::arms(config)?;
+    let study = &config.study;
+    let (noise, took) = match earlier {
+        Some(store) => (noise_of(store)?.unwrap_or_else(assumed), took(store)?),
+        None => (assumed(), BTreeMap::new()),
+    };
+    let each = u64::from(study.sessions) * u64::from(study.pairs) * count(arms.len());
+    let seconds = config
+        .cells
+        .iter()
+        .map(|cell| took.get(&cell.name).copied().unwrap_or_else(|| guess(config, cell)));
+    let blocks_s: f64 = seconds.sum::<f64>() * rough(each);
+    let copies_s = rough(preparation::master_bytes(config.data.values())) / COPY_RATE * rough(count(arms.len()));
+    let duration_s = blocks_s + copies_s * (f64::from(study.sessions) + LOAD_FACTOR);
+    let duration = Duration::try_from_secs_f64(duration_s).unwrap_or(Duration::MAX);
+    let known = config.cells.iter().filter(|cell| took.contains_key(&cell.name)).count();
+    Ok(Outlook {
+        arms: arms.iter().map(|arm| arm.name.clone()).collect(),
+        cells: config.cells.iter().map(|cell| cell.name.clone()).collect(),
+        blocks: each * count(config.cells.len()),
+        duration,
+        over_budget: duration > study.budget,
+        disk_bytes: bytes_needed(config, arms.len()),
+        smallest_effect: smallest_effect(noise.within_sd, noise.between_sd, study.sessions, study.pairs, POWER)
+            .exp_m1(),
+        noise,
+        duration_from: match known {
+            0 => "guessed from the size of the data".to_owned(),
+            known => format!(
+                "from an earlier study for {known} of {} cells, guessed for the others",
+                config.cells.len()
+            ),
+        },
+        notes: config.notes(),
+    })
+}
+
+/// Bytes on disk: masters, twins, and a copy of the largest with its WAL.
+pub(super) fn bytes_needed(config: &Config, arms: usize) -> u64 {
+    let all = preparation::master_bytes(config.data.values());
+    let largest = config.data.values().map(twins::bytes_of).max().unwrap_or(0);
+    all.saturating_mul(count(arms))
+        .saturating_mul(2)
+        .saturating_add(2 * largest)
+        .saturating_add(SPARE)
+}
+
+/// That of the second copy in clear, in the noisiest cell of an earlier study.
+fn noise_of(store: &Store) -> Result<Option<Noise>, RunError> {
+    let (arms, blocks) = (store.arms()?, store.blocks()?);
+    let Some(floor) = arms.iter().find(|arm| arm.facts.role == ArmRole::Floor) else {
+        return Ok(None);
+    };
+    let Some(plain) = arms
+        .iter()
+        .find(|arm| Some(&arm.facts.name) == floor.facts.control.as_ref())
+    else {
+        return Ok(None);
+    };
+    let options = Options {
+        replicates: 0,
+        ..Options::default()
+    };
+    let mut worst: Option<Noise> = None;
+    for cell in store.cells()? {
+        let sessions = precision::sessions_of(&blocks, cell.id, floor.id, plain.id);
+        let Some(seen) = estimate(&sessions, &options).filter(|seen| seen.sessions >= 2) else {
+            continue;
+        };
+        if worst.as_ref().is_none_or(|worst| seen.within_sd > worst.within_sd) {
+            let from = format!(
+                "the second copy in clear, cell `{}` of {}",
+                cell.cell.name,
+                store.path().display()
+            );
+            worst = Some(Noise {
+                within_sd: seen.within_sd,
+                between_sd: seen.between_sd,
+                from,
+            });
+        }
+    }
+    Ok(worst)
+}
+
+/// Seconds of a block with all that belongs to it, by cell, as an earlier study took them.
+fn took(store: &Store) -> Result<BTreeMap<String, f64>, RunError> {
+    let cells: BTreeMap<i64, String> = store.cells()?.into_iter().map(|row| (row.id, row.cell.name)).collect();
+    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for pair in store.blocks()?.windows(2) {
+        let [block, next] = pair else { continue };
+        if block.session != next.session || block.void.is_some() {
+            continue;
+        }
+        if let Some(name) = cells.get(&block.cell) {
+            let sum = sums.entry(name.clone()).or_default();
+            *sum = (sum.0 + next.began_s - block.began_s, sum.1 + 1.0);
+        }
+    }
+    Ok(sums
+        .into_iter()
+        .map(|(name, (seconds, blocks))| (name, seconds / blocks))
+        .collect())
+}
+
+fn assumed() -> Noise {
+    let from = "assumed: pairs 2.3 %, sessions 1 %, as on a busy virtual machine".to_owned();
+    Noise {
+        within_sd: 0.023,
+        between_sd: 0.01,
+        from,
+    }
+}
+
+/// Seconds of a block with all that belongs to it.
+fn guess(config: &Config, cell: &Cell) -> f64 {
+    let bytes = config.data.get(&cell.data).map_or(0, twins::bytes_of);
+    let scan = rough(bytes) / SCAN_RATE;
+    let rows = match config.data.get(&cell.data) {
+        Some(Dataset::Statements { rows } | Dataset::Cards { rows }) => *rows,
+        Some(Dataset::Scan { .. }) | None => 0,
+    };
+    let work = match &cell.work {
+        Work::Like { rehearsals } | Work::Equal { rehearsals } => scan * (1.0 + f64::from(*rehearsals)),
+        Work::Insert { rows } => rough(*rows) * STATEMENT,
+        Work::UpdateAll | Work::SelectAll => rough(rows) * STATEMENT / 10.0,
+        Work::Backup | Work::PhysicalVerify => scan,
+        Work::Convert { .. } | Work::IntegrityCheck | Work::QuickCheck => scan * 4.0,
+        Work::Hummer { hummer } => {
+            let pauses = hummer.loops.checked_div(hummer.pause_every).unwrap_or(0);
+            let paused = rough(pauses.saturating_mul(hummer.pause_ms)) / 1000.0;
+            paused + rough(hummer.loops) * f64::from(cell.processes) * STATEMENT
+        }
+    };
+    let caches = match cell.cache {
+        CacheState::Cold => scan * 2.0,
+        CacheState::Os | CacheState::Page => scan / 4.0,
+    };
+    OVERHEAD + caches + work
+}
+
+fn count(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// Near enough for a guess.
+fn rough(value: u64) -> f64 {
+    let (high, low) = (value >> 32, value & u64::from(u32::MAX));
+    let part = |part: u64| f64::from(u32::try_from(part).unwrap_or(u32::MAX));
+    part(high) * 4_294_967_296.0 + part(low)
+}
+
+/// How often a study would see an effect of the size that is told.
+const POWER: f64 = 0.8;
+/// Bytes of a scan in a second, one core.
+const SCAN_RATE: f64 = 500e6;
+/// Bytes of a copy in a second, with its sync.
+const COPY_RATE: f64 = 200e6;
+/// Loading takes so many times as long as copying.
+const LOAD_FACTOR: f64 = 5.0;
+/// Seconds of a transaction of one row.
+const STATEMENT: f64 = 100e-6;
+/// Seconds of what belongs to every block: opening, closing, looking.
+const OVERHEAD: f64 = 0.05;
+/// The store itself, and what nobody thought of.
+const SPARE: u64 = 64 << 20;

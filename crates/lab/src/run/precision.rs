@@ -1,0 +1,72 @@
+//! Whether a study is as sure as was asked. It looks at how wide intervals are, never at where they lie.
+
+use std::collections::BTreeMap;
+
+use selenite_stats::{Options, estimate, is_precise};
+
+use super::error::RunError;
+use crate::config::Config;
+use crate::store::{BlockRow, Store};
+
+/// What was seen.
+pub(super) struct Precision {
+    /// Every gating effect is as sure as was asked.
+    pub(super) precise: bool,
+    /// The widest half-width of them, as a ratio.
+    pub(super) widest: Option<f64>,
+}
+
+/// Pairs of an arm in a cell: ln(arm / control) of CPU time, by session.
+pub(super) fn sessions_of(blocks: &[BlockRow], cell: i64, arm: i64, control: i64) -> Vec<Vec<f64>> {
+    let mut cpu: BTreeMap<(u32, u32, i64), f64> = BTreeMap::new();
+    for block in blocks.iter().filter(|block| block.cell == cell && block.void.is_none()) {
+        cpu.insert(
+            (block.session, block.pair, block.arm),
+            std::time::Duration::from_nanos(block.sample.cpu_ns).as_secs_f64(),
+        );
+    }
+    let mut sessions: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for ((session, pair, of), seconds) in &cpu {
+        let other = cpu.get(&(*session, *pair, control)).filter(|_| *of == arm);
+        if let Some(other) = other.filter(|other| **other > 0.0 && *seconds > 0.0) {
+            sessions.entry(*session).or_default().push((seconds / other).ln());
+        }
+    }
+    sessions.into_values().collect()
+}
+
+/// Looks at all cells that gate.
+pub(super) fn look(store: &Store, config: &Config) -> Result<Precision, RunError> {
+    let (arms, cells, blocks) = (store.arms()?, store.cells()?, store.blocks()?);
+    let target = config.study.target_half_width.ln_1p();
+    let mut found = Precision {
+        precise: true,
+        widest: None,
+    };
+    let mut effects = 0;
+    for cell in cells.iter().filter(|cell| cell.cell.gating) {
+        for arm in &arms {
+            let control = arms
+                .iter()
+                .find(|other| Some(&other.facts.name) == arm.facts.control.as_ref());
+            let Some(control) = control else { continue };
+            effects += 1;
+            let sessions = sessions_of(&blocks, cell.id, arm.id, control.id);
+            let options = Options {
+                replicates: 0,
+                ..Options::default()
+            };
+            let Some(effect) = estimate(&sessions, &options) else {
+                found.precise = false;
+                continue;
+            };
+            found.precise &= is_precise(&effect, target);
+            if let Some(interval) = effect.t {
+                let width = interval.half_width().exp_m1();
+                found.widest = Some(found.widest.map_or(width, |widest: f64| widest.max(width)));
+            }
+        }
+    }
+    found.precise &= effects > 0;
+    Ok(found)
+}

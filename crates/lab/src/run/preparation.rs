@@ -1,0 +1,289 @@
+//! What is done once: every arm's engine is looked for, its masters are loaded, compared and proved, the schedule is
+//! drawn.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use selenite_worker::protocol::{Dataset, Hello, Loaded, Opened, PLAIN};
+
+use super::bench::{Bench, Hands};
+use super::error::RunError;
+use super::observer::Progress;
+use super::{Runner, twins};
+use crate::arm::Arm;
+use crate::schedule::{self, Extent};
+use crate::store::{ArmRow, MasterRow};
+use crate::summary::ArmFacts;
+
+/// What became known of an arm.
+struct Known {
+    hello: Hello,
+    proof: Vec<(String, String)>,
+    masters: BTreeMap<String, MasterRow>,
+}
+
+impl<B: Bench> Runner<'_, B> {
+    /// Makes what is not there; false if it was interrupted.
+    pub(super) fn prepare(&mut self) -> Result<bool, RunError> {
+        let stored = self.store.arms()?;
+        let mut known = self.find()?;
+        self.check_space()?;
+        let same_key = self.twins.prepare()?;
+        let datasets = self.config.data.clone();
+        for (place, (data, dataset)) in datasets.iter().enumerate() {
+            let seed = schedule::data_seed(self.study.seed, place);
+            let mut plain = None;
+            if same_key && self.is_there(&stored, data) {
+                continue;
+            }
+            for index in 0..self.arms.len() {
+                if self.is_interrupted() {
+                    return Ok(false);
+                }
+                let loaded = self.load(index, data, dataset, seed, &mut known[index])?;
+                let first = plain.get_or_insert_with(|| loaded.clone());
+                self.compare(index, data, first, &loaded)?;
+            }
+        }
+        match stored.is_empty() {
+            true => self.draw(known)?,
+            false => self.compare_stored(&stored, &known)?,
+        }
+        for arm in self.store.arms()? {
+            for (data, master) in arm.masters {
+                let pages = self.pages.entry(data).or_default();
+                *pages = master.pages.max(*pages);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether masters of an earlier run can be used. Those of a dataset are all used or none.
+    fn is_there(&self, stored: &[ArmRow], data: &str) -> bool {
+        let there = |(arm, row): (&Arm, &ArmRow)| {
+            let file = std::fs::metadata(self.twins.master(&arm.name, data));
+            let bytes = row.masters.get(data).map(|master| master.bytes);
+            file.is_ok_and(|file| Some(file.len()) == bytes)
+        };
+        !stored.is_empty() && self.arms.iter().zip(stored).all(there)
+    }
+
+    /// Starts a process of each arm, and lets it say who it is.
+    fn find(&mut self) -> Result<Vec<Known>, RunError> {
+        let mut known = Vec::new();
+        for arm in &self.arms {
+            let found = self.around.bench.find(arm);
+            let proof = found.map_err(|source| RunError::Engine {
+                arm: arm.name.clone(),
+                source,
+            })?;
+            let started = self.around.bench.start(arm, 1);
+            let crew = started.map_err(|source| worker(arm, "start", source))?;
+            let hello = crew.hello().clone();
+            crew.end();
+            arm.check(&hello)?;
+            known.push(Known {
+                hello,
+                proof,
+                masters: BTreeMap::new(),
+            });
+        }
+        Ok(known)
+    }
+
+    fn check_space(&self) -> Result<(), RunError> {
+        let needed = super::outlook::bytes_needed(&self.config, self.arms.len());
+        let folder = super::folder(self.store.path());
+        let free = self
+            .around
+            .bench
+            .free_bytes(folder)
+            .map_err(RunError::io("look at", folder))?;
+        match free < needed {
+            true => Err(RunError::NoSpace {
+                path: folder.to_owned(),
+                needed,
+                free,
+            }),
+            false => Ok(()),
+        }
+    }
+
+    fn load(
+        &mut self,
+        index: usize,
+        data: &str,
+        dataset: &Dataset,
+        seed: u64,
+        known: &mut Known,
+    ) -> Result<Loaded, RunError> {
+        let arm = self.arms[index].clone();
+        self.around
+            .observer
+            .progress(&Progress::Loading { arm: &arm.name, data });
+        let path = self.twins.master(&arm.name, data);
+        self.twins.clear(&path)?;
+        let opening = self.opening(&arm, &arm.cipher, &path, self.config.layout.cache_kib);
+        let limit = LOAD.max(self.patience());
+        let mut crew = self
+            .around
+            .bench
+            .start(&arm, 1)
+            .map_err(|source| worker(&arm, "start", source))?;
+        let loaded = crew
+            .load(&opening, dataset, seed, limit)
+            .map_err(|source| worker(&arm, "load", source))?;
+        let opened = crew
+            .open(&opening, limit)
+            .map_err(|source| worker(&arm, "open", source))?;
+        let digest = crew.digest(limit).map_err(|source| worker(&arm, "digest", source))?;
+        crew.close(limit).map_err(|source| worker(&arm, "close", source))?;
+        crew.end();
+        self.check_layout(&arm, &opened)?;
+        if digest.digest != loaded.digest || digest.rows != loaded.rows {
+            let at = format!("data `{data}`, read again");
+            return Err(RunError::RowsDiffer {
+                arm: arm.name.clone(),
+                other: arm.name,
+                at,
+            });
+        }
+        known.proof.extend(self.prove(&arm, data, &path, &loaded, &opened)?);
+        let bytes = std::fs::metadata(&path).map_err(RunError::io("look at", &path))?.len();
+        let master = MasterRow {
+            digest: loaded.digest.clone(),
+            rows: loaded.rows,
+            bytes,
+            pages: opened.pages,
+        };
+        known.masters.insert(data.to_owned(), master);
+        Ok(loaded)
+    }
+
+    fn prove(
+        &mut self,
+        arm: &Arm,
+        data: &str,
+        path: &Path,
+        loaded: &Loaded,
+        opened: &Opened,
+    ) -> Result<Vec<(String, String)>, RunError> {
+        let control = arm.control.map_or(arm, |control| &self.arms[control]);
+        let plain = self.twins.master(&control.name, data);
+        let proved = self.around.bench.prove(arm, path, &plain, loaded, opened);
+        let facts = proved.map_err(|source| RunError::Proof {
+            arm: arm.name.clone(),
+            source,
+        })?;
+        let several = self.config.data.len() > 1;
+        let named = |(name, text)| {
+            if several {
+                (format!("{data}: {name}"), text)
+            } else {
+                (name, text)
+            }
+        };
+        Ok(match arm.cipher == PLAIN {
+            true => Vec::new(),
+            false => facts.into_iter().map(named).collect(),
+        })
+    }
+
+    fn check_layout(&self, arm: &Arm, opened: &Opened) -> Result<(), RunError> {
+        let layout = &self.config.layout;
+        let wanted = [
+            ("page_size", layout.page_size.to_string()),
+            ("journal_mode", layout.journal_mode.clone()),
+        ];
+        for (key, wanted) in wanted {
+            match opened.layout.get(key) {
+                Some(found) if !found.eq_ignore_ascii_case(&wanted) => {
+                    let (arm, key, found) = (arm.name.clone(), key.to_owned(), found.clone());
+                    return Err(RunError::LayoutDiffers {
+                        arm,
+                        key,
+                        wanted,
+                        found,
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn compare(&self, index: usize, data: &str, first: &Loaded, loaded: &Loaded) -> Result<(), RunError> {
+        match first.digest == loaded.digest && first.rows == loaded.rows {
+            true => Ok(()),
+            false => Err(self.differ(index, 0, format!("data `{data}`, loaded"))),
+        }
+    }
+
+    /// What was loaded for a study that is resumed has to be what it was loaded with before.
+    fn compare_stored(&self, stored: &[ArmRow], known: &[Known]) -> Result<(), RunError> {
+        for (index, (row, known)) in stored.iter().zip(known).enumerate() {
+            for (data, master) in &known.masters {
+                let before = row.masters.get(data).map(|before| (&before.digest, before.rows));
+                if before != Some((&master.digest, master.rows)) {
+                    return Err(self.differ(index, index, format!("data `{data}`, loaded again")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn differ(&self, arm: usize, other: usize, at: String) -> RunError {
+        RunError::RowsDiffer {
+            arm: self.arms[arm].name.clone(),
+            other: self.arms[other].name.clone(),
+            at,
+        }
+    }
+
+    fn draw(&mut self, known: Vec<Known>) -> Result<(), RunError> {
+        let facts = |(arm, known): (&Arm, Known)| {
+            let facts = ArmFacts {
+                name: arm.name.clone(),
+                label: arm.label(&known.hello),
+                control: arm.control.map(|control| self.arms[control].name.clone()),
+                role: arm.role,
+                cipher: arm.cipher.clone(),
+                library: known.hello.library,
+                sqlite_version: known.hello.sqlite_version,
+                proof: known.proof,
+                bytes: known.masters.values().map(|master| master.bytes).sum(),
+                pages: known.masters.values().map(|master| master.pages).sum(),
+            };
+            (facts, known.masters)
+        };
+        let arms: Vec<_> = self.arms.iter().zip(known).map(facts).collect();
+        let study = &self.config.study;
+        let (sessions, pairs, cells) = (study.sessions, study.pairs, self.config.cells.len());
+        let draws = schedule::draw(
+            self.study.seed,
+            Extent {
+                sessions,
+                pairs,
+                cells,
+                arms: arms.len(),
+            },
+        );
+        Ok(self.store.plan(&arms, &self.config.cells, &draws)?)
+    }
+}
+
+pub(super) fn worker(arm: &Arm, at: &str, source: crate::drive::DriveError) -> RunError {
+    RunError::Worker {
+        arm: arm.name.clone(),
+        at: at.to_owned(),
+        source,
+    }
+}
+
+/// The largest dataset is loaded in less, on a slow disk.
+const LOAD: std::time::Duration = std::time::Duration::from_secs(3600);
+
+/// Bytes of all masters of one arm, about.
+pub(super) fn master_bytes<'a>(datasets: impl IntoIterator<Item = &'a Dataset>) -> u64 {
+    datasets.into_iter().map(twins::bytes_of).sum()
+}

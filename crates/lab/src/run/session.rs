@@ -1,0 +1,439 @@
+//! A session: fresh copies, new processes, blocks in the order of the plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use selenite_worker::protocol::{Control, Opened, PLAIN, Work};
+
+use super::bench::{Bench, Hands};
+use super::error::RunError;
+use super::observer::Progress;
+use super::preparation::worker;
+use super::{Runner, whole_seconds};
+use crate::arm::Arm;
+use crate::cache::CacheError;
+use crate::config::cell::{TO_ARM, writes};
+use crate::config::{CacheState, Cell};
+use crate::drive::{CrewSample, DriveError};
+use crate::proof::Claim;
+use crate::schedule;
+use crate::store::{InstanceRow, NewBlock, PlanRow};
+use crate::summary::HostSample;
+
+/// What a session has at hand.
+struct Stage<C> {
+    id: u32,
+    /// By arm and number of processes.
+    crews: BTreeMap<(usize, u32), C>,
+    /// The numbers of the twins in the store, by arm and dataset.
+    instances: BTreeMap<(usize, String), i64>,
+    /// Datasets that were written.
+    written: BTreeSet<String>,
+    /// What the first arm of the pair answered, and which one that is.
+    answer: Option<((i64, u32), usize, String)>,
+    /// The pair of which the rest is void, as its twins are no longer alike.
+    spoilt: Option<(i64, u32)>,
+}
+
+/// How a block went.
+struct Ran {
+    sample: Option<CrewSample>,
+    void: Option<String>,
+    /// The arm's processes have to be started anew.
+    dead: bool,
+}
+
+impl<B: Bench> Runner<'_, B> {
+    /// Runs a session; false if it was interrupted or stopped before its end.
+    pub(super) fn session(&mut self, id: u32, rows: &[PlanRow]) -> Result<bool, RunError> {
+        let planned = self.store.schedule()?.last().map_or(id, |row| row.session);
+        self.around.observer.progress(&Progress::Session {
+            session: id,
+            sessions: planned,
+        });
+        self.store.begin_session(id, whole_seconds(self.around.bench.now_s()))?;
+        let mut stage = Stage {
+            id,
+            crews: BTreeMap::new(),
+            instances: BTreeMap::new(),
+            written: BTreeSet::new(),
+            answer: None,
+            spoilt: None,
+        };
+        let wanted = self.wanted(rows);
+        self.start_crews(&mut stage, &wanted)?;
+        let all: Vec<String> = self.config.data.keys().cloned().collect();
+        self.copy(&mut stage, &all)?;
+        for (done, row) in rows.iter().enumerate() {
+            if self.is_interrupted() || self.stopped {
+                return Ok(false);
+            }
+            let began = self.around.bench.now_s();
+            self.block(&mut stage, row, (done, rows.len()))?;
+            self.ran = (self.ran.0 + 1, self.ran.1 + self.around.bench.now_s() - began);
+        }
+        if let Err(error) = self.compare_twins(&mut stage) {
+            let now = whole_seconds(self.around.bench.now_s());
+            self.store
+                .end_session(id, now, Some("its twins could not be compared, or differ"))?;
+            return Err(error);
+        }
+        for (_, crew) in std::mem::take(&mut stage.crews) {
+            crew.end();
+        }
+        self.twins.drop_session(id)?;
+        Ok(self
+            .store
+            .end_session(id, whole_seconds(self.around.bench.now_s()), None)
+            .map(|()| true)?)
+    }
+
+    /// The crews that some rows need.
+    fn wanted(&self, rows: &[PlanRow]) -> BTreeSet<(usize, u32)> {
+        let crew = |row: &PlanRow| (index(row.arm), self.config.cells[index(row.cell)].processes);
+        rows.iter().map(crew).collect()
+    }
+
+    fn start_crews(&mut self, stage: &mut Stage<B::Crew>, wanted: &BTreeSet<(usize, u32)>) -> Result<(), RunError> {
+        for (arm, count) in wanted {
+            let of = &self.arms[*arm];
+            let crew = self
+                .around
+                .bench
+                .start(of, *count)
+                .map_err(|source| worker(of, "start", source))?;
+            stage.crews.insert((*arm, *count), crew);
+        }
+        Ok(())
+    }
+
+    /// Copies the masters of some datasets for all arms, in random order.
+    fn copy(&mut self, stage: &mut Stage<B::Crew>, datasets: &[String]) -> Result<(), RunError> {
+        let all: Vec<(usize, &String)> = datasets
+            .iter()
+            .flat_map(|data| (0..self.arms.len()).map(move |arm| (arm, data)))
+            .collect();
+        let begun = stage.instances.len();
+        for (made, place) in schedule::order(self.study.seed, stage.id, all.len())
+            .into_iter()
+            .enumerate()
+        {
+            let (arm, data) = all[place];
+            let name = self.arms[arm].name.clone();
+            let twin = self.twins.twin(stage.id, &name, data);
+            self.twins.copy(&self.twins.master(&name, data), &twin)?;
+            let crews = stage.crews.iter().filter(|((of, _), _)| *of == arm);
+            let row = InstanceRow {
+                session: stage.id,
+                arm: number(arm),
+                data: data.clone(),
+                made: u32::try_from(begun + made).unwrap_or(u32::MAX),
+                pids: crews.flat_map(|(_, crew)| crew.pids()).collect(),
+                path: twin.display().to_string(),
+            };
+            let id = self.store.add_instance(&row)?;
+            stage.instances.insert((arm, data.clone()), id);
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, stage: &mut Stage<B::Crew>, row: &PlanRow, place: (usize, usize)) -> Result<(), RunError> {
+        let (arm, pair) = (index(row.arm), (row.cell, row.pair));
+        let cell = self.config.cells[index(row.cell)].clone();
+        let (session, (done, total)) = (stage.id, place);
+        let left = self.left(total - done)?;
+        self.around.observer.progress(&Progress::Block {
+            session,
+            done,
+            total,
+            cell: &cell.name,
+            left,
+        });
+        let began_s = self.seconds();
+        if stage.spoilt == Some(pair) {
+            let void = Some("its twins are no longer alike".to_owned());
+            let ran = Ran {
+                sample: None,
+                void,
+                dead: false,
+            };
+            return self.keep(stage, row, &ran, &HostSample::default(), began_s);
+        }
+        let mut ran = self.work(stage, &cell, arm, row.seed)?;
+        let (host, why) = self.around.bench.glimpsed(began_s);
+        ran.void = ran.void.or(why);
+        if let Some(sample) = ran.sample.as_ref().filter(|_| ran.void.is_none()) {
+            self.check_answer(stage, pair, arm, &cell, &sample.sample.answer)?;
+        }
+        self.keep(stage, row, &ran, &host, began_s)?;
+        let writes = writes(&cell.work);
+        if writes {
+            stage.written.insert(cell.data.clone());
+        }
+        let altered = ran.sample.as_ref().is_some_and(|sample| sample.sample.altered);
+        if ran.dead {
+            self.renew(stage, arm)?;
+        }
+        if writes && (ran.dead || altered) {
+            // What was half done in one twin is not in the others: all of them begin again.
+            stage.spoilt = Some(pair);
+            self.copy(stage, &[cell.data])?;
+        }
+        Ok(())
+    }
+
+    /// Writes a block, and counts those that are void.
+    fn keep(
+        &mut self,
+        stage: &Stage<B::Crew>,
+        row: &PlanRow,
+        ran: &Ran,
+        host: &HostSample,
+        began_s: f64,
+    ) -> Result<(), RunError> {
+        let (arm, cell) = (index(row.arm), &self.config.cells[index(row.cell)]);
+        let instance = stage
+            .instances
+            .get(&(arm, cell.data.clone()))
+            .copied()
+            .unwrap_or_default();
+        let none = BTreeMap::new();
+        let counts = ran.sample.as_ref().filter(|_| ran.void.is_none());
+        self.store.add_block(&NewBlock {
+            seq: row.seq,
+            instance,
+            began_s,
+            sample: counts.map(|sample| &sample.sample),
+            histograms: counts.map_or(&none, |sample| &sample.histograms),
+            host,
+            void: ran.void.as_deref(),
+        })?;
+        let Some(why) = &ran.void else {
+            self.void_in_a_row = 0;
+            return Ok(());
+        };
+        let (cell, arm) = (cell.name.clone(), self.arms[arm].name.clone());
+        self.around.observer.progress(&Progress::Void {
+            cell: &cell,
+            arm: &arm,
+            why,
+        });
+        self.event(&format!("{cell}, {arm}: does not count: {why}"))?;
+        self.void_in_a_row += u32::from(ran.sample.is_none() || why.starts_with(NOT_COLD));
+        match self.void_in_a_row {
+            count if count >= VOID_MAX => Err(RunError::TooManyVoid {
+                count,
+                last: why.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Brings the caches into their state, and does the work.
+    fn work(&mut self, stage: &mut Stage<B::Crew>, cell: &Cell, arm: usize, seed: u64) -> Result<Ran, RunError> {
+        let of = self.arms[arm].clone();
+        let (source, cipher, work) = self.source(arm, cell);
+        let path = self.twins.twin(stage.id, &self.arms[source].name, &cell.data);
+        let mut void = None;
+        match cell.cache {
+            CacheState::Cold => match self.around.bench.evict(&path) {
+                Ok(()) => {}
+                // The work is done all the same, so that twins stay alike.
+                Err(error @ CacheError::NotEvicted { .. }) => void = Some(format!("{NOT_COLD}: {error}")),
+                Err(error) => return Err(RunError::Cache(error)),
+            },
+            CacheState::Os | CacheState::Page => self.around.bench.prefetch(&path).map_err(RunError::Cache)?,
+        }
+        let opening = self.opening(&of, &cipher, &path, self.cache_kib(cell));
+        let (limit, patience) = (self.config.study.block_timeout, self.patience());
+        let Some(crew) = stage.crews.get_mut(&(arm, cell.processes)) else {
+            return Ok(Ran {
+                sample: None,
+                void: Some("it has no worker".to_owned()),
+                dead: true,
+            });
+        };
+        let opened = match crew.open(&opening, patience) {
+            Ok(opened) => opened,
+            Err(error) => return void_or_error(&of, cell, error),
+        };
+        check_encrypted(&of, &cipher, &opened, cell)?;
+        let (store, stopped, interrupt) = (&mut self.store, &mut self.stopped, self.around.interrupt);
+        self.around.bench.glance(&crew.pids());
+        let mut trouble = None;
+        let mut told = false;
+        let mut control = || {
+            let asks = store.take_asks().unwrap_or_else(|error| {
+                trouble.get_or_insert(error);
+                Vec::new()
+            });
+            let stop = asks.iter().any(|ask| ask.control.stop);
+            *stopped |= stop;
+            let interrupted = interrupt.load(std::sync::atomic::Ordering::Relaxed) && !told;
+            told |= interrupted;
+            let mix = asks.iter().rev().find_map(|ask| ask.control.mix);
+            (stop || interrupted || mix.is_some()).then_some(Control {
+                stop: stop || interrupted,
+                mix,
+            })
+        };
+        let ran = crew.run(&work, seed, limit, &mut control);
+        let closed = ran.as_ref().ok().map(|_| crew.close(patience));
+        if let Some(error) = trouble {
+            return Err(RunError::Store(error));
+        }
+        let sample = match (ran, closed) {
+            (Err(error), _) | (Ok(_), Some(Err(error))) => return void_or_error(&of, cell, error),
+            (Ok(sample), _) => sample,
+        };
+        if sample.sample.altered {
+            void = Some("its parameters were altered by hand".to_owned());
+        }
+        Ok(Ran {
+            sample: Some(sample),
+            void,
+            dead: false,
+        })
+    }
+
+    /// Whose twin is opened, in which cipher, and what is done with it.
+    fn source(&self, arm: usize, cell: &Cell) -> (usize, String, Work) {
+        let of = &self.arms[arm];
+        match &cell.work {
+            // From clear: the twin of its control, which this does not change.
+            Work::Convert { to } if to == TO_ARM => {
+                let source = match of.cipher == PLAIN {
+                    true => arm,
+                    false => of.control.unwrap_or(arm),
+                };
+                (source, PLAIN.to_owned(), Work::Convert { to: of.cipher.clone() })
+            }
+            work => (arm, of.cipher.clone(), work.clone()),
+        }
+    }
+
+    fn check_answer(
+        &self,
+        stage: &mut Stage<B::Crew>,
+        pair: (i64, u32),
+        arm: usize,
+        cell: &Cell,
+        answer: &str,
+    ) -> Result<(), RunError> {
+        match &stage.answer {
+            Some((of, first, other)) if *of == pair => match other == answer {
+                true => Ok(()),
+                false => Err(self.differ(arm, *first, format!("cell `{}`, what was answered", cell.name))),
+            },
+            _ => {
+                stage.answer = Some((pair, arm, answer.to_owned()));
+                Ok(())
+            }
+        }
+    }
+
+    /// New processes for an arm.
+    fn renew(&mut self, stage: &mut Stage<B::Crew>, arm: usize) -> Result<(), RunError> {
+        let wanted: BTreeSet<(usize, u32)> = stage.crews.keys().filter(|(of, _)| *of == arm).copied().collect();
+        stage.crews.retain(|(of, _), _| *of != arm);
+        self.start_crews(stage, &wanted)?;
+        for data in self.config.data.keys() {
+            let crews = stage.crews.iter().filter(|((of, _), _)| *of == arm);
+            let row = InstanceRow {
+                session: stage.id,
+                arm: number(arm),
+                data: data.clone(),
+                made: u32::try_from(stage.instances.len()).unwrap_or(u32::MAX),
+                pids: crews.flat_map(|(_, crew)| crew.pids()).collect(),
+                path: self
+                    .twins
+                    .twin(stage.id, &self.arms[arm].name, data)
+                    .display()
+                    .to_string(),
+            };
+            let id = self.store.add_instance(&row)?;
+            stage.instances.insert((arm, data.clone()), id);
+        }
+        Ok(())
+    }
+
+    /// After a session, twins that were written still have to hold the same rows.
+    fn compare_twins(&mut self, stage: &mut Stage<B::Crew>) -> Result<(), RunError> {
+        let patience = self.patience();
+        for data in stage.written.clone() {
+            let together = |cell: &Cell| cell.data == data && cell.processes > 1 && writes(&cell.work);
+            // Which of several processes comes first is chance: then only the number of rows can be compared.
+            let exact = !self.config.cells.iter().any(together);
+            let mut first = None;
+            for arm in 0..self.arms.len() {
+                let of = self.arms[arm].clone();
+                let path = self.twins.twin(stage.id, &of.name, &data);
+                let opening = self.opening(&of, &of.cipher, &path, self.config.layout.cache_kib);
+                let Some((_, crew)) = stage.crews.iter_mut().find(|((index, _), _)| *index == arm) else {
+                    continue;
+                };
+                crew.open(&opening, patience)
+                    .map_err(|source| worker(&of, "open", source))?;
+                let digest = crew.digest(patience).map_err(|source| worker(&of, "digest", source))?;
+                crew.close(patience).map_err(|source| worker(&of, "close", source))?;
+                let seen = (digest.rows, exact.then_some(digest.digest));
+                if *first.get_or_insert_with(|| seen.clone()) != seen {
+                    return Err(self.differ(arm, 0, format!("data `{data}`, after session {}", stage.id)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How long it takes to the end of the last session, as far as blocks so far tell.
+    fn left(&self, of_session: usize) -> Result<Option<std::time::Duration>, RunError> {
+        let (blocks, seconds) = self.ran;
+        if blocks == 0 {
+            return Ok(None);
+        }
+        let begun: BTreeSet<u32> = self.store.sessions()?.iter().map(|session| session.id).collect();
+        let later = self
+            .store
+            .schedule()?
+            .iter()
+            .filter(|row| !begun.contains(&row.session))
+            .count();
+        let left = u32::try_from(of_session + later).unwrap_or(u32::MAX);
+        Ok(std::time::Duration::try_from_secs_f64(seconds / f64::from(blocks) * f64::from(left)).ok())
+    }
+}
+
+/// A worker that refuses will refuse again; one that ended or hung is started anew.
+fn void_or_error(arm: &Arm, cell: &Cell, error: DriveError) -> Result<Ran, RunError> {
+    match error.is_refusal() {
+        true => Err(worker(arm, &format!("cell `{}`", cell.name), error)),
+        false => Ok(Ran {
+            sample: None,
+            void: Some(error.to_string()),
+            dead: true,
+        }),
+    }
+}
+
+fn check_encrypted(arm: &Arm, cipher: &str, opened: &Opened, cell: &Cell) -> Result<(), RunError> {
+    match Claim::of(&arm.engine, cipher) == Claim::Encrypted && !opened.encrypted {
+        true => Err(RunError::NotEncrypted {
+            arm: arm.name.clone(),
+            at: format!("cell `{}`", cell.name),
+        }),
+        false => Ok(()),
+    }
+}
+
+/// The index of what has a number in the store.
+fn index(number: i64) -> usize {
+    usize::try_from(number - 1).unwrap_or(0)
+}
+
+/// The number in the store of what has an index.
+fn number(index: usize) -> i64 {
+    i64::try_from(index).map_or(i64::MAX, |index| index + 1)
+}
+
+const NOT_COLD: &str = "its file was not cold";
+/// So many blocks one after the other are no accident.
+const VOID_MAX: u32 = 5;

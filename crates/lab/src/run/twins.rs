@@ -1,0 +1,136 @@
+//! The databases of a study, in a folder beside its store: masters, their copies of a session, the key.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use selenite_worker::protocol::Dataset;
+
+use super::error::RunError;
+
+/// The folder.
+#[derive(Clone, Debug)]
+pub(super) struct Twins {
+    root: PathBuf,
+}
+
+impl Twins {
+    /// That of the store at `path`.
+    pub(super) fn of(path: &Path) -> Twins {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".twins");
+        Twins {
+            root: PathBuf::from(name),
+        }
+    }
+
+    pub(super) fn key_file(&self) -> PathBuf {
+        self.root.join("key")
+    }
+
+    pub(super) fn master(&self, arm: &str, data: &str) -> PathBuf {
+        self.root.join("masters").join(arm).join(format!("{data}.db"))
+    }
+
+    pub(super) fn twin(&self, session: u32, arm: &str, data: &str) -> PathBuf {
+        self.session(session).join(arm).join(format!("{data}.db"))
+    }
+
+    /// Makes the folder and the key, if they are not there; whether the key was.
+    pub(super) fn prepare(&self) -> Result<bool, RunError> {
+        fs::create_dir_all(&self.root).map_err(RunError::io("make", &self.root))?;
+        let path = self.key_file();
+        if fs::metadata(&path).is_ok_and(|found| found.len() == KEY_SIZE as u64) {
+            return Ok(true);
+        }
+        let mut key = [0; KEY_SIZE];
+        let random = Path::new("/dev/urandom");
+        let read = fs::File::open(random).and_then(|mut file| file.read_exact(&mut key));
+        read.map_err(RunError::io("read", random))?;
+        let file = fs::File::options()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&path);
+        file.and_then(|mut file| file.write_all(&key))
+            .map_err(RunError::io("write", &path))?;
+        Ok(false)
+    }
+
+    /// Makes room for a database: its folder is there, and no file of its name.
+    pub(super) fn clear(&self, database: &Path) -> Result<(), RunError> {
+        if let Some(folder) = database.parent() {
+            fs::create_dir_all(folder).map_err(RunError::io("make", folder))?;
+        }
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            let mut name = database.as_os_str().to_owned();
+            name.push(suffix);
+            remove(Path::new(&name), |path| fs::remove_file(path))?;
+        }
+        Ok(())
+    }
+
+    /// Copies a master to where a twin should be, and syncs it.
+    pub(super) fn copy(&self, master: &Path, twin: &Path) -> Result<(), RunError> {
+        self.clear(twin)?;
+        fs::copy(master, twin).map_err(RunError::io("copy", master))?;
+        fs::File::open(twin)
+            .and_then(|file| file.sync_all())
+            .map_err(RunError::io("sync", twin))
+    }
+
+    /// Removes the twins of a session.
+    pub(super) fn drop_session(&self, session: u32) -> Result<(), RunError> {
+        remove(&self.session(session), |path| fs::remove_dir_all(path))
+    }
+
+    /// Removes the twins of all sessions, as one that was killed left them.
+    pub(super) fn drop_sessions(&self) -> Result<(), RunError> {
+        let Ok(entries) = fs::read_dir(&self.root) else {
+            return Ok(());
+        };
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(SESSION) {
+                remove(&entry.path(), |path| fs::remove_dir_all(path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes everything.
+    pub(super) fn drop_all(&self) -> Result<(), RunError> {
+        remove(&self.root, |path| fs::remove_dir_all(path))
+    }
+
+    fn session(&self, session: u32) -> PathBuf {
+        self.root.join(format!("{SESSION}{session}"))
+    }
+}
+
+/// How many bytes a database of a dataset has, about.
+pub(super) fn bytes_of(dataset: &Dataset) -> u64 {
+    match dataset {
+        Dataset::Scan { bytes } => *bytes,
+        Dataset::Statements { rows } => rows.saturating_mul(STATEMENTS_ROW),
+        Dataset::Cards { rows } => rows.saturating_mul(CARDS_ROW),
+    }
+    .max(SMALLEST)
+}
+
+fn remove(path: &Path, how: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), RunError> {
+    match how(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::io("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+const KEY_SIZE: usize = 32;
+const SESSION: &str = "session-";
+/// Bytes of a row of testtable, with its share of the page.
+const STATEMENTS_ROW: u64 = 64;
+/// Bytes of a row in each of three tables, with its entries in their indexes.
+const CARDS_ROW: u64 = 512;
+/// A database of next to nothing.
+const SMALLEST: u64 = 64 << 10;

@@ -1,0 +1,132 @@
+//! The world as it is.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::statvfs;
+use selenite_worker::protocol::{Loaded, Opened};
+
+use super::bench::Bench;
+use crate::arm::Arm;
+use crate::cache::{CacheError, PageCache};
+use crate::drive::{Crew, DriveError, WorkerCommand};
+use crate::engines::{Engines, EnginesError, without_aes};
+use crate::host::{self, HostSampler, Source};
+use crate::proof::{Claim, Look, ProofError, prove};
+use crate::summary::{HostFacts, HostSample};
+
+/// This machine.
+#[derive(Debug)]
+pub struct World {
+    engines: Engines,
+    cache: PageCache,
+    source: Source,
+    /// Of the block that runs.
+    sampler: Option<HostSampler>,
+    /// How to start the worker of each arm that was found, by name.
+    commands: BTreeMap<String, WorkerCommand>,
+}
+
+impl World {
+    /// With workers from where `engines` finds them.
+    #[must_use]
+    pub fn new(engines: Engines) -> World {
+        World {
+            engines,
+            cache: PageCache::default(),
+            source: Source::default(),
+            sampler: None,
+            commands: BTreeMap::new(),
+        }
+    }
+}
+
+impl Bench for World {
+    type Crew = Crew;
+
+    fn find(&mut self, arm: &Arm) -> Result<Vec<(String, String)>, EnginesError> {
+        let mut command = self.engines.find(&arm.engine, arm.worker.as_deref())?;
+        let mut facts = Vec::new();
+        if !arm.aes_instructions {
+            let (masked, with, without) = without_aes(&command, &arm.cipher, START)?;
+            command = masked;
+            let times = |time: selenite_worker::protocol::CipherTime| {
+                format!(
+                    "{:.0} ns to seal a page, {:.0} ns to open one",
+                    time.seal_ns, time.open_ns
+                )
+            };
+            facts.push(("cipher with AES instructions".to_owned(), times(with)));
+            facts.push(("cipher without AES instructions".to_owned(), times(without)));
+        }
+        self.commands.insert(arm.name.clone(), command);
+        Ok(facts)
+    }
+
+    fn start(&mut self, arm: &Arm, count: u32) -> Result<Crew, DriveError> {
+        let command = self.commands.get(&arm.name).cloned().unwrap_or_default();
+        Crew::start(&command, count, START)
+    }
+
+    fn prove(
+        &mut self,
+        arm: &Arm,
+        file: &Path,
+        plain: &Path,
+        loaded: &Loaded,
+        opened: &Opened,
+    ) -> Result<Vec<(String, String)>, ProofError> {
+        let look = Look::at(file, &loaded.marker)?;
+        let beside = Look::at(plain, &loaded.marker)?;
+        prove(Claim::of(&arm.engine, &arm.cipher), &look, &beside, opened).map(|proof| proof.facts)
+    }
+
+    fn evict(&mut self, database: &Path) -> Result<(), CacheError> {
+        self.cache.evict(database).map(drop)
+    }
+
+    fn prefetch(&mut self, database: &Path) -> Result<(), CacheError> {
+        self.cache.prefetch(database).map(drop)
+    }
+
+    fn free_bytes(&self, path: &Path) -> std::io::Result<u64> {
+        let found = statvfs(path)?;
+        Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+
+    fn now_s(&self) -> f64 {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs_f64()
+    }
+
+    fn host(&mut self, folder: &Path) -> HostFacts {
+        host::facts(&self.source, folder)
+    }
+
+    fn glance(&mut self, pids: &[u32]) {
+        self.sampler = Some(HostSampler::begin(&self.source, pids));
+    }
+
+    fn glimpsed(&mut self, at_s: f64) -> (HostSample, Option<String>) {
+        match self.sampler.take() {
+            Some(sampler) => {
+                let window = sampler.end(at_s);
+                let void = window.void().map(str::to_owned);
+                (window.sample, void)
+            }
+            None => (
+                HostSample {
+                    at_s,
+                    ..HostSample::default()
+                },
+                None,
+            ),
+        }
+    }
+}
+
+/// A worker says who it is in less.
+const START: Duration = Duration::from_secs(30);
