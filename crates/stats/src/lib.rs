@@ -2,4 +2,37 @@
 //!
 //! S1. No measurement is deleted; estimators are robust instead.
 //! S2. Sessions, not pairs, are the sample: twins of one session share whatever is particular to them.
+//! S3. Every function is total: what cannot be estimated is `None`, and no interval has an end that is not a number.
+//!
+//! Effects are differences of logarithms, `ln(arm / control)`: turning them into ratios is left to the caller.
 #![forbid(unsafe_code)]
+
+mod bootstrap;
+mod confidence_sequence;
+mod estimate;
+mod forecast;
+mod hodges_lehmann;
+mod holm;
+mod interval;
+mod moments;
+mod outliers;
+mod precision;
+mod signed_rank;
+mod steady_state;
+mod student;
+mod verdict;
+mod walsh_averages;
+
+pub use bootstrap::{bca_interval, hierarchical_interval};
+pub use confidence_sequence::confidence_sequence;
+pub use estimate::{Estimate, Options, estimate, session_estimates};
+pub use forecast::{sessions_for, sessions_to_clear, smallest_effect};
+pub use hodges_lehmann::hodges_lehmann;
+pub use holm::holm;
+pub use interval::Interval;
+pub use outliers::{median, outliers};
+pub use precision::is_precise;
+pub use signed_rank::signed_rank_interval;
+pub use steady_state::{SteadyState, steady_from};
+pub use student::{t_interval, t_p_value, t_quantile};
+pub use verdict::{SESSIONS_MIN, Verdict, verdict};

@@ -1,0 +1,84 @@
+//! An interval that holds however often one looks.
+
+use crate::Interval;
+use crate::moments::{mean, variance};
+use crate::signed_rank::tail_of;
+
+/// The interval of the mean of independent values, such as the estimates of sessions, that holds with `confidence` at
+/// every count at once: a gate may look after each session and stop when it likes. It is narrowest, for its price,
+/// when about `expected` values are in.
+///
+/// It inverts the mixture of t tests whose standardised effect is normal about 0 (scale-invariant, so it holds for
+/// normal values at any count), and for many values becomes the asymptotic confidence sequence of Waudby-Smith and
+/// others (arXiv 2103.06476). None with so few values that it would be unbounded, or if something makes no sense.
+/// Equal values give an interval without width.
+#[must_use]
+pub fn confidence_sequence(values: &[f64], confidence: f64, expected: u32) -> Option<Interval> {
+    let alpha = 2.0 * tail_of(confidence)?;
+    let center = mean(values)?;
+    let variance = variance(values)?;
+    let n = values.len() as f64;
+    let stretch = 1.0 + n * spread(alpha, expected)?;
+    // The mixture is a ratio of two powers; it is 1 / alpha where 1 + t^2 / (n - 1) is this many times the same with
+    // t^2 / stretch.
+    let times = (stretch.sqrt() / alpha).powf(2.0 / n);
+    if times >= stretch {
+        return None;
+    }
+    let share = (times - 1.0) / (1.0 - times / stretch);
+    Interval::around(center, (variance * (n - 1.0) * share / n).sqrt())
+}
+
+/// The variance of the standardised effects that makes the sequence narrowest at `expected` values.
+fn spread(alpha: f64, expected: u32) -> Option<f64> {
+    let evidence = -2.0 * alpha.ln();
+    let spread = (evidence + evidence.ln_1p()) / f64::from(expected);
+    (spread.is_finite() && spread > 0.0).then_some(spread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::t_interval;
+
+    const VALUES: [f64; 8] = [0.011, 0.024, 0.016, 0.031, 0.019, 0.022, 0.027, 0.014];
+
+    #[test]
+    fn looking_often_costs_width() {
+        let once = t_interval(&VALUES, 0.95).unwrap();
+        let often = confidence_sequence(&VALUES, 0.95, 8).unwrap();
+        assert!(often.half_width() > once.half_width());
+        assert!(often.half_width() < 2.5 * once.half_width());
+    }
+
+    #[test]
+    fn many_values_come_to_the_asymptotic_sequence() {
+        let values: Vec<f64> = (0..4000).map(|index| f64::from(index % 7)).collect();
+        let (n, alpha, spread) = (4000.0_f64, 0.05_f64, spread(0.05, 4000).unwrap());
+        let stretch = n * spread + 1.0;
+        let sd = variance(&values).unwrap().sqrt();
+        let asymptotic = sd * (2.0 * stretch / (n * n * spread) * (stretch.sqrt() / alpha).ln()).sqrt();
+        let found = confidence_sequence(&values, 0.95, 4000).unwrap().half_width();
+        assert!((found / asymptotic - 1.0).abs() < 0.01, "{found} {asymptotic}");
+    }
+
+    #[test]
+    fn too_few_values_have_no_bounds() {
+        assert_eq!(confidence_sequence(&[], 0.95, 8), None);
+        assert_eq!(confidence_sequence(&VALUES[..1], 0.95, 8), None);
+        assert_eq!(confidence_sequence(&VALUES[..2], 0.95, 8), None);
+    }
+
+    #[test]
+    fn nonsense_has_no_sequence() {
+        assert_eq!(confidence_sequence(&VALUES, 1.0, 8), None);
+        assert_eq!(confidence_sequence(&VALUES, f64::NAN, 8), None);
+        assert_eq!(confidence_sequence(&VALUES, 0.95, 0), None);
+        assert_eq!(confidence_sequence(&[f64::NAN; 8], 0.95, 8), None);
+    }
+
+    #[test]
+    fn equal_values_have_an_interval_without_width() {
+        assert_eq!(confidence_sequence(&[0.5; 8], 0.95, 8), Interval::new(0.5, 0.5));
+    }
+}

@@ -1,0 +1,59 @@
+//! An interval of effects.
+
+use serde::{Deserialize, Serialize};
+
+/// An interval with both its ends.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end, at least `low`.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The interval from `low` to `high`; none if an end is not finite or they are in the wrong order.
+    #[must_use]
+    pub fn new(low: f64, high: f64) -> Option<Self> {
+        (low.is_finite() && high.is_finite() && low <= high).then_some(Self { low, high })
+    }
+
+    /// The interval that reaches `half_width` to both sides of `center`.
+    #[must_use]
+    pub fn around(center: f64, half_width: f64) -> Option<Self> {
+        Self::new(center - half_width, center + half_width)
+    }
+
+    /// Whether `value` lies in it or on one of its ends.
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// Half of its width.
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        self.high / 2.0 - self.low / 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_that_are_no_numbers_or_crossed_make_no_interval() {
+        assert_eq!(Interval::new(f64::NAN, 1.0), None);
+        assert_eq!(Interval::new(0.0, f64::INFINITY), None);
+        assert_eq!(Interval::new(1.0, 0.0), None);
+        assert_eq!(Interval::around(1.0, -0.5), None);
+    }
+
+    #[test]
+    fn ends_belong_to_the_interval() {
+        let interval = Interval::around(1.0, 0.5).unwrap();
+        assert!(interval.contains(0.5) && interval.contains(1.5));
+        assert!(!interval.contains(f64::NAN) && !interval.contains(1.51));
+        assert_eq!(interval.half_width(), 0.5);
+    }
+}
