@@ -11,4 +11,14 @@
 pub mod analysis;
 pub mod report;
 pub mod standing;
+pub mod cache;
+pub mod config;
+pub mod doctor;
+pub mod drive;
+pub mod engines;
+pub mod host;
+pub mod preset;
+pub mod proof;
+pub mod schedule;
+pub mod store;
 pub mod summary;

@@ -1,4 +1,5 @@
--- The store of a study. Rows are added and, but for `plan.block` and `study.state`, never changed.
+-- The store of a study. Rows are added and, but for `plan.block`, `study.state`, a session's end and `control.taken`,
+-- never changed.
 CREATE TABLE study (
     id            INTEGER PRIMARY KEY CHECK (id = 1),
     name          TEXT    NOT NULL,
@@ -15,9 +16,17 @@ CREATE TABLE study (
 CREATE TABLE arm (
     id        INTEGER PRIMARY KEY,
     name      TEXT    NOT NULL UNIQUE,
-    facts     TEXT    NOT NULL,      -- JSON: ArmFacts
-    digest    TEXT    NOT NULL       -- of the rows it was loaded with
+    facts     TEXT    NOT NULL       -- JSON: ArmFacts; bytes and pages of all its masters together
 );
+CREATE TABLE master (                -- what an arm's twins are copies of, one for each dataset
+    arm    INTEGER NOT NULL REFERENCES arm,
+    data   TEXT    NOT NULL,         -- as configured
+    digest TEXT    NOT NULL,         -- of the rows
+    rows   INTEGER NOT NULL,
+    bytes  INTEGER NOT NULL,
+    pages  INTEGER NOT NULL,
+    PRIMARY KEY (arm, data)
+) WITHOUT ROWID;
 CREATE TABLE cell (
     id     INTEGER PRIMARY KEY,
     name   TEXT    NOT NULL UNIQUE,
@@ -33,6 +42,7 @@ CREATE TABLE instance (              -- a twin of one session
     id      INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES session,
     arm     INTEGER NOT NULL REFERENCES arm,
+    data    TEXT    NOT NULL,        -- as configured
     made    INTEGER NOT NULL,        -- in this order within the session
     pids    TEXT    NOT NULL,        -- JSON
     path    TEXT    NOT NULL
@@ -71,4 +81,5 @@ CREATE TABLE control (               -- what users ask of a study that runs
     ask   TEXT    NOT NULL,          -- JSON: Control
     taken INTEGER NOT NULL DEFAULT 0
 );
+PRAGMA application_id = 0x534c6162;  -- SLab
 PRAGMA user_version = 1;

@@ -1,0 +1,363 @@
+//! A study's configuration: TOML into values that make sense together.
+//!
+//! C1. A key, a name or a unit that is not known is an error with its line; nothing is ignored.
+//! C2. What is stored and hashed is the text, as it was given.
+
+pub mod arm;
+pub mod cell;
+pub mod data;
+pub mod error;
+pub mod quantity;
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use selenite_worker::protocol::Dataset;
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+use toml::Spanned;
+
+pub use arm::ArmConfig;
+pub use cell::{CacheState, Cell};
+pub use error::ConfigError;
+use quantity::{Percent, Size, Time};
+
+/// A study, as it is configured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// How it is run.
+    pub study: Study,
+    /// The same for every arm.
+    pub layout: Layout,
+    /// What databases hold, by name.
+    pub data: BTreeMap<String, Dataset>,
+    /// The encrypted arms, in the order of the text.
+    pub arms: Vec<ArmConfig>,
+    /// The cells, in the order of the text.
+    pub cells: Vec<Cell>,
+    /// The text.
+    pub text: String,
+}
+
+/// How a study is run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Study {
+    /// Its name: letters, digits, `-`, `_`, `.`.
+    pub name: String,
+    /// What it asks, in a line.
+    pub title: String,
+    /// 0: to be drawn.
+    pub seed: u64,
+    /// At most so many.
+    pub sessions: u32,
+    /// Of each cell and session; even.
+    pub pairs: u32,
+    /// As a ratio.
+    pub target_half_width: f64,
+    /// No new session is begun that would end after it.
+    pub budget: Duration,
+    /// The effect that matters, as a ratio.
+    pub limit: f64,
+    /// A worker that takes longer is killed.
+    pub block_timeout: Duration,
+}
+
+/// How databases are laid out and opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Bytes.
+    pub page_size: u32,
+    /// SQLite's page cache of one connection, in KiB.
+    pub cache_kib: u32,
+    /// As in PRAGMA journal_mode.
+    pub journal_mode: String,
+    /// As in PRAGMA synchronous.
+    pub synchronous: String,
+}
+
+impl Config {
+    /// Reads and checks a configuration.
+    ///
+    /// Errors: what is wrong, where, and what is known instead.
+    pub fn parse(text: &str) -> Result<Config, ConfigError> {
+        let tables: Tables = toml::from_str(text).map_err(|error| ConfigError::of_toml(&error, text))?;
+        let study_at = tables.study.span().start;
+        let study = tables
+            .study
+            .into_inner()
+            .resolve()
+            .map_err(|error| error.at(text, study_at))?;
+        let data = resolve_data(&tables.data)?;
+        let mut arms: Vec<_> = tables.arms.iter().collect();
+        arms.sort_by_key(|(_, table)| table.span().start);
+        let arm = |(name, table): &(&String, &Spanned<arm::ArmTable>)| {
+            table
+                .get_ref()
+                .resolve(name)
+                .map_err(|error| error.at(text, table.span().start))
+        };
+        let arms = arms.iter().map(arm).collect::<Result<Vec<_>, _>>()?;
+        let mut cells = Vec::new();
+        for table in &tables.cells {
+            let made = table
+                .get_ref()
+                .resolve()
+                .and_then(|made| check_cells(made, &data, &cells));
+            cells.extend(made.map_err(|error| error.at(text, table.span().start))?);
+        }
+        if cells.is_empty() {
+            return Err(ConfigError::new("there is no cell").next("add a table `[[cells]]`"));
+        }
+        if let Some(unused) = data.keys().find(|name| cells.iter().all(|cell| &cell.data != *name)) {
+            return Err(ConfigError::new(format!("no cell uses data `{unused}`")));
+        }
+        let config = Config {
+            study,
+            layout: tables.layout.resolve()?,
+            data,
+            arms,
+            cells,
+            text: text.to_owned(),
+        };
+        Ok(config)
+    }
+
+    /// SHA-256 of the text, in hexadecimal digits.
+    #[must_use]
+    pub fn sha256(&self) -> String {
+        hex(&Sha256::digest(self.text.as_bytes()))
+    }
+
+    /// What is allowed but not wise, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.study.sessions < VERDICT_SESSIONS {
+            let sessions = self.study.sessions;
+            notes.push(format!(
+                "{sessions} sessions are too few for a verdict: that takes {VERDICT_SESSIONS}"
+            ));
+        }
+        if self.arms.is_empty() {
+            notes.push("there is no encrypted arm: this study only shows what a second copy differs by".to_owned());
+        }
+        if self.cells.iter().all(|cell| !cell.gating) {
+            notes.push("no cell has `gating = true`: there will be no verdict".to_owned());
+        }
+        notes
+    }
+}
+
+/// `text` with another value for a key of `[study]`, in TOML: `set_study(text, "sessions", "5")`. The rest, comments
+/// included, stays as it is.
+///
+/// Errors: the result makes no sense, or there is no `[study]` in a line of its own.
+pub fn set_study(text: &str, key: &str, value: &str) -> Result<String, ConfigError> {
+    let mut out = Vec::new();
+    let mut inside = false;
+    let mut done = false;
+    for line in text.lines() {
+        let bare = line.split('#').next().unwrap_or_default().trim();
+        if bare.starts_with('[') {
+            inside = bare == "[study]";
+            out.push(line.to_owned());
+            if inside && !done {
+                out.push(format!("{key} = {value}"));
+                done = true;
+            }
+        } else if !(inside && bare.split_once('=').is_some_and(|(name, _)| name.trim() == key)) {
+            out.push(line.to_owned());
+        }
+    }
+    if !done {
+        return Err(ConfigError::new("there is no line `[study]`"));
+    }
+    let text = out.join("\n") + "\n";
+    Config::parse(&text).map(|_| text)
+}
+
+/// No verdict is given with fewer sessions.
+pub const VERDICT_SESSIONS: u32 = 5;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tables {
+    study: Spanned<StudyTable>,
+    #[serde(default)]
+    layout: LayoutTable,
+    data: data::DataTables,
+    #[serde(default)]
+    arms: BTreeMap<String, Spanned<arm::ArmTable>>,
+    #[serde(default)]
+    cells: Vec<Spanned<cell::CellTable>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StudyTable {
+    name: String,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    seed: u64,
+    #[serde(default = "eight")]
+    sessions: u32,
+    #[serde(default = "eight")]
+    pairs: u32,
+    target_half_width: Option<Percent>,
+    budget: Option<Time>,
+    limit: Option<Percent>,
+    block_timeout: Option<Time>,
+}
+
+fn eight() -> u32 {
+    8
+}
+
+impl StudyTable {
+    fn resolve(self) -> Result<Study, ConfigError> {
+        check_name("study", &self.name)?;
+        if self.name.contains('/') {
+            return Err(ConfigError::new("the name of a study has no `/`"));
+        }
+        if !(1..=SESSIONS_MAX).contains(&self.sessions) {
+            return Err(ConfigError::new(format!(
+                "`sessions` has to be from 1 to {SESSIONS_MAX}"
+            )));
+        }
+        if self.pairs < 2 || !self.pairs.is_multiple_of(2) || self.pairs > PAIRS_MAX {
+            let why = "every order of arms has its mirror image";
+            return Err(ConfigError::new(format!(
+                "`pairs` has to be even, from 2 to {PAIRS_MAX}: {why}"
+            )));
+        }
+        if i64::try_from(self.seed).is_err() {
+            return Err(ConfigError::new("`seed` is too large"));
+        }
+        let block_timeout = self.block_timeout.map_or(Duration::from_secs(120), |time| time.0);
+        if block_timeout.is_zero() {
+            return Err(ConfigError::new("`block_timeout` has to be longer than nothing"));
+        }
+        Ok(Study {
+            title: if self.title.is_empty() {
+                self.name.clone()
+            } else {
+                self.title
+            },
+            name: self.name,
+            seed: self.seed,
+            sessions: self.sessions,
+            pairs: self.pairs,
+            target_half_width: self.target_half_width.map_or(0.01, |share| share.0),
+            budget: self.budget.map_or(Duration::from_secs(3600), |time| time.0),
+            limit: self.limit.map_or(0.03, |share| share.0),
+            block_timeout,
+        })
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LayoutTable {
+    page_size: Option<u32>,
+    cache: Option<Size>,
+    journal_mode: Option<String>,
+    synchronous: Option<String>,
+}
+
+impl LayoutTable {
+    fn resolve(self) -> Result<Layout, ConfigError> {
+        let page_size = self.page_size.unwrap_or(4096);
+        if !page_size.is_power_of_two() || !(512..=65536).contains(&page_size) {
+            return Err(ConfigError::new(
+                "`page_size` has to be a power of two from 512 to 65536",
+            ));
+        }
+        let cache = self.cache.map_or(2 << 20, |size| size.0);
+        let cache_kib = u32::try_from(cache >> 10)
+            .ok()
+            .filter(|kib| (64..=CACHE_KIB_MAX).contains(kib));
+        Ok(Layout {
+            page_size,
+            cache_kib: cache_kib.ok_or_else(|| ConfigError::new("`cache` has to be from 64KiB to 1TiB"))?,
+            journal_mode: choice("journal mode", self.journal_mode, "wal", &JOURNAL_MODES)?,
+            synchronous: choice("synchronous", self.synchronous, "normal", &SYNCHRONOUS)?,
+        })
+    }
+}
+
+fn choice(kind: &str, value: Option<String>, default: &str, known: &[&str]) -> Result<String, ConfigError> {
+    let value = value.map_or_else(|| default.to_owned(), |value| value.to_ascii_lowercase());
+    match known.contains(&value.as_str()) {
+        true => Ok(value),
+        false => Err(ConfigError::unknown(kind, &value, known)),
+    }
+}
+
+fn resolve_data(tables: &data::DataTables) -> Result<BTreeMap<String, Dataset>, ConfigError> {
+    let one = |(name, table): (&String, &data::DataTable)| {
+        check_name("data", name)?;
+        Ok((name.clone(), table.resolve(name)?))
+    };
+    tables.0.iter().map(one).collect()
+}
+
+fn check_cells(made: Vec<Cell>, data: &BTreeMap<String, Dataset>, before: &[Cell]) -> Result<Vec<Cell>, ConfigError> {
+    let mut names: BTreeSet<&str> = before.iter().map(|cell| cell.name.as_str()).collect();
+    for cell in &made {
+        let names_of_data: Vec<&str> = data.keys().map(String::as_str).collect();
+        let Some(dataset) = data.get(&cell.data) else {
+            return Err(ConfigError::unknown("data", &cell.data, &names_of_data));
+        };
+        let (needs, has) = (data::needs(&cell.work), data::kind(dataset));
+        if let Some(needs) = needs.filter(|needs| *needs != has) {
+            let what = format!(
+                "cell `{}`: its work needs data of kind `{needs}`, `{}` is `{has}`",
+                cell.name, cell.data
+            );
+            return Err(ConfigError::new(what).next("add a table `[data.NAME]`, and `data = \"NAME\"` to the cell"));
+        }
+        if !names.insert(&cell.name) {
+            return Err(ConfigError::new(format!("there are two cells `{}`", cell.name)));
+        }
+    }
+    Ok(made)
+}
+
+fn check_name(kind: &str, name: &str) -> Result<(), ConfigError> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte);
+    match name.len() <= NAME_MAX
+        && name.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
+        && name.bytes().all(allowed)
+    {
+        true => Ok(()),
+        false => {
+            let rule = format!("up to {NAME_MAX} letters, digits, `-`, `_`, `.`, beginning with a letter or a digit");
+            Err(ConfigError::new(format!("`{name}` is no name for: {kind}")).next(rule))
+        }
+    }
+}
+
+/// Bytes in hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+const JOURNAL_MODES: [&str; 4] = ["wal", "delete", "truncate", "persist"];
+const SYNCHRONOUS: [&str; 4] = ["off", "normal", "full", "extra"];
+/// SQLite's cache_size of 1 TiB.
+const CACHE_KIB_MAX: u32 = 1 << 30;
+/// A plan of more is a slip of the pen.
+const SESSIONS_MAX: u32 = 1000;
+/// As of `SESSIONS_MAX`.
+const PAIRS_MAX: u32 = 1000;
+/// Names are parts of file names.
+const NAME_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests;

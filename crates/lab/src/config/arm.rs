@@ -1,0 +1,94 @@
+//! An arm: an engine with settings.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use selenite_worker::protocol::PLAIN;
+use serde::Deserialize;
+
+use super::error::ConfigError;
+
+/// An encrypted arm, as it is configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArmConfig {
+    /// Its name.
+    pub name: String,
+    /// Which engine: one of [`ENGINES`], or any name with a `worker`.
+    pub engine: String,
+    /// What it seals databases in, by the engine's own name.
+    pub cipher: String,
+    /// What else the engine is told.
+    pub settings: BTreeMap<String, String>,
+    /// Whether it may use AES instructions.
+    pub aes_instructions: bool,
+    /// The program of another engine.
+    pub worker: Option<PathBuf>,
+}
+
+/// The engines that the lab knows where to find.
+pub const ENGINES: [&str; 4] = ["selenite", "sqlite", "sqlcipher", "sqlite3mc"];
+/// The plain arm: stock SQLite in clear.
+pub const PLAIN_ARM: &str = "plain";
+/// Its second copy.
+pub const FLOOR_ARM: &str = "plain2";
+/// What the name of an engine's own plain arm ends with.
+pub const OWN_PLAIN: &str = "-plain";
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ArmTable {
+    engine: String,
+    cipher: String,
+    #[serde(default)]
+    settings: BTreeMap<String, String>,
+    #[serde(default = "yes")]
+    aes_instructions: bool,
+    worker: Option<PathBuf>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl ArmTable {
+    pub(super) fn resolve(&self, name: &str) -> Result<ArmConfig, ConfigError> {
+        let refused = |what: String| ConfigError::new(format!("arm `{name}`: {what}"));
+        super::check_name("arm", name)?;
+        if name == PLAIN_ARM || name == FLOOR_ARM || name.ends_with(OWN_PLAIN) {
+            return Err(refused(
+                "arms in clear are there by themselves; choose another name".to_owned(),
+            ));
+        }
+        if name.contains('/') {
+            return Err(refused("the name of an arm has no `/`".to_owned()));
+        }
+        if self.cipher == PLAIN {
+            return Err(refused(
+                "arms in clear are there by themselves; name a cipher".to_owned(),
+            ));
+        }
+        if self.engine == "sqlite" {
+            return Err(refused(
+                "stock SQLite encrypts nothing, and its arms are there by themselves".to_owned(),
+            ));
+        }
+        if self.worker.is_none() && !ENGINES.contains(&self.engine.as_str()) {
+            let unknown = ConfigError::unknown("engine", &self.engine, &ENGINES);
+            let next = unknown.next.unwrap_or_default();
+            let program = "a program of your own is named by `worker = \"/path\"`";
+            return Err(refused(unknown.what).next(format!("{next}; {program}")));
+        }
+        super::check_name("engine", &self.engine)?;
+        if self.worker.is_some() && ["selenite", "sqlite"].contains(&self.engine.as_str()) {
+            return Err(refused("a `worker` of your own needs another engine's name".to_owned()));
+        }
+        Ok(ArmConfig {
+            name: name.to_owned(),
+            engine: self.engine.clone(),
+            cipher: self.cipher.clone(),
+            settings: self.settings.clone(),
+            aes_instructions: self.aes_instructions,
+            worker: self.worker.clone(),
+        })
+    }
+}

@@ -1,0 +1,284 @@
+//! A cell: one kind of work, in one state of the caches.
+
+use std::time::Duration;
+
+use selenite_worker::protocol::{Hummer, PLAIN, Work};
+use serde::{Deserialize, Serialize};
+
+use super::error::ConfigError;
+use super::quantity::Time;
+
+/// A cell, ready to be run. In the store it is JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Its name.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// Which dataset.
+    pub data: String,
+    /// What is done. A [`Work::Convert`] to [`TO_ARM`] is one from clear to the cipher of each arm.
+    pub work: Work,
+    /// Where the pages are when the clock starts.
+    pub cache: CacheState,
+    /// How many processes do it together.
+    pub processes: u32,
+    /// Whether it counts for the verdict of an arm.
+    pub gating: bool,
+}
+
+/// Where pages are before a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheState {
+    /// On storage only.
+    Cold,
+    /// In the system's page cache.
+    Os,
+    /// In SQLite's page cache.
+    Page,
+}
+
+/// Instead of a cipher in `convert`: that of each arm.
+pub const TO_ARM: &str = "arm";
+
+/// Whether work changes the rows or the file.
+#[must_use]
+pub fn writes(work: &Work) -> bool {
+    match work {
+        Work::Insert { .. } | Work::UpdateAll => true,
+        Work::Hummer { hummer } => hummer.mix[1] + hummer.mix[2] > 0,
+        Work::Like { .. }
+        | Work::Equal { .. }
+        | Work::SelectAll
+        | Work::Backup
+        | Work::Convert { .. }
+        | Work::IntegrityCheck
+        | Work::QuickCheck
+        | Work::PhysicalVerify => false,
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CellTable {
+    name: String,
+    label: Option<String>,
+    data: Option<String>,
+    work: WorkTable,
+    cache: CacheState,
+    processes: Option<u32>,
+    #[serde(default)]
+    gating: bool,
+    mixes: Option<Vec<String>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WorkTable {
+    kind: Kind,
+    rehearsals: Option<u32>,
+    rows: Option<u64>,
+    to: Option<String>,
+    mix: Option<String>,
+    loops: Option<u64>,
+    pause_every: Option<u64>,
+    pause: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Like,
+    Equal,
+    Insert,
+    UpdateAll,
+    SelectAll,
+    Backup,
+    Hummer,
+    Convert,
+    IntegrityCheck,
+    QuickCheck,
+    PhysicalVerify,
+}
+
+impl CellTable {
+    /// The cell, or one for each mix.
+    pub(super) fn resolve(&self) -> Result<Vec<Cell>, ConfigError> {
+        let refused = |what: String| ConfigError::new(format!("cell `{}`: {what}", self.name));
+        super::check_name("cell", &self.name)?;
+        let processes = self.processes.unwrap_or(1);
+        if !(1..=PROCESSES_MAX).contains(&processes) {
+            return Err(refused(format!("`processes` has to be from 1 to {PROCESSES_MAX}")));
+        }
+        if processes > 1 && self.work.kind != Kind::Hummer {
+            return Err(refused("only `hummer` is done by several processes".to_owned()));
+        }
+        let Some(mixes) = &self.mixes else {
+            let work = self
+                .work
+                .resolve(self.cache, self.work.mix.as_deref())
+                .map_err(refused)?;
+            return Ok(vec![self.cell(self.name.clone(), work, processes, "")]);
+        };
+        if self.work.kind != Kind::Hummer || self.work.mix.is_some() || mixes.is_empty() {
+            return Err(refused(
+                "`mixes` is for `hummer`, instead of `mix` in its work, and not empty".to_owned(),
+            ));
+        }
+        let one = |mix: &String| {
+            let work = self.work.resolve(self.cache, Some(mix)).map_err(refused)?;
+            let name = format!("{}/{}", self.name, mix.replace('/', "-"));
+            Ok(self.cell(name, work, processes, &format!(" {mix}")))
+        };
+        mixes.iter().map(one).collect()
+    }
+
+    fn cell(&self, name: String, work: Work, processes: u32, suffix: &str) -> Cell {
+        let label = match &self.label {
+            Some(label) => format!("{label}{suffix}"),
+            None => label(&work, self.cache, processes),
+        };
+        let data = self.data.clone().unwrap_or_else(|| super::data::MAIN.to_owned());
+        Cell {
+            name,
+            label,
+            data,
+            work,
+            cache: self.cache,
+            processes,
+            gating: self.gating,
+        }
+    }
+}
+
+impl WorkTable {
+    fn resolve(&self, cache: CacheState, mix: Option<&str>) -> Result<Work, String> {
+        self.refuse_strangers()?;
+        let rehearsals = match (cache, self.rehearsals) {
+            (CacheState::Page, None) => 1,
+            (CacheState::Page, Some(0)) => return Err("cache `page` needs a rehearsal at least".to_owned()),
+            (_, rehearsals) => rehearsals.unwrap_or(0),
+        };
+        if cache == CacheState::Cold && rehearsals > 0 {
+            return Err("after a rehearsal nothing is `cold`".to_owned());
+        }
+        Ok(match self.kind {
+            Kind::Like => Work::Like { rehearsals },
+            Kind::Equal => Work::Equal { rehearsals },
+            Kind::Insert => match self.rows {
+                Some(rows @ 1..=ROWS_MAX) => Work::Insert { rows },
+                _ => return Err(format!("`insert` is told how many `rows`, from 1 to {ROWS_MAX}")),
+            },
+            Kind::UpdateAll => Work::UpdateAll,
+            Kind::SelectAll => Work::SelectAll,
+            Kind::Backup => Work::Backup,
+            Kind::Hummer => Work::Hummer {
+                hummer: self.hummer(mix)?,
+            },
+            Kind::Convert => match self.to.as_deref() {
+                Some(to @ (PLAIN | TO_ARM)) => Work::Convert { to: to.to_owned() },
+                _ => {
+                    return Err(
+                        "`convert` is told `to = \"plain\"`, or `to = \"arm\"` for each arm's cipher".to_owned(),
+                    );
+                }
+            },
+            Kind::IntegrityCheck => Work::IntegrityCheck,
+            Kind::QuickCheck => Work::QuickCheck,
+            Kind::PhysicalVerify => Work::PhysicalVerify,
+        })
+    }
+
+    fn hummer(&self, mix: Option<&str>) -> Result<Hummer, String> {
+        let pause = self.pause.map_or(Duration::from_secs(1), |pause| pause.0);
+        let mix = mix.ok_or("`hummer` is told its `mix`, such as \"4/3/3\", or the cell its `mixes`")?;
+        let loops = self
+            .loops
+            .ok_or("`hummer` is told how many `loops` each process makes")?;
+        if loops == 0 {
+            return Err("`loops` has to be 1 at least".to_owned());
+        }
+        Ok(Hummer {
+            mix: parse_mix(mix)?,
+            loops,
+            pause_every: self.pause_every.unwrap_or(0),
+            pause_ms: u64::try_from(pause.as_millis()).map_err(|_| "`pause` is too long")?,
+        })
+    }
+
+    /// A key that this kind of work has no use for is a mistake, never ignored.
+    fn refuse_strangers(&self) -> Result<(), String> {
+        let scans = matches!(self.kind, Kind::Like | Kind::Equal);
+        let hummer = self.kind == Kind::Hummer;
+        let strangers = [
+            ("rehearsals", self.rehearsals.is_some() && !scans),
+            ("rows", self.rows.is_some() && self.kind != Kind::Insert),
+            ("to", self.to.is_some() && self.kind != Kind::Convert),
+            ("mix", self.mix.is_some() && !hummer),
+            ("loops", self.loops.is_some() && !hummer),
+            ("pause_every", self.pause_every.is_some() && !hummer),
+            ("pause", self.pause.is_some() && !hummer),
+        ];
+        match strangers.iter().find(|(_, strange)| *strange) {
+            Some((key, _)) => Err(format!("this kind of work has no `{key}`")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Of ten loops: reads, updates, inserts.
+///
+/// Errors: what is wrong with it.
+pub fn parse_mix(text: &str) -> Result<[u8; 3], String> {
+    let parts: Vec<u8> = text
+        .split('/')
+        .map_while(|part| part.parse().ok().filter(|n| *n <= 10))
+        .collect();
+    match <[u8; 3]>::try_from(parts) {
+        Ok(mix) if text.split('/').count() == 3 && mix.iter().sum::<u8>() == 10 => Ok(mix),
+        _ => Err(format!(
+            "mix `{text}` is not three numbers that add up to 10, such as \"4/3/3\""
+        )),
+    }
+}
+
+fn label(work: &Work, cache: CacheState, processes: u32) -> String {
+    let what = match work {
+        Work::Like { .. } => "LIKE scan".to_owned(),
+        Work::Equal { .. } => "= scan".to_owned(),
+        Work::Insert { rows } => format!("insert {rows}"),
+        Work::UpdateAll => "update all".to_owned(),
+        Work::SelectAll => "select all".to_owned(),
+        Work::Backup => "backup".to_owned(),
+        Work::Hummer {
+            hummer: Hummer {
+                mix: [read, update, insert],
+                ..
+            },
+        } => {
+            let processes = if processes > 1 {
+                format!(", {processes} processes")
+            } else {
+                String::new()
+            };
+            format!("mix {read}/{update}/{insert}{processes}")
+        }
+        Work::Convert { to } if to == PLAIN => "copy into clear".to_owned(),
+        Work::Convert { .. } => "encrypting copy".to_owned(),
+        Work::IntegrityCheck => "integrity_check".to_owned(),
+        Work::QuickCheck => "quick_check".to_owned(),
+        Work::PhysicalVerify => "physical verify".to_owned(),
+    };
+    let cache = match cache {
+        CacheState::Cold => "cold",
+        CacheState::Os => "OS cache",
+        CacheState::Page => "page cache",
+    };
+    format!("{what}, {cache}")
+}
+
+/// More processes than that measure the scheduler.
+const PROCESSES_MAX: u32 = 256;
+/// More rows than that take longer than a block should.
+const ROWS_MAX: u64 = 10_000_000;

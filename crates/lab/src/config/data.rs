@@ -1,0 +1,163 @@
+//! What databases hold: `[data]`, and `[data.NAME]` where cells need different ones.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use selenite_worker::protocol::{Dataset, Work};
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
+
+use super::error::ConfigError;
+use super::quantity::Size;
+
+/// The name of the dataset of `[data]` itself.
+pub const MAIN: &str = "main";
+
+/// One table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DataTable {
+    kind: Kind,
+    size: Option<Size>,
+    rows: Option<u64>,
+}
+
+/// All tables, by name; [`MAIN`] first of all.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DataTables(pub(super) BTreeMap<String, DataTable>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Scan,
+    Statements,
+    Cards,
+}
+
+impl DataTable {
+    pub(super) fn resolve(&self, name: &str) -> Result<Dataset, ConfigError> {
+        let refused = |what: String| Err(ConfigError::new(format!("data `{name}`: {what}")));
+        match (self.kind, self.size, self.rows) {
+            (Kind::Scan, Some(Size(bytes)), None) if (SCAN_MIN..=SCAN_MAX).contains(&bytes) => {
+                Ok(Dataset::Scan { bytes })
+            }
+            (Kind::Scan, Some(_), None) => refused("`size` has to be from 1MiB to 64GiB".to_owned()),
+            (Kind::Scan, ..) => refused("`scan` is told its `size`, and nothing else".to_owned()),
+            (_, None, Some(rows)) if !(1..=ROWS_MAX).contains(&rows) => {
+                refused(format!("`rows` has to be from 1 to {ROWS_MAX}"))
+            }
+            (Kind::Statements, None, Some(rows)) => Ok(Dataset::Statements { rows }),
+            (Kind::Cards, None, Some(rows)) => Ok(Dataset::Cards { rows }),
+            (Kind::Statements | Kind::Cards, ..) => refused("it is told how many `rows`, and nothing else".to_owned()),
+        }
+    }
+}
+
+/// The kind of a dataset, as it is configured.
+#[must_use]
+pub fn kind(dataset: &Dataset) -> &'static str {
+    match dataset {
+        Dataset::Scan { .. } => "scan",
+        Dataset::Statements { .. } => "statements",
+        Dataset::Cards { .. } => "cards",
+    }
+}
+
+/// The kind of dataset that some work needs; none if any will do.
+#[must_use]
+pub fn needs(work: &Work) -> Option<&'static str> {
+    match work {
+        Work::Like { .. } | Work::Equal { .. } => Some("scan"),
+        Work::Insert { .. } | Work::UpdateAll | Work::SelectAll => Some("statements"),
+        Work::Hummer { .. } => Some("cards"),
+        Work::Backup | Work::Convert { .. } | Work::IntegrityCheck | Work::QuickCheck | Work::PhysicalVerify => None,
+    }
+}
+
+impl<'de> Deserialize<'de> for DataTables {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<DataTables, D::Error> {
+        from.deserialize_map(Tables)
+    }
+}
+
+struct Tables;
+
+impl<'de> Visitor<'de> for Tables {
+    type Value = DataTables;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a table with `kind`, and `size` or `rows`")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<DataTables, M::Error> {
+        let (mut kind, mut size, mut rows) = (None, None, None);
+        let mut tables = BTreeMap::new();
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "kind" => kind = Some(map.next_value()?),
+                "size" => size = Some(map.next_value()?),
+                "rows" => rows = Some(map.next_value()?),
+                MAIN => {
+                    return Err(de::Error::custom(
+                        "`[data]` itself is called `main`; choose another name",
+                    ));
+                }
+                _ => {
+                    let table = map.next_value_seed(Named(&key))?;
+                    tables.insert(key, table);
+                }
+            }
+        }
+        match (kind, size.is_some() || rows.is_some()) {
+            (Some(kind), _) => {
+                tables.insert(MAIN.to_owned(), DataTable { kind, size, rows });
+            }
+            (None, true) => return Err(de::Error::missing_field("kind")),
+            (None, false) => {}
+        }
+        Ok(DataTables(tables))
+    }
+}
+
+/// A table of that name, or else a key that is not known.
+struct Named<'a>(&'a str);
+
+impl<'de> DeserializeSeed<'de> for Named<'_> {
+    type Value = DataTable;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<DataTable, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Named<'_> {
+    type Value = DataTable;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a table with `kind`, and `size` or `rows`")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<DataTable, M::Error> {
+        DataTable::deserialize(de::value::MapAccessDeserializer::new(map))
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<DataTable, E> {
+        Err(E::custom(unknown(self.0)))
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<DataTable, E> {
+        Err(E::custom(unknown(self.0)))
+    }
+}
+
+/// In the words of serde, which the reader of errors knows.
+fn unknown(key: &str) -> String {
+    format!("unknown field `{key}`, expected one of `kind`, `size`, `rows`")
+}
+
+/// Smaller than that, nothing of it is measured but the start of the query.
+const SCAN_MIN: u64 = 1 << 20;
+/// Larger than that, sessions copy for hours.
+const SCAN_MAX: u64 = 64 << 30;
+/// As of `SCAN_MAX`.
+const ROWS_MAX: u64 = 100_000_000;

@@ -1,0 +1,1 @@
+//! What a study would find wrong before it begins.

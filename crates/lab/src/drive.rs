@@ -1,0 +1,15 @@
+//! Worker processes: started, asked, ended.
+//!
+//! D1. Every process that was started here is killed and waited for, with whatever it started, however this ends.
+//! D2. A worker that failed other than by refusing is never asked again.
+//! D3. What a worker says is bounded: an answer in bytes, its standard error in lines.
+
+mod crew;
+mod failure;
+mod mouth;
+mod sum;
+mod worker;
+
+pub use crew::{Crew, CrewSample};
+pub use failure::{DriveError, Failure};
+pub use worker::{Worker, WorkerCommand};

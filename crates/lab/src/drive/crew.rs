@@ -1,0 +1,242 @@
+//! The processes of one arm's instance.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use selenite_worker::protocol::{
+    Control, Dataset, Digest, Done, Hello, Loaded, Opened, Opening, Request, Sample, Share, Work,
+};
+
+use super::failure::DriveError;
+use super::sum::{histograms, sum};
+use super::worker::{Worker, WorkerCommand};
+
+/// Worker processes that work on one database together.
+#[derive(Debug)]
+pub struct Crew {
+    /// In order of their shares; never empty.
+    workers: Vec<Worker>,
+    hello: Hello,
+}
+
+/// What a block cost all processes of a crew together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrewSample {
+    /// Of all processes, without latencies.
+    pub sample: Sample,
+    /// Latencies by operation: V2-deflate HdrHistograms of nanoseconds.
+    pub histograms: BTreeMap<String, Vec<u8>>,
+    /// How much later than the others the last process began, in nanoseconds.
+    pub stagger_ns: u64,
+}
+
+impl Crew {
+    /// Starts so many processes (at least one), and greets them.
+    ///
+    /// # Errors
+    /// As of [`Worker::start`] and [`Worker::hello`].
+    pub fn start(command: &WorkerCommand, count: u32, limit: Duration) -> Result<Self, DriveError> {
+        let mut first = Worker::start(command)?;
+        let hello = first.hello(limit)?;
+        let mut workers = vec![first];
+        for _ in 1..count {
+            let mut worker = Worker::start(command)?;
+            worker.hello(limit)?;
+            workers.push(worker);
+        }
+        Ok(Self { workers, hello })
+    }
+
+    /// Who they are.
+    #[must_use]
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// Their process ids, in order of their shares.
+    #[must_use]
+    pub fn pids(&self) -> Vec<u32> {
+        self.workers.iter().map(Worker::pid).collect()
+    }
+
+    /// Has the first make a new database.
+    ///
+    /// # Errors
+    /// As of [`Worker::ask`].
+    pub fn load(
+        &mut self,
+        database: &Opening,
+        dataset: &Dataset,
+        seed: u64,
+        limit: Duration,
+    ) -> Result<Loaded, DriveError> {
+        let request = Request::Load {
+            database: database.clone(),
+            dataset: dataset.clone(),
+            seed,
+        };
+        self.workers[0].ask(&request, limit)
+    }
+
+    /// Opens the database in all of them, one after the other. Answers what the first said.
+    ///
+    /// # Errors
+    /// As of [`Worker::ask`].
+    pub fn open(&mut self, database: &Opening, limit: Duration) -> Result<Opened, DriveError> {
+        let request = Request::Open {
+            database: database.clone(),
+        };
+        let opened = self.workers[0].ask(&request, limit)?;
+        for worker in &mut self.workers[1..] {
+            worker.ask::<Opened>(&request, limit)?;
+        }
+        Ok(opened)
+    }
+
+    /// Closes the database in all of them; the first is the last, and checkpoints.
+    ///
+    /// # Errors
+    /// As of [`Worker::ask`].
+    pub fn close(&mut self, limit: Duration) -> Result<(), DriveError> {
+        for worker in self.workers.iter_mut().rev() {
+            worker.ask::<Done>(&Request::Close, limit)?;
+        }
+        Ok(())
+    }
+
+    /// A digest of all rows, by the first.
+    ///
+    /// # Errors
+    /// As of [`Worker::ask`].
+    pub fn digest(&mut self, limit: Duration) -> Result<Digest, DriveError> {
+        self.workers[0].ask(&Request::Digest, limit)
+    }
+
+    /// Does a block of work: every process its share, all at the same time. `control` is asked about every 200 ms, and
+    /// what it says is passed on to all.
+    ///
+    /// # Errors
+    /// As of [`Worker::ask`]. After all but [`DriveError::Refused`] every process of the crew was killed.
+    pub fn run(
+        &mut self,
+        work: &Work,
+        seed: u64,
+        limit: Duration,
+        control: &mut dyn FnMut() -> Option<Control>,
+    ) -> Result<CrewSample, DriveError> {
+        let samples = self.work(work, seed, limit, control);
+        let samples = samples.inspect_err(|error| {
+            if !error.is_refusal() {
+                self.kill();
+            }
+        })?;
+        let merged = histograms(&samples);
+        let histograms = merged.map_err(|what| self.workers[0].rubbish(&what, ""))?;
+        let began = samples.iter().map(|sample| sample.began_ns);
+        let stagger_ns = began.clone().max().unwrap_or(0) - began.min().unwrap_or(0);
+        Ok(CrewSample {
+            sample: sum(&samples),
+            histograms,
+            stagger_ns,
+        })
+    }
+
+    /// Ends all of them in peace, or kills them after `limit` each.
+    pub fn quit(self, limit: Duration) {
+        for worker in self.workers {
+            worker.quit(limit);
+        }
+    }
+
+    /// Kills all of them. Idempotent.
+    pub fn kill(&mut self) {
+        for worker in &mut self.workers {
+            worker.kill();
+        }
+    }
+
+    fn work(
+        &mut self,
+        work: &Work,
+        seed: u64,
+        limit: Duration,
+        control: &mut dyn FnMut() -> Option<Control>,
+    ) -> Result<Vec<Sample>, DriveError> {
+        let deadline = Instant::now() + limit;
+        let mut turn = Turn::begin(&mut self.workers, work, seed)?;
+        while let Some(busy) = turn.first_busy() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(turn.workers[busy].hung(limit));
+            }
+            turn.listen(POLL.min(left))?;
+            if let Some(control) = control() {
+                turn.pass_on(control)?;
+            }
+        }
+        turn.answers.into_iter().flatten().collect()
+    }
+}
+
+/// A block of work under way.
+struct Turn<'a> {
+    workers: &'a mut [Worker],
+    /// Of every worker; a refusal is one, too.
+    answers: Vec<Option<Result<Sample, DriveError>>>,
+}
+
+impl<'a> Turn<'a> {
+    fn begin(workers: &'a mut [Worker], work: &Work, seed: u64) -> Result<Self, DriveError> {
+        let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
+        let start_at_ns = if count > 1 { monotonic_ns() + LEAD_NS } else { 0 };
+        for (index, worker) in (0..).zip(workers.iter_mut()) {
+            worker.tell(&Request::Run {
+                work: work.clone(),
+                seed,
+                process: Share { index, count },
+                start_at_ns,
+            })?;
+        }
+        let answers = workers.iter().map(|_| None).collect();
+        Ok(Self { workers, answers })
+    }
+
+    fn first_busy(&self) -> Option<usize> {
+        self.answers.iter().position(Option::is_none)
+    }
+
+    /// Takes the answers that there are; waits for one of the first that is busy, at most `limit`.
+    fn listen(&mut self, limit: Duration) -> Result<(), DriveError> {
+        let mut limit = limit;
+        let busy = self.workers.iter_mut().zip(&mut self.answers);
+        for (worker, answer) in busy.filter(|(_, answer)| answer.is_none()) {
+            *answer = match worker.answer(limit) {
+                Ok(sample) => sample.map(Ok),
+                Err(error) if error.is_refusal() => Some(Err(error)),
+                Err(error) => return Err(error),
+            };
+            limit = Duration::ZERO;
+        }
+        Ok(())
+    }
+
+    fn pass_on(&mut self, control: Control) -> Result<(), DriveError> {
+        let busy = self.workers.iter_mut().zip(&self.answers);
+        for (worker, _) in busy.filter(|(_, answer)| answer.is_none()) {
+            worker.tell(&Request::Control(control))?;
+        }
+        Ok(())
+    }
+}
+
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    let nanoseconds = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+    u64::try_from(nanoseconds).unwrap_or(0)
+}
+
+/// How often the caller is asked for controls.
+const POLL: Duration = Duration::from_millis(200);
+/// Every process has read its request by then.
+const LEAD_NS: u64 = 50_000_000;

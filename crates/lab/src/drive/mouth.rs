@@ -1,0 +1,173 @@
+//! What a process says on its standard output and standard error, read by a thread each.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{ChildStderr, ChildStdout};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What was said next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Word {
+    /// A line, without its end.
+    Line(String),
+    /// More than [`LINE_BYTES_MAX`] without an end, or no UTF-8; the beginning of it.
+    Rubbish(String),
+    /// Nothing yet.
+    Silence,
+    /// Nothing any more.
+    End,
+}
+
+/// A process's output.
+pub struct Mouth {
+    lines: Receiver<Word>,
+    reader: JoinHandle<()>,
+    stderr: Stderr,
+}
+
+/// A process's standard error: its last lines.
+pub struct Stderr {
+    last: Arc<Mutex<VecDeque<String>>>,
+    /// Never says anything: it ends with the thread.
+    ended: Receiver<()>,
+    reader: JoinHandle<()>,
+}
+
+impl Mouth {
+    /// Reads from now on.
+    pub fn new(stdout: ChildStdout, stderr: ChildStderr) -> Self {
+        let (sender, lines) = sync_channel(LINES_AHEAD);
+        let reader = std::thread::spawn(move || read_lines(stdout, &sender));
+        Self {
+            lines,
+            reader,
+            stderr: Stderr::new(stderr),
+        }
+    }
+
+    /// Waits for the next word, at most `limit`.
+    pub fn next(&self, limit: Duration) -> Word {
+        match self.lines.recv_timeout(limit) {
+            Ok(word) => word,
+            Err(RecvTimeoutError::Timeout) => Word::Silence,
+            Err(RecvTimeoutError::Disconnected) => Word::End,
+        }
+    }
+
+    /// The next word, if there is one.
+    pub fn pending(&self) -> Word {
+        match self.lines.try_recv() {
+            Ok(word) => word,
+            Err(TryRecvError::Empty) => Word::Silence,
+            Err(TryRecvError::Disconnected) => Word::End,
+        }
+    }
+
+    /// The last lines of standard error so far.
+    pub fn last_errors(&self) -> Vec<String> {
+        self.stderr.last()
+    }
+
+    /// Waits for both threads, of a process that was killed. One that is kept from its end by a stranger who holds the
+    /// pipe is left behind after [`PATIENCE`].
+    pub fn close(self) -> Vec<String> {
+        while !matches!(self.next(PATIENCE), Word::End | Word::Silence) {}
+        drop(self.lines);
+        if self.reader.is_finished() || self.stderr.is_over() {
+            let _ = self.reader.join();
+        }
+        self.stderr.close()
+    }
+}
+
+impl Stderr {
+    fn new(stderr: ChildStderr) -> Self {
+        let last = Arc::new(Mutex::new(VecDeque::new()));
+        let (sender, ended) = sync_channel(0);
+        let kept = Arc::clone(&last);
+        let reader = std::thread::spawn(move || {
+            keep_last(stderr, &kept);
+            drop(sender);
+        });
+        Self { last, ended, reader }
+    }
+
+    fn last(&self) -> Vec<String> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.iter().cloned().collect()
+    }
+
+    fn is_over(&self) -> bool {
+        self.ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected)
+    }
+
+    fn close(self) -> Vec<String> {
+        if self.is_over() {
+            let last = self.last();
+            let _ = self.reader.join();
+            return last;
+        }
+        self.last()
+    }
+}
+
+fn read_lines(stdout: impl Read, out: &SyncSender<Word>) {
+    let mut stdout = BufReader::new(stdout);
+    loop {
+        let mut line = Vec::new();
+        match (&mut stdout).take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let is_whole = line.pop_if(|byte| *byte == b'\n').is_some();
+        let word = match String::from_utf8(line) {
+            Ok(text) if is_whole => Word::Line(text),
+            Ok(text) => Word::Rubbish(beginning(&text)),
+            Err(error) => Word::Rubbish(beginning(&String::from_utf8_lossy(error.as_bytes()))),
+        };
+        if out.send(word).is_err() {
+            return;
+        }
+    }
+}
+
+fn keep_last(stderr: impl Read, last: &Mutex<VecDeque<String>>) {
+    let mut stderr = BufReader::new(stderr);
+    loop {
+        let mut line = Vec::new();
+        match (&mut stderr).take(ERROR_BYTES_MAX).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+        if text.is_empty() {
+            continue;
+        }
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.len() == ERROR_LINES {
+            last.pop_front();
+        }
+        last.push_back(text);
+    }
+}
+
+/// The beginning of a text, for an error message.
+pub fn beginning(text: &str) -> String {
+    text.chars().take(SHOWN_CHARS).collect()
+}
+
+/// 16 MiB: a sample with ten histograms is less than 1 MiB.
+const LINE_BYTES_MAX: u64 = 16 << 20;
+/// A worker answers one line at a time; who floods us waits.
+const LINES_AHEAD: usize = 4;
+/// As much of a line as somebody wants to read.
+const SHOWN_CHARS: usize = 120;
+/// A panic's message and what led to it.
+const ERROR_LINES: usize = 20;
+/// 1 KiB: more than a line that a person wrote.
+const ERROR_BYTES_MAX: u64 = 1 << 10;
+/// The pipes of a killed process are closed at once; 2 s is for a machine that swaps.
+const PATIENCE: Duration = Duration::from_secs(2);

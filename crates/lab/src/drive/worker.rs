@@ -1,0 +1,312 @@
+//! One worker process.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use selenite_worker::protocol::{Hello, PROTOCOL, Request, Response};
+use serde::de::DeserializeOwned;
+
+use super::failure::{DriveError, Failure};
+use super::mouth::{Mouth, Word, beginning};
+
+/// How a worker is started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerCommand {
+    /// The executable.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// What is added to this process's environment.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// A worker process, killed with all that it started when this is dropped.
+pub struct Worker {
+    command: WorkerCommand,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    /// None once the process was killed.
+    mouth: Option<Mouth>,
+    /// What was asked and not yet answered, or last asked.
+    request: &'static str,
+    /// How it ended and its last words, once it has.
+    end: Option<(String, Vec<String>)>,
+}
+
+impl WorkerCommand {
+    /// An executable without arguments.
+    #[must_use]
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Worker {
+    /// Starts the process, in a process group of its own.
+    ///
+    /// # Errors
+    /// [`DriveError::NotStarted`].
+    pub fn start(command: &WorkerCommand) -> Result<Self, DriveError> {
+        let spawned = Command::new(&command.program)
+            .args(&command.args)
+            .envs(&command.environment)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn();
+        let mut child = spawned.map_err(|source| not_started(command, source))?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            kill(&mut child);
+            return Err(not_started(command, io::ErrorKind::BrokenPipe.into()));
+        };
+        Ok(Self {
+            command: command.clone(),
+            child,
+            stdin: Some(stdin),
+            mouth: Some(Mouth::new(stdout, stderr)),
+            request: "hello",
+            end: None,
+        })
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Asks who it is, and checks that it speaks our version of the protocol.
+    ///
+    /// # Errors
+    /// As of [`Worker::ask`], and [`DriveError::WrongProtocol`].
+    pub fn hello(&mut self, limit: Duration) -> Result<Hello, DriveError> {
+        let value: serde_json::Value = self.ask(&Request::Hello { protocol: PROTOCOL }, limit)?;
+        // Another version's hello may have other members, so its number is read first.
+        let theirs = value.get("protocol").and_then(serde_json::Value::as_u64);
+        if let Some(theirs) = theirs.and_then(|number| u32::try_from(number).ok())
+            && theirs != PROTOCOL
+        {
+            self.kill();
+            return Err(DriveError::WrongProtocol {
+                program: self.command.program.clone(),
+                theirs,
+                ours: PROTOCOL,
+            });
+        }
+        let line = value.to_string();
+        serde_json::from_value(value).map_err(|error| self.rubbish(&error.to_string(), &line))
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// [`DriveError::Refused`]; after all others it can't be asked again: [`DriveError::Died`], [`DriveError::Hung`] and
+    /// [`DriveError::Rubbish`].
+    pub fn ask<T: DeserializeOwned>(&mut self, request: &Request, limit: Duration) -> Result<T, DriveError> {
+        self.tell(request)?;
+        let deadline = Instant::now() + limit;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if let Some(answer) = self.answer(left)? {
+                return Ok(answer);
+            }
+            if left.is_zero() {
+                return Err(self.hung(limit));
+            }
+        }
+    }
+
+    /// Says a line, and waits for nothing.
+    ///
+    /// # Errors
+    /// [`DriveError::Died`]; [`DriveError::Rubbish`] if it spoke without being asked.
+    pub(super) fn tell(&mut self, request: &Request) -> Result<(), DriveError> {
+        if !matches!(request, Request::Control(_)) {
+            self.request = name(request);
+            self.check_silent()?;
+        }
+        let mut line = serde_json::to_vec(request).map_err(|error| self.rubbish(&error.to_string(), ""))?;
+        line.push(b'\n');
+        let written = self.stdin.as_mut().map(|stdin| stdin.write_all(&line));
+        match written {
+            Some(Ok(())) => Ok(()),
+            Some(Err(_)) | None => Err(self.died()),
+        }
+    }
+
+    /// Waits for an answer, at most `limit`; none if there is none yet.
+    ///
+    /// # Errors
+    /// As of [`Worker::ask`], but for [`DriveError::Hung`].
+    pub(super) fn answer<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<Option<T>, DriveError> {
+        let word = self.mouth.as_ref().map_or(Word::End, |mouth| mouth.next(limit));
+        match word {
+            Word::Silence => Ok(None),
+            Word::End => Err(self.died()),
+            Word::Rubbish(text) => Err(self.rubbish("no line of text", &text)),
+            Word::Line(line) => match serde_json::from_str::<Response<T>>(&line) {
+                Ok(Response::Ok(answer)) => Ok(Some(answer)),
+                Ok(Response::Error(text)) => Err(DriveError::Refused {
+                    at: self.failure(),
+                    text,
+                }),
+                Err(error) => Err(self.rubbish(&error.to_string(), &line)),
+            },
+        }
+    }
+
+    /// Kills it because it took longer than it was given.
+    pub(super) fn hung(&mut self, given: Duration) -> DriveError {
+        self.kill();
+        DriveError::Hung {
+            at: self.failure(),
+            given,
+        }
+    }
+
+    /// Ends it in peace: says so, and waits; kills it after `limit`.
+    pub fn quit(mut self, limit: Duration) {
+        if self.tell(&Request::Quit).is_ok() {
+            self.stdin = None;
+            self.wait_for_end(limit);
+        }
+    }
+
+    /// Kills it, and all that it started. Idempotent.
+    pub fn kill(&mut self) {
+        self.stdin = None;
+        if self.end.is_some() {
+            return;
+        }
+        let status = kill(&mut self.child);
+        let words = self.mouth.take().map(Mouth::close).unwrap_or_default();
+        self.end = Some((status, words));
+    }
+
+    fn check_silent(&mut self) -> Result<(), DriveError> {
+        match self.mouth.as_ref().map_or(Word::End, Mouth::pending) {
+            Word::Silence => Ok(()),
+            Word::End => Err(self.died()),
+            Word::Line(line) | Word::Rubbish(line) => Err(self.rubbish("it spoke without being asked", &line)),
+        }
+    }
+
+    fn died(&mut self) -> DriveError {
+        self.stdin = None;
+        self.wait_for_end(DEATH);
+        self.kill();
+        let status = self.end.as_ref().map(|end| end.0.clone()).unwrap_or_default();
+        DriveError::Died {
+            at: self.failure(),
+            status,
+        }
+    }
+
+    /// Kills it because what it said is no answer.
+    pub(super) fn rubbish(&mut self, what: &str, line: &str) -> DriveError {
+        self.kill();
+        DriveError::Rubbish {
+            at: self.failure(),
+            what: what.to_owned(),
+            line: beginning(line),
+        }
+    }
+
+    fn failure(&self) -> Failure {
+        let so_far = || self.mouth.as_ref().map(Mouth::last_errors).unwrap_or_default();
+        Failure {
+            program: self.command.program.clone(),
+            request: self.request,
+            stderr: self.end.as_ref().map_or_else(so_far, |end| end.1.clone()),
+        }
+    }
+
+    /// Waits until the process has ended, leaving it unreaped: its id is ours until its group was killed.
+    fn wait_for_end(&self, limit: Duration) {
+        let deadline = Instant::now() + limit;
+        while !has_ended(&self.child) && Instant::now() < deadline {
+            std::thread::sleep(TICK);
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("command", &self.command)
+            .field("pid", &self.pid())
+            .finish_non_exhaustive()
+    }
+}
+
+fn not_started(command: &WorkerCommand, source: io::Error) -> DriveError {
+    let program = command.program.clone();
+    let advice = match source.kind() {
+        io::ErrorKind::NotFound => format!("check that {} is there, and all libraries it needs", program.display()),
+        io::ErrorKind::PermissionDenied => format!("chmod +x {}", program.display()),
+        _ => "check the worker's path".to_owned(),
+    };
+    DriveError::NotStarted {
+        program,
+        source,
+        advice,
+    }
+}
+
+fn pid_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+fn has_ended(child: &Child) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let status = pid_of(child).map(|pid| waitid(WaitId::Pid(pid), options));
+    !matches!(status, Some(Ok(None)))
+}
+
+/// Kills the group while its first process can't have been replaced by a stranger: it is waited for only afterwards.
+fn kill(child: &mut Child) -> String {
+    if let Some(pid) = pid_of(child) {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+    let _ = child.kill();
+    child
+        .wait()
+        .as_ref()
+        .map_or_else(ToString::to_string, ExitStatus::to_string)
+}
+
+fn name(request: &Request) -> &'static str {
+    match request {
+        Request::Hello { .. } => "hello",
+        Request::Load { .. } => "load",
+        Request::Open { .. } => "open",
+        Request::Close => "close",
+        Request::Digest => "digest",
+        Request::Run { .. } => "run",
+        Request::Cipher { .. } => "cipher",
+        Request::Control(_) => "control",
+        Request::Quit => "quit",
+    }
+}
+
+/// Between looks at a process that is about to end.
+const TICK: Duration = Duration::from_millis(2);
+/// A process that closed its standard output is given this long to end with a status of its own.
+const DEATH: Duration = Duration::from_millis(500);

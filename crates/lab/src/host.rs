@@ -1,0 +1,1 @@
+//! The machine a study runs on.

@@ -1,0 +1,97 @@
+//! Studies that are there to be copied.
+
+use crate::config::ConfigError;
+
+/// A study's configuration, ready to be copied and changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for, in a line.
+    pub about: &'static str,
+    /// The TOML.
+    pub text: &'static str,
+}
+
+/// All of them.
+pub const PRESETS: [Preset; 6] = [
+    Preset {
+        name: "quick",
+        about: "a little of everything in under three minutes",
+        text: include_str!("presets/quick.toml"),
+    },
+    Preset {
+        name: "scan-like-eq",
+        about: "two queries that read every page, cold and warm",
+        text: include_str!("presets/scan-like-eq.toml"),
+    },
+    Preset {
+        name: "dml-before-after",
+        about: "insert, update, select and backup of a small table",
+        text: include_str!("presets/dml-before-after.toml"),
+    },
+    Preset {
+        name: "hummer",
+        about: "ten processes, sixteen mixes of reads, updates and inserts",
+        text: include_str!("presets/hummer.toml"),
+    },
+    Preset {
+        name: "convert-scan",
+        about: "encrypting and decrypting a whole database, by suite",
+        text: include_str!("presets/convert-scan.toml"),
+    },
+    Preset {
+        name: "integrity-check",
+        about: "three ways to check a whole database, by suite",
+        text: include_str!("presets/integrity-check.toml"),
+    },
+];
+
+/// The preset of that name.
+///
+/// Errors: there is none; which there are, and which is most like it.
+pub fn preset(name: &str) -> Result<Preset, ConfigError> {
+    let found = PRESETS.into_iter().find(|preset| preset.name == name);
+    found.ok_or_else(|| ConfigError::unknown("preset", name, &PRESETS.map(|preset| preset.name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, set_study};
+
+    #[test]
+    fn every_preset_parses_under_its_own_name() {
+        for preset in PRESETS {
+            let config = Config::parse(preset.text).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+            assert_eq!(config.study.name, preset.name);
+            assert_eq!(config.notes(), Vec::<String>::new(), "{}", preset.name);
+            assert!(preset.text.is_ascii());
+        }
+    }
+
+    #[test]
+    fn hummer_has_sixteen_different_mixes() {
+        let config = Config::parse(preset("hummer").unwrap().text).unwrap();
+        assert_eq!(config.cells.len(), 16);
+        assert_eq!(config.cells[8].name, "hummer/4-3-3");
+        assert_eq!(config.cells[8].label, "mix 4/3/3, 10 processes, cold");
+    }
+
+    #[test]
+    fn an_unknown_preset_is_told_the_nearest() {
+        let error = preset("humer").unwrap_err().to_string();
+        assert!(error.contains("did you mean `hummer`?"), "{error}");
+    }
+
+    #[test]
+    fn a_key_of_the_study_can_be_set() {
+        for preset in PRESETS {
+            let text = set_study(preset.text, "sessions", "7").unwrap();
+            assert_eq!(Config::parse(&text).unwrap().study.sessions, 7);
+            assert_eq!(set_study(&text, "sessions", "7").unwrap(), text);
+        }
+        let error = set_study(PRESETS[0].text, "sesions", "7").unwrap_err();
+        assert!(error.to_string().contains("did you mean `sessions`?"), "{error}");
+    }
+}

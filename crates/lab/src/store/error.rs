@@ -1,0 +1,126 @@
+//! What can be wrong with a store.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why a store could not be made, opened, read or written.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The caller: there is a file of that name already.
+    Exists(PathBuf),
+    /// The caller: there is no such file.
+    Missing(PathBuf),
+    /// The file: it holds something else.
+    NotAStore(PathBuf),
+    /// The file: a store of another version.
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// The file: what is in it makes no sense.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What makes no sense.
+        what: String,
+    },
+    /// The caller: a study runs on it already.
+    Running(PathBuf),
+    /// The machine: SQLite's words.
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What was said.
+        source: rusqlite::Error,
+    },
+    /// The machine.
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl StoreError {
+    pub(super) fn sqlite(path: &Path, source: rusqlite::Error) -> StoreError {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => StoreError::NotAStore(path),
+            Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
+                path,
+                what: source.to_string(),
+            },
+            _ => StoreError::Sqlite { path, source },
+        }
+    }
+
+    pub(super) fn damaged(path: &Path, what: impl fmt::Display) -> StoreError {
+        StoreError::Damaged {
+            path: path.to_owned(),
+            what: what.to_string(),
+        }
+    }
+
+    pub(super) fn io(path: &Path, source: io::Error) -> StoreError {
+        StoreError::Io {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// What to do next; empty if nothing helps that is not obvious.
+    #[must_use]
+    pub fn next(&self) -> &'static str {
+        match self {
+            StoreError::Exists(_) => "choose another name, or go on with it by `selenite lab resume`",
+            StoreError::Missing(_) => "`selenite lab run` makes one",
+            StoreError::NotAStore(_) => "give the .lab.db file that `selenite lab run` made",
+            StoreError::Version { .. } => "read it with the version of selenite that made it",
+            StoreError::Damaged { .. } => "take a copy of it from before; its figures can't be trusted",
+            StoreError::Running(_) => "wait until it ends, or stop it by `selenite lab stop`",
+            StoreError::Sqlite { .. } | StoreError::Io { .. } => "",
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Exists(path) => write!(out, "{} exists already", path.display()),
+            StoreError::Missing(path) => write!(out, "there is no {}", path.display()),
+            StoreError::NotAStore(path) => write!(out, "{} is not the store of a study", path.display()),
+            StoreError::Version { path, found } => {
+                write!(out, "{} is a store of version {found}, not {VERSION}", path.display())
+            }
+            StoreError::Damaged { path, what } => write!(out, "{} is damaged: {what}", path.display()),
+            StoreError::Running(path) => write!(out, "a study runs on {} already", path.display()),
+            StoreError::Sqlite { path, source } => write!(out, "{}: {source}", path.display()),
+            StoreError::Io { path, source } => write!(out, "{}: {source}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StoreError::Sqlite { source, .. } => Some(source),
+            StoreError::Io { source, .. } => Some(source),
+            StoreError::Exists(_)
+            | StoreError::Missing(_)
+            | StoreError::NotAStore(_)
+            | StoreError::Version { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::Running(_) => None,
+        }
+    }
+}
+
+/// The version of a store that this program reads and writes.
+pub(super) const VERSION: i64 = 1;
