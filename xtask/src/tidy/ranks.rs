@@ -99,6 +99,8 @@ const RANKS: &[(&str, Standing)] = &[
     ("crates/lab", Standing::Rank(4)),
     ("python", Standing::Rank(4)),
     ("crates/cli", Standing::Rank(5)),
+    ("peers/sqlcipher", Standing::Rank(5)),
+    ("peers/sqlite3mc", Standing::Rank(5)),
     ("crates/testing", Standing::TestOnly),
     ("fuzz", Standing::TestOnly),
     ("xtask", Standing::TestOnly),
