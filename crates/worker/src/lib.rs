@@ -9,4 +9,18 @@
 //! W2. The same seed makes the same rows and the same operations, whatever the engine.
 #![forbid(unsafe_code)]
 
+pub mod answer;
+pub mod conversation;
+pub mod dataset;
+pub mod digest;
+pub mod engine;
+mod error;
+pub mod layout;
+pub mod meter;
 pub mod protocol;
+pub mod stock;
+pub mod work;
+
+pub use conversation::serve;
+pub use engine::Engine;
+pub use error::WorkerError;

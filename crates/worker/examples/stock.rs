@@ -1,0 +1,9 @@
+//! The smallest worker: SQLite as it is.
+//!
+//! `echo '{"do":"hello","protocol":1}' | cargo run -p selenite-worker --example stock`
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    selenite_worker::serve(&selenite_worker::stock::Stock)
+}

@@ -1,0 +1,137 @@
+//! What databases are filled with: the same rows from the same seed, for every engine.
+//!
+//! D1. Rows depend on the dataset and the seed alone: not on the clock, the page size, or the size of the file, which
+//!     engines that reserve bytes in each page make larger.
+
+pub(crate) mod cards;
+mod scan;
+pub(crate) mod statements;
+mod text;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rusqlite::Connection;
+
+use crate::protocol::{Dataset, Loaded, Opening};
+use crate::{Engine, WorkerError, digest, layout};
+
+pub use text::{date, string};
+
+/// Makes the database, fills it, and leaves it closed without a write-ahead log.
+///
+/// # Errors
+/// What the engine and SQLite say; [`WorkerError::Refused`] where there is a file already.
+pub fn load(engine: &dyn Engine, database: &Opening, dataset: &Dataset, seed: u64) -> Result<Loaded, WorkerError> {
+    let connection = engine.create(database)?;
+    fill(&connection, dataset, seed)?;
+    layout::checkpoint(&connection)?;
+    let digest = digest::of(&connection)?;
+    connection.close().map_err(|(_, error)| error)?;
+    Ok(Loaded {
+        digest: digest.digest,
+        rows: digest.rows,
+        marker: marker(dataset).to_owned(),
+    })
+}
+
+/// Fills a database that has nothing in it.
+///
+/// # Errors
+/// What SQLite says.
+pub fn fill(connection: &Connection, dataset: &Dataset, seed: u64) -> Result<(), WorkerError> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    match dataset {
+        Dataset::Scan { bytes } => scan::fill(connection, *bytes, &mut random),
+        Dataset::Statements { rows } => statements::fill(connection, *rows, &mut random),
+        Dataset::Cards { rows } => cards::fill(connection, *rows, &mut random),
+    }
+}
+
+/// The text that is in the rows of a dataset.
+#[must_use]
+pub fn marker(dataset: &Dataset) -> &'static str {
+    match dataset {
+        Dataset::Scan { .. } => scan::MARKER,
+        Dataset::Statements { .. } => statements::MARKER,
+        Dataset::Cards { .. } => cards::MARKER,
+    }
+}
+
+/// Calls `insert` for every row from 1, in transactions of so many rows that their commits cost next to nothing.
+fn in_transactions(
+    connection: &Connection,
+    rows: u64,
+    mut insert: impl FnMut(u64) -> Result<(), rusqlite::Error>,
+) -> Result<(), WorkerError> {
+    let mut next: u64 = 1;
+    while next <= rows {
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        let last = rows.min(next.saturating_add(TRANSACTION_ROWS - 1));
+        for row in next..=last {
+            insert(row)?;
+        }
+        connection.execute_batch("COMMIT")?;
+        next = last + 1;
+    }
+    Ok(())
+}
+
+/// About 4 MiB of rows: few commits, and a write-ahead log that stays small.
+const TRANSACTION_ROWS: u64 = 40_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stock::{Stock, opening};
+
+    fn datasets() -> [Dataset; 3] {
+        [
+            Dataset::Scan { bytes: 1 << 20 },
+            Dataset::Statements { rows: 500 },
+            Dataset::Cards { rows: 300 },
+        ]
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_rows_whatever_the_page_size() {
+        let folder = tempfile::tempdir().unwrap();
+        for (index, dataset) in datasets().iter().enumerate() {
+            let path = |name: &str| folder.path().join(format!("{index}-{name}.db"));
+            let one = load(&Stock, &opening(&path("one")), dataset, 7).unwrap();
+            let mut wide = opening(&path("wide"));
+            wide.page_size = 16384;
+            wide.journal_mode = "delete".to_owned();
+            let same = load(&Stock, &wide, dataset, 7).unwrap();
+            let other = load(&Stock, &opening(&path("other")), dataset, 8).unwrap();
+            assert_eq!(one, same);
+            assert_ne!(one.digest, other.digest);
+            assert_eq!(one.rows, other.rows);
+        }
+    }
+
+    #[test]
+    fn a_loaded_database_is_one_file_with_the_marker_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        for (index, dataset) in datasets().iter().enumerate() {
+            let own = folder.path().join(index.to_string());
+            std::fs::create_dir(&own).unwrap();
+            let path = own.join("a.db");
+            let loaded = load(&Stock, &opening(&path), dataset, 7).unwrap();
+            assert_eq!(std::fs::read_dir(&own).unwrap().count(), 1);
+            let bytes = std::fs::read(&path).unwrap();
+            let marker = loaded.marker.as_bytes();
+            let count = bytes.windows(marker.len()).filter(|window| window == &marker).count();
+            assert!(count > 100, "{count}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        std::fs::write(&path, "mine").unwrap();
+        let refused = load(&Stock, &opening(&path), &Dataset::Statements { rows: 1 }, 7);
+        assert!(matches!(refused, Err(WorkerError::Refused(_))));
+        assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+    }
+}

@@ -1,0 +1,25 @@
+//! Source 002's table.
+
+use rand_chacha::ChaCha8Rng;
+use rusqlite::Connection;
+
+use super::{date, in_transactions};
+use crate::WorkerError;
+
+/// In every row until they are updated.
+pub const MARKER: &str = "SQLSHACK";
+
+/// Makes the table and fills it.
+///
+/// SQLite does not pad CHAR(25), so the default holds its spaces: an update finds room, as in the source. Dates come
+/// from the seed, not from the clock.
+pub fn fill(connection: &Connection, rows: u64, random: &mut ChaCha8Rng) -> Result<(), WorkerError> {
+    connection.execute_batch(&format!(
+        "CREATE TABLE testtable(code INTEGER PRIMARY KEY, date, name CHAR(25) DEFAULT '{MARKER:25}')"
+    ))?;
+    let mut insert = connection.prepare(INSERT)?;
+    in_transactions(connection, rows, |_| insert.execute([date(random)]).map(drop))
+}
+
+/// A row as every insert makes it.
+pub const INSERT: &str = "INSERT INTO testtable(date) VALUES (?1)";

@@ -1,0 +1,144 @@
+//! Page size, page cache, journal mode, synchronous: the same for every arm.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::WorkerError;
+use crate::protocol::Opening;
+
+/// Sets the page size of a database that is not there yet; the first thing after the key.
+///
+/// # Errors
+/// What SQLite says.
+pub fn set_page_size(connection: &Connection, database: &Opening) -> Result<(), WorkerError> {
+    connection.pragma_update(None, "page_size", database.page_size)?;
+    Ok(())
+}
+
+/// Sets everything that holds for one connection, and the journal mode, and sees that SQLite took it.
+///
+/// # Errors
+/// [`WorkerError::Refused`] for a word that SQLite does not know or take; what SQLite says.
+pub fn apply(connection: &Connection, database: &Opening) -> Result<(), WorkerError> {
+    connection.busy_timeout(BUSY_WAIT)?;
+    let cache = i64::from(database.cache_kib);
+    connection.pragma_update(None, "cache_size", -cache)?;
+    let mode = word(&database.journal_mode, &JOURNAL_MODES)?;
+    let taken: String = connection.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |row| row.get(0))?;
+    if taken != mode {
+        return Err(WorkerError::Refused(format!(
+            "the journal mode is {taken}, {mode} was not taken"
+        )));
+    }
+    let synchronous = word(&database.synchronous, &SYNCHRONOUS)?;
+    connection.execute_batch(&format!("PRAGMA synchronous = {synchronous}"))?;
+    // Everything below depends on a file that can be read.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(())
+}
+
+/// The layout as it is in force.
+///
+/// # Errors
+/// What SQLite says.
+pub fn in_force(connection: &Connection) -> Result<BTreeMap<String, String>, WorkerError> {
+    let mut layout = BTreeMap::new();
+    for name in ["page_size", "cache_size", "journal_mode", "synchronous"] {
+        let value = connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get_ref(0).map(text))?;
+        layout.insert(name.to_owned(), value);
+    }
+    let number = layout.get("synchronous").and_then(|value| value.parse::<usize>().ok());
+    if let Some(name) = number.and_then(|number| SYNCHRONOUS.get(number)) {
+        layout.insert("synchronous".to_owned(), (*name).to_owned());
+    }
+    Ok(layout)
+}
+
+/// PRAGMA page_count.
+///
+/// # Errors
+/// What SQLite says.
+pub fn page_count(connection: &Connection) -> Result<u64, WorkerError> {
+    let count: i64 = connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
+/// Moves the write-ahead log into the database and cuts it to nothing; does nothing in other journal modes.
+///
+/// # Errors
+/// [`WorkerError::Wrong`] if others kept the log in use for too long; what SQLite says.
+pub fn checkpoint(connection: &Connection) -> Result<(), WorkerError> {
+    let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if busy != 0 {
+        return Err(WorkerError::Wrong(
+            "others kept the log in use: no checkpoint".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+fn text(value: rusqlite::types::ValueRef<'_>) -> String {
+    use rusqlite::types::ValueRef;
+    match value {
+        ValueRef::Null => String::new(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
+fn word<'a>(given: &str, known: &[&'a str]) -> Result<&'a str, WorkerError> {
+    known
+        .iter()
+        .find(|known| known.eq_ignore_ascii_case(given))
+        .copied()
+        .ok_or_else(|| WorkerError::Refused(format!("{given} is none of {}", known.join(", "))))
+}
+
+/// How long SQLite itself waits for others: no transaction of the workloads takes nearly as long.
+pub const BUSY_WAIT: Duration = Duration::from_secs(10);
+
+const JOURNAL_MODES: [&str; 6] = ["delete", "truncate", "persist", "memory", "wal", "off"];
+
+/// In the order of SQLite's numbers.
+const SYNCHRONOUS: [&str; 4] = ["off", "normal", "full", "extra"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::stock::{Stock, opening};
+
+    #[test]
+    fn what_was_asked_for_is_in_force() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut database = opening(&folder.path().join("a.db"));
+        database.page_size = 8192;
+        database.cache_kib = 123;
+        database.synchronous = "FULL".to_owned();
+        let connection = Stock.create(&database).unwrap();
+        connection.execute_batch("CREATE TABLE t(a)").unwrap();
+        let layout = in_force(&connection).unwrap();
+        let of = |name: &str| layout.get(name).unwrap().clone();
+        assert_eq!(of("page_size"), "8192");
+        assert_eq!(of("cache_size"), "-123");
+        assert_eq!(of("journal_mode"), "wal");
+        assert_eq!(of("synchronous"), "full");
+        assert!(page_count(&connection).unwrap() >= 2);
+        checkpoint(&connection).unwrap();
+    }
+
+    #[test]
+    fn a_word_that_sqlite_does_not_know_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for (journal_mode, synchronous) in [("wal; DROP TABLE t", "normal"), ("wal", "sometimes")] {
+            let mut database = opening(&folder.path().join("a.db"));
+            database.journal_mode = journal_mode.to_owned();
+            database.synchronous = synchronous.to_owned();
+            let connection = Connection::open_in_memory().unwrap();
+            assert!(matches!(apply(&connection, &database), Err(WorkerError::Refused(_))));
+        }
+    }
+}

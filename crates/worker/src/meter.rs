@@ -1,0 +1,232 @@
+//! The counters of this process, before and after.
+//!
+//! M1. Both readings come from the same sources; reading them is outside of what is measured, as far as it can be: the
+//!     clocks are read last before the work and first after it.
+//! M2. /proc/self/io counts the reading of itself. What a reading adds is measured with each block, and taken off.
+
+use std::time::Duration;
+
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+use crate::WorkerError;
+use crate::engine::PageCounts;
+use crate::protocol::Sample;
+
+/// A reading from before the work.
+pub struct Meter {
+    io: Io,
+    /// What reading /proc/self/io adds to it.
+    own: Io,
+    usage: Usage,
+    pages: Option<PageCounts>,
+    cpu_ns: u64,
+    began_ns: u64,
+}
+
+impl Meter {
+    /// Reads all counters.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn start(pages: Option<PageCounts>) -> Result<Self, WorkerError> {
+        let first = Io::read()?;
+        let io = Io::read()?;
+        Ok(Self {
+            own: io.since(&first),
+            io,
+            usage: usage()?,
+            pages,
+            cpu_ns: now_ns(ClockId::ProcessCPUTime),
+            began_ns: now_ns(ClockId::Monotonic),
+        })
+    }
+
+    /// The differences since then. What the work itself knows is left empty.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn stop(self) -> Result<Reading, WorkerError> {
+        let ended_ns = now_ns(ClockId::Monotonic);
+        let cpu_ns = now_ns(ClockId::ProcessCPUTime);
+        let usage = usage()?;
+        let io = Io::read()?.since(&self.io).since(&self.own);
+        let sample = Sample {
+            began_ns: self.began_ns,
+            elapsed_ns: ended_ns.saturating_sub(self.began_ns),
+            cpu_ns: cpu_ns.saturating_sub(self.cpu_ns),
+            user_ns: delta(
+                usage.user_time().num_nanoseconds(),
+                self.usage.user_time().num_nanoseconds(),
+            ),
+            system_ns: delta(
+                usage.system_time().num_nanoseconds(),
+                self.usage.system_time().num_nanoseconds(),
+            ),
+            switches_voluntary: delta(
+                usage.voluntary_context_switches(),
+                self.usage.voluntary_context_switches(),
+            ),
+            switches_involuntary: delta(
+                usage.involuntary_context_switches(),
+                self.usage.involuntary_context_switches(),
+            ),
+            faults_minor: delta(usage.minor_page_faults(), self.usage.minor_page_faults()),
+            faults_major: delta(usage.major_page_faults(), self.usage.major_page_faults()),
+            read_calls: io.read_calls,
+            write_calls: io.write_calls,
+            read_chars: io.read_chars,
+            write_chars: io.write_chars,
+            read_bytes: io.read_bytes,
+            write_bytes: io.write_bytes,
+            ..Sample::default()
+        };
+        Ok(Reading {
+            sample,
+            pages: self.pages,
+        })
+    }
+}
+
+/// Differences, to which the work adds what it knows.
+pub struct Reading {
+    sample: Sample,
+    pages: Option<PageCounts>,
+}
+
+impl Reading {
+    /// The sample, with the pages that the engine counted, if it counts them.
+    #[must_use]
+    pub fn sample(self, pages: Option<PageCounts>) -> Sample {
+        let (before, after) = (self.pages.unwrap_or_default(), pages.unwrap_or_default());
+        Sample {
+            pages_read: after.read.saturating_sub(before.read),
+            pages_written: after.written.saturating_sub(before.written),
+            ..self.sample
+        }
+    }
+}
+
+/// Elapsed and CPU time of a part of the work.
+pub struct Part {
+    began_ns: u64,
+    cpu_ns: u64,
+}
+
+impl Part {
+    /// It begins.
+    #[must_use]
+    pub fn start() -> Self {
+        Self {
+            cpu_ns: now_ns(ClockId::ProcessCPUTime),
+            began_ns: now_ns(ClockId::Monotonic),
+        }
+    }
+
+    /// It is over: elapsed and CPU nanoseconds.
+    #[must_use]
+    pub fn stop(self) -> (u64, u64) {
+        let elapsed = now_ns(ClockId::Monotonic).saturating_sub(self.began_ns);
+        (elapsed, now_ns(ClockId::ProcessCPUTime).saturating_sub(self.cpu_ns))
+    }
+}
+
+/// CLOCK_MONOTONIC.
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    now_ns(ClockId::Monotonic)
+}
+
+/// Sleeps until CLOCK_MONOTONIC has come so far, so that several processes begin together.
+///
+/// # Errors
+/// [`WorkerError::Refused`] if that is more than [`START_WAIT_MAX`] away.
+pub fn wait_until(start_at_ns: u64) -> Result<(), WorkerError> {
+    let wait = Duration::from_nanos(start_at_ns.saturating_sub(monotonic_ns()));
+    if wait > START_WAIT_MAX {
+        return Err(WorkerError::Refused(format!(
+            "the start is {} s away, more than {} s",
+            wait.as_secs(),
+            START_WAIT_MAX.as_secs()
+        )));
+    }
+    let until = Timespec {
+        tv_sec: i64::try_from(start_at_ns / 1_000_000_000).unwrap_or(i64::MAX),
+        tv_nsec: i64::try_from(start_at_ns % 1_000_000_000).unwrap_or(0),
+    };
+    // A signal wakes it early.
+    while monotonic_ns() < start_at_ns && clock_nanosleep_absolute(ClockId::Monotonic, &until).is_err() {}
+    Ok(())
+}
+
+/// Ten minutes: longer is a mistake in the clock.
+pub const START_WAIT_MAX: Duration = Duration::from_secs(600);
+
+fn now_ns(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+fn usage() -> Result<Usage, WorkerError> {
+    getrusage(UsageWho::RUSAGE_SELF).map_err(|error| WorkerError::Engine(format!("getrusage: {error}")))
+}
+
+fn delta(after: i64, before: i64) -> u64 {
+    u64::try_from(after.saturating_sub(before)).unwrap_or(0)
+}
+
+/// What /proc/self/io says.
+#[derive(Clone, Copy, Debug, Default)]
+struct Io {
+    read_chars: u64,
+    write_chars: u64,
+    read_calls: u64,
+    write_calls: u64,
+    read_bytes: u64,
+    write_bytes: u64,
+}
+
+impl Io {
+    fn read() -> Result<Self, WorkerError> {
+        let text = std::fs::read_to_string(IO_PATH).map_err(WorkerError::io("read", IO_PATH))?;
+        Ok(Self::parse(&text))
+    }
+
+    fn parse(text: &str) -> Self {
+        let mut io = Self::default();
+        for line in text.lines() {
+            let Some((name, value)) = line.split_once(": ") else {
+                continue;
+            };
+            let field = match name {
+                "rchar" => &mut io.read_chars,
+                "wchar" => &mut io.write_chars,
+                "syscr" => &mut io.read_calls,
+                "syscw" => &mut io.write_calls,
+                "read_bytes" => &mut io.read_bytes,
+                "write_bytes" => &mut io.write_bytes,
+                _ => continue,
+            };
+            *field = value.trim().parse().unwrap_or(0);
+        }
+        io
+    }
+
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            read_chars: self.read_chars.saturating_sub(before.read_chars),
+            write_chars: self.write_chars.saturating_sub(before.write_chars),
+            read_calls: self.read_calls.saturating_sub(before.read_calls),
+            write_calls: self.write_calls.saturating_sub(before.write_calls),
+            read_bytes: self.read_bytes.saturating_sub(before.read_bytes),
+            write_bytes: self.write_bytes.saturating_sub(before.write_bytes),
+        }
+    }
+}
+
+const IO_PATH: &str = "/proc/self/io";

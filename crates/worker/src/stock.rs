@@ -1,0 +1,67 @@
+//! SQLite as it is, without encryption: the simplest engine, and what other workers are compared with.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::engine::{Engine, Status, check_absent, hello};
+use crate::protocol::{Hello, Opening, PLAIN};
+use crate::{WorkerError, layout};
+
+/// The SQLite that is linked in.
+#[derive(Clone, Copy, Debug)]
+pub struct Stock;
+
+impl Engine for Stock {
+    fn hello(&self) -> Result<Hello, WorkerError> {
+        hello("stock", format!("SQLite {}", rusqlite::version()), Vec::new())
+    }
+
+    fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
+        check_plain(database)?;
+        let connection = Connection::open_with_flags(&database.path, FLAGS)?;
+        layout::apply(&connection, database)?;
+        Ok(connection)
+    }
+
+    fn create(&self, database: &Opening) -> Result<Connection, WorkerError> {
+        check_plain(database)?;
+        check_absent(database)?;
+        let connection = Connection::open_with_flags(&database.path, FLAGS | OpenFlags::SQLITE_OPEN_CREATE)?;
+        layout::set_page_size(&connection, database)?;
+        layout::apply(&connection, database)?;
+        Ok(connection)
+    }
+
+    fn status(&self, _: &Connection, _: &Opening) -> Result<Status, WorkerError> {
+        Ok(Status::default())
+    }
+}
+
+/// How a database in clear is opened, with a layout for tests and trials.
+#[must_use]
+pub fn opening(path: &Path) -> Opening {
+    Opening {
+        path: path.to_owned(),
+        cipher: PLAIN.to_owned(),
+        key_file: Path::new("").to_owned(),
+        settings: std::collections::BTreeMap::new(),
+        page_size: 4096,
+        cache_kib: 2048,
+        journal_mode: "wal".to_owned(),
+        synchronous: "normal".to_owned(),
+    }
+}
+
+fn check_plain(database: &Opening) -> Result<(), WorkerError> {
+    if database.cipher == PLAIN {
+        return Ok(());
+    }
+    Err(WorkerError::Refused(format!(
+        "there is no cipher {}: this is SQLite without encryption",
+        database.cipher
+    )))
+}
+
+/// Not made if it is missing; one thread at a time.
+const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);

@@ -1,0 +1,169 @@
+//! Blocks of work, measured.
+//!
+//! B1. What prepares a block and what tidies up after it is outside of what is measured; a checkpoint that belongs to
+//!     what was written is inside.
+//! B2. Answers are digests of what was read, so that arms that answer differently are found out.
+
+mod copy;
+mod hummer;
+mod rows;
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::Receiver;
+
+use rusqlite::Connection;
+
+use crate::meter::{self, Meter, Part};
+use crate::protocol::{Control, Opening, Sample, Share, Work};
+use crate::{Engine, WorkerError, layout};
+
+/// Where controls for work under way arrive; it is closed at the end of the input.
+pub type Controls = Receiver<Control>;
+
+/// How a block is run.
+pub struct Block<'a> {
+    /// Where random choices come from.
+    pub seed: u64,
+    /// Which of several processes this one is.
+    pub process: Share,
+    /// When to start.
+    pub start_at_ns: u64,
+    /// Other parameters on the way.
+    pub controls: &'a Controls,
+}
+
+/// What work itself knows of what it did.
+#[derive(Default)]
+struct Outcome {
+    operations: u64,
+    retries: u64,
+    answer: String,
+    checkpoint: (u64, u64),
+    altered: bool,
+    latencies: BTreeMap<String, String>,
+}
+
+/// Whether the database has to be closed for this work: it is not SQLite that reads the file.
+#[must_use]
+pub fn wants_closed(work: &Work) -> bool {
+    match work {
+        Work::Convert { .. } | Work::PhysicalVerify => true,
+        Work::Like { .. }
+        | Work::Equal { .. }
+        | Work::Insert { .. }
+        | Work::UpdateAll
+        | Work::SelectAll
+        | Work::Backup
+        | Work::Hummer { .. }
+        | Work::IntegrityCheck
+        | Work::QuickCheck => false,
+    }
+}
+
+/// Does a block of work on an open database.
+///
+/// # Errors
+/// What the engine and SQLite say; [`WorkerError::Wrong`] where a check finds fault.
+pub fn run(
+    engine: &dyn Engine,
+    database: &Opening,
+    connection: &Connection,
+    work: &Work,
+    block: &Block<'_>,
+) -> Result<Sample, WorkerError> {
+    check_share(block.process)?;
+    let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| -> Result<Sample, WorkerError> {
+        let mut sample = measured(block, &|| engine.page_counts(connection), job)?;
+        sample.pages = layout::page_count(connection)?;
+        Ok(sample)
+    };
+    match work {
+        Work::Like { rehearsals } => rows::rehearsed(connection, rows::LIKE, *rehearsals, &timed),
+        Work::Equal { rehearsals } => rows::rehearsed(connection, rows::EQUAL, *rehearsals, &timed),
+        Work::SelectAll => rows::rehearsed(connection, rows::SELECT_ALL, 0, &timed),
+        Work::Insert { rows } => rows::insert(connection, *rows, block, &timed),
+        Work::UpdateAll => rows::update_all(connection, block.seed, &timed),
+        Work::Backup => copy::backup(engine, database, connection, &timed),
+        Work::Hummer { hummer } => hummer::run(connection, *hummer, block, &timed),
+        Work::IntegrityCheck => rows::check(connection, "integrity_check", &timed),
+        Work::QuickCheck => rows::check(connection, "quick_check", &timed),
+        Work::Convert { .. } | Work::PhysicalVerify => {
+            Err(WorkerError::Refused("this work wants the database closed".to_owned()))
+        }
+    }
+}
+
+/// Does a block of work on a database that is closed.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_closed(
+    engine: &dyn Engine,
+    database: &Opening,
+    work: &Work,
+    block: &Block<'_>,
+) -> Result<Sample, WorkerError> {
+    check_share(block.process)?;
+    let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| measured(block, &|| None, job);
+    match work {
+        Work::Convert { to } => copy::convert(engine, database, to, &timed),
+        Work::PhysicalVerify => timed(&mut || {
+            engine.verify_physical(database)?;
+            Ok(Outcome {
+                operations: 1,
+                answer: "read".to_owned(),
+                ..Outcome::default()
+            })
+        }),
+        Work::Like { .. }
+        | Work::Equal { .. }
+        | Work::Insert { .. }
+        | Work::UpdateAll
+        | Work::SelectAll
+        | Work::Backup
+        | Work::Hummer { .. }
+        | Work::IntegrityCheck
+        | Work::QuickCheck => Err(WorkerError::Refused("this work wants the database open".to_owned())),
+    }
+}
+
+/// Runs a job between two readings of the counters.
+type Timed<'a> = &'a dyn Fn(&mut dyn FnMut() -> Result<Outcome, WorkerError>) -> Result<Sample, WorkerError>;
+
+fn measured(
+    block: &Block<'_>,
+    pages: &dyn Fn() -> Option<crate::engine::PageCounts>,
+    job: &mut dyn FnMut() -> Result<Outcome, WorkerError>,
+) -> Result<Sample, WorkerError> {
+    meter::wait_until(block.start_at_ns)?;
+    let meter = Meter::start(pages())?;
+    let outcome = job()?;
+    let reading = meter.stop()?;
+    Ok(Sample {
+        operations: outcome.operations,
+        retries: outcome.retries,
+        answer: outcome.answer,
+        checkpoint_ns: outcome.checkpoint.0,
+        checkpoint_cpu_ns: outcome.checkpoint.1,
+        altered: outcome.altered,
+        latencies: outcome.latencies,
+        ..reading.sample(pages())
+    })
+}
+
+/// A checkpoint; elapsed and CPU nanoseconds.
+fn checkpoint(connection: &Connection) -> Result<(u64, u64), WorkerError> {
+    let part = Part::start();
+    layout::checkpoint(connection)?;
+    Ok(part.stop())
+}
+
+fn check_share(share: Share) -> Result<(), WorkerError> {
+    if share.index < share.count {
+        return Ok(());
+    }
+    Err(WorkerError::Refused(format!(
+        "process {} of {}: they count from 0",
+        share.index, share.count
+    )))
+}

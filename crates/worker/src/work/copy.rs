@@ -1,0 +1,84 @@
+//! Work that writes a whole new file, which is gone afterwards.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+
+use super::{Outcome, Timed};
+use crate::protocol::{Opening, Sample};
+use crate::{Engine, WorkerError};
+
+/// SQLite's online backup into a new file of the same cipher and key.
+///
+/// The copy is written with a rollback journal: in a write-ahead log every page would be written twice.
+pub fn backup(
+    engine: &dyn Engine,
+    database: &Opening,
+    connection: &Connection,
+    timed: Timed<'_>,
+) -> Result<Sample, WorkerError> {
+    let target = Opening {
+        path: beside(&database.path, "-backup"),
+        journal_mode: "delete".to_owned(),
+        ..database.clone()
+    };
+    remove(&target.path)?;
+    let sample = timed(&mut || {
+        let mut copy = engine.create(&target)?;
+        let backup = Backup::new(connection, &mut copy)?;
+        match backup.step(-1)? {
+            StepResult::Done => {}
+            other => return Err(WorkerError::Engine(format!("the backup stopped: {other:?}"))),
+        }
+        let pages = backup.progress().pagecount;
+        drop(backup);
+        copy.close().map_err(|(_, error)| error)?;
+        Ok(Outcome {
+            operations: 1,
+            answer: if pages > 0 { "copied" } else { "empty" }.to_owned(),
+            ..Outcome::default()
+        })
+    });
+    remove(&target.path)?;
+    sample
+}
+
+/// A copy of another cipher, of a database that is closed.
+pub fn convert(engine: &dyn Engine, database: &Opening, to: &str, timed: Timed<'_>) -> Result<Sample, WorkerError> {
+    let target = Opening {
+        path: beside(&database.path, "-converted"),
+        cipher: to.to_owned(),
+        ..database.clone()
+    };
+    remove(&target.path)?;
+    let sample = timed(&mut || {
+        engine.convert(database, &target)?;
+        Ok(Outcome {
+            operations: 1,
+            answer: "converted".to_owned(),
+            ..Outcome::default()
+        })
+    });
+    remove(&target.path)?;
+    sample
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Removes a copy and what SQLite leaves beside it, as far as they are there.
+fn remove(path: &Path) -> Result<(), WorkerError> {
+    for ending in ["", "-wal", "-shm", "-journal"] {
+        let file = beside(path, ending);
+        match std::fs::remove_file(&file) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(WorkerError::io("remove", file)(error)),
+        }
+    }
+    Ok(())
+}

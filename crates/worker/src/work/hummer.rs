@@ -1,0 +1,275 @@
+//! Source 003's loop: of every ten loops so many reads of a Card, updates of a Vendor, inserts of a Purchase.
+//!
+//! The source names the mix in this order where it describes a run, and reads, inserts, updates in its table; here it
+//! is reads, updates, inserts everywhere. What a loop does depends on its number alone, and which rows it touches on
+//! the seed and the number of the process, so that twins do the same.
+
+mod latency;
+
+use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rusqlite::{Connection, Statement};
+
+use super::{Block, Controls, Outcome, Timed, checkpoint};
+use crate::WorkerError;
+use crate::answer::Answer;
+use crate::dataset::{cards, date};
+use crate::protocol::{Control, Hummer, Sample};
+
+pub use latency::Latency;
+
+/// Runs the loops of one process; process 0 makes a checkpoint at the end.
+pub fn run(
+    connection: &Connection,
+    hummer: Hummer,
+    block: &Block<'_>,
+    timed: Timed<'_>,
+) -> Result<Sample, WorkerError> {
+    if !is_mix(hummer.mix) {
+        return Err(WorkerError::Refused(
+            "the numbers of the mix must add up to 10".to_owned(),
+        ));
+    }
+    let mut loops = Loops::new(connection, hummer, block)?;
+    timed(&mut || {
+        loops.run(block.controls)?;
+        let checkpoint = if block.process.index == 0 {
+            checkpoint(connection)?
+        } else {
+            (0, 0)
+        };
+        loops.outcome(block, checkpoint)
+    })
+}
+
+/// Does it again while others have the database locked, and counts how often.
+pub fn again_while_busy<T>(
+    retries: &mut u64,
+    mut operation: impl FnMut() -> Result<T, WorkerError>,
+) -> Result<T, WorkerError> {
+    for _ in 0..TRY_COUNT_MAX {
+        match operation() {
+            Err(error) if error.is_busy() => *retries += 1,
+            other => return other,
+        }
+    }
+    operation()
+}
+
+#[derive(Clone, Copy)]
+enum Operation {
+    Read,
+    Update,
+    Insert,
+}
+
+struct Loops<'a> {
+    connection: &'a Connection,
+    read: Statement<'a>,
+    update: Statement<'a>,
+    insert: Statement<'a>,
+    random: ChaCha8Rng,
+    hummer: Hummer,
+    cards: u64,
+    vendors: u64,
+    counts: [u64; 3],
+    latencies: [Latency; 3],
+    answer: Answer,
+    retries: u64,
+    altered: bool,
+}
+
+impl<'a> Loops<'a> {
+    fn new(connection: &'a Connection, hummer: Hummer, block: &Block<'_>) -> Result<Self, WorkerError> {
+        let mut random = ChaCha8Rng::seed_from_u64(block.seed);
+        random.set_stream(u64::from(block.process.index));
+        let last = |table: &str| -> Result<u64, WorkerError> {
+            let last: Option<i64> =
+                connection.query_row(&format!("SELECT max(rowid) FROM {table}"), [], |row| row.get(0))?;
+            last.map(i64::unsigned_abs)
+                .ok_or_else(|| WorkerError::Refused(format!("{table} has no rows")))
+        };
+        Ok(Self {
+            connection,
+            read: connection.prepare("SELECT * FROM Card WHERE CardID = ?1")?,
+            update: connection.prepare("UPDATE Vendor SET BusinessName = ?2, Changed = ?3 WHERE VendorID = ?1")?,
+            insert: connection.prepare(cards::PURCHASE)?,
+            random,
+            hummer,
+            cards: last("Card")?,
+            vendors: last("Vendor")?,
+            counts: [0; 3],
+            latencies: [Latency::new()?, Latency::new()?, Latency::new()?],
+            answer: Answer::new(),
+            retries: 0,
+            altered: false,
+        })
+    }
+
+    fn run(&mut self, controls: &Controls) -> Result<(), WorkerError> {
+        for number in 0..self.hummer.loops {
+            if self.is_stopped(controls) {
+                break;
+            }
+            self.turn(kind(self.hummer.mix, number))?;
+            let done = number + 1;
+            if self.hummer.pause_every > 0
+                && done.is_multiple_of(self.hummer.pause_every)
+                && done < self.hummer.loops
+                && self.pause(controls)
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn turn(&mut self, operation: Operation) -> Result<(), WorkerError> {
+        let index = operation as usize;
+        let (answer, retries) = (&mut self.answer, &mut self.retries);
+        let latency = &mut self.latencies[index];
+        match operation {
+            Operation::Read => {
+                let card = cards::any(&mut self.random, self.cards);
+                let read = &mut self.read;
+                latency.time(|| again_while_busy(retries, || read_card(read, card, answer)))?;
+            }
+            Operation::Update => {
+                let vendor = cards::any(&mut self.random, self.vendors);
+                let name = cards::business_name(&mut self.random);
+                let changed = date(&mut self.random);
+                let (connection, update) = (self.connection, &mut self.update);
+                let mut write = || write(connection, || update.execute((vendor, &name, &changed)));
+                latency.time(|| again_while_busy(retries, &mut write))?;
+            }
+            Operation::Insert => {
+                let values = cards::purchase_values(&mut self.random, self.cards, self.vendors);
+                let (connection, insert) = (self.connection, &mut self.insert);
+                let mut write = || write(connection, || insert.execute((values.0, values.1, values.2, &values.3)));
+                latency.time(|| again_while_busy(retries, &mut write))?;
+            }
+        }
+        self.counts[index] += 1;
+        Ok(())
+    }
+
+    /// Takes the controls that have arrived. At the end of the input nobody waits for this work any more.
+    fn is_stopped(&mut self, controls: &Controls) -> bool {
+        loop {
+            match controls.try_recv() {
+                Ok(control) => {
+                    if self.take(control) {
+                        return true;
+                    }
+                }
+                Err(TryRecvError::Empty) => return false,
+                Err(TryRecvError::Disconnected) => return self.cut(),
+            }
+        }
+    }
+
+    /// Waits; a control to stop ends it at once. Answers whether to stop.
+    fn pause(&mut self, controls: &Controls) -> bool {
+        let until = Instant::now() + Duration::from_millis(self.hummer.pause_ms.min(PAUSE_MS_MAX));
+        loop {
+            match controls.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(control) => {
+                    if self.take(control) {
+                        return true;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => return false,
+                Err(RecvTimeoutError::Disconnected) => return self.cut(),
+            }
+        }
+    }
+
+    /// Answers whether to stop. A mix that does not add up to 10 is passed over: a control has no answer.
+    fn take(&mut self, control: Control) -> bool {
+        if let Some(mix) = control.mix.filter(|mix| is_mix(*mix)) {
+            self.altered = true;
+            self.hummer.mix = mix;
+        }
+        control.stop && self.cut()
+    }
+
+    fn cut(&mut self) -> bool {
+        self.altered = true;
+        true
+    }
+
+    fn outcome(&mut self, block: &Block<'_>, checkpoint: (u64, u64)) -> Result<Outcome, WorkerError> {
+        let mut latencies = std::collections::BTreeMap::new();
+        let [reads, updates, inserts] = self.counts;
+        for (index, name) in ["read", "update", "insert"].iter().enumerate() {
+            if self.counts[index] > 0 {
+                latencies.insert((*name).to_owned(), self.latencies[index].encode()?);
+            }
+        }
+        let mut answer = format!("{reads} read, {updates} updated, {inserts} inserted");
+        // What a process reads depends on what the others had written by then; the Cards never change, but let nothing
+        // hang on that.
+        if block.process.count == 1 {
+            answer = format!("{answer}, {}", self.answer.text());
+        }
+        Ok(Outcome {
+            operations: reads + updates + inserts,
+            retries: self.retries,
+            answer,
+            checkpoint,
+            altered: self.altered,
+            latencies,
+        })
+    }
+}
+
+fn is_mix(mix: [u8; 3]) -> bool {
+    mix.iter().copied().map(u32::from).sum::<u32>() == 10
+}
+
+/// What the loop of a number does.
+fn kind(mix: [u8; 3], number: u64) -> Operation {
+    let place = number % 10;
+    if place < u64::from(mix[0]) {
+        Operation::Read
+    } else if place < u64::from(mix[0]) + u64::from(mix[1]) {
+        Operation::Update
+    } else {
+        Operation::Insert
+    }
+}
+
+fn read_card(statement: &mut Statement<'_>, card: i64, answer: &mut Answer) -> Result<(), WorkerError> {
+    let columns = statement.column_count();
+    let mut rows = statement.query([card])?;
+    // Taken over only when it is whole: a read that was busy is done again.
+    let mut seen = *answer;
+    while let Some(row) = rows.next()? {
+        seen.row(row, columns)?;
+    }
+    *answer = seen;
+    Ok(())
+}
+
+fn write(
+    connection: &Connection,
+    statement: impl FnOnce() -> Result<usize, rusqlite::Error>,
+) -> Result<(), WorkerError> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let written = statement().and_then(|_| connection.execute_batch("COMMIT"));
+    if let Err(error) = written {
+        // SQLite may have rolled it back itself.
+        let _ = connection.execute_batch("ROLLBACK");
+        return Err(error.into());
+    }
+    Ok(())
+}
+
+/// SQLite has waited for 10 s each time: after that somebody hangs.
+const TRY_COUNT_MAX: u32 = 10;
+
+/// One hour: longer than any block.
+const PAUSE_MS_MAX: u64 = 3_600_000;
