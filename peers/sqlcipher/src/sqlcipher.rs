@@ -27,7 +27,11 @@ impl Engine for SqlCipher {
             ));
         }
         let provider = pragma::answer(&connection, "cipher_provider_version")?;
-        let mut hello = engine::hello("sqlcipher", format!("SQLCipher {version}, {provider}"), vec![CIPHER.to_owned()])?;
+        let mut hello = engine::hello(
+            "sqlcipher",
+            format!("SQLCipher {version}, {provider}"),
+            vec![CIPHER.to_owned()],
+        )?;
         hello.without_aes.insert(IA32CAP.0.to_owned(), IA32CAP.1.to_owned());
         Ok(hello)
     }
@@ -66,7 +70,11 @@ impl Engine for SqlCipher {
         let secret = secret(target)?;
         let connection = self.open(source)?;
         attach(&connection, &target.path, secret.as_deref().unwrap_or_default())?;
-        let page_size = if secret.is_some() { "cipher_page_size" } else { "page_size" };
+        let page_size = if secret.is_some() {
+            "cipher_page_size"
+        } else {
+            "page_size"
+        };
         connection.pragma_update(Some("copy"), page_size, target.page_size)?;
         connection.pragma_update(Some("copy"), "synchronous", &target.synchronous)?;
         connection.query_row("SELECT sqlcipher_export('copy')", [], |_| Ok(()))?;
@@ -86,14 +94,19 @@ impl Engine for SqlCipher {
             return Err(WorkerError::Wrong(fault));
         }
         connection.close().map_err(|(_, error)| error)?;
-        let facts = database.path.metadata().map_err(WorkerError::io("read", &database.path))?;
+        let facts = database
+            .path
+            .metadata()
+            .map_err(WorkerError::io("read", &database.path))?;
         Ok(facts.len())
     }
 }
 
 fn keyed(database: &Opening, flags: OpenFlags) -> Result<Connection, WorkerError> {
     if let Some(name) = database.settings.keys().next() {
-        return Err(WorkerError::Refused(format!("there is no setting {name}: this engine has none")));
+        return Err(WorkerError::Refused(format!(
+            "there is no setting {name}: this engine has none"
+        )));
     }
     let secret = secret(database)?;
     let connection = Connection::open_with_flags(&database.path, flags)?;
@@ -110,7 +123,9 @@ fn secret(database: &Opening) -> Result<Option<String>, WorkerError> {
     match database.cipher.as_str() {
         PLAIN => Ok(None),
         CIPHER => Ok(Some(format!("x'{}'", key::digits(database)?))),
-        other => Err(WorkerError::Refused(format!("there is no cipher {other}: {CIPHER} is known"))),
+        other => Err(WorkerError::Refused(format!(
+            "there is no cipher {other}: {CIPHER} is known"
+        ))),
     }
 }
 
@@ -137,3 +152,19 @@ const SAID: [&str; 6] = [
     "cipher_status",
     "cipher_version",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selenite_peer_contract::{Fault, conversion, sealing};
+
+    #[test]
+    fn a_conversion_keeps_all_rows() -> Result<(), Fault> {
+        conversion::keeps_all_rows(&SqlCipher)
+    }
+
+    #[test]
+    fn a_log_shows_nothing() -> Result<(), Fault> {
+        sealing::log_shows_nothing(&SqlCipher)
+    }
+}
