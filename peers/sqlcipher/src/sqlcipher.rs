@@ -68,7 +68,10 @@ impl Engine for SqlCipher {
     fn convert(&self, source: &Opening, target: &Opening) -> Result<(), WorkerError> {
         check_absent(target)?;
         let secret = secret(target)?;
-        let connection = self.open(source)?;
+        // What is attached is opened as the main database was, and this one has to be made.
+        self.open(source)?.close().map_err(|(_, error)| error)?;
+        let connection = keyed(source, flags::CREATE)?;
+        layout::apply(&connection, source)?;
         attach(&connection, &target.path, secret.as_deref().unwrap_or_default())?;
         let page_size = if secret.is_some() {
             "cipher_page_size"
