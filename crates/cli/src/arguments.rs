@@ -50,6 +50,9 @@ pub enum Command {
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),
+    /// A worker of the lab, which speaks JSON on standard input and output.
+    #[command(hide = true)]
+    LabWorker,
 }
 
 #[derive(Args)]

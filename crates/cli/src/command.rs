@@ -5,5 +5,6 @@ pub mod encrypt;
 pub mod exec;
 pub mod keygen;
 pub mod keys;
+pub mod lab_worker;
 pub mod status;
 pub mod verify;

@@ -38,5 +38,6 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Verify(verify) => command::verify::run(verify, &access),
         Command::Keys(keys) => command::keys::run(&keys.command, &access),
         Command::Exec(exec) => command::exec::run(exec, access),
+        Command::LabWorker => command::lab_worker::run(),
     }
 }

@@ -44,6 +44,7 @@ pub use decrypt::decrypt;
 pub use draft::Draft;
 pub use encrypt::{Encrypt, encrypt};
 pub use error::{Class, EngineError};
+pub use file_uri::FileUri;
 pub use layout::Layout;
 pub use outcome::{Outcome, Target};
 pub use selenite_cipher::Suite;

@@ -8,4 +8,5 @@
 //! L2. No figure of an arm before its encryption was proved, and its rows were compared with its twin's.
 #![forbid(unsafe_code)]
 
+pub mod native;
 pub mod summary;

@@ -6,7 +6,7 @@
 //! C3. Lines are read while work is under way, so that a `control` reaches it.
 
 mod line;
-mod session;
+pub(crate) mod session;
 
 use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -112,3 +112,6 @@ fn guarded(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

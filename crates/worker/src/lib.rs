@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod contract;
 pub mod conversation;
 pub mod dataset;
 pub mod digest;

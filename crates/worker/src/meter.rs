@@ -4,6 +4,8 @@
 //!     clocks are read last before the work and first after it.
 //! M2. /proc/self/io counts the reading of itself. What a reading adds is measured with each block, and taken off.
 
+mod instructions;
+
 use std::time::Duration;
 
 use nix::sys::resource::{Usage, UsageWho, getrusage};
@@ -15,6 +17,8 @@ use crate::WorkerError;
 use crate::engine::PageCounts;
 use crate::protocol::Sample;
 
+use instructions::Instructions;
+
 /// A reading from before the work.
 pub struct Meter {
     io: Io,
@@ -22,6 +26,7 @@ pub struct Meter {
     own: Io,
     usage: Usage,
     pages: Option<PageCounts>,
+    instructions: Option<Instructions>,
     cpu_ns: u64,
     began_ns: u64,
 }
@@ -39,6 +44,7 @@ impl Meter {
             io,
             usage: usage()?,
             pages,
+            instructions: Instructions::start(),
             cpu_ns: now_ns(ClockId::ProcessCPUTime),
             began_ns: now_ns(ClockId::Monotonic),
         })
@@ -51,6 +57,7 @@ impl Meter {
     pub fn stop(self) -> Result<Reading, WorkerError> {
         let ended_ns = now_ns(ClockId::Monotonic);
         let cpu_ns = now_ns(ClockId::ProcessCPUTime);
+        let instructions = self.instructions.and_then(Instructions::stop);
         let usage = usage()?;
         let io = Io::read()?.since(&self.io).since(&self.own);
         let sample = Sample {
@@ -65,6 +72,8 @@ impl Meter {
                 usage.system_time().num_nanoseconds(),
                 self.usage.system_time().num_nanoseconds(),
             ),
+            // Its reading is one that /proc/self/io would count.
+            instructions: instructions.and_then(Instructions::count),
             switches_voluntary: delta(
                 usage.voluntary_context_switches(),
                 self.usage.voluntary_context_switches(),
@@ -230,3 +239,53 @@ impl Io {
 }
 
 const IO_PATH: &str = "/proc/self/io";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn what_was_written_and_computed_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = std::fs::File::create(folder.path().join("a")).unwrap();
+        let meter = Meter::start(Some(PageCounts { read: 5, written: 7 })).unwrap();
+        file.write_all(&[1; 100_000]).unwrap();
+        let until = now_ns(ClockId::ProcessCPUTime) + 2_000_000;
+        while now_ns(ClockId::ProcessCPUTime) < until {}
+        let reading = meter.stop().unwrap();
+        let sample = reading.sample(Some(PageCounts { read: 6, written: 9 }));
+        // Other tests run in this process.
+        assert!(sample.write_chars >= 100_000, "{sample:?}");
+        assert!(sample.write_calls >= 1);
+        assert!(sample.cpu_ns >= 2_000_000, "{sample:?}");
+        assert!(sample.elapsed_ns > 0 && sample.began_ns > 0);
+        assert_eq!((sample.pages_read, sample.pages_written), (1, 2));
+    }
+
+    #[test]
+    fn the_lines_of_proc_self_io_are_told_apart() {
+        let text = "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\ncancelled_write_bytes: 7\n";
+        let io = Io::parse(text);
+        let values = [
+            io.read_chars,
+            io.write_chars,
+            io.read_calls,
+            io.write_calls,
+            io.read_bytes,
+            io.write_bytes,
+        ];
+        assert_eq!(values, [1, 2, 3, 4, 5, 6]);
+        let before = Io { read_chars: 9, ..io };
+        assert_eq!(io.since(&before).read_chars, 0);
+    }
+
+    #[test]
+    fn a_start_is_waited_for_and_one_too_far_away_refused() {
+        let start = monotonic_ns() + 3_000_000;
+        wait_until(start).unwrap();
+        assert!(monotonic_ns() >= start);
+        wait_until(0).unwrap();
+        assert!(matches!(wait_until(u64::MAX), Err(WorkerError::Refused(_))));
+    }
+}

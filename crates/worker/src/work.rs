@@ -167,3 +167,6 @@ fn check_share(share: Share) -> Result<(), WorkerError> {
         share.index, share.count
     )))
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,4 +7,5 @@ mod convert;
 mod exec;
 mod help;
 mod keys;
+mod lab_worker;
 mod look;

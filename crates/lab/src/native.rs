@@ -1,0 +1,229 @@
+//! The worker for stock SQLite and for Selenite: two engines that share one SQLite, and so one executable.
+//!
+//! N1. A database in clear is opened by SQLite's own VFS, in a process in which Selenite's was never installed: the
+//!     plain arm carries nothing of the encryption.
+//! N2. A database is taken only for what was asked for: a file of another suite is refused, not measured.
+
+mod cipher_time;
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, Encrypt, EngineError, FileUri, Suite, Target, Watch, verify};
+use selenite_worker::engine::{Engine, Status, check_absent, hello, vacuum_into};
+use selenite_worker::protocol::{CipherTime, Hello, Opening, PLAIN};
+use selenite_worker::stock::Stock;
+use selenite_worker::{WorkerError, conversation, layout};
+
+/// Answers requests on standard input and output until their end.
+///
+/// # Errors
+/// What writing an answer says: nobody listens any more.
+pub fn serve() -> Result<(), EngineError> {
+    let input = io::BufReader::new(io::stdin());
+    conversation::converse(&Native, input, &mut io::stdout()).map_err(|source| EngineError::Io {
+        verb: "answer on",
+        path: "standard output".into(),
+        source,
+    })
+}
+
+/// SQLite, with Selenite where a cipher is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Native;
+
+impl Engine for Native {
+    fn hello(&self) -> Result<Hello, WorkerError> {
+        let ciphers = Suite::ALL.iter().map(|suite| suite.name().to_owned()).collect();
+        let library = format!("Selenite {}", env!("CARGO_PKG_VERSION"));
+        let mut hello = hello("selenite", library, ciphers)?;
+        if cfg!(target_arch = "x86_64") {
+            let mask = ("OPENSSL_ia32cap".to_owned(), WITHOUT_AES.to_owned());
+            hello.without_aes.extend([mask]);
+        }
+        Ok(hello)
+    }
+
+    fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
+        let Some(suite) = suite(database)? else {
+            return Stock.open(database);
+        };
+        let connection = connect(database, suite, FLAGS)?;
+        layout::apply(&connection, database)?;
+        let found: String = connection
+            .query_row("SELECT value FROM selenite_status WHERE name = 'suite'", [], |row| {
+                row.get(0)
+            })
+            .map_err(|_| WorkerError::Refused(format!("{} is not sealed by Selenite", database.path.display())))?;
+        if found != suite.name() {
+            return Err(WorkerError::Refused(format!(
+                "{} is sealed in {found}, not in {suite}",
+                database.path.display()
+            )));
+        }
+        Ok(connection)
+    }
+
+    fn create(&self, database: &Opening) -> Result<Connection, WorkerError> {
+        let Some(suite) = suite(database)? else {
+            return Stock.create(database);
+        };
+        check_absent(database)?;
+        let connection = connect(database, suite, FLAGS | OpenFlags::SQLITE_OPEN_CREATE)?;
+        // Selenite takes the page size from the URI. SQLite writes a new file with its first change.
+        connection.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 0; COMMIT")?;
+        layout::apply(&connection, database)?;
+        Ok(connection)
+    }
+
+    fn status(&self, connection: &Connection, database: &Opening) -> Result<Status, WorkerError> {
+        let mut status = Status::default();
+        if suite(database)?.is_none() {
+            return Ok(status);
+        }
+        let mut statement = connection.prepare("SELECT section, name, value FROM selenite_status")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (section, name): (String, String) = (row.get(0)?, row.get(1)?);
+            let value: rusqlite::types::Value = row.get(2)?;
+            status.values.insert(format!("{section}.{name}"), text(value));
+        }
+        status.encrypted = status
+            .values
+            .get("database.encrypted")
+            .is_some_and(|value| value == "yes");
+        Ok(status)
+    }
+
+    fn convert(&self, source: &Opening, target: &Opening) -> Result<(), WorkerError> {
+        match (suite(source)?, suite(target)?) {
+            (None, None) => vacuum_into(self, source, target),
+            (None, Some(to)) => {
+                let how = Encrypt {
+                    target: Target::New(target.path.clone()),
+                    suite: to,
+                    recipients: Vec::new(),
+                };
+                let done = selenite_engine::encrypt(&Disk, &source.path, &access(target, to)?, &how, &Watch::nobody());
+                done.map(drop).map_err(|error| engine_error(&error))
+            }
+            (Some(from), None) => {
+                let to = Target::New(target.path.clone());
+                let done = selenite_engine::decrypt(&Disk, &source.path, &access(source, from)?, &to, &Watch::nobody());
+                done.map(drop).map_err(|error| engine_error(&error))
+            }
+            (Some(from), Some(to)) => Err(WorkerError::Refused(format!(
+                "Selenite converts to and from databases in clear, not {from} to {to}"
+            ))),
+        }
+    }
+
+    fn verify_physical(&self, database: &Opening) -> Result<u64, WorkerError> {
+        let Some(suite) = suite(database)? else {
+            return Stock.verify_physical(database);
+        };
+        let report = verify::physical(&Disk, &database.path, &access(database, suite)?, &Watch::nobody())
+            .map_err(|error| engine_error(&error))?;
+        if !report.is_good() {
+            return Err(WorkerError::Wrong(format!(
+                "{} pages are not authentic",
+                report.bad_count
+            )));
+        }
+        Ok(report.size)
+    }
+
+    fn cipher_time(&self, cipher: &str) -> Result<Option<CipherTime>, WorkerError> {
+        cipher_time::measure(named(cipher)?).map(Some)
+    }
+}
+
+/// The suite that is asked for; none for a database in clear.
+fn suite(database: &Opening) -> Result<Option<Suite>, WorkerError> {
+    if let Some(name) = database.settings.keys().find(|name| !SETTINGS.contains(&name.as_str())) {
+        return Err(WorkerError::Refused(format!(
+            "there is no setting {name}; there is {}",
+            SETTINGS.join(", ")
+        )));
+    }
+    if database.cipher == PLAIN {
+        return Ok(None);
+    }
+    named(&database.cipher).map(Some)
+}
+
+fn named(cipher: &str) -> Result<Suite, WorkerError> {
+    Suite::from_name(cipher).ok_or_else(|| WorkerError::Refused(format!("there is no cipher {cipher}")))
+}
+
+fn connect(database: &Opening, suite: Suite, flags: OpenFlags) -> Result<Connection, WorkerError> {
+    selenite_engine::install().map_err(|error| engine_error(&error))?;
+    let mut uri = FileUri::new(&database.path, "selenite")
+        .with("selenite_identity", &identity(&database.key_file)?)
+        .with("cipher", suite.name())
+        .with("page_size", &database.page_size.to_string());
+    if suite == Suite::None {
+        uri = uri.with("plain", "allow");
+    }
+    if suite.is_deprecated() {
+        uri = uri.with("deprecated", "allow");
+    }
+    for (name, value) in &database.settings {
+        uri = uri.with(name, value);
+    }
+    Ok(Connection::open_with_flags(uri.as_str(), flags)?)
+}
+
+fn access(database: &Opening, suite: Suite) -> Result<Access, WorkerError> {
+    let spec = identity(&database.key_file)?
+        .parse()
+        .map_err(|error| WorkerError::Engine(format!("the key file: {error}")))?;
+    Ok(Access {
+        identity: Some(spec),
+        allow_plain: suite == Suite::None,
+        allow_deprecated: suite.is_deprecated(),
+        busy_wait: layout::BUSY_WAIT,
+        ..Access::default()
+    })
+}
+
+fn identity(key_file: &Path) -> Result<String, WorkerError> {
+    match key_file.to_str() {
+        Some(path) if !path.is_empty() => Ok(format!("raw:{path}")),
+        Some(_) | None => Err(WorkerError::Refused(
+            "the key file has no name that could be used".to_owned(),
+        )),
+    }
+}
+
+fn engine_error(error: &EngineError) -> WorkerError {
+    WorkerError::Engine(error.to_string())
+}
+
+fn text(value: rusqlite::types::Value) -> String {
+    use rusqlite::types::Value;
+    match value {
+        Value::Null => String::new(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => text,
+        Value::Blob(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+    }
+}
+
+/// Not made if it is missing; one thread at a time.
+const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
+    .union(OpenFlags::SQLITE_OPEN_URI)
+    .union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
+/// What else a new database takes (CONFIGURATION): parameters of its URI that no arm's layout or cipher says.
+const SETTINGS: [&str; 1] = ["auto_vacuum"];
+
+/// Takes away AES-NI and PCLMULQDQ, without which it uses no VAES either, from what AWS-LC sees of the processor
+/// (`crypto/fipsmodule/cpucap/cpu_intel.c`). AEGIS comes from another library, which does not ask.
+const WITHOUT_AES: &str = "~0x200000200000000";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+use super::*;
+use selenite_worker::protocol::{Dataset, Request, Response, Sample, Share, Work};
+use selenite_worker::stock::opening;
+use selenite_worker::{dataset, digest};
+
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("key"), [7; 32]).unwrap();
+        std::fs::write(folder.path().join("other-key"), [8; 32]).unwrap();
+        Self { folder }
+    }
+
+    fn database(&self, cipher: &str) -> Opening {
+        Opening {
+            cipher: cipher.to_owned(),
+            key_file: self.folder.path().join("key"),
+            ..opening(&self.folder.path().join(format!("{cipher}.db")))
+        }
+    }
+
+    fn load(&self, cipher: &str) -> Opening {
+        let database = self.database(cipher);
+        dataset::load(&Native, &database, &ROWS, 7).unwrap();
+        database
+    }
+}
+
+const ROWS: Dataset = Dataset::Statements { rows: 400 };
+
+fn run(database: &Opening, work: Work) -> Result<Sample, String> {
+    let requests = [
+        Request::Open {
+            database: database.clone(),
+        },
+        Request::Run {
+            work,
+            seed: 5,
+            process: Share { index: 0, count: 1 },
+            start_at_ns: 0,
+        },
+    ];
+    let lines: Vec<String> = requests
+        .iter()
+        .map(|request| serde_json::to_string(request).unwrap())
+        .collect();
+    let mut out = Vec::new();
+    conversation::converse(&Native, io::Cursor::new(lines.join("\n")), &mut out).unwrap();
+    let last = String::from_utf8(out).unwrap().lines().last().unwrap().to_owned();
+    match serde_json::from_str(&last).unwrap() {
+        Response::Ok(sample) => Ok(sample),
+        Response::Error(error) => Err(error),
+    }
+}
+
+#[test]
+fn every_suite_holds_the_rows_of_the_database_in_clear() {
+    let bench = Bench::new();
+    let plain = dataset::load(&Native, &bench.database(PLAIN), &ROWS, 7).unwrap();
+    for suite in Suite::ALL {
+        let database = bench.database(suite.name());
+        let loaded = dataset::load(&Native, &database, &ROWS, 7).unwrap();
+        assert_eq!(loaded, plain, "{suite}");
+        let connection = Native.open(&database).unwrap();
+        assert_eq!(digest::of(&connection).unwrap().digest, plain.digest, "{suite}");
+        let status = Native.status(&connection, &database).unwrap();
+        assert_eq!(status.encrypted, suite != Suite::None, "{status:?}");
+        assert_eq!(status.values["database.suite"], suite.name());
+        drop(connection);
+        let bytes = std::fs::read(&database.path).unwrap();
+        let marker = plain.marker.as_bytes();
+        let is_clear = bytes.windows(marker.len()).any(|window| window == marker);
+        assert_eq!(is_clear, suite == Suite::None, "{suite}");
+    }
+}
+
+#[test]
+fn a_database_in_clear_is_sqlites_own() {
+    let bench = Bench::new();
+    let database = bench.load(PLAIN);
+    let bytes = std::fs::read(&database.path).unwrap();
+    assert_eq!(&bytes[..16], b"SQLite format 3\0");
+    // Bytes reserved in each page.
+    assert_eq!(bytes[20], 0);
+    let connection = Native.open(&database).unwrap();
+    assert!(!Native.status(&connection, &database).unwrap().encrypted);
+}
+
+#[test]
+fn every_work_answers_alike_in_clear_and_sealed() {
+    let bench = Bench::new();
+    let plain = bench.load(PLAIN);
+    for suite in [Suite::Aes256, Suite::Aegis128X4, Suite::TripleDes3Key] {
+        let sealed = bench.load(suite.name());
+        let convert = Work::Convert { to: PLAIN.to_owned() };
+        for work in [
+            Work::SelectAll,
+            Work::Backup,
+            Work::IntegrityCheck,
+            Work::PhysicalVerify,
+            convert,
+        ] {
+            let answers = [&plain, &sealed].map(|database| run(database, work.clone()).unwrap().answer);
+            assert_eq!(answers[0], answers[1], "{suite} {work:?}");
+        }
+        let to_sealed = Work::Convert {
+            to: suite.name().to_owned(),
+        };
+        assert_eq!(run(&plain, to_sealed.clone()).unwrap().answer, "converted");
+        assert!(run(&sealed, to_sealed).unwrap_err().contains("in clear"));
+    }
+    let left = std::fs::read_dir(bench.folder.path()).unwrap();
+    let names: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert!(
+        names.iter().all(|name| {
+            let name = name.to_string_lossy();
+            !name.contains("-converted") && !name.contains("-backup")
+        }),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_wrong_key_another_suite_and_a_file_in_clear_are_refused() {
+    let bench = Bench::new();
+    let sealed = bench.load("AES_256");
+    let mut wrong = sealed.clone();
+    wrong.key_file = bench.folder.path().join("other-key");
+    assert!(Native.open(&wrong).is_err());
+    let mut other = sealed.clone();
+    other.cipher = "CHACHA20".to_owned();
+    assert!(matches!(Native.open(&other), Err(WorkerError::Refused(_))));
+    let mut plain = bench.load(PLAIN);
+    plain.cipher = "AES_256".to_owned();
+    assert!(Native.open(&plain).is_err());
+    plain.cipher = "NONE".to_owned();
+    assert!(Native.open(&plain).is_err());
+    let mut in_clear = sealed;
+    in_clear.cipher = PLAIN.to_owned();
+    assert!(Native.open(&in_clear).is_err());
+}
+
+#[test]
+fn physical_verify_finds_a_flipped_byte() {
+    let bench = Bench::new();
+    let database = bench.load("AES_256");
+    let mut bytes = std::fs::read(&database.path).unwrap();
+    let middle = bytes.len() - 1000;
+    bytes[middle] ^= 1;
+    std::fs::write(&database.path, bytes).unwrap();
+    assert!(matches!(Native.verify_physical(&database), Err(WorkerError::Wrong(_))));
+}
+
+#[test]
+fn a_setting_or_cipher_that_there_is_not_is_refused() {
+    let bench = Bench::new();
+    let mut database = bench.database("AES_256");
+    database.settings.insert("pool_size".to_owned(), "0".to_owned());
+    assert!(matches!(Native.create(&database), Err(WorkerError::Refused(_))));
+    assert!(matches!(
+        Native.create(&bench.database("ROT13")),
+        Err(WorkerError::Refused(_))
+    ));
+    assert!(Native.cipher_time("ROT13").is_err());
+}
+
+#[test]
+fn hello_names_every_suite() {
+    let hello = Native.hello().unwrap();
+    assert_eq!(hello.ciphers.len(), Suite::ALL.len());
+    assert_eq!(hello.sqlite_version, rusqlite::version());
+}

@@ -1,0 +1,116 @@
+//! A worker's process, and what is said with it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::protocol::{Request, Response};
+
+/// A worker that runs. It is killed when this is dropped.
+pub struct Dialogue {
+    child: Child,
+    input: Option<ChildStdin>,
+    answers: Receiver<String>,
+}
+
+/// A conversation that can't go on: the worker broke the protocol, or is gone.
+#[derive(Debug)]
+pub struct Broken(pub String);
+
+impl Dialogue {
+    /// Starts a worker.
+    pub fn start(command: &mut Command) -> Result<Self, Broken> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| Broken(format!("it does not start: {error}")))?;
+        let input = child.stdin.take();
+        let output = child
+            .stdout
+            .take()
+            .ok_or_else(|| Broken("it has no output".to_owned()))?;
+        let (sender, answers) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines() {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { child, input, answers })
+    }
+
+    /// Says a line as it is.
+    pub fn say(&mut self, line: &str) -> Result<(), Broken> {
+        let gone = |what: &str| Broken(format!("it takes no more requests: {what}"));
+        let input = self.input.as_mut().ok_or_else(|| gone("its input is closed"))?;
+        writeln!(input, "{line}")
+            .and_then(|()| input.flush())
+            .map_err(|error| gone(&error.to_string()))
+    }
+
+    /// Takes the next answer: what was done, or why not.
+    pub fn hear(&mut self) -> Result<Result<Value, String>, Broken> {
+        let line = match self.answers.recv_timeout(PATIENCE) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => {
+                return Err(Broken(format!("no answer within {} s", PATIENCE.as_secs())));
+            }
+            Err(RecvTimeoutError::Disconnected) => return Err(Broken("it ended without an answer".to_owned())),
+        };
+        match serde_json::from_str(&line) {
+            Ok(Response::Ok(value)) => Ok(Ok(value)),
+            Ok(Response::Error(error)) => Ok(Err(error)),
+            Err(_) => {
+                let start: String = line.chars().take(100).collect();
+                Err(Broken(format!("this is no answer: {start}")))
+            }
+        }
+    }
+
+    /// Says a request and takes the answer.
+    pub fn ask(&mut self, request: &Request) -> Result<Result<Value, String>, Broken> {
+        self.say(&serde_json::to_string(request).map_err(|error| Broken(error.to_string()))?)?;
+        self.hear()
+    }
+
+    /// Closes its input; it has to end then, well, and with nothing more to say.
+    pub fn end(mut self) -> Result<(), Broken> {
+        self.input = None;
+        match self.answers.recv_timeout(PATIENCE) {
+            Err(RecvTimeoutError::Disconnected) => {}
+            Err(RecvTimeoutError::Timeout) => return Err(Broken("it does not end".to_owned())),
+            Ok(line) => {
+                let start: String = line.chars().take(100).collect();
+                return Err(Broken(format!("it has something to say at the end: {start}")));
+            }
+        }
+        // Its output is closed: all that is left is its exit.
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => return Err(Broken(format!("it ended with {status}"))),
+                Ok(None) if Instant::now() < until => std::thread::yield_now(),
+                Ok(None) => return Err(Broken("it does not end".to_owned())),
+                Err(error) => return Err(Broken(error.to_string())),
+            }
+        }
+    }
+}
+
+impl Drop for Dialogue {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Two minutes: the work of the contract takes far less than a second.
+const PATIENCE: Duration = Duration::from_secs(120);

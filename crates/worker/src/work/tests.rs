@@ -1,0 +1,244 @@
+use std::sync::mpsc::{Sender, channel};
+
+use base64::Engine as _;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+
+use super::*;
+use crate::protocol::{Dataset, Hummer};
+use crate::stock::{Stock, opening};
+use crate::{dataset, digest};
+
+struct Bench {
+    _folder: tempfile::TempDir,
+    database: Opening,
+    connection: Connection,
+    sender: Sender<Control>,
+    controls: Controls,
+}
+
+impl Bench {
+    fn new(dataset: &Dataset, journal_mode: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut database = opening(&folder.path().join("a.db"));
+        database.journal_mode = journal_mode.to_owned();
+        dataset::load(&Stock, &database, dataset, 7).unwrap();
+        let connection = Stock.open(&database).unwrap();
+        let (sender, controls) = channel();
+        Self {
+            _folder: folder,
+            database,
+            connection,
+            sender,
+            controls,
+        }
+    }
+
+    fn run_as(&self, work: &Work, seed: u64, process: Share) -> Result<Sample, WorkerError> {
+        let block = Block {
+            seed,
+            process,
+            start_at_ns: 0,
+            controls: &self.controls,
+        };
+        run(&Stock, &self.database, &self.connection, work, &block)
+    }
+
+    fn run(&self, work: &Work) -> Sample {
+        self.run_as(work, 5, Share { index: 0, count: 1 }).unwrap()
+    }
+
+    fn count(&self, sql: &str) -> i64 {
+        self.connection.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+const STATEMENTS: Dataset = Dataset::Statements { rows: 300 };
+const CARDS: Dataset = Dataset::Cards { rows: 200 };
+
+fn hummer(mix: [u8; 3], loops: u64) -> Work {
+    Work::Hummer {
+        hummer: Hummer {
+            mix,
+            loops,
+            pause_every: 0,
+            pause_ms: 0,
+        },
+    }
+}
+
+fn recorded(text: &str) -> u64 {
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap();
+    let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
+    histogram.len()
+}
+
+#[test]
+fn inserts_are_rows_and_leave_no_log() {
+    for (mode, has_log) in [("wal", true), ("delete", false)] {
+        let bench = Bench::new(&STATEMENTS, mode);
+        let sample = bench.run(&Work::Insert { rows: 20 });
+        assert_eq!(bench.count("SELECT count(*) FROM testtable"), 320);
+        assert_eq!(sample.operations, 20);
+        assert_eq!(recorded(&sample.latencies["insert"]), 20);
+        assert!(sample.checkpoint_ns <= sample.elapsed_ns);
+        let mut wal = bench.database.path.clone().into_os_string();
+        wal.push("-wal");
+        assert_eq!(std::fs::metadata(wal).is_ok_and(|log| log.len() == 0), has_log);
+    }
+}
+
+#[test]
+fn an_update_writes_every_page_also_the_second_time_with_the_same_seed() {
+    let bench = Bench::new(&STATEMENTS, "wal");
+    for _ in 0..3 {
+        let sample = bench.run(&Work::UpdateAll);
+        assert!(sample.write_chars > 4096 * 3, "{sample:?}");
+        assert_eq!(
+            bench.count("SELECT count(DISTINCT name) FROM testtable WHERE length(name) = 25"),
+            1
+        );
+    }
+}
+
+#[test]
+fn reads_find_what_is_there() {
+    let bench = Bench::new(&Dataset::Scan { bytes: 100_000 }, "wal");
+    let like = bench.run(&Work::Like { rehearsals: 2 });
+    assert!(like.answer.starts_with("1 rows "), "{}", like.answer);
+    assert_eq!(like.operations, 1);
+    assert!(bench.run(&Work::Equal { rehearsals: 0 }).answer.starts_with("0 rows "));
+    assert_eq!(bench.run(&Work::IntegrityCheck).answer, "ok");
+    assert_eq!(bench.run(&Work::QuickCheck).answer, "ok");
+    assert!(bench.run_as(&Work::SelectAll, 5, Share { index: 0, count: 1 }).is_err());
+}
+
+#[test]
+fn a_damaged_index_fails_the_integrity_check() {
+    let bench = Bench::new(&CARDS, "delete");
+    bench
+        .connection
+        .execute_batch(
+            "PRAGMA writable_schema = ON;
+             UPDATE sqlite_schema SET sql = 'CREATE INDEX PurchaseByVendor ON Purchase(Amount)'
+             WHERE name = 'PurchaseByVendor';",
+        )
+        .unwrap();
+    let connection = Stock.open(&bench.database).unwrap();
+    let block = Block {
+        seed: 5,
+        process: Share { index: 0, count: 1 },
+        start_at_ns: 0,
+        controls: &bench.controls,
+    };
+    let checked = run(&Stock, &bench.database, &connection, &Work::IntegrityCheck, &block);
+    assert!(matches!(checked, Err(WorkerError::Wrong(_))), "{checked:?}");
+}
+
+#[test]
+fn the_mix_is_reads_updates_inserts_and_twins_do_the_same() {
+    let benches = [Bench::new(&CARDS, "wal"), Bench::new(&CARDS, "delete")];
+    let samples = benches.each_ref().map(|bench| bench.run(&hummer([5, 4, 1], 100)));
+    assert_eq!(samples[0].answer, samples[1].answer);
+    assert!(
+        samples[0]
+            .answer
+            .starts_with("50 read, 40 updated, 10 inserted, 50 rows ")
+    );
+    let digests = benches.each_ref().map(|bench| digest::of(&bench.connection).unwrap());
+    assert_eq!(digests[0], digests[1]);
+    assert_eq!(benches[0].count("SELECT count(*) FROM Purchase"), 210);
+    for (name, count) in [("read", 50), ("update", 40), ("insert", 10)] {
+        assert_eq!(recorded(&samples[0].latencies[name]), count);
+    }
+    let other = benches[0]
+        .run_as(&hummer([5, 4, 1], 100), 6, Share { index: 0, count: 1 })
+        .unwrap();
+    assert_ne!(other.answer, samples[0].answer);
+}
+
+#[test]
+fn several_processes_work_on_one_database_and_answer_what_is_certain() {
+    let bench = Bench::new(&CARDS, "wal");
+    std::thread::scope(|scope| {
+        for index in 0..3 {
+            let database = &bench.database;
+            scope.spawn(move || {
+                let connection = Stock.open(database).unwrap();
+                let (_sender, controls) = channel();
+                let block = Block {
+                    seed: 5,
+                    process: Share { index, count: 3 },
+                    start_at_ns: 0,
+                    controls: &controls,
+                };
+                let sample = run(&Stock, database, &connection, &hummer([0, 5, 5], 60), &block).unwrap();
+                assert_eq!(sample.answer, "0 read, 30 updated, 30 inserted");
+                assert_eq!(sample.checkpoint_ns > 0, index == 0);
+            });
+        }
+    });
+    assert_eq!(bench.count("SELECT count(*) FROM Purchase"), 290);
+    assert_eq!(bench.run(&Work::IntegrityCheck).answer, "ok");
+}
+
+#[test]
+fn controls_change_the_mix_and_end_the_pause() {
+    let bench = Bench::new(&CARDS, "wal");
+    let send = |stop, mix| bench.sender.send(Control { stop, mix }).unwrap();
+    send(false, Some([0, 0, 9]));
+    send(false, Some([0, 10, 0]));
+    let sample = bench.run(&hummer([10, 0, 0], 30));
+    assert!(
+        sample.answer.starts_with("0 read, 30 updated, 0 inserted"),
+        "{}",
+        sample.answer
+    );
+    assert!(sample.altered);
+    let long = Hummer {
+        mix: [10, 0, 0],
+        loops: 100,
+        pause_every: 1,
+        pause_ms: 3_600_000,
+    };
+    send(true, None);
+    let sample = bench.run(&Work::Hummer { hummer: long });
+    assert!(sample.altered && sample.operations < 100);
+    assert!(!bench.run(&hummer([10, 0, 0], 3)).altered);
+}
+
+#[test]
+fn a_mix_that_is_none_and_a_process_too_many_are_refused() {
+    let bench = Bench::new(&CARDS, "wal");
+    for (mix, index) in [([4, 3, 2], 0), ([255, 255, 255], 0), ([4, 3, 3], 1)] {
+        let refused = bench.run_as(&hummer(mix, 1), 5, Share { index, count: 1 });
+        assert!(matches!(refused, Err(WorkerError::Refused(_))), "{mix:?}");
+    }
+}
+
+#[test]
+fn copies_are_gone_afterwards() {
+    let bench = Bench::new(&CARDS, "wal");
+    assert_eq!(bench.run(&Work::Backup).answer, "copied");
+    let Bench {
+        _folder: folder,
+        database,
+        connection,
+        controls,
+        ..
+    } = bench;
+    drop(connection);
+    let block = Block {
+        seed: 5,
+        process: Share { index: 0, count: 1 },
+        start_at_ns: 0,
+        controls: &controls,
+    };
+    let to_plain = Work::Convert { to: "plain".to_owned() };
+    let converted = run_closed(&Stock, &database, &to_plain, &block).unwrap();
+    assert!(converted.write_chars > std::fs::metadata(&database.path).unwrap().len() / 2);
+    let to_other = Work::Convert { to: "AES".to_owned() };
+    assert!(run_closed(&Stock, &database, &to_other, &block).is_err());
+    run_closed(&Stock, &database, &Work::PhysicalVerify, &block).unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
