@@ -171,7 +171,7 @@ fn a_user_can_stop_a_study_and_go_on() {
     };
     let outcome = run(new, around(&mut sim, &mut stop)).unwrap();
     assert_eq!(outcome, Outcome::Over(StudyState::Stopped));
-    assert_eq!(place.blocks().len(), 5);
+    assert_eq!(place.blocks().len(), 4);
     assert_eq!(place.resume(&sim).unwrap(), complete());
     assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
 }
