@@ -60,7 +60,7 @@ pub(super) fn look(store: &Store, config: &Config) -> Result<Precision, RunError
                 found.precise = false;
                 continue;
             };
-            found.precise &= is_precise(&effect, target);
+            found.precise &= is_precise(&effect, target, options.confidence);
             if let Some(interval) = effect.t {
                 let width = interval.half_width().exp_m1();
                 found.widest = Some(found.widest.map_or(width, |widest: f64| widest.max(width)));

@@ -68,7 +68,9 @@ impl<B: Bench> Runner<'_, B> {
                 return Ok(false);
             }
             let began = self.around.bench.now_s();
-            self.block(&mut stage, row, (done, rows.len()))?;
+            if !self.block(&mut stage, row, (done, rows.len()))? {
+                return Ok(false);
+            }
             self.ran = (self.ran.0 + 1, self.ran.1 + self.around.bench.now_s() - began);
         }
         if let Err(error) = self.compare_twins(&mut stage) {
@@ -136,7 +138,8 @@ impl<B: Bench> Runner<'_, B> {
         Ok(())
     }
 
-    fn block(&mut self, stage: &mut Stage<B::Crew>, row: &PlanRow, place: (usize, usize)) -> Result<(), RunError> {
+    /// Runs a block; false if it was cut short by an end of the run, and so not written.
+    fn block(&mut self, stage: &mut Stage<B::Crew>, row: &PlanRow, place: (usize, usize)) -> Result<bool, RunError> {
         let (arm, pair) = (index(row.arm), (row.cell, row.pair));
         let cell = self.config.cells[index(row.cell)].clone();
         let (session, (done, total)) = (stage.id, place);
@@ -156,9 +159,15 @@ impl<B: Bench> Runner<'_, B> {
                 void,
                 dead: false,
             };
-            return self.keep(stage, row, &ran, &HostSample::default(), began_s);
+            return self
+                .keep(stage, row, &ran, &HostSample::default(), began_s)
+                .map(|()| true);
         }
         let mut ran = self.work(stage, &cell, arm, row.seed)?;
+        let altered = ran.sample.as_ref().is_some_and(|sample| sample.sample.altered);
+        if altered && (self.stopped || self.is_interrupted()) {
+            return Ok(false);
+        }
         let (host, why) = self.around.bench.glimpsed(began_s);
         ran.void = ran.void.or(why);
         if let Some(sample) = ran.sample.as_ref().filter(|_| ran.void.is_none()) {
@@ -169,7 +178,6 @@ impl<B: Bench> Runner<'_, B> {
         if writes {
             stage.written.insert(cell.data.clone());
         }
-        let altered = ran.sample.as_ref().is_some_and(|sample| sample.sample.altered);
         if ran.dead {
             self.renew(stage, arm)?;
         }
@@ -178,7 +186,7 @@ impl<B: Bench> Runner<'_, B> {
             stage.spoilt = Some(pair);
             self.copy(stage, &[cell.data])?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Writes a block, and counts those that are void.

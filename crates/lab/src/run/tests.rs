@@ -1,1 +1,129 @@
+mod faults;
+mod flow;
+mod sim;
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use sim::{Fault, Sim};
+
+use super::*;
+use crate::store::BlockRow;
+
+const TEXT: &str = r#"
+[study]
+name = "s"
+seed = 7
+sessions = 2
+pairs = 2
+[data]
+kind = "statements"
+rows = 10
+[data.cards]
+kind = "cards"
+rows = 10
+[arms.AES_256]
+engine = "selenite"
+cipher = "AES_256"
+[[cells]]
+name = "insert"
+work = { kind = "insert", rows = 1 }
+cache = "os"
+gating = true
+[[cells]]
+name = "select"
+work = { kind = "select-all" }
+cache = "cold"
+gating = true
+[[cells]]
+name = "check"
+data = "cards"
+work = { kind = "integrity-check" }
+cache = "page"
+"#;
+
+/// Blocks of a session: cells, pairs, arms.
+const PER_SESSION: u32 = 3 * 2 * 3;
+
+struct Place {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.lab.db");
+        Place { _folder: folder, path }
+    }
+
+    fn twins(&self) -> PathBuf {
+        self.path.with_file_name("s.lab.db.twins")
+    }
+
+    fn run(&self, sim: &Sim, text: &str) -> Result<Outcome, RunError> {
+        let config = Config::parse(text).unwrap();
+        let (command, commit) = ("selenite lab run".to_owned(), String::new());
+        let new = NewStudy {
+            path: self.path.clone(),
+            config,
+            command,
+            commit,
+        };
+        run(new, around(&mut sim.clone(), &mut Quiet))
+    }
+
+    fn resume(&self, sim: &Sim) -> Result<Outcome, RunError> {
+        resume(&self.path, None, around(&mut sim.clone(), &mut Quiet))
+    }
+
+    fn blocks(&self) -> Vec<BlockRow> {
+        Store::read(&self.path).unwrap().blocks().unwrap()
+    }
+
+    fn void(&self) -> Vec<String> {
+        self.blocks().into_iter().filter_map(|block| block.void).collect()
+    }
+
+    /// Pairs of which all arms count, by cell.
+    fn whole_pairs(&self, arms: usize) -> BTreeMap<i64, usize> {
+        let mut pairs: BTreeMap<(i64, u32, u32), usize> = BTreeMap::new();
+        for block in self.blocks().iter().filter(|block| block.void.is_none()) {
+            *pairs.entry((block.cell, block.session, block.pair)).or_default() += 1;
+        }
+        let mut cells = BTreeMap::new();
+        for ((cell, ..), _) in pairs.iter().filter(|(_, count)| **count == arms) {
+            *cells.entry(*cell).or_default() += 1;
+        }
+        cells
+    }
+
+    fn left_over(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path.parent().unwrap()).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+}
+
+/// A flag for each call, as tests run side by side.
+fn around<'a>(bench: &'a mut Sim, observer: &'a mut dyn Observer) -> Around<'a, Sim> {
+    let interrupt: &'static AtomicBool = Box::leak(Box::default());
+    bench.0.borrow_mut().interrupt = Some(interrupt);
+    Around {
+        bench,
+        observer,
+        interrupt,
+        keep: false,
+    }
+}
+
+fn complete() -> Outcome {
+    Outcome::Over(StudyState::Complete)
+}
+
+/// What is at a path, or nothing.
+fn is_there(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
+}

@@ -1,0 +1,248 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
+
+use selenite_worker::protocol::{Control, PLAIN, Work};
+
+use super::*;
+
+#[test]
+fn a_study_runs_all_its_blocks_and_cleans_up() {
+    let (place, sim) = (Place::new(), Sim::default());
+    assert_eq!(place.run(&sim, TEXT).unwrap(), complete());
+    assert_eq!(place.blocks().len() as u32, 2 * PER_SESSION);
+    assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
+    assert_eq!(place.left_over(), ["s.lab.db"]);
+    let store = Store::read(&place.path).unwrap();
+    assert_eq!(store.study().unwrap().state, StudyState::Complete);
+    let arms = store.arms().unwrap();
+    assert_eq!(
+        arms.iter().map(|arm| arm.facts.name.as_str()).collect::<Vec<_>>(),
+        ["plain", "plain2", "AES_256"]
+    );
+    assert!(arms[0].facts.proof.is_empty());
+    assert_eq!(arms[2].facts.proof.len(), 2, "one for each dataset");
+    assert_eq!(store.instances().unwrap().len(), 2 * 2 * 3);
+    assert_eq!(store.histograms().unwrap().len() as u32, 2 * PER_SESSION);
+    assert!(
+        store
+            .sessions()
+            .unwrap()
+            .iter()
+            .all(|session| session.ended_s.is_some() && session.void.is_none())
+    );
+    // Page caches hold the database in cells that say so, and only there.
+    for (.., work, kib) in &sim.0.borrow().log {
+        assert_eq!(*work == Work::IntegrityCheck, *kib > 2048, "{work:?} {kib}");
+    }
+    assert!(matches!(place.resume(&sim), Err(RunError::Over(StudyState::Complete))));
+}
+
+#[test]
+fn sessions_have_new_processes_and_twins() {
+    let (place, sim) = (Place::new(), Sim::default());
+    place.run(&sim, TEXT).unwrap();
+    let instances = Store::read(&place.path).unwrap().instances().unwrap();
+    let pids = |session| -> Vec<u32> {
+        instances
+            .iter()
+            .filter(|row| row.session == session)
+            .flat_map(|row| row.pids.clone())
+            .collect()
+    };
+    assert!(!pids(1).is_empty());
+    assert!(pids(1).iter().all(|pid| !pids(2).contains(pid)));
+    assert!(
+        instances
+            .iter()
+            .all(|row| row.path.contains(&format!("session-{}", row.session)))
+    );
+}
+
+#[test]
+fn a_study_that_is_dropped_at_any_block_is_resumed_whole() {
+    for at in 0..2 * PER_SESSION {
+        let (place, sim) = (Place::new(), Sim::with(&[(at, Fault::Cut)]));
+        assert!(catch_unwind(AssertUnwindSafe(|| place.run(&sim, TEXT))).is_err());
+        let before = place.blocks().len();
+        assert_eq!(before as u32, at);
+        assert_eq!(place.resume(&sim).unwrap(), complete(), "dropped at {at}");
+        assert_eq!(
+            place.whole_pairs(3),
+            BTreeMap::from([(1, 4), (2, 4), (3, 4)]),
+            "dropped at {at}"
+        );
+        assert_eq!(place.left_over(), ["s.lab.db"]);
+        let sessions = Store::read(&place.path).unwrap().sessions().unwrap();
+        assert_eq!(sessions.len(), 3);
+    }
+}
+
+#[test]
+fn a_study_that_is_dropped_twice_is_resumed_whole() {
+    let (place, sim) = (Place::new(), Sim::with(&[(10, Fault::Cut), (25, Fault::Cut)]));
+    assert!(catch_unwind(AssertUnwindSafe(|| place.run(&sim, TEXT))).is_err());
+    assert!(catch_unwind(AssertUnwindSafe(|| place.resume(&sim))).is_err());
+    assert_eq!(place.resume(&sim).unwrap(), complete());
+    assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
+}
+
+/// The child of the test below; without its variable it does nothing.
+#[test]
+fn child_that_kills_itself() {
+    let Some(folder) = std::env::var_os(CHILD) else { return };
+    let at = std::env::var(CHILD_AT).unwrap().parse().unwrap();
+    let path = PathBuf::from(folder).join("s.lab.db");
+    let new = NewStudy {
+        path,
+        config: Config::parse(TEXT).unwrap(),
+        command: String::new(),
+        commit: String::new(),
+    };
+    let outcome = run(new, around(&mut Sim::with(&[(at, Fault::Kill)]), &mut Quiet));
+    panic!("not killed: {outcome:?}");
+}
+
+#[test]
+fn a_process_that_is_killed_loses_no_block() {
+    for at in [0, 1, PER_SESSION - 1, PER_SESSION, PER_SESSION + 7] {
+        let place = Place::new();
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "run::tests::flow::child_that_kills_itself"])
+            .env(CHILD, place.path.parent().unwrap())
+            .env(CHILD_AT, at.to_string())
+            .output()
+            .unwrap();
+        assert!(!child.status.success());
+        assert_eq!(
+            place.blocks().len() as u32,
+            at,
+            "{}",
+            String::from_utf8_lossy(&child.stdout)
+        );
+        assert!(!Store::runs(&place.path));
+        assert!(is_there(&place.twins()));
+        assert_eq!(place.resume(&Sim::default()).unwrap(), complete());
+        assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
+        assert_eq!(place.left_over(), ["s.lab.db"]);
+    }
+}
+
+#[test]
+fn an_interrupted_study_keeps_its_masters_and_is_resumed() {
+    let (place, sim) = (Place::new(), Sim::with(&[(5, Fault::Interrupt)]));
+    assert_eq!(place.run(&sim, TEXT).unwrap(), Outcome::Interrupted);
+    assert!(is_there(&place.twins().join("masters")));
+    assert_eq!(std::fs::read_dir(place.twins()).unwrap().count(), 2, "masters and key");
+    assert_eq!(place.resume(&sim).unwrap(), complete());
+    assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
+}
+
+#[test]
+fn masters_that_are_gone_are_loaded_again_and_compared() {
+    let (place, sim) = (Place::new(), Sim::with(&[(5, Fault::Interrupt)]));
+    place.run(&sim, TEXT).unwrap();
+    std::fs::remove_dir_all(place.twins()).unwrap();
+    sim.0.borrow_mut().load_other = Some("plain".into());
+    assert!(matches!(place.resume(&sim), Err(RunError::RowsDiffer { .. })));
+    sim.0.borrow_mut().load_other = None;
+    assert_eq!(place.resume(&sim).unwrap(), complete());
+}
+
+#[test]
+fn a_user_can_stop_a_study_and_go_on() {
+    let place = Place::new();
+    struct Stop(PathBuf, bool);
+    impl Observer for Stop {
+        fn progress(&mut self, progress: &Progress<'_>) {
+            if matches!(progress, Progress::Block { done: 4, .. }) && !std::mem::replace(&mut self.1, true) {
+                Store::read(&self.0)
+                    .unwrap()
+                    .ask(&Control { stop: true, mix: None })
+                    .unwrap();
+            }
+        }
+    }
+    let (mut sim, mut stop) = (Sim::default(), Stop(place.path.clone(), false));
+    let new = NewStudy {
+        path: place.path.clone(),
+        config: Config::parse(TEXT).unwrap(),
+        command: String::new(),
+        commit: String::new(),
+    };
+    let outcome = run(new, around(&mut sim, &mut stop)).unwrap();
+    assert_eq!(outcome, Outcome::Over(StudyState::Stopped));
+    assert_eq!(place.blocks().len(), 4);
+    assert_eq!(place.resume(&sim).unwrap(), complete());
+    assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
+}
+
+#[test]
+fn a_study_ends_when_it_is_precise() {
+    let (place, sim) = (Place::new(), Sim::default());
+    let text = TEXT.replace("sessions = 2", "sessions = 9");
+    assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::Precise));
+    assert_eq!(place.blocks().len() as u32, VERDICT_SESSIONS * PER_SESSION);
+}
+
+#[test]
+fn a_study_ends_before_its_budget_is_spent() {
+    let (place, sim) = (Place::new(), Sim::default());
+    sim.0.borrow_mut().seconds_per_block = 1.0;
+    let text = TEXT.replace("sessions = 2", "sessions = 9\nbudget = \"60s\"");
+    assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::OutOfBudget));
+    assert_eq!(place.blocks().len() as u32, 3 * PER_SESSION);
+}
+
+#[test]
+fn another_configuration_is_not_resumed() {
+    let (place, sim) = (Place::new(), Sim::with(&[(5, Fault::Interrupt)]));
+    place.run(&sim, TEXT).unwrap();
+    let other = Config::parse(&TEXT.replace("pairs = 2", "pairs = 4")).unwrap();
+    let refused = resume(&place.path, Some(&other), around(&mut sim.clone(), &mut Quiet));
+    assert!(matches!(refused, Err(RunError::ConfigDiffers)));
+}
+
+#[test]
+fn encrypting_copies_start_from_the_twin_in_clear() {
+    let (place, sim) = (Place::new(), Sim::default());
+    let text = TEXT.replace("kind = \"select-all\"", "kind = \"convert\", to = \"arm\"");
+    place.run(&sim, &text).unwrap();
+    let state = sim.0.borrow();
+    let copies = state
+        .log
+        .iter()
+        .filter(|(.., work, _)| matches!(work, Work::Convert { .. }));
+    for (arm, cipher, path, work, _) in copies {
+        assert_eq!(cipher, PLAIN);
+        let (folder, to) = match arm.as_str() {
+            "AES_256" => ("plain", "AES_256"),
+            other => (other, PLAIN),
+        };
+        assert!(path.parent().unwrap().ends_with(folder), "{}", path.display());
+        assert_eq!(*work, Work::Convert { to: to.into() });
+    }
+}
+
+#[test]
+fn an_outlook_says_what_it_assumes_and_learns() {
+    let config = Config::parse(TEXT).unwrap();
+    let blind = outlook(&config, None).unwrap();
+    assert_eq!(blind.blocks, u64::from(2 * PER_SESSION));
+    assert!(blind.noise.from.contains("assumed") && blind.smallest_effect > 0.001);
+    assert!(blind.notes[0].contains("too few"));
+    let (place, sim) = (Place::new(), Sim::default());
+    sim.0.borrow_mut().seconds_per_block = 100.0;
+    place.run(&sim, TEXT).unwrap();
+    let seen = outlook(&config, Some(&Store::read(&place.path).unwrap())).unwrap();
+    assert!(seen.noise.from.contains("second copy"), "{:?}", seen.noise);
+    assert!(seen.smallest_effect < blind.smallest_effect);
+    assert!(
+        seen.duration.as_secs() >= u64::from(2 * PER_SESSION) * 99,
+        "{:?}",
+        seen.duration
+    );
+    assert!(seen.over_budget && !blind.over_budget);
+}
+
+const CHILD: &str = "SELENITE_LAB_TEST_FOLDER";
+const CHILD_AT: &str = "SELENITE_LAB_TEST_AT";

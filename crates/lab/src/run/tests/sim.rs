@@ -1,0 +1,346 @@
+//! A world of text files: rows are lines, workers are values, time passes with blocks.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use selenite_worker::protocol::{
+    Control, Dataset, Digest, Hello, Loaded, Opened, Opening, PLAIN, PROTOCOL, Sample, Work,
+};
+use sha2::{Digest as _, Sha256};
+
+use super::super::bench::{Bench, Hands};
+use crate::arm::Arm;
+use crate::cache::{CacheError, Residence};
+use crate::config::hex;
+use crate::drive::{CrewSample, DriveError, Failure};
+use crate::engines::EnginesError;
+use crate::proof::ProofError;
+use crate::summary::{HostFacts, HostSample};
+
+/// What goes wrong at a block, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    Die,
+    Hang,
+    Refuse,
+    Alter,
+    Slept,
+    AnswerOther,
+    WriteOther,
+    Interrupt,
+    /// The run is dropped, as by a panic.
+    Cut,
+    Kill,
+}
+
+#[derive(Default)]
+pub struct State {
+    pub faults: BTreeMap<u32, Fault>,
+    pub every: Option<Fault>,
+    pub missing: Option<String>,
+    pub not_encrypted: Option<String>,
+    pub load_other: Option<String>,
+    pub unproved: Option<String>,
+    pub never_cold: bool,
+    pub free: Option<u64>,
+    pub seconds_per_block: f64,
+    pub runs: u32,
+    pub clock: f64,
+    pub pids: u32,
+    pub interrupt: Option<&'static AtomicBool>,
+    /// Of every run: arm, cipher, file, work, KiB of cache.
+    pub log: Vec<(String, String, PathBuf, Work, u32)>,
+}
+
+#[derive(Clone, Default)]
+pub struct Sim(pub Rc<RefCell<State>>);
+
+pub struct Hand {
+    state: Rc<RefCell<State>>,
+    arm: Arm,
+    hello: Hello,
+    pids: Vec<u32>,
+    open: Option<Opening>,
+    dead: bool,
+}
+
+impl Sim {
+    pub fn with(faults: &[(u32, Fault)]) -> Sim {
+        let sim = Sim::default();
+        sim.0.borrow_mut().faults = faults.iter().copied().collect();
+        sim
+    }
+}
+
+impl Bench for Sim {
+    type Crew = Hand;
+
+    fn find(&mut self, arm: &Arm) -> Result<Vec<(String, String)>, EnginesError> {
+        match self.0.borrow().missing.as_ref() == Some(&arm.engine) {
+            true => Err(EnginesError::Missing {
+                engine: arm.engine.clone(),
+                looked: vec![],
+            }),
+            false => Ok(vec![]),
+        }
+    }
+
+    fn start(&mut self, arm: &Arm, count: u32) -> Result<Hand, DriveError> {
+        let mut state = self.0.borrow_mut();
+        let first = state.pids;
+        state.pids += count;
+        let hello = Hello {
+            protocol: PROTOCOL,
+            engine: arm.engine.clone(),
+            library: format!("{} 1", arm.engine),
+            sqlite_version: "3.0".into(),
+            sqlite_source_id: String::new(),
+            ciphers: vec!["AES_256".into(), "x".into()],
+            without_aes: BTreeMap::new(),
+        };
+        let pids = (first..first + count).collect();
+        Ok(Hand {
+            state: self.0.clone(),
+            arm: arm.clone(),
+            hello,
+            pids,
+            open: None,
+            dead: false,
+        })
+    }
+
+    fn prove(
+        &mut self,
+        arm: &Arm,
+        file: &Path,
+        plain: &Path,
+        _: &Loaded,
+        _: &Opened,
+    ) -> Result<Vec<(String, String)>, ProofError> {
+        assert!(file.is_file() && plain.is_file());
+        match self.0.borrow().unproved.as_ref() == Some(&arm.name) {
+            true => Err(ProofError::NotEncrypted {
+                path: file.to_owned(),
+                found: "rows".into(),
+            }),
+            false => Ok(vec![("entropy".into(), "high".into())]),
+        }
+    }
+
+    fn evict(&mut self, database: &Path) -> Result<(), CacheError> {
+        assert!(database.is_file());
+        match self.0.borrow().never_cold {
+            true => Err(CacheError::NotEvicted {
+                path: database.to_owned(),
+                residence: Residence::default(),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    fn prefetch(&mut self, database: &Path) -> Result<(), CacheError> {
+        assert!(database.is_file());
+        Ok(())
+    }
+
+    fn free_bytes(&self, _: &Path) -> std::io::Result<u64> {
+        Ok(self.0.borrow().free.unwrap_or(u64::MAX))
+    }
+
+    fn now_s(&self) -> f64 {
+        1_700_000_000.0 + self.0.borrow().clock
+    }
+
+    fn host(&mut self, _: &Path) -> HostFacts {
+        HostFacts::default()
+    }
+
+    fn glance(&mut self, pids: &[u32]) {
+        assert!(!pids.is_empty());
+    }
+
+    fn glimpsed(&mut self, at_s: f64) -> (HostSample, Option<String>) {
+        let state = self.0.borrow();
+        let slept = state.runs > 0 && state.fault(state.runs - 1) == Some(Fault::Slept);
+        (
+            HostSample {
+                at_s,
+                ..HostSample::default()
+            },
+            slept.then(|| "the machine slept".to_owned()),
+        )
+    }
+}
+
+impl State {
+    fn fault(&self, run: u32) -> Option<Fault> {
+        self.faults.get(&run).copied().or(self.every)
+    }
+}
+
+impl Hand {
+    fn failure(&self, request: &'static str) -> Failure {
+        Failure {
+            program: "sim".into(),
+            request,
+            stderr: vec![],
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        assert!(!self.dead, "a dead worker was asked");
+        self.open.as_ref().expect("nothing is open").path.clone()
+    }
+}
+
+/// The lines of a file after its first, which names the cipher.
+fn rows(path: &Path) -> Vec<String> {
+    fs::read_to_string(path)
+        .unwrap()
+        .lines()
+        .skip(1)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn append(path: &Path, line: &str) {
+    writeln!(fs::File::options().append(true).open(path).unwrap(), "{line}").unwrap();
+}
+
+fn digest(path: &Path) -> Digest {
+    let rows = rows(path);
+    Digest {
+        digest: hex(&Sha256::digest(rows.join("\n"))),
+        rows: rows.len() as u64,
+    }
+}
+
+impl Hands for Hand {
+    fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    fn pids(&self) -> Vec<u32> {
+        self.pids.clone()
+    }
+
+    fn load(&mut self, at: &Opening, data: &Dataset, seed: u64, _: Duration) -> Result<Loaded, DriveError> {
+        assert_eq!(fs::read(&at.key_file).unwrap().len(), 32);
+        let other = self.state.borrow().load_other.as_ref() == Some(&self.arm.name);
+        fs::write(&at.path, format!("{}\n{data:?} {seed} {other}\n", at.cipher)).unwrap();
+        let digest = digest(&at.path);
+        Ok(Loaded {
+            digest: digest.digest,
+            rows: digest.rows,
+            marker: "marker".into(),
+        })
+    }
+
+    fn open(&mut self, at: &Opening, _: Duration) -> Result<Opened, DriveError> {
+        assert!(!self.dead, "a dead worker was asked");
+        let text = fs::read_to_string(&at.path).unwrap();
+        assert_eq!(text.lines().next(), Some(at.cipher.as_str()), "{}", at.path.display());
+        self.open = Some(at.clone());
+        let lies = self.state.borrow().not_encrypted.as_ref() == Some(&self.arm.name) && self.state.borrow().runs > 0;
+        let layout = BTreeMap::from([("page_size".to_owned(), at.page_size.to_string())]);
+        Ok(Opened {
+            status: BTreeMap::new(),
+            encrypted: at.cipher != PLAIN && !lies,
+            pages: 1000,
+            layout,
+        })
+    }
+
+    fn close(&mut self, _: Duration) -> Result<(), DriveError> {
+        self.path();
+        self.open = None;
+        Ok(())
+    }
+
+    fn digest(&mut self, _: Duration) -> Result<Digest, DriveError> {
+        Ok(digest(&self.path()))
+    }
+
+    fn run(
+        &mut self,
+        work: &Work,
+        seed: u64,
+        limit: Duration,
+        control: &mut dyn FnMut() -> Option<Control>,
+    ) -> Result<CrewSample, DriveError> {
+        let path = self.path();
+        let at = self.open.clone().unwrap();
+        let (run, fault, interrupt) = {
+            let mut state = self.state.borrow_mut();
+            let run = state.runs;
+            state.runs += 1;
+            state.clock += state.seconds_per_block;
+            state.log.push((
+                self.arm.name.clone(),
+                at.cipher,
+                path.clone(),
+                work.clone(),
+                at.cache_kib,
+            ));
+            (run, state.fault(run), state.interrupt)
+        };
+        let mut sample = Sample {
+            cpu_ns: 1_000_000 + seed % 1000 + u64::from(run % 7),
+            ..Sample::default()
+        };
+        sample.answer = format!("{}", rows(&path).len());
+        let writes = crate::config::cell::writes(work);
+        if writes {
+            append(&path, &format!("{seed}"));
+        }
+        match fault {
+            None | Some(Fault::Slept) => {}
+            Some(Fault::Die) => {
+                self.dead = true;
+                return Err(DriveError::Died {
+                    at: self.failure("run"),
+                    status: "signal: 9".into(),
+                });
+            }
+            Some(Fault::Hang) => {
+                self.dead = true;
+                return Err(DriveError::Hung {
+                    at: self.failure("run"),
+                    given: limit,
+                });
+            }
+            Some(Fault::Refuse) => {
+                return Err(DriveError::Refused {
+                    at: self.failure("run"),
+                    text: "no".into(),
+                });
+            }
+            Some(Fault::Alter) => sample.altered = true,
+            Some(Fault::AnswerOther) => sample.answer = "other".into(),
+            Some(Fault::WriteOther) => append(&path, "other"),
+            Some(Fault::Interrupt) => interrupt.unwrap().store(true, Ordering::Relaxed),
+            Some(Fault::Cut) => std::panic::resume_unwind(Box::new("cut")),
+            Some(Fault::Kill) => {
+                let own = rustix::process::getpid();
+                rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
+                unreachable!("killed");
+            }
+        }
+        if let Some(control) = control() {
+            sample.altered |= control.stop || control.mix.is_some();
+        }
+        Ok(CrewSample {
+            sample,
+            histograms: BTreeMap::from([("op".to_owned(), vec![1])]),
+            stagger_ns: 0,
+        })
+    }
+
+    fn end(self) {}
+}
