@@ -9,16 +9,19 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
-pub mod report;
-pub mod standing;
 pub mod cache;
+pub mod compare;
 pub mod config;
 pub mod doctor;
 pub mod drive;
 pub mod engines;
+pub mod export;
+pub mod gate;
 pub mod host;
 pub mod preset;
 pub mod proof;
+pub mod report;
 pub mod schedule;
+pub mod standing;
 pub mod store;
 pub mod summary;
