@@ -23,6 +23,7 @@ lint: lint-fmt lint-clippy lint-tidy lint-shell ## format, clippy, tidy, shellch
 
 lint-fmt: need-lint
 	cargo fmt --all --check
+	@cd peers && cargo fmt --all --check
 	@if [ -d fuzz/fuzz_targets ]; then rustfmt --check --edition 2024 fuzz/fuzz_targets/*.rs; fi
 
 lint-clippy: need-lint

@@ -84,7 +84,8 @@ in_peers() {
     settings=(LIBSQLITE3_SYS_USE_PKG_CONFIG=1 SQLITE3_NO_PKG_CONFIG=1 SQLITE3_STATIC=1
       "SQLITE3_LIB_DIR=$source" "SQLITE3_INCLUDE_DIR=$source")
   fi
-  (cd peers && env -u CARGO_TARGET_DIR "${settings[@]}" cargo "$2" --locked --package "selenite-worker-$1" "${@:3}")
+  (cd peers && env -u CARGO_TARGET_DIR "${settings[@]}" \
+    cargo "$2" --package "selenite-worker-$1" --package selenite-peer "${@:3}")
 }
 
 scripts/need.sh rust peers

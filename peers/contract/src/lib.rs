@@ -8,8 +8,8 @@ pub mod conversion;
 mod fault;
 mod folder;
 pub mod layout;
+pub mod protocol;
 pub mod sealing;
 pub mod talk;
-pub mod workload;
 
 pub use fault::Fault;

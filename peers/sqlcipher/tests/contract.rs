@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use selenite_peer_contract::{Fault, layout, sealing, workload};
+use selenite_peer_contract::{Fault, layout, protocol, sealing};
 
 const WORKER: &str = env!("CARGO_BIN_EXE_selenite-worker-sqlcipher");
 
@@ -22,8 +22,8 @@ fn another_key_is_refused() -> Result<(), Fault> {
 }
 
 #[test]
-fn all_work_is_answered_alike() -> Result<(), Fault> {
-    workload::is_answered_alike(Path::new(WORKER))
+fn the_protocol_is_kept() -> Result<(), Fault> {
+    protocol::is_kept(Path::new(WORKER))
 }
 
 #[test]
