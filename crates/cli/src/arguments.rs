@@ -1,5 +1,7 @@
 //! The arguments.
 
+pub mod lab;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -50,6 +52,9 @@ pub enum Command {
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),
+    /// Measure what encryption costs here.
+    #[command(after_help = "Example:\n  selenite lab run quick\n  selenite lab report quick.lab.db --html quick.html")]
+    Lab(lab::Lab),
     /// A worker of the lab, which speaks JSON on standard input and output.
     #[command(hide = true)]
     LabWorker,

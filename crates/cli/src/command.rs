@@ -5,6 +5,7 @@ pub mod encrypt;
 pub mod exec;
 pub mod keygen;
 pub mod keys;
+pub mod lab;
 pub mod lab_worker;
 pub mod status;
 pub mod verify;

@@ -18,6 +18,17 @@ pub enum Complaint {
         /// What to do.
         next: &'static str,
     },
+    /// The lab's error: what, what to do (nothing if that is empty), and the exit status.
+    Lab {
+        /// What happened.
+        what: String,
+        /// What to do.
+        next: String,
+        /// The exit status.
+        status: u8,
+    },
+    /// An exit status that is an answer, and was explained: no complaint at all.
+    Answer(u8),
     /// Standard output was closed by who read it: no complaint at all.
     Closed,
 }
@@ -28,6 +39,8 @@ impl Complaint {
         let (what, next, status) = match self {
             Self::Engine(error) => (error.to_string(), error.advice(), error.class().exit_status()),
             Self::Found { what, next } => (what, next.to_owned(), 5),
+            Self::Lab { what, next, status } => (what, next, status),
+            Self::Answer(status) => return ExitCode::from(status),
             Self::Closed => return ExitCode::SUCCESS,
         };
         let colored = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());

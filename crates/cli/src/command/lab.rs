@@ -1,0 +1,93 @@
+//! `selenite lab`: one file for each of its commands.
+
+mod control;
+mod doctor;
+mod init;
+mod progress;
+mod run;
+mod status;
+mod study;
+
+use selenite_lab::config::ConfigError;
+use selenite_lab::engines::Engines;
+use selenite_lab::run::RunError;
+use selenite_lab::store::StoreError;
+
+use crate::arguments::lab::LabCommand;
+use crate::complaint::Complaint;
+
+pub fn run(command: &LabCommand) -> Result<(), Complaint> {
+    match command {
+        LabCommand::Doctor(doctor) => doctor::run(doctor),
+        LabCommand::Init(init) => init::run(init),
+        LabCommand::Run(arguments) => run::new(arguments, run::Arms::AsConfigured),
+        LabCommand::Aa(arguments) => run::new(arguments, run::Arms::PlainOnly),
+        LabCommand::Resume(resume) => run::resume(resume),
+        LabCommand::Status(status) => status::run(status),
+        LabCommand::Control(control) => control::run(control),
+        _ => Ok(()),
+    }
+}
+
+fn engines() -> Result<Engines, Complaint> {
+    Engines::of_this_program().map_err(|error| Complaint::Lab {
+        what: format!("can't tell where this program is: {error}"),
+        next: String::new(),
+        status: IO,
+    })
+}
+
+impl From<ConfigError> for Complaint {
+    fn from(error: ConfigError) -> Self {
+        Self::Lab {
+            next: error.next.clone().unwrap_or_default(),
+            what: ConfigError { next: None, ..error }.to_string(),
+            status: USAGE,
+        }
+    }
+}
+
+impl From<StoreError> for Complaint {
+    fn from(error: StoreError) -> Self {
+        let status = match &error {
+            StoreError::Exists(_) | StoreError::Missing(_) | StoreError::NotAStore(_) => USAGE,
+            StoreError::Version { .. } | StoreError::Damaged { .. } => DATA,
+            StoreError::Running(_) => BUSY,
+            _ => IO,
+        };
+        Self::Lab {
+            what: error.to_string(),
+            next: error.next().to_owned(),
+            status,
+        }
+    }
+}
+
+impl From<RunError> for Complaint {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Config(error) => error.into(),
+            RunError::Store(error) => error.into(),
+            error => Self::Lab {
+                what: error.to_string(),
+                next: error.advice(),
+                status: status_of(&error),
+            },
+        }
+    }
+}
+
+fn status_of(error: &RunError) -> u8 {
+    match error {
+        RunError::Proof { .. } | RunError::NotEncrypted { .. } | RunError::RowsDiffer { .. } => DATA,
+        RunError::ConfigDiffers | RunError::Over(_) | RunError::LayoutDiffers { .. } => USAGE,
+        RunError::NoSpace { .. } | RunError::Io { .. } => IO,
+        _ => OTHER,
+    }
+}
+
+const OTHER: u8 = 1;
+const USAGE: u8 = 2;
+const DATA: u8 = 5;
+const IO: u8 = 6;
+const BUSY: u8 = 7;

@@ -1,0 +1,53 @@
+//! `selenite lab doctor`.
+
+use selenite_lab::doctor::{Check, Examination, State, contract, worst};
+use selenite_lab::drive::WorkerCommand;
+use selenite_lab::host::Source;
+
+use super::engines;
+use crate::arguments::lab::LabDoctor;
+use crate::complaint::Complaint;
+use crate::lines::Lines;
+use crate::output::print;
+
+pub fn run(arguments: &LabDoctor) -> Result<(), Complaint> {
+    let checks = match &arguments.worker {
+        Some(program) => contract(&WorkerCommand::new(program), &arguments.folder),
+        None => Examination {
+            source: Source::default(),
+            folder: arguments.folder.clone(),
+            bytes: ROOM,
+            engines: engines()?,
+        }
+        .run(),
+    };
+    let text = if arguments.json {
+        serde_json::to_string(&checks).unwrap_or_default()
+    } else {
+        lines(&checks).text()
+    };
+    print(&text)?;
+    match worst(&checks) {
+        State::Ok | State::Warn => Ok(()),
+        State::Fail => Err(Complaint::Answer(1)),
+    }
+}
+
+fn lines(checks: &[Check]) -> Lines {
+    let mut lines = Lines::default();
+    for check in checks {
+        let mark = match check.state {
+            State::Ok => "ok   ",
+            State::Warn => "note ",
+            State::Fail => "FAIL ",
+        };
+        lines.add(&check.name, format!("{mark} {}", check.finding));
+        if let Some(advice) = &check.advice {
+            lines.add("", format!("      {advice}"));
+        }
+    }
+    lines
+}
+
+/// What a study of 1 GiB takes with the arms of a preset.
+const ROOM: u64 = 8 << 30;

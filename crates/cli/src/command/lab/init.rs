@@ -1,0 +1,43 @@
+//! `selenite lab init`.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+
+use selenite_engine::EngineError;
+use selenite_lab::preset::{PRESETS, preset};
+
+use crate::arguments::lab::LabInit;
+use crate::complaint::Complaint;
+use crate::lines::Lines;
+use crate::output::print;
+
+pub fn run(arguments: &LabInit) -> Result<(), Complaint> {
+    let Some(name) = &arguments.preset else {
+        let mut lines = Lines::default();
+        for preset in PRESETS {
+            lines.add(preset.name, preset.about);
+        }
+        return Ok(print(&lines.text())?);
+    };
+    let preset = preset(name)?;
+    let path = arguments
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    let mut file = File::create_new(&path).map_err(|source| EngineError::Io {
+        verb: "make",
+        path: path.clone(),
+        source,
+    })?;
+    file.write_all(preset.text.as_bytes())
+        .map_err(|source| EngineError::Io {
+            verb: "write",
+            path: path.clone(),
+            source,
+        })?;
+    let path = path.display();
+    Ok(print(&format!(
+        "{path} is yours to change; then: selenite lab run {path} --dry-run"
+    ))?)
+}

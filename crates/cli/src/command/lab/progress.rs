@@ -1,0 +1,151 @@
+//! How far a study is. Nothing of what it found.
+
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
+use selenite_lab::run::{Observer, Progress, Quiet};
+use serde_json::json;
+
+use crate::arguments::lab::ProgressStyle;
+
+/// Somebody who shows it in that style.
+pub fn observer(style: ProgressStyle) -> Box<dyn Observer> {
+    let is_terminal = std::io::stderr().is_terminal();
+    match style {
+        ProgressStyle::None => Box::new(Quiet),
+        ProgressStyle::Json => Box::new(JsonLines),
+        ProgressStyle::Auto if is_terminal => Box::new(Bar::new()),
+        ProgressStyle::Auto | ProgressStyle::Plain => Box::new(PlainLines { cell: String::new() }),
+    }
+}
+
+/// A bar for the session under way.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
+        let template = "{prefix} [{bar:30}] {pos:>3} of {len} blocks  {msg}";
+        let style = BarStyle::with_template(template).unwrap_or_else(|_| BarStyle::default_bar());
+        bar.set_style(style.progress_chars("=> "));
+        Self(bar)
+    }
+}
+
+impl Observer for Bar {
+    fn progress(&mut self, progress: &Progress<'_>) {
+        match progress {
+            Progress::Block {
+                done,
+                total,
+                cell,
+                left,
+                ..
+            } => {
+                self.0.set_length(u64::try_from(*total).unwrap_or(u64::MAX));
+                self.0.set_position(u64::try_from(*done).unwrap_or(u64::MAX));
+                self.0.set_message(format!("{cell}{}", left_words(*left)));
+            }
+            Progress::Session { session, sessions } => {
+                self.0.set_prefix(format!("session {session} of {sessions} at most"));
+                self.0.set_position(0);
+            }
+            other => self.0.println(words(other)),
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A line for whatever is worth one; for a block only if its cell is another.
+struct PlainLines {
+    cell: String,
+}
+
+impl Observer for PlainLines {
+    fn progress(&mut self, progress: &Progress<'_>) {
+        if let Progress::Block { done, total, .. } = progress {
+            // Four lines for each session.
+            let quarter = (total / 4).max(1);
+            if !done.is_multiple_of(quarter) {
+                return;
+            }
+        }
+        let line = words(progress);
+        if line != self.cell {
+            eprintln!("{line}");
+            self.cell = line;
+        }
+    }
+}
+
+/// For programs.
+struct JsonLines;
+
+impl Observer for JsonLines {
+    fn progress(&mut self, progress: &Progress<'_>) {
+        let value = match progress {
+            Progress::Loading { arm, data } => json!({ "loading": { "arm": arm, "data": data } }),
+            Progress::Session { session, sessions } => {
+                json!({ "session": { "number": session, "at_most": sessions } })
+            }
+            Progress::Block {
+                session,
+                done,
+                total,
+                cell,
+                left,
+            } => json!({ "block": {
+                "session": session, "done": done, "total": total, "cell": cell,
+                "left_s": left.map(|left| left.as_secs()),
+            } }),
+            Progress::Void { cell, arm, why } => json!({ "void": { "cell": cell, "arm": arm, "why": why } }),
+            Progress::Precision {
+                sessions,
+                widest,
+                target,
+            } => json!({ "precision": { "sessions": sessions, "widest": widest, "target": target } }),
+            _ => return,
+        };
+        // Where standard error can't be written nobody watches.
+        let _ = writeln!(std::io::stderr(), "{value}");
+    }
+}
+
+fn words(progress: &Progress<'_>) -> String {
+    match progress {
+        Progress::Loading { arm, data } => format!("loading {data} for {arm}"),
+        Progress::Session { session, sessions } => format!("session {session} of {sessions} at most: copying twins"),
+        Progress::Block {
+            session,
+            done,
+            total,
+            left,
+            ..
+        } => format!("session {session}: {done} of {total} blocks{}", left_words(*left)),
+        Progress::Void { cell, arm, why } => format!("void: {cell} of {arm}: {why}"),
+        Progress::Precision {
+            sessions,
+            widest: Some(widest),
+            target,
+        } if sessions > &1 => format!(
+            "after {sessions} sessions effects are known to {:.1} points, {:.1} were asked for",
+            widest * 100.0,
+            target * 100.0
+        ),
+        _ => String::new(),
+    }
+}
+
+fn left_words(left: Option<Duration>) -> String {
+    match left.map(|left| left.as_secs()) {
+        None => String::new(),
+        Some(seconds) if seconds < 90 => format!(", {seconds} s left at most"),
+        Some(seconds) => format!(", {} min left at most", seconds.div_ceil(60)),
+    }
+}

@@ -1,0 +1,134 @@
+//! `selenite lab run`, `aa` and `resume`.
+
+use std::path::{Path, PathBuf};
+
+use selenite_lab::config::Config;
+use selenite_lab::run::{Around, NewStudy, Outcome, Outlook, World, outlook};
+use selenite_lab::store::Store;
+use selenite_lab::summary::StudyState;
+
+use super::{engines, progress, study};
+use crate::arguments::lab::{LabResume, LabRun};
+use crate::complaint::Complaint;
+use crate::interrupt;
+use crate::lines::{Lines, bytes, count, elapsed};
+use crate::output::print;
+
+/// Which arms.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Arms {
+    /// Those of the configuration.
+    AsConfigured,
+    /// Stock SQLite, twice.
+    PlainOnly,
+}
+
+pub fn new(arguments: &LabRun, arms: Arms) -> Result<(), Complaint> {
+    let config = study::config(arguments, arms)?;
+    let store = study::store(arguments, &config);
+    if arguments.dry_run {
+        return dry_run(&config, &store);
+    }
+    let new = NewStudy {
+        path: store.clone(),
+        config,
+        command: study::command_line(),
+        commit: env!("SELENITE_COMMIT").to_owned(),
+    };
+    let mut world = World::new(engines()?);
+    let mut observer = progress::observer(arguments.progress);
+    let interrupted = interrupt::install();
+    let around = Around {
+        bench: &mut world,
+        observer: &mut *observer,
+        interrupt: &interrupted,
+        keep: arguments.keep,
+    };
+    let outcome = selenite_lab::run::run(new, around)?;
+    drop(observer);
+    end(outcome, &store)
+}
+
+pub fn resume(arguments: &LabResume) -> Result<(), Complaint> {
+    let mut world = World::new(engines()?);
+    let mut observer = progress::observer(arguments.progress);
+    let interrupted = interrupt::install();
+    let around = Around {
+        bench: &mut world,
+        observer: &mut *observer,
+        interrupt: &interrupted,
+        keep: arguments.keep,
+    };
+    let outcome = selenite_lab::run::resume(&arguments.store, None, around)?;
+    drop(observer);
+    end(outcome, &arguments.store)
+}
+
+fn end(outcome: Outcome, store: &Path) -> Result<(), Complaint> {
+    let store = store.display();
+    let why = match outcome {
+        Outcome::Interrupted => {
+            return Err(Complaint::Lab {
+                what: "interrupted".to_owned(),
+                next: match store_is_there(&store.to_string()) {
+                    true => format!("selenite lab resume {store}"),
+                    false => String::new(),
+                },
+                status: 130,
+            });
+        }
+        Outcome::Over(StudyState::Precise) => "as precise as asked",
+        Outcome::Over(StudyState::Complete) => "all sessions are done",
+        Outcome::Over(StudyState::OutOfBudget) => "the time is used up",
+        Outcome::Over(StudyState::Stopped | StudyState::Unfinished) => "stopped",
+    };
+    Ok(print(&format!("{store}: {why}; next: selenite lab report {store}"))?)
+}
+
+fn store_is_there(store: &str) -> bool {
+    PathBuf::from(store).is_file()
+}
+
+fn dry_run(config: &Config, store: &Path) -> Result<(), Complaint> {
+    // One of the same name was run here before: its noise is this machine's.
+    let earlier = match store.is_file() {
+        true => Some(Store::read(store)?),
+        false => None,
+    };
+    let outlook = outlook(config, earlier.as_ref())?;
+    Ok(print(&lines(config, &outlook).text())?)
+}
+
+fn lines(config: &Config, outlook: &Outlook) -> Lines {
+    let mut lines = Lines::default();
+    lines.add("study", format!("{}: {}", config.study.name, config.study.title));
+    lines.add("arms", outlook.arms.join(", "));
+    lines.add("cells", outlook.cells.join(", "));
+    lines.add(
+        "plan",
+        format!(
+            "{} blocks: at most {} sessions of {} pairs of each cell",
+            count(outlook.blocks),
+            config.study.sessions,
+            config.study.pairs
+        ),
+    );
+    lines.add(
+        "time",
+        format!("about {}, {}", elapsed(outlook.duration), outlook.duration_from),
+    );
+    if outlook.over_budget {
+        lines.add("", "more than its budget: it will have fewer sessions");
+    }
+    lines.add("disk", format!("about {}", bytes(outlook.disk_bytes)));
+    lines.add(
+        "sees",
+        format!(
+            "an effect on CPU time of {:.1} % or more, in four of five studies like it",
+            outlook.smallest_effect * 100.0
+        ),
+    );
+    lines.add("noise", outlook.noise.from.clone());
+    lines.add_all("notes", outlook.notes.iter().cloned());
+    lines
+}

@@ -1,0 +1,87 @@
+//! A study as a command names it: a preset or a file, with what else was asked for.
+
+use std::path::{Path, PathBuf};
+
+use selenite_engine::EngineError;
+use selenite_lab::config::Config;
+use selenite_lab::edit::Edit;
+use selenite_lab::preset::preset;
+
+use super::run::Arms;
+use crate::arguments::lab::LabRun;
+use crate::complaint::Complaint;
+
+/// The configuration.
+pub fn config(arguments: &LabRun, arms: Arms) -> Result<Config, Complaint> {
+    let text = text(&arguments.study)?;
+    let is_changed = !(arguments.set.is_empty() && arguments.arm.is_empty() && arguments.cell.is_empty());
+    if !is_changed && arms == Arms::AsConfigured {
+        return Ok(Config::parse(&text)?);
+    }
+    // An error in the file itself is told by its own lines.
+    Config::parse(&text)?;
+    let mut edit = Edit::new(&text)?;
+    edit.keep_arms(&arguments.arm)?;
+    if arms == Arms::PlainOnly {
+        edit.drop_arms();
+    }
+    edit.keep_cells(&arguments.cell)?;
+    for assignment in &arguments.set {
+        edit.set(assignment)?;
+    }
+    Ok(Config::parse(&edit.text())?)
+}
+
+/// Where its store is made.
+pub fn store(arguments: &LabRun, config: &Config) -> PathBuf {
+    arguments
+        .store
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("{}.lab.db", config.study.name)))
+}
+
+/// The command that was given, for whoever wants a study like it.
+pub fn command_line() -> String {
+    let words = std::env::args().skip(1).map(|word| quoted(&word));
+    std::iter::once("selenite".to_owned())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=./:,%+@".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_bare) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// What looks like a path is one; anything else is a preset's name.
+fn text(study: &str) -> Result<String, Complaint> {
+    let path = Path::new(study);
+    let is_path = study.contains('/') || path.extension().is_some() || path.is_file();
+    if !is_path {
+        return Ok(preset(study)?.text.to_owned());
+    }
+    std::fs::read_to_string(path).map_err(|source| {
+        Complaint::from(EngineError::Io {
+            verb: "read",
+            path: path.to_owned(),
+            source,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_take_them_apart() {
+        assert_eq!(quoted("data.size=64MiB"), "data.size=64MiB");
+        assert_eq!(quoted("like-*"), "'like-*'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}
