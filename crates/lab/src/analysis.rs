@@ -14,6 +14,8 @@ pub mod pool;
 
 use std::fmt;
 
+use selenite_stats::median;
+
 use crate::config::{CacheState, Config, ConfigError};
 use crate::store::{ArmRow, BlockRow, CellRow, HistogramRow, SessionRow, Store, StoreError, StudyRow};
 use crate::summary::{
@@ -172,6 +174,10 @@ fn study(material: &Material) -> StudyFacts {
     let study = &material.study;
     let busy: u64 = material.blocks.iter().map(|block| block.sample.elapsed_ns).sum();
     let finished = material.finished().count();
+    let lengths = material
+        .finished()
+        .filter_map(|session| session.ended_s?.checked_sub(session.created_s));
+    let lengths: Vec<f64> = lengths.map(as_f64).collect();
     StudyFacts {
         name: study.name.clone(),
         title: material.config.study.title.clone(),
@@ -183,6 +189,7 @@ fn study(material: &Material) -> StudyFacts {
         command: study.command.clone(),
         created_s: study.created_s,
         busy_s: as_f64(busy) / 1e9,
+        session_s: median(&lengths),
         sessions: u32::try_from(finished).unwrap_or(u32::MAX),
         state: study.state,
         limit: material.config.study.limit,

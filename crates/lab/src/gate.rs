@@ -1,1 +1,300 @@
-//! gate
+//! Whether a change may pass: a question to a summary, and an answer with an exit status.
+
+use std::fmt;
+
+use selenite_stats::{Estimate, Options, SESSIONS_MIN, estimate, holm, sessions_to_clear};
+
+use crate::standing::{Flaw, flaws};
+use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The effect that is too much, as a ratio: 0.03 is 3 %.
+    pub limit: f64,
+    /// Of which metric.
+    pub metric: Metric,
+    /// Of which cells, as a pattern with `*` and `?`; none for the gating ones.
+    pub cells: Option<String>,
+    /// Of which arm; none for all that are encrypted.
+    pub arm: Option<String>,
+}
+
+/// What follows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Every interval is below the limit.
+    Within,
+    /// At least one interval is above it, after Holm over the cells of that arm.
+    Above,
+    /// Neither.
+    NotResolved {
+        /// How much longer it would take, in minutes; none if unknown.
+        minutes_more: Option<f64>,
+    },
+    /// The study can't answer, and why.
+    Invalid(Vec<String>),
+}
+
+impl Outcome {
+    /// The exit status of a gate.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Within => 0,
+            Self::Above => 10,
+            Self::NotResolved { .. } => 11,
+            Self::Invalid(_) => 12,
+        }
+    }
+}
+
+/// What was found in a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The cell.
+    pub cell: String,
+    /// The arm.
+    pub arm: String,
+    /// (arm - control) / control.
+    pub ratio: f64,
+    /// Its 95 % interval.
+    pub interval: Option<(f64, f64)>,
+    /// What follows for this cell alone.
+    pub outcome: Outcome,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// What follows.
+    pub outcome: Outcome,
+    /// Cell by cell; empty if the study can't answer.
+    pub findings: Vec<Finding>,
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            let text = crate::report::estimate(finding.ratio, finding.interval);
+            let state = match finding.outcome {
+                Outcome::Within => "within",
+                Outcome::Above => "above",
+                Outcome::NotResolved { .. } | Outcome::Invalid(_) => "not resolved",
+            };
+            writeln!(f, "{} in {}: {text}: {state}", finding.arm, finding.cell)?;
+        }
+        match &self.outcome {
+            Outcome::Within => write!(f, "within the limit"),
+            Outcome::Above => write!(f, "above the limit"),
+            Outcome::NotResolved {
+                minutes_more: Some(minutes),
+            } => {
+                write!(f, "not resolved: run {} more", crate::report::minutes(*minutes))
+            }
+            Outcome::NotResolved { minutes_more: None } => write!(f, "not resolved"),
+            Outcome::Invalid(reasons) => write!(f, "this study can't answer: {}", reasons.join("; ")),
+        }
+    }
+}
+
+/// Answers from the summary alone.
+#[must_use]
+pub fn judge(summary: &Summary, question: &Question) -> Answer {
+    let (arms, cells, mut reasons) = chosen(summary, question);
+    let relevant = |flaw: &Flaw| match flaw {
+        Flaw::NoProof(arm) => arms.contains(&arm.as_str()),
+        Flaw::FewSessions(_) => false,
+        Flaw::Empty | Flaw::Unfinished | Flaw::NoSecondCopy => true,
+    };
+    reasons.extend(
+        flaws(summary)
+            .iter()
+            .filter(|flaw| relevant(flaw))
+            .map(ToString::to_string),
+    );
+    let mut findings = Vec::new();
+    for arm in &arms {
+        let mut family = Vec::new();
+        for cell in &cells {
+            let floor = cell
+                .effects
+                .iter()
+                .any(|effect| effect.metric == question.metric && is_floor(summary, &effect.arm));
+            let found = cell
+                .effects
+                .iter()
+                .find(|effect| effect.arm == *arm && effect.metric == question.metric);
+            match found {
+                Some(effect) if floor => family.push((cell.name.as_str(), effect)),
+                Some(_) => reasons.push(format!("a second copy has no figure of it in {}", cell.name)),
+                None => reasons.push(format!("{arm} has no figure of it in {}", cell.name)),
+            }
+        }
+        findings.extend(of_arm(summary, question.limit, &family));
+    }
+    if !reasons.is_empty() {
+        reasons.dedup();
+        return Answer {
+            outcome: Outcome::Invalid(reasons),
+            findings: Vec::new(),
+        };
+    }
+    Answer {
+        outcome: together(&findings),
+        findings,
+    }
+}
+
+type Chosen<'a> = (Vec<&'a str>, Vec<&'a CellSummary>, Vec<String>);
+
+fn chosen<'a>(summary: &'a Summary, question: &Question) -> Chosen<'a> {
+    let mut reasons = Vec::new();
+    if !(question.limit.is_finite() && question.limit > -1.0) {
+        reasons.push("the limit is no ratio".to_owned());
+    }
+    let encrypted = summary.arms.iter().filter(|arm| arm.role == ArmRole::Encrypted);
+    let asked = |name: &str| question.arm.as_deref().is_none_or(|arm| arm == name);
+    let arms: Vec<&str> = encrypted
+        .map(|arm| arm.name.as_str())
+        .filter(|name| asked(name))
+        .collect();
+    if arms.is_empty() {
+        reasons.push(match &question.arm {
+            Some(arm) => format!("it has no encrypted arm `{arm}`"),
+            None => "it has no encrypted arm".to_owned(),
+        });
+    }
+    let cells: Vec<&CellSummary> = match &question.cells {
+        Some(pattern) => summary
+            .cells
+            .iter()
+            .filter(|cell| matches(pattern, &cell.name))
+            .collect(),
+        None => summary.cells.iter().filter(|cell| cell.gating).collect(),
+    };
+    if cells.is_empty() {
+        reasons.push(match &question.cells {
+            Some(pattern) => format!("it has no cell `{pattern}`"),
+            None => "it has no gating cell".to_owned(),
+        });
+    }
+    (arms, cells, reasons)
+}
+
+fn is_floor(summary: &Summary, arm: &str) -> bool {
+    summary
+        .arms
+        .iter()
+        .any(|facts| facts.name == arm && facts.role == ArmRole::Floor)
+}
+
+fn of_arm(summary: &Summary, limit: f64, family: &[(&str, &Effect)]) -> Vec<Finding> {
+    let bound = limit.ln_1p();
+    let estimates: Vec<Option<Estimate>> = family.iter().map(|(_, effect)| again(effect)).collect();
+    let p_values: Vec<f64> = estimates
+        .iter()
+        .map(|found| found.and_then(|found| found.p_value(bound)).unwrap_or(1.0))
+        .collect();
+    let findings = family
+        .iter()
+        .zip(estimates)
+        .zip(holm(&p_values))
+        .map(|(((cell, effect), found), p)| {
+            let open = || Outcome::NotResolved {
+                minutes_more: found.and_then(|found| minutes(summary, effect, &found, bound)),
+            };
+            Finding {
+                cell: (*cell).to_owned(),
+                arm: effect.arm.clone(),
+                ratio: effect.ratio,
+                interval: effect.interval,
+                outcome: match effect.interval {
+                    _ if effect.sessions < SESSIONS_MIN || summary.study.sessions < SESSIONS_MIN => open(),
+                    Some((_, high)) if high < limit => Outcome::Within,
+                    Some((low, _)) if low > limit && p <= 0.05 => Outcome::Above,
+                    Some(_) | None => open(),
+                },
+            }
+        });
+    findings.collect()
+}
+
+/// The estimate that an effect was made of, from its sessions.
+fn again(effect: &Effect) -> Option<Estimate> {
+    let sessions: Vec<Vec<f64>> = effect.by_session.iter().map(|(_, ratio)| vec![ratio.ln_1p()]).collect();
+    estimate(
+        &sessions,
+        &Options {
+            replicates: 0,
+            ..Options::default()
+        },
+    )
+}
+
+fn minutes(summary: &Summary, effect: &Effect, found: &Estimate, bound: f64) -> Option<f64> {
+    let needed = sessions_to_clear(bound, found, 1, 0.95, 0.8)?
+        .max(SESSIONS_MIN)
+        .max(effect.sessions + 1);
+    Some(f64::from(needed - effect.sessions) * summary.study.session_s? / 60.0)
+}
+
+fn together(findings: &[Finding]) -> Outcome {
+    let mut minutes = Some(0.0f64);
+    let mut open = false;
+    for finding in findings {
+        match &finding.outcome {
+            Outcome::Within => {}
+            Outcome::NotResolved { minutes_more } => {
+                open = true;
+                minutes = minutes.zip(*minutes_more).map(|(a, b)| a.max(b));
+            }
+            Outcome::Above | Outcome::Invalid(_) => return finding.outcome.clone(),
+        }
+    }
+    if open {
+        Outcome::NotResolved { minutes_more: minutes }
+    } else {
+        Outcome::Within
+    }
+}
+
+/// Whether a name is as a pattern says: `*` is any letters, `?` is one.
+fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(letter) if *letter == '?' || Some(letter) == name.get(n) => {
+                p += 1;
+                n += 1;
+            }
+            Some(_) | None => {
+                let Some((at, from)) = star else { return false };
+                star = Some((at, from + 1));
+                p = at + 1;
+                n = from + 1;
+            }
+        }
+    }
+    pattern
+        .get(p..)
+        .is_some_and(|rest| rest.iter().all(|letter| *letter == '*'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_have_stars_and_question_marks() {
+        assert!(matches("*", "") && matches("hummer/*", "hummer/4-3-3") && matches("*-c?ld", "like-cold"));
+        assert!(matches("a*b*c", "aXbYbc") && matches("like", "like"));
+        assert!(!matches("hummer/*", "like") && !matches("?", "") && !matches("a*b", "ac") && !matches("", "a"));
+    }
+}

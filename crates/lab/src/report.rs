@@ -7,7 +7,12 @@
 pub mod csv;
 pub mod html;
 pub mod json;
+pub mod markdown;
 mod number;
 mod scale;
 mod sentence;
 mod svg;
+pub mod terminal;
+
+pub(crate) use number::{estimate, minutes};
+pub(crate) use sentence::metric;

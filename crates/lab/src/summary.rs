@@ -55,6 +55,8 @@ pub struct StudyFacts {
     pub created_s: u64,
     /// How long its blocks took altogether.
     pub busy_s: f64,
+    /// How long a session takes, copies and all, median of those that were finished; seconds.
+    pub session_s: Option<f64>,
     /// Sessions that were finished.
     pub sessions: u32,
     /// Why it ended, or that it has not.

@@ -1,5 +1,8 @@
 //! Tables for other programs, as RFC 4180 has them but for the line ends, which are newlines.
 
+use std::collections::BTreeMap;
+
+use crate::analysis::Material;
 use crate::summary::{Effect, Summary};
 
 /// One row for each effect: ratios are (arm - control) / control.
@@ -112,6 +115,72 @@ pub fn host(summary: &Summary) -> String {
     }
     rows.text
 }
+
+/// One row for each block that ran, also those that do not count; counters are differences over the block.
+pub fn blocks(material: &Material) -> String {
+    let head = ["block", "session", "cell", "pair", "arm", "began_s", "void"];
+    let mut rows = Rows::new(&[&head[..], &COUNTERS[..]].concat().join(","));
+    let arms: BTreeMap<i64, &str> = material
+        .arms
+        .iter()
+        .map(|arm| (arm.id, arm.facts.name.as_str()))
+        .collect();
+    let cells: BTreeMap<i64, &str> = material
+        .cells
+        .iter()
+        .map(|row| (row.id, row.cell.name.as_str()))
+        .collect();
+    for block in &material.blocks {
+        let named = |names: &BTreeMap<i64, &str>, id: i64| names.get(&id).copied().unwrap_or_default().to_owned();
+        let mut fields = vec![
+            block.id.to_string(),
+            block.session.to_string(),
+            named(&cells, block.cell),
+        ];
+        fields.extend([
+            (block.pair + 1).to_string(),
+            named(&arms, block.arm),
+            number(block.began_s),
+        ]);
+        fields.push(block.void.clone().unwrap_or_default());
+        let sample = serde_json::to_value(&block.sample).unwrap_or_default();
+        fields.extend(COUNTERS.iter().map(|name| match sample.get(name) {
+            Some(serde_json::Value::Number(value)) => value.to_string(),
+            Some(serde_json::Value::Bool(value)) => value.to_string(),
+            Some(_) | None => String::new(),
+        }));
+        rows.push(&fields);
+    }
+    rows.text
+}
+
+/// Of the protocol's `Sample`, by its names.
+const COUNTERS: [&str; 24] = [
+    "elapsed_ns",
+    "cpu_ns",
+    "user_ns",
+    "system_ns",
+    "instructions",
+    "switches_voluntary",
+    "switches_involuntary",
+    "faults_minor",
+    "faults_major",
+    "read_calls",
+    "write_calls",
+    "read_chars",
+    "write_chars",
+    "read_bytes",
+    "write_bytes",
+    "pages_read",
+    "pages_written",
+    "checkpoint_ns",
+    "checkpoint_cpu_ns",
+    "operations",
+    "retries",
+    "pages",
+    "altered",
+    "began_ns",
+];
 
 /// Lines of a table.
 pub(crate) struct Rows {

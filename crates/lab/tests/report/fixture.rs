@@ -106,6 +106,7 @@ impl Fixture {
             command: "selenite lab run scan-like-eq.toml".into(),
             created_s: 1_795_260_000,
             busy_s: f64::from(self.sessions) * 412.0,
+            session_s: Some(430.0),
             sessions: self.sessions,
             state: self.state,
             limit: 0.03,

@@ -194,7 +194,7 @@ fn axes(panels: &[Panel], top: bool) -> String {
 }
 
 fn ticks(panel: &Panel) -> Vec<f64> {
-    panel.scale.ticks(0.1, &[0.0, panel.limit.unwrap_or(0.0)])
+    panel.scale.ticks(0.12, &[0.0, panel.limit.unwrap_or(0.0)])
 }
 
 const HEIGHT: f64 = 22.0;

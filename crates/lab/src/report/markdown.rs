@@ -1,0 +1,186 @@
+//! Summaries for a document.
+
+use std::fmt::Write;
+
+use selenite_engine::utc;
+
+use super::{number, sentence};
+use crate::standing::flaws;
+use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
+
+/// One or several studies, one after the other, under headings of the second level.
+pub fn render(summaries: &[&Summary]) -> String {
+    let parts: Vec<String> = summaries.iter().map(|summary| study(summary)).collect();
+    parts.join("\n")
+}
+
+fn study(summary: &Summary) -> String {
+    let mut out = format!("## {}\n\n", plain(&summary.study.title));
+    out.push_str(&facts(summary));
+    let flaws = flaws(summary);
+    if !flaws.is_empty() {
+        let _ = write!(out, "**Not conclusive.** {}\n\n", plain(&sentence::no_verdict(&flaws)));
+    }
+    for overall in &summary.overall {
+        let words = if flaws.is_empty() {
+            sentence::overall(summary, overall)
+        } else {
+            format!("So far {}", sentence::figures(summary, overall))
+        };
+        let _ = writeln!(out, "- {}.", plain(&words));
+    }
+    out.push('\n');
+    for cell in &summary.cells {
+        out.push_str(&cell_table(summary, cell));
+    }
+    out.push_str(&page_costs(summary));
+    out.push_str("What this does not cover:\n\n");
+    for limit in summary.host.warnings.iter().chain(&summary.limits) {
+        let _ = writeln!(out, "- {}", plain(limit));
+    }
+    let _ = write!(out, "\n{} {}\n", sentence::METHOD, sentence::HOLM);
+    out
+}
+
+fn facts(summary: &Summary) -> String {
+    let study = &summary.study;
+    let machine: Vec<&str> = summary.host.facts.iter().map(|(_, value)| value.as_str()).collect();
+    let commit = if study.commit.is_empty() {
+        "unknown"
+    } else {
+        &study.commit
+    };
+    let began = utc(study.created_s);
+    let ended = sentence::ending(study.state);
+    let facts = [
+        ("Machine", plain(&machine.join("; "))),
+        ("Began", format!("{began}; {} sessions; {ended}", study.sessions)),
+        (
+            "Commit",
+            format!("{}, version {}", plain(commit), plain(&study.lab_version)),
+        ),
+        ("Command", code(&study.command)),
+        ("Seed", study.seed.to_string()),
+        ("Configuration", format!("SHA-256 {}", plain(&study.config_sha256))),
+    ];
+    let lines: Vec<String> = facts.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    format!("{}\n\n", lines.join("  \n"))
+}
+
+fn cell_table(summary: &Summary, cell: &CellSummary) -> String {
+    let mut rows = Vec::new();
+    for metric in [Metric::Instructions, Metric::Cpu, Metric::Elapsed, Metric::Checkpoint] {
+        for arm in summary.arms.iter().filter(|arm| arm.role != ArmRole::Plain) {
+            let Some(effect) = sentence::effect_in(cell, &arm.name, metric) else {
+                continue;
+            };
+            let level = |arm: &str| {
+                cell.levels
+                    .get(arm)
+                    .and_then(|level| level.metrics.get(&metric))
+                    .copied()
+            };
+            let text = |arm: &str| {
+                level(arm)
+                    .map(|value| sentence::value(metric, value))
+                    .unwrap_or_default()
+            };
+            let judged = arm.role == ArmRole::Encrypted && flaws(summary).is_empty();
+            let verdict = if judged { sentence::state(effect.verdict) } else { "" };
+            rows.push(vec![
+                sentence::metric(metric).to_owned(),
+                effect.arm.clone(),
+                text(&effect.arm),
+                text(&effect.control),
+                number::percent(effect.ratio),
+                effect.interval.map(number::interval).unwrap_or_default(),
+                effect.floor.map(number::interval).unwrap_or_default(),
+                verdict.to_owned(),
+            ]);
+        }
+    }
+    let note = if cell.gating { "" } else { " (exploratory)" };
+    let head = [
+        "",
+        "arm",
+        "encrypted",
+        "in clear",
+        "ratio",
+        "95 %",
+        "second copy",
+        "verdict",
+    ];
+    format!("### {}{note}\n\n{}\n", plain(&cell.label), table(&head, &rows))
+}
+
+fn page_costs(summary: &Summary) -> String {
+    let mut rows = Vec::new();
+    for arm in sentence::encrypted(summary) {
+        for cell in &summary.cells {
+            let Some(Effect {
+                per_page_ns: Some((center, low, high)),
+                ..
+            }) = sentence::effect_in(cell, arm, Metric::Cpu)
+            else {
+                continue;
+            };
+            let [center, low, high] = [*center, *low, *high].map(number::microseconds);
+            rows.push(vec![
+                arm.to_owned(),
+                cell.label.clone(),
+                format!("{center} us"),
+                format!("[{low}, {high}]"),
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!(
+        "### CPU time for each page read or written\n\n{}\n",
+        table(&["arm", "cell", "a page", "95 %"], &rows)
+    )
+}
+
+fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let mut out = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
+    for row in rows {
+        let fields: Vec<String> = row.iter().map(|field| plain(field)).collect();
+        let _ = writeln!(out, "| {} |", fields.join(" | "));
+    }
+    out
+}
+
+/// Text that Markdown takes for text.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let letters: Vec<char> = text.chars().collect();
+    for (index, &letter) in letters.iter().enumerate() {
+        let inside = |at: Option<&char>| at.is_some_and(|letter| letter.is_alphanumeric());
+        let before = index.checked_sub(1).and_then(|index| letters.get(index));
+        let within_word = letter == '_' && inside(before) && inside(letters.get(index + 1));
+        match letter {
+            '\n' | '\r' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '_' if within_word => out.push('_'),
+            '\\' | '`' | '*' | '_' | '|' | '#' => out.extend(['\\', letter]),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('`', "'").replace(['\n', '\r'], " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_names() {
+        assert_eq!(plain("AES_256 | <b> *x* _y"), "AES_256 \\| &lt;b> \\*x\\* \\_y");
+        assert_eq!(code("a`b\nc"), "`a'b c`");
+    }
+}
