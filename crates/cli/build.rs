@@ -5,7 +5,11 @@ use std::process::Command;
 fn main() {
     let commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_default();
     let is_changed = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|text| !text.is_empty());
-    let mark = if is_changed && !commit.is_empty() { "+changes" } else { "" };
+    let mark = if is_changed && !commit.is_empty() {
+        "+changes"
+    } else {
+        ""
+    };
     println!("cargo::rustc-env=SELENITE_COMMIT={commit}{mark}");
     println!("cargo::rerun-if-changed=build.rs");
     // Every commit and checkout adds a line to it.

@@ -14,5 +14,6 @@ mod sentence;
 mod svg;
 pub mod terminal;
 
-pub(crate) use number::{estimate, minutes};
+pub(crate) use number::minutes;
+pub use number::{estimate, percent};
 pub(crate) use sentence::metric;

@@ -174,7 +174,7 @@ pub struct Level {
     pub blocks: u32,
     /// By metric: CPU and elapsed in nanoseconds, the others in their own units.
     pub metrics: BTreeMap<Metric, f64>,
-    /// Pages that SQLite read and wrote.
+    /// Pages that were read and written: as SQLite counts them, or by the bytes that went to and from the system.
     pub pages: f64,
     /// Operations.
     pub operations: f64,
@@ -229,7 +229,7 @@ pub struct Effect {
     pub floor: Option<(f64, f64)>,
     /// arm - control, median, in the metric's unit.
     pub difference: f64,
-    /// The same for each page that SQLite read or wrote, in nanoseconds, with its interval; none where no page was.
+    /// The same for each page that the control read or wrote, in nanoseconds, with its interval; none where too few were.
     pub per_page_ns: Option<(f64, f64, f64)>,
     /// The same for each operation, in nanoseconds.
     pub per_operation_ns: Option<(f64, f64, f64)>,

@@ -20,8 +20,10 @@ pub enum LabCommand {
     #[command(after_help = "Example:\n  selenite lab init scan-like-eq --output mine.toml")]
     Init(LabInit),
     /// Run a study: a preset by its name, or a configuration file.
-    #[command(after_help = "Example:\n  selenite lab run quick\n  selenite lab run mine.toml --dry-run\n\n\
-        Every block is kept as it ends. After a kill or Ctrl-C: selenite lab resume STORE")]
+    #[command(
+        after_help = "Example:\n  selenite lab run quick\n  selenite lab run mine.toml --dry-run\n\n\
+        Every block is kept as it ends. After a kill or Ctrl-C: selenite lab resume STORE"
+    )]
     Run(LabRun),
     /// Go on with a study that was cut off.
     #[command(after_help = "Example:\n  selenite lab resume quick.lab.db")]
@@ -188,9 +190,9 @@ pub struct LabGate {
     /// Which cells [default: those that the configuration calls gating].
     #[arg(long, value_name = "PATTERN")]
     pub cells: Option<String>,
-    /// Which arms [default: all that are encrypted]. May be given several times.
+    /// Which arm [default: all that are encrypted].
     #[arg(long, value_name = "NAME")]
-    pub arm: Vec<String>,
+    pub arm: Option<String>,
 }
 
 /// How progress is shown.

@@ -1,17 +1,27 @@
 //! `selenite lab`: one file for each of its commands.
 
+mod compare;
 mod control;
 mod doctor;
+mod export;
+mod gate;
 mod init;
 mod progress;
+mod report;
 mod run;
 mod status;
 mod study;
 
+use std::path::Path;
+
+use selenite_engine::EngineError;
+use selenite_lab::analysis::{AnalysisError, Material};
 use selenite_lab::config::ConfigError;
 use selenite_lab::engines::Engines;
+use selenite_lab::report::json;
 use selenite_lab::run::RunError;
-use selenite_lab::store::StoreError;
+use selenite_lab::store::{Store, StoreError};
+use selenite_lab::summary::Summary;
 
 use crate::arguments::lab::LabCommand;
 use crate::complaint::Complaint;
@@ -25,7 +35,10 @@ pub fn run(command: &LabCommand) -> Result<(), Complaint> {
         LabCommand::Resume(resume) => run::resume(resume),
         LabCommand::Status(status) => status::run(status),
         LabCommand::Control(control) => control::run(control),
-        _ => Ok(()),
+        LabCommand::Report(report) => report::run(report),
+        LabCommand::Compare(compare) => compare::run(compare),
+        LabCommand::Export(export) => export::run(export),
+        LabCommand::Gate(gate) => gate::run(gate),
     }
 }
 
@@ -35,6 +48,50 @@ fn engines() -> Result<Engines, Complaint> {
         next: String::new(),
         status: IO,
     })
+}
+
+/// What a study found: of its store, or of the JSON that was made of one.
+fn summary(path: &Path) -> Result<Summary, Complaint> {
+    if path.extension().is_some_and(|extension| extension == "json") {
+        let text = std::fs::read_to_string(path).map_err(|source| {
+            Complaint::from(EngineError::Io {
+                verb: "read",
+                path: path.to_owned(),
+                source,
+            })
+        })?;
+        return json::parse(&text).map_err(|error| data(format!("{}: {error}", path.display())));
+    }
+    Ok(selenite_lab::analysis::summarise(&material(path)?)?)
+}
+
+fn material(path: &Path) -> Result<Material, Complaint> {
+    Ok(Material::read(&Store::read(path)?)?)
+}
+
+fn data(what: String) -> Complaint {
+    Complaint::Lab {
+        what,
+        next: String::new(),
+        status: DATA,
+    }
+}
+
+fn usage(what: String, next: &str) -> Complaint {
+    Complaint::Lab {
+        what,
+        next: next.to_owned(),
+        status: USAGE,
+    }
+}
+
+impl From<AnalysisError> for Complaint {
+    fn from(error: AnalysisError) -> Self {
+        match error {
+            AnalysisError::Store(error) => error.into(),
+            error => data(error.to_string()),
+        }
+    }
 }
 
 impl From<ConfigError> for Complaint {

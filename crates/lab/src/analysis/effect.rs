@@ -6,7 +6,7 @@ use selenite_stats::{
     Estimate, Interval, Options, estimate, holm, median, outliers, session_estimates, sessions_to_clear, verdict,
 };
 
-use super::pair::{Pair, Pairs};
+use super::pair::{Pair, Pairs, pages};
 use super::{Material, as_f64};
 use crate::summary::{ArmFacts, ArmRole, CellSummary, Effect, Metric, Verdict};
 
@@ -14,6 +14,7 @@ use crate::summary::{ArmFacts, ArmRole, CellSummary, Effect, Metric, Verdict};
 pub struct Terms {
     limit: f64,
     seed: u64,
+    page_size: u32,
     pairs: u32,
     minutes_per_session: Option<f64>,
     floor: Option<String>,
@@ -30,6 +31,7 @@ impl Terms {
         Self {
             limit: material.config.study.limit.ln_1p(),
             seed: material.study.seed,
+            page_size: material.config.layout.page_size,
             pairs: material.config.study.pairs,
             minutes_per_session: median(&lengths).map(|seconds| seconds / 60.0),
             floor: floor.map(|arm| arm.facts.name.clone()),
@@ -100,7 +102,8 @@ fn effect(
     let logs: Vec<f64> = pairs.iter().filter_map(|pair| pair.log(metric)).collect();
     let differences: Vec<f64> = pairs.iter().filter_map(|pair| pair.difference(metric)).collect();
     let timed = matches!(metric, Metric::Cpu | Metric::Elapsed);
-    let pages = |pair: &Pair<'_>| pair.arm.pages_read.saturating_add(pair.arm.pages_written);
+    // Of the control: what reads ahead, or keeps pages, moves other numbers for the same work.
+    let pages = |pair: &Pair<'_>| pages(pair.control, terms.page_size);
     let each = |count: &dyn Fn(&Pair<'_>) -> u64, least: u64| {
         let costs = by_session(pairs, |pair| {
             let count = count(pair);

@@ -6,7 +6,7 @@ use selenite_stats::median;
 use selenite_worker::protocol::Sample;
 
 use super::effect::METRICS;
-use super::pair::value;
+use super::pair::{pages, value};
 use super::{Material, as_f64};
 use crate::store::CellRow;
 use crate::summary::Level;
@@ -37,7 +37,8 @@ pub fn levels(material: &Material, cell: &CellRow) -> BTreeMap<String, Level> {
             .into_iter()
             .filter_map(|metric| Some((metric, middle(&|sample| value(sample, metric))?)));
         let blocks: usize = sessions.values().map(Vec::len).sum();
-        let pages = |sample: &Sample| Some(as_f64(sample.pages_read.saturating_add(sample.pages_written)));
+        let page_size = material.config.layout.page_size;
+        let pages = |sample: &Sample| Some(as_f64(pages(sample, page_size)));
         let level = Level {
             blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
             metrics: metrics.collect(),

@@ -18,6 +18,15 @@ pub struct Pairs<'a> {
     pub warm_up: WarmUp,
 }
 
+/// Pages that a block moved: as SQLite counted them; where that can't be had, as many as the bytes that it asked of the
+/// system and gave to it.
+pub fn pages(sample: &Sample, page_size: u32) -> u64 {
+    match sample.pages_read.saturating_add(sample.pages_written) {
+        0 => sample.read_chars.saturating_add(sample.write_chars) / u64::from(page_size.max(1)),
+        counted => counted,
+    }
+}
+
 /// Two blocks.
 #[derive(Clone, Copy)]
 pub struct Pair<'a> {

@@ -15,7 +15,9 @@ pub fn run(arguments: &LabStatus) -> Result<(), Complaint> {
     let study = store.study()?;
     let (arms, cells, plan, blocks) = (store.arms()?, store.cells()?, store.schedule()?, store.blocks()?);
     let sessions = store.sessions()?;
-    let whole = sessions.iter().filter(|session| session.ended_s.is_some() && session.void.is_none());
+    let whole = sessions
+        .iter()
+        .filter(|session| session.ended_s.is_some() && session.void.is_none());
     let (done, void) = (
         plan.iter().filter(|row| row.block.is_some()).count(),
         blocks.iter().filter(|block| block.void.is_some()).count(),
@@ -43,10 +45,31 @@ pub fn run(arguments: &LabStatus) -> Result<(), Complaint> {
     lines.add("study", format!("{}, begun {}", study.name, utc(study.created_s)));
     lines.add("state", state);
     lines.add("seed", study.seed.to_string());
-    lines.add("arms", arms.iter().map(|arm| arm.facts.name.as_str()).collect::<Vec<_>>().join(", "));
-    lines.add("cells", cells.iter().map(|cell| cell.cell.name.as_str()).collect::<Vec<_>>().join(", "));
+    lines.add(
+        "arms",
+        arms.iter()
+            .map(|arm| arm.facts.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+    );
+    lines.add(
+        "cells",
+        cells
+            .iter()
+            .map(|cell| cell.cell.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+    );
     lines.add("sessions", format!("{} whole", count_of(whole)));
-    lines.add("blocks", format!("{} of {}, {} void", count_of(done), count_of(plan.len()), count_of(void)));
+    lines.add(
+        "blocks",
+        format!(
+            "{} of {}, {} void",
+            count_of(done),
+            count_of(plan.len()),
+            count_of(void)
+        ),
+    );
     lines.add_all("events", store.events()?.into_iter().map(|event| event.text));
     Ok(print(&lines.text())?)
 }

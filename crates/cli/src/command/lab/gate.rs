@@ -1,0 +1,37 @@
+//! `selenite lab gate`.
+
+use selenite_lab::config::quantity::Percent;
+use selenite_lab::gate::{Question, judge};
+use selenite_lab::summary::Metric;
+
+use super::{summary, usage};
+use crate::arguments::lab::LabGate;
+use crate::complaint::Complaint;
+use crate::output::print;
+
+pub fn run(arguments: &LabGate) -> Result<(), Complaint> {
+    let limit = Percent::parse(&arguments.fail_above).ok_or_else(|| {
+        usage(
+            format!("`{}` is no percentage", arguments.fail_above),
+            "give one such as 3%",
+        )
+    })?;
+    let question = Question {
+        limit: limit.0,
+        metric: metric(&arguments.metric)?,
+        cells: arguments.cells.clone(),
+        arm: arguments.arm.clone(),
+    };
+    let answer = judge(&summary(&arguments.store)?, &question);
+    print(&answer.to_string())?;
+    match answer.outcome.exit_code() {
+        0 => Ok(()),
+        code => Err(Complaint::Answer(code)),
+    }
+}
+
+/// A metric as JSON has it.
+fn metric(name: &str) -> Result<Metric, Complaint> {
+    serde_json::from_value(serde_json::Value::String(name.to_owned()))
+        .map_err(|_| usage(format!("`{name}` is no metric"), "see selenite lab gate --help"))
+}

@@ -1,0 +1,93 @@
+//! `selenite lab report`.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use selenite_engine::EngineError;
+use selenite_lab::report::terminal::{self, Look};
+use selenite_lab::report::{html, json, markdown};
+use selenite_lab::summary::Summary;
+
+use super::{export, summary, usage};
+use crate::arguments::lab::LabReport;
+use crate::complaint::Complaint;
+use crate::output::print;
+
+pub fn run(arguments: &LabReport) -> Result<(), Complaint> {
+    let summaries = arguments
+        .stores
+        .iter()
+        .map(|store| summary(store))
+        .collect::<Result<Vec<_>, _>>()?;
+    let one = || match summaries.as_slice() {
+        [summary] => Ok(summary),
+        _ => Err(usage(
+            "only Markdown and the terminal show several studies at once".to_owned(),
+            "give one store",
+        )),
+    };
+    let mut is_written = false;
+    if let Some(path) = &arguments.html {
+        write(path, &html::render(one()?))?;
+        is_written = true;
+    }
+    if let Some(path) = &arguments.json {
+        let text = json::render(one()?).map_err(|error| super::data(error.to_string()))?;
+        write(path, &text)?;
+        is_written = true;
+    }
+    if let Some(path) = &arguments.md {
+        write(path, &markdown::render(&summaries.iter().collect::<Vec<_>>()))?;
+        is_written = true;
+    }
+    if let (Some(folder), [store]) = (&arguments.csv, arguments.stores.as_slice()) {
+        export::write(store, folder)?;
+        is_written = true;
+    } else if arguments.csv.is_some() {
+        one()?;
+    }
+    if is_written {
+        return Ok(());
+    }
+    show(&summaries, arguments.ascii)
+}
+
+fn show(summaries: &[Summary], ascii: bool) -> Result<(), Complaint> {
+    let is_terminal = std::io::stdout().is_terminal();
+    let look = Look {
+        width: width(),
+        unicode: !ascii && speaks_unicode(),
+        color: is_terminal && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+    };
+    let texts: Vec<String> = summaries
+        .iter()
+        .map(|summary| terminal::render(summary, look))
+        .collect();
+    Ok(print(&texts.join("\n"))?)
+}
+
+/// Columns of the terminal, or as many as a page of text has.
+fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout());
+    size.map_or(PAGE, |size| usize::from(size.ws_col)).clamp(60, 120)
+}
+
+fn speaks_unicode() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    locale.is_some_and(|locale| locale.to_ascii_lowercase().replace('-', "").contains("utf8"))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Complaint> {
+    std::fs::write(path, text).map_err(|source| {
+        EngineError::Io {
+            verb: "write",
+            path: path.to_owned(),
+            source,
+        }
+        .into()
+    })
+}
+
+const PAGE: usize = 100;
