@@ -5,7 +5,7 @@
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
-	fuzz soak bench need need-rust need-python need-lint clean
+	fuzz soak bench peers peers-test need need-rust need-python need-lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -45,6 +45,12 @@ soak: need ## run the tests that take long
 
 bench: need-python build ## compare each suite with stock SQLite
 	@/usr/bin/python3 bench/bench.py
+
+peers: ## build workers with SQLCipher and SQLite3 Multiple Ciphers, for the lab
+	@scripts/peers.sh
+
+peers-test:
+	@scripts/peers.sh --test
 
 need:
 	@scripts/need.sh rust tests

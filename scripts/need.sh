@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what the given work needs and installs what is missing. Quick when nothing is.
-# usage: scripts/need.sh [rust] [python] [tests] [lint]
+# usage: scripts/need.sh [rust] [python] [tests] [lint] [peers]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -57,6 +57,12 @@ need_lint() {
   cargo clippy --version >/dev/null 2>&1 || fail 'clippy is missing: rustup component add clippy'
 }
 
+# OpenSSL is SQLCipher's; curl fetches the source of the other.
+need_peers() {
+  need_command curl curl ca-certificates
+  printf '#include <openssl/evp.h>\n' | cc -E -xc - >/dev/null 2>&1 || packages+=(libssl-dev)
+}
+
 install_packages() {
   ((${#packages[@]})) || return 0
   local how="apt-get install ${packages[*]}" as_root=()
@@ -108,7 +114,8 @@ for group in "$@"; do
     python) need_python ;;
     tests) need_tests ;;
     lint) need_lint ;;
-    *) fail "unknown: $group (rust, python, tests and lint are known)" ;;
+    peers) need_peers ;;
+    *) fail "unknown: $group (rust, python, tests, lint and peers are known)" ;;
   esac
 done
 install_packages

@@ -3,6 +3,207 @@
 //! A1. A pair counts only if both its blocks do; why a block does not was decided without looking at what it took.
 //! A2. Sessions are what counts: every interval is across sessions.
 //! A3. Percentiles come from merged histograms; none is ever a mean of others.
+//! A4. Where a counter was zero or missing there is no ratio: neither infinity nor one of what is left.
 
+mod coverage;
+mod effect;
+mod latency;
+mod level;
+mod pair;
 pub mod pool;
-pub mod student;
+
+use std::fmt;
+
+use crate::config::{CacheState, Config, ConfigError};
+use crate::store::{ArmRow, BlockRow, CellRow, HistogramRow, SessionRow, Store, StoreError, StudyRow};
+use crate::summary::{
+    ArmFacts, ArmRole, CellSummary, Event, Evidence, Metric, Overall, SUMMARY_SCHEMA, StudyFacts, Summary,
+};
+use effect::Terms;
+use pair::Pairs;
+
+/// Everything that a store holds and that is analysed.
+#[derive(Clone, Debug)]
+pub struct Material {
+    /// The study.
+    pub study: StudyRow,
+    /// Its configuration.
+    pub config: Config,
+    /// Its arms.
+    pub arms: Vec<ArmRow>,
+    /// Its cells.
+    pub cells: Vec<CellRow>,
+    /// Its sessions.
+    pub sessions: Vec<SessionRow>,
+    /// All blocks that ran.
+    pub blocks: Vec<BlockRow>,
+    /// Latencies of the blocks that count.
+    pub histograms: Vec<HistogramRow>,
+    /// What happened besides.
+    pub events: Vec<Event>,
+}
+
+/// Why a store could not be analysed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AnalysisError {
+    /// It could not be read.
+    Store(StoreError),
+    /// The configuration in it makes no sense to this version.
+    Config(ConfigError),
+    /// A histogram in it can't be decoded: of this operation.
+    Histogram(String),
+}
+
+impl fmt::Display for AnalysisError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::Config(error) => write!(f, "the configuration in the store: {error}"),
+            Self::Histogram(operation) => write!(f, "the store is damaged: a histogram of `{operation}`"),
+        }
+    }
+}
+
+impl std::error::Error for AnalysisError {}
+
+impl From<StoreError> for AnalysisError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Material {
+    /// Reads it from a store, which may be one that is being written.
+    ///
+    /// Errors: `Store`, `Config`.
+    pub fn read(store: &Store) -> Result<Self, AnalysisError> {
+        let study = store.study()?;
+        Ok(Self {
+            config: Config::parse(&study.config).map_err(AnalysisError::Config)?,
+            study,
+            arms: store.arms()?,
+            cells: store.cells()?,
+            sessions: store.sessions()?,
+            blocks: store.blocks()?,
+            histograms: store.histograms()?,
+            events: store.events()?,
+        })
+    }
+
+    /// Sessions that ended and count.
+    pub fn finished(&self) -> impl Iterator<Item = &SessionRow> {
+        self.sessions
+            .iter()
+            .filter(|session| session.ended_s.is_some() && session.void.is_none())
+    }
+}
+
+/// What a store says.
+///
+/// Errors: `Store`, `Config`, `Histogram`.
+pub fn read(store: &Store) -> Result<Summary, AnalysisError> {
+    summarise(&Material::read(store)?)
+}
+
+/// What the material says.
+///
+/// Errors: `Histogram`.
+pub fn summarise(material: &Material) -> Result<Summary, AnalysisError> {
+    let arms: Vec<ArmFacts> = material.arms.iter().map(|arm| arm.facts.clone()).collect();
+    let mut cells = Vec::new();
+    for cell in &material.cells {
+        cells.push(summarise_cell(material, cell)?);
+    }
+    effect::correct(&mut cells, &arms);
+    let encrypted = arms.iter().filter(|arm| arm.role == ArmRole::Encrypted);
+    let over = |chosen: fn(&CellSummary) -> bool| -> Vec<Overall> {
+        let cells = || cells.iter().filter(|cell| chosen(cell));
+        encrypted
+            .clone()
+            .filter_map(|arm| pool::overall(cells(), &arm.name, Metric::Cpu))
+            .collect()
+    };
+    let mixes = cells.iter().filter(|cell| cell.mix.is_some()).count();
+    Ok(Summary {
+        schema: SUMMARY_SCHEMA,
+        study: study(material),
+        host: material.study.host.clone(),
+        overall: over(|cell| cell.gating),
+        mixes: if mixes > 1 {
+            over(|cell| cell.mix.is_some())
+        } else {
+            Vec::new()
+        },
+        limits: coverage::limits(material, &cells),
+        evidence: evidence(material),
+        events: material.events.clone(),
+        arms,
+        cells,
+    })
+}
+
+fn summarise_cell(material: &Material, row: &CellRow) -> Result<CellSummary, AnalysisError> {
+    let pairs = Pairs::of(material, row);
+    let terms = Terms::of(material);
+    let cell = &row.cell;
+    Ok(CellSummary {
+        name: cell.name.clone(),
+        label: cell.label.clone(),
+        work: coverage::work(&cell.work).to_owned(),
+        cache: match cell.cache {
+            CacheState::Cold => "cold",
+            CacheState::Os => "os",
+            CacheState::Page => "page",
+        }
+        .to_owned(),
+        mix: coverage::mix(&cell.work),
+        unit: coverage::unit(&cell.work).to_owned(),
+        gating: cell.gating,
+        warm_up: pairs.warm_up,
+        levels: level::levels(material, row),
+        effects: effect::effects(&pairs, &terms),
+        latencies: latency::curves(material, row)?,
+        pairs: pairs.points(),
+    })
+}
+
+fn study(material: &Material) -> StudyFacts {
+    let study = &material.study;
+    let busy: u64 = material.blocks.iter().map(|block| block.sample.elapsed_ns).sum();
+    let finished = material.finished().count();
+    StudyFacts {
+        name: study.name.clone(),
+        title: material.config.study.title.clone(),
+        config: study.config.clone(),
+        config_sha256: study.config_sha256.clone(),
+        seed: study.seed,
+        lab_version: study.lab_version.clone(),
+        commit: study.commit.clone(),
+        command: study.command.clone(),
+        created_s: study.created_s,
+        busy_s: as_f64(busy) / 1e9,
+        sessions: u32::try_from(finished).unwrap_or(u32::MAX),
+        state: study.state,
+        limit: material.config.study.limit,
+        target_half_width: material.config.study.target_half_width,
+    }
+}
+
+fn evidence(material: &Material) -> Evidence {
+    let mut evidence = Evidence::default();
+    for block in &material.blocks {
+        evidence.samples.push(block.host.clone());
+        match &block.void {
+            Some(reason) => *evidence.void.entry(reason.clone()).or_default() += 1,
+            None => evidence.blocks += 1,
+        }
+    }
+    evidence
+}
+
+/// A counter as a float; exact up to 2^53.
+#[expect(clippy::cast_precision_loss, reason = "counters of a block stay far below 2^53")]
+pub(crate) fn as_f64(count: u64) -> f64 {
+    count as f64
+}

@@ -1,5 +1,6 @@
 //! What a study would find wrong before it begins: the machine, the tools, the engines.
 
+mod contract;
 mod engine;
 mod machine;
 
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::engines::Engines;
 use crate::host::Source;
 
+pub use contract::contract;
 pub use engine::engines;
 pub use machine::machine;
 

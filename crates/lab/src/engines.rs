@@ -10,7 +10,7 @@ use selenite_worker::protocol::{CipherTime, Hello, Request};
 
 use crate::drive::{DriveError, Worker, WorkerCommand};
 
-/// The argument that makes the program itself a worker, before the engine's name.
+/// The argument that makes the program itself a worker, of both [`OWN_ENGINES`].
 pub const WORKER_ARGUMENT: &str = "lab-worker";
 /// The engines in the program itself.
 pub const OWN_ENGINES: [&str; 2] = ["sqlite", "selenite"];
@@ -69,7 +69,7 @@ impl Engines {
         Ok(Self::new(own, folders(&named, executable.parent(), &path)))
     }
 
-    /// Takes `own`, with the engine's name as another argument, for [`OWN_ENGINES`], and looks for others in `folders`.
+    /// Takes `own` for [`OWN_ENGINES`], and looks for others in `folders`.
     #[must_use]
     pub fn new(own: WorkerCommand, folders: Vec<PathBuf>) -> Self {
         Self { own, folders }
@@ -90,9 +90,7 @@ impl Engines {
             };
         }
         if OWN_ENGINES.contains(&engine) {
-            let mut own = self.own.clone();
-            own.args.push(engine.to_owned());
-            return Ok(own);
+            return Ok(self.own.clone());
         }
         let name = format!("{PREFIX}{engine}");
         let mut places = self.folders.iter().map(|folder| folder.join(&name));

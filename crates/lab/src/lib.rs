@@ -11,10 +11,14 @@
 pub mod analysis;
 pub mod arm;
 pub mod cache;
+pub mod compare;
 pub mod config;
 pub mod doctor;
 pub mod drive;
+pub mod edit;
 pub mod engines;
+pub mod export;
+pub mod gate;
 pub mod host;
 pub mod native;
 pub mod preset;

@@ -1,7 +1,7 @@
 //! The worker for stock SQLite and for Selenite: two engines that share one SQLite, and so one executable.
 //!
-//! N1. A database in clear is opened by SQLite's own VFS, in a process in which Selenite's was never installed: the
-//!     plain arm carries nothing of the encryption.
+//! N1. A database in clear is opened by SQLite's own VFS. Selenite's is installed with the first sealed database of the
+//!     process, so a plain arm's carries nothing of the encryption until it converts.
 //! N2. A database is taken only for what was asked for: a file of another suite is refused, not measured.
 
 mod cipher_time;

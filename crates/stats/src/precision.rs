@@ -7,8 +7,8 @@ use crate::{Estimate, SESSIONS_MIN, t_quantile};
 /// verdict. It looks at the spread only, never at where the effect lies, and so leaves the effect unbiased.
 ///
 /// Sessions that agree by luck must not stop a study: their estimates are taken to spread at least as much as the noise
-/// of their pairs says. Where sessions differ more than that, luck remains: intervals of 95 % then cover 93.5 % at
-/// worst, if it is even odds whether a study of 5 to 8 sessions stops early.
+/// of their pairs says. Where sessions differ more than that, luck remains: intervals of 95 % then cover a
+/// little over 93 % at worst, where about a quarter of studies of 5 to 8 sessions stop early.
 #[must_use]
 pub fn is_precise(estimate: &Estimate, half_width: f64, confidence: f64) -> bool {
     if estimate.sessions < SESSIONS_MIN || estimate.t.is_none() {

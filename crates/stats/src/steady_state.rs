@@ -60,7 +60,7 @@ fn best_cut(values: &[f64]) -> Option<usize> {
     let n = values.len() as f64;
     // Rounding alone leaves some squares of values that are the same.
     let least = values.iter().map(|value| value.powi(2)).sum::<f64>() * ROUNDING;
-    let gain = n * (whole.max(least) / parts.max(least)).ln();
+    let gain = (n - PARAMETERS) * (whole.max(least) / parts.max(least)).ln();
     (gain > PENALTY * n.ln()).then_some(cut)
 }
 
@@ -74,6 +74,9 @@ const BLOCKS_MIN: usize = 6;
 
 /// In median absolute deviations.
 const SPIKE: f64 = 5.0;
+
+/// Two levels and a place: so many values fit by themselves, however noisy.
+const PARAMETERS: f64 = 3.0;
 
 /// In logarithms of the count: for each of what a cut adds (a level, and its place twice, for it was searched for).
 const PENALTY: f64 = 3.0;

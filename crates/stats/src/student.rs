@@ -7,10 +7,12 @@ use crate::moments::{mean, variance};
 use crate::signed_rank::tail_of;
 
 /// The value below which a t variable of so many degrees of freedom lies with `probability`. None if one of the two
-/// makes no sense.
+/// makes no sense, for less than one degree or more than a million, and within 1e-12 of certainty: the search for it
+/// need not end there.
 #[must_use]
 pub fn t_quantile(probability: f64, freedom: f64) -> Option<f64> {
-    if !(probability > 0.0 && probability < 1.0 && freedom.is_finite()) {
+    let is_certain = !(CERTAINTY..=1.0 - CERTAINTY).contains(&probability);
+    if is_certain || !(1.0..=FREEDOM_MAX).contains(&freedom) {
         return None;
     }
     let quantile = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(probability);
@@ -31,7 +33,7 @@ pub fn t_interval(values: &[f64], confidence: f64) -> Option<Interval> {
 /// sense; 0 for an infinite statistic.
 #[must_use]
 pub fn t_p_value(statistic: f64, freedom: f64) -> Option<f64> {
-    if statistic.is_nan() || !freedom.is_finite() {
+    if statistic.is_nan() || !(1.0..=FREEDOM_MAX).contains(&freedom) {
         return None;
     }
     if statistic.is_infinite() {
@@ -40,6 +42,12 @@ pub fn t_p_value(statistic: f64, freedom: f64) -> Option<f64> {
     let tail = StudentsT::new(0.0, 1.0, freedom).ok()?.cdf(-statistic.abs());
     tail.is_finite().then(|| (2.0 * tail).clamp(0.0, 1.0))
 }
+
+/// Nobody asks for a confidence beyond it.
+const CERTAINTY: f64 = 1e-12;
+
+/// From here on t is normal, to all digits that count.
+const FREEDOM_MAX: f64 = 1e6;
 
 #[cfg(test)]
 mod tests {
@@ -52,6 +60,15 @@ mod tests {
         }
         assert_eq!(t_quantile(0.9, f64::NAN), None);
         assert_eq!(t_quantile(0.9, f64::INFINITY), None);
+    }
+
+    #[test]
+    fn quantiles_are_found_up_to_the_bounds() {
+        for freedom in [1.0, 1.5, 2.0, 31.0, 1e4, FREEDOM_MAX] {
+            for probability in [CERTAINTY, 1e-9, 0.5, 0.999_999, 1.0 - CERTAINTY] {
+                assert!(t_quantile(probability, freedom).is_some(), "{probability} {freedom}");
+            }
+        }
     }
 
     #[test]

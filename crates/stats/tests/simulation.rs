@@ -63,7 +63,7 @@ fn stopping_at_the_worst_precision_costs_little() {
             .unwrap_or_else(|| estimate_of(&sessions));
         holds(&stop, 0.02_f64.ln_1p())
     });
-    let covered = share(u32::try_from(covered.count()).unwrap()) / 4.0;
+    let covered = share(covered.count()) / 4.0;
     println!("{}, seed {seed}: stop at half-width 0.01: covered {covered}", CPU.name);
     assert!(covered >= 0.93, "{covered}");
 }
@@ -80,16 +80,16 @@ fn check_intervals(noise: &Noise, targets: &[f64]) {
             let sessions = noise.study(effect, SESSIONS, PAIRS, &mut random);
             let looks: Vec<Estimate> = (5..=SESSIONS).map(|count| estimate_of(&sessions[..count])).collect();
             let last = looks[looks.len() - 1];
-            covered += u32::from(holds(&last, truth));
-            positives += u32::from(!holds(&last, 0.0));
-            wrong_verdicts += u32::from(is_wrong(verdict(&last, None, LIMIT.ln_1p()), effect));
+            covered += usize::from(holds(&last, truth));
+            positives += usize::from(!holds(&last, 0.0));
+            wrong_verdicts += usize::from(is_wrong(verdict(&last, None, LIMIT.ln_1p()), effect));
             for (index, target) in targets.iter().enumerate() {
                 let stop = looks
                     .iter()
                     .find(|look| is_precise(look, *target, 0.95))
                     .unwrap_or(&last);
-                covered_stopped[index] += u32::from(holds(stop, truth));
-                early[index] += u32::from(stop.sessions < last.sessions);
+                covered_stopped[index] += usize::from(holds(stop, truth));
+                early[index] += usize::from(stop.sessions < last.sessions);
             }
         }
         let (covered, positives, wrong) = (share(covered), share(positives), share(wrong_verdicts));
@@ -118,7 +118,7 @@ fn pooled_pairs_of_one_session_find_what_is_not_there() {
                 !signed_rank_interval(&pairs, 0.95).unwrap().contains(0.0)
             })
             .count();
-        let positives = share(u32::try_from(positives).unwrap());
+        let positives = share(positives);
         println!(
             "{}, seed {seed}: 64 pairs of one session, false positives {positives}",
             noise.name
@@ -131,8 +131,8 @@ fn pooled_pairs_of_one_session_find_what_is_not_there() {
 fn bootstraps_tell_about_the_same() {
     for (noise, seed) in [(&ELAPSED, 21), (&CPU, 22)] {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let (mut covered, mut width, count) = (0, 0.0, 300);
-        for study in 0..count {
+        let (mut covered, mut width) = (0.0, 0.0);
+        for study in 0..300 {
             let sessions = noise.study(0.02, SESSIONS, PAIRS, &mut random);
             let options = Options {
                 replicates: 200,
@@ -141,10 +141,9 @@ fn bootstraps_tell_about_the_same() {
             };
             let found = estimate(&sessions, &options).unwrap();
             let bootstrap = found.bootstrap.unwrap();
-            covered += u32::from(bootstrap.contains(0.02_f64.ln_1p()));
-            width += bootstrap.half_width() / found.t.unwrap().half_width() / f64::from(u32::try_from(count).unwrap());
+            covered += f64::from(bootstrap.contains(0.02_f64.ln_1p())) / 300.0;
+            width += bootstrap.half_width() / found.t.unwrap().half_width() / 300.0;
         }
-        let covered = f64::from(covered) / 300.0;
         println!(
             "{}, seed {seed}: bootstrap covered {covered}, as wide as t times {width}",
             noise.name
@@ -164,8 +163,8 @@ fn a_gate_may_look_after_every_session() {
         let estimates = session_estimates(&sessions).unwrap();
         let mut looks = (5..=32).map(|count| &estimates[..count]);
         let excludes = |look: &[f64]| confidence_sequence(look, 0.95, 8).is_some_and(|found| !found.contains(0.0));
-        positives += u32::from(looks.clone().any(excludes));
-        peeking += u32::from(looks.any(|look| !t_interval(look, 0.95).unwrap().contains(0.0)));
+        positives += usize::from(looks.clone().any(excludes));
+        peeking += usize::from(looks.any(|look| !t_interval(look, 0.95).unwrap().contains(0.0)));
     }
     let (positives, peeking) = (share(positives), share(peeking));
     println!("seed {seed}: 28 looks, false positives {positives}, with t at each {peeking}");
@@ -196,11 +195,9 @@ fn forecasts_keep_their_promise() {
 fn power(effect: f64, sessions: usize, random: &mut ChaCha8Rng) -> f64 {
     let found = (0..STUDIES).filter(|_| {
         let sessions = CPU.study(effect, sessions, PAIRS, random);
-        !t_interval(&session_estimates(&sessions).unwrap(), 0.95)
-            .unwrap()
-            .contains(0.0)
+        !holds(&estimate_of(&sessions), 0.0)
     });
-    share(u32::try_from(found.count()).unwrap())
+    share(found.count())
 }
 
 fn estimate_of(sessions: &[Vec<f64>]) -> Estimate {
@@ -208,11 +205,11 @@ fn estimate_of(sessions: &[Vec<f64>]) -> Estimate {
         replicates: 0,
         ..Options::default()
     };
-    estimate(sessions, &options).unwrap()
+    estimate(sessions, &options).expect("all values are finite")
 }
 
 fn holds(estimate: &Estimate, truth: f64) -> bool {
-    estimate.t.unwrap().contains(truth)
+    estimate.t.is_some_and(|interval| interval.contains(truth))
 }
 
 fn is_wrong(verdict: Verdict, effect: f64) -> bool {
@@ -223,8 +220,8 @@ fn is_wrong(verdict: Verdict, effect: f64) -> bool {
     }
 }
 
-fn share(count: u32) -> f64 {
-    f64::from(count) / f64::from(STUDIES)
+fn share(count: usize) -> f64 {
+    count as f64 / f64::from(STUDIES)
 }
 
 /// Standard deviations of the logarithm of a block's time, and what goes with them.

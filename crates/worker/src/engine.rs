@@ -145,7 +145,11 @@ fn no_text(database: &Opening) -> WorkerError {
     WorkerError::Refused(format!("{} is not valid UTF-8", database.path.display()))
 }
 
-fn read_through(database: &Opening) -> Result<u64, WorkerError> {
+/// Reads the file of a database from its first byte to its last. Answers how many there are.
+///
+/// # Errors
+/// What can't be read.
+pub fn read_through(database: &Opening) -> Result<u64, WorkerError> {
     let mut file = File::open(&database.path).map_err(WorkerError::io("open", &database.path))?;
     let mut piece = vec![0; READ_SIZE];
     let mut total: u64 = 0;

@@ -1,7 +1,7 @@
 //! Page size, page cache, journal mode, synchronous: the same for every arm.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -70,13 +70,20 @@ pub fn page_count(connection: &Connection) -> Result<u64, WorkerError> {
 /// # Errors
 /// [`WorkerError::Wrong`] if others kept the log in use for too long; what SQLite says.
 pub fn checkpoint(connection: &Connection) -> Result<(), WorkerError> {
-    let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-    if busy != 0 {
-        return Err(WorkerError::Wrong(
-            "others kept the log in use: no checkpoint".to_owned(),
-        ));
+    let until = Instant::now() + BUSY_WAIT;
+    loop {
+        let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if busy == 0 {
+            return Ok(());
+        }
+        if Instant::now() > until {
+            return Err(WorkerError::Wrong(
+                "others kept the log in use: no checkpoint".to_owned(),
+            ));
+        }
+        // SQLite itself does not wait for a checkpoint of somebody else (sqlite.org/c3ref/wal_checkpoint_v2.html).
+        std::thread::sleep(CHECKPOINT_PAUSE);
     }
-    Ok(())
 }
 
 fn text(value: rusqlite::types::ValueRef<'_>) -> String {
@@ -99,6 +106,9 @@ fn word<'a>(given: &str, known: &[&'a str]) -> Result<&'a str, WorkerError> {
 
 /// How long SQLite itself waits for others: no transaction of the workloads takes nearly as long.
 pub const BUSY_WAIT: Duration = Duration::from_secs(10);
+
+/// A checkpoint of the workloads takes a few milliseconds.
+const CHECKPOINT_PAUSE: Duration = Duration::from_millis(1);
 
 const JOURNAL_MODES: [&str; 6] = ["delete", "truncate", "persist", "memory", "wal", "off"];
 

@@ -4,6 +4,8 @@
 //!     clocks are read last before the work and first after it.
 //! M2. /proc/self/io counts the reading of itself. What a reading adds is measured with each block, and taken off.
 
+mod instructions;
+
 use std::time::Duration;
 
 use nix::sys::resource::{Usage, UsageWho, getrusage};
@@ -15,6 +17,8 @@ use crate::WorkerError;
 use crate::engine::PageCounts;
 use crate::protocol::Sample;
 
+use instructions::Instructions;
+
 /// A reading from before the work.
 pub struct Meter {
     io: Io,
@@ -22,6 +26,7 @@ pub struct Meter {
     own: Io,
     usage: Usage,
     pages: Option<PageCounts>,
+    instructions: Option<Instructions>,
     cpu_ns: u64,
     began_ns: u64,
 }
@@ -39,6 +44,7 @@ impl Meter {
             io,
             usage: usage()?,
             pages,
+            instructions: Instructions::start(),
             cpu_ns: now_ns(ClockId::ProcessCPUTime),
             began_ns: now_ns(ClockId::Monotonic),
         })
@@ -51,6 +57,7 @@ impl Meter {
     pub fn stop(self) -> Result<Reading, WorkerError> {
         let ended_ns = now_ns(ClockId::Monotonic);
         let cpu_ns = now_ns(ClockId::ProcessCPUTime);
+        let instructions = self.instructions.and_then(Instructions::stop);
         let usage = usage()?;
         let io = Io::read()?.since(&self.io).since(&self.own);
         let sample = Sample {
@@ -65,6 +72,8 @@ impl Meter {
                 usage.system_time().num_nanoseconds(),
                 self.usage.system_time().num_nanoseconds(),
             ),
+            // Its reading is one that /proc/self/io would count.
+            instructions: instructions.and_then(Instructions::count),
             switches_voluntary: delta(
                 usage.voluntary_context_switches(),
                 self.usage.voluntary_context_switches(),

@@ -99,7 +99,11 @@ const RANKS: &[(&str, Standing)] = &[
     ("crates/lab", Standing::Rank(4)),
     ("python", Standing::Rank(4)),
     ("crates/cli", Standing::Rank(5)),
+    ("peers/peer", Standing::Rank(4)),
+    ("peers/sqlcipher", Standing::Rank(5)),
+    ("peers/sqlite3mc", Standing::Rank(5)),
     ("crates/testing", Standing::TestOnly),
+    ("peers/contract", Standing::TestOnly),
     ("fuzz", Standing::TestOnly),
     ("xtask", Standing::TestOnly),
 ];

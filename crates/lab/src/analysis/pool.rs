@@ -1,8 +1,8 @@
 //! What an arm costs over several cells, and whether one figure may stand for all of them.
 
+use selenite_stats::t_interval;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-use super::student::Mean;
 use crate::summary::{CellSummary, Effect, Metric, Overall, Pooled, Verdict};
 
 /// What `arm` costs over these cells; none if it has no effect in any.
@@ -58,11 +58,12 @@ pub fn pooled(effects: &[&Effect]) -> Option<Pooled> {
     if logs.len() < 2 || logs.iter().any(|log| !log.is_finite()) {
         return None;
     }
-    let sessions = Mean::of(&session_means(effects))?;
-    let (low, high) = sessions.interval();
+    let sessions = session_means(effects);
+    let interval = t_interval(&sessions, 0.95)?;
+    let center_of_sessions = f64::midpoint(interval.low, interval.high);
     let errors = effects.iter().map(|effect| {
         let values: Vec<f64> = effect.by_session.iter().map(|(_, ratio)| ratio.ln_1p()).collect();
-        Mean::of(&values).map(|mean| mean.error.max(1e-9))
+        error(&values)
     });
     let weights: Vec<f64> = errors
         .map(|error| error.map(|error| error.powi(-2)))
@@ -77,12 +78,20 @@ pub fn pooled(effects: &[&Effect]) -> Option<Pooled> {
     let freedom = count - 1.0;
     let scale = total - weights.iter().map(|weight| weight * weight).sum::<f64>() / total;
     Some(Pooled {
-        ratio: sessions.center.exp_m1(),
-        interval: Some((low.exp_m1(), high.exp_m1())),
+        ratio: center_of_sessions.exp_m1(),
+        interval: Some((interval.low.exp_m1(), interval.high.exp_m1())),
         spread: ((q - freedom) / scale).max(0.0).sqrt(),
         heterogeneity: if q > 0.0 { ((q - freedom) / q).max(0.0) } else { 0.0 },
         p_same: ChiSquared::new(freedom).map_or(1.0, |chi| chi.sf(q)),
     })
+}
+
+/// The standard error of the mean; none of fewer than two values.
+fn error(values: &[f64]) -> Option<f64> {
+    let count = f64::from(u32::try_from(values.len()).ok().filter(|count| *count > 1)?);
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / (count - 1.0) / count).sqrt().max(1e-9))
 }
 
 /// The mean of all cells for each session that has all of them.

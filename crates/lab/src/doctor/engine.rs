@@ -20,7 +20,8 @@ fn check(engines: &Engines, engine: &str) -> Check {
         Err(error) => return Check::warn(&name, error.to_string(), error.advice()),
     };
     match hello(&command, GREETING) {
-        Ok(hello) if hello.engine != engine => Check::warn(
+        // One worker serves both of the program's own.
+        Ok(hello) if hello.engine != engine && !OWN_ENGINES.contains(&engine) => Check::warn(
             &name,
             format!("{} says that it is {:?}", command.program.display(), hello.engine),
             "name the worker's executable after its engine",

@@ -54,3 +54,12 @@ fn an_own_engine_that_does_not_start_is_a_failure_and_another_a_warning() {
     assert_eq!(worst(&checks), State::Fail);
     assert_eq!(worst(&[]), State::Ok);
 }
+
+#[test]
+fn a_worker_that_is_none_fails_the_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    for program in ["/bin/false", "/nowhere/worker"] {
+        let checks = contract(&WorkerCommand::new(program), folder.path());
+        assert_eq!(worst(&checks), State::Fail, "{checks:?}");
+    }
+}

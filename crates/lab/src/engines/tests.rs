@@ -38,7 +38,10 @@ fn engines_are_found_in_order_of_the_folders() {
     assert_eq!(found.program, second.path().join("selenite-worker-sqlcipher"));
     let path = fake(first.path(), "sqlcipher", "");
     assert_eq!(engines.find("sqlcipher", None).unwrap().program, path);
-    assert_eq!(engines.find("selenite", None).unwrap().args, ["selenite"]);
+    assert_eq!(
+        engines.find("selenite", None).unwrap(),
+        WorkerCommand::new("/bin/selenite")
+    );
     assert_eq!(engines.find("x", Some(&path)).unwrap().program, path);
     assert_eq!(engines.names(), ["sqlite", "selenite", "sqlcipher"]);
 }

@@ -58,8 +58,8 @@ fn front(summary: &Summary, title: &str) -> String {
     format!(
         "<header><p class=\"brand\">Selenite lab<span> / what encryption costs</span></p><h1>{}</h1><ul class=\"facts\">{facts}</ul></header>\n\
          <section id=\"verdicts\" aria-label=\"Verdicts\">{}</section>\n\
-         <div class=\"front\"><section id=\"effects\" aria-label=\"Effects\">{}</section>\n\
-         <div class=\"side\">{}{}</div></div>\n",
+         <section id=\"effects\" aria-label=\"Effects\">{}</section>\n\
+         <div class=\"front\">{}{}</div>\n",
         typeset(title),
         front::verdicts(summary, &flaws),
         front::effects(summary, &flaws),

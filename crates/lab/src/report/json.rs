@@ -46,6 +46,13 @@ pub fn render(summary: &Summary) -> Result<String, JsonError> {
     Ok(text)
 }
 
+/// The same in one line.
+///
+/// Errors: as [`render`].
+pub fn compact(summary: &Summary) -> Result<String, JsonError> {
+    serde_json::to_string(summary).map_err(JsonError::Malformed)
+}
+
 /// The summary that a text holds.
 ///
 /// Errors: `OtherSchema` before anything else is looked at; `Malformed`.

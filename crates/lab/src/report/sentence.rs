@@ -37,7 +37,7 @@ pub fn value(metric: Metric, value: f64) -> String {
 /// A verdict in a word or two.
 pub fn state(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Within { inside_floor: true } => "within, as a second copy",
+        Verdict::Within { inside_floor: true } => "within floor",
         Verdict::Within { inside_floor: false } => "within",
         Verdict::Above => "above",
         Verdict::NotResolved { .. } => "not resolved",
@@ -92,7 +92,7 @@ fn cost(summary: &Summary, overall: &Overall, name: &str) -> String {
                 .unwrap_or_default();
             let label = cell_label(summary, dearest);
             let (least, most) = (number::percent(overall.cheapest.1), number::percent(*most));
-            format!("{arm} costs from {least} to {most} {name}, most in {label}{ends}")
+            format!("{arm} costs from {least} to {most}{ends} {name}, most in {label}")
         }
     }
 }

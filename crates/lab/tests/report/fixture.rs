@@ -2,8 +2,9 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use selenite_lab::analysis::{pool, student::Mean};
+use selenite_lab::analysis::pool;
 use selenite_lab::summary::*;
+use selenite_stats::{Options, estimate};
 
 /// What a study is drawn from.
 pub struct Fixture {
@@ -243,9 +244,14 @@ impl Fixture {
         outliers: u32,
     ) -> Effect {
         let logs: Vec<f64> = by_session.iter().map(|(_, ratio)| ratio.ln_1p()).collect();
-        let mean = Mean::of(&logs).expect("two sessions or more");
-        let (low, high) = mean.interval();
-        let interval = (low.exp_m1(), high.exp_m1());
+        let options = Options {
+            replicates: 0,
+            ..Options::default()
+        };
+        let sessions: Vec<Vec<f64>> = logs.iter().map(|log| vec![*log]).collect();
+        let mean = estimate(&sessions, &options).unwrap();
+        let ends = mean.t.unwrap();
+        let interval = (ends.low.exp_m1(), ends.high.exp_m1());
         let ratio = mean.center.exp_m1();
         let base = self
             .level(cell, control(arm))
@@ -277,7 +283,7 @@ impl Fixture {
             per_page_ns: each(pages),
             per_operation_ns: each(cell.operations),
             by_session,
-            p_limit: Some(mean.p(limit.ln_1p())),
+            p_limit: mean.p_value(limit.ln_1p()),
             sessions: self.sessions,
             pairs: self.sessions * self.pairs,
             outliers,

@@ -27,9 +27,9 @@ pub fn backup(
     let sample = timed(&mut || {
         let mut copy = engine.create(&target)?;
         let backup = Backup::new(connection, &mut copy)?;
-        match backup.step(-1)? {
-            StepResult::Done => {}
-            other => return Err(WorkerError::Engine(format!("the backup stopped: {other:?}"))),
+        let step = backup.step(-1)?;
+        if step != StepResult::Done {
+            return Err(WorkerError::Engine(format!("the backup stopped: {step:?}")));
         }
         let pages = backup.progress().pagecount;
         drop(backup);

@@ -172,13 +172,13 @@ fn several_processes_work_on_one_database_and_answer_what_is_certain() {
                     start_at_ns: 0,
                     controls: &controls,
                 };
-                let sample = run(&Stock, database, &connection, &hummer([0, 5, 5], 60), &block).unwrap();
-                assert_eq!(sample.answer, "0 read, 30 updated, 30 inserted");
+                let sample = run(&Stock, database, &connection, &hummer([0, 5, 5], 600), &block).unwrap();
+                assert_eq!(sample.answer, "0 read, 300 updated, 300 inserted");
                 assert_eq!(sample.checkpoint_ns > 0, index == 0);
             });
         }
     });
-    assert_eq!(bench.count("SELECT count(*) FROM Purchase"), 290);
+    assert_eq!(bench.count("SELECT count(*) FROM Purchase"), 1100);
     assert_eq!(bench.run(&Work::IntegrityCheck).answer, "ok");
 }
 

@@ -125,7 +125,7 @@ pub fn mixes(summary: &Summary) -> String {
     let limit = summary.study.limit;
     let scale = Scale::ratios(values.into_iter(), limit);
     let panel = Panel {
-        name: "CPU time".to_owned(),
+        name: "CPU time, %".to_owned(),
         scale,
         limit: Some(limit),
         tick: short_percent,

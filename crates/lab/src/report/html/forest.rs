@@ -97,10 +97,10 @@ fn drawn(row: &Row, group: &Group, panels: &[Panel]) -> String {
                 out.push_str(&plot(panel, row.shape, Some(mark), &format!("{name} {}", mark.text)));
                 let state = mark.verdict.map(badge).unwrap_or_default();
                 let text = typeset(&mark.text);
-                let panel = typeset(&panel.name);
+                let panel = typeset(panel.name.trim_end_matches(", %"));
                 let _ = write!(
                     out,
-                    "<span class=\"says\"><i>{panel} </i><span>{text}</span>{state}</span>"
+                    "<span class=\"says\"><i>{panel}: </i><span>{text}</span>{state}</span>"
                 );
             }
             None => {
@@ -120,10 +120,7 @@ pub fn badge(verdict: Verdict) -> String {
         Verdict::Within { .. } => ("within", "\u{25cf}"),
         Verdict::NotResolved { .. } => ("open", "\u{25cb}"),
     };
-    let words = match verdict {
-        Verdict::Within { inside_floor: true } => "within (as a second copy)",
-        other => sentence::state(other),
-    };
+    let words = sentence::state(verdict);
     format!("<span class=\"state {class}\"><span aria-hidden=\"true\">{sign}</span> {words}</span>")
 }
 
@@ -168,7 +165,7 @@ fn axes(panels: &[Panel], top: bool) -> String {
             };
             body.push_str(&text(
                 x,
-                if top { 28.0 } else { 14.0 },
+                if top { 44.0 } else { 14.0 },
                 anchor,
                 "tick",
                 &(panel.tick)(tick),
@@ -180,11 +177,11 @@ fn axes(panels: &[Panel], top: bool) -> String {
                 let x = across(panel.scale.at(limit));
                 let _ = write!(
                     body,
-                    r#"<text class="tick limit-word" x="{x}" y="11" text-anchor="middle">limit</text>"#
+                    r#"<text class="tick limit-word" x="{x}" y="28" text-anchor="middle">limit</text>"#
                 );
             }
         }
-        let height = if top { 34 } else { 20 };
+        let height = if top { 50 } else { 20 };
         let _ = write!(
             cells,
             "<svg class=\"axis\" width=\"100%\" height=\"{height}\" aria-hidden=\"true\">{body}</svg><span></span>"
@@ -197,7 +194,7 @@ fn axes(panels: &[Panel], top: bool) -> String {
 }
 
 fn ticks(panel: &Panel) -> Vec<f64> {
-    panel.scale.ticks(0.115, &[0.0, panel.limit.unwrap_or(0.0)])
+    panel.scale.ticks(0.1, &[0.0, panel.limit.unwrap_or(0.0)])
 }
 
 const HEIGHT: f64 = 22.0;

@@ -45,7 +45,7 @@ pub fn verdicts(summary: &Summary, flaws: &[Flaw]) -> String {
             .join(" ");
         let words = typeset(&words);
         out.push_str(&format!(
-            "<li>{key}<div><p>{words}. {state}</p><p class=\"more\">{more}</p></div></li>"
+            "<li>{key}<div><p>{words}.</p><p class=\"more\">{more}</p></div>{state}</li>"
         ));
     }
     out.push_str("</ul>");
@@ -77,7 +77,10 @@ pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
             tick: short_percent,
         }
     };
-    let panels = [panel(Metric::Cpu, "CPU time"), panel(Metric::Elapsed, "Elapsed time")];
+    let panels = [
+        panel(Metric::Cpu, "CPU time, %"),
+        panel(Metric::Elapsed, "Elapsed time, %"),
+    ];
     let groups: Vec<Group> = summary.cells.iter().map(|cell| group(cell, &arms, flaws)).collect();
     if groups.iter().all(|group| group.rows.is_empty()) {
         return String::new();
@@ -89,7 +92,7 @@ pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
         ""
     };
     let caption = format!(
-        "(encrypted - plain) / plain with 95 % intervals. Shaded: what a second copy in clear differs by. \
+        "(encrypted - plain) / plain with 95 % intervals. Shaded: the floor, what a second copy in clear differs by. \
          Dashed: the limit of {}.{axis}",
         number::share(limit)
     );
@@ -316,7 +319,12 @@ fn all_values(effect: &Effect) -> Vec<f64> {
 /// A percentage for an axis.
 pub fn short_percent(ratio: f64) -> String {
     let text = number::share(ratio);
-    if ratio > 0.0 { format!("+{text}") } else { text }
+    let text = text.trim_end_matches(" %");
+    if ratio > 0.0 {
+        format!("+{text}")
+    } else {
+        text.to_owned()
+    }
 }
 
 /// A count as a float; exact up to 2^53.

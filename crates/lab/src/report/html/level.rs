@@ -4,13 +4,35 @@ use super::table::table;
 use crate::report::{number, sentence};
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
-/// CPU and elapsed time.
+/// CPU and elapsed time, both of each encrypted arm and of its control.
 pub fn times(summary: &Summary) -> String {
-    rows(
-        summary,
-        "What a block took, medians",
-        &[Metric::Instructions, Metric::Cpu, Metric::Elapsed],
-    )
+    let mut rows = Vec::new();
+    for cell in &summary.cells {
+        for arm in summary.arms.iter().filter(|arm| arm.role == ArmRole::Encrypted) {
+            let Some(control) = arm.control.as_deref() else {
+                continue;
+            };
+            let mut fields = vec![cell.label.clone(), arm.name.clone()];
+            for metric in [Metric::Cpu, Metric::Elapsed] {
+                let found = row(cell, &arm.name, control, metric).unwrap_or_default();
+                fields.extend((3..7).map(|index| found.get(index).cloned().unwrap_or_default()));
+            }
+            rows.push(fields);
+        }
+    }
+    let head = [
+        "Cell",
+        "Arm",
+        "CPU encrypted",
+        "in clear",
+        "Ratio",
+        "95 %",
+        "Elapsed encrypted",
+        "in clear",
+        "Ratio",
+        "95 %",
+    ];
+    table("What a block took, medians", &head, &rows)
 }
 
 /// The checkpoint at the end of a block that writes.

@@ -102,7 +102,7 @@ pub fn raw(summary: &Summary) -> String {
         (
             "summary.json",
             "application/json",
-            json::render(summary).unwrap_or_default(),
+            json::compact(summary).unwrap_or_default(),
         ),
         ("effects.csv", "text/csv", csv::effects(summary)),
         ("levels.csv", "text/csv", csv::levels(summary)),

@@ -1,0 +1,106 @@
+//! What cells are about, and what a study says nothing about.
+
+use selenite_worker::protocol::{Dataset, Work};
+
+use super::Material;
+use crate::config::CacheState;
+use crate::config::cell::writes;
+use crate::summary::{CellSummary, Metric};
+
+/// The name of work, as in a configuration.
+pub fn work(work: &Work) -> &'static str {
+    match work {
+        Work::Like { .. } => "like",
+        Work::Equal { .. } => "equal",
+        Work::Insert { .. } => "insert",
+        Work::UpdateAll => "update-all",
+        Work::SelectAll => "select-all",
+        Work::Backup => "backup",
+        Work::Hummer { .. } => "hummer",
+        Work::Convert { .. } => "convert",
+        Work::IntegrityCheck => "integrity-check",
+        Work::QuickCheck => "quick-check",
+        Work::PhysicalVerify => "physical-verify",
+    }
+}
+
+/// What an operation of it is.
+pub fn unit(work: &Work) -> &'static str {
+    match work {
+        Work::Insert { .. } => "row",
+        Work::Hummer { .. } => "loop",
+        Work::Backup => "backup",
+        Work::Convert { .. } => "copy",
+        Work::IntegrityCheck | Work::QuickCheck | Work::PhysicalVerify => "check",
+        Work::Like { .. } | Work::Equal { .. } | Work::UpdateAll | Work::SelectAll => "statement",
+    }
+}
+
+/// Its mix, if it has one.
+pub fn mix(work: &Work) -> Option<[u8; 3]> {
+    match work {
+        Work::Hummer { hummer } => Some(hummer.mix),
+        Work::Like { .. }
+        | Work::Equal { .. }
+        | Work::Insert { .. }
+        | Work::UpdateAll
+        | Work::SelectAll
+        | Work::Backup
+        | Work::Convert { .. }
+        | Work::IntegrityCheck
+        | Work::QuickCheck
+        | Work::PhysicalVerify => None,
+    }
+}
+
+/// What the figures do not cover.
+pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
+    let layout = &material.config.layout;
+    let configured = || material.cells.iter().map(|row| &row.cell);
+    let mut limits = vec![format!(
+        "Other machines, and other settings: pages of {} bytes, {} KiB of page cache, journal_mode = {}, \
+         synchronous = {}.",
+        layout.page_size, layout.cache_kib, layout.journal_mode, layout.synchronous
+    )];
+    let mut add = |when: bool, text: &str| {
+        if when {
+            limits.push(text.to_owned());
+        }
+    };
+    let scan = material
+        .config
+        .data
+        .values()
+        .all(|data| matches!(data, Dataset::Scan { .. }));
+    add(
+        !configured().any(|cell| cell.cache == CacheState::Cold),
+        "Reads from storage: no cell starts cold.",
+    );
+    add(
+        configured().all(|cell| cell.cache == CacheState::Cold),
+        "Pages that are in memory: every cell starts cold.",
+    );
+    add(
+        !configured().any(|cell| writes(&cell.work)),
+        "Writes: no cell changes rows.",
+    );
+    add(
+        configured().all(|cell| cell.processes == 1),
+        "Several processes at once: every cell has one.",
+    );
+    add(scan, "Access by an index: every cell reads one table from end to end.");
+    let uncounted = cells
+        .iter()
+        .all(|cell| cell.effects.iter().all(|effect| effect.metric != Metric::Instructions));
+    add(
+        uncounted,
+        "Instructions: this machine does not count them, and CPU time stands in for them.",
+    );
+    for cell in cells.iter().filter(|cell| cell.warm_up.unsteady > 0) {
+        let (label, count) = (&cell.label, cell.warm_up.unsteady);
+        limits.push(format!(
+            "A steady state of {label}: in {count} sessions there was none, and all pairs count."
+        ));
+    }
+    limits
+}

@@ -1,0 +1,157 @@
+//! Blocks of an arm and of its control that did the same work one after the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use selenite_stats::{SteadyState, steady_from};
+use selenite_worker::protocol::Sample;
+
+use super::{Material, as_f64};
+use crate::config::CacheState;
+use crate::store::{BlockRow, CellRow};
+use crate::summary::{Metric, PairPoint, WarmUp};
+
+/// The pairs of a cell that count.
+pub struct Pairs<'a> {
+    /// By arm, in the order of the configuration: its control, and its pairs in order.
+    pub arms: Vec<(&'a str, &'a str, Vec<Pair<'a>>)>,
+    /// What was left out.
+    pub warm_up: WarmUp,
+}
+
+/// Two blocks.
+#[derive(Clone, Copy)]
+pub struct Pair<'a> {
+    /// The session.
+    pub session: u32,
+    /// Within session and cell.
+    pub pair: u32,
+    /// When the later one began, s.
+    pub at_s: f64,
+    /// What the arm took.
+    pub arm: &'a Sample,
+    /// What its control took.
+    pub control: &'a Sample,
+}
+
+impl<'a> Pairs<'a> {
+    /// Those of this cell.
+    pub fn of(material: &'a Material, cell: &CellRow) -> Self {
+        let blocks: BTreeMap<(u32, u32, i64), &BlockRow> = material
+            .blocks
+            .iter()
+            .filter(|block| block.cell == cell.id && block.void.is_none())
+            .map(|block| ((block.session, block.pair, block.arm), block))
+            .collect();
+        let ids: BTreeMap<&str, i64> = material
+            .arms
+            .iter()
+            .map(|arm| (arm.facts.name.as_str(), arm.id))
+            .collect();
+        let mut arms = Vec::new();
+        let mut warm_up = WarmUp::default();
+        let mut unsteady = BTreeSet::new();
+        for arm in &material.arms {
+            let Some(control) = arm.facts.control.as_deref() else {
+                continue;
+            };
+            let Some(control_id) = ids.get(control) else { continue };
+            let own = blocks.iter().filter(|((_, _, id), _)| *id == arm.id);
+            let pairs = own.filter_map(|((session, pair, _), block)| {
+                let other = blocks.get(&(*session, *pair, *control_id))?;
+                let at_s = block.began_s.max(other.began_s);
+                Some(Pair {
+                    session: *session,
+                    pair: *pair,
+                    at_s,
+                    arm: &block.sample,
+                    control: &other.sample,
+                })
+            });
+            let mut pairs: Vec<Pair<'a>> = pairs.collect();
+            if cell.cell.cache != CacheState::Cold {
+                warm_up.pairs += drop_warm_up(&mut pairs, &mut unsteady);
+            }
+            arms.push((arm.facts.name.as_str(), control, pairs));
+        }
+        warm_up.unsteady = u32::try_from(unsteady.len()).unwrap_or(u32::MAX);
+        Self { arms, warm_up }
+    }
+
+    /// All of them, for the run chart.
+    pub fn points(&self) -> Vec<PairPoint> {
+        let mut points = Vec::new();
+        for (arm, _, pairs) in &self.arms {
+            points.extend(pairs.iter().filter_map(|pair| {
+                Some(PairPoint {
+                    arm: (*arm).to_owned(),
+                    at_s: pair.at_s,
+                    session: pair.session,
+                    pair: pair.pair + 1,
+                    cpu: pair.log(Metric::Cpu)?.exp_m1(),
+                    elapsed: pair.log(Metric::Elapsed)?.exp_m1(),
+                })
+            }));
+        }
+        points.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        points
+    }
+}
+
+impl Pair<'_> {
+    /// ln(arm / control); none if one of them is zero or unknown.
+    pub fn log(&self, metric: Metric) -> Option<f64> {
+        let (arm, control) = (value(self.arm, metric)?, value(self.control, metric)?);
+        (arm > 0.0 && control > 0.0).then(|| (arm / control).ln())
+    }
+
+    /// arm - control; none if one of them is unknown.
+    pub fn difference(&self, metric: Metric) -> Option<f64> {
+        Some(value(self.arm, metric)? - value(self.control, metric)?)
+    }
+}
+
+/// A metric of a block, in its unit; none if the machine did not count it.
+pub fn value(sample: &Sample, metric: Metric) -> Option<f64> {
+    let count = match metric {
+        Metric::Instructions => sample.instructions?,
+        Metric::Cpu => sample.cpu_ns,
+        Metric::ReadChars => sample.read_chars,
+        Metric::WriteChars => sample.write_chars,
+        Metric::ReadCalls => sample.read_calls,
+        Metric::WriteCalls => sample.write_calls,
+        Metric::ReadBytes => sample.read_bytes,
+        Metric::WriteBytes => sample.write_bytes,
+        Metric::Elapsed => sample.elapsed_ns,
+        Metric::Checkpoint => sample.checkpoint_ns,
+        Metric::Switches => sample.switches_voluntary.saturating_add(sample.switches_involuntary),
+        Metric::Faults => sample.faults_minor.saturating_add(sample.faults_major),
+    };
+    Some(as_f64(count))
+}
+
+/// Drops the pairs before both twins ran steadily, session by session: the longer of both warm-ups. Says how many.
+fn drop_warm_up(pairs: &mut Vec<Pair<'_>>, unsteady: &mut BTreeSet<u32>) -> u32 {
+    let sessions: BTreeSet<u32> = pairs.iter().map(|pair| pair.session).collect();
+    let mut first = BTreeMap::new();
+    for session in sessions {
+        let of_session = || pairs.iter().filter(|pair| pair.session == session);
+        let times = |twin: fn(&Pair<'_>) -> u64| of_session().map(|pair| as_f64(twin(pair))).collect::<Vec<_>>();
+        let states = [
+            steady_from(&times(|pair| pair.arm.cpu_ns)),
+            steady_from(&times(|pair| pair.control.cpu_ns)),
+        ];
+        if states.contains(&SteadyState::Never) {
+            unsteady.insert(session);
+            continue;
+        }
+        let from = states.into_iter().map(|state| match state {
+            SteadyState::From(from) => from,
+            SteadyState::Never | SteadyState::Unknown => 0,
+        });
+        let skip = from.max().unwrap_or(0);
+        first.insert(session, of_session().nth(skip).map_or(0, |pair| pair.pair));
+    }
+    let before = pairs.len();
+    pairs.retain(|pair| first.get(&pair.session).is_none_or(|first| pair.pair >= *first));
+    u32::try_from(before - pairs.len()).unwrap_or(u32::MAX)
+}

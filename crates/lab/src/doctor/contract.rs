@@ -1,0 +1,28 @@
+//! Whether a worker that somebody wrote keeps to the protocol.
+
+use std::path::Path;
+use std::process::Command;
+
+use selenite_worker::contract::check;
+
+use super::Check;
+use crate::drive::WorkerCommand;
+
+/// Puts a worker through the contract, with files of some MiB in `folder`, gone afterwards. A worker that can't be
+/// started has one failed check.
+#[must_use]
+pub fn contract(command: &WorkerCommand, folder: &Path) -> Vec<Check> {
+    let start = || {
+        let mut process = Command::new(&command.program);
+        process.args(&command.args).envs(&command.environment);
+        process
+    };
+    let findings = check(&start, folder).into_iter();
+    let checks = findings.map(|finding| match finding.passed {
+        true => Check::ok(&finding.name, finding.detail),
+        false => Check::fail(&finding.name, finding.detail, ADVICE),
+    });
+    checks.collect()
+}
+
+const ADVICE: &str = "see the worker's protocol: no study takes a worker that fails";

@@ -1,0 +1,214 @@
+//! Changes to a configuration's text that a command asks for, comments and order kept.
+//!
+//! By crate `toml_edit`: what is stored and hashed is the text that results.
+
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+use crate::config::ConfigError;
+
+/// A configuration's text on its way.
+pub struct Edit {
+    document: DocumentMut,
+}
+
+impl Edit {
+    /// Takes a text.
+    ///
+    /// Errors: it is not TOML.
+    pub fn new(text: &str) -> Result<Self, ConfigError> {
+        let document = text
+            .parse()
+            .map_err(|error: toml_edit::TomlError| problem(error.to_string().trim().to_owned(), ""))?;
+        Ok(Self { document })
+    }
+
+    /// Puts a value in its place: `data.size=64MiB`, `study.sessions=5`. What is no number, truth value, list or table
+    /// is a text.
+    ///
+    /// Errors: there is no `=`, or a name on the way is no table's.
+    pub fn set(&mut self, assignment: &str) -> Result<(), ConfigError> {
+        let (path, value) = assignment
+            .split_once('=')
+            .ok_or_else(|| problem(format!("`{assignment}` sets nothing"), "write KEY=VALUE"))?;
+        let names: Vec<&str> = path.split('.').map(str::trim).collect();
+        let Some((last, tables)) = names.split_last() else {
+            return Ok(());
+        };
+        let mut table: &mut dyn toml_edit::TableLike = self.document.as_table_mut();
+        for name in tables {
+            let is_new = table.get(name).is_none();
+            if is_new {
+                table.insert(name, Item::Table(Table::new()));
+            }
+            table = table
+                .get_mut(name)
+                .and_then(Item::as_table_like_mut)
+                .ok_or_else(|| problem(format!("`{name}` in `{path}` is not a table"), "see the configuration"))?;
+        }
+        let value = value.trim();
+        let value: Value = value.parse().unwrap_or_else(|_| Value::from(value));
+        table.insert(last, Item::Value(value));
+        Ok(())
+    }
+
+    /// Leaves only these arms; nothing to do for an empty list.
+    ///
+    /// Errors: one of them is not there.
+    pub fn keep_arms(&mut self, names: &[String]) -> Result<(), ConfigError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let arms = self.document.get_mut("arms").and_then(Item::as_table_like_mut);
+        let known: Vec<String> = arms
+            .iter()
+            .flat_map(|arms| arms.iter())
+            .map(|(name, _)| name.to_owned())
+            .collect();
+        if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            return Err(ConfigError::unknown("arm", unknown, &known));
+        }
+        if let Some(arms) = arms {
+            for name in known.iter().filter(|name| !names.contains(name)) {
+                arms.remove(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes all arms away: what is left is stock SQLite, twice.
+    pub fn drop_arms(&mut self) {
+        self.document.remove("arms");
+    }
+
+    /// Leaves only the cells of these names; `*` stands for any characters. Data that no cell uses any more goes.
+    ///
+    /// Errors: a pattern that no cell has.
+    pub fn keep_cells(&mut self, patterns: &[String]) -> Result<(), ConfigError> {
+        let Some(cells) = self.document.get_mut("cells").and_then(Item::as_array_of_tables_mut) else {
+            return Ok(());
+        };
+        if patterns.is_empty() {
+            return Ok(());
+        }
+        let name = |cell: &Table| cell.get("name").and_then(Item::as_str).unwrap_or_default().to_owned();
+        let names: Vec<String> = cells.iter().map(name).collect();
+        if let Some(unknown) = patterns.iter().find(|pattern| !names.iter().any(|name| matches(pattern, name))) {
+            let known: Vec<&str> = names.iter().map(String::as_str).collect();
+            return Err(ConfigError::unknown("cell", unknown, &known));
+        }
+        cells.retain(|cell| patterns.iter().any(|pattern| matches(pattern, &name(cell))));
+        let data = |cell: &Table| cell.get("data").and_then(Item::as_str).unwrap_or_default().to_owned();
+        let used: Vec<String> = cells.iter().map(data).collect();
+        self.drop_data(&used);
+        Ok(())
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.document.to_string()
+    }
+
+    fn drop_data(&mut self, used: &[String]) {
+        let Some(data) = self.document.get_mut("data").and_then(Item::as_table_like_mut) else {
+            return;
+        };
+        let named: Vec<String> = data
+            .iter()
+            .filter(|(_, item)| item.is_table_like())
+            .map(|(name, _)| name.to_owned())
+            .collect();
+        for name in named.iter().filter(|name| !used.contains(name)) {
+            data.remove(name);
+        }
+        if !used.iter().any(String::is_empty) {
+            let own: Vec<String> = data
+                .iter()
+                .filter(|(_, item)| !item.is_table_like())
+                .map(|(name, _)| name.to_owned())
+                .collect();
+            for key in own {
+                data.remove(&key);
+            }
+        }
+    }
+}
+
+/// Whether a name is what a pattern stands for: `*` is any characters, also none.
+#[must_use]
+pub fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {
+            (0..=rest.len())
+                .filter(|&start| rest.is_char_boundary(start))
+                .any(|start| matches(tail, &rest[start..]))
+        }),
+    }
+}
+
+fn problem(what: String, next: &str) -> ConfigError {
+    ConfigError {
+        line: None,
+        what,
+        next: (!next.is_empty()).then(|| next.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::preset::{PRESETS, preset};
+
+    fn quick() -> Edit {
+        Edit::new(preset("quick").unwrap().text).unwrap()
+    }
+
+    #[test]
+    fn values_are_replaced_and_comments_kept() {
+        let mut edit = quick();
+        edit.set("data.size=1MiB").unwrap();
+        edit.set("study.sessions = 7").unwrap();
+        edit.set("arms.NONE.engine=selenite").unwrap();
+        edit.set("arms.NONE.cipher=NONE").unwrap();
+        let config = Config::parse(&edit.text()).unwrap();
+        assert_eq!(config.study.sessions, 7);
+        assert_eq!(config.arms.len(), 2);
+        assert!(edit.text().contains("# A little of everything"));
+    }
+
+    #[test]
+    fn what_sets_nothing_is_refused() {
+        assert!(quick().set("sessions").is_err());
+        assert!(quick().set("study.sessions.more=1").is_err());
+    }
+
+    #[test]
+    fn cells_and_arms_can_be_chosen() {
+        let mut edit = quick();
+        edit.keep_cells(&["*-cold".to_owned()]).unwrap();
+        edit.keep_arms(&["AES_256".to_owned()]).unwrap();
+        let config = Config::parse(&edit.text()).unwrap();
+        assert!(config.cells.iter().all(|cell| cell.name.ends_with("-cold")) && !config.cells.is_empty());
+        assert_eq!((config.arms.len(), config.data.len()), (1, 1));
+        assert!(quick().keep_cells(&["nothing".to_owned()]).is_err());
+        assert!(quick().keep_arms(&["nothing".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn without_arms_every_preset_still_parses() {
+        for preset in PRESETS {
+            let mut edit = Edit::new(preset.text).unwrap();
+            edit.drop_arms();
+            Config::parse(&edit.text()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        assert!(matches("like-*", "like-cold") && matches("*", "") && matches("*o*d", "cold"));
+        assert!(!matches("like", "like-cold") && !matches("*x", "cold"));
+    }
+}
