@@ -93,7 +93,10 @@ impl Edit {
         }
         let name = |cell: &Table| cell.get("name").and_then(Item::as_str).unwrap_or_default().to_owned();
         let names: Vec<String> = cells.iter().map(name).collect();
-        if let Some(unknown) = patterns.iter().find(|pattern| !names.iter().any(|name| matches(pattern, name))) {
+        if let Some(unknown) = patterns
+            .iter()
+            .find(|pattern| !names.iter().any(|name| matches(pattern, name)))
+        {
             let known: Vec<&str> = names.iter().map(String::as_str).collect();
             return Err(ConfigError::unknown("cell", unknown, &known));
         }
