@@ -25,7 +25,7 @@ pub enum RunError {
         /// The arm.
         arm: String,
         /// Why.
-        source: EnginesError,
+        source: Box<EnginesError>,
     },
     /// A worker, where it is needed.
     Worker {
@@ -34,7 +34,7 @@ pub enum RunError {
         /// At what: `load`.
         at: String,
         /// Why.
-        source: DriveError,
+        source: Box<DriveError>,
     },
     /// The machine: its page cache.
     Cache(CacheError),
@@ -187,8 +187,8 @@ impl std::error::Error for RunError {
         match self {
             RunError::Config(error) => Some(error),
             RunError::Store(error) => Some(error),
-            RunError::Engine { source, .. } => Some(source),
-            RunError::Worker { source, .. } => Some(source),
+            RunError::Engine { source, .. } => Some(source.as_ref()),
+            RunError::Worker { source, .. } => Some(source.as_ref()),
             RunError::Cache(error) => Some(error),
             RunError::Proof { source, .. } => Some(source),
             RunError::Io { source, .. } => Some(source),

@@ -36,11 +36,11 @@ impl<B: Bench> Runner<'_, B> {
             if same_key && self.is_there(&stored, data) {
                 continue;
             }
-            for index in 0..self.arms.len() {
+            for (index, known) in known.iter_mut().enumerate() {
                 if self.is_interrupted() {
                     return Ok(false);
                 }
-                let loaded = self.load(index, data, dataset, seed, &mut known[index])?;
+                let loaded = self.load(index, data, dataset, seed, known)?;
                 let first = plain.get_or_insert_with(|| loaded.clone());
                 self.compare(index, data, first, &loaded)?;
             }
@@ -75,7 +75,7 @@ impl<B: Bench> Runner<'_, B> {
             let found = self.around.bench.find(arm);
             let proof = found.map_err(|source| RunError::Engine {
                 arm: arm.name.clone(),
-                source,
+                source: Box::new(source),
             })?;
             let started = self.around.bench.start(arm, 1);
             let crew = started.map_err(|source| worker(arm, "start", source))?;
@@ -276,7 +276,7 @@ pub(super) fn worker(arm: &Arm, at: &str, source: crate::drive::DriveError) -> R
     RunError::Worker {
         arm: arm.name.clone(),
         at: at.to_owned(),
-        source,
+        source: Box::new(source),
     }
 }
 

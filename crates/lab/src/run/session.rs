@@ -306,17 +306,16 @@ impl<B: Bench> Runner<'_, B> {
     /// Whose twin is opened, in which cipher, and what is done with it.
     fn source(&self, arm: usize, cell: &Cell) -> (usize, String, Work) {
         let of = &self.arms[arm];
-        match &cell.work {
-            // From clear: the twin of its control, which this does not change.
-            Work::Convert { to } if to == TO_ARM => {
-                let source = match of.cipher == PLAIN {
-                    true => arm,
-                    false => of.control.unwrap_or(arm),
-                };
-                (source, PLAIN.to_owned(), Work::Convert { to: of.cipher.clone() })
-            }
-            work => (arm, of.cipher.clone(), work.clone()),
+        if cell.work != (Work::Convert { to: TO_ARM.to_owned() }) {
+            return (arm, of.cipher.clone(), cell.work.clone());
         }
+        // From clear: the twin of its control, which this does not change.
+        let source = match of.cipher == PLAIN {
+            true => arm,
+            false => of.control.unwrap_or(arm),
+        };
+        let to = of.cipher.clone();
+        (source, PLAIN.to_owned(), Work::Convert { to })
     }
 
     fn check_answer(

@@ -44,7 +44,7 @@ cache = "page"
 "#;
 
 /// Blocks of a session: cells, pairs, arms.
-const PER_SESSION: u32 = 3 * 2 * 3;
+const PER_SESSION: usize = 3 * 2 * 3;
 
 struct Place {
     _folder: tempfile::TempDir,

@@ -35,7 +35,7 @@ fn what_was_half_written_is_copied_anew() {
             .collect()
     };
     for fault in [Fault::Die, Fault::Alter] {
-        let at = u32::try_from(inserts[0]).unwrap();
+        let at = inserts[0];
         let (place, sim) = (Place::new(), Sim::with(&[(at, fault)]));
         assert_eq!(place.run(&sim, TEXT).unwrap(), complete());
         assert_eq!(place.void().len(), 3, "{fault:?}");
@@ -105,12 +105,12 @@ fn twins_that_differ_after_a_session_void_it() {
     place.run(&sim, TEXT).unwrap();
     let last = {
         let state = sim.0.borrow();
-        let first = &state.log[..PER_SESSION as usize];
+        let first = &state.log[..PER_SESSION];
         first
             .iter()
             .rposition(|(_, _, path, work, _)| path.ends_with("main.db") && crate::config::cell::writes(work))
     };
-    let at = u32::try_from(last.unwrap()).unwrap();
+    let at = last.unwrap();
     let (place, sim) = (Place::new(), Sim::with(&[(at, Fault::WriteOther)]));
     let error = place.run(&sim, TEXT).unwrap_err();
     assert!(matches!(error, RunError::RowsDiffer { .. }), "{error}");
@@ -171,5 +171,5 @@ fn an_existing_store_is_left_alone() {
     place.run(&sim, TEXT).unwrap();
     let error = place.run(&sim, TEXT).unwrap_err();
     assert!(error.to_string().contains("exists already"), "{error}");
-    assert_eq!(place.blocks().len() as u32, 2 * PER_SESSION);
+    assert_eq!(place.blocks().len(), 2 * PER_SESSION);
 }

@@ -9,7 +9,7 @@ use super::*;
 fn a_study_runs_all_its_blocks_and_cleans_up() {
     let (place, sim) = (Place::new(), Sim::default());
     assert_eq!(place.run(&sim, TEXT).unwrap(), complete());
-    assert_eq!(place.blocks().len() as u32, 2 * PER_SESSION);
+    assert_eq!(place.blocks().len(), 2 * PER_SESSION);
     assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
     assert_eq!(place.left_over(), ["s.lab.db"]);
     let store = Store::read(&place.path).unwrap();
@@ -22,7 +22,7 @@ fn a_study_runs_all_its_blocks_and_cleans_up() {
     assert!(arms[0].facts.proof.is_empty());
     assert_eq!(arms[2].facts.proof.len(), 2, "one for each dataset");
     assert_eq!(store.instances().unwrap().len(), 2 * 2 * 3);
-    assert_eq!(store.histograms().unwrap().len() as u32, 2 * PER_SESSION);
+    assert_eq!(store.histograms().unwrap().len(), 2 * PER_SESSION);
     assert!(
         store
             .sessions()
@@ -64,7 +64,7 @@ fn a_study_that_is_dropped_at_any_block_is_resumed_whole() {
         let (place, sim) = (Place::new(), Sim::with(&[(at, Fault::Cut)]));
         assert!(catch_unwind(AssertUnwindSafe(|| place.run(&sim, TEXT))).is_err());
         let before = place.blocks().len();
-        assert_eq!(before as u32, at);
+        assert_eq!(before, at);
         assert_eq!(place.resume(&sim).unwrap(), complete(), "dropped at {at}");
         assert_eq!(
             place.whole_pairs(3),
@@ -113,12 +113,7 @@ fn a_process_that_is_killed_loses_no_block() {
             .output()
             .unwrap();
         assert!(!child.status.success());
-        assert_eq!(
-            place.blocks().len() as u32,
-            at,
-            "{}",
-            String::from_utf8_lossy(&child.stdout)
-        );
+        assert_eq!(place.blocks().len(), at, "{}", String::from_utf8_lossy(&child.stdout));
         assert!(!Store::runs(&place.path));
         assert!(is_there(&place.twins()));
         assert_eq!(place.resume(&Sim::default()).unwrap(), complete());
@@ -181,7 +176,7 @@ fn a_study_ends_when_it_is_precise() {
     let (place, sim) = (Place::new(), Sim::default());
     let text = TEXT.replace("sessions = 2", "sessions = 9");
     assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::Precise));
-    assert_eq!(place.blocks().len() as u32, VERDICT_SESSIONS * PER_SESSION);
+    assert_eq!(place.blocks().len(), 5 * PER_SESSION);
 }
 
 #[test]
@@ -190,7 +185,7 @@ fn a_study_ends_before_its_budget_is_spent() {
     sim.0.borrow_mut().seconds_per_block = 1.0;
     let text = TEXT.replace("sessions = 2", "sessions = 9\nbudget = \"60s\"");
     assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::OutOfBudget));
-    assert_eq!(place.blocks().len() as u32, 3 * PER_SESSION);
+    assert_eq!(place.blocks().len(), 3 * PER_SESSION);
 }
 
 #[test]
@@ -227,7 +222,7 @@ fn encrypting_copies_start_from_the_twin_in_clear() {
 fn an_outlook_says_what_it_assumes_and_learns() {
     let config = Config::parse(TEXT).unwrap();
     let blind = outlook(&config, None).unwrap();
-    assert_eq!(blind.blocks, u64::from(2 * PER_SESSION));
+    assert_eq!(blind.blocks, 2 * PER_SESSION as u64);
     assert!(blind.noise.from.contains("assumed") && blind.smallest_effect > 0.001);
     assert!(blind.notes[0].contains("too few"));
     let (place, sim) = (Place::new(), Sim::default());
@@ -237,7 +232,7 @@ fn an_outlook_says_what_it_assumes_and_learns() {
     assert!(seen.noise.from.contains("second copy"), "{:?}", seen.noise);
     assert!(seen.smallest_effect < blind.smallest_effect);
     assert!(
-        seen.duration.as_secs() >= u64::from(2 * PER_SESSION) * 99,
+        seen.duration.as_secs() >= 2 * PER_SESSION as u64 * 99,
         "{:?}",
         seen.duration
     );

@@ -41,7 +41,7 @@ pub enum Fault {
 
 #[derive(Default)]
 pub struct State {
-    pub faults: BTreeMap<u32, Fault>,
+    pub faults: BTreeMap<usize, Fault>,
     pub every: Option<Fault>,
     pub missing: Option<String>,
     pub not_encrypted: Option<String>,
@@ -50,7 +50,7 @@ pub struct State {
     pub never_cold: bool,
     pub free: Option<u64>,
     pub seconds_per_block: f64,
-    pub runs: u32,
+    pub runs: usize,
     pub clock: f64,
     pub pids: u32,
     pub interrupt: Option<&'static AtomicBool>,
@@ -71,7 +71,7 @@ pub struct Hand {
 }
 
 impl Sim {
-    pub fn with(faults: &[(u32, Fault)]) -> Sim {
+    pub fn with(faults: &[(usize, Fault)]) -> Sim {
         let sim = Sim::default();
         sim.0.borrow_mut().faults = faults.iter().copied().collect();
         sim
@@ -179,7 +179,7 @@ impl Bench for Sim {
 }
 
 impl State {
-    fn fault(&self, run: u32) -> Option<Fault> {
+    fn fault(&self, run: usize) -> Option<Fault> {
         self.faults.get(&run).copied().or(self.every)
     }
 }
@@ -291,7 +291,7 @@ impl Hands for Hand {
             (run, state.fault(run), state.interrupt)
         };
         let mut sample = Sample {
-            cpu_ns: 1_000_000 + seed % 1000 + u64::from(run % 7),
+            cpu_ns: 1_000_000 + seed % 1000 + (run % 7) as u64,
             ..Sample::default()
         };
         sample.answer = format!("{}", rows(&path).len());
