@@ -15,11 +15,20 @@ impl Scale {
     /// An axis of ratios that holds 0, the limit and all values that are finite.
     pub fn ratios(values: impl Iterator<Item = f64>, limit: f64) -> Self {
         let bend = limit.max(0.005);
-        let (mut low, mut high) = span(values.chain([0.0, limit * 1.5, -limit * 0.5]));
+        let (low, high) = span(values.chain([0.0, limit * 1.5, -limit * 0.5]));
         let bend = (high.max(-low) > 8.0 * bend).then_some(bend);
+        // A limit of nothing and no effect at all still need an axis.
+        let (low, high) = if high - low < 1e-6 {
+            (low - 0.01, high + 0.01)
+        } else {
+            (low, high)
+        };
         let margin = Self { low, high, bend };
-        (low, high) = (margin.value(-0.03), margin.value(1.03));
-        Self { low, high, bend }
+        Self {
+            low: margin.value(-0.03),
+            high: margin.value(1.03),
+            bend,
+        }
     }
 
     /// A linear axis that holds all values that are finite.

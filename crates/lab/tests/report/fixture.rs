@@ -196,7 +196,17 @@ impl Fixture {
         let truth = truth(cell, arm, metric);
         let (instance, noise) = match metric {
             Metric::Cpu => (0.004, 0.012),
-            _ => (0.012, 0.06),
+            Metric::Instructions
+            | Metric::ReadChars
+            | Metric::WriteChars
+            | Metric::ReadCalls
+            | Metric::WriteCalls
+            | Metric::ReadBytes
+            | Metric::WriteBytes
+            | Metric::Elapsed
+            | Metric::Checkpoint
+            | Metric::Switches
+            | Metric::Faults => (0.012, 0.06),
         };
         let mut by_session = Vec::new();
         let mut outliers = 0;
@@ -250,8 +260,8 @@ impl Fixture {
             ..Options::default()
         };
         let sessions: Vec<Vec<f64>> = logs.iter().map(|log| vec![*log]).collect();
-        let mean = estimate(&sessions, &options).unwrap();
-        let ends = mean.t.unwrap();
+        let mean = estimate(&sessions, &options).expect("every session has an estimate");
+        let ends = mean.t.expect("there are two sessions or more");
         let interval = (ends.low.exp_m1(), ends.high.exp_m1());
         let ratio = mean.center.exp_m1();
         let base = self
@@ -460,7 +470,15 @@ fn truth(cell: &Cell, arm: &str, metric: Metric) -> f64 {
         Metric::Cpu => (extra / cell.cpu_ns).ln_1p(),
         Metric::Elapsed => (0.8 * extra / (cell.cpu_ns + cell.wait_ns)).ln_1p(),
         Metric::Checkpoint => (0.5 * extra / (cell.cpu_ns + cell.wait_ns)).ln_1p(),
-        _ => 0.0,
+        Metric::Instructions
+        | Metric::ReadChars
+        | Metric::WriteChars
+        | Metric::ReadCalls
+        | Metric::WriteCalls
+        | Metric::ReadBytes
+        | Metric::WriteBytes
+        | Metric::Switches
+        | Metric::Faults => 0.0,
     }
 }
 
@@ -534,7 +552,8 @@ fn latencies(arms: &[&str], mix: [u8; 3]) -> Vec<LatencyCurve> {
             let point = |percentile: f64| {
                 let tail = (1.0 - percentile / 100.0).max(2e-5);
                 let stall = if tail < 0.004 { (0.004 / tail).powf(0.6) } else { 1.0 };
-                (percentile, (median * more * (0.5 / tail).powf(0.22) * stall) as u64)
+                let ns = median * more * (0.5 / tail).powf(0.22) * stall;
+                (percentile, format!("{ns:.0}").parse().expect("a time is a number"))
             };
             let points = [1.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.99, 100.0]
                 .map(point)

@@ -1,5 +1,11 @@
-//! Reports of a study that was never run.
+//! Reports of studies that were never run, and what is made of their blocks.
 #![forbid(unsafe_code)]
 
+mod analysis;
+mod browser;
+mod compare;
 mod fixture;
+mod gate;
 mod html;
+mod material;
+mod text;

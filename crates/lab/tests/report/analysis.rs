@@ -1,0 +1,231 @@
+//! What is made of blocks whose costs are known.
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use selenite_lab::analysis::{AnalysisError, Material, summarise};
+use selenite_lab::export::{ExportError, export};
+use selenite_lab::standing::{Flaw, flaws};
+use selenite_lab::store::HistogramRow;
+use selenite_lab::summary::{Effect, Metric, Summary, Verdict};
+
+use crate::material::material;
+
+fn effect<'a>(summary: &'a Summary, cell: &str, arm: &str, metric: Metric) -> Option<&'a Effect> {
+    let cell = summary.cells.iter().find(|facts| facts.name == cell)?;
+    cell.effects
+        .iter()
+        .find(|effect| effect.arm == arm && effect.metric == metric)
+}
+
+fn cpu<'a>(summary: &'a Summary, cell: &str) -> &'a Effect {
+    effect(summary, cell, "AES_256", Metric::Cpu).expect("it was measured")
+}
+
+#[test]
+fn a_cost_that_is_known_is_found() {
+    let summary = summarise(&material(8, 8, 1)).unwrap();
+    assert_eq!(flaws(&summary), []);
+    for cell in ["like-cold", "like-os"] {
+        let found = cpu(&summary, cell);
+        let (low, high) = found.interval.unwrap();
+        assert!(
+            (found.ratio - 0.06).abs() < 0.005 && low < 0.062 && high > 0.058,
+            "{found:?}"
+        );
+        let (boot_low, boot_high) = found.bootstrap.unwrap();
+        assert!(
+            (boot_low - low).abs() < 0.004 && (boot_high - high).abs() < 0.004,
+            "{found:?}"
+        );
+        assert_eq!((found.sessions, found.verdict), (8, Verdict::Above));
+        assert!(found.p_limit.unwrap() < 0.001);
+        let (page, page_low, page_high) = found.per_page_ns.unwrap();
+        assert!(
+            (page - 615.0).abs() < 40.0 && page_low < page && page < page_high,
+            "{page}"
+        );
+        let (operation, ..) = found.per_operation_ns.unwrap();
+        assert!((operation / page - 2500.0).abs() < 1.0, "10,000 pages are 4 operations");
+        let floor = effect(&summary, cell, "plain2", Metric::Cpu).unwrap();
+        assert_eq!(found.floor, floor.interval);
+        assert_eq!(floor.floor, None);
+        assert!(floor.ratio.abs() < 0.005);
+    }
+    let overall = &summary.overall[0];
+    assert_eq!((overall.verdict, overall.cells.len()), (Verdict::Above, 2));
+    assert!((overall.pooled.as_ref().unwrap().ratio - 0.06).abs() < 0.005);
+    assert_eq!(summary.cells[0].levels["plain"].blocks, 64);
+}
+
+#[test]
+fn a_void_block_takes_its_pairs_with_it() {
+    let clean = material(6, 8, 2);
+    let mut spoilt = clean.clone();
+    let mut without = clean.clone();
+    let is_chosen = |session: u32, pair: u32| (session, pair) == (3, 2);
+    for block in spoilt
+        .blocks
+        .iter_mut()
+        .filter(|block| is_chosen(block.session, block.pair) && block.arm == 0)
+    {
+        block.sample.cpu_ns *= 50;
+        block.void = Some("swapped in".into());
+    }
+    without.blocks.retain(|block| !is_chosen(block.session, block.pair));
+    let (spoilt, without) = (summarise(&spoilt).unwrap(), summarise(&without).unwrap());
+    for cell in ["like-cold", "like-os"] {
+        assert_eq!(
+            cpu(&spoilt, cell),
+            cpu(&without, cell),
+            "the control was void, so no pair of it counts"
+        );
+    }
+    assert_eq!(cpu(&spoilt, "like-cold").pairs, 47);
+    assert_eq!(spoilt.evidence.void["swapped in"], 2);
+    assert!(
+        spoilt.cells[0]
+            .pairs
+            .iter()
+            .all(|pair| !is_chosen(pair.session, pair.pair - 1))
+    );
+}
+
+#[test]
+fn half_a_pair_counts_for_nothing() {
+    let mut half = material(6, 8, 3);
+    half.blocks
+        .retain(|block| (block.session, block.pair, block.arm) != (6, 7, 2));
+    let summary = summarise(&half).unwrap();
+    assert_eq!(cpu(&summary, "like-cold").pairs, 47);
+    assert_eq!(effect(&summary, "like-cold", "plain2", Metric::Cpu).unwrap().pairs, 48);
+}
+
+#[test]
+fn one_session_has_no_interval_and_no_verdict() {
+    let summary = summarise(&material(1, 8, 4)).unwrap();
+    let found = cpu(&summary, "like-cold");
+    assert_eq!(
+        (found.interval, found.bootstrap, found.floor, found.p_limit),
+        (None, None, None, None)
+    );
+    assert!(matches!(found.verdict, Verdict::NotResolved { .. }));
+    assert!((found.ratio - 0.06).abs() < 0.02);
+    assert!(flaws(&summary).contains(&Flaw::FewSessions(1)));
+    assert!(selenite_lab::report::html::render(&summary).contains("it has one session, and a verdict needs 5"));
+}
+
+#[test]
+fn no_session_at_all_is_a_summary_too() {
+    let summary = summarise(&material(0, 8, 4)).unwrap();
+    assert!(flaws(&summary).contains(&Flaw::Empty));
+    assert!(summary.cells.iter().all(|cell| cell.effects.is_empty()) && summary.overall.is_empty());
+}
+
+#[test]
+fn a_counter_that_was_zero_once_gives_no_ratio() {
+    let mut zero = material(6, 8, 5);
+    let block = zero
+        .blocks
+        .iter_mut()
+        .find(|block| block.arm == 0 && block.cell == 0)
+        .unwrap();
+    block.sample.faults_minor = 0;
+    let summary = summarise(&zero).unwrap();
+    assert!(effect(&summary, "like-cold", "AES_256", Metric::Faults).is_none());
+    assert!(effect(&summary, "like-os", "AES_256", Metric::Faults).is_some());
+    assert!(
+        effect(&summary, "like-cold", "AES_256", Metric::Switches).is_none(),
+        "never counted"
+    );
+    assert!(effect(&summary, "like-cold", "AES_256", Metric::Instructions).is_none());
+    assert!(
+        !summary.cells[0].levels["plain"]
+            .metrics
+            .contains_key(&Metric::Instructions)
+    );
+    assert!(summary.limits.iter().any(|limit| limit.starts_with("Instructions")));
+}
+
+#[test]
+fn a_few_pages_have_no_cost_each() {
+    let mut few = material(6, 8, 6);
+    few.blocks.iter_mut().for_each(|block| block.sample.pages_read = 1);
+    assert_eq!(cpu(&summarise(&few).unwrap(), "like-cold").per_page_ns, None);
+}
+
+#[test]
+fn a_warm_up_is_left_out_where_caches_are_warm() {
+    let mut slow = material(6, 8, 7);
+    for block in slow.blocks.iter_mut().filter(|block| block.pair < 2) {
+        // The encrypted twin warms up slower: counted in, it would cost more than it does.
+        block.sample.cpu_ns = block.sample.cpu_ns * if block.arm == 2 { 3 } else { 2 };
+    }
+    let summary = summarise(&slow).unwrap();
+    let warm = summary.cells[1].warm_up;
+    assert!(warm.pairs >= 20 && warm.unsteady == 0, "{warm:?}");
+    assert!((cpu(&summary, "like-os").ratio - 0.06).abs() < 0.006);
+    assert_eq!(summary.cells[0].warm_up.pairs, 0, "a cold cell is its own first touch");
+    assert_eq!(cpu(&summary, "like-cold").pairs, 48);
+}
+
+#[test]
+fn an_open_question_says_how_long_it_would_take() {
+    let mut near = material(6, 8, 8);
+    for block in near.blocks.iter_mut().filter(|block| block.arm == 2) {
+        block.sample.cpu_ns = block.sample.cpu_ns * 1031 / 1060 + u64::from(block.session % 2) * 1_500_000;
+    }
+    let summary = summarise(&near).unwrap();
+    let Verdict::NotResolved {
+        minutes_more: Some(minutes),
+    } = cpu(&summary, "like-cold").verdict
+    else {
+        panic!("{:?}", cpu(&summary, "like-cold"));
+    };
+    assert!(
+        (minutes / 5.0).fract().abs() < 1e-9 && minutes >= 5.0,
+        "whole sessions of 5 minutes: {minutes}"
+    );
+}
+
+#[test]
+fn percentiles_come_from_merged_histograms() {
+    let mut material = material(2, 2, 9);
+    // A mean of both 99th percentiles would be far off: one block has all that is slow.
+    for (values, ns) in [(9_900, 1_000), (100, 1_000_000)] {
+        let mut histogram = Histogram::<u64>::new(3).unwrap();
+        histogram.record_n(ns, values).unwrap();
+        let mut v2 = Vec::new();
+        V2DeflateSerializer::new().serialize(&histogram, &mut v2).unwrap();
+        material.histograms.push(HistogramRow {
+            cell: 0,
+            arm: 0,
+            operation: "read".into(),
+            v2,
+        });
+    }
+    let summary = summarise(&material).unwrap();
+    let curve = &summary.cells[0].latencies[0];
+    let at = |percentile: f64| curve.points.iter().find(|(at, _)| *at == percentile).unwrap().1;
+    assert_eq!((curve.count, curve.arm.as_str()), (10_000, "plain"));
+    assert!(at(98.0) < 1_100 && at(99.5) > 990_000, "{:?}", curve.points);
+    material.histograms[0].v2.truncate(9);
+    assert!(matches!(summarise(&material), Err(AnalysisError::Histogram(operation)) if operation == "read"));
+}
+
+#[test]
+fn an_export_holds_every_block_and_overwrites_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let material: Material = material(2, 2, 10);
+    let files = export(&material, &folder.path().join("out")).unwrap();
+    let blocks = std::fs::read_to_string(&files[0]).unwrap();
+    assert_eq!(blocks.lines().count(), 1 + material.blocks.len());
+    let fields = |line: &str| line.split(',').count();
+    let mut lines = blocks.lines();
+    let head = fields(lines.next().unwrap());
+    assert!(lines.all(|line| fields(line) == head));
+    assert!(files.iter().all(|file| file.exists()));
+    assert!(matches!(
+        export(&material, &folder.path().join("out")),
+        Err(ExportError::Exists(_))
+    ));
+}
