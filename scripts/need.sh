@@ -44,6 +44,10 @@ need_python() {
 need_tests() {
   need_python
   need_command /usr/bin/sqlite3 sqlite3
+  # Reports are looked at in a browser; which one does not matter.
+  if [[ -z ${SELENITE_TEST_BROWSER:-} ]] && ! command -v google-chrome chromium-browser >/dev/null; then
+    need_command chromium chromium
+  fi
   /usr/bin/python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
   if compgen -G 'tests/clients/*/package.json' >/dev/null; then
     need_command node nodejs

@@ -135,7 +135,7 @@ fn sections(summary: &Summary) -> Vec<Section> {
             "system",
             "Reads, writes, switches and faults",
             "Differences of counters over a block, never totals.",
-            level::system(summary),
+            table::folded("All counters, cell by cell", &level::system(summary)),
         ),
         (
             "proofs",

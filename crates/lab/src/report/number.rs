@@ -29,7 +29,7 @@ pub fn estimate(ratio: f64, ends: Option<(f64, f64)>) -> String {
 pub fn duration(ns: f64) -> String {
     let size = ns.abs();
     let (value, unit) = match size {
-        _ if size < 1e3 => (ns, "ns"),
+        _ if size < 1e3 => return format!("{} ns", fixed(ns, 0)),
         _ if size < 1e6 => (ns / 1e3, "us"),
         _ if size < 1e9 => (ns / 1e6, "ms"),
         _ => (ns / 1e9, "s"),
@@ -54,7 +54,11 @@ pub fn bytes(count: f64) -> String {
         value /= 1024.0;
         unit = next;
     }
-    format!("{} {unit}", significant(value))
+    if unit == "B" {
+        format!("{value:.0} B")
+    } else {
+        format!("{} {unit}", significant(value))
+    }
 }
 
 /// A count with separated thousands: `12,345`.
@@ -103,18 +107,14 @@ fn fixed(value: f64, digits: usize) -> String {
     }
 }
 
+/// Three digits.
 fn significant(value: f64) -> String {
     let digits = match value.abs() {
         size if size < 10.0 => 2,
         size if size < 100.0 => 1,
         _ => 0,
     };
-    let text = fixed(value, digits);
-    if value.fract() == 0.0 && value.abs() < 1000.0 {
-        format!("{value:.0}")
-    } else {
-        text
-    }
+    fixed(value, digits)
 }
 
 #[cfg(test)]
@@ -142,7 +142,8 @@ mod tests {
     fn units_fit() {
         assert_eq!(duration(1_400.0), "1.40 us");
         assert_eq!(duration(-38_200_000.0), "-38.2 ms");
-        assert_eq!(bytes(4096.0), "4 KiB");
+        assert_eq!(bytes(4096.0), "4.00 KiB");
+        assert_eq!(bytes(5.0), "5 B");
         assert_eq!(bytes(30_800_000.0), "29.4 MiB");
         assert_eq!(count(-1_234_567.0), "-1,234,567");
         assert_eq!(time(5.0 * 60.0), "5 min");

@@ -28,9 +28,12 @@ pub fn typeset(text: &str) -> String {
     for (index, &letter) in letters.iter().enumerate() {
         let next = letters.get(index + 1).copied().unwrap_or(' ');
         let minus = letter == '-' && next.is_ascii_digit() && matches!(before, ' ' | '[' | '(');
-        let tied = letter == ' ' && before.is_ascii_digit() && is_unit(&letters[index + 1..]);
+        let sum = letter == '-' && before == ' ' && next == ' ';
+        let end =
+            letter == ' ' && before == ',' && (next == '-' || next.is_ascii_digit()) && is_inside(&letters[..index]);
+        let tied = end || letter == ' ' && before.is_ascii_digit() && is_unit(&letters[index + 1..]);
         out.push(match letter {
-            '-' if minus => '\u{2212}',
+            '-' if minus || sum => '\u{2212}',
             ' ' if tied => '\u{a0}',
             other => other,
         });
@@ -157,6 +160,11 @@ pub fn chart(id: &str, height: f64, title: &str, description: &str, body: &str) 
     )
 }
 
+/// Whether a bracket is open: an interval stays in one line.
+fn is_inside(before: &[char]) -> bool {
+    before.iter().rev().find(|letter| matches!(letter, '[' | ']')) == Some(&'[')
+}
+
 fn is_unit(rest: &[char]) -> bool {
     UNITS.iter().any(|unit| {
         let length = unit.chars().count();
@@ -192,7 +200,7 @@ mod tests {
     fn numbers_keep_their_units_and_signs() {
         assert_eq!(
             typeset("costs -2.1 % [-3.0, 1.0], 1.40 us"),
-            "costs \u{2212}2.1\u{a0}% [\u{2212}3.0, 1.0], 1.40\u{a0}\u{b5}s"
+            "costs \u{2212}2.1\u{a0}% [\u{2212}3.0,\u{a0}1.0], 1.40\u{a0}\u{b5}s"
         );
         assert_eq!(typeset("like-cold 5 sessions x-3"), "like-cold 5 sessions x-3");
     }

@@ -72,7 +72,8 @@ pub fn render(summary: &Summary, look: Look) -> String {
     }
     out.push_str("\nNot covered:\n");
     for limit in summary.host.warnings.iter().chain(&summary.limits) {
-        push(&mut out, limit, "  ", look);
+        let text = wrapped(limit, "    ", look.width);
+        let _ = writeln!(out, "  - {}", text.trim_start());
     }
     out
 }
@@ -107,7 +108,9 @@ fn forest(summary: &Summary, metric: Metric, judged: bool, look: Look) -> String
     } else {
         ""
     };
-    let mut out = format!("\n{}, (encrypted - plain) / plain{bent}\n", sentence::metric(metric));
+    let mut out = String::from("\n");
+    let head = format!("{}, (encrypted - plain) / plain{bent}", sentence::metric(metric));
+    push(&mut out, &head, "", look);
     let axis = axis(&scale, plot_width, limit);
     let _ = writeln!(out, "  {:name_width$} {axis}", "");
     for cell in &summary.cells {
@@ -119,14 +122,14 @@ fn forest(summary: &Summary, metric: Metric, judged: bool, look: Look) -> String
         push(&mut out, &format!("{}{note}", cell.label), "", look);
         for effect in effects {
             let plot = plot(&scale, plot_width, &effect, limit, look);
-            let name: String = effect.arm.chars().take(name_width).collect();
+            let name: String = clean(&effect.arm).chars().take(name_width).collect();
             let figures = number::estimate(effect.ratio, effect.interval);
             let sign = if judged && metric == Metric::Cpu {
                 signed(effect.verdict, look)
             } else {
                 " ".to_owned()
             };
-            let _ = writeln!(out, "  {name:name_width$} {plot} {sign}{figures}");
+            let _ = writeln!(out, "  {name:name_width$} {plot} {sign} {figures}");
         }
     }
     let marks = if look.unicode {
@@ -244,10 +247,7 @@ fn push(out: &mut String, text: &str, indent: &str, look: Look) {
 fn wrapped(text: &str, indent: &str, width: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
-    let clean: String = text
-        .chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect();
+    let clean = clean(text);
     for word in clean.split(' ').filter(|word| !word.is_empty()) {
         let long = indent.len() + line.chars().count() + 1 + word.chars().count() > width;
         if long && !line.is_empty() {
@@ -266,5 +266,13 @@ fn wrapped(text: &str, indent: &str, width: usize) -> String {
         .join("\n")
 }
 
+/// Without codes for a terminal.
+fn clean(text: &str) -> String {
+    let letters = text.chars();
+    letters
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect()
+}
+
 /// Room for a sign, a ratio and its interval.
-const FIGURES: usize = 24;
+const FIGURES: usize = 25;

@@ -1,12 +1,15 @@
 //! What is made of blocks whose costs are known.
 
+use std::collections::BTreeMap;
+
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use selenite_lab::analysis::{AnalysisError, Material, summarise};
+use selenite_lab::analysis::{self, AnalysisError, Material, summarise};
 use selenite_lab::export::{ExportError, export};
+use selenite_lab::schedule::Draw;
 use selenite_lab::standing::{Flaw, flaws};
-use selenite_lab::store::HistogramRow;
-use selenite_lab::summary::{Effect, Metric, Summary, Verdict};
+use selenite_lab::store::{HistogramRow, InstanceRow, NewBlock, Store};
+use selenite_lab::summary::{Effect, Metric, StudyState, Summary, Verdict};
 
 use crate::material::material;
 
@@ -228,4 +231,71 @@ fn an_export_holds_every_block_and_overwrites_nothing() {
         export(&material, &folder.path().join("out")),
         Err(ExportError::Exists(_))
     ));
+}
+
+#[test]
+fn a_store_says_the_same_as_what_was_put_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let material = material(5, 2, 11);
+    let path = folder.path().join("s.lab.db");
+    let mut store = Store::create(&path, &material.study).unwrap();
+    let arms: Vec<_> = material
+        .arms
+        .iter()
+        .map(|arm| (arm.facts.clone(), arm.masters.clone()))
+        .collect();
+    let cells: Vec<_> = material.cells.iter().map(|row| row.cell.clone()).collect();
+    let index = |id: i64| usize::try_from(id).unwrap();
+    let draws: Vec<Draw> = material
+        .blocks
+        .iter()
+        .map(|block| Draw {
+            session: block.session,
+            cell: index(block.cell),
+            pair: block.pair,
+            arm: index(block.arm),
+            seed: 1,
+        })
+        .collect();
+    store.plan(&arms, &cells, &draws).unwrap();
+    let plan = store.schedule().unwrap();
+    for session in &material.sessions {
+        store.begin_session(session.id, session.created_s).unwrap();
+        for (arm, row) in plan.iter().take(3).zip(&store.arms().unwrap()) {
+            let (data, path) = (cells[0].data.clone(), "x".to_owned());
+            let made = u32::try_from(arm.seq).unwrap();
+            let twin = InstanceRow {
+                session: session.id,
+                arm: row.id,
+                data,
+                made,
+                pids: vec![1],
+                path,
+            };
+            let instance = store.add_instance(&twin).unwrap();
+            let blocks = plan
+                .iter()
+                .zip(&material.blocks)
+                .filter(|(plan, _)| plan.session == session.id && plan.arm == row.id);
+            for (plan, block) in blocks {
+                let new = NewBlock {
+                    seq: plan.seq,
+                    instance,
+                    began_s: block.began_s,
+                    sample: Some(&block.sample),
+                    histograms: &BTreeMap::new(),
+                    host: &block.host,
+                    void: None,
+                };
+                store.add_block(&new).unwrap();
+            }
+        }
+        store.end_session(session.id, session.ended_s.unwrap(), None).unwrap();
+    }
+    store.set_state(StudyState::Complete).unwrap();
+    let mut read = analysis::read(&Store::read(&path).unwrap()).unwrap();
+    let expected = summarise(&material).unwrap();
+    // The order of samples is that in which blocks were written.
+    read.evidence.samples.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+    assert_eq!(read, expected);
 }

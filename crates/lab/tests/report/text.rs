@@ -104,8 +104,8 @@ fn markdown_holds_several_studies() {
 #[test]
 fn json_comes_back_as_it_went() {
     let summary = Fixture::whole().summary();
-    assert_eq!(json::parse(&json::render(&summary).unwrap()).unwrap(), summary);
-    assert_eq!(json::parse(&json::compact(&summary).unwrap()).unwrap(), summary);
+    assert!(json::parse(&json::render(&summary).unwrap()).unwrap() == summary);
+    assert!(json::parse(&json::compact(&summary).unwrap()).unwrap() == summary);
 }
 
 #[test]

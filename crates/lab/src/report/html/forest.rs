@@ -154,6 +154,12 @@ fn plot(panel: &Panel, shape: Shape, mark: Option<&Mark>, title: &str) -> String
 
 fn axes(panels: &[Panel], top: bool) -> String {
     let mut cells = String::from("<span class=\"who\"></span>");
+    // A line for the word `limit` only where there is one.
+    let more = if panels.iter().any(|panel| panel.limit.is_some()) {
+        16.0
+    } else {
+        0.0
+    };
     for panel in panels {
         let mut body = String::new();
         for tick in ticks(panel) {
@@ -165,7 +171,7 @@ fn axes(panels: &[Panel], top: bool) -> String {
             };
             body.push_str(&text(
                 x,
-                if top { 44.0 } else { 14.0 },
+                if top { 28.0 + more } else { 14.0 },
                 anchor,
                 "tick",
                 &(panel.tick)(tick),
@@ -181,7 +187,7 @@ fn axes(panels: &[Panel], top: bool) -> String {
                 );
             }
         }
-        let height = if top { 50 } else { 20 };
+        let height = if top { 34.0 + more } else { 20.0 };
         let _ = write!(
             cells,
             "<svg class=\"axis\" width=\"100%\" height=\"{height}\" aria-hidden=\"true\">{body}</svg><span></span>"
