@@ -132,6 +132,12 @@ fn forest(summary: &Summary, metric: Metric, judged: bool, look: Look) -> String
             let _ = writeln!(out, "  {name:name_width$} {plot} {sign} {figures}");
         }
     }
+    push(&mut out, &key(limit, look), "  ", look);
+    out
+}
+
+/// What the letters of a forest stand for.
+fn key(limit: f64, look: Look) -> String {
     let marks = if look.unicode {
         ["\u{2591}", "\u{250a}"]
     } else {
@@ -143,14 +149,12 @@ fn forest(summary: &Summary, metric: Metric, judged: bool, look: Look) -> String
         Verdict::NotResolved { minutes_more: None },
     ];
     let [above, within, open] = above.map(|verdict| sign(verdict, look));
-    let key = format!(
+    format!(
         "{} second copy in clear; {} limit of {}; {above} above, {within} within, {open} not resolved",
         marks[0],
         marks[1],
         number::share(limit)
-    );
-    push(&mut out, &key, "  ", look);
-    out
+    )
 }
 
 fn axis(scale: &Scale, width: usize, limit: f64) -> String {

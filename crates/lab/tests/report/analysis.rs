@@ -161,7 +161,7 @@ fn a_warm_up_is_left_out_where_caches_are_warm() {
     let mut slow = material(6, 8, 7);
     for block in slow.blocks.iter_mut().filter(|block| block.pair < 2) {
         // The encrypted twin warms up slower: counted in, it would cost more than it does.
-        block.sample.cpu_ns = block.sample.cpu_ns * if block.arm == 2 { 3 } else { 2 };
+        block.sample.cpu_ns *= if block.arm == 2 { 3 } else { 2 };
     }
     let summary = summarise(&slow).unwrap();
     let warm = summary.cells[1].warm_up;

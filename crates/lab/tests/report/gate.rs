@@ -30,17 +30,17 @@ fn of_sessions(ratios: &[f64]) -> Summary {
     {
         set(effect, ratios);
     }
-    summary.study.sessions = u32::try_from(ratios.len()).unwrap();
+    summary.study.sessions = u32::try_from(ratios.len()).expect("few sessions");
     summary
 }
 
 fn set(effect: &mut Effect, ratios: &[f64]) {
     let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln_1p()).collect();
-    let interval = selenite_stats::t_interval(&logs, 0.95).unwrap();
+    let interval = selenite_stats::t_interval(&logs, 0.95).expect("two sessions or more");
     effect.by_session = (1..).zip(ratios.iter().copied()).collect();
     effect.ratio = f64::midpoint(interval.low, interval.high).exp_m1();
     effect.interval = Some((interval.low.exp_m1(), interval.high.exp_m1()));
-    effect.sessions = u32::try_from(ratios.len()).unwrap();
+    effect.sessions = u32::try_from(ratios.len()).expect("few sessions");
 }
 
 #[test]

@@ -8,4 +8,5 @@ mod fixture;
 mod gate;
 mod html;
 mod material;
+mod scene;
 mod text;

@@ -6,7 +6,7 @@ use super::table::{folded, table};
 use crate::report::scale::Scale;
 use crate::report::svg::{Shape, typeset};
 use crate::report::{number, sentence};
-use crate::summary::{Effect, Metric, Overall, Summary};
+use crate::summary::{CellSummary, Effect, Metric, Overall, Summary};
 
 /// CPU for each page, arm by arm: if pages are what costs, all cells of an arm agree.
 pub fn per_page(summary: &Summary) -> String {
@@ -54,6 +54,15 @@ pub fn per_page(summary: &Summary) -> String {
         &[panel],
         &groups,
     );
+    let table = cost_table(summary);
+    format!(
+        "<figure>{plot}{}</figure>",
+        folded("The figures of this chart, and costs of operations", &table)
+    )
+}
+
+/// Costs of pages and operations, of CPU and elapsed time.
+fn cost_table(summary: &Summary) -> String {
     let rows = summary
         .cells
         .iter()
@@ -74,14 +83,10 @@ pub fn per_page(summary: &Summary) -> String {
             ]
         });
     let head = ["Cell", "Arm", "Metric", "A page", "An operation", "which is a"];
-    let table = table(
+    table(
         "Extra cost of a page and of an operation",
         &head,
         &rows.collect::<Vec<_>>(),
-    );
-    format!(
-        "<figure>{plot}{}</figure>",
-        folded("The figures of this chart, and costs of operations", &table)
     )
 }
 
@@ -107,21 +112,7 @@ pub fn mixes(summary: &Summary) -> String {
     }
     let cells: Vec<_> = summary.cells.iter().filter(|cell| cell.mix.is_some()).collect();
     let arms: Vec<&str> = summary.mixes.iter().map(|overall| overall.arm.as_str()).collect();
-    let effects = cells
-        .iter()
-        .flat_map(|cell| &cell.effects)
-        .filter(|effect| effect.metric == Metric::Cpu);
-    let values: Vec<f64> = effects
-        .filter(|effect| arms.contains(&effect.arm.as_str()))
-        .flat_map(|effect| {
-            [
-                Some(effect.ratio),
-                effect.interval.map(|ends| ends.0),
-                effect.interval.map(|ends| ends.1),
-            ]
-        })
-        .flatten()
-        .collect();
+    let values = all_values(&cells, &arms);
     let limit = summary.study.limit;
     let scale = Scale::ratios(values.into_iter(), limit);
     let panel = Panel {
@@ -176,6 +167,25 @@ pub fn mixes(summary: &Summary) -> String {
         .map(|text| format!("<p>{}</p>", typeset(&text)))
         .collect();
     format!("<figure>{plot}</figure>{words}{}", mix_table(&summary.mixes))
+}
+
+/// Ratios and ends of intervals, for a scale.
+fn all_values(cells: &[&CellSummary], arms: &[&str]) -> Vec<f64> {
+    let effects = cells
+        .iter()
+        .flat_map(|cell| &cell.effects)
+        .filter(|effect| effect.metric == Metric::Cpu);
+    effects
+        .filter(|effect| arms.contains(&effect.arm.as_str()))
+        .flat_map(|effect| {
+            [
+                Some(effect.ratio),
+                effect.interval.map(|ends| ends.0),
+                effect.interval.map(|ends| ends.1),
+            ]
+        })
+        .flatten()
+        .collect()
 }
 
 fn mark(center: f64, interval: Option<(f64, f64)>, floor: Option<(f64, f64)>) -> Mark {
