@@ -44,6 +44,9 @@ impl File for SimFile {
 
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
         self.refuse_read_only()?;
+        if data.len() > WRITE_SIZE_MAX {
+            return Err(Code::FULL);
+        }
         let mut state = self.disk.lock();
         if let Err(failure) = state.enter(Call::Write, self.role, offset, data.len()) {
             if let Failure::PartialWrite(_) = failure {
@@ -159,3 +162,6 @@ impl Drop for SimFile {
         self.disk.lock().close(self.inode, self.handle);
     }
 }
+
+/// os_unix.c, `seekAndWriteFd`: `nBuf &= 0x1ffff`. What is longer ends in a write of nothing, and SQLITE_FULL.
+const WRITE_SIZE_MAX: usize = 0x1ffff;

@@ -15,6 +15,7 @@ pub mod ffi;
 mod functions;
 pub mod host;
 pub mod journal_file;
+pub mod log_counters;
 pub mod main_file;
 pub mod nameless_file;
 pub mod own_descriptors;

@@ -3,6 +3,7 @@
 //! L1. SHARED taken, or the write lock: the superblocks are looked at again (D1 and D2 in `database.rs`). Where that
 //!     fails the lock is given back.
 //! L2. A transaction that stored the first pages notes so before its lock goes (FORMAT 3.9).
+//! L3. What was gathered for the WAL is forgotten before its write lock goes (`Database::turn`).
 
 use super::MainFile;
 use crate::database::{Content, Inner};
@@ -64,19 +65,19 @@ impl MainFile {
             self.sealer.begin()?;
         }
         let mut inner = self.database.lock();
+        let is_write = lock.exclusive && lock.covers(WAL_WRITE_LOCK);
+        if !lock.lock {
+            // Before it is given back: from then on others may write where this connection did (L3).
+            self.database.note_shm_lock(is_write.then_some(false));
+        }
         inner.lower.shm_lock(lock)?;
-        if !lock.exclusive {
-            return Ok(());
+        if lock.lock {
+            self.database.note_shm_lock(is_write.then_some(true));
         }
-        if lock.covers(WAL_WRITE_LOCK) {
-            self.database.set_wal_write(lock.lock);
-        }
-        if takes_write {
+        if lock.exclusive && takes_write {
             inner.page_count = None;
             if let Err(error) = self.database.refresh(&mut inner) {
-                if lock.covers(WAL_WRITE_LOCK) {
-                    self.database.set_wal_write(false);
-                }
+                self.database.note_shm_lock(is_write.then_some(false));
                 let _ = inner.lower.shm_lock(ShmLock { lock: false, ..lock });
                 return Err(error);
             }
