@@ -135,9 +135,15 @@ fn a_frame_checksum_in_clear_is_found() {
     assert!(count > 20 && seen == 0, "{seen} of {count} checksums are on the disk");
 
     let leaking = Disk::new();
-    leaking.shim_writes(Arc::new(|role, _, bytes, above| {
-        if let (Role::Wal, 24, Some(above)) = (role, bytes.len(), above.filter(|above| above.call == Call::Write)) {
-            bytes[16..].copy_from_slice(&above.data[16..24]);
+    leaking.shim_writes(Arc::new(|role, offset, bytes, above| {
+        let headers = above
+            .iter()
+            .filter(|above| (above.call, above.role, above.data.len()) == (Call::Write, Role::Wal, 24));
+        for header in headers.filter(|_| role == Role::Wal) {
+            let start = header.offset.checked_sub(offset).and_then(|at| usize::try_from(at).ok());
+            if let Some(place) = start.and_then(|start| bytes.get_mut(start + 16..start + 24)) {
+                place.copy_from_slice(&header.data[16..]);
+            }
         }
     }));
     let (count, seen) = frame_checksums_seen(&leaking);
