@@ -17,6 +17,7 @@ use selenite_keyring::{Config, Identity, Keyring, Unlocked};
 use crate::error::VfsError;
 use crate::ffi::{Code, LockLevel, LowerFile};
 use crate::host::Host;
+use crate::passage::Passage;
 use crate::settings::Settings;
 use crate::superblock_pair::{Heads, Place, Prefix, read_prefix, store, store_new};
 use crate::view::View;
@@ -37,6 +38,8 @@ pub struct Database {
     view_no: AtomicU64,
     /// Whether this connection holds the WAL's write lock.
     wal_write: AtomicBool,
+    /// A page on its way from the WAL into the database.
+    pub(crate) passage: Passage,
     /// Counts the turns in which this connection writes to the WAL.
     turn: AtomicU64,
 }
@@ -132,6 +135,7 @@ impl Database {
             }),
             view_no: AtomicU64::new(0),
             wal_write: AtomicBool::new(false),
+            passage: Passage::default(),
             turn: AtomicU64::new(0),
         };
         database.reload(&mut database.lock())?;

@@ -19,6 +19,7 @@ pub mod log_counters;
 pub mod main_file;
 pub mod nameless_file;
 pub mod own_descriptors;
+mod passage;
 mod pragma;
 pub mod role;
 mod sealer;

@@ -220,7 +220,10 @@ impl WalFile {
     }
 
     fn read_frame_page(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
-        out.fill(0);
+        self.open_frame_page(index, out, view).inspect_err(|_| out.fill(0))
+    }
+
+    fn open_frame_page(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
         let header = self.load_frame(index, view)?;
         if !self.is_of_log(index, &header)? {
             return Err(VfsError::Unauthentic {
@@ -228,7 +231,10 @@ impl WalFile {
                 page_no: header.page_no.0,
             });
         }
-        self.open_loaded(header.page_no, out)
+        self.open_loaded(header.page_no, out)?;
+        let passage = &self.database.passage;
+        passage.enter(header.page_no, &mut self.frame, FRAME_HEADER_SIZE, out);
+        Ok(())
     }
 
     /// Opens the page of the frame that was loaded.

@@ -14,7 +14,7 @@ impl MainFile {
     pub(super) fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
         self.was_reserved |= level >= LockLevel::RESERVED;
         if level >= LockLevel::RESERVED && self.database.lock().level < LockLevel::RESERVED {
-            self.sealer.begin()?;
+            self.sealer.begin();
         }
         let mut inner = self.database.lock();
         inner.lower.lock(level.0)?;
@@ -62,13 +62,17 @@ impl MainFile {
     pub(super) fn try_shm_lock(&mut self, lock: ShmLock) -> Result<(), VfsError> {
         let takes_write = lock.lock && (lock.covers(WAL_WRITE_LOCK) || lock.covers(WAL_CHECKPOINT_LOCK));
         if lock.exclusive && takes_write {
-            self.sealer.begin()?;
+            self.sealer.begin();
         }
         let mut inner = self.database.lock();
         let is_write = lock.exclusive && lock.covers(WAL_WRITE_LOCK);
         if !lock.lock {
             // Before it is given back: from then on others may write where this connection did (L3).
             self.database.note_shm_lock(is_write.then_some(false));
+            if lock.covers(WAL_CHECKPOINT_LOCK) {
+                // SQLITE_FCNTL_CKPT_DONE does not come after every failure.
+                self.database.passage.close();
+            }
         }
         inner.lower.shm_lock(lock)?;
         if lock.lock {

@@ -64,7 +64,7 @@ impl WalFile {
         let bytes: &[u8; FRAME_HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
         let mut header = FrameHeader::parse(bytes);
         if self.own.note(index, &header, self.database.turn()) {
-            self.sealer.begin()?;
+            self.sealer.begin();
         }
         view.log_key
             .seal_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
