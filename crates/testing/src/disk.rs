@@ -33,6 +33,9 @@ pub(crate) struct Origin {
     pub(crate) content: Content,
 }
 
+/// A write that is done later: see [`Failure::Late`].
+pub(crate) type Late = (Inode, Handle, u64, Vec<u8>);
+
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) names: BTreeMap<String, Inode>,
@@ -42,6 +45,7 @@ pub(crate) struct State {
     calls: Option<Vec<CallRecord>>,
     tap: Vec<Tapped>,
     faults: Faults,
+    pub(crate) late: Vec<Late>,
     capacity: Option<u64>,
     ignored_syncs: Vec<Role>,
     pub(crate) is_powersafe: bool,

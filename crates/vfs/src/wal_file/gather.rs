@@ -192,7 +192,11 @@ mod tests {
         let Some((first, bytes)) = gather.held() else {
             return (0, Vec::new());
         };
-        assert!(bytes.chunks(FRAME).all(|frame| frame.iter().all(|byte| *byte == frame[0])));
+        assert!(
+            bytes
+                .chunks(FRAME)
+                .all(|frame| frame.iter().all(|byte| *byte == frame[0]))
+        );
         (first, bytes.chunks(FRAME).map(|frame| frame[0]).collect())
     }
 
