@@ -48,6 +48,13 @@ fn recovered(image: &Image, opening: &Opening, acknowledged: u64) -> Result<(), 
     Ledger::SMALL.check_recovered(&connection, &["main"], acknowledged)
 }
 
+/// The same, and that it is so many commits and not one more.
+fn recovered_count(image: &Image, opening: &Opening) -> u64 {
+    let disk = Disk::of_image(image);
+    let _entered = disk.enter();
+    Ledger::SMALL.check(&opening.connect().unwrap(), "main").unwrap()
+}
+
 #[test]
 fn a_transaction_is_one_write() {
     for pragmas in [
@@ -165,11 +172,18 @@ fn a_commit_that_can_not_be_written_is_rolled_back() {
                 assert_eq!(disk.fault_hits(), 1);
                 disk.heal();
                 assert_eq!(Ledger::SMALL.check(&connection, "main"), Ok(tx - 1), "{pragmas}");
-                let problem = recovered(&disk.image(), &opening, tx - 1);
-                assert_eq!(problem, Ok(()), "{pragmas}, {failure:?}: after a crash");
-                // A checkpoint syncs the log first: nothing of the transaction may come with it.
+                assert_eq!(
+                    recovered_count(&disk.image(), &opening),
+                    tx - 1,
+                    "{pragmas}, {failure:?}"
+                );
+                // A checkpoint syncs the log first: the transaction may not come with that.
                 connection.execute_batch("PRAGMA wal_checkpoint(passive)").unwrap();
-                recovered(&disk.image(), &opening, tx - 1).unwrap();
+                assert_eq!(
+                    recovered_count(&disk.image(), &opening),
+                    tx - 1,
+                    "{pragmas}, {failure:?}"
+                );
                 Ledger::SMALL.commit(&connection, &["main"], tx).unwrap();
                 recovered(&disk.image(), &opening, tx).unwrap();
             }
@@ -212,4 +226,32 @@ fn what_is_rolled_back_is_not_written() {
         drop(connection);
         recovered(&disk.image(), &opening, 6).unwrap();
     }
+}
+
+/// sqlite3WalExclusiveMode: when exclusive mode ends, SQLite takes a lock for reading, and others may write. What was
+/// rolled back before is then no longer this connection's.
+#[test]
+fn the_end_of_exclusive_mode_forgets_what_was_rolled_back() {
+    let disk = Disk::new();
+    let _entered = disk.enter();
+    let key = KeyFile::new(1);
+    let opening = opening(&key);
+    let one = open(&opening, "PRAGMA cache_size = 8");
+    // Not before: with the log still closed SQLite would keep its index in its own memory, and never leave the mode.
+    one.execute_batch("PRAGMA locking_mode = exclusive").unwrap();
+    Ledger::SMALL.commit(&one, &["main"], 6).unwrap();
+    one.execute_batch(
+        "BEGIN; CREATE TABLE gone(body);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+         INSERT INTO gone SELECT zeroblob(900) FROM n; PRAGMA locking_mode = normal; ROLLBACK",
+    )
+    .unwrap();
+    assert_eq!(Ledger::SMALL.check(&one, "main"), Ok(6));
+    let other = opening.connect().unwrap();
+    for tx in 7..10 {
+        Ledger::SMALL.commit(&other, &["main"], tx).unwrap();
+        assert_eq!(Ledger::SMALL.check(&one, "main"), Ok(tx));
+    }
+    one.execute_batch("PRAGMA wal_checkpoint(full)").unwrap();
+    recovered(&disk.image(), &opening, 9).unwrap();
 }
