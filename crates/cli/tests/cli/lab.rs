@@ -119,7 +119,15 @@ fn a_study_that_was_killed_goes_on_and_reports() {
     assert!(blocks.lines().count() > 60, "{blocks}");
 
     // Bytes that are asked for are no matter of chance: a sealed page is read as a page is.
-    let bytes = ["gate", "r.json", "--metric", "read-chars", "--cells", "equal-os", "--fail-above"];
+    let bytes = [
+        "gate",
+        "r.json",
+        "--metric",
+        "read-chars",
+        "--cells",
+        "equal-os",
+        "--fail-above",
+    ];
     lab.done(&[&bytes[..], &["100%"]].concat());
     lab.refused(&[&bytes[..], &["-90%"]].concat(), 10);
     lab.refused(

@@ -9,7 +9,7 @@ use crate::complaint::Complaint;
 use crate::output::print;
 
 pub fn run(arguments: &LabGate) -> Result<(), Complaint> {
-    let limit = Percent::parse(&arguments.fail_above).ok_or_else(|| {
+    let limit = percent(&arguments.fail_above).ok_or_else(|| {
         usage(
             format!("`{}` is no percentage", arguments.fail_above),
             "give one such as 3%",
