@@ -8,7 +8,7 @@
 	fuzz soak bench peers peers-test need need-rust need-python need-lint clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 
 demo: need-python build ## encrypt a database, look at its bytes, open it again
 	@demo/demo.sh
@@ -44,8 +44,11 @@ soak: need ## run the tests that take long
 		--nocapture
 	@SELENITE_SOAK=1 tests/clients/run.sh -k 4_gib
 
-bench: need-python build ## compare each suite with stock SQLite
-	@/usr/bin/python3 bench/bench.py
+lab-quick: build ## measure a little of everything here, and write a report
+	@scripts/lab-quick.sh
+
+studies: build peers ## run the published studies: hours
+	@scripts/studies.sh
 
 peers: ## build workers with SQLCipher and SQLite3 Multiple Ciphers, for the lab
 	@scripts/peers.sh

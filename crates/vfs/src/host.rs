@@ -13,6 +13,7 @@ use crate::counters::Counters;
 use crate::database::Database;
 use crate::error::VfsError;
 use crate::ffi::{Api, Code, LowerVfs, Name};
+use crate::log_counters::LogCounters;
 
 /// What all databases of one copy of SQLite share.
 pub struct Host {
@@ -22,6 +23,8 @@ pub struct Host {
     pub lower: LowerVfs,
     /// What was sealed and opened.
     pub counters: Counters,
+    /// How logs were written.
+    pub log_counters: LogCounters,
     /// Unwrapped master keys, so that a passphrase is not stretched at every open.
     cache: Cache,
     open: Mutex<Vec<Open>>,
@@ -42,6 +45,7 @@ impl Host {
             api,
             lower,
             counters: Counters::default(),
+            log_counters: LogCounters::default(),
             cache: Cache::new(),
             open: Mutex::default(),
             last_error: Mutex::default(),

@@ -5,6 +5,8 @@
 //!     torn, with the journal that heals it still unread.
 //! M3. Nothing is written that was not sealed: whole pages only, whose last 48 bytes are zero.
 //! M4. A place that SQLite leaves out becomes a sealed page of zeros before anything behind it is written (FORMAT 2.5).
+//! M5. A page that a checkpoint brings from the WAL is written as it was sealed there, if it is the very same
+//!     (`passage.rs`).
 //!
 //! How pages are sealed is left to [`Sealer`], what the file is and when its keys change to [`Database`].
 
@@ -15,8 +17,9 @@ use std::any::Any;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use selenite_cipher::{PageNo, TRAILER_SIZE};
+use selenite_cipher::{PageNo, Suite, TRAILER_SIZE};
 use selenite_format::{Geometry, PageSize, SQLITE_HEADER_SIZE, synthetic_header};
+use selenite_page::Scan;
 use zeroize::Zeroize;
 
 use crate::database::{Content, Database};
@@ -25,6 +28,7 @@ use crate::error::VfsError;
 use crate::ffi::{Code, File, LockLevel, RawControl, ShmLock, ShmRegion, SyncFlags};
 use crate::role::Role;
 use crate::sealer::Sealer;
+use crate::view::View;
 
 /// An open database file.
 pub struct MainFile {
@@ -233,17 +237,39 @@ impl MainFile {
             return Err(VfsError::SettingsMismatch("a write that is not one whole page"));
         }
         let number = page_no(offset / page_size)?;
+        if let Some(carried) = self.carry(number, data, &view) {
+            return carried;
+        }
         self.image.resize(view.page_bytes(), 0);
         // M3: checked here, before a gap is filled or anything else is written.
         self.sealer.seal(&self.database, number, data, &mut self.image)?;
-        let count = self.page_count(view.geometry)?;
-        if number.0 > count {
-            let image = std::mem::take(&mut self.image);
-            let filled = self.fill_gap(count, number, view.geometry);
-            self.image = image;
-            filled?;
+        let image = std::mem::take(&mut self.image);
+        let stored = self.store_behind_gap(number, view.geometry, &image);
+        self.image = image;
+        stored
+    }
+
+    /// M5. Stores a page that a checkpoint has just read from the WAL as it was sealed there, where this is one.
+    fn carry(&mut self, number: PageNo, data: &[u8], view: &View) -> Option<Result<(), VfsError>> {
+        let keys = &view.page_keys;
+        if keys.sealing_suite() == Suite::None && matches!(keys.scan(), Scan::SwitchingOn { .. }) {
+            return None;
         }
-        self.store_image(number, view.geometry)
+        let database = self.database.clone();
+        database.passage.leave(number, keys.sealing_epoch(), data, |image| {
+            self.store_behind_gap(number, view.geometry, image)?;
+            database.host.log_counters.note_carried();
+            Ok(())
+        })
+    }
+
+    /// Stores a page that is sealed, and zeros before it where SQLite left places out.
+    fn store_behind_gap(&mut self, number: PageNo, geometry: Geometry, image: &[u8]) -> Result<(), VfsError> {
+        let count = self.page_count(geometry)?;
+        if number.0 > count {
+            self.fill_gap(count, number, geometry)?;
+        }
+        self.store_image(number, geometry, image)
     }
 
     fn page_count(&self, geometry: Geometry) -> Result<u32, VfsError> {
@@ -271,17 +297,17 @@ impl MainFile {
                 continue;
             }
             self.sealer.seal(&self.database, missing, &zeros, &mut self.image)?;
-            self.store_image(missing, geometry)?;
+            self.store_image(missing, geometry, &self.image)?;
         }
         Ok(())
     }
 
-    fn store_image(&mut self, number: PageNo, geometry: Geometry) -> Result<(), VfsError> {
+    fn store_image(&self, number: PageNo, geometry: Geometry, image: &[u8]) -> Result<(), VfsError> {
         let Some(place) = geometry.place(number) else {
             return Err(VfsError::SettingsMismatch("the lock-byte page was written"));
         };
         let mut inner = self.database.lock();
-        inner.lower.write(&self.image, place.0)?;
+        inner.lower.write(image, place.0)?;
         let end = geometry.page_count(geometry.size_for(number.0));
         if inner.page_count.is_some_and(|count| count < end) {
             inner.page_count = Some(end);

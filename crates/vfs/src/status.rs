@@ -57,6 +57,10 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
         rows.number(role.name(), "tags_refused", reading.tags_refused);
         rows.number(role.name(), "cipher_ns_estimated", reading.cipher_ns_estimated);
     }
+    let log = database.host.log_counters.read();
+    rows.number(Role::Wal.name(), "frames_written", log.frames_written);
+    rows.number(Role::Wal.name(), "writes", log.writes);
+    rows.number(Role::Main.name(), "pages_carried", log.pages_carried);
     rows.0
 }
 

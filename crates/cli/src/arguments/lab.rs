@@ -180,8 +180,8 @@ pub struct LabExport {
 pub struct LabGate {
     /// The store, or its summary as JSON.
     pub store: PathBuf,
-    /// The most that encryption may cost, such as 3%.
-    #[arg(long, value_name = "PERCENT")]
+    /// The most that encryption may cost, such as 3%; below zero, what it has to save.
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     pub fail_above: String,
     /// What is looked at: cpu, elapsed, instructions, read-chars, write-chars, read-calls, write-calls, read-bytes,
     /// write-bytes.

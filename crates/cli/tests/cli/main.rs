@@ -7,5 +7,6 @@ mod convert;
 mod exec;
 mod help;
 mod keys;
+mod lab;
 mod lab_worker;
 mod look;

@@ -161,6 +161,18 @@ pub fn effect_in<'a>(cell: &'a CellSummary, arm: &str, metric: Metric) -> Option
         .find(|effect| effect.arm == arm && effect.metric == metric)
 }
 
+/// Names of the arms that are shown, in order: those that are encrypted; in a study without any the second copy in clear.
+pub fn shown(summary: &Summary) -> Vec<&str> {
+    let of = |role| {
+        let arms = summary.arms.iter().filter(move |arm| arm.role == role);
+        arms.map(|arm| arm.name.as_str()).collect::<Vec<_>>()
+    };
+    match of(ArmRole::Encrypted) {
+        arms if arms.is_empty() => of(ArmRole::Floor),
+        arms => arms,
+    }
+}
+
 /// Names of the encrypted arms, in order.
 pub fn encrypted(summary: &Summary) -> Vec<&str> {
     let arms = summary.arms.iter().filter(|arm| arm.role == ArmRole::Encrypted);

@@ -79,7 +79,7 @@ pub fn render(summary: &Summary, look: Look) -> String {
 }
 
 fn forest(summary: &Summary, metric: Metric, judged: bool, look: Look) -> String {
-    let arms = sentence::encrypted(summary);
+    let arms = sentence::shown(summary);
     let shown = |cell: &CellSummary| -> Vec<Effect> {
         arms.iter()
             .filter_map(|arm| sentence::effect_in(cell, arm, metric).cloned())

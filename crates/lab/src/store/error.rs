@@ -84,7 +84,7 @@ impl StoreError {
             StoreError::NotAStore(_) => "give the .lab.db file that `selenite lab run` made",
             StoreError::Version { .. } => "read it with the version of selenite that made it",
             StoreError::Damaged { .. } => "take a copy of it from before; its figures can't be trusted",
-            StoreError::Running(_) => "wait until it ends, or stop it by `selenite lab stop`",
+            StoreError::Running(_) => "wait until it ends, or stop it by `selenite lab control --stop`",
             StoreError::Sqlite { .. } | StoreError::Io { .. } => "",
         }
     }

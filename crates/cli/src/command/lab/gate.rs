@@ -1,6 +1,5 @@
 //! `selenite lab gate`.
 
-use selenite_lab::config::quantity::Percent;
 use selenite_lab::gate::{Question, judge};
 use selenite_lab::summary::Metric;
 
@@ -10,14 +9,14 @@ use crate::complaint::Complaint;
 use crate::output::print;
 
 pub fn run(arguments: &LabGate) -> Result<(), Complaint> {
-    let limit = Percent::parse(&arguments.fail_above).ok_or_else(|| {
+    let limit = percent(&arguments.fail_above).ok_or_else(|| {
         usage(
             format!("`{}` is no percentage", arguments.fail_above),
             "give one such as 3%",
         )
     })?;
     let question = Question {
-        limit: limit.0,
+        limit,
         metric: metric(&arguments.metric)?,
         cells: arguments.cells.clone(),
         arm: arguments.arm.clone(),
@@ -30,8 +29,25 @@ pub fn run(arguments: &LabGate) -> Result<(), Complaint> {
     }
 }
 
+/// A percentage as a ratio; below zero too, but not as far as nothing at all.
+fn percent(text: &str) -> Option<f64> {
+    let number: f64 = text.strip_suffix('%')?.trim_end().parse().ok()?;
+    (number.is_finite() && number > -100.0).then_some(number / 100.0)
+}
+
 /// A metric as JSON has it.
 fn metric(name: &str) -> Result<Metric, Complaint> {
     serde_json::from_value(serde_json::Value::String(name.to_owned()))
         .map_err(|_| usage(format!("`{name}` is no metric"), "see selenite lab gate --help"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_may_be_below_zero() {
+        assert_eq!((percent("3%"), percent("-5 %")), (Some(0.03), Some(-0.05)));
+        assert_eq!((percent("3"), percent("-100%"), percent("nan%")), (None, None, None));
+    }
 }

@@ -10,7 +10,7 @@ use crate::summary::{CellSummary, Effect, Metric, Overall, Summary};
 
 /// CPU for each page, arm by arm: if pages are what costs, all cells of an arm agree.
 pub fn per_page(summary: &Summary) -> String {
-    let arms = sentence::encrypted(summary);
+    let arms = sentence::shown(summary);
     let found = |arm: &str| -> Vec<(&str, &Effect, (f64, f64, f64))> {
         let cells = summary.cells.iter();
         let effects =
@@ -121,7 +121,7 @@ pub fn mixes(summary: &Summary) -> String {
         limit: Some(limit),
         tick: short_percent,
     };
-    let all = sentence::encrypted(summary);
+    let all = sentence::shown(summary);
     let shape = |arm: &str| Shape::of(all.iter().position(|name| *name == arm).unwrap_or(0));
     let mut groups: Vec<Group> = Vec::new();
     for cell in &cells {

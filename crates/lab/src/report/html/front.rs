@@ -64,7 +64,7 @@ fn page_cost(summary: &Summary, arm: &str) -> Option<String> {
 
 /// Cells by arms, for CPU and elapsed time.
 pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
-    let arms = sentence::encrypted(summary);
+    let arms = sentence::shown(summary);
     let limit = summary.study.limit;
     let panel = |metric: Metric, name: &str| {
         let effects = summary.cells.iter().flat_map(|cell| &cell.effects);

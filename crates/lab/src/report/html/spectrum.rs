@@ -10,7 +10,7 @@ use crate::summary::{ArmRole, CellSummary, LatencyCurve, Summary};
 
 /// A chart for each cell and operation that has latencies.
 pub fn spectrum(summary: &Summary) -> String {
-    let arms = sentence::encrypted(summary);
+    let arms = sentence::shown(summary);
     let mut charts = String::new();
     let mut rows = Vec::new();
     for (index, cell) in summary.cells.iter().enumerate() {

@@ -1,0 +1,272 @@
+//! `selenite lab`: a small study end to end, killed in between, and what bad input gets.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A folder with a small study in it.
+struct Lab {
+    folder: tempfile::TempDir,
+}
+
+impl Lab {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("small.toml"), SMALL).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
+        command.arg("lab").args(arguments).current_dir(self.folder.path());
+        command
+            .env("SELENITE_CONFIG", "/dev/null")
+            .env_remove("SELENITE_WORKERS");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn done(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn refused(&self, arguments: &[&str], status: i32) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", stderr(&output));
+        stderr(&output)
+    }
+
+    fn status(&self) -> Value {
+        serde_json::from_str(&self.done(&["status", "small.lab.db", "--json"])).unwrap()
+    }
+
+    /// Starts the study, and kills it with SIGKILL when it is about to run its sixth block.
+    fn run_and_kill(&self) {
+        let mut child = self
+            .command(&["run", "small.toml", "--progress", "json"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let is_far = |line: &String| {
+            let value: Value = serde_json::from_str(line).unwrap_or_default();
+            value["block"]["done"].as_u64().is_some_and(|done| done >= 5)
+        };
+        let found = lines.map(Result::unwrap).find(is_far);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.is_some(), "it ended before it was killed");
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn summary(path: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_study_that_was_killed_goes_on_and_reports() {
+    let lab = Lab::new();
+    lab.run_and_kill();
+    let status = lab.status();
+    assert_eq!(
+        (&status["state"], &status["running"]),
+        (&"unfinished".into(), &false.into())
+    );
+    let before = status["blocks_done"].as_u64().unwrap();
+    assert!(before >= 5, "a block that ended was lost: {status}");
+
+    lab.done(&["resume", "small.lab.db", "--progress", "none"]);
+    let status = lab.status();
+    assert_eq!(status["state"], "complete");
+    assert!(status["blocks_done"].as_u64().unwrap() > before);
+    assert!(!lab.path("small.lab.twins").exists() && !lab.path("small.lab.db.twins").exists());
+
+    let shown = lab.done(&["report", "small.lab.db", "--ascii"]);
+    assert!(shown.contains("AES_256") && shown.is_ascii(), "{shown}");
+    lab.done(&[
+        "report",
+        "small.lab.db",
+        "--html",
+        "r.html",
+        "--json",
+        "r.json",
+        "--md",
+        "r.md",
+    ]);
+    lab.done(&["export", "small.lab.db", "figures"]);
+    assert!(std::fs::read_to_string(lab.path("r.html")).unwrap().contains("<svg"));
+    let found = summary(&lab.path("r.json"));
+    // What the killed session left undone was done in another one.
+    assert!(found["study"]["sessions"].as_u64().unwrap() >= 5, "{}", found["study"]);
+    let aes = &found["arms"].as_array().unwrap()[2];
+    assert!(!aes["proof"].as_array().unwrap().is_empty(), "{aes}");
+    let blocks = std::fs::read_to_string(lab.path("figures/blocks.csv")).unwrap();
+    assert!(blocks.lines().count() > 60, "{blocks}");
+
+    // Bytes that are asked for are no matter of chance: a sealed page is read as a page is.
+    let bytes = [
+        "gate",
+        "r.json",
+        "--metric",
+        "read-chars",
+        "--cells",
+        "equal-os",
+        "--fail-above",
+    ];
+    lab.done(&[&bytes[..], &["100%"]].concat());
+    lab.refused(&[&bytes[..], &["-90%"]].concat(), 10);
+    lab.refused(
+        &["gate", "small.lab.db", "--fail-above", "3%", "--cells", "nothing"],
+        12,
+    );
+    lab.done(&["compare", "small.lab.db", "r.json"]);
+    assert!(lab.refused(&["resume", "small.lab.db"], 2).contains("report"));
+    assert!(lab.refused(&["run", "small.toml"], 2).contains("exists already"));
+}
+
+#[test]
+fn a_plain_arm_alone_shows_the_floor() {
+    let lab = Lab::new();
+    let arguments = [
+        "aa",
+        "small.toml",
+        "--cell",
+        "equal-*",
+        "--set",
+        "study.sessions=2",
+        "--progress",
+        "none",
+    ];
+    lab.done(&arguments);
+    let shown = lab.done(&["report", "small.lab.db"]);
+    assert!(shown.contains("plain2") || shown.contains("second copy"), "{shown}");
+    lab.refused(&["gate", "small.lab.db", "--fail-above", "3%"], 12);
+}
+
+#[test]
+fn presets_are_listed_written_and_planned() {
+    let lab = Lab::new();
+    let list = lab.done(&["init"]);
+    for name in [
+        "quick",
+        "scan-like-eq",
+        "dml-before-after",
+        "hummer",
+        "convert-scan",
+        "integrity-check",
+    ] {
+        assert!(list.contains(name), "{name}");
+        lab.done(&["init", name]);
+        let plan = lab.done(&["run", &format!("{name}.toml"), "--dry-run"]);
+        assert!(plan.contains("blocks") && plan.contains("disk"), "{plan}");
+    }
+    assert!(!lab.path("quick.lab.db").exists(), "a dry run made a store");
+    lab.refused(&["init", "quick"], 6);
+    assert!(lab.refused(&["init", "qick"], 2).contains("quick"));
+}
+
+#[test]
+fn bad_input_gets_an_error_and_no_number() {
+    let lab = Lab::new();
+    let unknown = SMALL.replace("pairs =", "pears =");
+    std::fs::write(lab.path("bad.toml"), unknown).unwrap();
+    let said = lab.refused(&["run", "bad.toml"], 2);
+    assert!(said.contains("pears") && said.contains("pairs"), "{said}");
+
+    // A program that lies elsewhere has no workers beside it.
+    let program = lab.path("selenite");
+    if std::fs::hard_link(env!("CARGO_BIN_EXE_selenite"), &program).is_err() {
+        std::fs::copy(env!("CARGO_BIN_EXE_selenite"), &program).unwrap();
+    }
+    let output = Command::new(&program)
+        .args([
+            "lab",
+            "run",
+            "small.toml",
+            "--set",
+            "arms.it.engine=sqlcipher",
+            "--set",
+            "arms.it.cipher=aes256cbc",
+        ])
+        .current_dir(lab.folder.path())
+        .env_remove("SELENITE_WORKERS")
+        .output()
+        .unwrap();
+    let missing = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{missing}");
+    assert!(
+        missing.contains("sqlcipher") && missing.contains("make peers"),
+        "{missing}"
+    );
+    assert!(!lab.path("small.lab.db").exists());
+
+    let said = lab.refused(&["run", "small.toml", "--set", "data.size=64TiB"], 2);
+    assert!(said.contains("size"), "{said}");
+    // Forty copies of 64 GiB fit on no disk that tests are run on.
+    let arms: Vec<String> = (0..20)
+        .flat_map(|n| {
+            [
+                format!("arms.a{n}.engine=selenite"),
+                format!("arms.a{n}.cipher=AES_256"),
+            ]
+        })
+        .collect();
+    let mut arguments = vec!["run", "small.toml", "--set", "data.size=64GiB"];
+    for arm in &arms {
+        arguments.extend(["--set", arm]);
+    }
+    let said = lab.refused(&arguments, 6);
+    assert!(said.contains("room") || said.contains("free"), "{said}");
+    assert!(!lab.path("small.lab.db").exists());
+
+    std::fs::write(lab.path("other.lab.db"), "not a store").unwrap();
+    lab.refused(&["report", "other.lab.db"], 2);
+    lab.refused(&["status", "nothing.lab.db"], 2);
+    lab.refused(&["control", "nothing.lab.db", "--mix", "5/5/5"], 2);
+}
+
+/// Two cells and a megabyte: a study takes seconds.
+const SMALL: &str = r#"
+[study]
+name = "small"
+title = "A study for tests"
+seed = 7
+sessions = 5
+pairs = 2
+budget = "10m"
+block_timeout = "60s"
+
+[data]
+kind = "scan"
+size = "1MiB"
+
+[arms.AES_256]
+engine = "selenite"
+cipher = "AES_256"
+
+[[cells]]
+name = "equal-os"
+work = { kind = "equal" }
+cache = "os"
+gating = true
+
+[[cells]]
+name = "like-page"
+work = { kind = "like", rehearsals = 1 }
+cache = "page"
+"#;

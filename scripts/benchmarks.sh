@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Writes docs/BENCHMARKS.md of docs/studies/*.json.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=${CARGO_TARGET_DIR:-$PWD/target}
+page=docs/BENCHMARKS.md
+order=(quick scan-like-eq dml-before-after convert-scan integrity-check hummer)
+
+files=()
+for study in "${order[@]}"; do
+  [[ -e docs/studies/$study.json ]] && files+=("docs/studies/$study.json")
+done
+part=$(mktemp)
+trap 'rm -f "$part"' EXIT
+"$target/release/selenite" lab report "${files[@]}" --md "$part"
+cat docs/studies/introduction.md "$part" >"$page"
