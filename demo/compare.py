@@ -11,7 +11,7 @@ from database import columns, quoted, row_count, tables
 from terminal import progress, say, table
 
 ROUNDS = 5
-WORK = Path(__file__).resolve().parents[1] / "bench/work.py"
+WORK = Path(__file__).resolve().parent / "work.py"
 
 
 def text_column(path: Path) -> tuple[str, str]:
@@ -54,7 +54,7 @@ def main(plain: Path, encrypted: Path) -> None:
     table(["", "plain", "encrypted", "ratio"], rows)
     say()
     say(f"Medians of {ROUNDS}, each in a fresh process, plain and encrypted in turn; WAL, synchronous = NORMAL,")
-    say("files in the system's cache. A short run on this machine: make bench measures more, and longer.")
+    say("files in the system's cache. A short run on this machine: make lab-quick measures more, and longer.")
 
 
 if __name__ == "__main__":
