@@ -18,6 +18,7 @@ pub mod journal_file;
 pub mod main_file;
 pub mod nameless_file;
 pub mod own_descriptors;
+mod page_buffer;
 mod pragma;
 pub mod role;
 mod sealer;

@@ -50,12 +50,16 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
         }
     }
     for role in Role::ALL {
-        let reading = database.host.counters.of(role).read();
+        let reading = database.host.counters.read(role);
         rows.number(role.name(), "pages_sealed", reading.pages_sealed);
         rows.number(role.name(), "pages_opened", reading.pages_opened);
         rows.number(role.name(), "bytes", reading.bytes);
         rows.number(role.name(), "tags_refused", reading.tags_refused);
         rows.number(role.name(), "cipher_ns_estimated", reading.cipher_ns_estimated);
+        if role == Role::Main {
+            rows.number(role.name(), "read_ahead_used", reading.read_ahead_used);
+            rows.number(role.name(), "read_ahead_wasted", reading.read_ahead_wasted);
+        }
     }
     rows.0
 }

@@ -37,6 +37,7 @@ impl MainFile {
                 self.pass(&raw)
             }
             Control::CheckpointStart | Control::CheckpointDone => {
+                self.drop_ahead();
                 self.database.lock().page_count = None;
                 let _ = self.pass(&raw);
                 Ok(())

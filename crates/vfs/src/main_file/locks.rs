@@ -3,8 +3,10 @@
 //! L1. SHARED taken, or the write lock: the superblocks are looked at again (D1 and D2 in `database.rs`). Where that
 //!     fails the lock is given back.
 //! L2. A transaction that stored the first pages notes so before its lock goes (FORMAT 3.9).
+//! L3. What was read ahead under a lock is dropped before that lock is given back.
 
 use super::MainFile;
+use super::read_lock::has_mark;
 use crate::database::{Content, Inner};
 use crate::error::VfsError;
 use crate::ffi::{LockLevel, ShmLock};
@@ -20,6 +22,7 @@ impl MainFile {
         let before = inner.level;
         inner.level = level.max(before);
         inner.page_count = None;
+        self.read_lock.set_level(inner.level);
         let first_shared = before == LockLevel::NONE;
         let first_write = before < LockLevel::RESERVED && level >= LockLevel::RESERVED;
         if !first_shared && !first_write {
@@ -27,20 +30,32 @@ impl MainFile {
         }
         // D1, D2.
         if let Err(error) = self.database.refresh(&mut inner) {
-            inner.lower.unlock(before.0)?;
             inner.level = before;
+            self.read_lock.set_level(before);
+            inner.lower.unlock(before.0)?;
             return Err(error);
         }
         Ok(())
     }
 
+    /// The shared memory of a WAL is about to be mapped, or unmapped: another journal mode, other locks.
+    pub(super) fn set_shm(&mut self, has_shm: bool) {
+        if self.read_lock.has_shm() != has_shm {
+            self.drop_ahead();
+            self.read_lock.set_shm(has_shm);
+        }
+    }
+
     pub(super) fn try_unlock(&mut self, level: LockLevel) -> Result<(), VfsError> {
+        // L3.
+        self.drop_ahead();
         let mut inner = self.database.lock();
         if level <= LockLevel::SHARED && inner.level >= LockLevel::RESERVED {
             self.note_pages_before_unlock(&mut inner);
         }
         inner.page_count = None;
         inner.level = level.min(inner.level);
+        self.read_lock.set_level(inner.level);
         Ok(inner.lower.unlock(level.0)?)
     }
 
@@ -63,8 +78,16 @@ impl MainFile {
         if lock.exclusive && takes_write {
             self.sealer.begin()?;
         }
+        if !lock.lock && has_mark(lock) {
+            // L3.
+            self.drop_ahead();
+            self.read_lock.note(lock);
+        }
         let mut inner = self.database.lock();
         inner.lower.shm_lock(lock)?;
+        if lock.lock {
+            self.read_lock.note(lock);
+        }
         if !lock.exclusive {
             return Ok(());
         }

@@ -1,0 +1,102 @@
+//! Writing: sealed whole pages, with nothing left out between them.
+
+use selenite_cipher::{PageNo, TRAILER_SIZE};
+use selenite_format::{Geometry, PageSize};
+
+use super::{MainFile, page_no};
+use crate::database::Content;
+use crate::error::VfsError;
+
+impl MainFile {
+    pub(super) fn try_write(&mut self, data: &[u8], offset: u64) -> Result<(), VfsError> {
+        if self.refused {
+            return Err(VfsError::MainElsewhere);
+        }
+        if self.sealer.view(&self.database).is_none() {
+            let mut inner = self.database.lock();
+            if matches!(inner.content(), Content::Empty) {
+                // A page that can't be sealed (the backup API copies those of a database in clear) makes no database.
+                check_first_page(data, offset, self.database.settings.page_size)?;
+                self.database.create(&mut inner)?;
+            }
+            if matches!(inner.content(), Content::Plain) {
+                return Ok(inner.lower.write(data, offset)?);
+            }
+        }
+        let Some(view) = self.sealer.view(&self.database) else {
+            return Err(VfsError::SettingsMismatch("a page written before the database"));
+        };
+        let page_size = view.geometry.page_size().as_u64();
+        if data.len() != view.page_bytes() || !offset.is_multiple_of(page_size) {
+            return Err(VfsError::SettingsMismatch("a write that is not one whole page"));
+        }
+        let number = page_no(offset / page_size)?;
+        self.image.resize(view.page_bytes());
+        // M3: checked here, before a gap is filled or anything else is written.
+        self.sealer.seal(&self.database, number, data, self.image.bytes_mut())?;
+        let count = self.page_count(view.geometry)?;
+        if number.0 > count {
+            let image = std::mem::take(&mut self.image);
+            let filled = self.fill_gap(count, number, view.geometry);
+            self.image = image;
+            filled?;
+        }
+        self.store_image(number, view.geometry)
+    }
+
+    fn page_count(&self, geometry: Geometry) -> Result<u32, VfsError> {
+        let mut inner = self.database.lock();
+        if let Some(count) = inner.page_count {
+            return Ok(count);
+        }
+        let count = geometry.page_count(inner.lower.size()?);
+        inner.page_count = Some(count);
+        Ok(count)
+    }
+
+    /// M4. Seals zeros into every place between the end and `number`, and beside the displaced page (FORMAT 2.3, 2.5).
+    fn fill_gap(&mut self, count: u32, number: PageNo, geometry: Geometry) -> Result<(), VfsError> {
+        let last = if number == geometry.displaced_page() {
+            geometry.lock_page().0
+        } else {
+            number.0
+        };
+        let zeros = vec![0; geometry.page_size().bytes()];
+        self.image.resize(zeros.len());
+        for missing in (count + 1)..last {
+            let missing = PageNo(missing);
+            if missing == number || missing == geometry.lock_page() {
+                continue;
+            }
+            self.sealer
+                .seal(&self.database, missing, &zeros, self.image.bytes_mut())?;
+            self.store_image(missing, geometry)?;
+        }
+        Ok(())
+    }
+
+    fn store_image(&mut self, number: PageNo, geometry: Geometry) -> Result<(), VfsError> {
+        let Some(place) = geometry.place(number) else {
+            return Err(VfsError::SettingsMismatch("the lock-byte page was written"));
+        };
+        self.ahead.forget(number);
+        let mut inner = self.database.lock();
+        inner.lower.write(self.image.bytes(), place.0)?;
+        let end = geometry.page_count(geometry.size_for(number.0));
+        if inner.page_count.is_some_and(|count| count < end) {
+            inner.page_count = Some(end);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a page may be the first that is written to a new database: the same that `PageCipher::seal` will ask of it.
+fn check_first_page(data: &[u8], offset: u64, page_size: PageSize) -> Result<(), VfsError> {
+    let reserve_is_free = data.last_chunk::<TRAILER_SIZE>() == Some(&[0; TRAILER_SIZE]);
+    if data.len() != page_size.bytes() || !reserve_is_free || (offset == 0 && usize::from(data[20]) != TRAILER_SIZE) {
+        return Err(VfsError::SettingsMismatch(
+            "page size or reserved bytes of a new database",
+        ));
+    }
+    Ok(())
+}
