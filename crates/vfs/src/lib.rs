@@ -19,6 +19,7 @@ pub mod main_file;
 pub mod nameless_file;
 pub mod own_descriptors;
 mod page_buffer;
+pub mod planted;
 mod pragma;
 pub mod role;
 mod sealer;

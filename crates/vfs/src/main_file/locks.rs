@@ -10,6 +10,7 @@ use super::read_lock::has_mark;
 use crate::database::{Content, Inner};
 use crate::error::VfsError;
 use crate::ffi::{LockLevel, ShmLock};
+use crate::planted::{Bug, is_planted};
 
 impl MainFile {
     pub(super) fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
@@ -47,8 +48,7 @@ impl MainFile {
     }
 
     pub(super) fn try_unlock(&mut self, level: LockLevel) -> Result<(), VfsError> {
-        // L3.
-        self.drop_ahead();
+        self.end_of_lock();
         let mut inner = self.database.lock();
         if level <= LockLevel::SHARED && inner.level >= LockLevel::RESERVED {
             self.note_pages_before_unlock(&mut inner);
@@ -57,6 +57,13 @@ impl MainFile {
         inner.level = level.min(inner.level);
         self.read_lock.set_level(inner.level);
         Ok(inner.lower.unlock(level.0)?)
+    }
+
+    /// L3.
+    fn end_of_lock(&mut self) {
+        if !is_planted(Bug::WindowOutlivesItsLock) {
+            self.drop_ahead();
+        }
     }
 
     /// A failure here is no failure of the transaction, which is committed: it is tried again by the next.
@@ -79,8 +86,7 @@ impl MainFile {
             self.sealer.begin()?;
         }
         if !lock.lock && has_mark(lock) {
-            // L3.
-            self.drop_ahead();
+            self.end_of_lock();
             self.read_lock.note(lock);
         }
         let mut inner = self.database.lock();

@@ -79,21 +79,23 @@ impl MainFile {
         self.read_one(number, out, geometry)
     }
 
-    /// Reads what was planned. Where that fails there is nothing ahead, and SQLite hears of it when it asks for the page.
+    /// Reads what was planned, as far as the file goes. Where that fails there is nothing ahead, and SQLite hears of it
+    /// when it asks for the page.
     fn read_ahead(&mut self, plan: Plan, geometry: Geometry) {
+        let mut inner = self.database.lock();
+        let page_count = match self.ahead.page_count() {
+            Some(count) => count,
+            None => inner.lower.size().map_or(0, |size| geometry.page_count(size)),
+        };
+        let Some(plan) = plan.up_to(page_count) else { return };
         let Some(place) = geometry.place(PageNo(plan.first)) else {
             return;
         };
         let page_bytes = geometry.page_size().bytes();
         let images = self.ahead.begin(plan, page_bytes);
-        let mut inner = self.database.lock();
-        let page_count = match inner.lower.read(images, place.0) {
-            Ok(()) => u32::MAX,
-            Err(Code::IOERR_SHORT_READ) => inner.lower.size().map_or(0, |size| geometry.page_count(size)),
-            Err(_) => 0,
-        };
-        drop(inner);
-        self.ahead.fill(plan, page_bytes, page_count);
+        if inner.lower.read(images, place.0).is_ok() {
+            self.ahead.fill(plan, page_bytes, page_count);
+        }
     }
 
     /// Opens a page that was read ahead, if there is one and it opens (A4 in `read_ahead.rs`).

@@ -36,6 +36,8 @@ pub struct ReadAhead {
     buffer: PageBuffer,
     window: Option<Window>,
     runs: Runs,
+    /// How many pages the file had in this read transaction.
+    page_count: Option<u32>,
     /// Pages that were asked for, and pages that were not: since these numbers were taken last.
     counts: (u64, u64),
 }
@@ -62,6 +64,14 @@ pub struct Plan {
     /// How many.
     pub count: u32,
     direction: Direction,
+}
+
+impl Plan {
+    /// The same, of a file of so many pages; `None` if it has none of these.
+    pub fn up_to(self, page_count: u32) -> Option<Self> {
+        let count = page_count.checked_sub(self.first)?.saturating_add(1).min(self.count);
+        Some(Self { count, ..self })
+    }
 }
 
 impl ReadAhead {
@@ -94,23 +104,27 @@ impl ReadAhead {
         self.buffer.bytes_mut()
     }
 
-    /// The planned pages were read, as far as the file has them: up to `page_count`.
+    /// The planned pages were read, of a file of so many.
     pub fn fill(&mut self, plan: Plan, page_bytes: usize, page_count: u32) {
-        let end = (plan.first + plan.count).min(page_count.saturating_add(1));
-        let count = end.saturating_sub(plan.first);
-        self.window = (count > 0).then(|| Window {
+        self.page_count = Some(page_count);
+        self.window = Some(Window {
             first: plan.first,
-            count,
+            count: plan.count,
             direction: plan.direction,
             page_bytes,
             last: match plan.direction {
                 Direction::Forwards => plan.first,
-                Direction::Backwards => end - 1,
+                Direction::Backwards => plan.first + plan.count - 1,
             },
             asked: PageSet::default(),
             forgotten: PageSet::default(),
             idle: 0,
         });
+    }
+
+    /// How many pages the file had when it was last read ahead, in this read transaction.
+    pub fn page_count(&self) -> Option<u32> {
+        self.page_count
     }
 
     /// The image of a page, if it is here.
@@ -145,6 +159,7 @@ impl ReadAhead {
     pub fn clear(&mut self) {
         self.drop_window();
         self.runs.clear();
+        self.page_count = None;
     }
 
     /// Pages used and wasted since this was asked last.
