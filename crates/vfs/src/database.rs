@@ -16,7 +16,7 @@ use selenite_keyring::{Config, Identity, Keyring, Unlocked};
 
 use crate::error::VfsError;
 use crate::ffi::{Code, LockLevel, LowerFile};
-use crate::host::Host;
+use crate::host::{Host, Presence};
 use crate::settings::Settings;
 use crate::superblock_pair::{Heads, Place, Prefix, read_prefix, store, store_new};
 use crate::view::View;
@@ -39,6 +39,8 @@ pub struct Database {
     wal_write: AtomicBool,
     /// How often it has taken it.
     wal_write_count: AtomicU64,
+    /// The last field: it is dropped when the file below is closed.
+    _presence: Presence,
 }
 
 /// With what a database is opened: loaded before its file is, so that a missing key makes no file.
@@ -104,7 +106,7 @@ impl Database {
     /// # Errors
     /// Whatever refuses the file: see [`VfsError`].
     pub fn open(
-        host: Arc<Host>,
+        presence: Presence,
         credentials: Credentials,
         settings: Settings,
         path: String,
@@ -116,7 +118,7 @@ impl Database {
             identities,
         } = credentials;
         let database = Self {
-            host,
+            host: presence.host().clone(),
             settings,
             path,
             config,
@@ -133,6 +135,7 @@ impl Database {
             view_no: AtomicU64::new(0),
             wal_write: AtomicBool::new(false),
             wal_write_count: AtomicU64::new(0),
+            _presence: presence,
         };
         database.reload(&mut database.lock())?;
         Ok(database)

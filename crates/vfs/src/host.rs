@@ -3,6 +3,7 @@
 //! H1. State is kept per copy: a process may hold Python's SQLite and apsw's, each with its own VFS list.
 //! H2. POSIX locks are the process's, not the copy's: a file that another copy has open is refused.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use selenite_cipher::Suite;
@@ -25,7 +26,35 @@ pub struct Host {
     /// Unwrapped master keys, so that a passphrase is not stretched at every open.
     cache: Cache,
     open: Mutex<Vec<Open>>,
+    /// How many files are open, or about to be, under each path.
+    present: Mutex<BTreeMap<String, usize>>,
     last_error: Mutex<Option<String>>,
+}
+
+/// A file that is open, or about to be. It is dropped once the file below is closed.
+pub struct Presence {
+    host: Arc<Host>,
+    path: String,
+}
+
+impl Presence {
+    /// Whose file it is.
+    #[must_use]
+    pub fn host(&self) -> &Arc<Host> {
+        &self.host
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let mut present = self.host.present.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = present.get_mut(&self.path) {
+            *count -= 1;
+            if *count == 0 {
+                present.remove(&self.path);
+            }
+        }
+    }
 }
 
 struct Open {
@@ -44,6 +73,7 @@ impl Host {
             counters: Counters::default(),
             cache: Cache::new(),
             open: Mutex::default(),
+            present: Mutex::default(),
             last_error: Mutex::default(),
         }
     }
@@ -118,12 +148,25 @@ impl Host {
             .find_map(|entry| entry.database.upgrade())
     }
 
-    /// Whether this copy has a database open under that path.
-    #[must_use]
-    pub fn has_open(&self, path: &str) -> bool {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.iter()
-            .any(|entry| entry.path == path && entry.database.strong_count() > 0)
+    /// Notes that a file is about to be opened under that path. Where this copy has none open there, `is_foreign` is asked
+    /// whether somebody else has; no other thread opens one meanwhile.
+    ///
+    /// # Errors
+    /// `OtherSqlite` if so.
+    pub fn arrive(
+        self: &Arc<Self>,
+        path: &str,
+        is_foreign: impl FnOnce(&dyn Fn(&str) -> bool) -> bool,
+    ) -> Result<Presence, VfsError> {
+        let mut present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
+        if !present.contains_key(path) && is_foreign(&|other| present.contains_key(other)) {
+            return Err(VfsError::OtherSqlite);
+        }
+        *present.entry(path.to_owned()).or_insert(0) += 1;
+        Ok(Presence {
+            host: self.clone(),
+            path: path.to_owned(),
+        })
     }
 
     /// Why the last file was refused.

@@ -122,16 +122,16 @@ impl Selenite {
         let settings = Settings::read(name, &|variable| std::env::var_os(variable), &config)?;
         let path = name.path();
         let text = path.to_string_lossy().into_owned();
-        if !self.host.has_open(&text) && own_descriptors::has_open(path) && !self.is_ours(path) {
-            return Err(VfsError::OtherSqlite);
-        }
+        let presence = self.host.arrive(&text, |is_present| {
+            own_descriptors::has_open(path) && !is_ours(path, is_present)
+        })?;
         if flags.has(OpenFlags::CREATE) && is_missing_or_empty(path) {
             settings.check_new()?;
         }
         let credentials = Credentials::load(config, &settings)?;
         let (lower, flags) = self.host.lower.open(Some(name), flags)?;
         let has_shm = lower.has_shm();
-        let database = Arc::new(Database::open(self.host.clone(), credentials, settings, text, lower)?);
+        let database = Arc::new(Database::open(presence, credentials, settings, text, lower)?);
         self.host.enter(name, &database);
         let file = MainFile::new(database)?;
         Ok(Opened {
@@ -163,11 +163,6 @@ impl Selenite {
             has_shm: false,
         })
     }
-
-    /// Whether a descriptor of this process on that file may be this copy's own, under another path.
-    fn is_ours(&self, path: &Path) -> bool {
-        std::fs::canonicalize(path).is_ok_and(|real| self.host.has_open(&real.to_string_lossy()))
-    }
 }
 
 impl Vfs for Selenite {
@@ -192,6 +187,11 @@ impl Vfs for Selenite {
     fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
         self.host.lower.full_pathname(path, out)
     }
+}
+
+/// Whether a descriptor of this process on that file may be this copy's own, under another path.
+fn is_ours(path: &Path, is_present: &dyn Fn(&str) -> bool) -> bool {
+    std::fs::canonicalize(path).is_ok_and(|real| is_present(&real.to_string_lossy()))
 }
 
 fn is_missing_or_empty(path: &Path) -> bool {
