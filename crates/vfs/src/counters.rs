@@ -32,6 +32,10 @@ pub struct Reading {
     pub read_ahead_used: u64,
     /// Pages that were read ahead and never asked for.
     pub read_ahead_wasted: u64,
+    /// Pages that were found in the pool.
+    pub pool_hits: u64,
+    /// Pages that were looked for there in vain.
+    pub pool_misses: u64,
 }
 
 /// One page in so many is timed: a clock costs about a tenth of a page.
@@ -50,7 +54,7 @@ struct Tallies {
     open: Vec<Arc<Counts>>,
 }
 
-/// A cache line of its own: no two threads write to one.
+/// Cache lines of its own: no two threads write to one.
 #[derive(Default)]
 #[repr(align(64))]
 struct Counts([AtomicU64; COUNT_COUNT]);
@@ -83,6 +87,8 @@ impl Counters {
             cipher_ns_estimated: each.saturating_mul(pages),
             read_ahead_used: sum(AHEAD_USED),
             read_ahead_wasted: sum(AHEAD_WASTED),
+            pool_hits: sum(POOL_HITS),
+            pool_misses: sum(POOL_MISSES),
         }
     }
 }
@@ -107,6 +113,11 @@ impl Tally {
     pub fn read_ahead(&mut self, used: u64, wasted: u64) {
         self.counts.add(AHEAD_USED, used);
         self.counts.add(AHEAD_WASTED, wasted);
+    }
+
+    /// Counts a page that was looked for in the pool.
+    pub fn pool(&mut self, hit: bool) {
+        self.counts.add(if hit { POOL_HITS } else { POOL_MISSES }, 1);
     }
 
     fn run<T>(&mut self, index: usize, size: usize, body: impl FnOnce() -> T) -> T {
@@ -158,7 +169,9 @@ const SAMPLED_NS: usize = 4;
 const SAMPLES: usize = 5;
 const AHEAD_USED: usize = 6;
 const AHEAD_WASTED: usize = 7;
-const COUNT_COUNT: usize = 8;
+const POOL_HITS: usize = 8;
+const POOL_MISSES: usize = 9;
+const COUNT_COUNT: usize = 10;
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@
 //! D3. The file below is opened, read and closed through the VFS below only: closing any other descriptor of it
 //!     would drop SQLite's locks (fcntl(2)).
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,7 +17,7 @@ use selenite_keyring::{Config, Identity, Keyring, Unlocked};
 
 use crate::error::VfsError;
 use crate::ffi::{Code, LockLevel, LowerFile};
-use crate::host::{Host, Presence};
+use crate::host::{Host, Identify, Presence};
 use crate::settings::Settings;
 use crate::superblock_pair::{Heads, Place, Prefix, read_prefix, store, store_new};
 use crate::view::View;
@@ -29,6 +30,8 @@ pub struct Database {
     pub settings: Settings,
     /// Its path, for messages.
     pub path: String,
+    /// Device and inode, where they are known to be those of the file that is open.
+    pub identity: Option<(u64, u64)>,
     config: Config,
     keyring: Keyring,
     identities: Vec<Box<dyn Identity>>,
@@ -110,7 +113,7 @@ impl Database {
         credentials: Credentials,
         settings: Settings,
         path: String,
-        lower: LowerFile,
+        mut lower: LowerFile,
     ) -> Result<Self, VfsError> {
         let Credentials {
             config,
@@ -119,6 +122,7 @@ impl Database {
         } = credentials;
         let database = Self {
             host: presence.host().clone(),
+            identity: identity_of(presence.host().identify, &path, &mut lower),
             settings,
             path,
             config,
@@ -354,6 +358,14 @@ fn check_successor(known: &Content, next: &Unlocked) -> Result<(), VfsError> {
         return Err(VfsError::Replaced("by an older one"));
     }
     Ok(())
+}
+
+/// Device and inode of the open file: those that its path has, if the VFS below says that it is still the same file, and
+/// the path did not change meanwhile.
+fn identity_of(identify: Identify, path: &str, lower: &mut LowerFile) -> Option<(u64, u64)> {
+    let path = Path::new(path);
+    let before = identify(path)?;
+    (!lower.has_moved() && identify(path) == Some(before)).then_some(before)
 }
 
 /// Seconds since 1970, UTC.

@@ -4,6 +4,7 @@
 //! H2. POSIX locks are the process's, not the copy's: a file that another copy has open is refused.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use selenite_cipher::Suite;
@@ -14,6 +15,7 @@ use crate::counters::Counters;
 use crate::database::Database;
 use crate::error::VfsError;
 use crate::ffi::{Api, Code, LowerVfs, Name};
+use crate::pool::Pool;
 
 /// What all databases of one copy of SQLite share.
 pub struct Host {
@@ -23,6 +25,10 @@ pub struct Host {
     pub lower: LowerVfs,
     /// What was sealed and opened.
     pub counters: Counters,
+    /// Opened pages.
+    pub pool: Arc<Pool>,
+    /// Device and inode of the file at a path.
+    pub identify: Identify,
     /// Unwrapped master keys, so that a passphrase is not stretched at every open.
     cache: Cache,
     open: Mutex<Vec<Open>>,
@@ -57,6 +63,9 @@ impl Drop for Presence {
     }
 }
 
+/// Tells files apart: answers device and inode of the file at a path, if there is one.
+pub type Identify = fn(&Path) -> Option<(u64, u64)>;
+
 struct Open {
     name_address: usize,
     path: String,
@@ -66,8 +75,10 @@ struct Open {
 impl Host {
     /// A copy of SQLite that has just loaded us.
     #[must_use]
-    pub fn new(api: Api, lower: LowerVfs) -> Self {
+    pub fn new(api: Api, lower: LowerVfs, identify: Identify) -> Self {
         Self {
+            pool: Pool::new(),
+            identify,
             api,
             lower,
             counters: Counters::default(),

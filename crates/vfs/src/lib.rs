@@ -20,6 +20,7 @@ pub mod nameless_file;
 pub mod own_descriptors;
 mod page_buffer;
 pub mod planted;
+pub mod pool;
 mod pragma;
 pub mod role;
 mod sealer;

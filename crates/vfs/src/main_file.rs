@@ -14,6 +14,7 @@ mod read;
 mod read_ahead;
 mod read_lock;
 mod run;
+mod seat;
 mod write;
 
 use std::any::Any;
@@ -32,6 +33,7 @@ use crate::role::Role;
 use crate::sealer::Sealer;
 use read_ahead::ReadAhead;
 use read_lock::ReadLock;
+use seat::Seat;
 
 /// An open database file.
 pub struct MainFile {
@@ -42,6 +44,11 @@ pub struct MainFile {
     image: PageBuffer,
     read_lock: ReadLock,
     ahead: ReadAhead,
+    seat: Seat,
+    /// The first region of the WAL index, while it is mapped.
+    region: Option<ShmRegion>,
+    /// The trailer of page 1, where it was read under the lock that is held.
+    trailer: Option<[u8; TRAILER_SIZE]>,
     /// The opened page, where SQLite wants a part of it.
     page: Vec<u8>,
     /// Bytes 24 to 40 of page 1, and the trailer of the image in which they were: SQLite reads them at the start of
@@ -66,6 +73,9 @@ impl MainFile {
             image: PageBuffer::default(),
             read_lock: ReadLock::new(),
             ahead: ReadAhead::default(),
+            seat: Seat::default(),
+            region: None,
+            trailer: None,
             page: Vec::new(),
             change_counter: None,
             was_reserved: false,
@@ -93,12 +103,12 @@ impl MainFile {
         };
         let pages = size.div_ceil(view.geometry.page_size().as_u64());
         let pages = u32::try_from(pages).map_err(|_| Code::IOERR_TRUNCATE)?;
+        self.drop_ahead();
         let mut inner = self.database.lock();
         if pages == 0 {
             self.database.note_pages(&mut inner, false)?;
         }
         inner.page_count = None;
-        self.ahead.clear();
         Ok(inner.lower.truncate(view.geometry.size_for(pages))?)
     }
 
@@ -171,7 +181,11 @@ impl File for MainFile {
         if region == 0 {
             self.set_shm(true);
         }
-        self.database.lock().lower.shm_map(region, size, extend)
+        let mapped = self.database.lock().lower.shm_map(region, size, extend)?;
+        if region == 0 {
+            self.region = mapped;
+        }
+        Ok(mapped)
     }
 
     fn shm_lock(&mut self, lock: ShmLock) -> Result<(), Code> {

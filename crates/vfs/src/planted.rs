@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub enum Bug {
     /// What was read ahead is kept when its lock goes.
     WindowOutlivesItsLock,
+    /// The pool is kept when another connection's checkpoint or commit has changed the file.
+    PoolOutlivesCheckpoint,
 }
 
 static PLANTED: AtomicU8 = AtomicU8::new(0);
@@ -24,5 +26,6 @@ pub(crate) fn is_planted(bug: Bug) -> bool {
 fn number(bug: Bug) -> u8 {
     match bug {
         Bug::WindowOutlivesItsLock => 1,
+        Bug::PoolOutlivesCheckpoint => 2,
     }
 }

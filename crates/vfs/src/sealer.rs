@@ -111,6 +111,13 @@ impl Sealer {
         }
     }
 
+    /// Counts a page that was looked for in the pool.
+    pub fn count_pool(&mut self, hit: bool) {
+        if let Some(held) = &mut self.held {
+            held.tally.pool(hit);
+        }
+    }
+
     fn held(&mut self, database: &Database) -> Option<&mut Held> {
         let view_no = database.view_no();
         if self.held.as_ref().is_none_or(|held| held.view_no != view_no) {

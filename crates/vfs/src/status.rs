@@ -59,6 +59,10 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
         if role == Role::Main {
             rows.number(role.name(), "read_ahead_used", reading.read_ahead_used);
             rows.number(role.name(), "read_ahead_wasted", reading.read_ahead_wasted);
+            rows.number("pool", "hits", reading.pool_hits);
+            rows.number("pool", "misses", reading.pool_misses);
+            rows.number("pool", "bytes", to_u64(database.host.pool.used()));
+            rows.number("pool", "limit", to_u64(database.host.pool.limit()));
         }
     }
     rows.0
@@ -95,6 +99,10 @@ pub fn kind_name(kind: SlotKind) -> &'static str {
         SlotKind::KeyService => "key-service",
         SlotKind::Unknown(_) => "unknown",
     }
+}
+
+fn to_u64(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 struct Rows(Vec<Vec<Value>>);

@@ -24,6 +24,8 @@ impl MainFile {
         inner.level = level.max(before);
         inner.page_count = None;
         self.read_lock.set_level(inner.level);
+        self.seat.forget();
+        self.trailer = None;
         let first_shared = before == LockLevel::NONE;
         let first_write = before < LockLevel::RESERVED && level >= LockLevel::RESERVED;
         if !first_shared && !first_write {
@@ -43,6 +45,8 @@ impl MainFile {
     pub(super) fn set_shm(&mut self, has_shm: bool) {
         if self.read_lock.has_shm() != has_shm {
             self.drop_ahead();
+            self.region = None;
+            self.seat.leave_log();
             self.read_lock.set_shm(has_shm);
         }
     }

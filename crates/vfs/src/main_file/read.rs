@@ -7,7 +7,7 @@ use super::read_ahead::Plan;
 use super::{MainFile, page_no};
 use crate::database::Content;
 use crate::error::VfsError;
-use crate::ffi::Code;
+use crate::ffi::{Code, LockLevel};
 use crate::role::Role;
 
 impl MainFile {
@@ -56,8 +56,10 @@ impl MainFile {
     /// whole page.
     fn read_change_counter(&mut self, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
         let mut trailer = [0; TRAILER_SIZE];
-        let place = geometry.offset(PageNo(1)).0 + geometry.page_size().as_u64() - TRAILER_SIZE_U64;
-        let read = self.database.lock().lower.read(&mut trailer, place);
+        let read = self.database.lock().lower.read(&mut trailer, trailer_place(geometry));
+        if read.is_ok() && self.read_lock.level() == LockLevel::SHARED {
+            self.trailer = Some(trailer);
+        }
         if let (Ok(()), Some((known, bytes))) = (read, &self.change_counter)
             && *known == trailer
         {
@@ -69,12 +71,19 @@ impl MainFile {
 
     fn read_page(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
         if self.read_lock.is_held() {
+            if self.read_pooled(number, out, geometry) {
+                return Ok(());
+            }
             if let Some(plan) = self.ahead.note(number, geometry) {
                 self.read_ahead(plan, geometry);
             }
             if self.open_ahead(number, out) {
+                self.offer(number, out, true);
                 return Ok(());
             }
+            self.read_one(number, out, geometry)?;
+            self.offer(number, out, false);
+            return Ok(());
         }
         self.read_one(number, out, geometry)
     }
@@ -113,6 +122,8 @@ impl MainFile {
 
     /// Drops what was read ahead, and counts what it was good for.
     pub(super) fn drop_ahead(&mut self) {
+        self.seat.forget();
+        self.trailer = None;
         self.ahead.clear();
         let (used, wasted) = self.ahead.take_counts();
         self.sealer.count_ahead(used, wasted);
@@ -195,6 +206,11 @@ impl MainFile {
         self.page = page;
         result
     }
+}
+
+/// Where the trailer of page 1 lies.
+pub(super) fn trailer_place(geometry: Geometry) -> u64 {
+    geometry.offset(PageNo(1)).0 + geometry.page_size().as_u64() - TRAILER_SIZE_U64
 }
 
 const TRAILER_SIZE_U64: u64 = 48;

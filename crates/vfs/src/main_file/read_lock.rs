@@ -35,6 +35,11 @@ impl ReadLock {
         self.has_shm
     }
 
+    /// The lock on the file.
+    pub fn level(&self) -> LockLevel {
+        self.level
+    }
+
     /// Notes the lock on the file.
     pub fn set_level(&mut self, level: LockLevel) {
         self.level = level;

@@ -80,6 +80,7 @@ impl MainFile {
             return Err(VfsError::SettingsMismatch("the lock-byte page was written"));
         };
         self.ahead.forget(number);
+        self.seat.forget();
         let mut inner = self.database.lock();
         inner.lower.write(self.image.bytes(), place.0)?;
         let end = geometry.page_count(geometry.size_for(number.0));

@@ -123,6 +123,12 @@ fn a_window_that_outlives_its_lock_is_found() {
 }
 
 #[test]
+fn a_pool_that_outlives_a_foreign_checkpoint_is_found() {
+    assert_bug_is_found("pool", "wal");
+    assert_bug_is_found("pool", "delete");
+}
+
+#[test]
 fn child() {
     let Ok(words) = std::env::var(CHILD) else { return };
     let words: Vec<&str> = words.split('\n').collect();
@@ -131,6 +137,7 @@ fn child() {
     };
     plant(match bug {
         "window" => Some(Bug::WindowOutlivesItsLock),
+        "pool" => Some(Bug::PoolOutlivesCheckpoint),
         "none" => None,
         other => panic!("no bug {other}"),
     });
