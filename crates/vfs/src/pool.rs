@@ -27,6 +27,8 @@ use shard::{PageKey, Shard, Slot};
 
 /// The pool of one copy of SQLite.
 pub struct Pool {
+    /// The process that made it.
+    process: u64,
     limit: AtomicUsize,
     /// Bytes in use, by [`cost`].
     used: AtomicUsize,
@@ -66,8 +68,10 @@ impl Pool {
     /// An empty pool.
     #[must_use]
     pub fn new() -> Arc<Self> {
-        ForkPage::of_process().words()[FORK_WORD].store(1, Ordering::Release);
+        let process = u64::from(std::process::id());
+        ForkPage::of_process().words()[FORK_WORD].store(process, Ordering::Release);
         Arc::new(Self {
+            process,
             limit: AtomicUsize::new(SIZE_DEFAULT),
             used: AtomicUsize::new(0),
             shards: Default::default(),
@@ -80,7 +84,7 @@ impl Pool {
     /// Whether there is a pool, in this process.
     #[must_use]
     pub fn is_on(&self) -> bool {
-        self.limit() > 0 && is_own_process()
+        self.limit() > 0 && self.is_own_process()
     }
 
     /// How many bytes it may take.
@@ -97,7 +101,7 @@ impl Pool {
 
     /// Makes it larger or smaller; 0 empties it.
     pub fn set_limit(&self, limit: usize) {
-        if self.limit.swap(limit, Ordering::SeqCst) <= limit || !is_own_process() {
+        if self.limit.swap(limit, Ordering::SeqCst) <= limit || !self.is_own_process() {
             return;
         }
         for shard in &self.shards {
@@ -127,6 +131,11 @@ impl Pool {
         });
         files.insert(key, Arc::downgrade(&file));
         file
+    }
+
+    /// P4. The word is zero in a forked child, until it makes a pool itself.
+    fn is_own_process(&self) -> bool {
+        ForkPage::of_process().words()[FORK_WORD].load(Ordering::Acquire) == self.process
     }
 
     fn shard(&self, key: PageKey) -> MutexGuard<'_, Shard> {
@@ -169,7 +178,7 @@ impl PooledFile {
 
     /// A connection that used the log no longer does.
     pub fn leave_log(&self) {
-        if self.log_users.fetch_sub(1, Ordering::SeqCst) == 1 && is_own_process() {
+        if self.log_users.fetch_sub(1, Ordering::SeqCst) == 1 && self.pool.is_own_process() {
             *lock(&self.labelled) = None;
         }
     }
@@ -216,7 +225,7 @@ impl PooledFile {
 
 impl Drop for PooledFile {
     fn drop(&mut self) {
-        if !is_own_process() {
+        if !self.pool.is_own_process() {
             return;
         }
         for shard in &self.pool.shards {
@@ -260,11 +269,6 @@ impl Bits {
 /// What a page takes, with its place in the tables.
 fn cost(page_bytes: usize) -> usize {
     page_bytes + 160
-}
-
-/// P4. Zero in a child of the process that made the pool.
-fn is_own_process() -> bool {
-    ForkPage::of_process().words()[FORK_WORD].load(Ordering::Acquire) != 0
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

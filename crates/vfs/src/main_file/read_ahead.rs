@@ -8,7 +8,8 @@
 //!     that is immutable, nolock, or in WAL mode without shared memory locks.
 //! A2. In rollback mode the lock is SHARED: whoever writes the database takes EXCLUSIVE first, which waits for all who
 //!     hold SHARED (`pager_wait_on_lock` in `pager_write_pagelist`; `pagerLockDb` in `sqlite3PagerSharedLock` before a
-//!     hot journal is played back). In exclusive mode, too: SHARED is then held all the time.
+//!     hot journal is played back). In exclusive mode, too: SHARED is then held all the time. Of a file with a log that
+//!     is not open yet, SQLite reads page 1 and no other (`lockBtree`).
 //! A3. In WAL mode it is a read mark. SQLite asks the database for page n only if `walFindFrame` finds none of its
 //!     frames from `minFrame`, which was nBackfill + 1 when the transaction began, to the snapshot's `mxFrame`. The
 //!     others who write are checkpoints. `walCheckpoint` copies frames above nBackfill up to `mxSafeFrame`, which is no

@@ -73,15 +73,15 @@ impl Drop for Seat {
 impl MainFile {
     /// Reads a page from the pool, and says whether it was there.
     pub(super) fn read_pooled(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> bool {
+        // SQLite reads page 1 before it knows that there is a log (`lockBtree`): nothing is looked up for that.
+        if number == PageNo(1) {
+            return false;
+        }
         let Some(generation) = self.generation(geometry) else {
             return false;
         };
-        let hit = number != PageNo(1)
-            && self
-                .seat
-                .file
-                .as_ref()
-                .is_some_and(|file| file.read(number.0, generation, out));
+        let file = self.seat.file.as_ref();
+        let hit = file.is_some_and(|file| file.read(number.0, generation, out));
         self.sealer.count_pool(hit);
         hit
     }

@@ -11,6 +11,10 @@
 //!   (`walFindFrame`), and does not ask; or f was copied before the first asked, and what is copied again (after
 //!   `walIndexRecover`, which begins at frame 0) is what lay there. That nBackfillAttempted may come down again
 //!   (`sqlite3WalSnapshotRecover`, or a checkpoint held up by an older mark) does no harm, therefore.
+//! - Salts of 0 are those of an empty log, whose index was made by `walIndexRecover`. While a connection has the index
+//!   mapped they don't come back: the index is made anew only where a process died in `walIndexWriteHdr`, and then the
+//!   log is not empty: `walRestartHdr` comes before the log is cut, `walFrames` writes frames first. When no connection
+//!   of this process has it mapped any more, the label is forgotten (`PooledFile::leave_log`).
 //! - A log that begins anew (`walRestartHdr`) has other salts. They are written first, and the numbers of frames are set
 //!   to 0 after: between the two, mxFrame is 0 and nBackfillAttempted is not. SQLite promises that mxFrame is never less
 //!   than nBackfillAttempted otherwise; where it is, there is no label.
