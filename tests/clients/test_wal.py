@@ -81,6 +81,36 @@ def test_a_commit_after_rollback_to_is_recovered(
 
 
 @each_host
+def test_a_commit_after_frames_that_were_never_written(host: Host, start: Callable[..., Peer], folder: Path) -> None:
+    """ROLLBACK TO cuts off frames that were only gathered; SQLite 3.40 then reads the checksum of one of them."""
+    file = DatabaseFile(folder / "app.db")
+    peer = start(host)
+    peer.open(file.path)
+    peer.run("PRAGMA journal_mode = wal")
+    peer.run("PRAGMA wal_autocheckpoint = 0")
+    peer.run("CREATE TABLE note(id INT PRIMARY KEY, data BLOB)")
+    peer.run("PRAGMA cache_size = 5")
+    for number in range(1, 21):
+        peer.run("BEGIN IMMEDIATE")
+        peer.run("SAVEPOINT inner")
+        for row in range(12 if number % 2 else 60):
+            peer.run("INSERT INTO note VALUES(?, randomblob(3000))", 1000 + row)
+        peer.run("UPDATE note SET data = randomblob(3001) WHERE id > 1004")
+        peer.run("UPDATE note SET data = randomblob(3002) WHERE id > 1004")
+        peer.run("ROLLBACK TO inner")
+        peer.run("INSERT INTO note VALUES(?, randomblob(10))", number)
+        peer.run("COMMIT")
+        assert peer.value("SELECT count(*) FROM note") == number
+
+    peer.kill()
+    file.shm.unlink()
+    peer = start(host)
+    peer.open(file.path)
+    assert peer.value("SELECT count(*) FROM note") == 20
+    assert peer.value("PRAGMA integrity_check") == "ok"
+
+
+@each_host
 def test_a_log_whose_index_may_only_be_read_is_read(host: Host, start: Callable[..., Peer], folder: Path) -> None:
     """xShmMap then answers SQLITE_READONLY, and the region (walIndexPageRealloc)."""
     writer, reader = start(host), start(host)

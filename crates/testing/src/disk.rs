@@ -14,8 +14,8 @@ use crate::lock_table::{Handle, LockTable};
 use crate::shm_table::ShmTable;
 use crate::{Call, CallRecord, Content, Fault, Image, Inode, Operation};
 
-/// Changes bytes on their way to or from the disk: a planted bug. It is shown what SQLite last wrote through the spy.
-pub type Shim = Arc<dyn Fn(Role, u64, &mut [u8], Option<&Tapped>) + Send + Sync>;
+/// Changes bytes on their way to or from the disk: a planted bug. It is shown what SQLite did through the spy.
+pub type Shim = Arc<dyn Fn(Role, u64, &mut [u8], &[Tapped]) + Send + Sync>;
 
 /// A disk. Connections of several threads may share it.
 #[derive(Default)]
@@ -33,6 +33,9 @@ pub(crate) struct Origin {
     pub(crate) content: Content,
 }
 
+/// A write that is done later: see [`Failure::Late`].
+pub(crate) type Late = (Inode, Handle, u64, Vec<u8>);
+
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) names: BTreeMap<String, Inode>,
@@ -42,6 +45,7 @@ pub(crate) struct State {
     calls: Option<Vec<CallRecord>>,
     tap: Vec<Tapped>,
     faults: Faults,
+    pub(crate) late: Vec<Late>,
     capacity: Option<u64>,
     ignored_syncs: Vec<Role>,
     pub(crate) is_powersafe: bool,
@@ -304,7 +308,7 @@ impl State {
         let node = self.node(inode)?;
         let (role, known) = (node.role, node.content.read(out, offset));
         if let Some(shim) = &self.read_shim {
-            shim(role, offset, &mut out[..known], self.tap.last());
+            shim(role, offset, &mut out[..known], &self.tap);
         }
         Ok(known)
     }
@@ -323,7 +327,7 @@ impl State {
         }
         let mut data: Arc<[u8]> = data.into();
         if let (Some(shim), Some(bytes)) = (&self.write_shim, Arc::get_mut(&mut data)) {
-            shim(role, offset, bytes, self.tap.last());
+            shim(role, offset, bytes, &self.tap);
         }
         self.node(inode)?.content.write(&data, offset);
         self.log.push(Operation::Write {

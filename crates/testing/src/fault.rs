@@ -29,6 +29,11 @@ pub enum Failure {
     PartialWrite(Code),
     /// A read that answers no byte, as at the end of the file.
     ShortRead,
+    /// A planted bug: a write that is answered as if all were well, and not done.
+    Lost,
+    /// A planted bug: a write that is answered at once, and done behind the next write to that file through another
+    /// opening of it.
+    Late,
 }
 
 /// What is known of the faults that were set.

@@ -137,5 +137,6 @@ pub(crate) fn code_of(failure: Failure) -> Code {
     match failure {
         Failure::Code(code) | Failure::PartialWrite(code) => code,
         Failure::ShortRead => Code::IOERR_SHORT_READ,
+        Failure::Lost | Failure::Late => Code::IOERR,
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use selenite_vfs::ffi::{Code, Control, File, LockLevel, RawControl, ShmLock, ShmRegion, SyncFlags};
 use selenite_vfs::role::Role;
 
+use crate::disk::Late;
 use crate::fault::Failure;
 use crate::lock_table::Handle;
 use crate::sim::code_of;
@@ -44,14 +45,29 @@ impl File for SimFile {
 
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
         self.refuse_read_only()?;
+        if data.len() > WRITE_SIZE_MAX {
+            return Err(Code::FULL);
+        }
         let mut state = self.disk.lock();
         if let Err(failure) = state.enter(Call::Write, self.role, offset, data.len()) {
-            if let Failure::PartialWrite(_) = failure {
-                state.write(self.inode, &data[..data.len() / 2], offset)?;
+            match failure {
+                Failure::PartialWrite(_) => state.write(self.inode, &data[..data.len() / 2], offset)?,
+                Failure::Lost => return Ok(()),
+                Failure::Late => {
+                    state.late.push((self.inode, self.handle, offset, data.to_vec()));
+                    return Ok(());
+                }
+                Failure::Code(_) | Failure::ShortRead => {}
             }
             return Err(code_of(failure));
         }
-        state.write(self.inode, data, offset)
+        state.write(self.inode, data, offset)?;
+        let is_due = |late: &Late| late.0 == self.inode && late.1 != self.handle;
+        let due: Vec<Late> = state.late.extract_if(.., |late| is_due(late)).collect();
+        for (inode, _, offset, data) in due {
+            state.write(inode, &data, offset)?;
+        }
+        Ok(())
     }
 
     fn truncate(&mut self, size: u64) -> Result<(), Code> {
@@ -159,3 +175,6 @@ impl Drop for SimFile {
         self.disk.lock().close(self.inode, self.handle);
     }
 }
+
+/// os_unix.c, `seekAndWriteFd`: `nBuf &= 0x1ffff`. What is longer ends in a write of nothing, and SQLITE_FULL.
+const WRITE_SIZE_MAX: usize = 0x1ffff;

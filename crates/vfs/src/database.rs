@@ -18,6 +18,7 @@ use selenite_keyring::{Config, Identity, Keyring, Unlocked};
 use crate::error::VfsError;
 use crate::ffi::{Code, LockLevel, LowerFile};
 use crate::host::{Host, Identify, Presence};
+use crate::passage::Passage;
 use crate::settings::Settings;
 use crate::superblock_pair::{Heads, Place, Prefix, read_prefix, store, store_new};
 use crate::view::View;
@@ -40,8 +41,10 @@ pub struct Database {
     view_no: AtomicU64,
     /// Whether this connection holds the WAL's write lock.
     wal_write: AtomicBool,
-    /// How often it has taken it.
-    wal_write_count: AtomicU64,
+    /// A page on its way from the WAL into the database.
+    pub(crate) passage: Passage,
+    /// Counts the turns in which this connection writes to the WAL.
+    turn: AtomicU64,
     /// The last field: it is dropped when the file below is closed.
     _presence: Presence,
 }
@@ -138,8 +141,9 @@ impl Database {
             }),
             view_no: AtomicU64::new(0),
             wal_write: AtomicBool::new(false),
-            wal_write_count: AtomicU64::new(0),
             _presence: presence,
+            passage: Passage::default(),
+            turn: AtomicU64::new(0),
         };
         database.reload(&mut database.lock())?;
         Ok(database)
@@ -160,15 +164,28 @@ impl Database {
         self.lock().content.clone()
     }
 
-    /// Notes that the WAL's write lock was taken or given back.
-    pub fn set_wal_write(&self, held: bool) {
-        self.wal_write.store(held, Ordering::Release);
-        self.wal_write_count.fetch_add(u64::from(held), Ordering::AcqRel);
+    /// Notes that this connection is about to take or give back locks of the WAL index: `write` tells of its write lock,
+    /// where that is among them.
+    ///
+    /// A turn ends with the write lock; and with any other lock that is taken or given back without it, for nothing is
+    /// being written then. (In exclusive mode SQLite takes no locks, and when that ends it takes one for reading.)
+    pub fn note_shm_lock(&self, write: Option<bool>) {
+        let was_held = match write {
+            Some(held) => {
+                self.wal_write.store(held, Ordering::Release);
+                false
+            }
+            None => self.wal_write.load(Ordering::Acquire),
+        };
+        if !was_held {
+            self.turn.fetch_add(1, Ordering::AcqRel);
+        }
     }
 
-    /// How often this connection has taken the WAL's write lock: two writes under one number are of one transaction.
-    pub fn wal_write_count(&self) -> u64 {
-        self.wal_write_count.load(Ordering::Acquire)
+    /// Two writes to the WAL in one turn may be of one transaction; what was written in an earlier turn is committed, or
+    /// was rolled back and may have been written over by others.
+    pub fn turn(&self) -> u64 {
+        self.turn.load(Ordering::Acquire)
     }
 
     /// Whether this connection may change the superblock.

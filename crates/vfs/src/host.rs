@@ -15,6 +15,7 @@ use crate::counters::Counters;
 use crate::database::Database;
 use crate::error::VfsError;
 use crate::ffi::{Api, Code, LowerVfs, Name};
+use crate::log_counters::LogCounters;
 use crate::pool::Pool;
 
 /// What all databases of one copy of SQLite share.
@@ -29,6 +30,8 @@ pub struct Host {
     pub pool: Arc<Pool>,
     /// Device and inode of the file at a path.
     pub identify: Identify,
+    /// How logs were written.
+    pub log_counters: LogCounters,
     /// Unwrapped master keys, so that a passphrase is not stretched at every open.
     cache: Cache,
     open: Mutex<Vec<Open>>,
@@ -82,6 +85,7 @@ impl Host {
             api,
             lower,
             counters: Counters::default(),
+            log_counters: LogCounters::default(),
             cache: Cache::new(),
             open: Mutex::default(),
             present: Mutex::default(),

@@ -198,7 +198,7 @@ impl JournalFile {
             ));
         }
         if is_header(data) && data.starts_with(&MAGIC) {
-            self.sealer.begin()?;
+            self.sealer.begin();
         }
         self.number = None;
         if offset != 0 || data.len() < 8 {

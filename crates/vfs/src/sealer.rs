@@ -51,11 +51,8 @@ impl Sealer {
     }
 
     /// Called when a transaction begins to write: its salts have a seed of their own.
-    ///
-    /// # Errors
-    /// If the system has no randomness to give.
-    pub fn begin(&mut self) -> Result<(), VfsError> {
-        Ok(self.nonces.renew()?)
+    pub fn begin(&mut self) {
+        self.nonces.renew();
     }
 
     /// Seals SQLite's page into `out`.

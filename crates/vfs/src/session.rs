@@ -18,7 +18,8 @@ use crate::ffi::{Code, ForkPage, cycle_count, os_random};
 /// Draws the nonces of one file.
 pub struct Nonces {
     mixer: Aes256,
-    seed: u64,
+    /// `None` until the first page of a transaction wants one.
+    seed: Option<u64>,
 }
 
 impl Nonces {
@@ -29,21 +30,15 @@ impl Nonces {
     pub fn new() -> Result<Self, Code> {
         let mut key = [0; 32];
         os_random(&mut key)?;
-        let mixer = Aes256::new(&Array::from(key));
-        let mut nonces = Self { mixer, seed: 0 };
-        nonces.renew()?;
-        Ok(nonces)
+        Ok(Self {
+            mixer: Aes256::new(&Array::from(key)),
+            seed: None,
+        })
     }
 
-    /// Called when a transaction begins to write.
-    ///
-    /// # Errors
-    /// As [`Nonces::new`].
-    pub fn renew(&mut self) -> Result<(), Code> {
-        let mut seed = [0; 8];
-        os_random(&mut seed)?;
-        self.seed = u64::from_ne_bytes(seed);
-        Ok(())
+    /// Called when a transaction begins to write: its first page draws a seed. One that writes no page draws none.
+    pub fn renew(&mut self) {
+        self.seed = None;
     }
 
     /// The nonce for one page. It is used for one page, at once.
@@ -55,22 +50,30 @@ impl Nonces {
     }
 
     fn draw_from(&mut self, sessions: &Sessions) -> Result<PageNonce, Code> {
+        let seed = match self.seed {
+            Some(seed) => seed,
+            None => {
+                let mut seed = [0; 8];
+                os_random(&mut seed)?;
+                *self.seed.insert(u64::from_ne_bytes(seed))
+            }
+        };
         let (session, counter) = sessions.next()?;
         Ok(PageNonce {
             session,
-            salt: self.salt(),
+            salt: self.salt(seed),
             counter,
         })
     }
 
-    fn salt(&self) -> [u8; 8] {
+    fn salt(&self, seed: u64) -> [u8; 8] {
         let clock = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let moment = clock
             .as_secs()
             .wrapping_mul(1_000_000_000)
             .wrapping_add(u64::from(clock.subsec_nanos()));
         let mut block = [0; 16];
-        block[..8].copy_from_slice(&(self.seed ^ cycle_count()).to_ne_bytes());
+        block[..8].copy_from_slice(&(seed ^ cycle_count()).to_ne_bytes());
         block[8..].copy_from_slice(&moment.to_ne_bytes());
         let mut block = Array::from(block);
         self.mixer.encrypt_block(&mut block);

@@ -65,6 +65,10 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
             rows.number("pool", "limit", to_u64(database.host.pool.limit()));
         }
     }
+    let log = database.host.log_counters.read();
+    rows.number(Role::Wal.name(), "frames_written", log.frames_written);
+    rows.number(Role::Wal.name(), "writes", log.writes);
+    rows.number(Role::Main.name(), "pages_carried", log.pages_carried);
     rows.0
 }
 

@@ -7,9 +7,13 @@
 //!     transaction under way is the second's (`Own`).
 //! W3. A key that is not at hand never ends the log: committed transactions would be thrown away (FORMAT 6.4).
 //! W4. No frame of a commit keeps a block of zeros, not even where SQLite forgets it (`sign_forgotten`).
+//! W5. A commit is reported only when all of its frames were written, in its own xWrite (`writer.rs`). What is gathered
+//!     for it counts as written for this connection, and is never written once the write lock has gone.
 
+mod gather;
 mod own;
 mod signature;
+mod writer;
 
 use std::any::Any;
 use std::ffi::c_int;
@@ -27,6 +31,7 @@ use crate::ffi::{Code, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegio
 use crate::role::Role;
 use crate::sealer::Sealer;
 use crate::view::View;
+use gather::Gather;
 use own::Own;
 
 /// An open WAL.
@@ -36,9 +41,8 @@ pub struct WalFile {
     sealer: Sealer,
     /// The header as SQLite knows it: its salts are those of every frame that counts.
     header: Option<[u8; HEADER_SIZE]>,
-    /// The frame header written last.
-    pending: Option<(u64, PageNo)>,
     own: Own,
+    gather: Gather,
     /// One frame as it lies on disk.
     frame: Vec<u8>,
     /// The opened page, where SQLite wants a part of it.
@@ -63,8 +67,8 @@ impl WalFile {
             lower,
             sealer: Sealer::new(Role::Wal)?,
             header: None,
-            pending: None,
             own: Own::default(),
+            gather: Gather::default(),
             frame: Vec::new(),
             page: Vec::new(),
         })
@@ -83,6 +87,7 @@ impl WalFile {
             return Ok(self.lower.read(out, offset)?);
         };
         let page_size = view.geometry.page_size();
+        self.settle(&view)?;
         match wal::position(FileOffset(offset), page_size) {
             Position::Header(within) => self.read_header(out, within),
             Position::Frame { index, within: 0 } if out.len() == FRAME_HEADER_SIZE + page_size.bytes() => {
@@ -135,25 +140,41 @@ impl WalFile {
     fn load_frame(&mut self, index: u64, view: &View) -> Result<FrameHeader, VfsError> {
         let page_size = view.geometry.page_size();
         self.frame.resize(FRAME_HEADER_SIZE + page_size.bytes(), 0);
-        self.lower
-            .read(&mut self.frame, wal::frame_offset(index, page_size).0)?;
+        match self.gather.frame(index) {
+            Some(held) => self.frame.copy_from_slice(held),
+            None => self
+                .lower
+                .read(&mut self.frame, wal::frame_offset(index, page_size).0)?,
+        }
         let Some(header) = self.frame.first_chunk() else {
             return Err(Code::IOERR_READ.into());
         };
         Ok(open_header(index, header, view))
     }
 
-    fn read_frame_header(&mut self, index: u64, within: usize, out: &mut [u8], view: &View) -> Result<(), VfsError> {
-        out.fill(0);
+    /// A frame's header as it lies on disk.
+    fn load_header(&mut self, index: u64, view: &View) -> Result<[u8; FRAME_HEADER_SIZE], VfsError> {
+        if let Some(bytes) = self.gather.frame(index).and_then(<[u8]>::first_chunk) {
+            return Ok(*bytes);
+        }
         let mut bytes = [0; FRAME_HEADER_SIZE];
         self.lower
             .read(&mut bytes, wal::frame_offset(index, view.geometry.page_size()).0)?;
-        let mut header = open_header(index, &bytes, view);
+        Ok(bytes)
+    }
+
+    fn read_frame_header(&mut self, index: u64, within: usize, out: &mut [u8], view: &View) -> Result<(), VfsError> {
+        out.fill(0);
+        // Before the frame itself is looked at: where ROLLBACK TO cut it off it may never have been written.
         if within == CHECKSUM_OFFSET
             && let Some(checksum) = self.sign_forgotten(index, view)?
         {
-            header.sign(header.salts(), checksum);
+            for (place, word) in out.chunks_mut(4).zip(checksum) {
+                place.copy_from_slice(&word.to_be_bytes()[..place.len()]);
+            }
+            return Ok(());
         }
+        let header = open_header(index, &self.load_header(index, view)?, view);
         out.copy_from_slice(&header.encode()[within..within + out.len()]);
         Ok(())
     }
@@ -163,7 +184,7 @@ impl WalFile {
         out.fill(0);
         let header = self.load_frame(index, view)?;
         let (head, page) = out.split_at_mut(FRAME_HEADER_SIZE);
-        let is_own = self.own.has(index, self.database.wal_write_count());
+        let is_own = self.own.has(index, self.database.turn());
         if !self.is_of_log(index, &header)? {
             if is_own {
                 return Err(VfsError::Unauthentic {
@@ -203,7 +224,10 @@ impl WalFile {
     }
 
     fn read_frame_page(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
-        out.fill(0);
+        self.open_frame_page(index, out, view).inspect_err(|_| out.fill(0))
+    }
+
+    fn open_frame_page(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
         let header = self.load_frame(index, view)?;
         if !self.is_of_log(index, &header)? {
             return Err(VfsError::Unauthentic {
@@ -211,7 +235,10 @@ impl WalFile {
                 page_no: header.page_no.0,
             });
         }
-        self.open_loaded(header.page_no, out)
+        self.open_loaded(header.page_no, out)?;
+        let passage = &self.database.passage;
+        passage.enter(header.page_no, &mut self.frame, FRAME_HEADER_SIZE, out);
+        Ok(())
     }
 
     /// Opens the page of the frame that was loaded.
@@ -229,7 +256,7 @@ impl WalFile {
     /// Whether a frame's salts are the log's. Once SQLite has written a page over in place, it leaves salts and checksums
     /// of the frames that follow zero until it signs them at the commit (`walEncodeFrame` while `iReCksum` is set).
     fn is_of_log(&mut self, index: u64, header: &FrameHeader) -> Result<bool, VfsError> {
-        let is_own = self.own.has(index, self.database.wal_write_count());
+        let is_own = self.own.has(index, self.database.turn());
         if (is_own && header.block == UNSIGNED) || header.salts() == self.salts()? {
             return Ok(true);
         }
@@ -250,72 +277,6 @@ impl WalFile {
         let mut salts = [0; 8];
         salts.copy_from_slice(&header[16..24]);
         Ok(salts)
-    }
-
-    fn try_write(&mut self, data: &[u8], offset: u64) -> Result<(), VfsError> {
-        let Some(view) = self.view()? else {
-            return Ok(self.lower.write(data, offset)?);
-        };
-        let page_size = view.geometry.page_size();
-        match wal::position(FileOffset(offset), page_size) {
-            Position::Header(0) if data.len() == HEADER_SIZE => self.write_header(data, page_size.as_u32()),
-            Position::Frame { index, within: 0 } if data.len() == FRAME_HEADER_SIZE => {
-                self.write_frame_header(index, data, &view)
-            }
-            Position::Frame {
-                index,
-                within: FRAME_HEADER_SIZE,
-            } if data.len() == page_size.bytes() => self.write_frame_page(index, data, &view),
-            Position::Header(_) | Position::Frame { .. } => Err(VfsError::SettingsMismatch(
-                "a write to the WAL that is not a header or a whole page",
-            )),
-        }
-    }
-
-    fn write_header(&mut self, data: &[u8], page_size: u32) -> Result<(), VfsError> {
-        let header: [u8; HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
-        let disk = wal::header_to_disk(&header).map_err(|_| VfsError::SettingsMismatch("the header of the WAL"))?;
-        if header[8..12] != page_size.to_be_bytes() {
-            return Err(VfsError::SettingsMismatch("the page size of the WAL"));
-        }
-        self.header = None;
-        self.pending = None;
-        self.own = Own::default();
-        self.lower.write(&disk, 0)?;
-        self.header = Some(header);
-        Ok(())
-    }
-
-    fn write_frame_header(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
-        let bytes: &[u8; FRAME_HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
-        let mut header = FrameHeader::parse(bytes);
-        if self.own.note(index, &header, self.database.wal_write_count()) {
-            self.sealer.begin()?;
-        }
-        view.log_key
-            .seal_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
-        self.pending = Some((index, header.page_no));
-        Ok(self
-            .lower
-            .write(&header.encode(), wal::frame_offset(index, view.geometry.page_size()).0)?)
-    }
-
-    fn write_frame_page(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
-        let page_size = view.geometry.page_size();
-        let offset = wal::frame_offset(index, page_size).0;
-        let page_no = match self.pending {
-            Some((frame, page_no)) if frame == index => page_no,
-            // A cache spill rewrites the page of a frame whose header stands: SQLite writes no header then.
-            Some(_) | None => {
-                let mut bytes = [0; FRAME_HEADER_SIZE];
-                self.lower.read(&mut bytes, offset)?;
-                FrameHeader::parse(&bytes).page_no
-            }
-        };
-        self.frame.resize(FRAME_HEADER_SIZE + page_size.bytes(), 0);
-        let image = &mut self.frame[FRAME_HEADER_SIZE..];
-        self.sealer.seal(&self.database, page_no, data, image)?;
-        Ok(self.lower.write(image, offset + FRAME_HEADER_SIZE_U64)?)
     }
 
     fn report<T>(&self, result: Result<T, VfsError>) -> Result<T, Code> {
@@ -343,16 +304,21 @@ impl File for WalFile {
     }
 
     fn truncate(&mut self, size: u64) -> Result<(), Code> {
-        self.pending = None;
+        let settled = self.settle_before_truncate(size);
+        self.report(settled)?;
         self.lower.truncate(size)
     }
 
     fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
+        let settled = self.settle_all();
+        self.report(settled)?;
         self.lower.sync(flags)
     }
 
     fn size(&mut self) -> Result<u64, Code> {
-        self.lower.size()
+        let size = self.lower.size()?;
+        let held = self.held_size();
+        Ok(size.max(self.report(held)?))
     }
 
     fn lock(&mut self, level: LockLevel) -> Result<(), Code> {
@@ -406,7 +372,6 @@ impl Drop for WalFile {
     }
 }
 
-const FRAME_HEADER_SIZE_U64: u64 = 24;
 /// Where a frame's checksum stands in its header.
 const CHECKSUM_OFFSET: usize = 16;
 /// The block of a frame that SQLite is yet to sign.

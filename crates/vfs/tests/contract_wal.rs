@@ -54,14 +54,14 @@ fn log_writes(disk: &Disk) -> Vec<(u64, usize)> {
 }
 
 /// Fills a transaction that spills frames and then writes some of them over in place.
-fn spill(connection: &Connection) {
+fn spill(connection: &Connection, rows: u32) {
     connection
-        .execute_batch(
+        .execute_batch(&format!(
             "BEGIN;
-             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
              INSERT INTO t SELECT i, zeroblob(900) FROM n;
              UPDATE t SET body = zeroblob(901);",
-        )
+        ))
         .unwrap();
 }
 
@@ -76,7 +76,7 @@ fn a_spilled_frame_is_written_over_without_its_header_and_signed_at_the_commit()
         .with("page_size", "1024")
         .through("spy");
     let connection = open_wal(&opening);
-    spill(&connection);
+    spill(&connection, 40);
     let before = log_writes(&disk);
     let alone = before.windows(2).filter(|pair| pair[0].1 != 24 && pair[1].1 == 1024);
     assert!(alone.count() > 10, "pages without a header");
@@ -103,13 +103,14 @@ fn an_own_frame_that_is_not_authentic_fails_the_commit() {
         .with("page_size", "1024")
         .through("spy");
     let connection = open_wal(&opening);
-    spill(&connection);
-    // The frame that was written over last.
+    // More than is gathered: some frames are on the disk.
+    spill(&connection, 400);
+    // The first frame of those that were written over: SQLite signs anew from there.
     let (offset, _) = log_writes(&disk)
         .windows(2)
         .filter(|pair| pair[0].1 != 24 && pair[1].1 == 1024)
         .map(|pair| pair[1])
-        .next_back()
+        .min()
         .unwrap();
     disk.tamper("/own-frame/main.db-wal", |content| {
         let mut byte = [0];

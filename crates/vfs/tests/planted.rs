@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use selenite_cipher::sha256;
 use selenite_testing::crash_point::Density;
+use selenite_testing::fault::Failure;
 use selenite_testing::recorder::find_words;
-use selenite_testing::{Call, Disk, KeyFile, Ledger, Opening, Scenario, Summary, run};
+use selenite_testing::{Call, Disk, Fault, KeyFile, Ledger, Opening, Scenario, Summary, run};
 use selenite_vfs::role::Role;
 
 fn crash(mode: &str, prepare: &(dyn Fn(&Disk) + Sync)) -> Summary {
@@ -107,6 +108,61 @@ fn a_torn_superblock_that_is_accepted_is_found() {
     find(&|_| ()).assert_sound(200);
 }
 
+/// A commit whose write never came to the disk, and was reported as done.
+#[test]
+fn a_lost_write_of_a_commit_is_found() {
+    for after in [4, 7] {
+        let summary = crash("wal", &|disk| {
+            disk.inject(Fault {
+                call: Call::Write,
+                role: Some(Role::Wal),
+                after,
+                times: 1,
+                failure: Failure::Lost,
+            });
+        });
+        assert!(!summary.failures.is_empty(), "nobody misses write {after} of the log");
+    }
+}
+
+/// Frames that were rolled back and reach the log after its write lock has gone: over another connection's commit.
+#[test]
+fn frames_written_after_the_write_lock_has_gone_are_found() {
+    let find = |failure: Option<Failure>| -> Result<(), String> {
+        let disk = Disk::new();
+        let _entered = disk.enter();
+        let key = KeyFile::new(1);
+        let opening = Opening::encrypted("/planted-late/main.db", &key).with("page_size", "1024");
+        let ledger = Ledger::SMALL;
+        let one = opening.connect().unwrap();
+        one.execute_batch("PRAGMA journal_mode = wal; PRAGMA cache_size = 8; PRAGMA wal_autocheckpoint = 0")
+            .unwrap();
+        ledger.create(&one, &["main"]).unwrap();
+        let other = opening.connect().unwrap();
+        ledger.commit(&other, &["main"], 2).unwrap();
+        if let Some(failure) = failure {
+            disk.inject(Fault {
+                call: Call::Write,
+                role: Some(Role::Wal),
+                after: 0,
+                times: 1,
+                failure,
+            });
+        }
+        one.execute_batch(
+            "BEGIN; CREATE TABLE gone(body);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+             INSERT INTO gone SELECT zeroblob(900) FROM n; ROLLBACK",
+        )
+        .unwrap();
+        ledger.commit(&other, &["main"], 3).unwrap();
+        let fresh = opening.connect().map_err(|error| format!("open: {error}"))?;
+        ledger.check_recovered(&fresh, &["main"], 3)
+    };
+    assert!(find(Some(Failure::Late)).is_err());
+    find(None).unwrap();
+}
+
 /// The frames that SQLite wrote, and how often their checksums are seen on the disk.
 fn frame_checksums_seen(disk: &Arc<Disk>) -> (usize, usize) {
     let _entered = disk.enter();
@@ -135,9 +191,18 @@ fn a_frame_checksum_in_clear_is_found() {
     assert!(count > 20 && seen == 0, "{seen} of {count} checksums are on the disk");
 
     let leaking = Disk::new();
-    leaking.shim_writes(Arc::new(|role, _, bytes, above| {
-        if let (Role::Wal, 24, Some(above)) = (role, bytes.len(), above.filter(|above| above.call == Call::Write)) {
-            bytes[16..].copy_from_slice(&above.data[16..24]);
+    leaking.shim_writes(Arc::new(|role, offset, bytes, above| {
+        let headers = above
+            .iter()
+            .filter(|above| (above.call, above.role, above.data.len()) == (Call::Write, Role::Wal, 24));
+        for header in headers.filter(|_| role == Role::Wal) {
+            let start = header
+                .offset
+                .checked_sub(offset)
+                .and_then(|at| usize::try_from(at).ok());
+            if let Some(place) = start.and_then(|start| bytes.get_mut(start + 16..start + 24)) {
+                place.copy_from_slice(&header.data[16..]);
+            }
         }
     }));
     let (count, seen) = frame_checksums_seen(&leaking);

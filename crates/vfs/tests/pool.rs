@@ -235,6 +235,7 @@ fn the_pool_is_empty_when_the_last_connection_has_gone() {
     let bench = Bench::new("wal");
     let (one, other) = (bench.connect(), bench.connect());
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    assert_eq!(all(&other), each(0));
     drop(one);
     assert!(status(&other, "bytes") > 250_000);
     drop(other);

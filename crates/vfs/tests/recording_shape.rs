@@ -196,3 +196,30 @@ fn a_commit_to_the_wal_writes_no_more_often_than_in_clear() {
     // 48 bytes less in every page: at most one page in 85 more.
     assert!(sealed.2 <= clear.2 + 2 * (FRAME_HEADER_SIZE + PAGE_SIZE));
 }
+
+/// FORMAT 5.5. A checkpoint writes each page once, and as it is sealed in the log.
+#[test]
+fn a_checkpoint_copies_what_is_sealed() {
+    for mode in ["passive", "full", "restart", "truncate"] {
+        let disk = Disk::new();
+        let _entered = disk.enter();
+        let key = KeyFile::new(1);
+        let connection = Opening::encrypted("/carried/main.db", &key).connect().unwrap();
+        connection
+            .execute_batch("PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0")
+            .unwrap();
+        fill(&connection, 10);
+        let in_log = sealed_images(&disk);
+        let before = writes_of(&disk, Role::Main).len();
+        let busy: i64 = connection
+            .query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(busy, 0);
+        let copied = writes_of(&disk, Role::Main).split_off(before);
+        let pages: Vec<_> = copied.iter().filter(|(offset, _)| *offset >= PREFIX_SIZE).collect();
+        assert!(pages.len() > 5, "{mode}: {} pages", pages.len());
+        for (offset, data) in pages {
+            assert!(in_log.contains(data), "{mode}: the page at {offset} was sealed anew");
+        }
+    }
+}

@@ -36,9 +36,17 @@ impl MainFile {
                 self.refused = !is_plain && !connection.has_main_on_this_vfs() && !self.database.settings.allow_plain;
                 self.pass(&raw)
             }
-            Control::CheckpointStart | Control::CheckpointDone => {
+            Control::CheckpointStart => {
                 self.drop_ahead();
                 self.database.lock().page_count = None;
+                self.database.passage.open();
+                let _ = self.pass(&raw);
+                Ok(())
+            }
+            Control::CheckpointDone => {
+                self.drop_ahead();
+                self.database.lock().page_count = None;
+                self.database.passage.close();
                 let _ = self.pass(&raw);
                 Ok(())
             }

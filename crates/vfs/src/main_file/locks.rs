@@ -3,7 +3,8 @@
 //! L1. SHARED taken, or the write lock: the superblocks are looked at again (D1 and D2 in `database.rs`). Where that
 //!     fails the lock is given back.
 //! L2. A transaction that stored the first pages notes so before its lock goes (FORMAT 3.9).
-//! L3. What was read ahead under a lock is dropped before that lock is given back.
+//! L3. What was gathered for the WAL is forgotten before its write lock goes (`Database::turn`).
+//! L4. What was read ahead under a lock is dropped before that lock is given back.
 
 use super::MainFile;
 use super::read_lock::has_mark;
@@ -16,7 +17,7 @@ impl MainFile {
     pub(super) fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
         self.was_reserved |= level >= LockLevel::RESERVED;
         if level >= LockLevel::RESERVED && self.database.lock().level < LockLevel::RESERVED {
-            self.sealer.begin()?;
+            self.sealer.begin();
         }
         let mut inner = self.database.lock();
         inner.lower.lock(level.0)?;
@@ -63,7 +64,7 @@ impl MainFile {
         Ok(inner.lower.unlock(level.0)?)
     }
 
-    /// L3.
+    /// L4.
     fn end_of_lock(&mut self) {
         if !is_planted(Bug::WindowOutlivesItsLock) {
             self.drop_ahead();
@@ -87,29 +88,31 @@ impl MainFile {
     pub(super) fn try_shm_lock(&mut self, lock: ShmLock) -> Result<(), VfsError> {
         let takes_write = lock.lock && (lock.covers(WAL_WRITE_LOCK) || lock.covers(WAL_CHECKPOINT_LOCK));
         if lock.exclusive && takes_write {
-            self.sealer.begin()?;
+            self.sealer.begin();
         }
         if !lock.lock && has_mark(lock) {
             self.end_of_lock();
             self.read_lock.note(lock);
         }
         let mut inner = self.database.lock();
+        let is_write = lock.exclusive && lock.covers(WAL_WRITE_LOCK);
+        if !lock.lock {
+            // Before it is given back: from then on others may write where this connection did (L3).
+            self.database.note_shm_lock(is_write.then_some(false));
+            if lock.covers(WAL_CHECKPOINT_LOCK) {
+                // SQLITE_FCNTL_CKPT_DONE does not come after every failure.
+                self.database.passage.close();
+            }
+        }
         inner.lower.shm_lock(lock)?;
         if lock.lock {
             self.read_lock.note(lock);
+            self.database.note_shm_lock(is_write.then_some(true));
         }
-        if !lock.exclusive {
-            return Ok(());
-        }
-        if lock.covers(WAL_WRITE_LOCK) {
-            self.database.set_wal_write(lock.lock);
-        }
-        if takes_write {
+        if lock.exclusive && takes_write {
             inner.page_count = None;
             if let Err(error) = self.database.refresh(&mut inner) {
-                if lock.covers(WAL_WRITE_LOCK) {
-                    self.database.set_wal_write(false);
-                }
+                self.database.note_shm_lock(is_write.then_some(false));
                 let _ = inner.lower.shm_lock(ShmLock { lock: false, ..lock });
                 return Err(error);
             }

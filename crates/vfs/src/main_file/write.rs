@@ -1,11 +1,13 @@
 //! Writing: sealed whole pages, with nothing left out between them.
 
-use selenite_cipher::{PageNo, TRAILER_SIZE};
+use selenite_cipher::{PageNo, Suite, TRAILER_SIZE};
 use selenite_format::{Geometry, PageSize};
+use selenite_page::Scan;
 
 use super::{MainFile, page_no};
 use crate::database::Content;
 use crate::error::VfsError;
+use crate::view::View;
 
 impl MainFile {
     pub(super) fn try_write(&mut self, data: &[u8], offset: u64) -> Result<(), VfsError> {
@@ -31,17 +33,39 @@ impl MainFile {
             return Err(VfsError::SettingsMismatch("a write that is not one whole page"));
         }
         let number = page_no(offset / page_size)?;
+        if let Some(carried) = self.carry(number, data, &view) {
+            return carried;
+        }
         self.image.resize(view.page_bytes());
         // M3: checked here, before a gap is filled or anything else is written.
         self.sealer.seal(&self.database, number, data, self.image.bytes_mut())?;
-        let count = self.page_count(view.geometry)?;
-        if number.0 > count {
-            let image = std::mem::take(&mut self.image);
-            let filled = self.fill_gap(count, number, view.geometry);
-            self.image = image;
-            filled?;
+        let image = std::mem::take(&mut self.image);
+        let stored = self.store_behind_gap(number, view.geometry, image.bytes());
+        self.image = image;
+        stored
+    }
+
+    /// M5. Stores a page that a checkpoint has just read from the WAL as it was sealed there, where this is one.
+    fn carry(&mut self, number: PageNo, data: &[u8], view: &View) -> Option<Result<(), VfsError>> {
+        let keys = &view.page_keys;
+        if keys.sealing_suite() == Suite::None && matches!(keys.scan(), Scan::SwitchingOn { .. }) {
+            return None;
         }
-        self.store_image(number, view.geometry)
+        let database = self.database.clone();
+        database.passage.leave(number, keys.sealing_epoch(), data, |image| {
+            self.store_behind_gap(number, view.geometry, image)?;
+            database.host.log_counters.note_carried();
+            Ok(())
+        })
+    }
+
+    /// Stores a page that is sealed, and zeros before it where SQLite left places out.
+    fn store_behind_gap(&mut self, number: PageNo, geometry: Geometry, image: &[u8]) -> Result<(), VfsError> {
+        let count = self.page_count(geometry)?;
+        if number.0 > count {
+            self.fill_gap(count, number, geometry)?;
+        }
+        self.store_image(number, geometry, image)
     }
 
     fn page_count(&self, geometry: Geometry) -> Result<u32, VfsError> {
@@ -70,19 +94,22 @@ impl MainFile {
             }
             self.sealer
                 .seal(&self.database, missing, &zeros, self.image.bytes_mut())?;
-            self.store_image(missing, geometry)?;
+            let image = std::mem::take(&mut self.image);
+            let stored = self.store_image(missing, geometry, image.bytes());
+            self.image = image;
+            stored?;
         }
         Ok(())
     }
 
-    fn store_image(&mut self, number: PageNo, geometry: Geometry) -> Result<(), VfsError> {
+    fn store_image(&mut self, number: PageNo, geometry: Geometry, image: &[u8]) -> Result<(), VfsError> {
         let Some(place) = geometry.place(number) else {
             return Err(VfsError::SettingsMismatch("the lock-byte page was written"));
         };
         self.ahead.forget(number);
         self.seat.forget();
         let mut inner = self.database.lock();
-        inner.lower.write(self.image.bytes(), place.0)?;
+        inner.lower.write(image, place.0)?;
         let end = geometry.page_count(geometry.size_for(number.0));
         if inner.page_count.is_some_and(|count| count < end) {
             inner.page_count = Some(end);

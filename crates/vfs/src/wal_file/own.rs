@@ -6,7 +6,7 @@ use super::UNSIGNED;
 
 /// The frames that this connection wrote in its present transaction.
 ///
-/// Under one hold of the write lock, that is: frames that were rolled back may be another's by now. In exclusive mode
+/// Of one turn (`Database::turn`), that is: frames that were rolled back may be another's by now. In exclusive mode
 /// there is one hold; then a frame behind a commit begins the next transaction.
 #[derive(Default)]
 pub struct Own {
@@ -15,15 +15,15 @@ pub struct Own {
     unsigned: Option<u64>,
     /// The one that ends the transaction.
     commit: Option<u64>,
-    write_count: u64,
+    turn: u64,
 }
 
 impl Own {
     /// Notes a header that is written; says whether a transaction begins with it.
-    pub fn note(&mut self, frame: u64, header: &FrameHeader, write_count: u64) -> bool {
-        if self.write_count != write_count {
+    pub fn note(&mut self, frame: u64, header: &FrameHeader, turn: u64) -> bool {
+        if self.turn != turn {
             *self = Self {
-                write_count,
+                turn,
                 ..Self::default()
             };
         }
@@ -35,7 +35,7 @@ impl Own {
             Some(_) | None => {
                 *self = Self {
                     frames: Some((frame, frame)),
-                    write_count,
+                    turn,
                     ..Self::default()
                 };
                 true
@@ -51,12 +51,12 @@ impl Own {
     }
 
     /// The first frame without a signature, and the one that ends the transaction, once there is one.
-    pub fn unsigned(&self, write_count: u64) -> Option<(u64, u64)> {
-        (self.write_count == write_count).then_some((self.unsigned?, self.commit?))
+    pub fn unsigned(&self, turn: u64) -> Option<(u64, u64)> {
+        (self.turn == turn).then_some((self.unsigned?, self.commit?))
     }
 
     /// Whether the frame was written in the transaction under way.
-    pub fn has(&self, frame: u64, write_count: u64) -> bool {
-        self.write_count == write_count && self.frames.is_some_and(|(first, last)| first <= frame && frame <= last)
+    pub fn has(&self, frame: u64, turn: u64) -> bool {
+        self.turn == turn && self.frames.is_some_and(|(first, last)| first <= frame && frame <= last)
     }
 }

@@ -15,7 +15,7 @@ impl WalFile {
     /// where it was, though the log was cut before it (`sqlite3WalSavepointUndo`): the frames that follow the cut then
     /// stay unsigned, and recovery would end the log before a committed transaction.
     pub(super) fn sign_forgotten(&mut self, index: u64, view: &View) -> Result<Option<[u32; 2]>, VfsError> {
-        let Some((first, commit)) = self.own.unsigned(self.database.wal_write_count()) else {
+        let Some((first, commit)) = self.own.unsigned(self.database.turn()) else {
             return Ok(None);
         };
         let mut log = [0; HEADER_SIZE];

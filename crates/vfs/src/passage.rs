@@ -1,0 +1,138 @@
+//! A page's way from the log into the database, in a checkpoint: as it was sealed.
+//!
+//! SQLite reads a frame's page from the WAL and writes the same bytes to the database. The sealed image is valid in
+//! both places (FORMAT 5.5), so it needn't be sealed a second time.
+//!
+//! P1. An image passes only where the page number is the same, its epoch is the one that is sealed under now, and
+//!     SQLite writes, byte by byte, what was opened from it just before: whatever else is written is sealed. That a
+//!     checkpoint is under way decides only whether it is worth remembering, never whether it is right.
+//! P2. It was opened before it passes: a frame that is not authentic still ends the checkpoint with an error, and never
+//!     takes the place of an older page that is good.
+//! P3. An image passes once. The plaintext that it is compared with is wiped when the checkpoint ends.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use selenite_cipher::{Epoch, PageNo, TRAILER_SIZE, Trailer};
+use zeroize::Zeroizing;
+
+/// The page that was read from the log last, while a checkpoint is under way.
+#[derive(Default)]
+pub struct Passage {
+    is_open: AtomicBool,
+    page: Mutex<Option<Box<Page>>>,
+}
+
+#[derive(Default)]
+struct Page {
+    /// The page that may pass, once.
+    page_no: Option<PageNo>,
+    /// So many bytes of the frame stand before the image.
+    skipped: usize,
+    frame: Vec<u8>,
+    plain: Zeroizing<Vec<u8>>,
+}
+
+impl Passage {
+    /// A checkpoint begins to copy.
+    pub fn open(&self) {
+        self.is_open.store(true, Ordering::Release);
+    }
+
+    /// It does so no more.
+    pub fn close(&self) {
+        if self.is_open.swap(false, Ordering::AcqRel) {
+            *self.lock() = None;
+        }
+    }
+
+    /// Remembers a page that was opened: `frame` holds its image behind `skipped` bytes, and gets a buffer of old in
+    /// exchange.
+    pub fn enter(&self, page_no: PageNo, frame: &mut Vec<u8>, skipped: usize, plain: &[u8]) {
+        if !self.is_open.load(Ordering::Acquire) {
+            return;
+        }
+        let mut held = self.lock();
+        let page = held.get_or_insert_default();
+        page.page_no = Some(page_no);
+        page.skipped = skipped;
+        std::mem::swap(&mut page.frame, frame);
+        page.plain.resize(plain.len(), 0);
+        page.plain.copy_from_slice(plain);
+    }
+
+    /// Hands the image of that page to `store`, if it is of that epoch and `plain` is what was opened from it.
+    pub fn leave<T>(&self, page_no: PageNo, epoch: Epoch, plain: &[u8], store: impl FnOnce(&[u8]) -> T) -> Option<T> {
+        if !self.is_open.load(Ordering::Acquire) {
+            return None;
+        }
+        let mut held = self.lock();
+        let page = held.as_mut()?;
+        let known = page.page_no.take();
+        let image = page.frame.get(page.skipped..)?;
+        let trailer: &[u8; TRAILER_SIZE] = image.last_chunk()?;
+        let passes = known == Some(page_no)
+            && image.len() == plain.len()
+            && Trailer::parse(trailer).epoch == epoch
+            && page.plain.as_slice() == plain;
+        passes.then(|| store(image))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Box<Page>>> {
+        self.page.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: usize = 1024;
+
+    /// A frame of an epoch, with 24 bytes before its image.
+    fn frame(epoch: u8, content: u8) -> Vec<u8> {
+        let mut frame = vec![content; 24 + SIZE];
+        let trailer = 24 + SIZE - TRAILER_SIZE;
+        frame[trailer..trailer + 4].copy_from_slice(&[0, 0, 0, epoch]);
+        frame
+    }
+
+    fn leave(passage: &Passage, page_no: u32, epoch: u32, plain: &[u8]) -> Option<Vec<u8>> {
+        passage.leave(PageNo(page_no), Epoch(epoch), plain, <[u8]>::to_vec)
+    }
+
+    #[test]
+    fn an_image_passes_once_in_a_checkpoint() {
+        let passage = Passage::default();
+        let plain = [7; SIZE];
+        passage.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+        assert_eq!(leave(&passage, 3, 1, &plain), None, "before the checkpoint");
+        passage.open();
+        passage.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+        assert_eq!(leave(&passage, 3, 1, &plain).as_deref(), Some(&frame(1, 9)[24..]));
+        assert_eq!(leave(&passage, 3, 1, &plain), None, "a second time");
+        passage.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+        passage.close();
+        passage.open();
+        assert_eq!(leave(&passage, 3, 1, &plain), None, "in the next checkpoint");
+    }
+
+    #[test]
+    fn nothing_passes_that_is_not_the_same() {
+        let plain = [7; SIZE];
+        for place in [0, 500, SIZE - 1] {
+            let passage = Passage::default();
+            passage.open();
+            passage.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+            let mut other = plain;
+            other[place] ^= 1;
+            assert_eq!(leave(&passage, 3, 1, &other), None, "byte {place}");
+        }
+        for (page_no, epoch, size) in [(4, 1, SIZE), (3, 2, SIZE), (3, 1, SIZE - 1), (0, 1, SIZE)] {
+            let passage = Passage::default();
+            passage.open();
+            passage.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+            assert_eq!(leave(&passage, page_no, epoch, &plain[..size]), None);
+        }
+    }
+}

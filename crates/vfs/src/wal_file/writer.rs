@@ -1,0 +1,198 @@
+//! What SQLite writes to the log: gathered up to the commit frame, which is written with all before it (W5).
+//!
+//! How it writes is in wal.c. `walFrames` appends frames, each as a header and then a page; pages that this transaction
+//! has appended before are written over in place, without a header; the last frame of a commit is always appended.
+//! `walRewriteChecksums` then reads frames and writes headers alone, with neither a write nor a sync behind the last: so
+//! nothing is gathered once a commit frame has been written, until the next transaction.
+
+use selenite_cipher::PageNo;
+use selenite_format::FileOffset;
+use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Position};
+
+use super::WalFile;
+use super::gather::Header;
+use super::own::Own;
+use crate::error::VfsError;
+use crate::ffi::Code;
+use crate::view::View;
+
+impl WalFile {
+    pub(super) fn try_write(&mut self, data: &[u8], offset: u64) -> Result<(), VfsError> {
+        let Some(view) = self.view()? else {
+            return Ok(self.lower.write(data, offset)?);
+        };
+        let page_size = view.geometry.page_size();
+        self.renew(&view);
+        match wal::position(FileOffset(offset), page_size) {
+            Position::Header(0) if data.len() == HEADER_SIZE => self.write_header(data, page_size.as_u32()),
+            Position::Frame { index, within: 0 } if data.len() == FRAME_HEADER_SIZE => {
+                self.settle(&view)?;
+                self.write_frame_header(index, data, &view)
+            }
+            Position::Frame {
+                index,
+                within: FRAME_HEADER_SIZE,
+            } if data.len() == page_size.bytes() => match self.gather.take_header_of(index) {
+                Some(header) => self.append(&header, data, &view),
+                None => {
+                    self.settle(&view)?;
+                    self.write_over(index, data, &view)
+                }
+            },
+            Position::Header(_) | Position::Frame { .. } => Err(VfsError::SettingsMismatch(
+                "a write to the WAL that is not a header or a whole page",
+            )),
+        }
+    }
+
+    /// The header of a new log: what is gathered was of the one before.
+    fn write_header(&mut self, data: &[u8], page_size: u32) -> Result<(), VfsError> {
+        let header: [u8; HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
+        let disk = wal::header_to_disk(&header).map_err(|_| VfsError::SettingsMismatch("the header of the WAL"))?;
+        if header[8..12] != page_size.to_be_bytes() {
+            return Err(VfsError::SettingsMismatch("the page size of the WAL"));
+        }
+        self.header = None;
+        self.gather.discard();
+        self.own = Own::default();
+        self.lower.write(&disk, 0)?;
+        self.header = Some(header);
+        Ok(())
+    }
+
+    fn write_frame_header(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
+        let bytes: &[u8; FRAME_HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
+        let mut header = FrameHeader::parse(bytes);
+        if self.own.note(index, &header, self.database.turn()) {
+            self.sealer.begin();
+        }
+        view.log_key
+            .seal_frame_block(index, header.page_no.0, header.commit_size, &mut header.block);
+        let header = Header {
+            index,
+            bytes: header.encode(),
+            is_commit: header.commit_size != 0,
+        };
+        if self.gather.is_through(index) {
+            return self.write_alone(&header, view);
+        }
+        self.gather.hold(header);
+        Ok(())
+    }
+
+    /// Adds a frame, of which the header came first; a commit frame is written, with all that are held.
+    fn append(&mut self, header: &Header, data: &[u8], view: &View) -> Result<(), VfsError> {
+        if !self.gather.has_room(header.index) {
+            self.write_held(view)?;
+        }
+        let page_no = FrameHeader::parse(&header.bytes).page_no;
+        let (head, image) = self.gather.room(header.index).split_at_mut(FRAME_HEADER_SIZE);
+        self.sealer.seal(&self.database, page_no, data, image)?;
+        head.copy_from_slice(&header.bytes);
+        self.gather.add();
+        if !header.is_commit {
+            return Ok(());
+        }
+        if let Err(error) = self.write_held(view) {
+            // SQLite takes back the transaction, or this frame alone and writes it again (G4).
+            self.gather.remove_last();
+            return Err(error);
+        }
+        self.gather.set_through(header.index);
+        Ok(())
+    }
+
+    /// A page without a header is that of a frame whose header stands: a cache spill writes it over.
+    fn write_over(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
+        if let Some(frame) = self.gather.frame_mut(index)
+            && let Some((head, image)) = frame.split_first_chunk_mut()
+        {
+            let page_no = FrameHeader::parse(head).page_no;
+            return self.sealer.seal(&self.database, page_no, data, image);
+        }
+        let PageNo(page_no) = FrameHeader::parse(&self.load_header(index, view)?).page_no;
+        self.frame.resize(FRAME_HEADER_SIZE + view.page_bytes(), 0);
+        let image = &mut self.frame[FRAME_HEADER_SIZE..];
+        self.sealer.seal(&self.database, PageNo(page_no), data, image)?;
+        let offset = wal::frame_offset(index, view.geometry.page_size()).0 + FRAME_HEADER_SIZE_U64;
+        self.lower.write(image, offset)?;
+        self.database.host.log_counters.note_write(1);
+        Ok(())
+    }
+
+    /// Writes a header that has no page behind it where it belongs.
+    pub(super) fn write_alone(&mut self, header: &Header, view: &View) -> Result<(), VfsError> {
+        if header.is_commit {
+            self.write_held(view)?;
+            self.gather.set_through(header.index);
+        }
+        if let Some(frame) = self.gather.frame_mut(header.index) {
+            frame[..FRAME_HEADER_SIZE].copy_from_slice(&header.bytes);
+            return Ok(());
+        }
+        let offset = wal::frame_offset(header.index, view.geometry.page_size());
+        Ok(self.lower.write(&header.bytes, offset.0)?)
+    }
+
+    /// Writes all frames that are held, at once. After an error they are held still.
+    fn write_held(&mut self, view: &View) -> Result<(), VfsError> {
+        let Some((first, bytes)) = self.gather.held() else {
+            return Ok(());
+        };
+        self.lower
+            .write(bytes, wal::frame_offset(first, view.geometry.page_size()).0)?;
+        self.database.host.log_counters.note_write(self.gather.count());
+        self.gather.clear();
+        Ok(())
+    }
+
+    /// Forgets what was written before this turn.
+    fn renew(&mut self, view: &View) {
+        let frame_size = FRAME_HEADER_SIZE + view.page_bytes();
+        self.gather.renew(self.database.turn(), frame_size);
+    }
+
+    /// Writes a header that waits for its page, which did not come next.
+    pub(super) fn settle(&mut self, view: &View) -> Result<(), VfsError> {
+        self.renew(view);
+        match self.gather.take_header() {
+            Some(header) => self.write_alone(&header, view),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes all that is held: SQLite counts it as written.
+    pub(super) fn settle_all(&mut self) -> Result<(), VfsError> {
+        let Some(view) = self.view()? else {
+            return Ok(());
+        };
+        self.settle(&view)?;
+        self.write_held(&view)
+    }
+
+    /// Writes what is held below `size`, and forgets the rest.
+    pub(super) fn settle_before_truncate(&mut self, size: u64) -> Result<(), VfsError> {
+        if size == 0 {
+            self.gather.discard();
+            return Ok(());
+        }
+        self.settle_all()
+    }
+
+    /// Where the last frame ends that is held; 0 if none is.
+    pub(super) fn held_size(&mut self) -> Result<u64, VfsError> {
+        let Some(view) = self.view()? else {
+            return Ok(0);
+        };
+        self.settle(&view)?;
+        let page_size = view.geometry.page_size();
+        Ok(match self.gather.held() {
+            Some((first, bytes)) => {
+                wal::frame_offset(first, page_size).0 + u64::try_from(bytes.len()).map_err(|_| Code::IOERR)?
+            }
+            None => 0,
+        })
+    }
+}
+
+const FRAME_HEADER_SIZE_U64: u64 = 24;
