@@ -17,8 +17,8 @@ pub fn install() {
     });
 }
 
-fn try_connect(path: &str, spec: &str, cache: u64) -> rusqlite::Result<Connection> {
-    let uri = format!("file:{path}?vfs=selenite&selenite_identity={spec}&page_size=1024");
+fn try_connect(path: &str, spec: &str, cache: u64, pool_size: &str) -> rusqlite::Result<Connection> {
+    let uri = format!("file:{path}?vfs=selenite&selenite_identity={spec}&page_size=1024&pool_size={pool_size}");
     let connection = Connection::open_with_flags(uri, OpenFlags::default() | OpenFlags::SQLITE_OPEN_URI)?;
     connection.busy_timeout(Duration::ZERO)?;
     connection.execute_batch(&format!(
@@ -47,11 +47,13 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 
 fn connect(path: &str, spec: &str, random: &mut Random) -> Connection {
     let cache = [8, 40, 1000][usize::try_from(random.below(3)).unwrap()];
-    insist(|| try_connect(path, spec, cache))
+    // The limit is the process's: now and then the pool shrinks under the other thread's feet.
+    let pool_size = ["64M", "64M", "64M", "64M", "100K", "0"][usize::try_from(random.below(6)).unwrap()];
+    insist(|| try_connect(path, spec, cache, pool_size))
 }
 
 pub fn create(path: &str, spec: &str, mode: &str) {
-    let connection = try_connect(path, spec, 100).unwrap();
+    let connection = try_connect(path, spec, 100, "64M").unwrap();
     connection
         .execute_batch(&format!("PRAGMA journal_mode = {mode}"))
         .unwrap();
@@ -60,7 +62,7 @@ pub fn create(path: &str, spec: &str, mode: &str) {
 
 /// What is left when all are done.
 pub fn check(path: &str, spec: &str) {
-    let connection = try_connect(path, spec, 100).unwrap();
+    let connection = try_connect(path, spec, 100, "64M").unwrap();
     selenite_testing::ledger::check_integrity(&connection).unwrap();
 }
 
