@@ -7,6 +7,7 @@
 mod ledger;
 mod player;
 
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use selenite_testing::{KeyFile, Random};
@@ -55,8 +56,8 @@ fn start(plan: &Plan, path: &str, key: &KeyFile, process: u64) -> Child {
         .unwrap()
 }
 
-/// Runs two processes of two threads each; answers what was wrong.
-fn run(plan: &Plan) -> Vec<String> {
+/// Runs two processes of two threads each, and beside them others that are killed; answers what was wrong.
+fn run(plan: &Plan, killed: u64) -> Vec<String> {
     player::install();
     let folder = tempfile::tempdir().unwrap();
     let key = KeyFile::new(1);
@@ -65,6 +66,21 @@ fn run(plan: &Plan) -> Vec<String> {
     player::create(&path, &key.spec(), modes[0]);
     let children: Vec<Child> = (0..2).map(|process| start(plan, &path, &key, process)).collect();
     let mut wrong = Vec::new();
+    let mut random = Random::new(plan.seed);
+    for process in 0..killed {
+        let mut child = start(plan, &path, &key, 10 + process);
+        // It says when it begins a step, and is killed in one of the next.
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let steps = said.by_ref().filter(|line| line.contains("step"));
+        let _ = steps.take(usize::try_from(random.below(40)).unwrap()).count();
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        drop(said);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        if text.contains("panicked") {
+            wrong.push(text);
+        }
+    }
     for child in children {
         let output = child.wait_with_output().unwrap();
         if !output.status.success() {
@@ -76,41 +92,50 @@ fn run(plan: &Plan) -> Vec<String> {
     wrong
 }
 
-fn assert_none_is_stale(modes: &'static str, steps: u64) {
+fn assert_none_is_stale(modes: &'static str, steps: u64, killed: u64) {
     let seed = Random::seed_or(20_261_121);
-    let wrong = run(&Plan {
+    let plan = Plan {
         modes,
         bug: "none",
         steps: steps * soak(),
         seed,
-    });
+    };
+    let wrong = run(&plan, killed * soak());
     assert!(wrong.is_empty(), "seed {seed}: {}", wrong.join("\n"));
 }
 
 #[test]
 fn no_page_is_stale_in_wal_mode() {
-    assert_none_is_stale("wal", 500);
+    assert_none_is_stale("wal", 800, 0);
 }
 
 #[test]
 fn no_page_is_stale_in_rollback_modes() {
-    assert_none_is_stale("delete truncate persist", 240);
+    assert_none_is_stale("delete truncate persist", 400, 0);
+}
+
+/// Recovery makes the WAL index anew, or plays a journal back, under the eyes of those who go on.
+#[test]
+fn no_page_is_stale_while_other_processes_are_killed() {
+    assert_none_is_stale("wal", 400, 12);
+    assert_none_is_stale("delete persist", 200, 12);
 }
 
 #[test]
 fn no_page_is_stale_while_the_modes_change() {
-    assert_none_is_stale("wal delete wal persist", 240);
+    assert_none_is_stale("wal delete wal persist", 400, 0);
 }
 
 /// Up to ten seeds: of those runs one has to find it.
 fn assert_bug_is_found(bug: &'static str, modes: &'static str) {
     let found = (0..10).any(|seed| {
-        let wrong = run(&Plan {
+        let plan = Plan {
             modes,
             bug,
             steps: 150,
             seed,
-        });
+        };
+        let wrong = run(&plan, 0);
         wrong.iter().any(|text| text.contains("stale"))
     });
     assert!(found, "nobody found {bug} in {modes}");

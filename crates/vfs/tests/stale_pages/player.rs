@@ -69,7 +69,8 @@ pub fn check(path: &str, spec: &str) {
 pub fn play(path: &str, spec: &str, modes: &[&str], steps: u64, mut random: Random) {
     let mut connection = connect(path, spec, &mut random);
     let mut seen = Seen::new();
-    for _ in 0..steps {
+    for step in 0..steps {
+        println!("step {step}");
         match random.below(20) {
             0..=6 => transact(&connection, "BEGIN IMMEDIATE", random.chance(5, 6), || {
                 ledger::write(&connection, &mut random.clone())
