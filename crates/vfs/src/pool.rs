@@ -8,7 +8,8 @@
 //!     of a file's when its last connection closes.
 //! P4. No lock is held across a call of SQLite's or of the VFS below. A forked child does not touch the pool, whose locks
 //!     may be held for ever there: [`Pool::is_on`] is asked before.
-//! P5. A page is put in when it is read for the second time, and a scan displaces no page that is of use.
+//! P5. A page is put in when it is read for the third time, and a scan displaces no page that is of use. Memory that is
+//!     used for the first time costs ten times what it costs to open a page: what is read once or twice is not worth it.
 
 pub mod label;
 mod shard;
@@ -60,6 +61,8 @@ pub struct PooledFile {
     generation: Arc<AtomicU64>,
     /// Pages that were read before: one bit each, modulo their count.
     seen: Bits,
+    /// Pages that were read twice.
+    seen_twice: Bits,
     /// Pages that may be in the pool in the present generation: who finds none there takes no lock.
     held: Bits,
 }
@@ -127,6 +130,7 @@ impl Pool {
             log_users: AtomicUsize::new(0),
             generation: Arc::new(AtomicU64::new(0)),
             seen: Bits::new(),
+            seen_twice: Bits::new(),
             held: Bits::new(),
         });
         files.insert(key, Arc::downgrade(&file));
@@ -191,7 +195,8 @@ impl PooledFile {
 
     /// Takes in a page that SQLite asked for, and that was not here (P2, P5).
     pub fn offer(&self, page: u32, generation: u64, bytes: &[u8], is_of_scan: bool) {
-        if !self.seen.insert(page) || self.generation.load(Ordering::Relaxed) != generation {
+        let is_known = self.seen.insert(page) && self.seen_twice.insert(page);
+        if !is_known || self.generation.load(Ordering::Relaxed) != generation {
             return;
         }
         let (pool, key) = (&self.pool, self.key(page));
