@@ -1,48 +1,72 @@
 //! The page keys of the sessions met last.
 
-use selenite_cipher::{DataKey, PageKey, SessionId};
+use selenite_cipher::{DataKey, Epoch, PageKey, SessionId};
 
 /// 64 sessions: a key costs about as much as a page to derive and about half a KiB to keep, and a file
 /// rarely holds pages of more writers side by side.
 const KEY_COUNT_MAX: usize = 64;
 
-/// A bounded number of page keys, the one used last in front.
+/// A bounded number of page keys. Keys stay where they are: a key is as long as a dozen of the names that are searched.
 pub(crate) struct KeyCache {
+    /// Whose key stands at the same index in `keys`.
+    names: Vec<(SessionId, Epoch)>,
     keys: Vec<PageKey>,
+    /// When each was asked for last, by `clock`.
+    used: Vec<u64>,
+    clock: u64,
+    /// The one asked for last: mostly the one asked for next.
+    last: usize,
 }
 
 impl KeyCache {
     pub(crate) fn new() -> Self {
         Self {
+            names: Vec::with_capacity(KEY_COUNT_MAX),
             keys: Vec::with_capacity(KEY_COUNT_MAX),
+            used: Vec::with_capacity(KEY_COUNT_MAX),
+            clock: 0,
+            last: 0,
         }
     }
 
     /// The key of a session, derived if it is not here; the one unused for longest makes room.
     pub(crate) fn key(&mut self, data_key: &DataKey, session: SessionId) -> &PageKey {
-        let found = self
-            .keys
-            .iter()
-            .position(|key| key.session() == session && key.epoch() == data_key.epoch());
-        match found {
-            Some(index) => self.keys[..=index].rotate_right(1),
-            None => {
-                self.keys.truncate(KEY_COUNT_MAX - 1);
-                self.keys.insert(0, data_key.page_key(session));
-            }
+        let name = (session, data_key.epoch());
+        if self.names.get(self.last) != Some(&name) {
+            self.last = match self.names.iter().position(|held| *held == name) {
+                Some(index) => index,
+                None => self.insert(name, data_key.page_key(session)),
+            };
+            self.clock += 1;
+            self.used[self.last] = self.clock;
         }
-        &self.keys[0]
+        &self.keys[self.last]
+    }
+
+    fn insert(&mut self, name: (SessionId, Epoch), key: PageKey) -> usize {
+        if self.keys.len() < KEY_COUNT_MAX {
+            self.names.push(name);
+            self.keys.push(key);
+            self.used.push(0);
+            return self.keys.len() - 1;
+        }
+        let oldest = (0..self.used.len()).min_by_key(|&index| self.used[index]).unwrap_or(0);
+        self.names[oldest] = name;
+        self.keys[oldest] = key;
+        oldest
     }
 
     /// Forgets all keys.
     pub(crate) fn clear(&mut self) {
+        self.names.clear();
         self.keys.clear();
+        self.used.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use selenite_cipher::{DatabaseId, Epoch, Secret, Suite};
+    use selenite_cipher::{DatabaseId, Secret, Suite};
 
     use super::*;
 
@@ -73,9 +97,10 @@ mod tests {
             cache.key(&data_key(1), SessionId([0; 16]));
             cache.key(&data_key(1), SessionId([session; 16]));
         }
-        let kept: Vec<u8> = cache.keys.iter().map(|key| key.session().0[0]).collect();
+        let mut kept: Vec<u8> = cache.keys.iter().map(|key| key.session().0[0]).collect();
+        kept.sort_unstable();
         assert_eq!(cache.keys.len(), KEY_COUNT_MAX);
         assert_eq!(cache.keys.capacity(), KEY_COUNT_MAX);
-        assert_eq!(kept[..3], [255, 0, 254]);
+        assert_eq!(kept, [0].into_iter().chain(193..=255).collect::<Vec<u8>>());
     }
 }

@@ -38,10 +38,17 @@ fn install_all(api: Api) -> Result<(), String> {
             let system = api.find_vfs(None).ok_or("SQLite has no VFS")?;
             register(api, c"sim", system, Box::new(Sim), false).map_err(|code| code.to_string())?;
             let sim = api.find_vfs(Some(c"sim")).ok_or("sim was not registered")?;
-            install_above(api, sim)?;
+            install_above(api, sim, identify)?;
             spy::register_above(api)
         })
         .clone()
+}
+
+/// Device and inode, so to speak.
+fn identify(path: &std::path::Path) -> Option<(u64, u64)> {
+    let disk = Disk::current().ok()?;
+    let inode = disk.lock().names.get(path.to_str()?).copied()?;
+    Some((u64::try_from(std::sync::Arc::as_ptr(&disk).addr()).ok()?, inode.0))
 }
 
 struct Sim;

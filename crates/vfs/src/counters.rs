@@ -1,25 +1,18 @@
 //! What was sealed and opened, by the role of the file.
+//!
+//! Every file counts for itself, in numbers that it alone writes: no two threads meet on a page's way. A reading adds
+//! them up, with those of the files that are closed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::role::Role;
 
-/// Counters of one process. Reading them takes no lock; they only ever grow.
+/// Counters of one process. They only ever grow.
 #[derive(Default)]
 pub struct Counters {
-    roles: [RoleCounters; 5],
-}
-
-/// The counters of one role.
-#[derive(Default)]
-pub struct RoleCounters {
-    pages_sealed: AtomicU64,
-    pages_opened: AtomicU64,
-    bytes: AtomicU64,
-    tags_refused: AtomicU64,
-    sampled_ns: AtomicU64,
-    samples: AtomicU64,
+    roles: [Arc<Mutex<Tallies>>; 5],
 }
 
 /// A reading of one role's counters.
@@ -35,67 +28,150 @@ pub struct Reading {
     pub tags_refused: u64,
     /// An estimate of the time spent sealing and opening: one page in [`SAMPLE_EVERY`] is timed.
     pub cipher_ns_estimated: u64,
+    /// Pages that were read ahead and then asked for.
+    pub read_ahead_used: u64,
+    /// Pages that were read ahead and never asked for.
+    pub read_ahead_wasted: u64,
+    /// Pages that were found in the pool.
+    pub pool_hits: u64,
+    /// Pages that were looked for there in vain.
+    pub pool_misses: u64,
 }
 
 /// One page in so many is timed: a clock costs about a tenth of a page.
 pub const SAMPLE_EVERY: u64 = 64;
 
+/// The counters of one file.
+pub struct Tally {
+    counts: Arc<Counts>,
+    tallies: Arc<Mutex<Tallies>>,
+}
+
+#[derive(Default)]
+struct Tallies {
+    /// Those of files that were closed.
+    closed: Counts,
+    open: Vec<Arc<Counts>>,
+}
+
+/// Cache lines of its own: no two threads write to one.
+#[derive(Default)]
+#[repr(align(64))]
+struct Counts([AtomicU64; COUNT_COUNT]);
+
 impl Counters {
-    /// Those of one role.
+    /// A file's own, of that role.
     #[must_use]
-    pub fn of(&self, role: Role) -> &RoleCounters {
-        &self.roles[role.index()]
+    pub fn tally(&self, role: Role) -> Tally {
+        let tallies = self.roles[role.index()].clone();
+        let counts = Arc::new(Counts::default());
+        lock(&tallies).open.push(counts.clone());
+        Tally { counts, tallies }
+    }
+
+    /// The present values of one role.
+    #[must_use]
+    pub fn read(&self, role: Role) -> Reading {
+        let tallies = lock(&self.roles[role.index()]);
+        let sum = |index: usize| {
+            let open = tallies.open.iter().map(|counts| counts.load(index));
+            open.fold(tallies.closed.load(index), u64::wrapping_add)
+        };
+        let pages = sum(SEALED).wrapping_add(sum(OPENED));
+        let each = sum(SAMPLED_NS).checked_div(sum(SAMPLES)).unwrap_or(0);
+        Reading {
+            pages_sealed: sum(SEALED),
+            pages_opened: sum(OPENED),
+            bytes: sum(BYTES),
+            tags_refused: sum(REFUSED),
+            cipher_ns_estimated: each.saturating_mul(pages),
+            read_ahead_used: sum(AHEAD_USED),
+            read_ahead_wasted: sum(AHEAD_WASTED),
+            pool_hits: sum(POOL_HITS),
+            pool_misses: sum(POOL_MISSES),
+        }
     }
 }
 
-impl RoleCounters {
+impl Tally {
     /// Runs and counts the sealing of a page of `size` bytes.
-    pub fn seal<E>(&self, size: usize, body: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-        let number = self.pages_sealed.fetch_add(1, Ordering::Relaxed);
-        self.run(number, size, body)
+    pub fn seal<T>(&mut self, size: usize, body: impl FnOnce() -> T) -> T {
+        self.run(SEALED, size, body)
     }
 
     /// Runs and counts the opening of a page of `size` bytes.
-    pub fn open<E>(&self, size: usize, body: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-        let number = self.pages_opened.fetch_add(1, Ordering::Relaxed);
-        self.run(number, size, body)
+    pub fn open<T>(&mut self, size: usize, body: impl FnOnce() -> T) -> T {
+        self.run(OPENED, size, body)
     }
 
     /// Counts a page that did not open.
-    pub fn refuse(&self) {
-        self.tags_refused.fetch_add(1, Ordering::Relaxed);
+    pub fn refuse(&mut self) {
+        self.counts.add(REFUSED, 1);
     }
 
-    /// Their present values.
-    #[must_use]
-    pub fn read(&self) -> Reading {
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let pages = load(&self.pages_sealed) + load(&self.pages_opened);
-        let samples = load(&self.samples);
-        let each = load(&self.sampled_ns).checked_div(samples).unwrap_or(0);
-        Reading {
-            pages_sealed: load(&self.pages_sealed),
-            pages_opened: load(&self.pages_opened),
-            bytes: load(&self.bytes),
-            tags_refused: load(&self.tags_refused),
-            cipher_ns_estimated: each.saturating_mul(pages),
-        }
+    /// Counts pages that were read ahead.
+    pub fn read_ahead(&mut self, used: u64, wasted: u64) {
+        self.counts.add(AHEAD_USED, used);
+        self.counts.add(AHEAD_WASTED, wasted);
     }
 
-    fn run<E>(&self, number: u64, size: usize, body: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-        self.bytes
-            .fetch_add(u64::try_from(size).unwrap_or(0), Ordering::Relaxed);
+    /// Counts a page that was looked for in the pool.
+    pub fn pool(&mut self, hit: bool) {
+        self.counts.add(if hit { POOL_HITS } else { POOL_MISSES }, 1);
+    }
+
+    fn run<T>(&mut self, index: usize, size: usize, body: impl FnOnce() -> T) -> T {
+        let number = self.counts.load(index);
+        self.counts.add(index, 1);
+        self.counts.add(BYTES, u64::try_from(size).unwrap_or(0));
         if !number.is_multiple_of(SAMPLE_EVERY) {
             return body();
         }
         let start = Instant::now();
         let done = body();
         let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.sampled_ns.fetch_add(ns, Ordering::Relaxed);
-        self.samples.fetch_add(1, Ordering::Relaxed);
+        self.counts.add(SAMPLED_NS, ns);
+        self.counts.add(SAMPLES, 1);
         done
     }
 }
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        let mut tallies = lock(&self.tallies);
+        tallies.open.retain(|counts| !Arc::ptr_eq(counts, &self.counts));
+        for index in 0..COUNT_COUNT {
+            tallies.closed.add(index, self.counts.load(index));
+        }
+    }
+}
+
+impl Counts {
+    fn load(&self, index: usize) -> u64 {
+        self.0[index].load(Ordering::Relaxed)
+    }
+
+    /// Only ever called by the one who may write: the owner of the tally, or the holder of the lock.
+    fn add(&self, index: usize, number: u64) {
+        self.0[index].store(self.load(index).wrapping_add(number), Ordering::Relaxed);
+    }
+}
+
+fn lock(tallies: &Mutex<Tallies>) -> std::sync::MutexGuard<'_, Tallies> {
+    tallies.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const SEALED: usize = 0;
+const OPENED: usize = 1;
+const BYTES: usize = 2;
+const REFUSED: usize = 3;
+const SAMPLED_NS: usize = 4;
+const SAMPLES: usize = 5;
+const AHEAD_USED: usize = 6;
+const AHEAD_WASTED: usize = 7;
+const POOL_HITS: usize = 8;
+const POOL_MISSES: usize = 9;
+const COUNT_COUNT: usize = 10;
 
 #[cfg(test)]
 mod tests {
@@ -104,13 +180,28 @@ mod tests {
     #[test]
     fn one_page_in_sixty_four_is_timed() {
         let counters = Counters::default();
-        let wal = counters.of(Role::Wal);
+        let mut wal = counters.tally(Role::Wal);
         for _ in 0..129 {
-            wal.seal(4096, || Ok::<(), ()>(())).unwrap();
+            wal.seal(4096, || ());
         }
-        assert_eq!(wal.samples.load(Ordering::Relaxed), 3);
-        assert_eq!(wal.read().pages_sealed, 129);
-        assert_eq!(wal.read().bytes, 129 * 4096);
-        assert_eq!(counters.of(Role::Main).read(), Reading::default());
+        assert_eq!(wal.counts.load(SAMPLES), 3);
+        assert_eq!(counters.read(Role::Wal).pages_sealed, 129);
+        assert_eq!(counters.read(Role::Wal).bytes, 129 * 4096);
+        assert_eq!(counters.read(Role::Main), Reading::default());
+    }
+
+    #[test]
+    fn what_a_closed_file_counted_is_kept() {
+        let counters = Counters::default();
+        let mut one = counters.tally(Role::Main);
+        let mut other = counters.tally(Role::Main);
+        one.open(4096, || ());
+        other.open(4096, || ());
+        other.refuse();
+        drop(one);
+        other.open(4096, || ());
+        let reading = counters.read(Role::Main);
+        assert_eq!((reading.pages_opened, reading.tags_refused), (3, 1));
+        assert_eq!(lock(&counters.roles[Role::Main.index()]).open.len(), 1);
     }
 }

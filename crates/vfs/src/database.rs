@@ -6,6 +6,7 @@
 //! D3. The file below is opened, read and closed through the VFS below only: closing any other descriptor of it
 //!     would drop SQLite's locks (fcntl(2)).
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,7 +17,7 @@ use selenite_keyring::{Config, Identity, Keyring, Unlocked};
 
 use crate::error::VfsError;
 use crate::ffi::{Code, LockLevel, LowerFile};
-use crate::host::Host;
+use crate::host::{Host, Identify, Presence};
 use crate::passage::Passage;
 use crate::settings::Settings;
 use crate::superblock_pair::{Heads, Place, Prefix, read_prefix, store, store_new};
@@ -30,6 +31,8 @@ pub struct Database {
     pub settings: Settings,
     /// Its path, for messages.
     pub path: String,
+    /// Device and inode, where they are known to be those of the file that is open.
+    pub identity: Option<(u64, u64)>,
     config: Config,
     keyring: Keyring,
     identities: Vec<Box<dyn Identity>>,
@@ -42,6 +45,8 @@ pub struct Database {
     pub(crate) passage: Passage,
     /// Counts the turns in which this connection writes to the WAL.
     turn: AtomicU64,
+    /// The last field: it is dropped when the file below is closed.
+    _presence: Presence,
 }
 
 /// With what a database is opened: loaded before its file is, so that a missing key makes no file.
@@ -107,11 +112,11 @@ impl Database {
     /// # Errors
     /// Whatever refuses the file: see [`VfsError`].
     pub fn open(
-        host: Arc<Host>,
+        presence: Presence,
         credentials: Credentials,
         settings: Settings,
         path: String,
-        lower: LowerFile,
+        mut lower: LowerFile,
     ) -> Result<Self, VfsError> {
         let Credentials {
             config,
@@ -119,7 +124,8 @@ impl Database {
             identities,
         } = credentials;
         let database = Self {
-            host,
+            host: presence.host().clone(),
+            identity: identity_of(presence.host().identify, &path, &mut lower),
             settings,
             path,
             config,
@@ -135,6 +141,7 @@ impl Database {
             }),
             view_no: AtomicU64::new(0),
             wal_write: AtomicBool::new(false),
+            _presence: presence,
             passage: Passage::default(),
             turn: AtomicU64::new(0),
         };
@@ -368,6 +375,14 @@ fn check_successor(known: &Content, next: &Unlocked) -> Result<(), VfsError> {
         return Err(VfsError::Replaced("by an older one"));
     }
     Ok(())
+}
+
+/// Device and inode of the open file: those that its path has, if the VFS below says that it is still the same file, and
+/// the path did not change meanwhile.
+fn identity_of(identify: Identify, path: &str, lower: &mut LowerFile) -> Option<(u64, u64)> {
+    let path = Path::new(path);
+    let before = identify(path)?;
+    (!lower.has_moved() && identify(path) == Some(before)).then_some(before)
 }
 
 /// Seconds since 1970, UTC.

@@ -3,6 +3,8 @@
 //! H1. State is kept per copy: a process may hold Python's SQLite and apsw's, each with its own VFS list.
 //! H2. POSIX locks are the process's, not the copy's: a file that another copy has open is refused.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use selenite_cipher::Suite;
@@ -14,6 +16,7 @@ use crate::database::Database;
 use crate::error::VfsError;
 use crate::ffi::{Api, Code, LowerVfs, Name};
 use crate::log_counters::LogCounters;
+use crate::pool::Pool;
 
 /// What all databases of one copy of SQLite share.
 pub struct Host {
@@ -23,13 +26,48 @@ pub struct Host {
     pub lower: LowerVfs,
     /// What was sealed and opened.
     pub counters: Counters,
+    /// Opened pages.
+    pub pool: Arc<Pool>,
+    /// Device and inode of the file at a path.
+    pub identify: Identify,
     /// How logs were written.
     pub log_counters: LogCounters,
     /// Unwrapped master keys, so that a passphrase is not stretched at every open.
     cache: Cache,
     open: Mutex<Vec<Open>>,
+    /// How many files are open, or about to be, under each path.
+    present: Mutex<BTreeMap<String, usize>>,
     last_error: Mutex<Option<String>>,
 }
+
+/// A file that is open, or about to be. It is dropped once the file below is closed.
+pub struct Presence {
+    host: Arc<Host>,
+    path: String,
+}
+
+impl Presence {
+    /// Whose file it is.
+    #[must_use]
+    pub fn host(&self) -> &Arc<Host> {
+        &self.host
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let mut present = self.host.present.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = present.get_mut(&self.path) {
+            *count -= 1;
+            if *count == 0 {
+                present.remove(&self.path);
+            }
+        }
+    }
+}
+
+/// Tells files apart: answers device and inode of the file at a path, if there is one.
+pub type Identify = fn(&Path) -> Option<(u64, u64)>;
 
 struct Open {
     name_address: usize,
@@ -40,14 +78,17 @@ struct Open {
 impl Host {
     /// A copy of SQLite that has just loaded us.
     #[must_use]
-    pub fn new(api: Api, lower: LowerVfs) -> Self {
+    pub fn new(api: Api, lower: LowerVfs, identify: Identify) -> Self {
         Self {
+            pool: Pool::new(),
+            identify,
             api,
             lower,
             counters: Counters::default(),
             log_counters: LogCounters::default(),
             cache: Cache::new(),
             open: Mutex::default(),
+            present: Mutex::default(),
             last_error: Mutex::default(),
         }
     }
@@ -122,12 +163,25 @@ impl Host {
             .find_map(|entry| entry.database.upgrade())
     }
 
-    /// Whether this copy has a database open under that path.
-    #[must_use]
-    pub fn has_open(&self, path: &str) -> bool {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.iter()
-            .any(|entry| entry.path == path && entry.database.strong_count() > 0)
+    /// Notes that a file is about to be opened under that path. Where this copy has none open there, `is_foreign` is asked
+    /// whether somebody else has; no other thread opens one meanwhile.
+    ///
+    /// # Errors
+    /// `OtherSqlite` if so.
+    pub fn arrive(
+        self: &Arc<Self>,
+        path: &str,
+        is_foreign: impl FnOnce(&dyn Fn(&str) -> bool) -> bool,
+    ) -> Result<Presence, VfsError> {
+        let mut present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
+        if !present.contains_key(path) && is_foreign(&|other| present.contains_key(other)) {
+            return Err(VfsError::OtherSqlite);
+        }
+        *present.entry(path.to_owned()).or_insert(0) += 1;
+        Ok(Presence {
+            host: self.clone(),
+            path: path.to_owned(),
+        })
     }
 
     /// Why the last file was refused.

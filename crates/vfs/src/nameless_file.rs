@@ -16,7 +16,7 @@ use selenite_cipher::{DataKey, DatabaseId, Epoch, PageKey, PageNo, Secret, Sessi
 
 use zeroize::Zeroize;
 
-use crate::counters::RoleCounters;
+use crate::counters::Tally;
 use crate::error::VfsError;
 use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags, os_random};
 use crate::host::Host;
@@ -26,6 +26,7 @@ use crate::session::Nonces;
 /// An open file without a name.
 pub struct NamelessFile {
     host: Arc<Host>,
+    tally: Tally,
     lower: LowerFile,
     key: DataKey,
     session_key: Option<(SessionId, PageKey)>,
@@ -53,6 +54,7 @@ impl NamelessFile {
         os_random(&mut secret)?;
         let key = DataKey::new(Secret::new(secret), DatabaseId(id), Epoch(1), Suite::Aes256);
         Ok(Self {
+            tally: host.counters.tally(Role::Nameless),
             host,
             lower,
             key,
@@ -172,11 +174,10 @@ impl NamelessFile {
         let page_no = block_no(index)?;
         let session = selenite_cipher::Trailer::parse(&trailer).nonce.session;
         let key = session_key(&self.key, &mut self.session_key, session);
-        let counters = self.host.counters.of(Role::Nameless);
-        counters
+        self.tally
             .open(BLOCK_SIZE, || key.open(page_no, &self.sealed, &trailer, out))
             .map_err(|_| {
-                counters.refuse();
+                self.tally.refuse();
                 VfsError::Unauthentic {
                     role: Role::Nameless,
                     page_no: page_no.0,
@@ -210,11 +211,8 @@ impl NamelessFile {
             let key = session_key(&self.key, &mut self.session_key, nonce.session);
             let page_no = block_no(first + number)?;
             let trailer = &mut trailers[number];
-            let counters: &RoleCounters = self.host.counters.of(Role::Nameless);
-            counters.seal(BLOCK_SIZE, || {
-                key.seal(page_no, &nonce, plain, out, trailer);
-                Ok::<(), VfsError>(())
-            })?;
+            self.tally
+                .seal(BLOCK_SIZE, || key.seal(page_no, &nonce, plain, out, trailer));
         }
         self.lower.write(&self.sealed[..data.len()], offset_of(first)?)?;
         // Where nothing was written, what was there still opens.

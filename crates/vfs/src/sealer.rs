@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use selenite_cipher::PageNo;
+use selenite_format::Geometry;
 use selenite_page::PageCipher;
 
+use crate::counters::Tally;
 use crate::database::{Content, Database};
 use crate::error::VfsError;
 use crate::role::Role;
@@ -22,6 +24,7 @@ struct Held {
     view_no: u64,
     view: Arc<View>,
     cipher: PageCipher,
+    tally: Tally,
 }
 
 impl Sealer {
@@ -35,6 +38,11 @@ impl Sealer {
             nonces: Nonces::new()?,
             held: None,
         })
+    }
+
+    /// Where the database's pages lie, unless it is in clear or empty.
+    pub fn geometry(&mut self, database: &Database) -> Option<Geometry> {
+        self.held(database).map(|held| held.view.geometry)
     }
 
     /// The database's view, unless it is in clear or empty.
@@ -53,7 +61,6 @@ impl Sealer {
     /// `SettingsMismatch` for a page that is none of an encrypted database's.
     pub fn seal(&mut self, database: &Database, page_no: PageNo, plain: &[u8], out: &mut [u8]) -> Result<(), VfsError> {
         let role = self.role;
-        let counters = database.host.counters.of(role);
         self.held(database)
             .ok_or(VfsError::SettingsMismatch("a page written before the database"))?;
         let Some(held) = self.held.as_mut() else {
@@ -61,7 +68,7 @@ impl Sealer {
         };
         let suite = held.view.page_keys.sealing_suite();
         let nonce = self.nonces.draw(suite)?;
-        counters
+        held.tally
             .seal(plain.len(), || held.cipher.seal(page_no, nonce, plain, out))
             .map_err(|error| VfsError::of_page(error, role, page_no.0))
     }
@@ -72,17 +79,40 @@ impl Sealer {
     /// `Unauthentic`, `UnknownEpoch`, `DeprecatedSuite`: of this page alone.
     pub fn open(&mut self, database: &Database, page_no: PageNo, image: &[u8], out: &mut [u8]) -> Result<(), VfsError> {
         let role = self.role;
-        let counters = database.host.counters.of(role);
         let Some(held) = self.held(database) else {
             out.fill(0);
             return Err(VfsError::SettingsMismatch("a page read before the database"));
         };
-        counters
+        held.tally
             .open(image.len(), || held.cipher.open(page_no, image, out))
             .map_err(|error| {
-                counters.refuse();
+                held.tally.refuse();
                 VfsError::of_page(error, role, page_no.0)
             })
+    }
+
+    /// Opens an image that was read ahead, and says whether it was one: it may be from the middle of another's write,
+    /// so that it does not open says nothing of the page.
+    pub fn open_ahead(&mut self, database: &Database, page_no: PageNo, image: &[u8], out: &mut [u8]) -> bool {
+        self.held(database).is_some_and(|held| {
+            held.tally
+                .open(image.len(), || held.cipher.open(page_no, image, out))
+                .is_ok()
+        })
+    }
+
+    /// Counts pages that were read ahead.
+    pub fn count_ahead(&mut self, used: u64, wasted: u64) {
+        if let Some(held) = &mut self.held {
+            held.tally.read_ahead(used, wasted);
+        }
+    }
+
+    /// Counts a page that was looked for in the pool.
+    pub fn count_pool(&mut self, hit: bool) {
+        if let Some(held) = &mut self.held {
+            held.tally.pool(hit);
+        }
     }
 
     fn held(&mut self, database: &Database) -> Option<&mut Held> {
@@ -93,7 +123,13 @@ impl Sealer {
                 return None;
             };
             let cipher = PageCipher::new(view.page_keys.clone());
-            self.held = Some(Held { view_no, view, cipher });
+            let tally = database.host.counters.tally(self.role);
+            self.held = Some(Held {
+                view_no,
+                view,
+                cipher,
+                tally,
+            });
         }
         self.held.as_mut()
     }

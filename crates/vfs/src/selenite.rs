@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_int};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +10,7 @@ use crate::clear_file::ClearFile;
 use crate::database::{Content, Credentials, Database};
 use crate::error::VfsError;
 use crate::ffi::{Api, Code, LowerVfs, Name, OpenFlags, Opened, Registered, Vfs, register};
-use crate::host::Host;
+use crate::host::{Host, Identify};
 use crate::journal_file::JournalFile;
 use crate::main_file::MainFile;
 use crate::nameless_file::NamelessFile;
@@ -39,19 +40,19 @@ static INSTALLED: Mutex<BTreeMap<usize, Installed>> = Mutex::new(BTreeMap::new()
 /// A text for people.
 pub fn install(api: Api) -> Result<(), String> {
     let lower = api.find_vfs(None).ok_or("SQLite has no VFS")?;
-    install_above(api, lower)
+    install_above(api, lower, stat)
 }
 
 /// As [`install`], above a VFS of the caller's choice: a test's.
 ///
 /// # Errors
 /// A text for people.
-pub fn install_above(api: Api, lower: LowerVfs) -> Result<(), String> {
+pub fn install_above(api: Api, lower: LowerVfs, identify: Identify) -> Result<(), String> {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if installed.contains_key(&api.identity()) {
         return Ok(());
     }
-    let host = Arc::new(Host::new(api, lower));
+    let host = Arc::new(Host::new(api, lower, identify));
     let default = std::env::var_os("SELENITE_DEFAULT").is_some_and(|value| value == "1");
     let registered = register_above(&host, c"selenite", default).map_err(|code| code.to_string())?;
     installed.insert(api.identity(), Installed { host, registered });
@@ -122,16 +123,19 @@ impl Selenite {
         let settings = Settings::read(name, &|variable| std::env::var_os(variable), &config)?;
         let path = name.path();
         let text = path.to_string_lossy().into_owned();
-        if !self.host.has_open(&text) && own_descriptors::has_open(path) && !self.is_ours(path) {
-            return Err(VfsError::OtherSqlite);
-        }
+        let presence = self.host.arrive(&text, |is_present| {
+            own_descriptors::has_open(path) && !is_ours(path, is_present)
+        })?;
         if flags.has(OpenFlags::CREATE) && is_missing_or_empty(path) {
             settings.check_new()?;
         }
         let credentials = Credentials::load(config, &settings)?;
+        if let Some(size) = settings.pool_size {
+            self.host.pool.set_limit(size);
+        }
         let (lower, flags) = self.host.lower.open(Some(name), flags)?;
         let has_shm = lower.has_shm();
-        let database = Arc::new(Database::open(self.host.clone(), credentials, settings, text, lower)?);
+        let database = Arc::new(Database::open(presence, credentials, settings, text, lower)?);
         self.host.enter(name, &database);
         let file = MainFile::new(database)?;
         Ok(Opened {
@@ -163,11 +167,6 @@ impl Selenite {
             has_shm: false,
         })
     }
-
-    /// Whether a descriptor of this process on that file may be this copy's own, under another path.
-    fn is_ours(&self, path: &Path) -> bool {
-        std::fs::canonicalize(path).is_ok_and(|real| self.host.has_open(&real.to_string_lossy()))
-    }
 }
 
 impl Vfs for Selenite {
@@ -192,6 +191,17 @@ impl Vfs for Selenite {
     fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
         self.host.lower.full_pathname(path, out)
     }
+}
+
+/// Whether a descriptor of this process on that file may be this copy's own, under another path.
+fn is_ours(path: &Path, is_present: &dyn Fn(&str) -> bool) -> bool {
+    std::fs::canonicalize(path).is_ok_and(|real| is_present(&real.to_string_lossy()))
+}
+
+/// Device and inode of the file at a path. It is not opened: closing it would drop SQLite's locks.
+fn stat(path: &Path) -> Option<(u64, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.dev(), metadata.ino()))
 }
 
 fn is_missing_or_empty(path: &Path) -> bool {

@@ -24,6 +24,8 @@ pub struct Settings {
     pub allow_plain: bool,
     /// Whether TRIPLE_DES_3KEY is.
     pub allow_deprecated: bool,
+    /// How many bytes the pool may take from now on, if that was said.
+    pub pool_size: Option<usize>,
 }
 
 /// A variable of the environment.
@@ -71,6 +73,9 @@ impl Settings {
             allow_deprecated: parse(lookup(c"deprecated", "SELENITE_DEPRECATED")?, false, |value| {
                 parse_allow("deprecated", value)
             })?,
+            pool_size: lookup(c"pool_size", "SELENITE_POOL_SIZE")?
+                .map(|value| parse_size(&value))
+                .transpose()?,
         })
     }
 }
@@ -128,6 +133,21 @@ fn parse_auto_vacuum(value: &str) -> Result<AutoVacuum, VfsError> {
             "auto_vacuum {value} is none of none, full, incremental"
         ))),
     }
+}
+
+/// Bytes, or with a letter behind them KiB, MiB or GiB.
+fn parse_size(value: &str) -> Result<usize, VfsError> {
+    let (digits, shift) = match value.as_bytes().last() {
+        Some(b'k' | b'K') => (&value[..value.len() - 1], 10),
+        Some(b'm' | b'M') => (&value[..value.len() - 1], 20),
+        Some(b'g' | b'G') => (&value[..value.len() - 1], 30),
+        Some(_) | None => (value, 0),
+    };
+    digits
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| number.checked_mul(1 << shift))
+        .ok_or_else(|| VfsError::Setting(format!("pool_size {value} is not a number of bytes, such as 64M")))
 }
 
 fn parse_allow(key: &'static str, value: &str) -> Result<bool, VfsError> {

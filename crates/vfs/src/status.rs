@@ -50,12 +50,20 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
         }
     }
     for role in Role::ALL {
-        let reading = database.host.counters.of(role).read();
+        let reading = database.host.counters.read(role);
         rows.number(role.name(), "pages_sealed", reading.pages_sealed);
         rows.number(role.name(), "pages_opened", reading.pages_opened);
         rows.number(role.name(), "bytes", reading.bytes);
         rows.number(role.name(), "tags_refused", reading.tags_refused);
         rows.number(role.name(), "cipher_ns_estimated", reading.cipher_ns_estimated);
+        if role == Role::Main {
+            rows.number(role.name(), "read_ahead_used", reading.read_ahead_used);
+            rows.number(role.name(), "read_ahead_wasted", reading.read_ahead_wasted);
+            rows.number("pool", "hits", reading.pool_hits);
+            rows.number("pool", "misses", reading.pool_misses);
+            rows.number("pool", "bytes", to_u64(database.host.pool.used()));
+            rows.number("pool", "limit", to_u64(database.host.pool.limit()));
+        }
     }
     let log = database.host.log_counters.read();
     rows.number(Role::Wal.name(), "frames_written", log.frames_written);
@@ -95,6 +103,10 @@ pub fn kind_name(kind: SlotKind) -> &'static str {
         SlotKind::KeyService => "key-service",
         SlotKind::Unknown(_) => "unknown",
     }
+}
+
+fn to_u64(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 struct Rows(Vec<Vec<Value>>);

@@ -235,6 +235,16 @@ impl LowerFile {
         }
     }
 
+    /// Whether its path leads to another file now. A VFS that does not know says no.
+    pub fn has_moved(&mut self) -> bool {
+        let mut moved: c_int = 0;
+        if let Ok(method) = self.method(|methods| methods.file_control) {
+            // SAFETY: SQLITE_FCNTL_HAS_MOVED (20) answers by an int.
+            let _ = unsafe { method(self.raw(), 20, (&raw mut moved).cast()) };
+        }
+        moved != 0
+    }
+
     /// The unit that the disk writes in one piece.
     #[must_use]
     pub fn sector_size(&mut self) -> c_int {

@@ -37,12 +37,14 @@ impl MainFile {
                 self.pass(&raw)
             }
             Control::CheckpointStart => {
+                self.drop_ahead();
                 self.database.lock().page_count = None;
                 self.database.passage.open();
                 let _ = self.pass(&raw);
                 Ok(())
             }
             Control::CheckpointDone => {
+                self.drop_ahead();
                 self.database.lock().page_count = None;
                 self.database.passage.close();
                 let _ = self.pass(&raw);

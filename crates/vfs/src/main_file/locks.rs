@@ -4,11 +4,14 @@
 //!     fails the lock is given back.
 //! L2. A transaction that stored the first pages notes so before its lock goes (FORMAT 3.9).
 //! L3. What was gathered for the WAL is forgotten before its write lock goes (`Database::turn`).
+//! L4. What was read ahead under a lock is dropped before that lock is given back.
 
 use super::MainFile;
+use super::read_lock::has_mark;
 use crate::database::{Content, Inner};
 use crate::error::VfsError;
 use crate::ffi::{LockLevel, ShmLock};
+use crate::planted::{Bug, is_planted};
 
 impl MainFile {
     pub(super) fn try_lock(&mut self, level: LockLevel) -> Result<(), VfsError> {
@@ -21,6 +24,9 @@ impl MainFile {
         let before = inner.level;
         inner.level = level.max(before);
         inner.page_count = None;
+        self.read_lock.set_level(inner.level);
+        self.seat.forget();
+        self.trailer = None;
         let first_shared = before == LockLevel::NONE;
         let first_write = before < LockLevel::RESERVED && level >= LockLevel::RESERVED;
         if !first_shared && !first_write {
@@ -28,21 +34,41 @@ impl MainFile {
         }
         // D1, D2.
         if let Err(error) = self.database.refresh(&mut inner) {
-            inner.lower.unlock(before.0)?;
             inner.level = before;
+            self.read_lock.set_level(before);
+            inner.lower.unlock(before.0)?;
             return Err(error);
         }
         Ok(())
     }
 
+    /// The shared memory of a WAL is about to be mapped, or unmapped: another journal mode, other locks.
+    pub(super) fn set_shm(&mut self, has_shm: bool) {
+        if self.read_lock.has_shm() != has_shm {
+            self.drop_ahead();
+            self.region = None;
+            self.seat.leave_log();
+            self.read_lock.set_shm(has_shm);
+        }
+    }
+
     pub(super) fn try_unlock(&mut self, level: LockLevel) -> Result<(), VfsError> {
+        self.end_of_lock();
         let mut inner = self.database.lock();
         if level <= LockLevel::SHARED && inner.level >= LockLevel::RESERVED {
             self.note_pages_before_unlock(&mut inner);
         }
         inner.page_count = None;
         inner.level = level.min(inner.level);
+        self.read_lock.set_level(inner.level);
         Ok(inner.lower.unlock(level.0)?)
+    }
+
+    /// L4.
+    fn end_of_lock(&mut self) {
+        if !is_planted(Bug::WindowOutlivesItsLock) {
+            self.drop_ahead();
+        }
     }
 
     /// A failure here is no failure of the transaction, which is committed: it is tried again by the next.
@@ -64,6 +90,10 @@ impl MainFile {
         if lock.exclusive && takes_write {
             self.sealer.begin();
         }
+        if !lock.lock && has_mark(lock) {
+            self.end_of_lock();
+            self.read_lock.note(lock);
+        }
         let mut inner = self.database.lock();
         let is_write = lock.exclusive && lock.covers(WAL_WRITE_LOCK);
         if !lock.lock {
@@ -76,6 +106,7 @@ impl MainFile {
         }
         inner.lower.shm_lock(lock)?;
         if lock.lock {
+            self.read_lock.note(lock);
             self.database.note_shm_lock(is_write.then_some(true));
         }
         if lock.exclusive && takes_write {

@@ -1,0 +1,216 @@
+//! Reading: whole pages, what SQLite wants before it trusts page 1, and parts of pages.
+
+use selenite_cipher::{PageNo, TRAILER_SIZE};
+use selenite_format::{Geometry, SQLITE_HEADER_SIZE, synthetic_header};
+
+use super::read_ahead::Plan;
+use super::{MainFile, page_no};
+use crate::database::Content;
+use crate::error::VfsError;
+use crate::ffi::{Code, LockLevel};
+use crate::role::Role;
+
+impl MainFile {
+    pub(super) fn try_read(&mut self, out: &mut [u8], offset: u64) -> Result<(), VfsError> {
+        if self.refused {
+            return Err(VfsError::MainElsewhere);
+        }
+        let Some(geometry) = self.sealer.geometry(&self.database) else {
+            return self.read_unsealed(out, offset);
+        };
+        let page_size = geometry.page_size();
+        if out.len() == page_size.bytes() && offset.is_multiple_of(page_size.as_u64()) {
+            return self.read_page(page_no(offset / page_size.as_u64())?, out, geometry);
+        }
+        if offset == 0 && out.len() == SQLITE_HEADER_SIZE {
+            self.read_header(out, geometry);
+            return Ok(());
+        }
+        if offset == 24 && out.len() == 16 {
+            return self.read_change_counter(out, geometry);
+        }
+        self.read_parts(out, offset, geometry)
+    }
+
+    fn read_unsealed(&mut self, out: &mut [u8], offset: u64) -> Result<(), VfsError> {
+        let mut inner = self.database.lock();
+        if matches!(inner.content(), Content::Plain) {
+            return Ok(inner.lower.read(out, offset)?);
+        }
+        out.fill(0);
+        if offset == 0 && out.len() == SQLITE_HEADER_SIZE {
+            let settings = &self.database.settings;
+            out.copy_from_slice(&synthetic_header(settings.page_size, settings.auto_vacuum));
+            return Ok(());
+        }
+        Err(Code::IOERR_SHORT_READ.into())
+    }
+
+    /// M2. What SQLite takes from this read is page size and reserve; the rest it reads again from page 1.
+    fn read_header(&self, out: &mut [u8], geometry: Geometry) {
+        let auto_vacuum = self.database.settings.auto_vacuum;
+        out.copy_from_slice(&synthetic_header(geometry.page_size(), auto_vacuum));
+    }
+
+    /// Answers from memory as long as page 1 is the image that was opened last: one read of its trailer instead of the
+    /// whole page.
+    fn read_change_counter(&mut self, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
+        let mut trailer = [0; TRAILER_SIZE];
+        let read = self.database.lock().lower.read(&mut trailer, trailer_place(geometry));
+        if read.is_ok() && self.read_lock.level() == LockLevel::SHARED {
+            self.trailer = Some(trailer);
+        }
+        if let (Ok(()), Some((known, bytes))) = (read, &self.change_counter)
+            && *known == trailer
+        {
+            out.copy_from_slice(bytes);
+            return Ok(());
+        }
+        self.read_parts(out, 24, geometry)
+    }
+
+    fn read_page(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
+        if self.read_lock.is_held() {
+            if self.read_pooled(number, out, geometry) {
+                return Ok(());
+            }
+            if let Some(plan) = self.ahead.note(number, geometry) {
+                self.read_ahead(plan, geometry);
+            }
+            if self.open_ahead(number, out) {
+                self.offer(number, out, true);
+                return Ok(());
+            }
+            self.read_one(number, out, geometry)?;
+            self.offer(number, out, false);
+            return Ok(());
+        }
+        self.read_one(number, out, geometry)
+    }
+
+    /// Reads what was planned, as far as the file goes. Where that fails there is nothing ahead, and SQLite hears of it
+    /// when it asks for the page.
+    fn read_ahead(&mut self, plan: Plan, geometry: Geometry) {
+        let mut inner = self.database.lock();
+        let page_count = match self.ahead.page_count() {
+            Some(count) => count,
+            None => inner.lower.size().map_or(0, |size| geometry.page_count(size)),
+        };
+        let Some(plan) = plan.up_to(page_count) else { return };
+        let Some(place) = geometry.place(PageNo(plan.first)) else {
+            return;
+        };
+        let page_bytes = geometry.page_size().bytes();
+        let images = self.ahead.begin(plan, page_bytes);
+        if inner.lower.read(images, place.0).is_ok() {
+            self.ahead.fill(plan, page_bytes, page_count);
+        }
+    }
+
+    /// Opens a page that was read ahead, if there is one and it opens (A4 in `read_ahead.rs`).
+    fn open_ahead(&mut self, number: PageNo, out: &mut [u8]) -> bool {
+        let Some(image) = self.ahead.image(number) else {
+            return false;
+        };
+        if self.sealer.open_ahead(&self.database, number, image, out) {
+            self.ahead.serve(number);
+            return true;
+        }
+        self.ahead.forget(number);
+        false
+    }
+
+    /// Drops what was read ahead, and counts what it was good for.
+    pub(super) fn drop_ahead(&mut self) {
+        self.seat.forget();
+        self.trailer = None;
+        self.ahead.clear();
+        let (used, wasted) = self.ahead.take_counts();
+        self.sealer.count_ahead(used, wasted);
+    }
+
+    fn read_one(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
+        self.image.resize(geometry.page_size().bytes());
+        let Some(place) = geometry.place(number) else {
+            // The lock-byte page holds nothing, and SQLite never asks for it.
+            out.fill(0);
+            return Ok(());
+        };
+        let read = self.database.lock().lower.read(self.image.bytes_mut(), place.0);
+        match read {
+            Ok(()) => {}
+            // Beyond the end. A part of a page is not a page: it is refused below.
+            Err(Code::IOERR_SHORT_READ) if self.image.bytes().iter().all(|&byte| byte == 0) => {
+                out.fill(0);
+                if self.is_within(number, geometry)? {
+                    return Err(VfsError::Unauthentic {
+                        role: Role::Main,
+                        page_no: number.0,
+                    });
+                }
+                return Err(Code::IOERR_SHORT_READ.into());
+            }
+            Err(Code::IOERR_SHORT_READ) => {}
+            Err(code) => return Err(code.into()),
+        }
+        self.open_page(number, out)?;
+        if number == PageNo(1)
+            && let Some(trailer) = self.image.bytes().last_chunk::<TRAILER_SIZE>()
+        {
+            let mut bytes = [0; 16];
+            bytes.copy_from_slice(&out[24..40]);
+            self.change_counter = Some((*trailer, bytes));
+        }
+        Ok(())
+    }
+
+    /// Opens `self.image`. A page of an unknown epoch makes this connection look at the superblock again (FORMAT 3.8).
+    fn open_page(&mut self, number: PageNo, out: &mut [u8]) -> Result<(), VfsError> {
+        match self.sealer.open(&self.database, number, self.image.bytes(), out) {
+            Err(VfsError::UnknownEpoch { role, page_no, epoch }) => {
+                let changed = self.database.refresh(&mut self.database.lock())?;
+                if !changed {
+                    return Err(VfsError::UnknownEpoch { role, page_no, epoch });
+                }
+                self.sealer.open(&self.database, number, self.image.bytes(), out)
+            }
+            opened => opened,
+        }
+    }
+
+    fn is_within(&self, number: PageNo, geometry: Geometry) -> Result<bool, VfsError> {
+        let size = self.database.lock().lower.size()?;
+        Ok(number.0 <= geometry.page_count(size))
+    }
+
+    /// Reads of any offset and size: SQLite 3.46 reads parts of overflow pages.
+    fn read_parts(&mut self, out: &mut [u8], offset: u64, geometry: Geometry) -> Result<(), VfsError> {
+        let page_size = geometry.page_size().as_u64();
+        let mut page = std::mem::take(&mut self.page);
+        page.resize(geometry.page_size().bytes(), 0);
+        let mut done = 0;
+        let mut result = Ok(());
+        while done < out.len() {
+            let at = offset + u64::try_from(done).map_err(|_| Code::IOERR_READ)?;
+            let within = usize::try_from(at % page_size).map_err(|_| Code::IOERR_READ)?;
+            let size = (page.len() - within).min(out.len() - done);
+            result = page_no(at / page_size).and_then(|number| self.read_page(number, &mut page, geometry));
+            if result.is_err() {
+                out[done..].fill(0);
+                break;
+            }
+            out[done..done + size].copy_from_slice(&page[within..within + size]);
+            done += size;
+        }
+        page.fill(0);
+        self.page = page;
+        result
+    }
+}
+
+/// Where the trailer of page 1 lies.
+pub(super) fn trailer_place(geometry: Geometry) -> u64 {
+    geometry.offset(PageNo(1)).0 + geometry.page_size().as_u64() - TRAILER_SIZE_U64
+}
+
+const TRAILER_SIZE_U64: u64 = 48;

@@ -1,0 +1,124 @@
+//! Whether this connection is in a read transaction that the file can't change under, as its locks tell.
+
+use crate::ffi::{LockLevel, ShmLock};
+
+/// The locks that were seen taken.
+pub struct ReadLock {
+    level: LockLevel,
+    /// Whether the WAL's shared memory is in use: then SHARED is held as long as the file is open, and says nothing.
+    has_shm: bool,
+    /// Which of the five read marks are held, shared.
+    marks: u8,
+}
+
+impl ReadLock {
+    /// Of a file that was just opened.
+    pub fn new() -> Self {
+        Self {
+            level: LockLevel::NONE,
+            has_shm: false,
+            marks: 0,
+        }
+    }
+
+    /// Whether what SQLite reads from the file now stays so until a lock is given back: see A2 and A3 in `read_ahead.rs`.
+    pub fn is_held(&self) -> bool {
+        if self.has_shm {
+            self.marks != 0
+        } else {
+            self.level >= LockLevel::SHARED
+        }
+    }
+
+    /// Whether the WAL's shared memory is in use.
+    pub fn has_shm(&self) -> bool {
+        self.has_shm
+    }
+
+    /// The lock on the file.
+    pub fn level(&self) -> LockLevel {
+        self.level
+    }
+
+    /// Notes the lock on the file.
+    pub fn set_level(&mut self, level: LockLevel) {
+        self.level = level;
+    }
+
+    /// Notes that the shared memory was asked for, or given back.
+    pub fn set_shm(&mut self, has_shm: bool) {
+        self.has_shm = has_shm;
+        self.marks = 0;
+    }
+
+    /// Notes a lock of the shared memory that was given or is given back.
+    pub fn note(&mut self, lock: ShmLock) {
+        let marks = marks_of(lock);
+        if lock.lock && !lock.exclusive {
+            self.marks |= marks;
+        } else {
+            self.marks &= !marks;
+        }
+    }
+}
+
+/// Whether a read mark is among the locks.
+pub fn has_mark(lock: ShmLock) -> bool {
+    marks_of(lock) != 0
+}
+
+fn marks_of(lock: ShmLock) -> u8 {
+    (0..READ_MARK_COUNT)
+        .filter(|mark| lock.covers(WAL_READ_LOCK + mark))
+        .fold(0, |marks, mark| marks | 1 << mark)
+}
+
+/// WAL_READ_LOCK(0), the first of WAL_NREADER = 5 (sqlite.org/walformat.html, section 2.3).
+const WAL_READ_LOCK: i32 = 3;
+const READ_MARK_COUNT: i32 = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shm(first: i32, count: i32, lock: bool, exclusive: bool) -> ShmLock {
+        ShmLock {
+            first,
+            count,
+            lock,
+            exclusive,
+        }
+    }
+
+    #[test]
+    fn in_rollback_mode_shared_counts() {
+        let mut lock = ReadLock::new();
+        assert!(!lock.is_held());
+        lock.set_level(LockLevel::SHARED);
+        assert!(lock.is_held());
+        lock.set_level(LockLevel::NONE);
+        assert!(!lock.is_held());
+    }
+
+    #[test]
+    fn in_wal_mode_a_read_mark_counts_and_shared_does_not() {
+        let mut lock = ReadLock::new();
+        lock.set_level(LockLevel::SHARED);
+        lock.set_shm(true);
+        assert!(!lock.is_held());
+        lock.note(shm(0, 1, true, true));
+        assert!(!lock.is_held(), "the write lock is no read mark");
+        lock.note(shm(4, 1, true, true));
+        assert!(!lock.is_held(), "a mark that is being moved is no read mark");
+        lock.note(shm(4, 1, false, true));
+        lock.note(shm(4, 1, true, false));
+        assert!(lock.is_held());
+        lock.note(shm(4, 1, false, false));
+        assert!(!lock.is_held());
+        lock.note(shm(3, 1, true, false));
+        lock.set_shm(false);
+        assert!(lock.is_held(), "SHARED is held");
+        lock.set_level(LockLevel::NONE);
+        assert!(!lock.is_held());
+    }
+}

@@ -1,0 +1,167 @@
+//! This connection's seat at the pool: which generation of the file's pages it may share in its read transaction.
+//!
+//! S1. The generation is found at the first page of a read transaction and forgotten with every lock that is given back or
+//!     raised, every write to the file, every checkpoint and change of the journal mode.
+//! S2. In WAL mode a read mark is held meanwhile (`Label::of_log`); without shared memory SHARED and no more: who is about
+//!     to write reads for itself. Without a lock that is seen there is none: immutable, nolock, exclusive WAL.
+
+use std::sync::Arc;
+
+use selenite_cipher::{PageNo, TRAILER_SIZE};
+use selenite_format::Geometry;
+
+use super::MainFile;
+use crate::database::Content;
+use crate::ffi::LockLevel;
+use crate::pool::label::Label;
+use crate::pool::{FileKey, PooledFile};
+
+/// A connection's seat.
+#[derive(Default)]
+pub struct Seat {
+    file: Option<Arc<PooledFile>>,
+    /// The view under which the seat was taken.
+    view_no: u64,
+    /// The superblock's generation.
+    keys: u64,
+    present: Present,
+    /// Whether the file counts it among the users of the log.
+    uses_log: bool,
+}
+
+#[derive(Default, Clone, Copy)]
+enum Present {
+    /// Not looked at yet.
+    #[default]
+    Unknown,
+    /// There is no label.
+    Off,
+    On(u64),
+}
+
+impl Seat {
+    /// S1.
+    pub fn forget(&mut self) {
+        self.present = Present::Unknown;
+    }
+
+    /// The log is no longer used: its index was unmapped.
+    pub fn leave_log(&mut self) {
+        self.forget();
+        if let Some(file) = &self.file
+            && std::mem::take(&mut self.uses_log)
+        {
+            file.leave_log();
+        }
+    }
+
+    fn use_log(&mut self) {
+        if let Some(file) = &self.file
+            && !std::mem::replace(&mut self.uses_log, true)
+        {
+            file.enter_log();
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.leave_log();
+    }
+}
+
+impl MainFile {
+    /// Reads a page from the pool, and says whether it was there.
+    pub(super) fn read_pooled(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> bool {
+        // SQLite reads page 1 before it knows that there is a log (`lockBtree`): nothing is looked up for that.
+        if number == PageNo(1) {
+            return false;
+        }
+        let Some(generation) = self.generation(geometry) else {
+            return false;
+        };
+        let file = self.seat.file.as_ref();
+        let hit = file.is_some_and(|file| file.read(number.0, generation, out));
+        self.sealer.count_pool(hit);
+        hit
+    }
+
+    /// Offers a page that was read for SQLite to the pool.
+    pub(super) fn offer(&self, number: PageNo, bytes: &[u8], is_of_scan: bool) {
+        if let (Present::On(generation), Some(file)) = (self.seat.present, &self.seat.file)
+            && number != PageNo(1)
+        {
+            file.offer(number.0, generation, bytes, is_of_scan);
+        }
+    }
+
+    /// The generation of this read transaction; `None` where there is no label, no pool or no lock.
+    fn generation(&mut self, geometry: Geometry) -> Option<u64> {
+        match self.seat.present {
+            Present::On(generation) => return Some(generation),
+            Present::Off => return None,
+            Present::Unknown => {}
+        }
+        let is_reader = self.read_lock.is_held() && (self.read_lock.has_shm() || self.level() == LockLevel::SHARED);
+        if !is_reader {
+            return None;
+        }
+        self.seat.present = match self.find_generation(geometry) {
+            Some(generation) => Present::On(generation),
+            None => Present::Off,
+        };
+        self.generation(geometry)
+    }
+
+    fn find_generation(&mut self, geometry: Geometry) -> Option<u64> {
+        if !self.database.host.pool.is_on() {
+            return None;
+        }
+        self.take_seat()?;
+        let label = if self.read_lock.has_shm() {
+            self.seat.use_log();
+            Label::of_log(self.seat.keys, self.region.as_ref()?)?
+        } else {
+            Label::of_trailer(self.seat.keys, self.trailer(geometry)?)
+        };
+        Some(self.seat.file.as_ref()?.generation_of(label))
+    }
+
+    /// Takes the seat at the file's pages, anew where the keys have changed.
+    fn take_seat(&mut self) -> Option<()> {
+        let view_no = self.database.view_no();
+        if self.seat.file.is_some() && self.seat.view_no == view_no {
+            return Some(());
+        }
+        let Content::Sealed(view) = self.database.content() else {
+            return None;
+        };
+        let superblock = &view.unlocked.superblock;
+        let settings = &self.database.settings;
+        let key = FileKey {
+            file: self.database.identity?,
+            database: superblock.database_id,
+            rights: (settings.allow_plain, settings.allow_deprecated),
+        };
+        self.seat.leave_log();
+        self.seat.keys = superblock.generation;
+        self.seat.view_no = view_no;
+        self.seat.file = Some(self.database.host.pool.join(key));
+        Some(())
+    }
+
+    /// The trailer of page 1: as SQLite's own look at the change counter found it under this lock, or read now.
+    fn trailer(&mut self, geometry: Geometry) -> Option<[u8; TRAILER_SIZE]> {
+        if self.trailer.is_none() {
+            let mut trailer = [0; TRAILER_SIZE];
+            let place = super::read::trailer_place(geometry);
+            self.database.lock().lower.read(&mut trailer, place).ok()?;
+            self.trailer = Some(trailer);
+        }
+        self.trailer
+    }
+
+    fn level(&self) -> LockLevel {
+        self.read_lock.level()
+    }
+}

@@ -1,0 +1,130 @@
+//! Writing: sealed whole pages, with nothing left out between them.
+
+use selenite_cipher::{PageNo, Suite, TRAILER_SIZE};
+use selenite_format::{Geometry, PageSize};
+use selenite_page::Scan;
+
+use super::{MainFile, page_no};
+use crate::database::Content;
+use crate::error::VfsError;
+use crate::view::View;
+
+impl MainFile {
+    pub(super) fn try_write(&mut self, data: &[u8], offset: u64) -> Result<(), VfsError> {
+        if self.refused {
+            return Err(VfsError::MainElsewhere);
+        }
+        if self.sealer.view(&self.database).is_none() {
+            let mut inner = self.database.lock();
+            if matches!(inner.content(), Content::Empty) {
+                // A page that can't be sealed (the backup API copies those of a database in clear) makes no database.
+                check_first_page(data, offset, self.database.settings.page_size)?;
+                self.database.create(&mut inner)?;
+            }
+            if matches!(inner.content(), Content::Plain) {
+                return Ok(inner.lower.write(data, offset)?);
+            }
+        }
+        let Some(view) = self.sealer.view(&self.database) else {
+            return Err(VfsError::SettingsMismatch("a page written before the database"));
+        };
+        let page_size = view.geometry.page_size().as_u64();
+        if data.len() != view.page_bytes() || !offset.is_multiple_of(page_size) {
+            return Err(VfsError::SettingsMismatch("a write that is not one whole page"));
+        }
+        let number = page_no(offset / page_size)?;
+        if let Some(carried) = self.carry(number, data, &view) {
+            return carried;
+        }
+        self.image.resize(view.page_bytes());
+        // M3: checked here, before a gap is filled or anything else is written.
+        self.sealer.seal(&self.database, number, data, self.image.bytes_mut())?;
+        let image = std::mem::take(&mut self.image);
+        let stored = self.store_behind_gap(number, view.geometry, image.bytes());
+        self.image = image;
+        stored
+    }
+
+    /// M5. Stores a page that a checkpoint has just read from the WAL as it was sealed there, where this is one.
+    fn carry(&mut self, number: PageNo, data: &[u8], view: &View) -> Option<Result<(), VfsError>> {
+        let keys = &view.page_keys;
+        if keys.sealing_suite() == Suite::None && matches!(keys.scan(), Scan::SwitchingOn { .. }) {
+            return None;
+        }
+        let database = self.database.clone();
+        database.passage.leave(number, keys.sealing_epoch(), data, |image| {
+            self.store_behind_gap(number, view.geometry, image)?;
+            database.host.log_counters.note_carried();
+            Ok(())
+        })
+    }
+
+    /// Stores a page that is sealed, and zeros before it where SQLite left places out.
+    fn store_behind_gap(&mut self, number: PageNo, geometry: Geometry, image: &[u8]) -> Result<(), VfsError> {
+        let count = self.page_count(geometry)?;
+        if number.0 > count {
+            self.fill_gap(count, number, geometry)?;
+        }
+        self.store_image(number, geometry, image)
+    }
+
+    fn page_count(&self, geometry: Geometry) -> Result<u32, VfsError> {
+        let mut inner = self.database.lock();
+        if let Some(count) = inner.page_count {
+            return Ok(count);
+        }
+        let count = geometry.page_count(inner.lower.size()?);
+        inner.page_count = Some(count);
+        Ok(count)
+    }
+
+    /// M4. Seals zeros into every place between the end and `number`, and beside the displaced page (FORMAT 2.3, 2.5).
+    fn fill_gap(&mut self, count: u32, number: PageNo, geometry: Geometry) -> Result<(), VfsError> {
+        let last = if number == geometry.displaced_page() {
+            geometry.lock_page().0
+        } else {
+            number.0
+        };
+        let zeros = vec![0; geometry.page_size().bytes()];
+        self.image.resize(zeros.len());
+        for missing in (count + 1)..last {
+            let missing = PageNo(missing);
+            if missing == number || missing == geometry.lock_page() {
+                continue;
+            }
+            self.sealer
+                .seal(&self.database, missing, &zeros, self.image.bytes_mut())?;
+            let image = std::mem::take(&mut self.image);
+            let stored = self.store_image(missing, geometry, image.bytes());
+            self.image = image;
+            stored?;
+        }
+        Ok(())
+    }
+
+    fn store_image(&mut self, number: PageNo, geometry: Geometry, image: &[u8]) -> Result<(), VfsError> {
+        let Some(place) = geometry.place(number) else {
+            return Err(VfsError::SettingsMismatch("the lock-byte page was written"));
+        };
+        self.ahead.forget(number);
+        self.seat.forget();
+        let mut inner = self.database.lock();
+        inner.lower.write(image, place.0)?;
+        let end = geometry.page_count(geometry.size_for(number.0));
+        if inner.page_count.is_some_and(|count| count < end) {
+            inner.page_count = Some(end);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a page may be the first that is written to a new database: the same that `PageCipher::seal` will ask of it.
+fn check_first_page(data: &[u8], offset: u64, page_size: PageSize) -> Result<(), VfsError> {
+    let reserve_is_free = data.last_chunk::<TRAILER_SIZE>() == Some(&[0; TRAILER_SIZE]);
+    if data.len() != page_size.bytes() || !reserve_is_free || (offset == 0 && usize::from(data[20]) != TRAILER_SIZE) {
+        return Err(VfsError::SettingsMismatch(
+            "page size or reserved bytes of a new database",
+        ));
+    }
+    Ok(())
+}

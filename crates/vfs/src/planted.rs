@@ -1,0 +1,31 @@
+//! Bugs that a test plants in its own process, to show that it would find them. A release build has none.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// A bug.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bug {
+    /// What was read ahead is kept when its lock goes.
+    WindowOutlivesItsLock,
+    /// The pool is kept when another connection's checkpoint or commit has changed the file.
+    PoolOutlivesCheckpoint,
+}
+
+static PLANTED: AtomicU8 = AtomicU8::new(0);
+
+/// Plants a bug in this process.
+#[doc(hidden)]
+pub fn plant(bug: Option<Bug>) {
+    PLANTED.store(bug.map_or(0, number), Ordering::Relaxed);
+}
+
+pub(crate) fn is_planted(bug: Bug) -> bool {
+    cfg!(debug_assertions) && PLANTED.load(Ordering::Relaxed) == number(bug)
+}
+
+fn number(bug: Bug) -> u8 {
+    match bug {
+        Bug::WindowOutlivesItsLock => 1,
+        Bug::PoolOutlivesCheckpoint => 2,
+    }
+}

@@ -1,0 +1,114 @@
+//! What tells one state of a database file from another, so far as readers are concerned.
+//!
+//! Two read transactions that find the same label may share the pages that SQLite asks the file for:
+//!
+//! - In rollback mode every commit writes page 1 (`pager_incr_changecounter`), sealed under a nonce that never comes
+//!   twice: its trailer is the label, read while SHARED is held.
+//! - In WAL mode only checkpoints write the file. `walCheckpoint` says so first: it sets nBackfillAttempted, copies, syncs,
+//!   and sets nBackfill. The label is the log's salts with these two, read while a read mark is held. Be n a page that
+//!   SQLite asked the file for, and was put in the pool, under a label. If a checkpoint has copied a frame f of n since, and
+//!   the label is the same again, then another who asks for n began when f had been committed: SQLite finds f in the log
+//!   (`walFindFrame`), and does not ask; or f was copied before the first asked, and what is copied again (after
+//!   `walIndexRecover`, which begins at frame 0) is what lay there. That nBackfillAttempted may come down again
+//!   (`sqlite3WalSnapshotRecover`, or a checkpoint held up by an older mark) does no harm, therefore.
+//! - Salts of 0 are those of an empty log, whose index was made by `walIndexRecover`. While a connection has the index
+//!   mapped they don't come back: the index is made anew only where a process died in `walIndexWriteHdr`, and then the
+//!   log is not empty: `walRestartHdr` comes before the log is cut, `walFrames` writes frames first. When no connection
+//!   of this process has it mapped any more, the label is forgotten (`PooledFile::leave_log`).
+//! - A log that begins anew (`walRestartHdr`) has other salts. They are written first, and the numbers of frames are set
+//!   to 0 after: between the two, mxFrame is 0 and nBackfillAttempted is not. SQLite promises that mxFrame is never less
+//!   than nBackfillAttempted otherwise; where it is, there is no label.
+
+use selenite_cipher::TRAILER_SIZE;
+
+use crate::ffi::ShmRegion;
+use crate::planted::{Bug, is_planted};
+
+/// A label: with the generation of the superblock, since a change of keys may take rights away.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Label {
+    /// Of a database with a write-ahead log.
+    Log {
+        /// Of the superblock.
+        keys: u64,
+        /// Salts, nBackfill and nBackfillAttempted.
+        words: [u32; 4],
+    },
+    /// Of a database with a rollback journal: the trailer of page 1.
+    Trailer {
+        /// Of the superblock.
+        keys: u64,
+        /// The trailer.
+        bytes: [u8; TRAILER_SIZE],
+    },
+}
+
+impl Label {
+    /// The label of a WAL index, read as `walIndexTryHdr` reads it: both copies of the header are the same and their
+    /// checksum is right, and none of it changes meanwhile. The caller holds a read mark.
+    pub fn of_log(keys: u64, region: &ShmRegion) -> Option<Self> {
+        let header = read_header(region)?;
+        let (backfilled, attempted) = (region.word(BACKFILLED)?, region.word(ATTEMPTED)?);
+        let is_steady = (region.word(BACKFILLED)?, region.word(ATTEMPTED)?) == (backfilled, attempted)
+            && read_header(region)? == header;
+        let frame_max = header[FRAME_MAX];
+        if !is_steady || attempted > frame_max || backfilled > frame_max {
+            return None;
+        }
+        let [backfilled, attempted] = if is_planted(Bug::PoolOutlivesCheckpoint) {
+            [0; 2]
+        } else {
+            [backfilled, attempted]
+        };
+        Some(Self::Log {
+            keys,
+            words: [header[SALTS], header[SALTS + 1], backfilled, attempted],
+        })
+    }
+
+    /// The label of a database without a log. The caller holds SHARED.
+    pub fn of_trailer(keys: u64, trailer: [u8; TRAILER_SIZE]) -> Self {
+        let bytes = if is_planted(Bug::PoolOutlivesCheckpoint) {
+            [0; TRAILER_SIZE]
+        } else {
+            trailer
+        };
+        Self::Trailer { keys, bytes }
+    }
+}
+
+type Header = [u32; HEADER_WORDS];
+
+/// `WalIndexHdr` (sqlite.org/walformat.html, section 2.2).
+fn read_header(region: &ShmRegion) -> Option<Header> {
+    let mut header = [0; HEADER_WORDS];
+    for (index, word) in header.iter_mut().enumerate() {
+        *word = region.word(index)?;
+    }
+    for (index, word) in header.iter().enumerate() {
+        if region.word(HEADER_WORDS + index)? != *word {
+            return None;
+        }
+    }
+    // `isInit` is the first byte of word 3.
+    let is_ready = header[0] == VERSION && header[3].to_ne_bytes()[0] != 0;
+    (is_ready && checksum(&header[..CHECKSUM]) == header[CHECKSUM..]).then_some(header)
+}
+
+/// `walChecksumBytes` in the machine's byte order.
+fn checksum(words: &[u32]) -> [u32; 2] {
+    words.chunks_exact(2).fold([0_u32; 2], |[one, two], pair| {
+        let one = one.wrapping_add(pair[0]).wrapping_add(two);
+        [one, two.wrapping_add(pair[1]).wrapping_add(one)]
+    })
+}
+
+const HEADER_WORDS: usize = 12;
+const FRAME_MAX: usize = 4;
+const SALTS: usize = 8;
+const CHECKSUM: usize = 10;
+/// `WalCkptInfo` stands behind both copies of the header.
+const BACKFILLED: usize = 24;
+const ATTEMPTED: usize = 32;
+/// WALINDEX_MAX_VERSION.
+const VERSION: u32 = 3_007_000;
