@@ -280,8 +280,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// 64 MiB.
-const SIZE_DEFAULT: usize = 64 << 20;
+/// None: see docs/decisions/0006-pool-off.md.
+const SIZE_DEFAULT: usize = 0;
 const SHARD_COUNT: usize = 16;
 const SHARD_COUNT_U32: u32 = 16;
 /// 32 KiB of bits: a database of 1 GiB in pages of 4 KiB.
