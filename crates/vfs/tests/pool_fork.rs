@@ -24,7 +24,7 @@ fn a_forked_child_reads_for_itself() {
     let disk = Disk::new();
     let _entered = disk.enter();
     let key = KeyFile::new(1);
-    let opening = Opening::encrypted("/fork/main.db", &key);
+    let opening = Opening::encrypted("/fork/main.db", &key).with("pool_size", "64M");
     let connect = || {
         let connection = opening.connect().unwrap();
         connection.execute_batch("PRAGMA cache_size = 5").unwrap();

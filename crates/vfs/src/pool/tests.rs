@@ -38,9 +38,16 @@ fn has(file: &PooledFile, number: u32, generation: u64, version: u8) -> bool {
     hit
 }
 
+/// With room for all that a test puts in.
+fn roomy() -> Pool {
+    let pool = Pool::new();
+    pool.set_limit(64 << 20);
+    pool
+}
+
 #[test]
 fn a_page_is_taken_in_when_it_is_read_for_the_third_time() {
-    let pool = Pool::new();
+    let pool = roomy();
     let file = pool.join(key(1));
     let generation = file.generation_of(label(1));
     for _ in 0..2 {
@@ -54,7 +61,7 @@ fn a_page_is_taken_in_when_it_is_read_for_the_third_time() {
 
 #[test]
 fn another_label_is_another_generation_and_nothing_of_the_one_before_is_served() {
-    let pool = Pool::new();
+    let pool = roomy();
     let file = pool.join(key(1));
     let one = file.generation_of(label(1));
     assert_eq!(file.generation_of(label(1)), one);
@@ -75,7 +82,7 @@ fn another_label_is_another_generation_and_nothing_of_the_one_before_is_served()
 
 #[test]
 fn a_log_that_nobody_uses_any_more_is_another_one() {
-    let pool = Pool::new();
+    let pool = roomy();
     let file = pool.join(key(1));
     file.enter_log();
     file.enter_log();
@@ -88,7 +95,7 @@ fn a_log_that_nobody_uses_any_more_is_another_one() {
 
 #[test]
 fn files_do_not_see_each_others_pages_and_take_them_along_when_they_go() {
-    let pool = Pool::new();
+    let pool = roomy();
     let (one, other) = (pool.join(key(1)), pool.join(key(2)));
     let rights = FileKey {
         rights: (false, true),
@@ -111,7 +118,7 @@ fn files_do_not_see_each_others_pages_and_take_them_along_when_they_go() {
 
 #[test]
 fn the_limit_is_kept_to_the_byte_and_zero_empties_the_pool() {
-    let pool = Pool::new();
+    let pool = roomy();
     let file = pool.join(key(1));
     let generation = file.generation_of(label(1));
     let limit = 100 * cost(PAGE_BYTES) + 17;
@@ -136,7 +143,7 @@ fn the_limit_is_kept_to_the_byte_and_zero_empties_the_pool() {
 
 #[test]
 fn a_scan_displaces_nothing_that_lives_and_random_reads_displace_what_is_not_asked_for() {
-    let pool = Pool::new();
+    let pool = roomy();
     let file = pool.join(key(1));
     let generation = file.generation_of(label(1));
     pool.set_limit(160 * cost(PAGE_BYTES));
@@ -161,7 +168,7 @@ fn a_scan_displaces_nothing_that_lives_and_random_reads_displace_what_is_not_ask
 
 #[test]
 fn pages_of_another_size_take_the_room_that_they_need() {
-    let pool = Pool::new();
+    let pool = roomy();
     let (small, large) = (pool.join(key(1)), pool.join(key(2)));
     let (one, two) = (small.generation_of(label(1)), large.generation_of(label(1)));
     pool.set_limit(50 * cost(PAGE_BYTES));
@@ -180,7 +187,7 @@ fn pages_of_another_size_take_the_room_that_they_need() {
 
 #[test]
 fn threads_find_what_they_put_in() {
-    let pool = Pool::new();
+    let pool = roomy();
     pool.set_limit(300 * cost(PAGE_BYTES));
     std::thread::scope(|scope| {
         for thread in 0..4_u8 {
