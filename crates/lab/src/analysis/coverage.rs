@@ -5,7 +5,7 @@ use selenite_worker::protocol::{Dataset, Work};
 use super::Material;
 use crate::config::CacheState;
 use crate::config::cell::writes;
-use crate::summary::{CellSummary, Metric};
+use crate::summary::{CellSummary, Effect, Metric};
 
 /// The name of work, as in a configuration.
 pub fn work(work: &Work) -> &'static str {
@@ -89,11 +89,12 @@ pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
         "Several processes at once: every cell has one.",
     );
     add(scan, "Access by an index: every cell reads one table from end to end.");
-    let uncounted = cells
-        .iter()
-        .all(|cell| cell.effects.iter().all(|effect| effect.metric != Metric::Instructions));
+    let instructions = |effect: &Effect| effect.metric == Metric::Instructions;
+    let counted = cells.iter().any(|cell| cell.effects.iter().any(instructions));
+    let said = |warning: &String| warning.contains("instructions can't be counted");
+    let said = material.study.host.warnings.iter().any(said);
     add(
-        uncounted,
+        !counted && !said,
         "Instructions: this machine does not count them, and CPU time stands in for them.",
     );
     for cell in cells.iter().filter(|cell| cell.warm_up.unsteady > 0) {

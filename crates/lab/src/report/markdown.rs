@@ -29,6 +29,9 @@ fn study(summary: &Summary) -> String {
         };
         let _ = writeln!(out, "- {}.", plain(&words));
     }
+    if let Some(corrected) = sentence::corrected(summary).filter(|_| flaws.is_empty()) {
+        let _ = writeln!(out, "- {}", plain(&corrected));
+    }
     out.push('\n');
     for cell in &summary.cells {
         out.push_str(&cell_table(summary, cell));
@@ -36,7 +39,7 @@ fn study(summary: &Summary) -> String {
     out.push_str(&page_costs(summary));
     out.push_str("What this does not cover:\n\n");
     for limit in summary.host.warnings.iter().chain(&summary.limits) {
-        let _ = writeln!(out, "- {}", plain(limit));
+        let _ = writeln!(out, "- {}", plain(&sentence::statement(limit)));
     }
     let _ = write!(out, "\n{} {}\n", sentence::METHOD, sentence::HOLM);
     out

@@ -194,6 +194,15 @@ pub fn no_verdict(flaws: &[Flaw]) -> String {
     format!("This study bears no verdict: {}.", reasons.join("; "))
 }
 
+/// A remark as a sentence of its own.
+pub fn statement(remark: &str) -> String {
+    let mut letters = remark.trim().chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    let rest = letters.as_str();
+    let end = if rest.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{rest}{end}")
+}
+
 /// Why it ended.
 pub fn ending(state: StudyState) -> &'static str {
     match state {
@@ -210,6 +219,25 @@ pub const HOLM: &str = "An arm is within the limit if it is within in every gati
     It is above if one gating cell is: there the chance of a false alarm grows with the cells, so that a gating cell is \
     called above only if it still is after Holm's correction over the gating cells of that arm. Other cells are \
     exploratory: their intervals are not corrected.";
+
+/// Which gating cells are open although their interval is clear of the limit, if there are any.
+pub fn corrected(summary: &Summary) -> Option<String> {
+    let limit = summary.study.limit;
+    let mut found = Vec::new();
+    for cell in summary.cells.iter().filter(|cell| cell.gating) {
+        let effects = cell.effects.iter().filter(|effect| effect.metric == Metric::Cpu);
+        let open = effects.filter(|effect| matches!(effect.verdict, Verdict::NotResolved { .. }));
+        let clear = open.filter(|effect| effect.interval.is_some_and(|(low, _)| low > limit));
+        found.extend(clear.map(|effect| format!("{} in {}", effect.arm, cell.label)));
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let found = found.join("; ");
+    Some(format!(
+        "Not resolved after Holm's correction for several gating cells, though the interval is above the limit: {found}."
+    ))
+}
 
 /// How the figures came to be.
 pub const METHOD: &str = "A pair is a block of the encrypted arm and one of its control, of the same work, minutes apart at \

@@ -67,12 +67,15 @@ pub fn render(summary: &Summary, look: Look) -> String {
         });
         push(&mut out, &format!("{elapsed}{}", page.unwrap_or_default()), "  ", look);
     }
+    if let Some(corrected) = sentence::corrected(summary).filter(|_| flaws.is_empty()) {
+        push(&mut out, &corrected, "  ", look);
+    }
     for metric in [Metric::Cpu, Metric::Elapsed] {
         out.push_str(&forest(summary, metric, flaws.is_empty(), look));
     }
     out.push_str("\nNot covered:\n");
     for limit in summary.host.warnings.iter().chain(&summary.limits) {
-        let text = wrapped(limit, "    ", look.width);
+        let text = wrapped(&sentence::statement(limit), "    ", look.width);
         let _ = writeln!(out, "  - {}", text.trim_start());
     }
     out

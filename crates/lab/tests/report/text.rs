@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use selenite_lab::report::terminal::{self, Look};
-use selenite_lab::report::{csv, json, markdown};
-use selenite_lab::summary::SUMMARY_SCHEMA;
+use selenite_lab::report::{csv, html, json, markdown};
+use selenite_lab::summary::{Effect, Metric, SUMMARY_SCHEMA, Summary, Verdict};
 
 use crate::fixture::Fixture;
 
@@ -91,6 +91,32 @@ fn a_study_sends_no_codes_to_a_terminal() {
         },
     );
     assert!(!text.chars().any(|letter| letter.is_control() && letter != '\n'));
+}
+
+#[test]
+fn a_cell_that_is_open_after_a_correction_is_explained() {
+    let mut summary = Fixture::whole().summary();
+    let words = "Holm's correction for several gating cells";
+    let pages = |summary: &Summary| {
+        let text = terminal::render(
+            summary,
+            Look {
+                width: 200,
+                unicode: false,
+                color: false,
+            },
+        );
+        [
+            text,
+            markdown::render(&[summary]),
+            html::render(summary).replace("&#39;", "'"),
+        ]
+    };
+    assert!(pages(&summary).iter().all(|page| !page.contains(words)));
+    let cpu = |effect: &&mut Effect| effect.metric == Metric::Cpu && effect.arm == "AES_256";
+    let effect = summary.cells[0].effects.iter_mut().find(cpu).expect("it was measured");
+    effect.verdict = Verdict::NotResolved { minutes_more: None };
+    assert!(pages(&summary).iter().all(|page| page.contains(words)));
 }
 
 #[test]

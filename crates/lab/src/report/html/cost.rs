@@ -31,6 +31,7 @@ pub fn per_page(summary: &Summary) -> String {
         name: "CPU for each page".to_owned(),
         scale: Scale::linear(all.into_iter().chain([0.0])),
         limit: None,
+        apart: 0.12,
         tick: |ns| {
             if ns == 0.0 {
                 "0".to_owned()
@@ -119,6 +120,7 @@ pub fn mixes(summary: &Summary) -> String {
         name: "CPU time, %".to_owned(),
         scale,
         limit: Some(limit),
+        apart: 0.12,
         tick: short_percent,
     };
     let all = sentence::shown(summary);

@@ -15,6 +15,8 @@ pub struct Panel {
     pub scale: Scale,
     /// Where the limit is.
     pub limit: Option<f64>,
+    /// How far labels of the axis have to be apart, of 1.
+    pub apart: f64,
     /// How a value is written at the axis.
     pub tick: fn(f64) -> String,
 }
@@ -200,7 +202,7 @@ fn axes(panels: &[Panel], top: bool) -> String {
 }
 
 fn ticks(panel: &Panel) -> Vec<f64> {
-    panel.scale.ticks(0.12, &[0.0, panel.limit.unwrap_or(0.0)])
+    panel.scale.ticks(panel.apart, &[0.0, panel.limit.unwrap_or(0.0)])
 }
 
 const HEIGHT: f64 = 22.0;

@@ -66,7 +66,7 @@ fn page_cost(summary: &Summary, arm: &str) -> Option<String> {
 pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
     let arms = sentence::shown(summary);
     let limit = summary.study.limit;
-    let panel = |metric: Metric, name: &str| {
+    let panel = |metric: Metric, name: &str, apart: f64| {
         let effects = summary.cells.iter().flat_map(|cell| &cell.effects);
         let effects = effects.filter(|effect| effect.metric == metric && arms.contains(&effect.arm.as_str()));
         let values: Vec<f64> = effects.flat_map(all_values).collect();
@@ -74,12 +74,13 @@ pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
             name: name.to_owned(),
             scale: Scale::ratios(values.into_iter(), limit),
             limit: Some(limit),
+            apart,
             tick: short_percent,
         }
     };
     let panels = [
-        panel(Metric::Cpu, "CPU time, %"),
-        panel(Metric::Elapsed, "Elapsed time, %"),
+        panel(Metric::Cpu, "CPU time, %", 0.13),
+        panel(Metric::Elapsed, "Elapsed time, %", 0.2),
     ];
     let groups: Vec<Group> = summary.cells.iter().map(|cell| group(cell, &arms, flaws)).collect();
     if groups.iter().all(|group| group.rows.is_empty()) {
@@ -102,6 +103,12 @@ pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
         &panels,
         &groups,
     );
+    let corrected = sentence::corrected(summary).filter(|_| flaws.is_empty());
+    let caption = [Some(caption), corrected]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ");
     format!(
         "<figure>{plot}<figcaption>{}</figcaption>{}</figure>",
         typeset(&caption),
@@ -305,7 +312,9 @@ pub fn percentile(curve: &LatencyCurve, percentile: f64) -> Option<f64> {
 /// What the figures do not say.
 pub fn limits(summary: &Summary) -> String {
     let warnings = summary.host.warnings.iter().chain(&summary.limits);
-    let items: String = warnings.map(|limit| format!("<li>{}</li>", typeset(limit))).collect();
+    let items: String = warnings
+        .map(|limit| format!("<li>{}</li>", typeset(&sentence::statement(limit))))
+        .collect();
     format!(
         "<aside class=\"limits\" aria-labelledby=\"limits-h\"><h3 id=\"limits-h\">What this does not cover</h3><ul>{items}</ul></aside>"
     )
