@@ -14,4 +14,4 @@ done
 part=$(mktemp)
 trap 'rm -f "$part"' EXIT
 "$target/release/selenite" lab report "${files[@]}" --md "$part"
-cat docs/studies/introduction.md "$part" >"$page"
+cat docs/studies/introduction.txt "$part" >"$page"
