@@ -232,6 +232,7 @@ impl<'a, B: Bench> Runner<'a, B> {
             sessions,
             widest: found.widest,
             target,
+            needed: found.sessions,
         });
         Ok(found.precise && sessions >= VERDICT_SESSIONS)
     }

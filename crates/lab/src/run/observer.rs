@@ -50,6 +50,8 @@ pub enum Progress<'a> {
         widest: Option<f64>,
         /// What was asked for.
         target: f64,
+        /// How many sessions that takes, as far as can be seen by now; none if it can't.
+        needed: Option<u32>,
     },
 }
 

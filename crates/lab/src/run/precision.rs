@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use selenite_stats::{Options, estimate, is_precise};
+use selenite_stats::{Options, estimate, is_precise, sessions_for};
 
 use super::error::RunError;
 use crate::config::Config;
@@ -14,6 +14,8 @@ pub(super) struct Precision {
     pub(super) precise: bool,
     /// The widest half-width of them, as a ratio.
     pub(super) widest: Option<f64>,
+    /// How many sessions it takes for all of them to be that sure, as far as can be seen; none if it can't.
+    pub(super) sessions: Option<u32>,
 }
 
 /// Pairs of an arm in a cell: ln(arm / control) of CPU time, by session.
@@ -42,6 +44,7 @@ pub(super) fn look(store: &Store, config: &Config) -> Result<Precision, RunError
     let mut found = Precision {
         precise: true,
         widest: None,
+        sessions: Some(0),
     };
     let mut effects = 0;
     for cell in cells.iter().filter(|cell| cell.cell.gating) {
@@ -58,9 +61,12 @@ pub(super) fn look(store: &Store, config: &Config) -> Result<Precision, RunError
             };
             let Some(effect) = estimate(&sessions, &options) else {
                 found.precise = false;
+                found.sessions = None;
                 continue;
             };
             found.precise &= is_precise(&effect, target, options.confidence);
+            let needed = sessions_for(target, &effect, config.study.pairs, options.confidence);
+            found.sessions = found.sessions.zip(needed).map(|(most, needed)| most.max(needed));
             if let Some(interval) = effect.t {
                 let width = interval.half_width().exp_m1();
                 found.widest = Some(found.widest.map_or(width, |widest: f64| widest.max(width)));

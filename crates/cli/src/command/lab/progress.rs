@@ -109,7 +109,10 @@ impl Observer for JsonLines {
                 sessions,
                 widest,
                 target,
-            } => json!({ "precision": { "sessions": sessions, "widest": widest, "target": target } }),
+                needed,
+            } => json!({ "precision": {
+                "sessions": sessions, "widest": widest, "target": target, "sessions_needed": needed,
+            } }),
             _ => return,
         };
         // Where standard error can't be written nobody watches.
@@ -133,10 +136,14 @@ fn words(progress: &Progress<'_>) -> String {
             sessions,
             widest: Some(widest),
             target,
+            needed,
         } if sessions > &1 => format!(
-            "after {sessions} sessions effects are known to {:.1} points, {:.1} were asked for",
+            "after {sessions} sessions effects are known to {:.1} points; {:.1} were asked for{}",
             widest * 100.0,
-            target * 100.0
+            target * 100.0,
+            needed.map_or_else(String::new, |needed| format!(
+                ", and would take about {needed} sessions"
+            ))
         ),
         _ => String::new(),
     }
