@@ -8,7 +8,7 @@
 	fuzz soak bench peers peers-test need need-rust need-python need-lint clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
 
 demo: need-python build ## encrypt a database, look at its bytes, open it again
 	@demo/demo.sh

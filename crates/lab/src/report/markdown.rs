@@ -47,7 +47,13 @@ fn study(summary: &Summary) -> String {
 
 fn facts(summary: &Summary) -> String {
     let study = &summary.study;
-    let machine: Vec<&str> = summary.host.facts.iter().map(|(_, value)| value.as_str()).collect();
+    let machine = summary.host.facts.iter().enumerate();
+    let machine: Vec<String> = machine
+        .map(|(index, (name, value))| match index {
+            0 => value.clone(),
+            _ => format!("{name}: {value}"),
+        })
+        .collect();
     let commit = if study.commit.is_empty() {
         "unknown"
     } else {
