@@ -47,7 +47,6 @@ pub struct Material {
 
 /// Why a store could not be analysed.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum AnalysisError {
     /// It could not be read.
     Store(StoreError),

@@ -10,7 +10,6 @@ use crate::report::{csv, json};
 
 /// Why nothing, or not all, was exported.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum ExportError {
     /// There is such a file already.
     Exists(PathBuf),

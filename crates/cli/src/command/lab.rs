@@ -89,7 +89,7 @@ impl From<AnalysisError> for Complaint {
     fn from(error: AnalysisError) -> Self {
         match error {
             AnalysisError::Store(error) => error.into(),
-            error => data(error.to_string()),
+            AnalysisError::Config(_) | AnalysisError::Histogram(_) => data(error.to_string()),
         }
     }
 }
@@ -110,7 +110,7 @@ impl From<StoreError> for Complaint {
             StoreError::Exists(_) | StoreError::Missing(_) | StoreError::NotAStore(_) => USAGE,
             StoreError::Version { .. } | StoreError::Damaged { .. } => DATA,
             StoreError::Running(_) => BUSY,
-            _ => IO,
+            StoreError::Sqlite { .. } | StoreError::Io { .. } => IO,
         };
         Self::Lab {
             what: error.to_string(),
@@ -125,21 +125,23 @@ impl From<RunError> for Complaint {
         match error {
             RunError::Config(error) => error.into(),
             RunError::Store(error) => error.into(),
-            error => Self::Lab {
-                what: error.to_string(),
-                next: error.advice(),
-                status: status_of(&error),
-            },
+            RunError::Proof { .. } | RunError::NotEncrypted { .. } | RunError::RowsDiffer { .. } => {
+                of_run(&error, DATA)
+            }
+            RunError::ConfigDiffers | RunError::Over(_) | RunError::LayoutDiffers { .. } => of_run(&error, USAGE),
+            RunError::NoSpace { .. } | RunError::Io { .. } => of_run(&error, IO),
+            RunError::Engine { .. } | RunError::Worker { .. } | RunError::Cache(_) | RunError::TooManyVoid { .. } => {
+                of_run(&error, OTHER)
+            }
         }
     }
 }
 
-fn status_of(error: &RunError) -> u8 {
-    match error {
-        RunError::Proof { .. } | RunError::NotEncrypted { .. } | RunError::RowsDiffer { .. } => DATA,
-        RunError::ConfigDiffers | RunError::Over(_) | RunError::LayoutDiffers { .. } => USAGE,
-        RunError::NoSpace { .. } | RunError::Io { .. } => IO,
-        _ => OTHER,
+fn of_run(error: &RunError, status: u8) -> Complaint {
+    Complaint::Lab {
+        what: error.to_string(),
+        next: error.advice(),
+        status,
     }
 }
 

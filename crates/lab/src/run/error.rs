@@ -14,7 +14,6 @@ use crate::summary::StudyState;
 
 /// Why a study ended without an outcome. What was stored before stays.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum RunError {
     /// The caller: the configuration.
     Config(ConfigError),

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 /// Something that is worth a line.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Progress<'a> {
     /// A master is being loaded.
     Loading {

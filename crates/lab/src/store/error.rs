@@ -8,7 +8,6 @@ use rusqlite::ErrorCode;
 
 /// Why a store could not be made, opened, read or written.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum StoreError {
     /// The caller: there is a file of that name already.
     Exists(PathBuf),

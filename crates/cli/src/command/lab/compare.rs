@@ -29,9 +29,10 @@ pub fn run(arguments: &LabCompare) -> Result<(), Complaint> {
 }
 
 fn name(change: &Change) -> String {
-    let metric = match change.metric {
-        Metric::Elapsed => "elapsed",
-        _ => "CPU",
+    let metric = if change.metric == Metric::Elapsed {
+        "elapsed"
+    } else {
+        "CPU"
     };
     format!("{}, {}, {metric}", change.cell, change.arm)
 }

@@ -28,6 +28,5 @@ pub fn write(store: &Path, folder: &Path) -> Result<Vec<std::path::PathBuf>, Com
             next: String::new(),
             status: IO,
         },
-        _ => super::data(error.to_string()),
     })
 }

@@ -51,7 +51,9 @@ impl Observer for Bar {
                 self.0.set_prefix(format!("session {session} of {sessions} at most"));
                 self.0.set_position(0);
             }
-            other => self.0.println(words(other)),
+            Progress::Loading { .. } | Progress::Void { .. } | Progress::Precision { .. } => {
+                self.0.println(words(progress));
+            }
         }
     }
 }
@@ -113,7 +115,6 @@ impl Observer for JsonLines {
             } => json!({ "precision": {
                 "sessions": sessions, "widest": widest, "target": target, "sessions_needed": needed,
             } }),
-            _ => return,
         };
         // Where standard error can't be written nobody watches.
         let _ = writeln!(std::io::stderr(), "{value}");
@@ -145,7 +146,7 @@ fn words(progress: &Progress<'_>) -> String {
                 ", and would take about {needed} sessions"
             ))
         ),
-        _ => String::new(),
+        Progress::Precision { .. } => String::new(),
     }
 }
 
