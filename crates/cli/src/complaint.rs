@@ -53,6 +53,8 @@ impl Complaint {
         if !next.is_empty() {
             text.push_str(&format!(" {bold}next:{plain} {next}\n"));
         }
+        // What was typed or read may be in it: nothing of that moves the cursor.
+        let text = text.replace(|c: char| c.is_control() && c != '\n' && c != '\x1b', "?");
         // Where standard error can't be written there is nobody to tell.
         let _ = std::io::stderr().write_all(text.as_bytes());
         ExitCode::from(status)

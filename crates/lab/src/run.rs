@@ -5,9 +5,11 @@
 //! R3. No session begins before the encryption of every arm was proved and its rows were compared.
 
 mod bench;
+mod comparison;
 mod error;
 mod observer;
 mod outlook;
+mod plausibility;
 mod precision;
 mod preparation;
 mod session;

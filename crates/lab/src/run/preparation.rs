@@ -33,7 +33,7 @@ impl<B: Bench> Runner<'_, B> {
         for (place, (data, dataset)) in datasets.iter().enumerate() {
             let seed = schedule::data_seed(self.study.seed, place);
             let mut plain = None;
-            if same_key && self.is_there(&stored, data) {
+            if same_key && self.is_there(&stored, data) && self.is_as_loaded(&stored, data)? {
                 continue;
             }
             for (index, known) in known.iter_mut().enumerate() {
@@ -66,6 +66,37 @@ impl<B: Bench> Runner<'_, B> {
             file.is_ok_and(|file| Some(file.len()) == bytes)
         };
         !stored.is_empty() && self.arms.iter().zip(stored).all(there)
+    }
+
+    /// Whether they still hold the rows that they were loaded with. One that can't be opened or read does not.
+    fn is_as_loaded(&mut self, stored: &[ArmRow], data: &str) -> Result<bool, RunError> {
+        let limit = LOAD.max(self.patience());
+        for (arm, row) in self.arms.clone().iter().zip(stored) {
+            let path = self.twins.master(&arm.name, data);
+            let opening = self.opening(arm, &arm.cipher, &path, self.config.layout.cache_kib);
+            let started = self.around.bench.start(arm, 1);
+            let mut crew = started.map_err(|source| worker(arm, "start", source))?;
+            let digest = crew
+                .open(&opening, limit)
+                .and_then(|_| crew.digest(limit))
+                .and_then(|digest| crew.close(limit).map(|()| digest));
+            crew.end();
+            let wanted = row
+                .masters
+                .get(data)
+                .map(|master| (master.digest.as_str(), master.rows));
+            match digest {
+                Ok(digest) if wanted == Some((digest.digest.as_str(), digest.rows)) => {}
+                Ok(_) | Err(_) => {
+                    self.event(&format!(
+                        "data `{data}` of `{}` was changed: all is loaded again",
+                        arm.name
+                    ))?;
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Starts a process of each arm, and lets it say who it is.

@@ -1,12 +1,14 @@
 //! A session: fresh copies, new processes, blocks in the order of the plan.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use selenite_worker::protocol::{Control, Opened, PLAIN, Work};
 
 use super::bench::{Bench, Hands};
 use super::error::RunError;
 use super::observer::Progress;
+use super::plausibility::impossible;
 use super::preparation::worker;
 use super::{Runner, whole_seconds};
 use crate::arm::Arm;
@@ -20,18 +22,18 @@ use crate::store::{InstanceRow, NewBlock, PlanRow};
 use crate::summary::HostSample;
 
 /// What a session has at hand.
-struct Stage<C> {
-    id: u32,
+pub(super) struct Stage<C> {
+    pub(super) id: u32,
     /// By arm and number of processes.
-    crews: BTreeMap<(usize, u32), C>,
+    pub(super) crews: BTreeMap<(usize, u32), C>,
     /// The numbers of the twins in the store, by arm and dataset.
     instances: BTreeMap<(usize, String), i64>,
     /// Datasets that were written.
-    written: BTreeSet<String>,
+    pub(super) written: BTreeSet<String>,
     /// What the first arm of the pair answered, and which one that is.
     answer: Option<((i64, u32), usize, String)>,
-    /// The pair of which the rest is void, as its twins are no longer alike.
-    spoilt: Option<(i64, u32)>,
+    /// The pair of which the rest is void, as its twins are no longer alike, and why they are not.
+    spoilt: Option<((i64, u32), String)>,
 }
 
 /// How a block went.
@@ -73,10 +75,13 @@ impl<B: Bench> Runner<'_, B> {
             }
             self.ran = (self.ran.0 + 1, self.ran.1 + self.around.bench.now_s() - began);
         }
-        if let Err(error) = self.compare_twins(&mut stage) {
+        let compared = self
+            .compare_twins(&mut stage)
+            .and_then(|()| self.prove_twins(&mut stage));
+        if let Err(error) = compared {
             let now = whole_seconds(self.around.bench.now_s());
             self.store
-                .end_session(id, now, Some("its twins could not be compared, or differ"))?;
+                .end_session(id, now, Some("its twins could not be compared or proved, or differ"))?;
             return Err(error);
         }
         for (_, crew) in std::mem::take(&mut stage.crews) {
@@ -152,8 +157,8 @@ impl<B: Bench> Runner<'_, B> {
             left,
         });
         let began_s = self.seconds();
-        if stage.spoilt == Some(pair) {
-            let void = Some("its twins are no longer alike".to_owned());
+        if let Some((_, why)) = stage.spoilt.as_ref().filter(|(spoilt, _)| *spoilt == pair) {
+            let void = Some(format!("{SPOILT}: {why}"));
             let ran = Ran {
                 sample: None,
                 void,
@@ -183,7 +188,10 @@ impl<B: Bench> Runner<'_, B> {
         }
         if writes && (ran.dead || altered) {
             // What was half done in one twin is not in the others: all of them begin again.
-            stage.spoilt = Some(pair);
+            stage.spoilt = Some((
+                pair,
+                format!("{}, {}", self.arms[arm].name, ran.void.unwrap_or_default()),
+            ));
             self.copy(stage, &[cell.data])?;
         }
         Ok(true)
@@ -226,7 +234,9 @@ impl<B: Bench> Runner<'_, B> {
             why,
         });
         self.event(&format!("{cell}, {arm}: does not count: {why}"))?;
-        self.void_in_a_row += u32::from(ran.sample.is_none() || why.starts_with(NOT_COLD));
+        // One that is void for the sake of another tells nothing new.
+        let is_news = !why.starts_with(SPOILT) && (ran.sample.is_none() || why.starts_with(NOT_COLD));
+        self.void_in_a_row += u32::from(is_news);
         match self.void_in_a_row {
             count if count >= VOID_MAX => Err(RunError::TooManyVoid {
                 count,
@@ -269,6 +279,7 @@ impl<B: Bench> Runner<'_, B> {
         self.around.bench.glance(&crew.pids());
         let mut trouble = None;
         let mut told = false;
+        let mut altered = false;
         let mut control = || {
             let asks = store.take_asks().unwrap_or_else(|error| {
                 trouble.get_or_insert(error);
@@ -279,22 +290,30 @@ impl<B: Bench> Runner<'_, B> {
             let interrupted = interrupt.load(std::sync::atomic::Ordering::Relaxed) && !told;
             told |= interrupted;
             let mix = asks.iter().rev().find_map(|ask| ask.control.mix);
+            // Also where the worker was past its work already: nobody is told that a block does not count, and then it does.
+            altered |= mix.is_some();
             (stop || interrupted || mix.is_some()).then_some(Control {
                 stop: stop || interrupted,
                 mix,
             })
         };
+        let began = Instant::now();
         let ran = crew.run(&work, seed, limit, &mut control);
+        let waited = began.elapsed();
         let closed = ran.as_ref().ok().map(|_| crew.close(patience));
         if let Some(error) = trouble {
             return Err(RunError::Store(error));
         }
-        let sample = match (ran, closed) {
+        let mut sample = match (ran, closed) {
             (Err(error), _) | (Ok(_), Some(Err(error))) => return void_or_error(&of, cell, error),
             (Ok(sample), _) => sample,
         };
+        sample.sample.altered |= altered;
         if sample.sample.altered {
             void = Some("its parameters were altered by hand".to_owned());
+        }
+        if let Some(what) = impossible(&sample.sample, waited) {
+            void = Some(format!("its worker says what can't be: {what}"));
         }
         Ok(Ran {
             sample: Some(sample),
@@ -363,34 +382,6 @@ impl<B: Bench> Runner<'_, B> {
         Ok(())
     }
 
-    /// After a session, twins that were written still have to hold the same rows.
-    fn compare_twins(&mut self, stage: &mut Stage<B::Crew>) -> Result<(), RunError> {
-        let patience = self.patience();
-        for data in stage.written.clone() {
-            let together = |cell: &Cell| cell.data == data && cell.processes > 1 && writes(&cell.work);
-            // Which of several processes comes first is chance: then only the number of rows can be compared.
-            let exact = !self.config.cells.iter().any(together);
-            let mut first = None;
-            for arm in 0..self.arms.len() {
-                let of = self.arms[arm].clone();
-                let path = self.twins.twin(stage.id, &of.name, &data);
-                let opening = self.opening(&of, &of.cipher, &path, self.config.layout.cache_kib);
-                let Some((_, crew)) = stage.crews.iter_mut().find(|((index, _), _)| *index == arm) else {
-                    continue;
-                };
-                crew.open(&opening, patience)
-                    .map_err(|source| worker(&of, "open", source))?;
-                let digest = crew.digest(patience).map_err(|source| worker(&of, "digest", source))?;
-                crew.close(patience).map_err(|source| worker(&of, "close", source))?;
-                let seen = (digest.rows, exact.then_some(digest.digest));
-                if *first.get_or_insert_with(|| seen.clone()) != seen {
-                    return Err(self.differ(arm, 0, format!("data `{data}`, after session {}", stage.id)));
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// How long it takes to the end of the last session, as far as blocks so far tell.
     fn left(&self, of_session: usize) -> Result<Option<std::time::Duration>, RunError> {
         let (blocks, seconds) = self.ran;
@@ -442,5 +433,6 @@ fn number(index: usize) -> i64 {
 }
 
 const NOT_COLD: &str = "its file was not cold";
+const SPOILT: &str = "its twins are no longer alike";
 /// So many blocks one after the other are no accident.
 const VOID_MAX: u32 = 5;

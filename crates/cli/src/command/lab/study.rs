@@ -1,5 +1,6 @@
 //! A study as a command names it: a preset or a file, with what else was asked for.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use selenite_engine::EngineError;
@@ -8,6 +9,7 @@ use selenite_lab::edit::Edit;
 use selenite_lab::preset::preset;
 
 use super::run::Arms;
+use super::usage;
 use crate::arguments::lab::LabRun;
 use crate::complaint::Complaint;
 
@@ -64,12 +66,17 @@ fn text(study: &str) -> Result<String, Complaint> {
     if !is_path {
         return Ok(preset(study)?.text.to_owned());
     }
-    std::fs::read_to_string(path).map_err(|source| {
-        Complaint::from(EngineError::Io {
+    std::fs::read_to_string(path).map_err(|source| match source.kind() {
+        ErrorKind::InvalidData | ErrorKind::IsADirectory => usage(
+            format!("{} is no configuration: {source}", path.display()),
+            "selenite lab init writes one",
+        ),
+        _ => EngineError::Io {
             verb: "read",
             path: path.to_owned(),
             source,
-        })
+        }
+        .into(),
     })
 }
 

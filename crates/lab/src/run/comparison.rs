@@ -1,0 +1,78 @@
+//! What has to hold after a session: twins still have the same rows, and those that are to be encrypted are.
+
+use selenite_worker::dataset::marker;
+use selenite_worker::protocol::{Loaded, PLAIN};
+
+use super::Runner;
+use super::bench::{Bench, Hands};
+use super::error::RunError;
+use super::preparation::worker;
+use super::session::Stage;
+use crate::config::Cell;
+use crate::config::cell::writes;
+use crate::proof::ProofError;
+
+impl<B: Bench> Runner<'_, B> {
+    /// After a session, twins that were written still have to hold the same rows.
+    pub(super) fn compare_twins(&mut self, stage: &mut Stage<B::Crew>) -> Result<(), RunError> {
+        let patience = self.patience();
+        for data in stage.written.clone() {
+            let together = |cell: &Cell| cell.data == data && cell.processes > 1 && writes(&cell.work);
+            // Which of several processes comes first is chance: then only the number of rows can be compared.
+            let exact = !self.config.cells.iter().any(together);
+            let mut first = None;
+            for arm in 0..self.arms.len() {
+                let of = self.arms[arm].clone();
+                let path = self.twins.twin(stage.id, &of.name, &data);
+                let opening = self.opening(&of, &of.cipher, &path, self.config.layout.cache_kib);
+                let Some((_, crew)) = stage.crews.iter_mut().find(|((index, _), _)| *index == arm) else {
+                    continue;
+                };
+                crew.open(&opening, patience)
+                    .map_err(|source| worker(&of, "open", source))?;
+                let digest = crew.digest(patience).map_err(|source| worker(&of, "digest", source))?;
+                crew.close(patience).map_err(|source| worker(&of, "close", source))?;
+                let seen = (digest.rows, exact.then_some(digest.digest));
+                if *first.get_or_insert_with(|| seen.clone()) != seen {
+                    return Err(self.differ(arm, 0, format!("data `{data}`, after session {}", stage.id)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The masters were proved; this looks at what was measured.
+    pub(super) fn prove_twins(&mut self, stage: &mut Stage<B::Crew>) -> Result<(), RunError> {
+        let patience = self.patience();
+        for (data, dataset) in self.config.data.clone() {
+            let loaded = Loaded {
+                digest: String::new(),
+                rows: 0,
+                marker: marker(&dataset).to_owned(),
+            };
+            for arm in 0..self.arms.len() {
+                let of = self.arms[arm].clone();
+                let Some(control) = of.control.filter(|_| of.cipher != PLAIN) else {
+                    continue;
+                };
+                let Some((_, crew)) = stage.crews.iter_mut().find(|((index, _), _)| *index == arm) else {
+                    continue;
+                };
+                let path = self.twins.twin(stage.id, &of.name, &data);
+                let plain = self.twins.twin(stage.id, &self.arms[control].name, &data);
+                let opening = self.opening(&of, &of.cipher, &path, self.config.layout.cache_kib);
+                let opened = crew
+                    .open(&opening, patience)
+                    .map_err(|source| worker(&of, "open", source))?;
+                crew.close(patience).map_err(|source| worker(&of, "close", source))?;
+                match self.around.bench.prove(&of, &path, &plain, &loaded, &opened) {
+                    // Rows that were written may have lost the marker in both.
+                    Err(ProofError::Void { .. }) if stage.written.contains(&data) => {}
+                    Err(source) => return Err(RunError::Proof { arm: of.name, source }),
+                    Ok(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}
