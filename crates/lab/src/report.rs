@@ -16,4 +16,4 @@ pub mod terminal;
 
 pub(crate) use number::minutes;
 pub use number::{estimate, percent};
-pub(crate) use sentence::metric;
+pub(crate) use sentence::{ending, metric};

@@ -112,8 +112,8 @@ fn cell_table(summary: &Summary, cell: &CellSummary) -> String {
     let head = [
         "",
         "arm",
-        "encrypted",
-        "in clear",
+        "it took",
+        "its control",
         "ratio",
         "95 %",
         "second copy",

@@ -1,6 +1,6 @@
 //! What a study found, in sentences. All reports say the same ones.
 
-use crate::standing::Flaw;
+use crate::standing::{Flaw, SESSIONS_MIN};
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Overall, StudyState, Summary, Verdict};
 
 use super::number;
@@ -137,6 +137,9 @@ pub fn range(summary: &Summary, arm: &str, which: Metric) -> Option<String> {
 
 /// CPU that an arm costs for each page, over the gating cells where its interval is off zero: the range of estimates.
 pub fn per_page(summary: &Summary, arm: &str) -> Option<(f64, f64)> {
+    if summary.study.sessions < SESSIONS_MIN {
+        return None;
+    }
     let gating = summary.cells.iter().filter(|cell| cell.gating);
     let effects = gating.filter_map(|cell| effect(summary, &cell.name, arm, Metric::Cpu));
     let sure = effects

@@ -175,7 +175,7 @@ impl fmt::Display for RunError {
                 )
             }
             RunError::ConfigDiffers => out.write_str("the configuration is not the one that the study began with"),
-            RunError::Over(state) => write!(out, "the study is over: {state:?}"),
+            RunError::Over(state) => write!(out, "the study is over: {}", crate::report::ending(*state)),
             RunError::Io { verb, path, source } => write!(out, "can't {verb} {}: {source}", path.display()),
         }
     }

@@ -1,6 +1,7 @@
 //! `selenite lab run`, `aa` and `resume`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use selenite_lab::config::Config;
 use selenite_lab::run::{Around, NewStudy, Outcome, Outlook, World, outlook};
@@ -11,7 +12,7 @@ use super::{engines, progress, study};
 use crate::arguments::lab::{LabResume, LabRun};
 use crate::complaint::Complaint;
 use crate::interrupt;
-use crate::lines::{Lines, bytes, count, elapsed};
+use crate::lines::{Lines, bytes, count};
 use crate::output::print;
 
 /// Which arms.
@@ -115,7 +116,7 @@ fn lines(config: &Config, outlook: &Outlook) -> Lines {
     );
     lines.add(
         "time",
-        format!("about {}, {}", elapsed(outlook.duration), outlook.duration_from),
+        format!("about {}, {}", rough(outlook.duration), outlook.duration_from),
     );
     if outlook.over_budget {
         lines.add("", "more than its budget: it will have fewer sessions");
@@ -131,4 +132,12 @@ fn lines(config: &Config, outlook: &Outlook) -> Lines {
     lines.add("noise", outlook.noise.from.clone());
     lines.add_all("notes", outlook.notes.iter().cloned());
     lines
+}
+
+/// Seconds, or minutes from two on.
+fn rough(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..120 => format!("{} s", seconds.max(1)),
+        seconds => format!("{} min", seconds.div_ceil(60)),
+    }
 }
