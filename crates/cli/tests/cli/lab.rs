@@ -67,6 +67,8 @@ impl Lab {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(found.is_some(), "it ended before it was killed");
+        // A worker that was just being started has the lock for as long as it takes to become another program.
+        assert!((0..1000).any(|_| self.status()["running"] == false), "it still runs");
     }
 }
 
@@ -137,6 +139,31 @@ fn a_study_that_was_killed_goes_on_and_reports() {
     lab.done(&["compare", "small.lab.db", "r.json"]);
     assert!(lab.refused(&["resume", "small.lab.db"], 2).contains("report"));
     assert!(lab.refused(&["run", "small.toml"], 2).contains("exists already"));
+}
+
+#[test]
+fn a_master_that_was_changed_meanwhile_is_loaded_again() {
+    let lab = Lab::new();
+    lab.run_and_kill();
+    let changed = walk(&lab.path("small.lab.db.twins/masters/plain2"));
+    let connection = rusqlite::Connection::open(&changed).unwrap();
+    connection
+        .execute("UPDATE SomeData SET Id = Id + 1 WHERE rowid = 1", [])
+        .unwrap();
+    connection.close().unwrap();
+    lab.done(&["resume", "small.lab.db", "--progress", "none"]);
+    let status = lab.done(&["status", "small.lab.db"]);
+    assert!(status.contains("`plain2` was changed"), "{status}");
+}
+
+/// The one database in a folder.
+fn walk(folder: &Path) -> PathBuf {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let found = entries.map(|entry| entry.unwrap().path());
+    found
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|extension| extension == "db"))
+        .unwrap()
 }
 
 #[test]

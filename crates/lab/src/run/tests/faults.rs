@@ -50,6 +50,27 @@ fn what_was_half_written_is_copied_anew() {
     }
 }
 
+/// What is void for the sake of another is no further accident, however many arms there are.
+#[test]
+fn one_accident_among_many_arms_does_not_end_a_study() {
+    let more: String = (0..6)
+        .map(|n| format!("[arms.a{n}]\nengine = \"selenite\"\ncipher = \"AES_256\"\n"))
+        .collect();
+    let text = TEXT.replace(
+        "[[cells]]\nname = \"insert\"",
+        &format!("{more}[[cells]]\nname = \"insert\""),
+    );
+    for at in 0..9 * 6 {
+        for fault in [Fault::Die, Fault::Alter] {
+            let (place, sim) = (Place::new(), Sim::with(&[(at, fault)]));
+            assert_eq!(place.run(&sim, &text).unwrap(), complete(), "{fault:?} at {at}");
+            let causes = place.void();
+            let spoilt: Vec<_> = causes.iter().filter(|why| why.contains("no longer alike")).collect();
+            assert!(spoilt.iter().all(|why| why.contains(": ")), "{spoilt:?}");
+        }
+    }
+}
+
 #[test]
 fn a_machine_that_slept_voids_a_block() {
     let (place, sim) = (Place::new(), Sim::with(&[(3, Fault::Slept)]));
