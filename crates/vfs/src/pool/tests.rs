@@ -39,7 +39,7 @@ fn has(file: &PooledFile, number: u32, generation: u64, version: u8) -> bool {
 }
 
 /// With room for all that a test puts in.
-fn roomy() -> Pool {
+fn roomy() -> Arc<Pool> {
     let pool = Pool::new();
     pool.set_limit(64 << 20);
     pool
