@@ -66,17 +66,17 @@ fn text(study: &str) -> Result<String, Complaint> {
     if !is_path {
         return Ok(preset(study)?.text.to_owned());
     }
-    std::fs::read_to_string(path).map_err(|source| match source.kind() {
-        ErrorKind::InvalidData | ErrorKind::IsADirectory => usage(
-            format!("{} is no configuration: {source}", path.display()),
-            "selenite lab init writes one",
-        ),
-        _ => EngineError::Io {
+    std::fs::read_to_string(path).map_err(|source| {
+        if matches!(source.kind(), ErrorKind::InvalidData | ErrorKind::IsADirectory) {
+            let what = format!("{} is no configuration: {source}", path.display());
+            return usage(what, "selenite lab init writes one");
+        }
+        EngineError::Io {
             verb: "read",
             path: path.to_owned(),
             source,
         }
-        .into(),
+        .into()
     })
 }
 
