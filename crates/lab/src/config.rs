@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use selenite_stats::SESSIONS_MIN;
 use selenite_worker::protocol::Dataset;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
@@ -134,10 +135,10 @@ impl Config {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.study.sessions < VERDICT_SESSIONS {
+        if self.study.sessions < SESSIONS_MIN {
             let sessions = self.study.sessions;
             notes.push(format!(
-                "{sessions} sessions are too few for a verdict: that takes {VERDICT_SESSIONS}"
+                "{sessions} sessions are too few for a verdict: that takes {SESSIONS_MIN}"
             ));
         }
         if self.arms.is_empty() {
@@ -149,37 +150,6 @@ impl Config {
         notes
     }
 }
-
-/// `text` with another value for a key of `[study]`, in TOML: `set_study(text, "sessions", "5")`. The rest, comments
-/// included, stays as it is.
-///
-/// Errors: the result makes no sense, or there is no `[study]` in a line of its own.
-pub fn set_study(text: &str, key: &str, value: &str) -> Result<String, ConfigError> {
-    let mut out = Vec::new();
-    let mut inside = false;
-    let mut done = false;
-    for line in text.lines() {
-        let bare = line.split('#').next().unwrap_or_default().trim();
-        if bare.starts_with('[') {
-            inside = bare == "[study]";
-            out.push(line.to_owned());
-            if inside && !done {
-                out.push(format!("{key} = {value}"));
-                done = true;
-            }
-        } else if !(inside && bare.split_once('=').is_some_and(|(name, _)| name.trim() == key)) {
-            out.push(line.to_owned());
-        }
-    }
-    if !done {
-        return Err(ConfigError::new("there is no line `[study]`"));
-    }
-    let text = out.join("\n") + "\n";
-    Config::parse(&text).map(|_| text)
-}
-
-/// No verdict is given with fewer sessions.
-pub const VERDICT_SESSIONS: u32 = 5;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use selenite_stats::{Estimate, Options, SESSIONS_MIN, estimate, holm, sessions_to_clear};
 
+use crate::pattern::matches;
 use crate::standing::{Flaw, flaws};
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
@@ -257,34 +258,6 @@ fn together(findings: &[Finding]) -> Outcome {
     } else {
         Outcome::Within
     }
-}
-
-/// Whether a name is as a pattern says: `*` is any letters, `?` is one.
-fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    let (mut p, mut n) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, n));
-                p += 1;
-            }
-            Some(letter) if *letter == '?' || Some(letter) == name.get(n) => {
-                p += 1;
-                n += 1;
-            }
-            Some(_) | None => {
-                let Some((at, from)) = star else { return false };
-                star = Some((at, from + 1));
-                p = at + 1;
-                n = from + 1;
-            }
-        }
-    }
-    pattern
-        .get(p..)
-        .is_some_and(|rest| rest.iter().all(|letter| *letter == '*'))
 }
 
 #[cfg(test)]

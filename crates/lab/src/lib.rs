@@ -21,6 +21,7 @@ pub mod export;
 pub mod gate;
 pub mod host;
 pub mod native;
+pub mod pattern;
 pub mod preset;
 pub mod proof;
 pub mod report;

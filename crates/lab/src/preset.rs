@@ -58,7 +58,7 @@ pub fn preset(name: &str) -> Result<Preset, ConfigError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, set_study};
+    use crate::config::Config;
 
     #[test]
     fn every_preset_parses_under_its_own_name() {
@@ -82,16 +82,5 @@ mod tests {
     fn an_unknown_preset_is_told_the_nearest() {
         let error = preset("humer").unwrap_err().to_string();
         assert!(error.contains("did you mean `hummer`?"), "{error}");
-    }
-
-    #[test]
-    fn a_key_of_the_study_can_be_set() {
-        for preset in PRESETS {
-            let text = set_study(preset.text, "sessions", "7").unwrap();
-            assert_eq!(Config::parse(&text).unwrap().study.sessions, 7);
-            assert_eq!(set_study(&text, "sessions", "7").unwrap(), text);
-        }
-        let error = set_study(PRESETS[0].text, "sesions", "7").unwrap_err();
-        assert!(error.to_string().contains("did you mean `sessions`?"), "{error}");
     }
 }

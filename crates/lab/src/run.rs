@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use selenite_stats::SESSIONS_MIN;
 use selenite_worker::protocol::{Opening, PLAIN};
 
 pub use bench::{Bench, Hands};
@@ -31,7 +32,7 @@ use twins::Twins;
 pub use world::World;
 
 use crate::arm::{self, Arm};
-use crate::config::{CacheState, Cell, Config, VERDICT_SESSIONS};
+use crate::config::{CacheState, Cell, Config};
 use crate::store::{PlanRow, SessionRow, Store, StudyRow};
 use crate::summary::StudyState;
 
@@ -236,7 +237,7 @@ impl<'a, B: Bench> Runner<'a, B> {
             target,
             needed: found.sessions,
         });
-        Ok(found.precise && sessions >= VERDICT_SESSIONS)
+        Ok(found.precise && sessions >= SESSIONS_MIN)
     }
 
     /// Ends a session that was cut short, and plans anew what it left undone.

@@ -4,8 +4,7 @@ use std::fmt;
 
 use crate::summary::{ArmRole, StudyState, Summary};
 
-/// Five sessions: with fewer, an interval across sessions is too wide to trust.
-pub const SESSIONS_MIN: u32 = 5;
+pub use selenite_stats::SESSIONS_MIN;
 
 /// Why no verdict may rest on a study.
 #[derive(Clone, Debug, PartialEq, Eq)]

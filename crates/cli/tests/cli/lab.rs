@@ -166,6 +166,32 @@ fn walk(folder: &Path) -> PathBuf {
         .unwrap()
 }
 
+/// Source 003 reads its parameters in every loop, so that they can be changed, and the test stopped, while it runs.
+#[test]
+fn a_mix_is_changed_and_a_study_stopped_while_it_runs() {
+    let lab = Lab::new();
+    std::fs::write(lab.path("small.toml"), HUMMER).unwrap();
+    let mut child = lab
+        .command(&["run", "small.toml", "--progress", "json"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap())
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap_or_default());
+    assert!(lines.any(|line| !line["block"].is_null()), "no block began");
+    lab.done(&["control", "small.lab.db", "--mix", "0/0/10"]);
+    let void = lines
+        .find(|line| !line["void"].is_null())
+        .expect("the block does not count");
+    assert!(void["void"]["why"].as_str().unwrap().contains("altered"), "{void}");
+    lab.done(&["control", "small.lab.db", "--stop"]);
+    lines.for_each(drop);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(lab.status()["state"], "stopped");
+    lab.refused(&["control", "small.lab.db", "--stop"], 2);
+}
+
 #[test]
 fn a_plain_arm_alone_shows_the_floor() {
     let lab = Lab::new();
@@ -266,6 +292,31 @@ fn bad_input_gets_an_error_and_no_number() {
     lab.refused(&["status", "nothing.lab.db"], 2);
     lab.refused(&["control", "nothing.lab.db", "--mix", "5/5/5"], 2);
 }
+
+/// Blocks of three seconds at least, in which a process mostly waits.
+const HUMMER: &str = r#"
+[study]
+name = "small"
+seed = 7
+sessions = 5
+pairs = 2
+
+[data]
+kind = "cards"
+rows = 200
+
+[arms.AES_256]
+engine = "selenite"
+cipher = "AES_256"
+
+[[cells]]
+name = "hummer"
+processes = 2
+work = { kind = "hummer", loops = 31, pause_every = 10, pause = "1s" }
+mixes = ["4/3/3"]
+cache = "os"
+gating = true
+"#;
 
 /// Two cells and a megabyte: a study takes seconds.
 const SMALL: &str = r#"

@@ -224,7 +224,10 @@ impl<B: Bench> Runner<'_, B> {
         let layout = &self.config.layout;
         let wanted = [
             ("page_size", layout.page_size.to_string()),
+            // Below zero: KiB, not pages.
+            ("cache_size", format!("-{}", layout.cache_kib)),
             ("journal_mode", layout.journal_mode.clone()),
+            ("synchronous", layout.synchronous.clone()),
         ];
         for (key, wanted) in wanted {
             match opened.layout.get(key) {

@@ -2,6 +2,7 @@
 
 use super::forest::{Group, Mark, Panel, Row, badge, forest};
 use super::table::{folded, table};
+use crate::analysis::as_f64;
 use crate::report::scale::Scale;
 use crate::report::svg::{Shape, typeset};
 use crate::report::{number, sentence};
@@ -334,10 +335,4 @@ pub fn short_percent(ratio: f64) -> String {
     } else {
         text.to_owned()
     }
-}
-
-/// A count as a float; exact up to 2^53.
-#[expect(clippy::cast_precision_loss, reason = "sizes and nanoseconds stay far below 2^53")]
-pub fn as_f64(count: u64) -> f64 {
-    count as f64
 }

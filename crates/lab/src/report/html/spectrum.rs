@@ -1,8 +1,9 @@
 //! Latencies out to the tail, an arm against its control.
 
 use super::course::legend;
-use super::front::{as_f64, curve, percentile};
+use super::front::{curve, percentile};
 use super::table::{folded, table};
+use crate::analysis::as_f64;
 use crate::report::scale::Scale;
 use crate::report::svg::{Shape, Size, chart, line, path, text, typeset};
 use crate::report::{number, sentence};
