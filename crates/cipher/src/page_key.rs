@@ -9,14 +9,20 @@ mod aegis;
 mod copy;
 mod none;
 mod triple_des;
+#[cfg(target_arch = "x86_64")]
+mod vaes_gcm;
 
-use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, CHACHA20_POLY1305};
+use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, Algorithm, CHACHA20_POLY1305};
 
 use self::aead::Aead;
 use self::aegis::{Aegis128X4, Aegis256X4};
 use self::copy::copy;
 use self::triple_des::TripleDes;
-use crate::{DataKey, DatabaseId, Epoch, PageNo, PageNonce, SessionId, Suite, TRAILER_SIZE, Trailer, Unauthentic};
+#[cfg(target_arch = "x86_64")]
+use self::vaes_gcm::VaesGcm;
+use crate::{
+    DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE, Trailer, Unauthentic,
+};
 
 /// The key under which a session seals its pages.
 pub struct PageKey {
@@ -79,6 +85,8 @@ impl PageKey {
                 none::tag(&aad, &fields, plain)
             }
             Body::Aead(_, key) => key.seal(&aad, nonce, plain, out),
+            #[cfg(target_arch = "x86_64")]
+            Body::VaesGcm(_, key) => key.seal(&aad, nonce, plain, out),
             Body::Aegis128X4(key) => key.seal(&aad, nonce, plain, out),
             Body::Aegis256X4(key) => key.seal(&aad, nonce, plain, out),
             Body::TripleDes(key) => key.seal(&aad, &fields, plain, out),
@@ -117,6 +125,8 @@ impl PageKey {
         match &self.body {
             Body::None => none::open(&aad, trailer, sealed, out),
             Body::Aead(_, key) => key.open(&aad, trailer, sealed, out),
+            #[cfg(target_arch = "x86_64")]
+            Body::VaesGcm(_, key) => key.open(&aad, trailer, sealed, out),
             Body::Aegis128X4(key) => key.open(&aad, trailer, sealed, out),
             Body::Aegis256X4(key) => key.open(&aad, trailer, sealed, out),
             Body::TripleDes(key) => key.open(&aad, trailer, sealed, out),
@@ -139,6 +149,8 @@ impl PageKey {
 enum Body {
     None,
     Aead(Suite, Aead),
+    #[cfg(target_arch = "x86_64")]
+    VaesGcm(Suite, VaesGcm),
     Aegis128X4(Aegis128X4),
     Aegis256X4(Aegis256X4),
     TripleDes(Box<TripleDes>),
@@ -149,9 +161,9 @@ impl Body {
         let suite = data_key.suite();
         match suite {
             Suite::None => Body::None,
-            Suite::Aes128 => Body::Aead(suite, Aead::new(&AES_128_GCM, &data_key.expand::<16>(session))),
+            Suite::Aes128 => Body::gcm(suite, &AES_128_GCM, &data_key.expand::<16>(session)),
             Suite::Aes192 => Body::Aead(suite, Aead::new(&AES_192_GCM, &data_key.expand::<24>(session))),
-            Suite::Aes256 => Body::Aead(suite, Aead::new(&AES_256_GCM, &data_key.expand::<32>(session))),
+            Suite::Aes256 => Body::gcm(suite, &AES_256_GCM, &data_key.expand::<32>(session)),
             Suite::ChaCha20 => Body::Aead(suite, Aead::new(&CHACHA20_POLY1305, &data_key.expand::<32>(session))),
             Suite::Aegis128X4 => Body::Aegis128X4(Aegis128X4::new(data_key.expand(session))),
             Suite::Aegis256X4 => Body::Aegis256X4(Aegis256X4::new(data_key.expand(session))),
@@ -159,10 +171,21 @@ impl Body {
         }
     }
 
+    /// AES-GCM, by the library that is faster on this machine.
+    fn gcm<const N: usize>(suite: Suite, algorithm: &'static Algorithm, key: &Secret<N>) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if VaesGcm::is_faster() {
+            return Body::VaesGcm(suite, VaesGcm::new(key));
+        }
+        Body::Aead(suite, Aead::new(algorithm, key))
+    }
+
     fn suite(&self) -> Suite {
         match self {
             Body::None => Suite::None,
             Body::Aead(suite, _) => *suite,
+            #[cfg(target_arch = "x86_64")]
+            Body::VaesGcm(suite, _) => *suite,
             Body::Aegis128X4(_) => Suite::Aegis128X4,
             Body::Aegis256X4(_) => Suite::Aegis256X4,
             Body::TripleDes(_) => Suite::TripleDes3Key,
