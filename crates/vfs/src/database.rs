@@ -3,6 +3,7 @@
 //! D1. What the file is, is decided again whenever SHARED is taken, and before anything is created: another
 //!     connection may have made it a database since (FORMAT 2.6).
 //! D2. Whoever takes SQLite's write lock looks at the generation before a page is sealed (FORMAT 3.8).
+//!     In WAL mode the last writer's mark saves looking (`generation_mark.rs`).
 //! D3. The file below is opened, read and closed through the VFS below only: closing any other descriptor of it
 //!     would drop SQLite's locks (fcntl(2)).
 
@@ -16,7 +17,8 @@ use selenite_format::State;
 use selenite_keyring::{Config, Identity, Keyring, Unlocked};
 
 use crate::error::VfsError;
-use crate::ffi::{Code, LockLevel, LowerFile};
+use crate::ffi::{Code, LockLevel, LowerFile, ShmRegion};
+use crate::generation_mark::GenerationMark;
 use crate::host::{Host, Identify, Presence};
 use crate::passage::Passage;
 use crate::settings::Settings;
@@ -91,6 +93,11 @@ impl Inner {
     pub fn content(&self) -> &Content {
         &self.content
     }
+
+    /// Notes the first region of the WAL index, or that it is no longer mapped.
+    pub fn set_index(&mut self, region: Option<ShmRegion>) {
+        self.mark = region.map(GenerationMark::new);
+    }
 }
 
 /// What is used under the lock; see [`Database::lock`].
@@ -101,6 +108,8 @@ pub struct Inner {
     pub level: LockLevel,
     /// How many pages it has, where that is known to be so: no other connection can change it meanwhile.
     pub page_count: Option<u32>,
+    /// The mark in the WAL index, while that is mapped.
+    mark: Option<GenerationMark>,
     content: Content,
     place: Place,
     heads: Option<Heads>,
@@ -135,6 +144,7 @@ impl Database {
                 lower,
                 level: LockLevel::NONE,
                 page_count: None,
+                mark: None,
                 content: Content::Empty,
                 place: Place::A,
                 heads: None,
@@ -215,6 +225,25 @@ impl Database {
         Ok(true)
     }
 
+    /// As [`Database::refresh`], for who has just taken the write lock of the WAL.
+    ///
+    /// # Errors
+    /// Whatever refuses the file now.
+    pub fn refresh_as_writer(&self, inner: &mut Inner) -> Result<bool, VfsError> {
+        let is_marked = |inner: &Inner| match (&inner.content, inner.mark) {
+            (Content::Sealed(view), Some(mark)) => mark.is_of(&view.unlocked.superblock),
+            (Content::Sealed(_) | Content::Plain | Content::Empty, _) => false,
+        };
+        if is_marked(inner) {
+            return Ok(false);
+        }
+        let changed = self.refresh(inner)?;
+        if let (Content::Sealed(view), Some(mark)) = (&inner.content, inner.mark) {
+            mark.set(&view.unlocked.superblock);
+        }
+        Ok(changed)
+    }
+
     /// Makes an empty file a database, with superblocks that are synced before its first page (FORMAT 2.6). The caller
     /// holds SQLite's write lock.
     ///
@@ -262,6 +291,9 @@ impl Database {
             return Err(VfsError::NotEncrypted("it has no keys to change"));
         };
         let (new, takes_rights_away) = change(&view.unlocked)?;
+        if let Some(mark) = inner.mark {
+            mark.clear();
+        }
         let (new, place) = store(&mut inner.lower, inner.place, new, takes_rights_away)?;
         self.adopt(inner, new, place)
     }

@@ -183,9 +183,11 @@ impl File for MainFile {
         if region == 0 {
             self.set_shm(true);
         }
-        let mapped = self.database.lock().lower.shm_map(region, size, extend)?;
+        let mut inner = self.database.lock();
+        let mapped = inner.lower.shm_map(region, size, extend)?;
         if region == 0 {
             self.region = mapped;
+            inner.set_index(mapped);
         }
         Ok(mapped)
     }

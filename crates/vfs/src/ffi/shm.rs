@@ -14,7 +14,7 @@ pub struct ShmRegion {
     pub(super) is_read_only: bool,
 }
 
-// SAFETY: the region is shared memory, only read here, and only through atomics.
+// SAFETY: the region is shared memory, used here only through atomics.
 unsafe impl Send for ShmRegion {}
 
 impl ShmRegion {
@@ -41,6 +41,18 @@ impl ShmRegion {
         // SAFETY: the region stays mapped until xShmUnmap, by which every holder of it has dropped it.
         let word = unsafe { word.as_ref() };
         Some(word.load(Ordering::Acquire))
+    }
+
+    /// Writes a word, where the region may be written to.
+    pub fn set_word(&self, index: usize, value: u32) {
+        if index >= self.word_count || self.is_read_only {
+            return;
+        }
+        // SAFETY: as in `word`.
+        let word = unsafe { self.start.cast::<AtomicU32>().add(index) };
+        // SAFETY: as in `word`; other processes, too, use this word by atomics only.
+        let word = unsafe { word.as_ref() };
+        word.store(value, Ordering::SeqCst);
     }
 }
 

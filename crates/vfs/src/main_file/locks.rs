@@ -47,6 +47,7 @@ impl MainFile {
         if self.read_lock.has_shm() != has_shm {
             self.drop_ahead();
             self.region = None;
+            self.database.lock().set_index(None);
             self.seat.leave_log();
             self.read_lock.set_shm(has_shm);
         }
@@ -111,7 +112,12 @@ impl MainFile {
         }
         if lock.exclusive && takes_write {
             inner.page_count = None;
-            if let Err(error) = self.database.refresh(&mut inner) {
+            let refreshed = if is_write {
+                self.database.refresh_as_writer(&mut inner)
+            } else {
+                self.database.refresh(&mut inner)
+            };
+            if let Err(error) = refreshed {
                 self.database.note_shm_lock(is_write.then_some(false));
                 let _ = inner.lower.shm_lock(ShmLock { lock: false, ..lock });
                 return Err(error);

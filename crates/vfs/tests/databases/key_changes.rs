@@ -89,6 +89,42 @@ fn a_renewed_master_key_reaches_who_has_the_database_open() {
     }
 }
 
+fn generation(connection: &Connection) -> i64 {
+    let sql = "SELECT value FROM selenite_status WHERE name = 'generation'";
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// FORMAT 3.8. The mark in the WAL index is what a writer looks at: it is there, and a change of keys takes it away.
+#[test]
+fn a_writer_of_a_log_sees_every_change_of_keys_before_it_seals() {
+    let bench = Bench::new();
+    bench.write_key("second.key", 9);
+    let path = bench.filled("a.db", "");
+    let one = bench.open("a.db", "").unwrap();
+    one.pragma_update(None, "journal_mode", "wal").unwrap();
+    let other = bench.open("a.db", "").unwrap();
+    let mark = || {
+        let index = fs::read(path.with_file_name("a.db-shm")).unwrap();
+        u32::from_ne_bytes(index[132..136].try_into().unwrap())
+    };
+    let write = |connection: &Connection| connection.execute_batch("BEGIN IMMEDIATE; COMMIT").unwrap();
+    for change in 0..6 {
+        write(&other);
+        assert_eq!(i64::from(mark()), generation(&other), "no mark is left");
+        let before = generation(&other);
+        if change % 2 == 0 {
+            add(&bench, &one, "second.key");
+        } else {
+            renew(&one, &bench, "raw.key");
+        }
+        assert_eq!(mark(), 0, "the mark outlives the keys");
+        assert_eq!(generation(&other), before);
+        write(&other);
+        assert_eq!(generation(&other), generation(&one));
+        assert!(generation(&other) > before);
+    }
+}
+
 /// DESIGN: a change that takes rights away is in both places before it is reported, so one flipped byte brings
 /// nothing back.
 #[test]
