@@ -85,6 +85,10 @@ impl MainFile {
         } else {
             number.0
         };
+        if count + 1 >= last {
+            // A file that grows page by page.
+            return Ok(());
+        }
         let zeros = vec![0; geometry.page_size().bytes()];
         self.image.resize(zeros.len());
         for missing in (count + 1)..last {
