@@ -109,6 +109,51 @@ impl PageKey {
             .inspect_err(|Unauthentic| out.fill(0))
     }
 
+    /// Opens what [`PageKey::seal`] sealed where it lies. `body` is zero if that fails. The suites that can't do without a
+    /// copy of it make one in `scratch`, which is as long.
+    ///
+    /// # Errors
+    /// As [`PageKey::open`].
+    pub fn open_in_place(
+        &self,
+        page_no: PageNo,
+        body: &mut [u8],
+        trailer: &[u8; TRAILER_SIZE],
+        scratch: &mut [u8],
+    ) -> Result<(), Unauthentic> {
+        self.open_here_or_leave_partial(page_no, body, &Trailer::parse(trailer), scratch)
+            .inspect_err(|Unauthentic| body.fill(0))
+    }
+
+    fn open_here_or_leave_partial(
+        &self,
+        page_no: PageNo,
+        body: &mut [u8],
+        trailer: &Trailer,
+        scratch: &mut [u8],
+    ) -> Result<(), Unauthentic> {
+        if !self.is_of(trailer) {
+            return Err(Unauthentic);
+        }
+        let aad = self.associated_data(page_no);
+        match &self.body {
+            Body::None => none::check(&aad, trailer, body),
+            #[cfg(target_arch = "x86_64")]
+            Body::VaesGcm(_, key) => key.open_in_place(&aad, trailer, body),
+            Body::Aegis128X4(key) => key.open_in_place(&aad, trailer, body),
+            Body::Aegis256X4(key) => key.open_in_place(&aad, trailer, body),
+            Body::Aead(..) | Body::TripleDes(_) => {
+                copy(body, scratch);
+                self.open_or_leave_partial(page_no, scratch, trailer, body)
+            }
+        }
+    }
+
+    /// Epoch and session are not in every suite's tag: that they are those of this key is what authenticates them.
+    fn is_of(&self, trailer: &Trailer) -> bool {
+        trailer.epoch == self.epoch && trailer.nonce.session == self.session
+    }
+
     fn open_or_leave_partial(
         &self,
         page_no: PageNo,
@@ -116,19 +161,30 @@ impl PageKey {
         trailer: &Trailer,
         out: &mut [u8],
     ) -> Result<(), Unauthentic> {
-        // Epoch and session are not in every suite's tag: that they are those of this key is what
-        // authenticates them.
-        if sealed.len() != out.len() || trailer.epoch != self.epoch || trailer.nonce.session != self.session {
+        if sealed.len() != out.len() || !self.is_of(trailer) {
             return Err(Unauthentic);
         }
         let aad = self.associated_data(page_no);
         match &self.body {
-            Body::None => none::open(&aad, trailer, sealed, out),
+            Body::None => {
+                none::check(&aad, trailer, sealed)?;
+                copy(sealed, out);
+                Ok(())
+            }
             Body::Aead(_, key) => key.open(&aad, trailer, sealed, out),
             #[cfg(target_arch = "x86_64")]
-            Body::VaesGcm(_, key) => key.open(&aad, trailer, sealed, out),
-            Body::Aegis128X4(key) => key.open(&aad, trailer, sealed, out),
-            Body::Aegis256X4(key) => key.open(&aad, trailer, sealed, out),
+            Body::VaesGcm(_, key) => {
+                copy(sealed, out);
+                key.open_in_place(&aad, trailer, out)
+            }
+            Body::Aegis128X4(key) => {
+                copy(sealed, out);
+                key.open_in_place(&aad, trailer, out)
+            }
+            Body::Aegis256X4(key) => {
+                copy(sealed, out);
+                key.open_in_place(&aad, trailer, out)
+            }
             Body::TripleDes(key) => key.open(&aad, trailer, sealed, out),
         }
     }

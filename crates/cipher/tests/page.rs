@@ -37,6 +37,10 @@ fn open(
 ) -> (Result<(), Unauthentic>, Vec<u8>) {
     let mut out = vec![0xee; sealed.len()];
     let outcome = key.open(page_no, sealed, trailer, &mut out);
+    let mut here = sealed.to_vec();
+    let mut scratch = vec![0xee; sealed.len()];
+    assert_eq!(key.open_in_place(page_no, &mut here, trailer, &mut scratch), outcome);
+    assert_eq!(here, out, "in place it is another page");
     (outcome, out)
 }
 

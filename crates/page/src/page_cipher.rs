@@ -70,6 +70,37 @@ impl PageCipher {
             .inspect_err(|_| out.fill(0))
     }
 
+    /// Opens a sealed page where it lies: it is then a page as SQLite has it, its last 48 bytes zero, or all zero if this
+    /// fails. `scratch` has the size of a page, too; what it holds afterwards is of no use to anybody.
+    ///
+    /// # Errors
+    /// As [`PageCipher::open`].
+    pub fn open_in_place(&mut self, page_no: PageNo, page: &mut [u8], scratch: &mut [u8]) -> Result<(), PageError> {
+        self.open_here_or_leave_partial(page_no, page, scratch)
+            .inspect_err(|_| page.fill(0))
+    }
+
+    fn open_here_or_leave_partial(
+        &mut self,
+        page_no: PageNo,
+        page: &mut [u8],
+        scratch: &mut [u8],
+    ) -> Result<(), PageError> {
+        let body_size = self.keys.body_size();
+        let (body, trailer) = page
+            .split_last_chunk_mut::<TRAILER_SIZE>()
+            .ok_or(PageError::SettingsMismatch)?;
+        if body.len() != body_size || scratch.len() < body_size {
+            return Err(PageError::SettingsMismatch);
+        }
+        let fields = Trailer::parse(trailer);
+        let data_key = self.keys.key_to_open(page_no, fields.epoch)?;
+        let page_key = self.cache.key(data_key, fields.nonce.session);
+        page_key.open_in_place(page_no, body, trailer, &mut scratch[..body_size])?;
+        trailer.fill(0);
+        Ok(())
+    }
+
     /// The trailer of a sealed page; `None` if `image` is shorter than one.
     pub fn trailer_of(image: &[u8]) -> Option<&[u8; TRAILER_SIZE]> {
         image.last_chunk()

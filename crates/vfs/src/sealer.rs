@@ -91,6 +91,30 @@ impl Sealer {
             })
     }
 
+    /// Opens a sealed image where it lies, by way of `scratch` where its suite wants that. It is zero on error.
+    ///
+    /// # Errors
+    /// As [`Sealer::open`].
+    pub fn open_in_place(
+        &mut self,
+        database: &Database,
+        page_no: PageNo,
+        page: &mut [u8],
+        scratch: &mut [u8],
+    ) -> Result<(), VfsError> {
+        let role = self.role;
+        let Some(held) = self.held(database) else {
+            page.fill(0);
+            return Err(VfsError::SettingsMismatch("a page read before the database"));
+        };
+        held.tally
+            .open(page.len(), || held.cipher.open_in_place(page_no, page, scratch))
+            .map_err(|error| {
+                held.tally.refuse();
+                VfsError::of_page(error, role, page_no.0)
+            })
+    }
+
     /// Opens an image that was read ahead, and says whether it was one: it may be from the middle of another's write,
     /// so that it does not open says nothing of the page.
     pub fn open_ahead(&mut self, database: &Database, page_no: PageNo, image: &[u8], out: &mut [u8]) -> bool {

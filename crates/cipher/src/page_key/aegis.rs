@@ -21,10 +21,9 @@ impl Aegis128X4 {
         self.cipher(nonce).encrypt_in_place(out, aad)
     }
 
-    pub(super) fn open(&self, aad: &[u8], trailer: &Trailer, sealed: &[u8], out: &mut [u8]) -> Result<(), Unauthentic> {
-        copy(sealed, out);
+    pub(super) fn open_in_place(&self, aad: &[u8], trailer: &Trailer, body: &mut [u8]) -> Result<(), Unauthentic> {
         self.cipher(&trailer.nonce)
-            .decrypt_in_place(out, &trailer.tag, aad)
+            .decrypt_in_place(body, &trailer.tag, aad)
             .map_err(|_| Unauthentic)
     }
 
@@ -46,10 +45,9 @@ impl Aegis256X4 {
         self.cipher(nonce).encrypt_in_place(out, aad)
     }
 
-    pub(super) fn open(&self, aad: &[u8], trailer: &Trailer, sealed: &[u8], out: &mut [u8]) -> Result<(), Unauthentic> {
-        copy(sealed, out);
+    pub(super) fn open_in_place(&self, aad: &[u8], trailer: &Trailer, body: &mut [u8]) -> Result<(), Unauthentic> {
         self.cipher(&trailer.nonce)
-            .decrypt_in_place(out, &trailer.tag, aad)
+            .decrypt_in_place(body, &trailer.tag, aad)
             .map_err(|_| Unauthentic)
     }
 

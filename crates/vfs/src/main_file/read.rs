@@ -129,19 +129,32 @@ impl MainFile {
         self.sealer.count_ahead(used, wasted);
     }
 
+    /// A page of an unknown epoch makes this connection look at the superblock, and read again (FORMAT 3.8).
     fn read_one(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
-        self.image.resize(geometry.page_size().bytes());
+        match self.read_and_open(number, out, geometry) {
+            Err(VfsError::UnknownEpoch { role, page_no, epoch }) => {
+                let changed = self.database.refresh(&mut self.database.lock())?;
+                if !changed {
+                    return Err(VfsError::UnknownEpoch { role, page_no, epoch });
+                }
+                self.read_and_open(number, out, geometry)
+            }
+            read => read,
+        }
+    }
+
+    /// Reads the sealed image into SQLite's buffer, and opens it there. `out` is zero on error.
+    fn read_and_open(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
         let Some(place) = geometry.place(number) else {
             // The lock-byte page holds nothing, and SQLite never asks for it.
             out.fill(0);
             return Ok(());
         };
-        let read = self.database.lock().lower.read(self.image.bytes_mut(), place.0);
+        let read = self.database.lock().lower.read(out, place.0);
         match read {
             Ok(()) => {}
             // Beyond the end. A part of a page is not a page: it is refused below.
-            Err(Code::IOERR_SHORT_READ) if self.image.bytes().iter().all(|&byte| byte == 0) => {
-                out.fill(0);
+            Err(Code::IOERR_SHORT_READ) if out.iter().all(|&byte| byte == 0) => {
                 if self.is_within(number, geometry)? {
                     return Err(VfsError::Unauthentic {
                         role: Role::Main,
@@ -151,31 +164,23 @@ impl MainFile {
                 return Err(Code::IOERR_SHORT_READ.into());
             }
             Err(Code::IOERR_SHORT_READ) => {}
-            Err(code) => return Err(code.into()),
+            Err(code) => {
+                out.fill(0);
+                return Err(code.into());
+            }
         }
-        self.open_page(number, out)?;
+        let trailer = out.last_chunk::<TRAILER_SIZE>().copied();
+        self.image.resize(geometry.page_size().bytes());
+        self.sealer
+            .open_in_place(&self.database, number, out, self.image.bytes_mut())?;
         if number == PageNo(1)
-            && let Some(trailer) = self.image.bytes().last_chunk::<TRAILER_SIZE>()
+            && let Some(trailer) = trailer
         {
             let mut bytes = [0; 16];
             bytes.copy_from_slice(&out[24..40]);
-            self.change_counter = Some((*trailer, bytes));
+            self.change_counter = Some((trailer, bytes));
         }
         Ok(())
-    }
-
-    /// Opens `self.image`. A page of an unknown epoch makes this connection look at the superblock again (FORMAT 3.8).
-    fn open_page(&mut self, number: PageNo, out: &mut [u8]) -> Result<(), VfsError> {
-        match self.sealer.open(&self.database, number, self.image.bytes(), out) {
-            Err(VfsError::UnknownEpoch { role, page_no, epoch }) => {
-                let changed = self.database.refresh(&mut self.database.lock())?;
-                if !changed {
-                    return Err(VfsError::UnknownEpoch { role, page_no, epoch });
-                }
-                self.sealer.open(&self.database, number, self.image.bytes(), out)
-            }
-            opened => opened,
-        }
     }
 
     fn is_within(&self, number: PageNo, geometry: Geometry) -> Result<bool, VfsError> {

@@ -68,14 +68,16 @@ pub fn has_mark(lock: ShmLock) -> bool {
 }
 
 fn marks_of(lock: ShmLock) -> u8 {
-    (0..READ_MARK_COUNT)
-        .filter(|mark| lock.covers(WAL_READ_LOCK + mark))
-        .fold(0, |marks, mark| marks | 1 << mark)
+    let covered = ((1_u32 << lock.count.clamp(0, LOCK_COUNT)) - 1) << lock.first.clamp(0, LOCK_COUNT);
+    let marks = (covered >> WAL_READ_LOCK) & ((1 << READ_MARK_COUNT) - 1);
+    marks.to_le_bytes()[0]
 }
 
 /// WAL_READ_LOCK(0), the first of WAL_NREADER = 5 (sqlite.org/walformat.html, section 2.3).
 const WAL_READ_LOCK: i32 = 3;
 const READ_MARK_COUNT: i32 = 5;
+/// SQLITE_SHM_NLOCK.
+const LOCK_COUNT: i32 = 8;
 
 #[cfg(test)]
 mod tests {
