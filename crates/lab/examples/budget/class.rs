@@ -1,0 +1,426 @@
+//! What a sample counts as, by the function that it was in.
+//!
+//! C1. The executable's own table of symbols decides: a static function of C is of the source file under which it stands,
+//!     a function of Rust of its crate; one of `core` or `alloc` that was made for a crate is that crate's.
+//! C2. In the kernel the system call decides, but for the copying itself. What is sampled in the function of the C library
+//!     that makes a call is the call's: the way in and out of the kernel is taken there.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+
+/// Where time goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Between the system's page cache and the process.
+    KernelCopy,
+    /// Reading, but for the copying.
+    KernelRead,
+    /// Writing, but for the copying.
+    KernelWrite,
+    /// Locks of files.
+    KernelLock,
+    /// Syncs, sizes, names.
+    KernelFile,
+    /// The generator of random numbers.
+    KernelRandom,
+    /// Page faults, mapping.
+    KernelMemory,
+    /// Interrupts, the scheduler, whatever else.
+    KernelOther,
+    /// AES-GCM, AEGIS, SHA-256.
+    Cipher,
+    /// `memcpy` and its like, whoever calls them.
+    Copy,
+    /// Selenite itself.
+    Own,
+    /// SQLite.
+    Sqlite,
+    /// The C library, Rust's, the vDSO.
+    Library,
+    /// Whoever asks SQLite: rusqlite and the budget.
+    Caller,
+    /// No rule knows it.
+    Unknown,
+}
+
+impl Class {
+    /// In the order in which they are shown.
+    pub const ALL: [Self; 15] = [
+        Self::KernelCopy,
+        Self::KernelRead,
+        Self::KernelWrite,
+        Self::KernelLock,
+        Self::KernelFile,
+        Self::KernelRandom,
+        Self::KernelMemory,
+        Self::KernelOther,
+        Self::Cipher,
+        Self::Copy,
+        Self::Own,
+        Self::Sqlite,
+        Self::Library,
+        Self::Caller,
+        Self::Unknown,
+    ];
+
+    /// For people.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::KernelCopy => "kernel: copying the bytes",
+            Self::KernelRead => "kernel: the rest of reading",
+            Self::KernelWrite => "kernel: the rest of writing",
+            Self::KernelLock => "kernel: locks",
+            Self::KernelFile => "kernel: syncs, sizes, names of files",
+            Self::KernelRandom => "kernel: random bytes",
+            Self::KernelMemory => "kernel: memory",
+            Self::KernelOther => "kernel: interrupts, other",
+            Self::Cipher => "cipher (NONE: SHA-256)",
+            Self::Copy => "copies and fills of memory",
+            Self::Own => "Selenite",
+            Self::Sqlite => "SQLite",
+            Self::Library => "C library, Rust's, clock",
+            Self::Caller => "the caller",
+            Self::Unknown => "not classified",
+        }
+    }
+}
+
+/// One function on the stack of a sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The address.
+    pub address: u64,
+    /// As in the table of symbols.
+    pub symbol: String,
+    /// The executable, `[vdso]`, a library's path.
+    pub object: String,
+}
+
+/// The classes of the functions of one executable.
+pub struct Classes {
+    executable: String,
+    /// Of every static function, the source file or unit.
+    units: HashMap<String, String>,
+}
+
+impl Classes {
+    /// Reads the executable's table of symbols, by `readelf`.
+    pub fn of(executable: &Path) -> Result<Self, Box<dyn Error>> {
+        let told = Command::new("readelf").args(["-sW", "--"]).arg(executable).output()?;
+        if !told.status.success() {
+            return Err(format!("readelf: {}", String::from_utf8_lossy(&told.stderr)).into());
+        }
+        let name = executable
+            .to_str()
+            .ok_or("the executable has a name that is not UTF-8")?;
+        Ok(Self::parse(name, &String::from_utf8_lossy(&told.stdout)))
+    }
+
+    fn parse(executable: &str, table: &str) -> Self {
+        let (mut units, mut unit) = (HashMap::new(), "");
+        for line in table.lines() {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            match fields.as_slice() {
+                [_, _, _, "FILE", "LOCAL", _, _, name, ..] => unit = name,
+                [_, _, _, "FUNC", "LOCAL", _, _, name, ..] => {
+                    units.insert((*name).to_owned(), unit.to_owned());
+                }
+                _ => {}
+            }
+        }
+        Self {
+            executable: executable.to_owned(),
+            units,
+        }
+    }
+
+    /// The class of a sample, whose own function is the first frame.
+    pub fn class(&self, frames: &[Frame]) -> Class {
+        let Some(frame) = frames.first() else {
+            return Class::Unknown;
+        };
+        if is_kernel(frame) {
+            return kernel(frames);
+        }
+        if frame.object == self.executable {
+            return self.ours(&frame.symbol);
+        }
+        if frame.object == "[vdso]" {
+            return Class::Library;
+        }
+        if frame.object.contains("libc.so") || frame.object.contains("libc-") {
+            return library(&frame.symbol);
+        }
+        Class::Unknown
+    }
+
+    fn ours(&self, symbol: &str) -> Class {
+        let unit = self.units.get(symbol).map_or("", String::as_str);
+        if unit == "sqlite3.c" || symbol.starts_with("sqlite3") {
+            return Class::Sqlite;
+        }
+        let crate_name = crate_of(symbol).unwrap_or("");
+        let unit_crate = unit.split('.').next().unwrap_or("");
+        if CIPHER_CRATES.contains(&crate_name) || CIPHER_PREFIXES.iter().any(|prefix| symbol.starts_with(prefix)) {
+            return Class::Cipher;
+        }
+        // All C but SQLite is a cipher's.
+        if [".c", ".S", ".s"].iter().any(|ending| unit.ends_with(ending)) && !unit.starts_with("crt") {
+            return Class::Cipher;
+        }
+        let name = if RUST_CRATES.contains(&crate_name) || crate_name.is_empty() {
+            unit_crate
+        } else {
+            crate_name
+        };
+        match name {
+            "std" | "core" | "alloc" | "compiler_builtins" | "libc" => Class::Library,
+            name if OWN_CRATES.contains(&name) => Class::Own,
+            name if CALLER_CRATES.contains(&name) => Class::Caller,
+            name if CIPHER_CRATES.contains(&name) => Class::Cipher,
+            _ if RUST_CRATES.contains(&crate_name) => Class::Library,
+            _ => Class::Unknown,
+        }
+    }
+}
+
+fn is_kernel(frame: &Frame) -> bool {
+    frame.address >> 63 == 1
+}
+
+fn kernel(frames: &[Frame]) -> Class {
+    if KERNEL_COPIES.iter().any(|part| frames[0].symbol.contains(part)) {
+        return Class::KernelCopy;
+    }
+    let (inside, outside) = frames.split_at(frames.iter().take_while(|frame| is_kernel(frame)).count());
+    for frame in inside {
+        if frame.symbol.starts_with("asm_exc_page_fault") {
+            return Class::KernelMemory;
+        }
+        if frame.symbol.starts_with("asm_") {
+            return Class::KernelOther;
+        }
+        if let Some((_, call)) = frame.symbol.split_once("sys_")
+            && let Some(class) = call_class(call)
+        {
+            return class;
+        }
+    }
+    // Before the kernel has looked which call it is, the caller in the C library tells.
+    outside
+        .first()
+        .and_then(|frame| call_class(bare(&frame.symbol)))
+        .unwrap_or(Class::KernelOther)
+}
+
+fn library(symbol: &str) -> Class {
+    let name = bare(symbol);
+    if ["mem", "bcmp", "bzero"].iter().any(|prefix| name.starts_with(prefix)) {
+        return Class::Copy;
+    }
+    call_class(name).unwrap_or(Class::Library)
+}
+
+/// A function's name without what the C library puts before it.
+fn bare(symbol: &str) -> &str {
+    let name = symbol.split('@').next().unwrap_or(symbol);
+    let name = name.strip_prefix("__GI_").unwrap_or(name);
+    let name = name.strip_prefix("__libc_").unwrap_or(name);
+    name.trim_start_matches('_')
+        .strip_prefix("libc_")
+        .unwrap_or(name.trim_start_matches('_'))
+}
+
+/// The class of a system call, as the kernel or the C library names it.
+fn call_class(name: &str) -> Option<Class> {
+    let found = CALLS.iter().find(|(_, calls)| calls.contains(&name));
+    found.map(|(class, _)| *class)
+}
+
+/// The first crate that a function of Rust names: `selenite_vfs` of `_ZN80_$LT$selenite_vfs..main_file..MainFile$u20$as..`.
+fn crate_of(symbol: &str) -> Option<&str> {
+    if let Some(rest) = symbol.strip_prefix("_ZN") {
+        let rest = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let size: usize = symbol[3..symbol.len() - rest.len()].parse().ok()?;
+        let path = rest.get(..size)?;
+        let path = path
+            .strip_prefix('_')
+            .filter(|path| path.starts_with('$'))
+            .unwrap_or(path);
+        let mut path = path;
+        while let Some(rest) = ["$LT$", "$RF$", "$BP$", "mut$u20$", "const$u20$", "dyn$u20$"]
+            .iter()
+            .find_map(|mark| path.strip_prefix(mark))
+        {
+            path = rest;
+        }
+        let end = path.find(['.', '$']).unwrap_or(path.len());
+        return Some(&path[..end]);
+    }
+    // `_RNvNtCs1234_12selenite_vfs4pool4take`: a crate is `C`, a disambiguator, the length of the name, the name.
+    let (_, rest) = symbol.strip_prefix("_R")?.split_once("Cs")?;
+    let (_, rest) = rest.split_once('_')?;
+    let name = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let size: usize = rest[..rest.len() - name.len()].parse().ok()?;
+    name.get(..size)
+}
+
+/// A name as people write it, without a hash.
+pub fn readable(symbol: &str) -> String {
+    let Some(mut rest) = symbol.strip_prefix("_ZN") else {
+        return symbol.to_owned();
+    };
+    let mut parts = Vec::new();
+    loop {
+        let name = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        let size = rest[..rest.len() - name.len()].parse().unwrap_or(0);
+        let (Some(part), Some(tail)) = (name.get(..size), name.get(size..)) else {
+            break;
+        };
+        if size == 0 {
+            break;
+        }
+        parts.push(
+            part.strip_prefix('_')
+                .filter(|part| part.starts_with('$'))
+                .unwrap_or(part),
+        );
+        rest = tail;
+    }
+    parts.pop_if(|part| part.len() == 17 && part.starts_with('h'));
+    let mut name = parts.join("::");
+    for (mark, text) in [
+        ("$LT$", "<"),
+        ("$GT$", ">"),
+        ("$RF$", "&"),
+        ("$u20$", " "),
+        ("$u7b$", "{"),
+        ("$u7d$", "}"),
+        ("$C$", ","),
+        ("..", "::"),
+    ] {
+        name = name.replace(mark, text);
+    }
+    name
+}
+
+const KERNEL_COPIES: [&str; 9] = [
+    "copy_to_iter",
+    "copy_from_iter",
+    "copy_page_to_iter",
+    "copy_page_from_iter",
+    "copy_folio",
+    "rep_movs",
+    "copy_user",
+    "copy_to_user",
+    "copy_from_user",
+];
+
+const CALLS: [(Class, &[&str]); 6] = [
+    (Class::KernelRead, &["pread64", "pread", "read", "readv", "preadv"]),
+    (
+        Class::KernelWrite,
+        &["pwrite64", "pwrite", "write", "writev", "pwritev"],
+    ),
+    (
+        Class::KernelLock,
+        &["fcntl", "fcntl64", "flock", "fcntl64_nocancel_adjusted"],
+    ),
+    (
+        Class::KernelFile,
+        &[
+            "fsync",
+            "fdatasync",
+            "ftruncate",
+            "ftruncate64",
+            "fallocate",
+            "newfstat",
+            "newfstatat",
+            "fstat",
+            "fstat64",
+            "stat",
+            "stat64",
+            "lstat",
+            "statx",
+            "openat",
+            "open",
+            "open64",
+            "close",
+            "unlink",
+            "unlinkat",
+            "lseek",
+            "access",
+            "readlink",
+            "getcwd",
+            "fchmod",
+            "fchown",
+            "geteuid",
+        ],
+    ),
+    (Class::KernelRandom, &["getrandom"]),
+    (
+        Class::KernelMemory,
+        &[
+            "mmap", "mmap64", "munmap", "mremap", "madvise", "mprotect", "brk", "sbrk",
+        ],
+    ),
+];
+
+const RUST_CRATES: [&str; 4] = ["core", "alloc", "std", "compiler_builtins"];
+
+const OWN_CRATES: [&str; 8] = [
+    "selenite",
+    "selenite_cipher",
+    "selenite_engine",
+    "selenite_format",
+    "selenite_keyring",
+    "selenite_page",
+    "selenite_vfs",
+    "zeroize",
+];
+
+const CALLER_CRATES: [&str; 8] = [
+    "budget",
+    "rusqlite",
+    "selenite_worker",
+    "selenite_lab",
+    "rand",
+    "rand_core",
+    "rand_chacha",
+    "ppv_lite86",
+];
+
+const CIPHER_CRATES: [&str; 22] = [
+    "aegis",
+    "aes",
+    "aes_gcm",
+    "aws_lc_rs",
+    "aws_lc_sys",
+    "block_buffer",
+    "cbc",
+    "chacha20",
+    "chacha20poly1305",
+    "cipher",
+    "cpufeatures",
+    "crypto_common",
+    "ctr",
+    "des",
+    "digest",
+    "ghash",
+    "hkdf",
+    "hmac",
+    "poly1305",
+    "polyval",
+    "ring",
+    "sha2",
+];
+
+const CIPHER_PREFIXES: [&str; 5] = ["aws_lc_", "ring_core_", "aegis", "libaegis", "sha256_block"];
+
+#[cfg(test)]
+mod tests;

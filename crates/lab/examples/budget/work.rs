@@ -1,0 +1,273 @@
+//! The operations, each many times over: what a child of the budget does.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rusqlite::backup::{Backup, StepResult};
+use selenite_lab::native::Native;
+use selenite_worker::engine::Engine;
+use selenite_worker::meter::{Part, monotonic_ns};
+use selenite_worker::protocol::{Dataset, Opening, PLAIN};
+use selenite_worker::{dataset, layout};
+use serde::{Deserialize, Serialize};
+
+/// Stock SQLite, then our VFS with a suite each.
+pub const ARMS: [&str; 4] = [PLAIN, "NONE", "AES_256", "AEGIS_256X4"];
+
+/// What a child does for its whole life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Reads every page, one after the other, through SQLite's much smaller page cache.
+    Scan,
+    /// Looks up rows at random, in one read transaction.
+    Point,
+    /// Inserts single rows, a transaction each, with a checkpoint after every thousand.
+    Commit,
+    /// SQLite's online backup into a new file.
+    Backup,
+}
+
+impl Operation {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 4] = [Self::Scan, Self::Point, Self::Commit, Self::Backup];
+
+    /// What it is called in the record and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scan => "scan",
+            Self::Point => "point",
+            Self::Commit => "commit",
+            Self::Backup => "backup",
+        }
+    }
+}
+
+impl FromStr for Operation {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|operation| operation.name() == name);
+        found.ok_or_else(|| format!("there is no operation {name}"))
+    }
+}
+
+/// One kind of operation of a child, and when it was under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// `scan`, `point`, `commit`, `checkpoint` or `backup`.
+    pub name: String,
+    /// How many pages were read, commits made, pages backed up; of `checkpoint`, the commits before it.
+    pub count: u64,
+    /// CPU time of the process meanwhile.
+    pub cpu_ns: u64,
+    /// From and to, by CLOCK_MONOTONIC.
+    pub windows: Vec<[u64; 2]>,
+}
+
+impl Phase {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            count: 0,
+            cpu_ns: 0,
+            windows: Vec::new(),
+        }
+    }
+
+    fn time<T>(&mut self, job: impl FnOnce() -> Result<T, Box<dyn Error>>) -> Result<T, Box<dyn Error>> {
+        let began_ns = monotonic_ns();
+        let part = Part::start();
+        let done = job()?;
+        let (elapsed_ns, cpu_ns) = part.stop();
+        self.cpu_ns += cpu_ns;
+        self.windows.push([began_ns, began_ns + elapsed_ns]);
+        Ok(done)
+    }
+}
+
+/// Makes the databases of one arm.
+pub fn load(arm: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
+    for (name, bytes) in [(LARGE, LARGE_SIZE), (SMALL, SMALL_SIZE)] {
+        dataset::load(&Native, &opening(arm, folder, name), &Dataset::Scan { bytes }, SEED)?;
+    }
+    Ok(())
+}
+
+/// The file that is scanned.
+pub fn large_file(arm: &str, folder: &Path) -> PathBuf {
+    opening(arm, folder, LARGE).path
+}
+
+/// Where the key of all arms lies.
+pub fn key_file(folder: &Path) -> PathBuf {
+    folder.join("key")
+}
+
+/// Does one operation for [`LASTING`], after a rehearsal.
+pub fn run(operation: Operation, arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
+    match operation {
+        Operation::Scan => scan(&opening(arm, folder, LARGE)),
+        Operation::Point => point(&opening(arm, folder, LARGE)),
+        Operation::Commit => commit(arm, folder),
+        Operation::Backup => backup(&opening(arm, folder, SMALL)),
+    }
+}
+
+fn scan(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
+    let connection = Native.open(database)?;
+    let pages = layout::page_count(&connection)?;
+    let mut statement = connection.prepare("SELECT * FROM SomeData WHERE Id = 100000000")?;
+    let mut phase = Phase::new("scan");
+    statement.exists([])?;
+    let until = Instant::now() + LASTING;
+    while Instant::now() < until {
+        phase.time(|| Ok(statement.exists([])?))?;
+        phase.count += pages;
+    }
+    Ok(vec![phase])
+}
+
+fn point(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
+    let connection = Native.open(database)?;
+    let rows: i64 = connection.query_row("SELECT max(rowid) FROM SomeData", [], |row| row.get(0))?;
+    // Every page is in the system's cache then.
+    connection.query_row("SELECT count(*) FROM SomeData", [], |_| Ok(()))?;
+    let mut statement = connection.prepare("SELECT SomeText FROM SomeData WHERE rowid = ?1")?;
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let mut look_up = |count: u32| -> Result<(), Box<dyn Error>> {
+        connection.execute_batch("BEGIN")?;
+        for _ in 0..count {
+            let row = random.random_range(1..=rows);
+            statement.query_row([row], |row| Ok(row.get_ref(0)?.data_type()))?;
+        }
+        Ok(connection.execute_batch("COMMIT")?)
+    };
+    let mut phase = Phase::new("point");
+    look_up(BATCH)?;
+    let until = Instant::now() + LASTING;
+    while Instant::now() < until {
+        let before = read_bytes()?;
+        phase.time(|| look_up(BATCH))?;
+        // What reading the counter adds is a few bytes in four million.
+        phase.count += (read_bytes()? - before) / u64::from(PAGE_SIZE);
+    }
+    Ok(vec![phase])
+}
+
+fn commit(arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
+    let database = opening(arm, folder, "commit");
+    remove(&database.path)?;
+    std::fs::copy(opening(arm, folder, SMALL).path, &database.path)?;
+    let connection = Native.open(&database)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    let mut statement = connection.prepare("INSERT INTO SomeData(Id, SomeText) VALUES (?1, ?2)")?;
+    let (mut commits, mut checkpoints) = (Phase::new("commit"), Phase::new("checkpoint"));
+    let text = "a text of eighty bytes, as the rows have it that were there before this was done";
+    let mut insert = || -> Result<(), Box<dyn Error>> {
+        for id in 0..BATCH {
+            statement.execute((id, text))?;
+        }
+        Ok(())
+    };
+    // The kind of checkpoint that SQLite makes by itself.
+    let checkpoint = || -> Result<(), Box<dyn Error>> {
+        Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
+    };
+    insert()?;
+    checkpoint()?;
+    let until = Instant::now() + LASTING;
+    while Instant::now() < until {
+        commits.time(&mut insert)?;
+        commits.count += u64::from(BATCH);
+        checkpoints.time(checkpoint)?;
+        checkpoints.count += u64::from(BATCH);
+    }
+    drop(statement);
+    connection.close().map_err(|(_, error)| error)?;
+    remove(&database.path)?;
+    Ok(vec![commits, checkpoints])
+}
+
+/// Into a rollback journal's file, as the lab does: in a write-ahead log every page would be written twice.
+fn backup(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
+    let connection = Native.open(database)?;
+    let mut target = database.clone();
+    target.path.as_mut_os_string().push("-backup");
+    "delete".clone_into(&mut target.journal_mode);
+    let copy = || -> Result<(), Box<dyn Error>> {
+        let mut copy = Native.create(&target)?;
+        let backup = Backup::new(&connection, &mut copy)?;
+        if backup.step(-1)? != StepResult::Done {
+            return Err("the backup stopped".into());
+        }
+        drop(backup);
+        Ok(copy.close().map_err(|(_, error)| error)?)
+    };
+    let pages = layout::page_count(&connection)?;
+    let mut phase = Phase::new("backup");
+    remove(&target.path)?;
+    copy()?;
+    remove(&target.path)?;
+    let until = Instant::now() + LASTING;
+    while Instant::now() < until {
+        phase.time(copy)?;
+        phase.count += pages;
+        remove(&target.path)?;
+    }
+    Ok(vec![phase])
+}
+
+fn opening(arm: &str, folder: &Path, name: &str) -> Opening {
+    Opening {
+        cipher: arm.to_owned(),
+        key_file: key_file(folder),
+        page_size: PAGE_SIZE,
+        cache_kib: 1024,
+        ..selenite_worker::stock::opening(&folder.join(format!("{arm}-{name}.db")))
+    }
+}
+
+fn remove(path: &Path) -> Result<(), Box<dyn Error>> {
+    for ending in ["", "-wal", "-shm", "-journal"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(ending);
+        match std::fs::remove_file(file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// What this process has asked the system to read.
+fn read_bytes() -> Result<u64, Box<dyn Error>> {
+    let io = std::fs::read_to_string("/proc/self/io")?;
+    let count = io.lines().find_map(|line| line.strip_prefix("rchar: "));
+    Ok(count.ok_or("/proc/self/io has no rchar")?.trim().parse()?)
+}
+
+/// Of every arm.
+pub const PAGE_SIZE: u32 = 4096;
+
+/// Some thousand samples in all turns, and four operations on four arms in five turns within two minutes.
+const LASTING: Duration = Duration::from_millis(400);
+
+/// SQLite's own measure of frames before it makes a checkpoint.
+const BATCH: u32 = 1000;
+
+const LARGE: &str = "large";
+
+/// Sixty-four times SQLite's page cache.
+const LARGE_SIZE: u64 = 64 << 20;
+
+const SMALL: &str = "small";
+
+/// A backup of it takes no second, and the disk little to do.
+const SMALL_SIZE: u64 = 16 << 20;
+
+const SEED: u64 = 7;
