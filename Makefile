@@ -5,7 +5,7 @@
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
-	fuzz soak lab-quick studies peers peers-test need need-rust need-python need-lint clean
+	fuzz soak lab-quick studies budget peers peers-test need need-rust need-python need-perf need-lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -50,6 +50,9 @@ lab-quick: build ## measure a little of everything here, and write a report
 studies: build peers ## run the published studies: about an hour
 	@scripts/studies.sh
 
+budget: need-perf ## profile where each nanosecond of a page and of a commit goes: four minutes
+	@scripts/budget.sh
+
 peers: ## build workers with SQLCipher and SQLite3 Multiple Ciphers, for the lab
 	@scripts/peers.sh
 
@@ -64,6 +67,9 @@ need-rust:
 
 need-python:
 	@scripts/need.sh python
+
+need-perf:
+	@scripts/need.sh rust perf
 
 need-lint:
 	@scripts/need.sh rust lint

@@ -14,4 +14,8 @@ done
 part=$(mktemp)
 trap 'rm -f "$part"' EXIT
 "$target/release/selenite" lab report "${files[@]}" --md "$part"
+if [[ -e docs/studies/budget.json ]]; then
+  printf '\n' >>"$part"
+  cargo run --locked --quiet --release -p selenite-lab --example budget -- page docs/studies/budget.json >>"$part"
+fi
 cat docs/studies/introduction.txt "$part" >"$page"

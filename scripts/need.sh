@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what the given work needs and installs what is missing. Quick when nothing is.
-# usage: scripts/need.sh [rust] [python] [tests] [lint] [peers]
+# usage: scripts/need.sh [rust] [python] [tests] [lint] [peers] [perf]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -84,6 +84,13 @@ install_packages() {
     apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
 }
 
+# The names of the C library's own functions are in a package of their own.
+need_perf() {
+  need_command perf linux-perf
+  need_command readelf binutils
+  compgen -G '/usr/lib/debug/.build-id/*' >/dev/null || packages+=(libc6-dbg)
+}
+
 need_venv() {
   local asked stamp=.venv/selenite-requirements
   /usr/bin/python3 -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' \
@@ -119,7 +126,8 @@ for group in "$@"; do
     tests) need_tests ;;
     lint) need_lint ;;
     peers) need_peers ;;
-    *) fail "unknown: $group (rust, python, tests, lint and peers are known)" ;;
+    perf) need_perf ;;
+    *) fail "unknown: $group (rust, python, tests, lint, peers and perf are known)" ;;
   esac
 done
 install_packages
