@@ -79,7 +79,7 @@ impl Class {
             Self::KernelRandom => "kernel: random bytes",
             Self::KernelMemory => "kernel: memory",
             Self::KernelOther => "kernel: interrupts, other",
-            Self::Cipher => "cipher (NONE: SHA-256)",
+            Self::Cipher => "cipher",
             Self::Copy => "copies and fills of memory",
             Self::Own => "Selenite",
             Self::Sqlite => "SQLite",

@@ -142,11 +142,24 @@ fn add(limit: Limit, limits: &mut Vec<LimitSeries>) {
     }
 }
 
-/// Functions with a two-hundredth of the samples or more, largest first.
+/// Functions with a thousandth of the samples or more, of the kernel and SQLite a hundredth; largest first.
 fn largest(counts: Counts, sample_count: u64) -> Vec<Symbol> {
+    let is_large = |class: Class, samples: u64| match class {
+        Class::Cipher | Class::Copy | Class::Own | Class::Library | Class::Unknown => samples * 1000 >= sample_count,
+        Class::KernelCopy
+        | Class::KernelRead
+        | Class::KernelWrite
+        | Class::KernelLock
+        | Class::KernelFile
+        | Class::KernelRandom
+        | Class::KernelMemory
+        | Class::KernelOther
+        | Class::Sqlite
+        | Class::Caller => samples * 100 >= sample_count,
+    };
     let mut symbols: Vec<Symbol> = counts
         .into_iter()
-        .filter(|(_, samples)| samples * 200 >= sample_count)
+        .filter(|((class, _), samples)| is_large(*class, *samples))
         .map(|((class, name), samples)| Symbol { class, name, samples })
         .collect();
     symbols.sort_by_key(|symbol| std::cmp::Reverse(symbol.samples));

@@ -98,8 +98,10 @@ fn difference(arm: &str, cell: &Cell, stock: &Cell) -> String {
         .collect();
     parts.sort_by(|one, other| other.0.abs().total_cmp(&one.0.abs()));
     let parts: Vec<String> = parts.iter().map(|(ns, label)| format!("{label} {ns:+.0}")).collect();
+    let more = if all < 0.0 { "less" } else { "more" };
+    let all = figure(all.abs());
     format!(
-        "- {arm} takes {all:+.0} ns beside stock SQLite: {}.\n",
+        "- {arm} takes {all} ns {more} than stock SQLite: {}.\n",
         parts.join("; ")
     )
 }
@@ -142,7 +144,7 @@ fn row(label: &str, cells: impl Iterator<Item = Option<(f64, Vec<f64>)>>) -> Str
 }
 
 fn figure(ns: f64) -> String {
-    if ns < 9.95 {
+    if ns > 0.0 && ns < 9.95 {
         format!("{ns:.1}")
     } else {
         format!("{ns:.0}")
@@ -173,7 +175,7 @@ fn strangers(arm: &str, cell: &Cell) -> String {
     )
 }
 
-/// Every function with a two-hundredth or more of an operation, for whoever looks for something to cut.
+/// The functions of the record with their nanoseconds, for whoever looks for something to cut.
 pub fn symbols(record: &Record) -> String {
     let mut out = String::new();
     for cell in &record.cells {
@@ -198,7 +200,7 @@ the turns, and their lowest and highest. The lines above divide that median by w
 of each turn: by the mean of the turns' shares, and the lowest and highest share. In a turn the arms follow one another in new processes. \
 The *limits* are the same bytes by a system call or a cipher and nothing else, measured in the same turns.\n\n\
 - *Selenite* and *SQLite* are their own instructions: what they call in the kernel and the C library has its own lines. *The caller* is rusqlite \
-and the loop that measures.\n\
+and the loop that measures. The *cipher* of NONE is the SHA-256 that it takes of each page.\n\
 - Copies are not told apart by who asks for them. Opening and sealing *from memory* have theirs in them: the libraries work in place.\n\
 - The way into the kernel and out of it counts as the call's. Where the kernel holds interrupts off, a sample comes a little late: what is inside \
 of one call is not told apart to the nanosecond.\n";
