@@ -141,8 +141,10 @@ fn whole_transactions_are_left_by_a_crash_after_a_commit_that_failed() {
             let check = |acknowledged| {
                 let connection = opening.connect().map_err(|error| format!("open: {error}"))?;
                 let there = rounds(&connection)?;
-                if there.len() > 1 {
-                    return Err(format!("the rounds {there:?} were all reported as failed"));
+                // What never came to the disk wholly is never there; what landed, until something else is.
+                let allowed = usize::from(matches!(failure, Failure::Landed(_)));
+                if there.len() > allowed {
+                    return Err(format!("the rounds {there:?} were reported as failed"));
                 }
                 LEDGER.check_recovered(&connection, &["main"], acknowledged)
             };
@@ -161,9 +163,9 @@ fn whole_transactions_are_left_by_a_crash_after_a_commit_that_failed() {
                     if !connection.is_autocommit() {
                         connection.execute_batch("ROLLBACK")?;
                     }
-                    if tx % 4 == 0 {
-                        connection.execute_batch("PRAGMA wal_checkpoint(truncate)")?;
-                    }
+                    // A checkpoint syncs the log first: the transaction may not come with that.
+                    let kind = ["passive", "truncate"][usize::from(tx % 4 == 0)];
+                    connection.query_row(&format!("PRAGMA wal_checkpoint({kind})"), [], |_| Ok(()))?;
                     assert_eq!(rounds(&connection), Ok(Vec::new()));
                     LEDGER.commit(&connection, &["main"], tx)?;
                     run.acknowledge(tx);
