@@ -92,8 +92,9 @@ fn run(plan: &Plan) -> Found {
     }
     player::check(&path, &key.spec());
     let Plan { modes, pool, seed, .. } = plan;
+    let late = Instant::now().saturating_duration_since(plan.until).as_millis();
     println!(
-        "{modes}, pool {pool}, seed {seed}: {}, {} wrong",
+        "{modes}, pool {pool}, seed {seed}: {}, {} wrong, {late} ms late",
         found.counts,
         found.wrong.len()
     );

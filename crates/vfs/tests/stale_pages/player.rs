@@ -103,16 +103,16 @@ pub fn play(stage: &Stage<'_>, mut random: Random) -> Counts {
         match random.below(20) {
             0..=6 => {
                 let is_kept = random.chance(5, 6);
-                transact(&connection, "BEGIN IMMEDIATE", is_kept, || {
+                let done = transact(stage, &connection, "BEGIN IMMEDIATE", is_kept, || {
                     ledger::write(&connection, &mut random.clone())
                 });
-                counts.commits += u64::from(is_kept);
+                counts.commits += u64::from(done && is_kept);
             }
             7..=14 => {
-                transact(&connection, "BEGIN", true, || {
+                let done = transact(stage, &connection, "BEGIN", true, || {
                     ledger::read(&connection, &mut random.clone(), &mut seen)
                 });
-                counts.reads += 1;
+                counts.reads += u64::from(done);
             }
             15 | 16 => {
                 let kind = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"][usize::try_from(random.below(4)).unwrap()];
@@ -147,9 +147,18 @@ fn checkpoint(connection: &Connection, kind: &str) -> bool {
     }
 }
 
-/// Reads or writes in a transaction, as often as it takes.
-fn transact(connection: &Connection, begin: &str, is_kept: bool, mut body: impl FnMut() -> rusqlite::Result<()>) {
+/// Reads or writes in a transaction, as often as it takes; says whether it came to that before the time was up.
+fn transact(
+    stage: &Stage<'_>,
+    connection: &Connection,
+    begin: &str,
+    is_kept: bool,
+    mut body: impl FnMut() -> rusqlite::Result<()>,
+) -> bool {
     insist(|| {
+        if Instant::now() >= stage.until {
+            return Ok(false);
+        }
         let done = connection
             .execute_batch(begin)
             .and_then(|()| body())
@@ -157,8 +166,8 @@ fn transact(connection: &Connection, begin: &str, is_kept: bool, mut body: impl 
         if done.is_err() && !connection.is_autocommit() {
             connection.execute_batch("ROLLBACK")?;
         }
-        done
-    });
+        done.map(|()| true)
+    })
 }
 
 /// What may be refused because others are at work.
