@@ -16,13 +16,17 @@ use selenite_vfs::planted::{Bug, plant};
 
 const CHECKPOINTS: [&str; 4] = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"];
 
-/// In what state the log is before: nothing in it, all of it, a part of it still to be copied.
-#[derive(Clone, Copy, Debug)]
+/// In what state the log is before: nothing in it, all of it, a part of it still to be copied; or no row at all, so that
+/// rows are read from the database while the log goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Log {
     Copied,
     Whole,
     Begun,
+    Elsewhere,
 }
+
+const LOGS: [Log; 4] = [Log::Copied, Log::Whole, Log::Begun, Log::Elsewhere];
 
 fn prepare(log: Log, other: &Party) {
     match log {
@@ -35,6 +39,11 @@ fn prepare(log: Log, other: &Party) {
             other.commit().unwrap();
             other.checkpoint("PASSIVE").unwrap();
             other.commit().unwrap();
+        }
+        Log::Elsewhere => {
+            other.commit().unwrap();
+            other.checkpoint("TRUNCATE").unwrap();
+            other.touch();
         }
     }
 }
@@ -72,7 +81,13 @@ fn come_between_reads(bench: &Bench, log: Log, kind: &'static str) -> u64 {
             other.commit().unwrap();
         }
     };
-    let before = || prepare(log, &other);
+    let before = || {
+        prepare(log, &other);
+        if log == Log::Elsewhere {
+            // What is in the pool then is of this very log.
+            (0..2).for_each(|_| beside.see_all());
+        }
+    };
     at_every_call(before, || reader.see_all(), deed, || beside.see_all())
 }
 
@@ -80,7 +95,7 @@ fn come_between_reads(bench: &Bench, log: Log, kind: &'static str) -> u64 {
 fn a_reader_sees_one_snapshot_whatever_comes_between_its_calls() {
     for pool_size in ["64M", "0"] {
         let bench = Bench::new("wal", pool_size);
-        let pairs = [Log::Copied, Log::Whole, Log::Begun].into_iter();
+        let pairs = LOGS.into_iter();
         let counts = pairs.flat_map(|log| CHECKPOINTS.map(|kind| come_between_reads(&bench, log, kind)));
         let count: u64 = counts.sum();
         println!("pool {pool_size}: {count} calls; {:?}", bench.counts());
@@ -95,24 +110,27 @@ fn bugs_that_are_planted_are_found() {
     for bug in [Bug::WindowOutlivesItsLock, Bug::PoolOutlivesCheckpoint] {
         let bench = Bench::new("wal", "64M");
         plant(Some(bug));
-        let kinds = CHECKPOINTS.into_iter();
         let found = catch_unwind(AssertUnwindSafe(|| {
-            kinds.for_each(|kind| assert!(come_between_reads(&bench, Log::Whole, kind) > 0));
+            for log in LOGS {
+                CHECKPOINTS
+                    .into_iter()
+                    .for_each(|kind| assert!(come_between_reads(&bench, log, kind) > 0));
+            }
         }));
         plant(None);
         assert!(found.is_err(), "nobody found {bug:?}");
     }
 }
 
-/// A snapshot is held, a part of it has been read ahead; between the calls of a checkpoint its reader reads on, and
-/// others begin.
+/// A snapshot is held, a part of it has been read ahead; between the calls of a checkpoint, and of a commit behind it, its
+/// reader reads on, and others begin.
 #[test]
 fn a_snapshot_stays_what_it_was_whatever_comes_between_the_calls_of_a_checkpoint() {
-    for pool_size in ["64M", "0"] {
+    for (pool_size, kinds) in [("64M", &CHECKPOINTS[..]), ("0", &["RESTART"])] {
         let bench = Bench::new("wal", pool_size);
         let mut count = 0;
-        for log in [Log::Copied, Log::Whole, Log::Begun] {
-            for kind in CHECKPOINTS {
+        for log in LOGS {
+            for &kind in kinds {
                 for is_older in [false, true] {
                     let (held, beside, other) =
                         (Rc::new(bench.party()), Rc::new(bench.party()), Rc::new(bench.foreign()));
@@ -135,6 +153,8 @@ fn a_snapshot_stays_what_it_was_whatever_comes_between_the_calls_of_a_checkpoint
                     let work = || {
                         // Busy where the snapshot is in the way.
                         let _ = other.checkpoint(kind);
+                        // Begins the log anew (`walRestartLog`) where all of it was copied and nobody reads it.
+                        other.commit().unwrap();
                     };
                     let check = || {
                         held.see_from(2);

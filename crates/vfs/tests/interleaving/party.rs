@@ -9,7 +9,7 @@ use selenite_testing::random::seed_of;
 use selenite_testing::{Disk, KeyFile, Opening, Random};
 
 /// Each has a page of 1 KiB.
-const ROWS: i64 = 80;
+const ROWS: i64 = 64;
 const BODY_SIZE: usize = 700;
 
 /// The pool's limit is the process's.
@@ -60,7 +60,8 @@ impl Bench {
         let counter = opening.connect().unwrap();
         counter
             .execute_batch(&format!(
-                "PRAGMA journal_mode = {mode}; CREATE TABLE t(id INTEGER PRIMARY KEY, version INTEGER, body BLOB)"
+                "PRAGMA journal_mode = {mode}; CREATE TABLE t(id INTEGER PRIMARY KEY, version INTEGER, body BLOB);
+                 CREATE TABLE note(number INTEGER); INSERT INTO note VALUES(0)"
             ))
             .unwrap();
         for row in 1..=ROWS {
@@ -140,6 +141,13 @@ impl Party {
             .connection
             .prepare_cached("UPDATE t SET version = ?2, body = ?3 WHERE id = ?1")?;
         (1..=ROWS).try_for_each(|row| update.execute(params![row, version, body(row, version)]).map(drop))
+    }
+
+    /// Commits something else than rows.
+    pub fn touch(&self) {
+        self.connection
+            .execute_batch("UPDATE note SET number = number + 1")
+            .unwrap();
     }
 
     pub fn checkpoint(&self, kind: &str) -> rusqlite::Result<()> {
