@@ -27,6 +27,8 @@ pub enum Failure {
     Code(Code),
     /// A write that stops in the middle.
     PartialWrite(Code),
+    /// A write that is done wholly, and reported as failed.
+    Landed(Code),
     /// A read that answers no byte, as at the end of the file.
     ShortRead,
     /// A planted bug: a write that is answered as if all were well, and not done.

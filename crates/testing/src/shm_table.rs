@@ -59,6 +59,11 @@ impl ShmTable {
         true
     }
 
+    /// Whether that open file holds the lock for writing, the first of the eight.
+    pub fn is_writer(&self, handle: Handle) -> bool {
+        self.slots[0].exclusive == Some(handle)
+    }
+
     /// Forgets an open file.
     pub fn unmap(&mut self, handle: Handle) {
         self.users.remove(&handle);

@@ -135,7 +135,7 @@ fn role_of(role: &Option<Role>) -> Role {
 /// What SQLite is told of a fault.
 pub(crate) fn code_of(failure: Failure) -> Code {
     match failure {
-        Failure::Code(code) | Failure::PartialWrite(code) => code,
+        Failure::Code(code) | Failure::PartialWrite(code) | Failure::Landed(code) => code,
         Failure::ShortRead => Code::IOERR_SHORT_READ,
         Failure::Lost | Failure::Late => Code::IOERR,
     }

@@ -11,7 +11,7 @@ use crate::disk::Late;
 use crate::fault::Failure;
 use crate::lock_table::Handle;
 use crate::sim::code_of;
-use crate::{Call, Disk, Inode};
+use crate::{Call, Disk, Inode, intruder};
 
 pub struct SimFile {
     pub disk: Arc<Disk>,
@@ -31,6 +31,7 @@ impl SimFile {
 
 impl File for SimFile {
     fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
+        intruder::come();
         let mut state = self.disk.lock();
         if let Err(failure) = state.enter(Call::Read, self.role, offset, out.len()) {
             out.fill(0);
@@ -45,6 +46,7 @@ impl File for SimFile {
 
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
         self.refuse_read_only()?;
+        intruder::come();
         if data.len() > WRITE_SIZE_MAX {
             return Err(Code::FULL);
         }
@@ -52,6 +54,7 @@ impl File for SimFile {
         if let Err(failure) = state.enter(Call::Write, self.role, offset, data.len()) {
             match failure {
                 Failure::PartialWrite(_) => state.write(self.inode, &data[..data.len() / 2], offset)?,
+                Failure::Landed(_) => state.write(self.inode, data, offset)?,
                 Failure::Lost => return Ok(()),
                 Failure::Late => {
                     state.late.push((self.inode, self.handle, offset, data.to_vec()));
@@ -72,24 +75,28 @@ impl File for SimFile {
 
     fn truncate(&mut self, size: u64) -> Result<(), Code> {
         self.refuse_read_only()?;
+        intruder::come();
         let mut state = self.disk.lock();
         state.enter(Call::Truncate, self.role, size, 0).map_err(code_of)?;
         state.truncate(self.inode, size)
     }
 
     fn sync(&mut self, _flags: SyncFlags) -> Result<(), Code> {
+        intruder::come();
         let mut state = self.disk.lock();
         state.enter(Call::Sync, self.role, 0, 0).map_err(code_of)?;
         state.sync(self.inode, std::mem::take(&mut self.syncs_folder))
     }
 
     fn size(&mut self) -> Result<u64, Code> {
+        intruder::come();
         let mut state = self.disk.lock();
         state.enter(Call::Size, self.role, 0, 0).map_err(code_of)?;
         Ok(state.node(self.inode)?.content.size())
     }
 
     fn lock(&mut self, level: LockLevel) -> Result<(), Code> {
+        intruder::come();
         let mut state = self.disk.lock();
         state.enter(Call::Lock, self.role, 0, 0).map_err(code_of)?;
         let granted = state.node(self.inode)?.locks.lock(self.handle, level);
@@ -97,6 +104,7 @@ impl File for SimFile {
     }
 
     fn unlock(&mut self, level: LockLevel) -> Result<(), Code> {
+        intruder::come();
         let mut state = self.disk.lock();
         state.node(self.inode)?.locks.unlock(self.handle, level);
         Ok(())
@@ -140,6 +148,7 @@ impl File for SimFile {
     }
 
     fn shm_map(&mut self, region: c_int, size: c_int, extend: bool) -> Result<Option<ShmRegion>, Code> {
+        intruder::come();
         let mut state = self.disk.lock();
         state.enter(Call::ShmMap, self.role, 0, 0).map_err(code_of)?;
         let region = usize::try_from(region).map_err(|_| Code::MISUSE)?;
@@ -148,6 +157,11 @@ impl File for SimFile {
     }
 
     fn shm_lock(&mut self, lock: ShmLock) -> Result<(), Code> {
+        // Whoever comes while a read mark is moved has to wait (`walTryBeginRead`), which nobody can do here.
+        let moves_mark = !lock.lock && lock.exclusive && lock.first > WAL_READ_LOCK;
+        if !moves_mark {
+            intruder::come();
+        }
         let mut state = self.disk.lock();
         if lock.lock {
             state.enter(Call::ShmLock, self.role, 0, 0).map_err(code_of)?;
@@ -157,6 +171,14 @@ impl File for SimFile {
     }
 
     fn shm_barrier(&mut self) {
+        // The same of the barrier between both copies of the index's header, as they are written.
+        let writes = match self.disk.lock().node(self.inode) {
+            Ok(node) => node.shm.is_writer(self.handle),
+            Err(_) => true,
+        };
+        if !writes {
+            intruder::come();
+        }
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
     }
 
@@ -178,3 +200,5 @@ impl Drop for SimFile {
 
 /// os_unix.c, `seekAndWriteFd`: `nBuf &= 0x1ffff`. What is longer ends in a write of nothing, and SQLITE_FULL.
 const WRITE_SIZE_MAX: usize = 0x1ffff;
+/// WAL_READ_LOCK(0), of five (sqlite.org/walformat.html, section 2.3).
+const WAL_READ_LOCK: i32 = 3;

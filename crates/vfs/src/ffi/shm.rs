@@ -71,6 +71,15 @@ impl ShmMemory {
         )
     }
 
+    /// Writes a word, as another process does.
+    ///
+    /// # Panics
+    /// If there is no such word: the caller made the memory.
+    pub fn set_word(&self, index: usize, word: u32) {
+        assert!(index < self.0.len(), "no word {index}");
+        self.0[index].store(word, Ordering::Release);
+    }
+
     /// The memory as SQLite wants it. The caller keeps `self` until every connection unmapped it.
     #[must_use]
     pub fn region(&self) -> ShmRegion {

@@ -112,3 +112,6 @@ const BACKFILLED: usize = 24;
 const ATTEMPTED: usize = 32;
 /// WALINDEX_MAX_VERSION.
 const VERSION: u32 = 3_007_000;
+
+#[cfg(test)]
+mod tests;

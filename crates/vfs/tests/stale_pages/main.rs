@@ -1,50 +1,57 @@
 //! Processes and threads that write, read, checkpoint and change modes of one file, and look at every row for what is
 //! stale. A row has a version and a checksum; a reader's versions never go back, and never mix within a snapshot.
 //!
-//! `SELENITE_SOAK=100` makes a hundred times as many steps; `SELENITE_SEED` repeats a seed, as far as processes can.
+//! Two minutes in all, of which every mode has its share: `SELENITE_STRESS_SECONDS` says otherwise. `SELENITE_SEED` repeats
+//! a seed, as far as processes can.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod counts;
 mod ledger;
 mod player;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
+use counts::Counts;
 use selenite_testing::{KeyFile, Random};
 use selenite_vfs::planted::{Bug, plant};
 
 /// What one child does.
 const CHILD: &str = "SELENITE_TEST_STALE";
 
+/// What the processes of one run do.
 #[derive(Clone)]
 struct Plan {
+    /// Journal modes, between which they change.
     modes: &'static str,
+    /// The pool's size; "mixed" changes it.
+    pool: &'static str,
     bug: &'static str,
     steps: u64,
+    until: Instant,
+    /// Whether others are started that are killed.
+    kills: bool,
     seed: u64,
 }
 
-fn soak() -> u64 {
-    std::env::var("SELENITE_SOAK")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(1)
+/// What a run has seen.
+struct Found {
+    wrong: Vec<String>,
+    counts: Counts,
 }
 
 fn start(plan: &Plan, path: &str, key: &KeyFile, process: u64) -> Child {
-    let Plan {
-        modes,
-        bug,
-        steps,
-        seed,
-    } = plan;
+    let left = plan.until.saturating_duration_since(Instant::now()).as_millis();
     let words = [
         path,
         &key.spec(),
-        modes,
-        bug,
-        &steps.to_string(),
-        &(seed + 100 * process).to_string(),
+        plan.modes,
+        plan.pool,
+        plan.bug,
+        &plan.steps.to_string(),
+        &left.to_string(),
+        &(plan.seed + 100 * process).to_string(),
     ]
     .join("\n");
     Command::new(std::env::current_exe().unwrap())
@@ -57,7 +64,7 @@ fn start(plan: &Plan, path: &str, key: &KeyFile, process: u64) -> Child {
 }
 
 /// Runs two processes of two threads each, and beside them others that are killed; answers what was wrong.
-fn run(plan: &Plan, killed: u64) -> Vec<String> {
+fn run(plan: &Plan) -> Found {
     player::install();
     let folder = tempfile::tempdir().unwrap();
     let key = KeyFile::new(1);
@@ -65,80 +72,114 @@ fn run(plan: &Plan, killed: u64) -> Vec<String> {
     let modes: Vec<&str> = plan.modes.split(' ').collect();
     player::create(&path, &key.spec(), modes[0]);
     let children: Vec<Child> = (0..2).map(|process| start(plan, &path, &key, process)).collect();
-    let mut wrong = Vec::new();
+    let mut found = Found {
+        wrong: Vec::new(),
+        counts: Counts::default(),
+    };
     let mut random = Random::new(plan.seed);
-    for process in 0..killed {
-        let mut child = start(plan, &path, &key, 10 + process);
-        // It says when it begins a step, and is killed in one of the next.
-        let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let steps = said.by_ref().filter(|line| line.contains("step"));
-        let _ = steps.take(usize::try_from(random.below(40)).unwrap()).count();
-        child.kill().unwrap();
-        let output = child.wait_with_output().unwrap();
-        drop(said);
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        if text.contains("panicked") {
-            wrong.push(text);
-        }
+    while plan.kills && Instant::now() < plan.until {
+        found.counts.kills += 1;
+        let child = start(plan, &path, &key, 10 + found.counts.kills);
+        found.wrong.extend(kill_in_a_step(child, random.below(40)));
     }
     for child in children {
         let output = child.wait_with_output().unwrap();
-        if !output.status.success() {
-            wrong.push(String::from_utf8_lossy(&output.stderr).into_owned());
+        if output.status.success() {
+            found.counts.add(&String::from_utf8_lossy(&output.stdout));
+        } else {
+            found.wrong.push(String::from_utf8_lossy(&output.stderr).into_owned());
         }
     }
     player::check(&path, &key.spec());
-    println!("{}: seed {}, {} wrong", plan.modes, plan.seed, wrong.len());
-    wrong
+    let Plan { modes, pool, seed, .. } = plan;
+    let late = Instant::now().saturating_duration_since(plan.until).as_millis();
+    println!(
+        "{modes}, pool {pool}, seed {seed}: {}, {} wrong, {late} ms late",
+        found.counts,
+        found.wrong.len()
+    );
+    found
 }
 
-fn assert_none_is_stale(modes: &'static str, steps: u64, killed: u64) {
+/// A child says when it begins a step, and is killed in one of the next; answers why it panicked, if it did before.
+fn kill_in_a_step(mut child: Child, step: u64) -> Option<String> {
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let steps = said.by_ref().filter(|line| line.contains("step"));
+    let _ = steps.take(usize::try_from(step).unwrap()).count();
+    child.kill().unwrap();
+    let output = child.wait_with_output().unwrap();
+    drop(said);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    text.contains("panicked").then_some(text)
+}
+
+/// Modes, the pool, and whether others are killed: recovery then makes the WAL index anew, or plays a journal back, under
+/// the eyes of those who go on.
+const SHARES: [(&str, &str, bool); 10] = [
+    ("wal", "mixed", false),
+    ("wal", "64M", false),
+    ("wal", "20K", false),
+    ("wal", "0", false),
+    ("delete", "mixed", false),
+    ("truncate", "mixed", false),
+    ("persist", "mixed", false),
+    ("wal delete wal persist", "mixed", false),
+    ("wal", "mixed", true),
+    ("delete persist", "mixed", true),
+];
+
+/// Two minutes: what CI has time for. Longer ones are as many rounds of that.
+const SECONDS: u64 = 120;
+
+#[test]
+fn no_page_is_stale() {
     let seed = Random::seed_or(20_261_121);
-    let plan = Plan {
-        modes,
-        bug: "none",
-        steps: steps * soak(),
-        seed,
-    };
-    let wrong = run(&plan, killed * soak());
-    assert!(wrong.is_empty(), "seed {seed}: {}", wrong.join("\n"));
-}
-
-#[test]
-fn no_page_is_stale_in_wal_mode() {
-    assert_none_is_stale("wal", 800, 0);
-}
-
-#[test]
-fn no_page_is_stale_in_rollback_modes() {
-    assert_none_is_stale("delete truncate persist", 400, 0);
-}
-
-/// Recovery makes the WAL index anew, or plays a journal back, under the eyes of those who go on.
-#[test]
-fn no_page_is_stale_while_other_processes_are_killed() {
-    assert_none_is_stale("wal", 400, 12);
-    assert_none_is_stale("delete persist", 200, 12);
-}
-
-#[test]
-fn no_page_is_stale_while_the_modes_change() {
-    assert_none_is_stale("wal delete wal persist", 400, 0);
+    let said = std::env::var("SELENITE_STRESS_SECONDS").ok();
+    let seconds: u64 = said.map_or(SECONDS, |text| text.parse().unwrap());
+    let rounds = seconds.div_ceil(SECONDS);
+    let started = Instant::now();
+    let share_count = rounds * u64::try_from(SHARES.len()).unwrap();
+    for index in 0..share_count {
+        let (modes, pool, kills) = SHARES[usize::try_from(index).unwrap() % SHARES.len()];
+        let plan = Plan {
+            modes,
+            pool,
+            bug: "none",
+            steps: u64::MAX,
+            until: started + Duration::from_millis(seconds * 1000 * (index + 1) / share_count),
+            kills,
+            seed: seed + 1_000_000 * (index / u64::try_from(SHARES.len()).unwrap()),
+        };
+        let Found { wrong, counts } = run(&plan);
+        assert!(wrong.is_empty(), "seed {}: {}", plan.seed, wrong.join("\n"));
+        assert!(
+            counts.reads > 0 && counts.commits > 0 && counts.read_ahead > 0,
+            "{modes}: {counts}"
+        );
+        assert_eq!(counts.pool_hits > 0, pool != "0", "{modes}, pool {pool}: {counts}");
+        assert_eq!(counts.checkpoints > 0, modes.contains("wal"), "{modes}: {counts}");
+        assert_eq!(counts.kills > 0, kills, "{modes}: {counts}");
+    }
 }
 
 /// Up to ten seeds: of those runs one has to find it.
 fn assert_bug_is_found(bug: &'static str, modes: &'static str) {
+    let started = Instant::now();
     let found = (0..10).any(|seed| {
         let plan = Plan {
             modes,
+            pool: "mixed",
             bug,
             steps: 150,
+            until: started + Duration::from_secs(60),
+            kills: false,
             seed,
         };
-        let wrong = run(&plan, 0);
-        wrong.iter().any(|text| text.contains("stale"))
+        let found = run(&plan);
+        found.wrong.iter().any(|text| text.contains("stale"))
     });
     assert!(found, "nobody found {bug} in {modes}");
+    println!("{bug} in {modes}: found after {} ms", started.elapsed().as_millis());
 }
 
 #[test]
@@ -157,9 +198,10 @@ fn a_pool_that_outlives_a_foreign_checkpoint_is_found() {
 fn child() {
     let Ok(words) = std::env::var(CHILD) else { return };
     let words: Vec<&str> = words.split('\n').collect();
-    let [path, spec, modes, bug, steps, seed] = words[..] else {
-        panic!("six words");
+    let [path, spec, modes, pool, bug, steps, left, seed] = words[..] else {
+        panic!("eight words");
     };
+    let until = Instant::now() + Duration::from_millis(left.parse().unwrap());
     plant(match bug {
         "window" => Some(Bug::WindowOutlivesItsLock),
         "pool" => Some(Bug::PoolOutlivesCheckpoint),
@@ -168,11 +210,22 @@ fn child() {
     });
     player::install();
     let (steps, seed): (u64, u64) = (steps.parse().unwrap(), seed.parse().unwrap());
-    let modes: Vec<&str> = modes.split(' ').collect();
-    std::thread::scope(|scope| {
-        for thread in 0..2 {
-            let modes = &modes;
-            scope.spawn(move || player::play(path, spec, modes, steps, Random::new(seed + thread)));
-        }
+    let stage = player::Stage {
+        path,
+        spec,
+        modes: modes.split(' ').collect(),
+        pool,
+        steps,
+        until,
+    };
+    let counts: Counts = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..2)
+            .map(|thread| {
+                let stage = &stage;
+                scope.spawn(move || player::play(stage, Random::new(seed + thread)))
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
+    println!("{}", counts.with_status(&stage).line());
 }

@@ -1,12 +1,24 @@
 //! One thread: its connection, and what it does next.
 
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use selenite_testing::Random;
 
+use crate::counts::Counts;
 use crate::ledger::{self, Seen};
+
+/// Where a process plays, and how long.
+pub struct Stage<'a> {
+    pub path: &'a str,
+    pub spec: &'a str,
+    pub modes: Vec<&'a str>,
+    /// The pool's size; "mixed" changes it.
+    pub pool: &'a str,
+    pub steps: u64,
+    pub until: Instant,
+}
 
 /// Makes the VFS known, above the system's own.
 pub fn install() {
@@ -45,11 +57,12 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-fn connect(path: &str, spec: &str, random: &mut Random) -> Connection {
+fn connect(stage: &Stage<'_>, random: &mut Random) -> Connection {
     let cache = [8, 40, 1000][usize::try_from(random.below(3)).unwrap()];
     // The limit is the process's: now and then the pool shrinks under the other thread's feet.
     let pool_size = ["64M", "64M", "64M", "64M", "100K", "0"][usize::try_from(random.below(6)).unwrap()];
-    insist(|| try_connect(path, spec, cache, pool_size))
+    let pool_size = if stage.pool == "mixed" { pool_size } else { stage.pool };
+    insist(|| try_connect(stage.path, stage.spec, cache, pool_size))
 }
 
 pub fn create(path: &str, spec: &str, mode: &str) {
@@ -66,39 +79,86 @@ pub fn check(path: &str, spec: &str) {
     selenite_testing::ledger::check_integrity(&connection).unwrap();
 }
 
-pub fn play(path: &str, spec: &str, modes: &[&str], steps: u64, mut random: Random) {
-    let mut connection = connect(path, spec, &mut random);
-    let mut seen = Seen::new();
-    for step in 0..steps {
-        println!("step {step}");
+/// Pages that this process found in the pool, and pages that it read ahead and used.
+pub fn status(stage: &Stage<'_>) -> (u64, u64) {
+    let connection = insist(|| try_connect(stage.path, stage.spec, 100, "64M"));
+    let value = |section: &str, name: &str| -> i64 {
+        let sql = "SELECT value FROM selenite_status WHERE section = ?1 AND name = ?2";
+        insist(|| connection.query_row(sql, [section, name], |row| row.get(0)))
+    };
+    let [hits, ahead] = [("pool", "hits"), ("database", "read_ahead_used")].map(|(section, name)| value(section, name));
+    (hits.unsigned_abs(), ahead.unsigned_abs())
+}
+
+pub fn play(stage: &Stage<'_>, mut random: Random) -> Counts {
+    let mut connection = connect(stage, &mut random);
+    let (mut seen, mut counts) = (Seen::new(), Counts::default());
+    for step in 0..stage.steps {
+        if Instant::now() >= stage.until {
+            break;
+        }
+        if step < SAID_MAX {
+            println!("step {step}");
+        }
         match random.below(20) {
-            0..=6 => transact(&connection, "BEGIN IMMEDIATE", random.chance(5, 6), || {
-                ledger::write(&connection, &mut random.clone())
-            }),
-            7..=14 => transact(&connection, "BEGIN", true, || {
-                ledger::read(&connection, &mut random.clone(), &mut seen)
-            }),
+            0..=6 => {
+                let is_kept = random.chance(5, 6);
+                let done = transact(stage, &connection, "BEGIN IMMEDIATE", is_kept, || {
+                    ledger::write(&connection, &mut random.clone())
+                });
+                counts.commits += u64::from(done && is_kept);
+            }
+            7..=14 => {
+                let done = transact(stage, &connection, "BEGIN", true, || {
+                    ledger::read(&connection, &mut random.clone(), &mut seen)
+                });
+                counts.reads += u64::from(done);
+            }
             15 | 16 => {
                 let kind = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"][usize::try_from(random.below(4)).unwrap()];
-                try_once(&connection, &format!("PRAGMA wal_checkpoint({kind})"));
+                counts.checkpoints += u64::from(checkpoint(&connection, kind));
             }
             17 => {
+                let modes = &stage.modes;
                 let mode = modes[usize::try_from(random.below(u64::try_from(modes.len()).unwrap())).unwrap()];
                 try_once(&connection, &format!("PRAGMA journal_mode = {mode}"));
             }
             18 if random.chance(1, 10) => try_once(&connection, "VACUUM"),
             _ => {
                 drop(connection);
-                connection = connect(path, spec, &mut random);
+                connection = connect(stage, &mut random);
             }
         }
         random.draw();
     }
+    counts
 }
 
-/// Reads or writes in a transaction, as often as it takes.
-fn transact(connection: &Connection, begin: &str, is_kept: bool, mut body: impl FnMut() -> rusqlite::Result<()>) {
+/// Says whether frames were copied, or nobody was in the way.
+fn checkpoint(connection: &Connection, kind: &str) -> bool {
+    let sql = format!("PRAGMA wal_checkpoint({kind})");
+    match connection.query_row(&sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(2)?))) {
+        // Of a database that has no log, -1 frames.
+        Ok((busy, copied)) => copied >= 0 && (busy == 0 || copied > 0),
+        Err(error) => {
+            assert!(is_busy(&error), "{sql}: {error}");
+            false
+        }
+    }
+}
+
+/// Reads or writes in a transaction, as often as it takes; says whether it came to that before the time was up.
+fn transact(
+    stage: &Stage<'_>,
+    connection: &Connection,
+    begin: &str,
+    is_kept: bool,
+    mut body: impl FnMut() -> rusqlite::Result<()>,
+) -> bool {
     insist(|| {
+        if Instant::now() >= stage.until {
+            return Ok(false);
+        }
         let done = connection
             .execute_batch(begin)
             .and_then(|()| body())
@@ -106,8 +166,8 @@ fn transact(connection: &Connection, begin: &str, is_kept: bool, mut body: impl 
         if done.is_err() && !connection.is_autocommit() {
             connection.execute_batch("ROLLBACK")?;
         }
-        done
-    });
+        done.map(|()| true)
+    })
 }
 
 /// What may be refused because others are at work.
@@ -117,3 +177,6 @@ fn try_once(connection: &Connection, sql: &str) {
         Ok(()) | Err(_) => {}
     }
 }
+
+/// A process that is to be killed is by then.
+const SAID_MAX: u64 = 100;
