@@ -32,6 +32,10 @@ impl Engine for MultipleCiphers {
         engine::hello("sqlite3mc", version, ciphers)
     }
 
+    fn connect(&self, database: &Opening) -> Result<Connection, WorkerError> {
+        keyed(database, flags::OPEN)
+    }
+
     fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
         let connection = keyed(database, flags::OPEN)?;
         layout::apply(&connection, database)?;
