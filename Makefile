@@ -5,7 +5,8 @@
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
-	fuzz soak lab-quick studies budget peers peers-test need need-rust need-python need-perf need-lint clean
+	fuzz soak lab-quick bench-gate studies budget peers peers-test need need-rust need-python need-perf \
+	need-lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -48,7 +49,10 @@ soak: need ## run the tests that take long
 lab-quick: build ## measure a little of everything here, and write a report
 	@scripts/lab-quick.sh
 
-studies: build peers ## run the published studies: about an hour
+bench-gate: build ## measure a few rows, and fail if one costs more than recorded: three minutes
+	@scripts/bench-gate.sh
+
+studies: build peers ## run the published studies: hours
 	@scripts/studies.sh
 
 budget: need-perf ## profile where each nanosecond of a page and of a commit goes: four minutes

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the published studies, docs/studies/*.toml, and writes docs/studies/*.json and docs/BENCHMARKS.md.
-# usage: scripts/studies.sh [STUDY...]   without a name all of them; a study that was cut off goes on
+# usage: scripts/studies.sh [--full | STUDY...]   without a name all of them; a study that was cut off goes on
+#   --full  the parts of the full study: what encryption costs beside stock SQLite, and beside suite NONE
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,10 +10,15 @@ selenite=$target/release/selenite
 folder=$target/lab
 mkdir -p "$folder"
 
+full=(speed-scan speed-dml speed-hummer speed-check growth)
 studies=("$@")
+if [[ ${1:-} == --full ]]; then
+  studies=("${full[@]}")
+fi
 if ((${#studies[@]} == 0)); then
   for file in docs/studies/*.toml; do
-    studies+=("$(basename "$file" .toml)")
+    # That one is recorded by scripts/bench-gate.sh.
+    [[ $file == docs/studies/gate.toml ]] || studies+=("$(basename "$file" .toml)")
   done
 fi
 

@@ -1,6 +1,7 @@
 //! The arms of a study: those of its configuration, and those in clear that are always there.
 //!
 //! A1. An encrypted arm is compared with its own library in clear, never with another one.
+//! A2. What is compared with suite NONE besides differs from that arm by the cipher alone: it has the same settings.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,12 +25,16 @@ pub struct Arm {
     pub settings: BTreeMap<String, String>,
     /// Whether it may use AES instructions.
     pub aes_instructions: bool,
+    /// Bytes of Selenite's page pool, of each process; none if the arm does not say.
+    pub pool: Option<u64>,
     /// The program, if the configuration names one.
     pub worker: Option<PathBuf>,
     /// What kind of arm.
     pub role: ArmRole,
     /// Which arm it is compared with: an index.
     pub control: Option<usize>,
+    /// Which arm of suite NONE it is compared with besides: an index.
+    pub none: Option<usize>,
 }
 
 /// The arms of a study: plain, its second copy, the plain ones of other engines, then those of the configuration.
@@ -62,10 +67,16 @@ pub fn arms(config: &Config) -> Result<Vec<Arm>, ConfigError> {
             cipher: arm.cipher.clone(),
             settings: arm.settings.clone(),
             aes_instructions: arm.aes_instructions,
+            pool: arm.pool,
             worker: arm.worker.clone(),
             role: ArmRole::Encrypted,
             control: arms.iter().position(|other| other.name == name),
+            none: None,
         });
+    }
+    let nones: Vec<Option<usize>> = arms.iter().map(|arm| none_of(&arms, arm)).collect();
+    for (arm, none) in arms.iter_mut().zip(nones) {
+        arm.none = none;
     }
     Ok(arms)
 }
@@ -83,7 +94,16 @@ impl Arm {
             (ArmRole::Plain, STOCK) => format!("SQLite {} in clear", hello.sqlite_version),
             (ArmRole::Floor, _) => format!("SQLite {} in clear, second copy", hello.sqlite_version),
             (ArmRole::Plain, _) => format!("{} in clear", hello.library),
-            (ArmRole::Encrypted, _) => format!("{} {}{without}", hello.library, self.cipher),
+            (ArmRole::Encrypted, _) => {
+                let pool = self
+                    .pool
+                    .map_or_else(String::new, |bytes| format!(", page pool of {}", size(bytes)));
+                let key = match self.settings.get("key") {
+                    Some(kind) => format!(", {kind} key"),
+                    None => String::new(),
+                };
+                format!("{} {}{without}{pool}{key}", hello.library, self.cipher)
+            }
         }
     }
 
@@ -101,6 +121,17 @@ impl Arm {
     }
 }
 
+/// The arm that goes the same way without a cipher, if there is one.
+fn none_of(arms: &[Arm], arm: &Arm) -> Option<usize> {
+    let is_own = arm.engine == OWN && arm.cipher != NONE;
+    let same = |other: &Arm| other.engine == OWN && other.cipher == NONE && other.settings == arm.settings;
+    is_own.then(|| arms.iter().position(same))?
+}
+
+fn size(bytes: u64) -> String {
+    crate::report::bytes(crate::analysis::as_f64(bytes))
+}
+
 fn plain(name: &str, engine: &str, worker: Option<PathBuf>, role: ArmRole, control: Option<usize>) -> Arm {
     Arm {
         name: name.to_owned(),
@@ -108,9 +139,11 @@ fn plain(name: &str, engine: &str, worker: Option<PathBuf>, role: ArmRole, contr
         cipher: PLAIN.to_owned(),
         settings: BTreeMap::new(),
         aes_instructions: true,
+        pool: None,
         worker,
         role,
         control,
+        none: None,
     }
 }
 
@@ -118,6 +151,8 @@ fn plain(name: &str, engine: &str, worker: Option<PathBuf>, role: ArmRole, contr
 const OWN: &str = ENGINES[0];
 /// Stock SQLite.
 const STOCK: &str = ENGINES[1];
+/// The suite that encrypts nothing.
+const NONE: &str = "NONE";
 
 #[cfg(test)]
 mod tests {
@@ -144,6 +179,30 @@ mod tests {
     }
 
     #[test]
+    fn an_arm_has_a_none_of_its_own_settings_beside_it_or_none_at_all() {
+        let text = TEXT.replacen(
+            "[[cells]]",
+            "[arms.d]\nengine = \"selenite\"\ncipher = \"NONE\"\npool = \"64MiB\"\n\
+             [arms.e]\nengine = \"selenite\"\ncipher = \"AES_128\"\npool = \"64MiB\"\n\
+             [arms.f]\nengine = \"selenite\"\ncipher = \"AES_128\"\naes_instructions = false\npool = \"64MiB\"\n[[cells]]",
+            1,
+        );
+        let arms = arms(&Config::parse(&text).unwrap()).unwrap();
+        let seen: Vec<_> = arms[3..].iter().map(|arm| (arm.name.as_str(), arm.none)).collect();
+        let wanted = [
+            ("a", None),
+            ("b", None),
+            ("c", None),
+            ("d", None),
+            ("e", Some(6)),
+            ("f", Some(6)),
+        ];
+        assert_eq!(seen, wanted);
+        assert_eq!(arms[7].pool, Some(64 << 20));
+        assert_eq!(arms[7].settings["pool_size"], "67108864");
+    }
+
+    #[test]
     fn one_name_has_one_worker() {
         let text = TEXT.replacen("cipher = \"x\"", "cipher = \"x\"\nworker = \"/w\"", 1);
         assert!(
@@ -158,7 +217,7 @@ mod tests {
     fn an_unknown_cipher_is_told_the_nearest() {
         let arms = arms(&Config::parse(TEXT).unwrap()).unwrap();
         let hello = Hello {
-            protocol: 1,
+            protocol: 2,
             engine: "selenite".into(),
             library: "Selenite 0".into(),
             sqlite_version: "3".into(),

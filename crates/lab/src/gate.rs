@@ -1,5 +1,7 @@
 //! Whether a change may pass: a question to a summary, and an answer with an exit status.
 
+mod recorded;
+
 use std::fmt;
 
 use selenite_stats::{Estimate, Options, SESSIONS_MIN, estimate, holm, sessions_to_clear};
@@ -7,6 +9,8 @@ use selenite_stats::{Estimate, Options, SESSIONS_MIN, estimate, holm, sessions_t
 use crate::pattern::matches;
 use crate::standing::{Flaw, flaws};
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
+
+pub use recorded::judge_recorded;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +65,8 @@ pub struct Finding {
     pub ratio: f64,
     /// Its 95 % interval.
     pub interval: Option<(f64, f64)>,
+    /// What it is compared with, if that is a figure of before: its ratio and interval.
+    pub recorded: Option<(f64, Option<(f64, f64)>)>,
     /// What follows for this cell alone.
     pub outcome: Outcome,
 }
@@ -78,14 +84,23 @@ impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for finding in &self.findings {
             let text = crate::report::estimate(finding.ratio, finding.interval);
-            let state = match finding.outcome {
-                Outcome::Within => "within",
-                Outcome::Above => "above",
-                Outcome::NotResolved { .. } | Outcome::Invalid(_) => "not resolved",
+            let before = finding
+                .recorded
+                .map(|(ratio, ends)| crate::report::estimate(ratio, ends));
+            let state = match (&finding.outcome, &before) {
+                (Outcome::Within, None) => "within",
+                (Outcome::Above, None) => "above",
+                (Outcome::Within, Some(_)) => "no worse",
+                (Outcome::Above, Some(_)) => "worse",
+                (Outcome::NotResolved { .. } | Outcome::Invalid(_), _) => "not resolved",
             };
-            writeln!(f, "{} in {}: {text}: {state}", finding.arm, finding.cell)?;
+            let before = before.map_or_else(String::new, |before| format!(", recorded {before}"));
+            writeln!(f, "{} in {}: {text}{before}: {state}", finding.arm, finding.cell)?;
         }
+        let is_recorded = self.findings.iter().any(|finding| finding.recorded.is_some());
         match &self.outcome {
+            Outcome::Within if is_recorded => write!(f, "no worse than recorded"),
+            Outcome::Above if is_recorded => write!(f, "worse than recorded"),
             Outcome::Within => write!(f, "within the limit"),
             Outcome::Above => write!(f, "above the limit"),
             Outcome::NotResolved {
@@ -103,15 +118,10 @@ impl fmt::Display for Answer {
 #[must_use]
 pub fn judge(summary: &Summary, question: &Question) -> Answer {
     let (arms, cells, mut reasons) = chosen(summary, question);
-    let relevant = |flaw: &Flaw| match flaw {
-        Flaw::NoProof(arm) => arms.contains(&arm.as_str()),
-        Flaw::FewSessions(_) => false,
-        Flaw::Empty | Flaw::Unfinished | Flaw::NoSecondCopy => true,
-    };
     reasons.extend(
         flaws(summary)
             .iter()
-            .filter(|flaw| relevant(flaw))
+            .filter(|flaw| relevant(flaw, &arms))
             .map(ToString::to_string),
     );
     let mut findings = Vec::new();
@@ -144,6 +154,15 @@ pub fn judge(summary: &Summary, question: &Question) -> Answer {
     Answer {
         outcome: together(&findings),
         findings,
+    }
+}
+
+/// Whether a flaw stands against what is asked of these arms.
+fn relevant(flaw: &Flaw, arms: &[&str]) -> bool {
+    match flaw {
+        Flaw::NoProof(arm) => arms.contains(&arm.as_str()),
+        Flaw::FewSessions(_) => false,
+        Flaw::Empty | Flaw::Unfinished | Flaw::NoSecondCopy => true,
     }
 }
 
@@ -210,6 +229,7 @@ fn of_arm(summary: &Summary, limit: f64, family: &[(&str, &Effect)]) -> Vec<Find
                 arm: effect.arm.clone(),
                 ratio: effect.ratio,
                 interval: effect.interval,
+                recorded: None,
                 outcome: match effect.interval {
                     _ if effect.sessions < SESSIONS_MIN || summary.study.sessions < SESSIONS_MIN => open(),
                     Some((_, high)) if high < limit => Outcome::Within,

@@ -8,6 +8,7 @@ mod cipher_time;
 
 use std::io;
 use std::path::Path;
+use std::time::SystemTime;
 
 use rusqlite::{Connection, OpenFlags};
 use selenite_engine::storage::Disk;
@@ -44,6 +45,13 @@ impl Engine for Native {
             hello.without_aes.extend([mask]);
         }
         Ok(hello)
+    }
+
+    fn connect(&self, database: &Opening) -> Result<Connection, WorkerError> {
+        match suite(database)? {
+            Some(suite) => connect(database, suite, FLAGS),
+            None => Stock.connect(database),
+        }
     }
 
     fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
@@ -161,7 +169,7 @@ fn named(cipher: &str) -> Result<Suite, WorkerError> {
 fn connect(database: &Opening, suite: Suite, flags: OpenFlags) -> Result<Connection, WorkerError> {
     selenite_engine::install().map_err(|error| engine_error(&error))?;
     let mut uri = FileUri::new(&database.path, "selenite")
-        .with("selenite_identity", &identity(&database.key_file)?)
+        .with("selenite_identity", &identity(database)?)
         .with("cipher", suite.name())
         .with("page_size", &database.page_size.to_string());
     if suite == Suite::None {
@@ -170,14 +178,14 @@ fn connect(database: &Opening, suite: Suite, flags: OpenFlags) -> Result<Connect
     if suite.is_deprecated() {
         uri = uri.with("deprecated", "allow");
     }
-    for (name, value) in &database.settings {
+    for (name, value) in database.settings.iter().filter(|(name, _)| *name != KEY) {
         uri = uri.with(name, value);
     }
     Ok(Connection::open_with_flags(uri.as_str(), flags)?)
 }
 
 fn access(database: &Opening, suite: Suite) -> Result<Access, WorkerError> {
-    let spec = identity(&database.key_file)?
+    let spec = identity(database)?
         .parse()
         .map_err(|error| WorkerError::Engine(format!("the key file: {error}")))?;
     Ok(Access {
@@ -189,13 +197,31 @@ fn access(database: &Opening, suite: Suite) -> Result<Access, WorkerError> {
     })
 }
 
-fn identity(key_file: &Path) -> Result<String, WorkerError> {
-    match key_file.to_str() {
-        Some(path) if !path.is_empty() => Ok(format!("raw:{path}")),
-        Some(_) | None => Err(WorkerError::Refused(
-            "the key file has no name that could be used".to_owned(),
-        )),
+/// Who opens it: the key in its file, or an age key beside it, which the first worker that wants one makes.
+fn identity(database: &Opening) -> Result<String, WorkerError> {
+    let path = database.key_file.to_str().filter(|path| !path.is_empty());
+    let path = path.ok_or_else(|| WorkerError::Refused("the key file has no name that could be used".to_owned()))?;
+    match database.settings.get(KEY).map(String::as_str) {
+        None | Some("raw") => Ok(format!("raw:{path}")),
+        Some("age") => {
+            let path = format!("{path}.age");
+            make_age_key(Path::new(&path))?;
+            Ok(format!("age:{path}"))
+        }
+        Some(other) => Err(WorkerError::Refused(format!(
+            "there is no kind of key {other}; there are raw, age"
+        ))),
     }
+}
+
+fn make_age_key(path: &Path) -> Result<(), WorkerError> {
+    if path.exists() {
+        return Ok(());
+    }
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let key = selenite_keyring::keygen(now.map_or(0, |since| since.as_secs()));
+    selenite_keyring::write_key_file(path, key.text.as_bytes())
+        .map_err(|error| WorkerError::Engine(format!("the age key: {error}")))
 }
 
 fn engine_error(error: &EngineError) -> WorkerError {
@@ -218,8 +244,11 @@ const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
     .union(OpenFlags::SQLITE_OPEN_URI)
     .union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
 
-/// What else a new database takes (CONFIGURATION): parameters of its URI that no arm's layout or cipher says.
-const SETTINGS: [&str; 1] = ["auto_vacuum"];
+/// What else a database takes (CONFIGURATION): parameters of its URI that no arm's layout or cipher says, and [`KEY`].
+const SETTINGS: [&str; 3] = ["auto_vacuum", KEY, "pool_size"];
+
+/// Which kind of key opens it: `raw`, or `age`.
+const KEY: &str = "key";
 
 /// Takes away AES-NI and PCLMULQDQ, without which it uses no VAES either, from what AWS-LC sees of the processor
 /// (`crypto/fipsmodule/cpucap/cpu_intel.c`). AEGIS comes from another library, which does not ask.

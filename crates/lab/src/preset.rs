@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 6] = [
+pub const PRESETS: [Preset; 8] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -45,6 +45,16 @@ pub const PRESETS: [Preset; 6] = [
         about: "three ways to check a whole database, by suite",
         text: include_str!("presets/integrity-check.toml"),
     },
+    Preset {
+        name: "connections",
+        about: "many connections of one process, and opening a database",
+        text: include_str!("presets/connections.toml"),
+    },
+    Preset {
+        name: "growth",
+        about: "the cost of a page by size, and of a commit by connections",
+        text: include_str!("presets/growth.toml"),
+    },
 ];
 
 /// The preset of that name.
@@ -68,6 +78,26 @@ mod tests {
             assert_eq!(config.notes(), Vec::<String>::new(), "{}", preset.name);
             assert!(preset.text.is_ascii());
         }
+    }
+
+    #[test]
+    fn every_published_study_parses_under_its_own_name() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/studies");
+        let mut seen = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let config = Config::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                assert_eq!(
+                    Some(config.study.name.as_str()),
+                    path.file_stem().and_then(|name| name.to_str())
+                );
+                assert_eq!(config.notes(), Vec::<String>::new(), "{}", path.display());
+                seen += 1;
+            }
+        }
+        assert!(seen >= 12, "{seen}");
     }
 
     #[test]

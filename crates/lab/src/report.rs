@@ -9,11 +9,12 @@ pub mod html;
 pub mod json;
 pub mod markdown;
 mod number;
+mod resources;
 mod scale;
 mod sentence;
 mod svg;
 pub mod terminal;
 
-pub(crate) use number::minutes;
+pub(crate) use number::{bytes, minutes};
 pub use number::{estimate, percent};
 pub(crate) use sentence::{ending, metric};

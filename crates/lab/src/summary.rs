@@ -115,6 +115,12 @@ pub struct ArmFacts {
     pub bytes: u64,
     /// Pages of it.
     pub pages: u64,
+    /// Bytes of Selenite's page pool, of each process; none if the arm does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<u64>,
+    /// Which arm of suite NONE it is compared with besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub none: Option<String>,
 }
 
 /// What kind of arm.
@@ -208,6 +214,12 @@ pub enum Metric {
     Switches,
     /// Page faults of both kinds.
     Faults,
+    /// Bytes of the database's file after a block.
+    DatabaseBytes,
+    /// Bytes of its write-ahead log, before the checkpoint that ends a block if there is one.
+    WalBytes,
+    /// The most memory that was resident during a block, of all processes.
+    PeakMemory,
 }
 
 /// What an arm differs by from its control, in one metric of one cell.
@@ -246,6 +258,24 @@ pub struct Effect {
     pub outliers: u32,
     /// What follows.
     pub verdict: Verdict,
+    /// The same against suite NONE, where the study has such an arm beside this one; no verdict rests on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_none: Option<AgainstNone>,
+}
+
+/// What the cipher itself adds: an arm against one that goes the same way without it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgainstNone {
+    /// The arm of suite NONE.
+    pub control: String,
+    /// (arm - control) / control, as of [`Effect::ratio`].
+    pub ratio: f64,
+    /// As of [`Effect::interval`].
+    pub interval: Option<(f64, f64)>,
+    /// Sessions.
+    pub sessions: u32,
+    /// Pairs in all.
+    pub pairs: u32,
 }
 
 /// What an arm costs over several cells.

@@ -2,6 +2,7 @@
 //!
 //! All seeds are fixed, and printed with the figures: `cargo test -p selenite-stats --test simulation -- --nocapture`.
 
+use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use selenite_stats::{
@@ -47,6 +48,32 @@ fn intervals_of_elapsed_time_hold() {
 #[test]
 fn intervals_of_cpu_time_hold() {
     check_intervals(&CPU, &[0.0125, 0.015]);
+}
+
+#[test]
+fn two_arms_of_several_are_compared_as_surely_as_one_with_its_control() {
+    // Plain, its second copy, an arm without a cipher and one with: the last two, whose blocks others lie between.
+    for (noise, first_seed) in [(&ELAPSED, 61), (&CPU, 71)] {
+        for (effect, seed) in [0.0_f64, 0.02].into_iter().zip(first_seed..) {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            let (mut covered, mut positives) = (0, 0);
+            for _ in 0..STUDIES {
+                let sessions: Vec<Vec<f64>> = (0..SESSIONS)
+                    .map(|_| noise.arms([0.0, 0.0, 0.1, 0.1 + effect.ln_1p()], PAIRS, &mut random))
+                    .collect();
+                let found = estimate_of(&sessions);
+                covered += usize::from(holds(&found, effect.ln_1p()));
+                positives += usize::from(!holds(&found, 0.0));
+            }
+            let (covered, positives) = (share(covered), share(positives));
+            println!(
+                "{} {effect}, seed {seed}, two of four arms: covered {covered}, interval without 0 {positives}",
+                noise.name
+            );
+            assert!(covered >= 0.93, "covered {covered}");
+            assert!(effect > 0.0 || positives <= 0.07, "false positives {positives}");
+        }
+    }
 }
 
 #[test]
@@ -268,6 +295,29 @@ impl Noise {
                     times[arm] = levels[arm] + drift + self.white * normal(random) + self.spike(random);
                 }
                 times[1] - times[0]
+            })
+            .collect()
+    }
+
+    /// The last of several arms against the one before it; all run in random order, then in the reverse one.
+    fn arms<const N: usize>(&self, effects: [f64; N], pairs: usize, random: &mut ChaCha8Rng) -> Vec<f64> {
+        let levels = effects.map(|effect| effect + self.instance * normal(random));
+        let fresh = self.drift * (1.0 - self.memory.powi(2)).sqrt();
+        let mut drift = self.drift * normal(random);
+        let mut order: Vec<usize> = (0..N).collect();
+        (0..pairs)
+            .map(|pair| {
+                if pair % 2 == 0 {
+                    order.shuffle(random);
+                } else {
+                    order.reverse();
+                }
+                let mut times = [0.0; N];
+                for arm in &order {
+                    drift = self.memory * drift + fresh * normal(random);
+                    times[*arm] = levels[*arm] + drift + self.white * normal(random) + self.spike(random);
+                }
+                times[N - 1] - times[N - 2]
             })
             .collect()
     }

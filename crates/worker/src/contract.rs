@@ -251,11 +251,17 @@ fn parts() -> [(&'static str, Dataset, Vec<Work>); 3] {
         (
             "scan",
             Dataset::Scan { bytes: 1 << 20 },
-            vec![Work::Like { rehearsals: 1 }, Work::Equal { rehearsals: 0 }],
+            vec![
+                Work::Like { rehearsals: 1 },
+                Work::Equal { rehearsals: 0 },
+                Work::Readers { connections: 3 },
+                Work::Open { times: 5 },
+                Work::Equal { rehearsals: 0 },
+            ],
         ),
         (
             "statements",
-            Dataset::Statements { rows: 500 },
+            Dataset::Statements { rows: 500, indexes: 2 },
             vec![
                 Work::Insert { rows: 50 },
                 Work::UpdateAll,
@@ -282,6 +288,9 @@ fn same_work(given: &Sample, expected: &Sample) -> Result<(), String> {
     same("checkpoint", &(given.checkpoint_ns > 0), &(expected.checkpoint_ns > 0))?;
     if given.elapsed_ns == 0 || given.cpu_ns == 0 || given.began_ns == 0 || given.pages == 0 {
         return Err("elapsed, CPU, began or pages is 0".to_owned());
+    }
+    if given.database_bytes == 0 || (given.checkpoint_ns > 0 && given.wal_bytes == 0) {
+        return Err("the database or its log has no bytes".to_owned());
     }
     if given.checkpoint_ns > given.elapsed_ns {
         return Err("the checkpoint took longer than all".to_owned());

@@ -44,7 +44,7 @@ pub fn fill(connection: &Connection, dataset: &Dataset, seed: u64) -> Result<(),
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     match dataset {
         Dataset::Scan { bytes } => scan::fill(connection, *bytes, &mut random),
-        Dataset::Statements { rows } => statements::fill(connection, *rows, &mut random),
+        Dataset::Statements { rows, indexes } => statements::fill(connection, *rows, *indexes, &mut random),
         Dataset::Cards { rows } => cards::fill(connection, *rows, &mut random),
     }
 }
@@ -89,10 +89,11 @@ mod tests {
     use super::*;
     use crate::stock::{Stock, opening};
 
-    fn datasets() -> [Dataset; 3] {
+    fn datasets() -> [Dataset; 4] {
         [
             Dataset::Scan { bytes: 1 << 20 },
-            Dataset::Statements { rows: 500 },
+            Dataset::Statements { rows: 500, indexes: 0 },
+            Dataset::Statements { rows: 500, indexes: 2 },
             Dataset::Cards { rows: 300 },
         ]
     }
@@ -135,7 +136,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         std::fs::write(&path, "mine").unwrap();
-        let refused = load(&Stock, &opening(&path), &Dataset::Statements { rows: 1 }, 7);
+        let refused = load(&Stock, &opening(&path), &Dataset::Statements { rows: 1, indexes: 0 }, 7);
         assert!(matches!(refused, Err(WorkerError::Refused(_))));
         assert_eq!(std::fs::read(&path).unwrap(), b"mine");
     }

@@ -12,7 +12,7 @@ use crate::protocol::{CipherTime, Hello, Opening, PLAIN, PROTOCOL};
 /// An engine: a SQLite library with or without encryption.
 ///
 /// Connections are handed out keyed, with the layout in force ([`crate::layout`]).
-pub trait Engine {
+pub trait Engine: Sync {
     /// Who it is.
     ///
     /// # Errors
@@ -24,6 +24,14 @@ pub trait Engine {
     /// # Errors
     /// What the engine and SQLite say.
     fn open(&self, database: &Opening) -> Result<Connection, WorkerError>;
+
+    /// Opens a database that exists as a program would: with its key, and without a layout, a check, or a first read.
+    ///
+    /// # Errors
+    /// What the engine and SQLite say.
+    fn connect(&self, database: &Opening) -> Result<Connection, WorkerError> {
+        self.open(database)
+    }
 
     /// Makes a new database with the page size asked for.
     ///

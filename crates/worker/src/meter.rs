@@ -3,8 +3,10 @@
 //! M1. Both readings come from the same sources; reading them is outside of what is measured, as far as it can be: the
 //!     clocks are read last before the work and first after it.
 //! M2. /proc/self/io counts the reading of itself. What a reading adds is measured with each block, and taken off.
+//! M3. The peak of memory is set back before the work, or not told: one of before is not the work's.
 
 mod instructions;
+mod peak;
 
 use std::time::Duration;
 
@@ -18,6 +20,7 @@ use crate::engine::PageCounts;
 use crate::protocol::Sample;
 
 use instructions::Instructions;
+use peak::Peak;
 
 /// A reading from before the work.
 pub struct Meter {
@@ -26,6 +29,7 @@ pub struct Meter {
     own: Io,
     usage: Usage,
     pages: Option<PageCounts>,
+    peak: Option<Peak>,
     instructions: Option<Instructions>,
     cpu_ns: u64,
     began_ns: u64,
@@ -37,6 +41,7 @@ impl Meter {
     /// # Errors
     /// What the system says.
     pub fn start(pages: Option<PageCounts>) -> Result<Self, WorkerError> {
+        let peak = Peak::set_back();
         let first = Io::read()?;
         let io = Io::read()?;
         Ok(Self {
@@ -44,6 +49,7 @@ impl Meter {
             io,
             usage: usage()?,
             pages,
+            peak,
             instructions: Instructions::start(),
             cpu_ns: now_ns(ClockId::ProcessCPUTime),
             began_ns: now_ns(ClockId::Monotonic),
@@ -90,6 +96,7 @@ impl Meter {
             write_chars: io.write_chars,
             read_bytes: io.read_bytes,
             write_bytes: io.write_bytes,
+            peak_bytes: self.peak.and_then(Peak::bytes),
             ..Sample::default()
         };
         Ok(Reading {
@@ -260,6 +267,7 @@ mod tests {
         assert!(sample.write_calls >= 1);
         assert!(sample.cpu_ns >= 2_000_000, "{sample:?}");
         assert!(sample.elapsed_ns > 0 && sample.began_ns > 0);
+        assert!(sample.peak_bytes.is_none_or(|bytes| bytes > 100_000), "{sample:?}");
         assert_eq!((sample.pages_read, sample.pages_written), (1, 2));
     }
 

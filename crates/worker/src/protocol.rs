@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// The version of what is in this file. A worker of another one is refused.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// A line to a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,6 +107,9 @@ pub enum Dataset {
     Statements {
         /// Rows there before anything is measured.
         rows: u64,
+        /// Indexes besides the key, as many as [`INDEXES_MAX`].
+        #[serde(default)]
+        indexes: u32,
     },
     /// Vendor, Card, Purchase with their indexes (source 003).
     Cards {
@@ -114,6 +117,9 @@ pub enum Dataset {
         rows: u64,
     },
 }
+
+/// What `Statements` can have: one by date, one by name and date.
+pub const INDEXES_MAX: u32 = 2;
 
 /// A block of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -158,6 +164,16 @@ pub enum Work {
     QuickCheck,
     /// Reads all pages without SQL's structure: authenticates them where the engine can, else reads the file.
     PhysicalVerify,
+    /// So many connections of one process, a thread each, of which every one reads the whole of SomeData.
+    Readers {
+        /// How many, besides the one that the database is open in.
+        connections: u32,
+    },
+    /// Opens the database, asks one question, and closes it, again and again.
+    Open {
+        /// How often.
+        times: u64,
+    },
 }
 
 /// One process's part of source 003.
@@ -282,6 +298,9 @@ pub struct Sample {
     pub switches_voluntary: u64,
     /// Context switches because its time was up.
     pub switches_involuntary: u64,
+    /// The most memory that was resident during the block (`VmHWM`), where it can be set back before it.
+    #[serde(default)]
+    pub peak_bytes: Option<u64>,
     /// Page faults without a read.
     pub faults_minor: u64,
     /// Page faults with one.
@@ -319,6 +338,12 @@ pub struct Sample {
     pub answer: String,
     /// PRAGMA page_count afterwards.
     pub pages: u64,
+    /// Bytes of the database's file afterwards.
+    #[serde(default)]
+    pub database_bytes: u64,
+    /// Bytes of its write-ahead log: before the checkpoint at the end, or afterwards where there is none.
+    #[serde(default)]
+    pub wal_bytes: u64,
     /// Whether parameters were changed while it ran.
     #[serde(default)]
     pub altered: bool,

@@ -18,10 +18,14 @@ impl Engine for Stock {
     }
 
     fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
-        check_plain(database)?;
-        let connection = Connection::open_with_flags(&database.path, FLAGS)?;
+        let connection = self.connect(database)?;
         layout::apply(&connection, database)?;
         Ok(connection)
+    }
+
+    fn connect(&self, database: &Opening) -> Result<Connection, WorkerError> {
+        check_plain(database)?;
+        Ok(Connection::open_with_flags(&database.path, FLAGS)?)
     }
 
     fn create(&self, database: &Opening) -> Result<Connection, WorkerError> {

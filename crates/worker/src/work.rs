@@ -4,11 +4,13 @@
 //!     what was written is inside.
 //! B2. Answers are digests of what was read, so that arms that answer differently are found out.
 
+mod connections;
 mod copy;
 mod hummer;
 mod rows;
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
 use rusqlite::Connection;
@@ -38,16 +40,25 @@ struct Outcome {
     operations: u64,
     retries: u64,
     answer: String,
-    checkpoint: (u64, u64),
+    checkpoint: Checkpoint,
     altered: bool,
     latencies: BTreeMap<String, String>,
 }
 
-/// Whether the database has to be closed for this work: it is not SQLite that reads the file.
+/// A checkpoint at the end of work; all zero if there was none.
+#[derive(Clone, Copy, Default)]
+struct Checkpoint {
+    elapsed_ns: u64,
+    cpu_ns: u64,
+    /// Of the log that it took in.
+    wal_bytes: u64,
+}
+
+/// Whether the database has to be closed for this work: it is not SQLite that reads the file, or opens it itself.
 #[must_use]
 pub fn wants_closed(work: &Work) -> bool {
     match work {
-        Work::Convert { .. } | Work::PhysicalVerify => true,
+        Work::Convert { .. } | Work::PhysicalVerify | Work::Open { .. } => true,
         Work::Like { .. }
         | Work::Equal { .. }
         | Work::Insert { .. }
@@ -56,7 +67,8 @@ pub fn wants_closed(work: &Work) -> bool {
         | Work::Backup
         | Work::Hummer { .. }
         | Work::IntegrityCheck
-        | Work::QuickCheck => false,
+        | Work::QuickCheck
+        | Work::Readers { .. } => false,
     }
 }
 
@@ -73,7 +85,7 @@ pub fn run(
 ) -> Result<Sample, WorkerError> {
     check_share(block.process)?;
     let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| -> Result<Sample, WorkerError> {
-        let mut sample = measured(block, &|| engine.page_counts(connection), job)?;
+        let mut sample = measured(block, &database.path, &|| engine.page_counts(connection), job)?;
         sample.pages = layout::page_count(connection)?;
         Ok(sample)
     };
@@ -87,7 +99,8 @@ pub fn run(
         Work::Hummer { hummer } => hummer::run(connection, *hummer, block, &timed),
         Work::IntegrityCheck => rows::check(connection, "integrity_check", &timed),
         Work::QuickCheck => rows::check(connection, "quick_check", &timed),
-        Work::Convert { .. } | Work::PhysicalVerify => {
+        Work::Readers { connections: count } => connections::readers(engine, database, *count, &timed),
+        Work::Convert { .. } | Work::PhysicalVerify | Work::Open { .. } => {
             Err(WorkerError::Refused("this work wants the database closed".to_owned()))
         }
     }
@@ -104,9 +117,10 @@ pub fn run_closed(
     block: &Block<'_>,
 ) -> Result<Sample, WorkerError> {
     check_share(block.process)?;
-    let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| measured(block, &|| None, job);
+    let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| measured(block, &database.path, &|| None, job);
     match work {
         Work::Convert { to } => copy::convert(engine, database, to, &timed),
+        Work::Open { times } => connections::open(engine, database, *times, &timed),
         Work::PhysicalVerify => timed(&mut || {
             engine.verify_physical(database)?;
             Ok(Outcome {
@@ -123,7 +137,8 @@ pub fn run_closed(
         | Work::Backup
         | Work::Hummer { .. }
         | Work::IntegrityCheck
-        | Work::QuickCheck => Err(WorkerError::Refused("this work wants the database open".to_owned())),
+        | Work::QuickCheck
+        | Work::Readers { .. } => Err(WorkerError::Refused("this work wants the database open".to_owned())),
     }
 }
 
@@ -132,6 +147,7 @@ type Timed<'a> = &'a dyn Fn(&mut dyn FnMut() -> Result<Outcome, WorkerError>) ->
 
 fn measured(
     block: &Block<'_>,
+    database: &Path,
     pages: &dyn Fn() -> Option<crate::engine::PageCounts>,
     job: &mut dyn FnMut() -> Result<Outcome, WorkerError>,
 ) -> Result<Sample, WorkerError> {
@@ -143,19 +159,38 @@ fn measured(
         operations: outcome.operations,
         retries: outcome.retries,
         answer: outcome.answer,
-        checkpoint_ns: outcome.checkpoint.0,
-        checkpoint_cpu_ns: outcome.checkpoint.1,
+        checkpoint_ns: outcome.checkpoint.elapsed_ns,
+        checkpoint_cpu_ns: outcome.checkpoint.cpu_ns,
+        database_bytes: size(database),
+        wal_bytes: size(&log_of(database)).max(outcome.checkpoint.wal_bytes),
         altered: outcome.altered,
         latencies: outcome.latencies,
         ..reading.sample(pages())
     })
 }
 
-/// A checkpoint; elapsed and CPU nanoseconds.
-fn checkpoint(connection: &Connection) -> Result<(u64, u64), WorkerError> {
+fn checkpoint(connection: &Connection) -> Result<Checkpoint, WorkerError> {
+    // A log keeps its size until it is cut.
+    let wal_bytes = connection.path().map_or(0, |path| size(&log_of(Path::new(path))));
     let part = Part::start();
     layout::checkpoint(connection)?;
-    Ok(part.stop())
+    let (elapsed_ns, cpu_ns) = part.stop();
+    Ok(Checkpoint {
+        elapsed_ns,
+        cpu_ns,
+        wal_bytes,
+    })
+}
+
+fn log_of(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
+}
+
+/// Bytes of a file; none where there is no file.
+fn size(path: &Path) -> u64 {
+    path.metadata().map_or(0, |facts| facts.len())
 }
 
 fn check_share(share: Share) -> Result<(), WorkerError> {

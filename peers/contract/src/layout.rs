@@ -22,7 +22,7 @@ pub fn is_in_force(executable: &Path) -> Result<(), Fault> {
             database.cache_kib = 640;
             database.journal_mode = journal_mode.to_owned();
             database.synchronous = synchronous.to_owned();
-            talk.load(&database, &Dataset::Statements { rows: 100 })?;
+            talk.load(&database, &Dataset::Statements { rows: 100, indexes: 0 })?;
             let opened = talk.open(&database)?;
             let expected = [
                 ("page_size", page_size.to_string()),

@@ -70,7 +70,7 @@ pub fn other_key_is_refused(executable: &Path) -> Result<(), Fault> {
     let mut talk = Talk::start(executable)?;
     for cipher in talk.ciphers()? {
         let right = folder.opening(&format!("{cipher}.db"), &cipher);
-        let loaded = talk.load(&right, &Dataset::Statements { rows: 500 })?;
+        let loaded = talk.load(&right, &Dataset::Statements { rows: 500, indexes: 1 })?;
         let with_key = |name: &str| Opening {
             key_file: folder.path(name),
             ..right.clone()

@@ -36,6 +36,10 @@ impl Engine for SqlCipher {
         Ok(hello)
     }
 
+    fn connect(&self, database: &Opening) -> Result<Connection, WorkerError> {
+        keyed(database, flags::OPEN)
+    }
+
     fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
         let connection = keyed(database, flags::OPEN)?;
         layout::apply(&connection, database)?;

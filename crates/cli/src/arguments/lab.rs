@@ -47,8 +47,10 @@ pub enum LabCommand {
     #[command(after_help = "Example:\n  selenite lab export quick.lab.db figures/")]
     Export(LabExport),
     /// Pass or fail a build by what a study found.
-    #[command(after_help = "Example:\n  selenite lab gate quick.lab.db --fail-above 3%\n\n\
-        Exit status: 0 within the limit, 10 above it, 11 not resolved, 12 the study can't tell.")]
+    #[command(
+        after_help = "Example:\n  selenite lab gate quick.lab.db --fail-above 3%\n  selenite lab gate now.lab.db --against before.json\n\n\
+        Exit status: 0 within the limit or no worse, 10 above it or worse, 11 not resolved, 12 the study can't tell."
+    )]
     Gate(LabGate),
 }
 
@@ -177,12 +179,16 @@ pub struct LabExport {
 }
 
 #[derive(Args)]
+#[command(group = clap::ArgGroup::new("bound").required(true))]
 pub struct LabGate {
     /// The store, or its summary as JSON.
     pub store: PathBuf,
     /// The most that encryption may cost, such as 3%; below zero, what it has to save.
-    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
-    pub fail_above: String,
+    #[arg(long, group = "bound", value_name = "PERCENT", allow_hyphen_values = true)]
+    pub fail_above: Option<String>,
+    /// A study of before: what is chosen may cost no more than it did there, by more than both are unsure.
+    #[arg(long, group = "bound", value_name = "STORE")]
+    pub against: Option<PathBuf>,
     /// What is looked at: cpu, elapsed, instructions, read-chars, write-chars, read-calls, write-calls, read-bytes,
     /// write-bytes.
     #[arg(long, default_value = "cpu")]

@@ -142,6 +142,72 @@ fn a_study_that_was_killed_goes_on_and_reports() {
 }
 
 #[test]
+fn connections_openings_and_indexes_are_measured_beside_suite_none() {
+    let lab = Lab::new();
+    std::fs::write(lab.path("each.toml"), EACH).unwrap();
+    lab.done(&["run", "each.toml", "--progress", "none"]);
+    lab.done(&[
+        "report",
+        "each.lab.db",
+        "--json",
+        "e.json",
+        "--md",
+        "e.md",
+        "--html",
+        "e.html",
+    ]);
+    let found = summary(&lab.path("e.json"));
+    let arms = found["arms"].as_array().unwrap();
+    let aes = arms.iter().find(|arm| arm["name"] == "AES_256").unwrap();
+    assert_eq!((&aes["pool"], &aes["none"]), (&(2 << 20).into(), &"NONE".into()));
+    assert!(
+        aes["label"].as_str().unwrap().contains("page pool of 2.00 MiB"),
+        "{aes}"
+    );
+    assert!(
+        arms.iter()
+            .any(|arm| arm["label"].as_str().unwrap().ends_with("age key"))
+    );
+    let cells = found["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 4);
+    for cell in cells {
+        let level = &cell["levels"]["AES_256"]["metrics"];
+        assert!(level["database-bytes"].as_f64().unwrap() > 0.0, "{cell}");
+        let writes = cell["work"] == "insert";
+        assert_eq!(level["wal-bytes"].as_f64().unwrap() > 0.0, writes, "{level}");
+        let effects = cell["effects"].as_array().unwrap();
+        let cpu = |arm: &str| {
+            effects
+                .iter()
+                .find(|effect| effect["arm"] == arm && effect["metric"] == "cpu")
+                .unwrap()
+        };
+        assert_eq!(cpu("AES_256")["against_none"]["control"], "NONE", "{cell}");
+        assert!(cpu("NONE").get("against_none").is_none() && cpu("plain2").get("against_none").is_none());
+    }
+    for (name, text) in [
+        ("e.md", "against NONE"),
+        ("e.md", "page pool of"),
+        ("e.html", "Against NONE"),
+    ] {
+        assert!(
+            std::fs::read_to_string(lab.path(name)).unwrap().contains(text),
+            "{name}: {text}"
+        );
+    }
+    // A study costs no more than itself.
+    let gate = lab.run(&["gate", "each.lab.db", "--against", "e.json"]);
+    assert_eq!(
+        gate.status.code(),
+        Some(11),
+        "two sessions resolve nothing: {}",
+        stderr(&gate)
+    );
+    lab.refused(&["gate", "each.lab.db", "--against", "e.json", "--fail-above", "3%"], 2);
+    lab.refused(&["gate", "each.lab.db"], 2);
+}
+
+#[test]
 fn a_master_that_was_changed_meanwhile_is_loaded_again() {
     let lab = Lab::new();
     lab.run_and_kill();
@@ -347,4 +413,63 @@ gating = true
 name = "like-page"
 work = { kind = "like", rehearsals = 1 }
 cache = "page"
+"#;
+
+/// A cell of each work with several connections, and of an insert that is done by two processes.
+const EACH: &str = r#"
+[study]
+name = "each"
+seed = 7
+sessions = 2
+pairs = 2
+budget = "10m"
+block_timeout = "60s"
+
+[data]
+kind = "scan"
+size = "1MiB"
+
+[data.indexed]
+kind = "statements"
+rows = 500
+indexes = 2
+
+[arms.AES_256]
+engine = "selenite"
+cipher = "AES_256"
+pool = "2MiB"
+
+[arms.NONE]
+engine = "selenite"
+cipher = "NONE"
+pool = "2MiB"
+
+[arms.age]
+engine = "selenite"
+cipher = "AES_256"
+settings = { key = "age" }
+
+[[cells]]
+name = "readers"
+work = { kind = "readers", connections = 4 }
+same_memory = true
+cache = "os"
+gating = true
+
+[[cells]]
+name = "readers-cold"
+work = { kind = "readers", connections = 2 }
+cache = "cold"
+
+[[cells]]
+name = "open"
+work = { kind = "open", times = 5 }
+cache = "os"
+
+[[cells]]
+name = "insert"
+data = "indexed"
+processes = 2
+work = { kind = "insert", rows = 20 }
+cache = "os"
 "#;

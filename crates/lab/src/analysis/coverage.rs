@@ -21,13 +21,18 @@ pub fn work(work: &Work) -> &'static str {
         Work::IntegrityCheck => "integrity-check",
         Work::QuickCheck => "quick-check",
         Work::PhysicalVerify => "physical-verify",
+        Work::Readers { .. } => "readers",
+        Work::Open { .. } => "open",
     }
 }
 
 /// What an operation of it is.
 pub fn unit(work: &Work) -> &'static str {
     match work {
+        // One is a transaction, too.
         Work::Insert { .. } => "row",
+        Work::Readers { .. } => "reader",
+        Work::Open { .. } => "opening",
         Work::Hummer { .. } => "loop",
         Work::Backup => "backup",
         Work::Convert { .. } => "copy",
@@ -49,7 +54,9 @@ pub fn mix(work: &Work) -> Option<[u8; 3]> {
         | Work::Convert { .. }
         | Work::IntegrityCheck
         | Work::QuickCheck
-        | Work::PhysicalVerify => None,
+        | Work::PhysicalVerify
+        | Work::Readers { .. }
+        | Work::Open { .. } => None,
     }
 }
 

@@ -6,9 +6,9 @@ use selenite_stats::{
     Estimate, Interval, Options, estimate, holm, median, outliers, session_estimates, sessions_to_clear, verdict,
 };
 
-use super::pair::{Pair, Pairs, pages};
+use super::pair::{ArmPairs, Pair, Pairs, pages};
 use super::{Material, as_f64};
-use crate::summary::{ArmFacts, ArmRole, CellSummary, Effect, Metric, Verdict};
+use crate::summary::{AgainstNone, ArmFacts, ArmRole, CellSummary, Effect, Metric, Verdict};
 
 /// What all effects of a study have in common.
 pub struct Terms {
@@ -53,9 +53,9 @@ pub fn effects(pairs: &Pairs<'_>, terms: &Terms) -> Vec<Effect> {
             .arms
             .iter()
             .enumerate()
-            .filter_map(|(index, (_, _, pairs))| Some((index, estimated(pairs, metric, terms)?)))
+            .filter_map(|(index, of)| Some((index, estimated(&of.pairs, metric, terms)?)))
             .collect();
-        let is_floor = |index: usize| terms.floor.as_deref() == pairs.arms.get(index).map(|(arm, _, _)| *arm);
+        let is_floor = |index: usize| terms.floor.as_deref() == pairs.arms.get(index).map(|of| of.arm);
         let floor = found
             .iter()
             .find(|(index, _)| is_floor(*index))
@@ -66,7 +66,7 @@ pub fn effects(pairs: &Pairs<'_>, terms: &Terms) -> Vec<Effect> {
                 pairs
                     .arms
                     .get(*index)
-                    .map(|(arm, control, pairs)| effect((arm, control), pairs, metric, estimate, floor, terms)),
+                    .map(|of| effect(of, metric, estimate, floor, terms)),
             );
         }
     }
@@ -91,14 +91,28 @@ fn estimated(pairs: &[Pair<'_>], metric: Metric, terms: &Terms) -> Option<Estima
     )
 }
 
-fn effect(
-    (arm, control): (&str, &str),
-    pairs: &[Pair<'_>],
-    metric: Metric,
-    found: &Estimate,
-    floor: Option<Interval>,
-    terms: &Terms,
-) -> Effect {
+/// What is estimated against suite NONE is what is estimated against the control, of other pairs of the same blocks.
+fn against_none(of: &ArmPairs<'_>, metric: Metric) -> Option<AgainstNone> {
+    let (control, pairs) = of.none.as_ref()?;
+    let sessions = by_session(pairs, |pair| pair.log(metric))?;
+    let sessions: Vec<Vec<f64>> = sessions.into_values().collect();
+    let options = Options {
+        confidence: CONFIDENCE,
+        replicates: 0,
+        seed: 0,
+    };
+    let found = estimate(&sessions, &options)?;
+    Some(AgainstNone {
+        control: (*control).to_owned(),
+        ratio: found.center.exp_m1(),
+        interval: found.t.map(ratios),
+        sessions: found.sessions,
+        pairs: found.pairs,
+    })
+}
+
+fn effect(of: &ArmPairs<'_>, metric: Metric, found: &Estimate, floor: Option<Interval>, terms: &Terms) -> Effect {
+    let (arm, control, pairs) = (of.arm, of.control, &of.pairs);
     let logs: Vec<f64> = pairs.iter().filter_map(|pair| pair.log(metric)).collect();
     let differences: Vec<f64> = pairs.iter().filter_map(|pair| pair.difference(metric)).collect();
     let timed = matches!(metric, Metric::Cpu | Metric::Elapsed);
@@ -143,6 +157,7 @@ fn effect(
                 minutes_more: terms.minutes_more(found),
             },
         },
+        against_none: against_none(of, metric),
     }
 }
 
@@ -204,7 +219,7 @@ impl Metric {
 }
 
 /// In order of trust; CPU time before elapsed time, which has others' time in it.
-pub const METRICS: [Metric; 12] = [
+pub const METRICS: [Metric; 15] = [
     Metric::Instructions,
     Metric::Cpu,
     Metric::ReadChars,
@@ -217,6 +232,9 @@ pub const METRICS: [Metric; 12] = [
     Metric::Checkpoint,
     Metric::Switches,
     Metric::Faults,
+    Metric::DatabaseBytes,
+    Metric::WalBytes,
+    Metric::PeakMemory,
 ];
 
 const CONFIDENCE: f64 = 0.95;

@@ -12,10 +12,22 @@ use crate::summary::{Metric, PairPoint, WarmUp};
 
 /// The pairs of a cell that count.
 pub struct Pairs<'a> {
-    /// By arm, in the order of the configuration: its control, and its pairs in order.
-    pub arms: Vec<(&'a str, &'a str, Vec<Pair<'a>>)>,
+    /// By arm, in the order of the configuration.
+    pub arms: Vec<ArmPairs<'a>>,
     /// What was left out.
     pub warm_up: WarmUp,
+}
+
+/// The pairs of an arm.
+pub struct ArmPairs<'a> {
+    /// The arm.
+    pub arm: &'a str,
+    /// Its control.
+    pub control: &'a str,
+    /// With it, in order.
+    pub pairs: Vec<Pair<'a>>,
+    /// Those with the arm of suite NONE, if there is one.
+    pub none: Option<(&'a str, Vec<Pair<'a>>)>,
 }
 
 /// Pages that a block moved: as SQLite counted them; where that can't be had, as many as the bytes that it asked of the
@@ -63,24 +75,38 @@ impl<'a> Pairs<'a> {
             let Some(control) = arm.facts.control.as_deref() else {
                 continue;
             };
-            let Some(control_id) = ids.get(control) else { continue };
-            let own = blocks.iter().filter(|((_, _, id), _)| *id == arm.id);
-            let pairs = own.filter_map(|((session, pair, _), block)| {
-                let other = blocks.get(&(*session, *pair, *control_id))?;
-                let at_s = block.began_s.max(other.began_s);
-                Some(Pair {
-                    session: *session,
-                    pair: *pair,
-                    at_s,
-                    arm: &block.sample,
-                    control: &other.sample,
-                })
-            });
-            let mut pairs: Vec<Pair<'a>> = pairs.collect();
+            let with = |control: &str| -> Option<Vec<Pair<'a>>> {
+                let control_id = ids.get(control)?;
+                let own = blocks.iter().filter(|((_, _, id), _)| *id == arm.id);
+                let pairs = own.filter_map(|((session, pair, _), block)| {
+                    let other = blocks.get(&(*session, *pair, *control_id))?;
+                    let at_s = block.began_s.max(other.began_s);
+                    Some(Pair {
+                        session: *session,
+                        pair: *pair,
+                        at_s,
+                        arm: &block.sample,
+                        control: &other.sample,
+                    })
+                });
+                Some(pairs.collect())
+            };
+            let Some(mut pairs) = with(control) else { continue };
+            let none = arm.facts.none.as_deref();
+            let mut none = none.and_then(|none| Some((none, with(none)?)));
             if cell.cell.cache != CacheState::Cold {
                 warm_up.pairs += drop_warm_up(&mut pairs, &mut unsteady);
+                // Its warm-ups were counted with its own control.
+                if let Some((_, pairs)) = &mut none {
+                    drop_warm_up(pairs, &mut unsteady);
+                }
             }
-            arms.push((arm.facts.name.as_str(), control, pairs));
+            arms.push(ArmPairs {
+                arm: arm.facts.name.as_str(),
+                control,
+                pairs,
+                none,
+            });
         }
         warm_up.unsteady = u32::try_from(unsteady.len()).unwrap_or(u32::MAX);
         Self { arms, warm_up }
@@ -89,10 +115,10 @@ impl<'a> Pairs<'a> {
     /// All of them, for the run chart.
     pub fn points(&self) -> Vec<PairPoint> {
         let mut points = Vec::new();
-        for (arm, _, pairs) in &self.arms {
-            points.extend(pairs.iter().filter_map(|pair| {
+        for of in &self.arms {
+            points.extend(of.pairs.iter().filter_map(|pair| {
                 Some(PairPoint {
-                    arm: (*arm).to_owned(),
+                    arm: of.arm.to_owned(),
                     at_s: pair.at_s,
                     session: pair.session,
                     pair: pair.pair + 1,
@@ -134,6 +160,9 @@ pub fn value(sample: &Sample, metric: Metric) -> Option<f64> {
         Metric::Checkpoint => sample.checkpoint_ns,
         Metric::Switches => sample.switches_voluntary.saturating_add(sample.switches_involuntary),
         Metric::Faults => sample.faults_minor.saturating_add(sample.faults_major),
+        Metric::DatabaseBytes => sample.database_bytes,
+        Metric::WalBytes => sample.wal_bytes,
+        Metric::PeakMemory => sample.peak_bytes?,
     };
     Some(as_f64(count))
 }

@@ -138,6 +138,7 @@ mod tests {
             pairs: 40,
             outliers: 0,
             verdict,
+            against_none: None,
         }
     }
 

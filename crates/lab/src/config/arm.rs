@@ -7,6 +7,7 @@ use selenite_worker::protocol::PLAIN;
 use serde::Deserialize;
 
 use super::error::ConfigError;
+use super::quantity::Size;
 
 /// An encrypted arm, as it is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct ArmConfig {
     pub settings: BTreeMap<String, String>,
     /// Whether it may use AES instructions.
     pub aes_instructions: bool,
+    /// Bytes of Selenite's page pool, of each process; none if the arm does not say.
+    pub pool: Option<u64>,
     /// The program of another engine.
     pub worker: Option<PathBuf>,
 }
@@ -34,6 +37,9 @@ pub const FLOOR_ARM: &str = "plain2";
 /// What the name of an engine's own plain arm ends with.
 pub const OWN_PLAIN: &str = "-plain";
 
+/// The parameter of Selenite's URI.
+const POOL_SIZE: &str = "pool_size";
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ArmTable {
@@ -43,6 +49,7 @@ pub(super) struct ArmTable {
     settings: BTreeMap<String, String>,
     #[serde(default = "yes")]
     aes_instructions: bool,
+    pool: Option<Size>,
     worker: Option<PathBuf>,
 }
 
@@ -82,12 +89,23 @@ impl ArmTable {
         if self.worker.is_some() && ["selenite", "sqlite"].contains(&self.engine.as_str()) {
             return Err(refused("a `worker` of your own needs another engine's name".to_owned()));
         }
+        if self.pool.is_some() && self.engine != "selenite" {
+            return Err(refused("only engine `selenite` has a `pool`".to_owned()));
+        }
+        if self.settings.contains_key(POOL_SIZE) {
+            return Err(refused(format!(
+                "its `{POOL_SIZE}` is told by `pool`, such as \"64MiB\""
+            )));
+        }
+        let mut settings = self.settings.clone();
+        settings.extend(self.pool.map(|Size(bytes)| (POOL_SIZE.to_owned(), bytes.to_string())));
         Ok(ArmConfig {
             name: name.to_owned(),
             engine: self.engine.clone(),
             cipher: self.cipher.clone(),
-            settings: self.settings.clone(),
+            settings,
             aes_instructions: self.aes_instructions,
+            pool: self.pool.map(|size| size.0),
             worker: self.worker.clone(),
         })
     }

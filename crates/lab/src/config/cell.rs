@@ -23,6 +23,9 @@ pub struct Cell {
     pub cache: CacheState,
     /// How many processes do it together.
     pub processes: u32,
+    /// Whether arms without a page pool get as much more of SQLite's cache as the others have in theirs.
+    #[serde(default)]
+    pub same_memory: bool,
     /// Whether it counts for the verdict of an arm.
     pub gating: bool,
 }
@@ -55,7 +58,29 @@ pub fn writes(work: &Work) -> bool {
         | Work::Convert { .. }
         | Work::IntegrityCheck
         | Work::QuickCheck
-        | Work::PhysicalVerify => false,
+        | Work::PhysicalVerify
+        | Work::Readers { .. }
+        | Work::Open { .. } => false,
+    }
+}
+
+/// How many connections of one process a kind of work has open at once.
+#[must_use]
+pub fn connections(work: &Work) -> u32 {
+    match work {
+        Work::Readers { connections } => *connections,
+        Work::Like { .. }
+        | Work::Equal { .. }
+        | Work::Insert { .. }
+        | Work::UpdateAll
+        | Work::SelectAll
+        | Work::Backup
+        | Work::Hummer { .. }
+        | Work::Convert { .. }
+        | Work::IntegrityCheck
+        | Work::QuickCheck
+        | Work::PhysicalVerify
+        | Work::Open { .. } => 1,
     }
 }
 
@@ -68,6 +93,8 @@ pub(super) struct CellTable {
     work: WorkTable,
     cache: CacheState,
     processes: Option<u32>,
+    #[serde(default)]
+    same_memory: bool,
     #[serde(default)]
     gating: bool,
     mixes: Option<Vec<String>>,
@@ -84,6 +111,8 @@ struct WorkTable {
     loops: Option<u64>,
     pause_every: Option<u64>,
     pause: Option<Time>,
+    connections: Option<u32>,
+    times: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -100,6 +129,8 @@ enum Kind {
     IntegrityCheck,
     QuickCheck,
     PhysicalVerify,
+    Readers,
+    Open,
 }
 
 impl CellTable {
@@ -111,8 +142,10 @@ impl CellTable {
         if !(1..=PROCESSES_MAX).contains(&processes) {
             return Err(refused(format!("`processes` has to be from 1 to {PROCESSES_MAX}")));
         }
-        if processes > 1 && self.work.kind != Kind::Hummer {
-            return Err(refused("only `hummer` is done by several processes".to_owned()));
+        if processes > 1 && !matches!(self.work.kind, Kind::Hummer | Kind::Insert) {
+            return Err(refused(
+                "only `hummer` and `insert` are done by several processes".to_owned(),
+            ));
         }
         let Some(mixes) = &self.mixes else {
             let work = self
@@ -137,7 +170,7 @@ impl CellTable {
     fn cell(&self, name: String, work: Work, processes: u32, suffix: &str) -> Cell {
         let label = match &self.label {
             Some(label) => format!("{label}{suffix}"),
-            None => label(&work, self.cache, processes),
+            None => label(&work, self.cache, processes, self.same_memory),
         };
         let data = self.data.clone().unwrap_or_else(|| super::data::MAIN.to_owned());
         Cell {
@@ -147,6 +180,7 @@ impl CellTable {
             work,
             cache: self.cache,
             processes,
+            same_memory: self.same_memory,
             gating: self.gating,
         }
     }
@@ -187,6 +221,18 @@ impl WorkTable {
             Kind::IntegrityCheck => Work::IntegrityCheck,
             Kind::QuickCheck => Work::QuickCheck,
             Kind::PhysicalVerify => Work::PhysicalVerify,
+            Kind::Readers => match self.connections {
+                Some(connections @ 1..=PROCESSES_MAX) => Work::Readers { connections },
+                _ => {
+                    return Err(format!(
+                        "`readers` is told how many `connections`, from 1 to {PROCESSES_MAX}"
+                    ));
+                }
+            },
+            Kind::Open => match self.times {
+                Some(times @ 1..=ROWS_MAX) => Work::Open { times },
+                _ => return Err(format!("`open` is told how many `times`, from 1 to {ROWS_MAX}")),
+            },
         })
     }
 
@@ -219,6 +265,8 @@ impl WorkTable {
             ("loops", self.loops.is_some() && !hummer),
             ("pause_every", self.pause_every.is_some() && !hummer),
             ("pause", self.pause.is_some() && !hummer),
+            ("connections", self.connections.is_some() && self.kind != Kind::Readers),
+            ("times", self.times.is_some() && self.kind != Kind::Open),
         ];
         match strangers.iter().find(|(_, strange)| *strange) {
             Some((key, _)) => Err(format!("this kind of work has no `{key}`")),
@@ -243,11 +291,16 @@ pub fn parse_mix(text: &str) -> Result<[u8; 3], String> {
     }
 }
 
-fn label(work: &Work, cache: CacheState, processes: u32) -> String {
+fn label(work: &Work, cache: CacheState, processes: u32, same_memory: bool) -> String {
+    let several = if processes > 1 {
+        format!(", {processes} processes")
+    } else {
+        String::new()
+    };
     let what = match work {
         Work::Like { .. } => "LIKE scan".to_owned(),
         Work::Equal { .. } => "= scan".to_owned(),
-        Work::Insert { rows } => format!("insert {rows}"),
+        Work::Insert { rows } => format!("insert {rows}{several}"),
         Work::UpdateAll => "update all".to_owned(),
         Work::SelectAll => "select all".to_owned(),
         Work::Backup => "backup".to_owned(),
@@ -256,26 +309,22 @@ fn label(work: &Work, cache: CacheState, processes: u32) -> String {
                 mix: [read, update, insert],
                 ..
             },
-        } => {
-            let processes = if processes > 1 {
-                format!(", {processes} processes")
-            } else {
-                String::new()
-            };
-            format!("mix {read}/{update}/{insert}{processes}")
-        }
+        } => format!("mix {read}/{update}/{insert}{several}"),
         Work::Convert { to } if to == PLAIN => "copy into clear".to_owned(),
         Work::Convert { .. } => "encrypting copy".to_owned(),
         Work::IntegrityCheck => "integrity_check".to_owned(),
         Work::QuickCheck => "quick_check".to_owned(),
         Work::PhysicalVerify => "physical verify".to_owned(),
+        Work::Readers { connections } => format!("{connections} connections that read all"),
+        Work::Open { times } => format!("open and close {times} times"),
     };
+    let memory = if same_memory { ", same memory" } else { "" };
     let cache = match cache {
         CacheState::Cold => "cold",
         CacheState::Os => "OS cache",
         CacheState::Page => "page cache",
     };
-    format!("{what}, {cache}")
+    format!("{what}, {cache}{memory}")
 }
 
 /// More processes than that measure the scheduler.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use selenite_worker::protocol::{Dataset, Work};
+use selenite_worker::protocol::{Dataset, INDEXES_MAX, Work};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 
@@ -20,6 +20,7 @@ pub(super) struct DataTable {
     kind: Kind,
     size: Option<Size>,
     rows: Option<u64>,
+    indexes: Option<u32>,
 }
 
 /// All tables, by name; [`MAIN`] first of all.
@@ -37,6 +38,13 @@ enum Kind {
 impl DataTable {
     pub(super) fn resolve(&self, name: &str) -> Result<Dataset, ConfigError> {
         let refused = |what: String| Err(ConfigError::new(format!("data `{name}`: {what}")));
+        let indexes = self.indexes.unwrap_or(0);
+        if self.indexes.is_some() && self.kind != Kind::Statements {
+            return refused("only `statements` has `indexes`".to_owned());
+        }
+        if indexes > INDEXES_MAX {
+            return refused(format!("`indexes` has to be from 0 to {INDEXES_MAX}"));
+        }
         match (self.kind, self.size, self.rows) {
             (Kind::Scan, Some(Size(bytes)), None) if (SCAN_MIN..=SCAN_MAX).contains(&bytes) => {
                 Ok(Dataset::Scan { bytes })
@@ -46,7 +54,7 @@ impl DataTable {
             (_, None, Some(rows)) if !(1..=ROWS_MAX).contains(&rows) => {
                 refused(format!("`rows` has to be from 1 to {ROWS_MAX}"))
             }
-            (Kind::Statements, None, Some(rows)) => Ok(Dataset::Statements { rows }),
+            (Kind::Statements, None, Some(rows)) => Ok(Dataset::Statements { rows, indexes }),
             (Kind::Cards, None, Some(rows)) => Ok(Dataset::Cards { rows }),
             (Kind::Statements | Kind::Cards, ..) => refused("it is told how many `rows`, and nothing else".to_owned()),
         }
@@ -67,10 +75,15 @@ pub fn kind(dataset: &Dataset) -> &'static str {
 #[must_use]
 pub fn needs(work: &Work) -> Option<&'static str> {
     match work {
-        Work::Like { .. } | Work::Equal { .. } => Some("scan"),
+        Work::Like { .. } | Work::Equal { .. } | Work::Readers { .. } => Some("scan"),
         Work::Insert { .. } | Work::UpdateAll | Work::SelectAll => Some("statements"),
         Work::Hummer { .. } => Some("cards"),
-        Work::Backup | Work::Convert { .. } | Work::IntegrityCheck | Work::QuickCheck | Work::PhysicalVerify => None,
+        Work::Backup
+        | Work::Convert { .. }
+        | Work::IntegrityCheck
+        | Work::QuickCheck
+        | Work::PhysicalVerify
+        | Work::Open { .. } => None,
     }
 }
 
@@ -90,13 +103,14 @@ impl<'de> Visitor<'de> for Tables {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<DataTables, M::Error> {
-        let (mut kind, mut size, mut rows) = (None, None, None);
+        let (mut kind, mut size, mut rows, mut indexes) = (None, None, None, None);
         let mut tables = BTreeMap::new();
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "kind" => kind = Some(map.next_value()?),
                 "size" => size = Some(map.next_value()?),
                 "rows" => rows = Some(map.next_value()?),
+                "indexes" => indexes = Some(map.next_value()?),
                 MAIN => {
                     return Err(de::Error::custom(
                         "`[data]` itself is called `main`; choose another name",
@@ -108,9 +122,15 @@ impl<'de> Visitor<'de> for Tables {
                 }
             }
         }
-        match (kind, size.is_some() || rows.is_some()) {
+        match (kind, size.is_some() || rows.is_some() || indexes.is_some()) {
             (Some(kind), _) => {
-                tables.insert(MAIN.to_owned(), DataTable { kind, size, rows });
+                let table = DataTable {
+                    kind,
+                    size,
+                    rows,
+                    indexes,
+                };
+                tables.insert(MAIN.to_owned(), table);
             }
             (None, true) => return Err(de::Error::missing_field("kind")),
             (None, false) => {}
@@ -152,7 +172,7 @@ impl<'de> Visitor<'de> for Named<'_> {
 
 /// In the words of serde, which the reader of errors knows.
 fn unknown(key: &str) -> String {
-    format!("unknown field `{key}`, expected one of `kind`, `size`, `rows`")
+    format!("unknown field `{key}`, expected one of `kind`, `size`, `rows`, `indexes`")
 }
 
 /// Smaller than that, nothing of it is measured but the start of the query.

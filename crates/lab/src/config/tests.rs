@@ -156,6 +156,80 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
+fn connections_openings_indexes_and_pools_that_make_no_sense_are_refused() {
+    for (from, to, part) in [
+        (
+            "work = { kind = \"like\" }",
+            "work = { kind = \"readers\" }",
+            "how many `connections`",
+        ),
+        (
+            "work = { kind = \"like\" }",
+            "work = { kind = \"readers\", connections = 0 }",
+            "how many `connections`",
+        ),
+        (
+            "work = { kind = \"like\" }",
+            "work = { kind = \"open\", connections = 2 }",
+            "no `connections`",
+        ),
+        (
+            "work = { kind = \"like\" }",
+            "work = { kind = \"open\" }",
+            "how many `times`",
+        ),
+        ("size = \"16MiB\"", "size = \"16MiB\"\nindexes = 1", "only `statements`"),
+        (
+            "rows = 100",
+            "rows = 100\n[data.more]\nkind = \"statements\"\nrows = 1\nindexes = 3",
+            "from 0 to 2",
+        ),
+        (
+            "engine = \"mine\"",
+            "engine = \"mine\"\npool = \"1MiB\"",
+            "`selenite` has a `pool`",
+        ),
+        (
+            "engine = \"selenite\"",
+            "engine = \"selenite\"\nsettings = { pool_size = \"1M\" }",
+            "told by `pool`",
+        ),
+    ] {
+        let error = refused(from, to).to_string();
+        assert!(error.contains(part), "{to}: {error}");
+    }
+}
+
+#[test]
+fn connections_openings_indexes_and_pools_are_read() {
+    let text = TEXT
+        .replacen(
+            "rows = 100",
+            "rows = 100\n[data.wide]\nkind = \"statements\"\nrows = 9\nindexes = 2",
+            1,
+        )
+        .replacen("cipher = \"AES_256\"", "cipher = \"AES_256\"\npool = \"64MiB\"", 1)
+        + "[[cells]]\nname = \"r\"\nwork = { kind = \"readers\", connections = 16 }\nsame_memory = true\ncache = \"os\"\n\
+           [[cells]]\nname = \"o\"\nwork = { kind = \"open\", times = 7 }\ncache = \"os\"\n\
+           [[cells]]\nname = \"i\"\ndata = \"wide\"\nprocesses = 4\nwork = { kind = \"insert\", rows = 5 }\ncache = \"os\"\n";
+    let config = Config::parse(&text).unwrap();
+    assert_eq!(config.arms[0].pool, Some(64 << 20));
+    assert_eq!(config.arms[0].settings["pool_size"], (64 << 20).to_string());
+    assert_eq!(config.data["wide"], Dataset::Statements { rows: 9, indexes: 2 });
+    let [readers, open, insert] = &config.cells[3..] else {
+        panic!("{:?}", config.cells)
+    };
+    assert_eq!(readers.work, Work::Readers { connections: 16 });
+    assert!(readers.same_memory && !open.same_memory);
+    assert_eq!(readers.label, "16 connections that read all, OS cache, same memory");
+    assert_eq!(open.work, Work::Open { times: 7 });
+    assert_eq!(
+        (insert.processes, insert.label.as_str()),
+        (4, "insert 5, 4 processes, OS cache")
+    );
+}
+
+#[test]
 fn too_few_sessions_are_noted() {
     let config = Config::parse(&TEXT.replace("name = \"s\"", "name = \"s\"\nsessions = 4")).unwrap();
     assert!(config.notes()[0].contains("too few"));

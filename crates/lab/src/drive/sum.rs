@@ -11,22 +11,26 @@ use selenite_worker::protocol::Sample;
 use sha2::{Digest as _, Sha256};
 
 /// Adds the samples of processes that worked together: counters are added, elapsed is from the first start to the last
-/// end, pages are the most that one saw. Latencies are left out: see [`histograms`].
+/// end, pages and bytes of files are the most that one saw. Peaks of memory are added: no less than all had together. Latencies are left out: see [`histograms`].
 pub fn sum(samples: &[Sample]) -> Sample {
     let began_ns = samples.iter().map(|sample| sample.began_ns).min().unwrap_or(0);
     let ended = |sample: &Sample| sample.began_ns.saturating_add(sample.elapsed_ns);
     let ended_ns = samples.iter().map(ended).max().unwrap_or(0);
     let add = |counter: fn(&Sample) -> u64| samples.iter().map(counter).fold(0, u64::saturating_add);
-    let instructions: Option<Vec<u64>> = samples.iter().map(|sample| sample.instructions).collect();
+    let most = |size: fn(&Sample) -> u64| samples.iter().map(size).max().unwrap_or(0);
+    let known = |counter: fn(&Sample) -> Option<u64>| {
+        let counts: Option<Vec<u64>> = samples.iter().map(counter).collect();
+        let counts = counts.filter(|counts| !counts.is_empty());
+        counts.map(|counts| counts.into_iter().fold(0, u64::saturating_add))
+    };
     Sample {
         began_ns,
         elapsed_ns: ended_ns.saturating_sub(began_ns),
         cpu_ns: add(|s| s.cpu_ns),
         user_ns: add(|s| s.user_ns),
         system_ns: add(|s| s.system_ns),
-        instructions: instructions
-            .filter(|counts| !counts.is_empty())
-            .map(|counts| counts.into_iter().fold(0, u64::saturating_add)),
+        instructions: known(|s| s.instructions),
+        peak_bytes: known(|s| s.peak_bytes),
         switches_voluntary: add(|s| s.switches_voluntary),
         switches_involuntary: add(|s| s.switches_involuntary),
         faults_minor: add(|s| s.faults_minor),
@@ -44,7 +48,9 @@ pub fn sum(samples: &[Sample]) -> Sample {
         operations: add(|s| s.operations),
         retries: add(|s| s.retries),
         answer: answer(samples),
-        pages: samples.iter().map(|sample| sample.pages).max().unwrap_or(0),
+        pages: most(|s| s.pages),
+        database_bytes: most(|s| s.database_bytes),
+        wal_bytes: most(|s| s.wal_bytes),
         altered: samples.iter().any(|sample| sample.altered),
         latencies: BTreeMap::new(),
     }

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
-use selenite_worker::protocol::{Control, Digest, Done, Opening, PLAIN, Request, Sample, Work};
+use selenite_worker::protocol::{Control, Digest, Done, Opening, PLAIN, PROTOCOL, Request, Sample, Work};
 
 use super::*;
 
@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Short enough to wait for its end.
 const SHORT: Duration = Duration::from_millis(100);
 const HELLO: &str =
-    r#"{"ok":{"protocol":1,"engine":"fake","library":"sh","sqlite_version":"3","sqlite_source_id":"x","ciphers":[]}}"#;
+    r#"{"ok":{"protocol":2,"engine":"fake","library":"sh","sqlite_version":"3","sqlite_source_id":"x","ciphers":[]}}"#;
 
 /// A worker in sh, which runs `body` for each line.
 fn fake(body: &str) -> WorkerCommand {
@@ -202,7 +202,7 @@ fn another_version_is_told() {
             error,
             DriveError::WrongProtocol {
                 theirs: 99,
-                ours: 1,
+                ours: PROTOCOL,
                 ..
             }
         ),

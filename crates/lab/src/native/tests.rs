@@ -30,7 +30,7 @@ impl Bench {
     }
 }
 
-const ROWS: Dataset = Dataset::Statements { rows: 400 };
+const ROWS: Dataset = Dataset::Statements { rows: 400, indexes: 0 };
 
 fn run(database: &Opening, work: Work) -> Result<Sample, String> {
     let requests = [
@@ -159,13 +159,65 @@ fn physical_verify_finds_a_flipped_byte() {
 fn a_setting_or_cipher_that_there_is_not_is_refused() {
     let bench = Bench::new();
     let mut database = bench.database("AES_256");
-    database.settings.insert("pool_size".to_owned(), "0".to_owned());
+    database.settings.insert("cache".to_owned(), "0".to_owned());
     assert!(matches!(Native.create(&database), Err(WorkerError::Refused(_))));
     assert!(matches!(
         Native.create(&bench.database("ROT13")),
         Err(WorkerError::Refused(_))
     ));
     assert!(Native.cipher_time("ROT13").is_err());
+}
+
+#[test]
+fn several_connections_and_every_kind_of_key_answer_as_in_clear() {
+    let bench = Bench::new();
+    let scan = Dataset::Scan { bytes: 1 << 20 };
+    let plain = bench.database(PLAIN);
+    let wanted = dataset::load(&Native, &plain, &scan, 7).unwrap();
+    for (cipher, key) in [("AES_256", "raw"), ("AES_192", "age")] {
+        let mut sealed = bench.database(cipher);
+        sealed.settings.insert("key".to_owned(), key.to_owned());
+        sealed.settings.insert("pool_size".to_owned(), "1048576".to_owned());
+        assert_eq!(dataset::load(&Native, &sealed, &scan, 7).unwrap(), wanted);
+        for work in [Work::Readers { connections: 4 }, Work::Open { times: 3 }] {
+            let answers = [&plain, &sealed].map(|database| run(database, work.clone()).unwrap().answer);
+            assert_eq!(answers[0], answers[1], "{cipher} {work:?}");
+        }
+    }
+    // The raw key does not open what was made for the other.
+    assert!(Native.open(&bench.database("AES_192")).is_err());
+    let mut other = bench.database("AES_256");
+    other.settings.insert("key".to_owned(), "passphrase".to_owned());
+    assert!(matches!(Native.open(&other), Err(WorkerError::Refused(_))));
+}
+
+/// What a block that is to be cold relies on: no connection, no pool.
+#[test]
+fn the_page_pool_is_empty_when_a_database_is_opened_again() {
+    let bench = Bench::new();
+    let mut database = bench.database("AES_256");
+    database.settings.insert("pool_size".to_owned(), (8 << 20).to_string());
+    database.cache_kib = 64;
+    dataset::load(&Native, &database, &Dataset::Scan { bytes: 1 << 20 }, 7).unwrap();
+    let scan = |connection: &Connection| {
+        connection
+            .query_row("SELECT sum(Id) FROM SomeData", [], |row| row.get::<_, i64>(0))
+            .unwrap()
+    };
+    let pooled = |connection: &Connection| {
+        let status = Native.status(connection, &database).unwrap();
+        let found = status
+            .values
+            .iter()
+            .find(|(name, _)| name.contains("pool") && name.contains("bytes"));
+        found.map(|(_, value)| value.parse::<u64>().unwrap()).unwrap()
+    };
+    let connection = Native.open(&database).unwrap();
+    assert!((0..4).all(|_| scan(&connection) > 0));
+    assert!(pooled(&connection) > 1 << 19);
+    connection.close().map_err(|(_, error)| error).unwrap();
+    let connection = Native.open(&database).unwrap();
+    assert_eq!(pooled(&connection), 0);
 }
 
 #[test]

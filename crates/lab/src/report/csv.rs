@@ -9,7 +9,8 @@ use crate::summary::{Effect, Summary};
 pub fn effects(summary: &Summary) -> String {
     let head = "cell,arm,control,metric,gating,ratio,low,high,bootstrap_low,bootstrap_high,floor_low,floor_high,\
         difference,per_page_ns,per_page_ns_low,per_page_ns_high,per_operation_ns,per_operation_ns_low,\
-        per_operation_ns_high,p_limit,sessions,pairs,outliers,verdict";
+        per_operation_ns_high,p_limit,sessions,pairs,outliers,verdict,\
+        none,none_ratio,none_low,none_high";
     let mut rows = Rows::new(head);
     for cell in &summary.cells {
         for effect in &cell.effects {
@@ -46,6 +47,10 @@ fn effect_fields(cell: &str, gating: bool, effect: &Effect) -> Vec<String> {
     fields.push(effect.p_limit.map(number).unwrap_or_default());
     fields.extend([effect.sessions, effect.pairs, effect.outliers].map(|count| count.to_string()));
     fields.push(super::sentence::state(effect.verdict).to_owned());
+    let none = effect.against_none.as_ref();
+    fields.push(none.map(|none| none.control.clone()).unwrap_or_default());
+    fields.push(none.map(|none| number(none.ratio)).unwrap_or_default());
+    fields.extend(two(none.and_then(|none| none.interval)));
     fields
 }
 
@@ -155,7 +160,7 @@ pub fn blocks(material: &Material) -> String {
 }
 
 /// Of the protocol's `Sample`, by its names.
-const COUNTERS: [&str; 24] = [
+const COUNTERS: [&str; 27] = [
     "elapsed_ns",
     "cpu_ns",
     "user_ns",
@@ -178,6 +183,9 @@ const COUNTERS: [&str; 24] = [
     "operations",
     "retries",
     "pages",
+    "database_bytes",
+    "wal_bytes",
+    "peak_bytes",
     "altered",
     "began_ns",
 ];

@@ -91,10 +91,19 @@ fn counted(count: usize, what: &str) -> String {
     }
 }
 
+fn resources(summary: &Summary) -> (&'static str, &'static str, &'static str, String) {
+    (
+        "resources",
+        "Bytes and memory",
+        "What a block wrote, how large its files were afterwards (the log before its checkpoint), and the most memory that was resident.",
+        table::folded("All arms, cell by cell", &level::resources(summary)),
+    )
+}
+
 type Section = (&'static str, &'static str, String);
 
 fn sections(summary: &Summary) -> Vec<Section> {
-    let all: [(&'static str, &'static str, &str, String); 10] = [
+    let all: [(&'static str, &'static str, &'static str, String); 11] = [
         (
             "cost",
             "Cost of a page",
@@ -104,7 +113,7 @@ fn sections(summary: &Summary) -> Vec<Section> {
         (
             "levels",
             "Both absolutes",
-            "Medians of sessions' medians. A ratio is (encrypted - plain) / plain.",
+            "Medians of sessions' medians. A ratio is (encrypted - plain) / plain; against NONE it is (encrypted - NONE) / NONE.",
             level::times(summary),
         ),
         (
@@ -137,6 +146,7 @@ fn sections(summary: &Summary) -> Vec<Section> {
             "Differences of counters over a block, never totals.",
             table::folded("All counters, cell by cell", &level::system(summary)),
         ),
+        resources(summary),
         (
             "proofs",
             "Proof of encryption",

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use selenite_engine::utc;
 
-use super::{number, sentence};
+use super::{number, resources, sentence};
 use crate::standing::flaws;
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
@@ -37,6 +37,8 @@ fn study(summary: &Summary) -> String {
         out.push_str(&cell_table(summary, cell));
     }
     out.push_str(&page_costs(summary));
+    out.push_str(&operation_costs(summary));
+    out.push_str(&taken(summary));
     out.push_str("What this does not cover:\n\n");
     for limit in summary.host.warnings.iter().chain(&summary.limits) {
         let _ = writeln!(out, "- {}", plain(&sentence::statement(limit)));
@@ -59,10 +61,13 @@ fn facts(summary: &Summary) -> String {
     } else {
         &study.commit
     };
+    let arms = summary.arms.iter().map(|arm| format!("{}: {}", arm.name, arm.label));
+    let arms = plain(&arms.collect::<Vec<_>>().join("; "));
     let began = utc(study.created_s);
     let ended = sentence::ending(study.state);
     let facts = [
         ("Machine", plain(&machine.join("; "))),
+        ("Arms", arms),
         ("Began", format!("{began}; {} sessions; {ended}", study.sessions)),
         (
             "Commit",
@@ -78,6 +83,7 @@ fn facts(summary: &Summary) -> String {
 
 fn cell_table(summary: &Summary, cell: &CellSummary) -> String {
     let mut rows = Vec::new();
+    let has_none = cell.effects.iter().any(|effect| effect.against_none.is_some());
     for metric in [Metric::Instructions, Metric::Cpu, Metric::Elapsed, Metric::Checkpoint] {
         for arm in summary.arms.iter().filter(|arm| arm.role != ArmRole::Plain) {
             let Some(effect) = sentence::effect_in(cell, &arm.name, metric) else {
@@ -106,10 +112,13 @@ fn cell_table(summary: &Summary, cell: &CellSummary) -> String {
                 effect.floor.map(number::interval).unwrap_or_default(),
                 verdict.to_owned(),
             ]);
+            if let Some(row) = rows.last_mut().filter(|_| has_none) {
+                row.push(sentence::against_none(effect));
+            }
         }
     }
     let note = if cell.gating { "" } else { " (exploratory)" };
-    let head = [
+    let mut head = vec![
         "",
         "arm",
         "it took",
@@ -119,6 +128,7 @@ fn cell_table(summary: &Summary, cell: &CellSummary) -> String {
         "second copy",
         "verdict",
     ];
+    head.extend(has_none.then_some("against NONE"));
     format!("### {}{note}\n\n{}\n", plain(&cell.label), table(&head, &rows))
 }
 
@@ -149,6 +159,48 @@ fn page_costs(summary: &Summary) -> String {
         "### CPU time for each page read or written\n\n{}\n",
         table(&["arm", "cell", "a page", "95 %"], &rows)
     )
+}
+
+/// Where a block has several: a row is a transaction, and so a commit.
+fn operation_costs(summary: &Summary) -> String {
+    let mut rows = Vec::new();
+    for arm in sentence::encrypted(summary) {
+        for cell in &summary.cells {
+            if !cell.levels.values().any(|level| level.operations > 1.0) {
+                continue;
+            }
+            let Some((center, low, high)) =
+                sentence::effect_in(cell, arm, Metric::Cpu).and_then(|effect| effect.per_operation_ns)
+            else {
+                continue;
+            };
+            let [center, low, high] = [center, low, high].map(number::microseconds);
+            rows.push(vec![
+                arm.to_owned(),
+                cell.label.clone(),
+                cell.unit.clone(),
+                format!("{center} us"),
+                format!("[{low}, {high}]"),
+            ]);
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!(
+        "### CPU time for each operation\n\n{}\n",
+        table(&["arm", "cell", "which is a", "an operation", "95 %"], &rows)
+    )
+}
+
+fn taken(summary: &Summary) -> String {
+    let rows = resources::rows(summary);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = resources::head();
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    format!("### Bytes and memory of a block, medians\n\n{}\n", table(&head, &rows))
 }
 
 fn table(head: &[&str], rows: &[Vec<String>]) -> String {

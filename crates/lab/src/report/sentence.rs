@@ -20,6 +20,9 @@ pub fn metric(metric: Metric) -> &'static str {
         Metric::Checkpoint => "checkpoint",
         Metric::Switches => "context switches",
         Metric::Faults => "page faults",
+        Metric::DatabaseBytes => "size of the database",
+        Metric::WalBytes => "size of the log",
+        Metric::PeakMemory => "peak memory",
     }
 }
 
@@ -27,7 +30,13 @@ pub fn metric(metric: Metric) -> &'static str {
 pub fn value(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Cpu | Metric::Elapsed | Metric::Checkpoint => number::duration(value),
-        Metric::ReadChars | Metric::WriteChars | Metric::ReadBytes | Metric::WriteBytes => number::bytes(value),
+        Metric::ReadChars
+        | Metric::WriteChars
+        | Metric::ReadBytes
+        | Metric::WriteBytes
+        | Metric::DatabaseBytes
+        | Metric::WalBytes
+        | Metric::PeakMemory => number::bytes(value),
         Metric::Instructions | Metric::ReadCalls | Metric::WriteCalls | Metric::Switches | Metric::Faults => {
             number::count(value)
         }
@@ -149,6 +158,12 @@ pub fn per_page(summary: &Summary, arm: &str) -> Option<(f64, f64)> {
         None => Some((value, value)),
         Some((low, high)) => Some((value.min(low), value.max(high))),
     })
+}
+
+/// What an arm differs by from suite NONE, if the study has it.
+pub fn against_none(effect: &Effect) -> String {
+    let none = effect.against_none.as_ref();
+    none.map_or_else(String::new, |none| number::estimate(none.ratio, none.interval))
 }
 
 /// The effect of an arm in a cell.

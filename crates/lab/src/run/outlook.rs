@@ -172,12 +172,14 @@ fn guess(config: &Config, cell: &Cell) -> f64 {
     let bytes = config.data.get(&cell.data).map_or(0, twins::bytes_of);
     let scan = rough(bytes) / SCAN_RATE;
     let rows = match config.data.get(&cell.data) {
-        Some(Dataset::Statements { rows } | Dataset::Cards { rows }) => *rows,
+        Some(Dataset::Statements { rows, .. } | Dataset::Cards { rows }) => *rows,
         Some(Dataset::Scan { .. }) | None => 0,
     };
     let work = match &cell.work {
         Work::Like { rehearsals } | Work::Equal { rehearsals } => scan * (1.0 + f64::from(*rehearsals)),
-        Work::Insert { rows } => rough(*rows) * STATEMENT,
+        Work::Insert { rows } => rough(*rows) * f64::from(cell.processes) * STATEMENT,
+        Work::Readers { connections } => scan * f64::from(*connections),
+        Work::Open { times } => rough(*times) * STATEMENT,
         Work::UpdateAll | Work::SelectAll => rough(rows) * STATEMENT / 10.0,
         Work::Backup | Work::PhysicalVerify => scan,
         Work::Convert { .. } | Work::IntegrityCheck | Work::QuickCheck => scan * 4.0,

@@ -287,6 +287,8 @@ impl<B: Bench> Runner<'_, B> {
                 proof: known.proof,
                 bytes: known.masters.values().map(|master| master.bytes).sum(),
                 pages: known.masters.values().map(|master| master.pages).sum(),
+                pool: arm.pool,
+                none: arm.none.map(|none| self.arms[none].name.clone()),
             };
             (facts, known.masters)
         };

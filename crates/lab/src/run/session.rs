@@ -13,7 +13,7 @@ use super::preparation::worker;
 use super::{Runner, whole_seconds};
 use crate::arm::Arm;
 use crate::cache::CacheError;
-use crate::config::cell::{TO_ARM, writes};
+use crate::config::cell::{TO_ARM, connections, writes};
 use crate::config::{CacheState, Cell};
 use crate::drive::{CrewSample, DriveError};
 use crate::proof::Claim;
@@ -261,7 +261,7 @@ impl<B: Bench> Runner<'_, B> {
             },
             CacheState::Os | CacheState::Page => self.around.bench.prefetch(&path).map_err(RunError::Cache)?,
         }
-        let opening = self.opening(&of, &cipher, &path, self.cache_kib(cell));
+        let opening = self.opening(&of, &cipher, &path, self.cache_with_pool_kib(&of, cell));
         let (limit, patience) = (self.config.study.block_timeout, self.patience());
         let Some(crew) = stage.crews.get_mut(&(arm, cell.processes)) else {
             return Ok(Ran {
@@ -320,6 +320,19 @@ impl<B: Bench> Runner<'_, B> {
             void,
             dead: false,
         })
+    }
+
+    /// SQLite's page cache of an arm in a cell: in one where all arms have the same memory, with what one connection gets
+    /// for the page pool that its arm has not.
+    fn cache_with_pool_kib(&self, arm: &Arm, cell: &Cell) -> u32 {
+        let configured = self.cache_kib(cell);
+        if !cell.same_memory {
+            return configured;
+        }
+        let largest = self.arms.iter().filter_map(|arm| arm.pool).max().unwrap_or(0);
+        let missing = largest.saturating_sub(arm.pool.unwrap_or(0));
+        let each = missing / u64::from(connections(&cell.work));
+        configured.saturating_add(u32::try_from(each >> 10).unwrap_or(u32::MAX >> 1))
     }
 
     /// Whose twin is opened, in which cipher, and what is done with it.

@@ -113,7 +113,9 @@ impl Twins {
 pub(super) fn bytes_of(dataset: &Dataset) -> u64 {
     match dataset {
         Dataset::Scan { bytes } => *bytes,
-        Dataset::Statements { rows } => rows.saturating_mul(STATEMENTS_ROW),
+        Dataset::Statements { rows, indexes } => {
+            rows.saturating_mul(STATEMENTS_ROW + u64::from(*indexes) * STATEMENTS_ENTRY)
+        }
         Dataset::Cards { rows } => rows.saturating_mul(CARDS_ROW),
     }
     .max(SMALLEST)
@@ -130,6 +132,8 @@ const KEY_SIZE: usize = 32;
 const SESSION: &str = "session-";
 /// Bytes of a row of testtable, with its share of the page.
 const STATEMENTS_ROW: u64 = 64;
+/// Bytes of a row's entry in one of its indexes.
+const STATEMENTS_ENTRY: u64 = 48;
 /// Bytes of a row in each of three tables, with its entries in their indexes.
 const CARDS_ROW: u64 = 512;
 /// A database of next to nothing.

@@ -38,6 +38,8 @@ fn arm(name: &str) -> (ArmFacts, BTreeMap<String, MasterRow>) {
         proof: vec![],
         bytes: 1,
         pages: 1,
+        pool: None,
+        none: None,
     };
     let master = MasterRow {
         digest: "d".into(),

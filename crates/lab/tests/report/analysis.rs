@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use selenite_lab::analysis::{self, AnalysisError, Material, summarise};
 use selenite_lab::export::{ExportError, export};
+use selenite_lab::report::csv;
 use selenite_lab::schedule::Draw;
 use selenite_lab::standing::{Flaw, flaws};
 use selenite_lab::store::{HistogramRow, InstanceRow, NewBlock, Store};
@@ -91,6 +92,54 @@ fn a_void_block_takes_its_pairs_with_it() {
             .iter()
             .all(|pair| !is_chosen(pair.session, pair.pair - 1))
     );
+}
+
+#[test]
+fn an_arm_is_compared_with_suite_none_by_the_same_blocks() {
+    let mut material = material(8, 8, 4);
+    let summary = summarise(&material).unwrap();
+    assert!(cpu(&summary, "like-cold").against_none.is_none());
+    let mut none = material.arms[2].clone();
+    none.id = 3;
+    none.facts.name = "NONE".to_owned();
+    none.facts.cipher = "NONE".to_owned();
+    material.arms[2].facts.none = Some("NONE".to_owned());
+    material.arms.push(none);
+    // Two hundredths dearer than what is in clear, whose session and drift it shares.
+    let blocks = material.blocks.iter().filter(|block| block.arm == 0);
+    let blocks: Vec<_> = blocks
+        .map(|block| {
+            let mut block = block.clone();
+            (block.id, block.arm) = (block.id + 10_000, 3);
+            block.sample.cpu_ns = block.sample.cpu_ns / 100 * 102;
+            block
+        })
+        .collect();
+    material.blocks.extend(blocks);
+    let summary = summarise(&material).unwrap();
+    let effect = cpu(&summary, "like-cold");
+    let against = effect.against_none.clone().unwrap();
+    assert_eq!(
+        (against.control.as_str(), against.sessions, against.pairs),
+        ("NONE", 8, 64)
+    );
+    assert!(
+        (against.ratio - (1.0 + effect.ratio) / 1.02 + 1.0).abs() < 1e-6,
+        "{against:?}"
+    );
+    let (low, high) = against.interval.unwrap();
+    assert!(
+        low < against.ratio && against.ratio < high && high < effect.interval.unwrap().1,
+        "{against:?}"
+    );
+    let found = self::effect(&summary, "like-cold", "NONE", Metric::Cpu).unwrap();
+    assert!((found.ratio - 0.02).abs() < 1e-6 && found.against_none.is_none());
+    let row = csv::effects(&summary);
+    let row = row
+        .lines()
+        .find(|line| line.starts_with("like-cold,AES_256,plain,cpu"))
+        .unwrap();
+    assert!(row.contains(",NONE,0.03"), "{row}");
 }
 
 #[test]

@@ -174,6 +174,10 @@ impl Fixture {
             (Metric::WriteBytes, cell.write_pages * 4096.0),
             (Metric::Switches, 40.0 + cell.write_pages / 10.0),
             (Metric::Faults, 120.0 + cell.pages / 50.0),
+            (Metric::WriteChars, cell.write_pages * 4120.0),
+            (Metric::DatabaseBytes, 29_360_128.0),
+            (Metric::WalBytes, cell.write_pages * 4120.0),
+            (Metric::PeakMemory, 12.0 * 1_048_576.0),
         ]);
         if cell.write_pages > 0.0 {
             metrics.insert(Metric::Checkpoint, (cpu + cell.wait_ns) * 0.18);
@@ -208,7 +212,10 @@ impl Fixture {
             | Metric::Elapsed
             | Metric::Checkpoint
             | Metric::Switches
-            | Metric::Faults => (0.012, 0.06),
+            | Metric::Faults
+            | Metric::DatabaseBytes
+            | Metric::WalBytes
+            | Metric::PeakMemory => (0.012, 0.06),
         };
         let mut by_session = Vec::new();
         let mut outliers = 0;
@@ -312,6 +319,13 @@ impl Fixture {
                     minutes_more: Some(18.0),
                 },
             },
+            against_none: arm.starts_with('A').then(|| AgainstNone {
+                control: "NONE".to_owned(),
+                ratio: ratio * 0.5,
+                interval: Some((interval.0 * 0.5, interval.1 * 0.5)),
+                sessions: self.sessions,
+                pairs: self.sessions * self.pairs,
+            }),
         }
     }
 

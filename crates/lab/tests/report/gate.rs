@@ -1,6 +1,6 @@
 //! Every outcome of a gate, and where they meet.
 
-use selenite_lab::gate::{Answer, Outcome, Question, judge};
+use selenite_lab::gate::{Answer, Outcome, Question, judge, judge_recorded};
 use selenite_lab::summary::{Effect, Metric, StudyState, Summary};
 
 use crate::fixture::Fixture;
@@ -197,6 +197,44 @@ fn the_proof_of_an_arm_that_is_not_asked_for_is_not_missed() {
     assert_eq!(ask(&summary, Some("eq-page"), Some("AES_256")).outcome, Outcome::Within);
     assert_eq!(
         ask(&summary, Some("eq-page"), Some("sqlcipher")).outcome.exit_code(),
+        12
+    );
+}
+
+#[test]
+fn what_costs_more_than_recorded_by_more_than_both_are_unsure_is_worse() {
+    let recorded = of_sessions(&[0.100, 0.110, 0.120, 0.100, 0.110]);
+    let asked = |now: &Summary, recorded: &Summary| {
+        let question = Question {
+            limit: 0.0,
+            metric: Metric::Cpu,
+            cells: None,
+            arm: None,
+        };
+        judge_recorded(now, recorded, &question)
+    };
+    let same = asked(&of_sessions(&[0.105, 0.115, 0.118, 0.100, 0.112]), &recorded);
+    assert_eq!(same.outcome, Outcome::Within);
+    assert!(same.to_string().ends_with("no worse than recorded"), "{same}");
+    let cheaper = asked(&of_sessions(&[0.01, 0.011, 0.012, 0.01, 0.011]), &recorded);
+    assert_eq!(cheaper.outcome, Outcome::Within);
+    let worse = asked(&of_sessions(&[0.150, 0.151, 0.152, 0.150, 0.151]), &recorded);
+    assert_eq!((worse.outcome.clone(), worse.outcome.exit_code()), (Outcome::Above, 10));
+    assert!(
+        worse.to_string().contains("recorded +10.8 %") && worse.to_string().contains(": worse"),
+        "{worse}"
+    );
+    // Dearer in the middle, but not by more than both are unsure.
+    let loud = asked(&of_sessions(&[0.100, 0.300, 0.200, 0.150, 0.110]), &recorded);
+    assert_eq!(loud.outcome, Outcome::Within);
+    let few = asked(&of_sessions(&[0.150, 0.151, 0.152]), &recorded);
+    assert_eq!(few.outcome.exit_code(), 11);
+    let mut other = recorded.clone();
+    other.cells[0].name = "other".to_owned();
+    assert_eq!(
+        asked(&of_sessions(&[0.1, 0.1, 0.1, 0.1, 0.1]), &other)
+            .outcome
+            .exit_code(),
         12
     );
 }

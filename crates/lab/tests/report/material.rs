@@ -123,6 +123,8 @@ fn facts(name: &str, role: ArmRole) -> ArmFacts {
         },
         bytes: 40_960_000,
         pages: 10_000,
+        pool: None,
+        none: None,
     }
 }
 

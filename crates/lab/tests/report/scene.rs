@@ -140,7 +140,10 @@ pub fn truth(cell: &Cell, arm: &str, metric: Metric) -> f64 {
         | Metric::ReadBytes
         | Metric::WriteBytes
         | Metric::Switches
-        | Metric::Faults => 0.0,
+        | Metric::Faults
+        | Metric::DatabaseBytes
+        | Metric::WalBytes
+        | Metric::PeakMemory => 0.0,
     }
 }
 
@@ -156,6 +159,8 @@ pub fn plain(name: &str, role: ArmRole, control: Option<&str>) -> ArmFacts {
         proof: Vec::new(),
         bytes: 29_360_128,
         pages: 7168,
+        pool: None,
+        none: None,
     }
 }
 
@@ -177,7 +182,7 @@ pub fn encrypted(name: &str) -> ArmFacts {
     ArmFacts {
         name: name.into(),
         label: if ours {
-            format!("Selenite {name}")
+            format!("Selenite {name}, page pool of 64.0 MiB")
         } else {
             "SQLCipher 4.10 AES-256-CBC".into()
         },
@@ -193,6 +198,8 @@ pub fn encrypted(name: &str) -> ArmFacts {
         proof: proof.map(|(what, found)| (what.to_owned(), found.to_owned())).into(),
         bytes: if ours { 29_593_600 } else { 30_146_560 },
         pages: if ours { 7168 } else { 7360 },
+        pool: ours.then_some(64 << 20),
+        none: ours.then(|| "NONE".to_owned()),
     }
 }
 

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rusqlite::{Connection, Statement};
 
-use super::{Block, Controls, Outcome, Timed, checkpoint};
+use super::{Block, Checkpoint, Controls, Outcome, Timed, checkpoint};
 use crate::WorkerError;
 use crate::answer::Answer;
 use crate::dataset::{cards, date};
@@ -39,7 +39,7 @@ pub fn run(
         let checkpoint = if block.process.index == 0 {
             checkpoint(connection)?
         } else {
-            (0, 0)
+            Checkpoint::default()
         };
         loops.outcome(block, checkpoint)
     })
@@ -201,7 +201,7 @@ impl<'a> Loops<'a> {
         true
     }
 
-    fn outcome(&mut self, block: &Block<'_>, checkpoint: (u64, u64)) -> Result<Outcome, WorkerError> {
+    fn outcome(&mut self, block: &Block<'_>, checkpoint: Checkpoint) -> Result<Outcome, WorkerError> {
         let mut latencies = std::collections::BTreeMap::new();
         let [reads, updates, inserts] = self.counts;
         for (index, name) in ["read", "update", "insert"].iter().enumerate() {

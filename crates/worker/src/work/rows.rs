@@ -5,7 +5,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rusqlite::Connection;
 
 use super::hummer::{Latency, again_while_busy};
-use super::{Block, Outcome, Timed, checkpoint};
+use super::{Block, Checkpoint, Outcome, Timed, checkpoint};
 use crate::WorkerError;
 use crate::answer::Answer;
 use crate::dataset::{date, statements};
@@ -60,7 +60,7 @@ pub fn insert(connection: &Connection, count: u64, block: &Block<'_>, timed: Tim
         let checkpoint = if block.process.index == 0 {
             checkpoint(connection)?
         } else {
-            (0, 0)
+            Checkpoint::default()
         };
         Ok(Outcome {
             operations: count,

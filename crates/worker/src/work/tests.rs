@@ -53,7 +53,7 @@ impl Bench {
     }
 }
 
-const STATEMENTS: Dataset = Dataset::Statements { rows: 300 };
+const STATEMENTS: Dataset = Dataset::Statements { rows: 300, indexes: 0 };
 const CARDS: Dataset = Dataset::Cards { rows: 200 };
 
 fn hummer(mix: [u8; 3], loops: u64) -> Work {
@@ -82,10 +82,85 @@ fn inserts_are_rows_and_leave_no_log() {
         assert_eq!(sample.operations, 20);
         assert_eq!(recorded(&sample.latencies["insert"]), 20);
         assert!(sample.checkpoint_ns <= sample.elapsed_ns);
+        // The log as it was before it was cut: a frame for each page of each transaction.
+        assert_eq!(sample.wal_bytes >= 20 * 4096, has_log, "{sample:?}");
+        assert_eq!(
+            sample.database_bytes,
+            std::fs::metadata(&bench.database.path).unwrap().len()
+        );
         let mut wal = bench.database.path.clone().into_os_string();
         wal.push("-wal");
         assert_eq!(std::fs::metadata(wal).is_ok_and(|log| log.len() == 0), has_log);
     }
+}
+
+#[test]
+fn an_insert_into_indexes_writes_more_pages() {
+    let written = [0, 2].map(|indexes| {
+        let bench = Bench::new(&Dataset::Statements { rows: 5000, indexes }, "wal");
+        let count = bench.count("SELECT count(*) FROM sqlite_schema WHERE type = 'index'");
+        assert_eq!(count, i64::from(indexes));
+        let sample = bench.run(&Work::Insert { rows: 20 });
+        assert_eq!(bench.run(&Work::IntegrityCheck).answer, "ok");
+        sample.wal_bytes
+    });
+    assert!(written[1] > 2 * written[0], "{written:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let many = Dataset::Statements { rows: 1, indexes: 3 };
+    let refused = dataset::load(&Stock, &opening(&folder.path().join("a.db")), &many, 7);
+    assert!(matches!(refused, Err(WorkerError::Refused(_))), "{refused:?}");
+}
+
+#[test]
+fn every_reader_reads_all_of_it_with_a_cache_of_its_own() {
+    let bench = Bench::new(&Dataset::Scan { bytes: 4 << 20 }, "wal");
+    let answers = [1, 5].map(|connections| {
+        let sample = bench.run(&Work::Readers { connections });
+        assert_eq!(sample.operations, u64::from(connections));
+        assert!(
+            sample.read_chars >= u64::from(connections) * (4 << 20) * 9 / 10,
+            "{sample:?}"
+        );
+        sample.answer
+    });
+    let ends = answers.map(|answer| answer.split_once(" times ").map(|(_, end)| end.to_owned()).unwrap());
+    assert_eq!(ends[0], ends[1]);
+    assert!(ends[0].starts_with("1 rows "), "{ends:?}");
+    // The bench's own connection is still there.
+    assert!(bench.run(&Work::Equal { rehearsals: 0 }).answer.starts_with("0 rows "));
+    for connections in [0, 257] {
+        let refused = bench.run_as(&Work::Readers { connections }, 5, Share { index: 0, count: 1 });
+        assert!(matches!(refused, Err(WorkerError::Refused(_))), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_database_is_opened_so_many_times() {
+    let bench = Bench::new(&STATEMENTS, "wal");
+    let Bench {
+        _folder: folder,
+        database,
+        connection,
+        controls,
+        ..
+    } = bench;
+    drop(connection);
+    let block = Block {
+        seed: 5,
+        process: Share { index: 0, count: 1 },
+        start_at_ns: 0,
+        controls: &controls,
+    };
+    let samples = [1, 40].map(|times| run_closed(&Stock, &database, &Work::Open { times }, &block).unwrap());
+    assert_eq!(samples[0].answer, samples[1].answer);
+    assert!(samples[0].answer.starts_with("1 rows "), "{}", samples[0].answer);
+    assert_eq!(samples[1].operations, 40);
+    // The header of the database is read each time.
+    assert!(
+        samples[1].read_calls >= 40 && samples[1].read_calls > 20 * samples[0].read_calls,
+        "{samples:?}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `selenite lab gate`.
 
-use selenite_lab::gate::{Question, judge};
+use selenite_lab::gate::{Question, judge, judge_recorded};
 use selenite_lab::summary::Metric;
 
 use super::{summary, usage};
@@ -9,11 +9,9 @@ use crate::complaint::Complaint;
 use crate::output::print;
 
 pub fn run(arguments: &LabGate) -> Result<(), Complaint> {
-    let limit = percent(&arguments.fail_above).ok_or_else(|| {
-        usage(
-            format!("`{}` is no percentage", arguments.fail_above),
-            "give one such as 3%",
-        )
+    let limit = arguments.fail_above.as_deref().map_or(Ok(0.0), |text| {
+        let wrong = || usage(format!("`{text}` is no percentage"), "give one such as 3%");
+        percent(text).ok_or_else(wrong)
     })?;
     let question = Question {
         limit,
@@ -21,7 +19,11 @@ pub fn run(arguments: &LabGate) -> Result<(), Complaint> {
         cells: arguments.cells.clone(),
         arm: arguments.arm.clone(),
     };
-    let answer = judge(&summary(&arguments.store)?, &question);
+    let found = summary(&arguments.store)?;
+    let answer = match &arguments.against {
+        Some(recorded) => judge_recorded(&found, &summary(recorded)?, &question),
+        None => judge(&found, &question),
+    };
     print(&answer.to_string())?;
     match answer.outcome.exit_code() {
         0 => Ok(()),

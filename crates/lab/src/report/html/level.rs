@@ -1,12 +1,14 @@
 //! What blocks took, encrypted and in clear, side by side.
 
 use super::table::table;
-use crate::report::{number, sentence};
+use crate::report::{number, resources, sentence};
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
 /// CPU and elapsed time, both of each encrypted arm and of its control.
 pub fn times(summary: &Summary) -> String {
     let mut rows = Vec::new();
+    let effects = || summary.cells.iter().flat_map(|cell| &cell.effects);
+    let has_none = effects().any(|effect| effect.against_none.is_some());
     for cell in &summary.cells {
         for arm in summary.arms.iter().filter(|arm| arm.role == ArmRole::Encrypted) {
             let Some(control) = arm.control.as_deref() else {
@@ -16,22 +18,19 @@ pub fn times(summary: &Summary) -> String {
             for metric in [Metric::Cpu, Metric::Elapsed] {
                 let found = row(cell, &arm.name, control, metric).unwrap_or_default();
                 fields.extend((3..7).map(|index| found.get(index).cloned().unwrap_or_default()));
+                if has_none {
+                    let effect = sentence::effect_in(cell, &arm.name, metric);
+                    fields.push(effect.map(sentence::against_none).unwrap_or_default());
+                }
             }
             rows.push(fields);
         }
     }
-    let head = [
-        "Cell",
-        "Arm",
-        "CPU encrypted",
-        "in clear",
-        "Ratio",
-        "95 %",
-        "Elapsed encrypted",
-        "in clear",
-        "Ratio",
-        "95 %",
-    ];
+    let mut head = vec!["Cell", "Arm"];
+    for of in ["CPU encrypted", "Elapsed encrypted"] {
+        head.extend([of, "in clear", "Ratio", "95 %"]);
+        head.extend(has_none.then_some("Against NONE"));
+    }
     table("What a block took, medians", &head, &rows)
 }
 
@@ -55,8 +54,18 @@ pub fn system(summary: &Summary) -> String {
         Metric::WriteCalls,
         Metric::Switches,
         Metric::Faults,
+        Metric::DatabaseBytes,
+        Metric::WalBytes,
+        Metric::PeakMemory,
     ];
     rows(summary, "What the system did for a block, medians", &metrics)
+}
+
+/// Bytes written, files and memory of all arms.
+pub fn resources(summary: &Summary) -> String {
+    let head = resources::head();
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    table("Bytes and memory of a block, medians", &head, &resources::rows(summary))
 }
 
 fn rows(summary: &Summary, caption: &str, metrics: &[Metric]) -> String {

@@ -241,3 +241,23 @@ fn an_outlook_says_what_it_assumes_and_learns() {
 
 const CHILD: &str = "SELENITE_LAB_TEST_FOLDER";
 const CHILD_AT: &str = "SELENITE_LAB_TEST_AT";
+
+#[test]
+fn arms_without_a_pool_get_its_memory_where_all_are_to_have_the_same() {
+    let (place, sim) = (Place::new(), Sim::default());
+    let text = TEXT
+        .replacen("cipher = \"AES_256\"", "cipher = \"AES_256\"\npool = \"64MiB\"", 1)
+        .replacen("cache = \"cold\"", "cache = \"cold\"\nsame_memory = true", 1);
+    place.run(&sim, &text).unwrap();
+    let facts = Store::read(&place.path).unwrap().arms().unwrap();
+    assert_eq!(facts[2].facts.pool, Some(64 << 20));
+    assert!(
+        facts[2].facts.label.ends_with("page pool of 64.0 MiB"),
+        "{:?}",
+        facts[2].facts
+    );
+    for (arm, .., work, kib) in &sim.0.borrow().log {
+        let wanted = if arm == "AES_256" { 2048 } else { 2048 + 65536 };
+        assert!(*work != Work::SelectAll || *kib == wanted, "{arm}: {kib}");
+    }
+}

@@ -1,0 +1,61 @@
+//! Whether anything costs more than it did when it was recorded.
+
+use super::{Answer, Finding, Outcome, Question, chosen, relevant, together};
+use crate::standing::{SESSIONS_MIN, flaws};
+use crate::summary::{Effect, Summary};
+
+/// Compares with a study that was recorded before. What is chosen is worse if its interval lies above the whole of the
+/// recorded one: more than both are unsure by. The limit of the question is not looked at.
+#[must_use]
+pub fn judge_recorded(summary: &Summary, recorded: &Summary, question: &Question) -> Answer {
+    let (arms, cells, mut reasons) = chosen(summary, question);
+    let flawed = flaws(summary);
+    let flawed = flawed.iter().filter(|flaw| relevant(flaw, &arms));
+    reasons.extend(flawed.map(ToString::to_string));
+    let mut findings = Vec::new();
+    for arm in &arms {
+        for cell in &cells {
+            let of = |summary: &Summary| -> Option<Effect> {
+                let cell = summary.cells.iter().find(|other| other.name == cell.name)?;
+                let mut effects = cell.effects.iter();
+                let found = effects.find(|effect| effect.arm == *arm && effect.metric == question.metric);
+                found.cloned()
+            };
+            match (of(summary), of(recorded)) {
+                (Some(now), Some(before)) => findings.push(finding(&cell.name, &now, &before)),
+                (None, _) => reasons.push(format!("{arm} has no figure of it in {}", cell.name)),
+                (_, None) => reasons.push(format!("{arm} has no recorded figure of it in {}", cell.name)),
+            }
+        }
+    }
+    if !reasons.is_empty() {
+        reasons.dedup();
+        return Answer {
+            outcome: Outcome::Invalid(reasons),
+            findings: Vec::new(),
+        };
+    }
+    Answer {
+        outcome: together(&findings),
+        findings,
+    }
+}
+
+fn finding(cell: &str, now: &Effect, before: &Effect) -> Finding {
+    let enough = now.sessions >= SESSIONS_MIN && before.sessions >= SESSIONS_MIN;
+    let outcome = match (now.interval, before.interval) {
+        (Some((low, _)), Some((_, high))) if enough => match low > high {
+            true => Outcome::Above,
+            false => Outcome::Within,
+        },
+        _ => Outcome::NotResolved { minutes_more: None },
+    };
+    Finding {
+        cell: cell.to_owned(),
+        arm: now.arm.clone(),
+        ratio: now.ratio,
+        interval: now.interval,
+        recorded: Some((before.ratio, before.interval)),
+        outcome,
+    }
+}

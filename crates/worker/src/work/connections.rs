@@ -1,0 +1,91 @@
+//! Work of several connections: at once in one process, or one after the other.
+
+use std::thread;
+
+use rusqlite::Connection;
+
+use super::{Outcome, Timed};
+use crate::answer::Answer;
+use crate::protocol::{Opening, Sample};
+use crate::{Engine, WorkerError};
+
+/// Every page of SomeData, and next to nothing for each row.
+const READ_ALL: &str = "SELECT count(*), sum(Id) FROM SomeData";
+
+/// The first question of a program that knows nothing of the database yet.
+const FIRST: &str = "SELECT type, name, sql FROM sqlite_schema";
+
+/// Reads the whole table in so many connections at once, each with a page cache and a thread of its own.
+///
+/// They are opened before the clock starts: what that takes, [`open`] measures.
+pub fn readers(engine: &dyn Engine, database: &Opening, count: u32, timed: Timed<'_>) -> Result<Sample, WorkerError> {
+    if !(1..=CONNECTIONS_MAX).contains(&count) {
+        return Err(WorkerError::Refused(format!(
+            "from 1 to {CONNECTIONS_MAX} connections, not {count}"
+        )));
+    }
+    let opened: Vec<Connection> = (0..count).map(|_| engine.open(database)).collect::<Result<_, _>>()?;
+    let mut opened = Some(opened);
+    timed(&mut || {
+        let answers = together(opened.take().unwrap_or_default())?;
+        let first = answers.first().cloned().unwrap_or_default();
+        if answers.iter().any(|answer| *answer != first) {
+            return Err(WorkerError::Wrong(format!(
+                "connections that read the same answer differently: {answers:?}"
+            )));
+        }
+        Ok(Outcome {
+            operations: u64::from(count),
+            answer: format!("{count} times {first}"),
+            ..Outcome::default()
+        })
+    })
+}
+
+fn together(connections: Vec<Connection>) -> Result<Vec<String>, WorkerError> {
+    thread::scope(|scope| {
+        let threads: Vec<_> = connections
+            .into_iter()
+            .map(|connection| scope.spawn(move || asked(connection, READ_ALL)))
+            .collect();
+        let gone = || Err(WorkerError::Engine("a thread that read panicked".to_owned()));
+        let answers = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| gone()));
+        answers.collect()
+    })
+}
+
+/// Opens, asks, closes, so many times.
+pub fn open(engine: &dyn Engine, database: &Opening, times: u64, timed: Timed<'_>) -> Result<Sample, WorkerError> {
+    timed(&mut || {
+        let mut answer = String::new();
+        for _ in 0..times {
+            answer = asked(engine.connect(database)?, FIRST)?;
+        }
+        Ok(Outcome {
+            operations: times,
+            answer,
+            ..Outcome::default()
+        })
+    })
+}
+
+/// What a connection answers, which is closed then.
+fn asked(connection: Connection, sql: &str) -> Result<String, WorkerError> {
+    let answer = {
+        let mut statement = connection.prepare(sql)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query([])?;
+        let mut answer = Answer::new();
+        while let Some(row) = rows.next()? {
+            answer.row(row, columns)?;
+        }
+        answer.text()
+    };
+    connection.close().map_err(|(_, error)| error)?;
+    Ok(answer)
+}
+
+/// More threads than that measure the scheduler.
+pub const CONNECTIONS_MAX: u32 = 256;
