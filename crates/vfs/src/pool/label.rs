@@ -66,6 +66,48 @@ impl Label {
         })
     }
 
+    /// Whether both are of logs under the same keys.
+    pub fn has_keys_of(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Log { keys, .. }, Self::Log { keys: others, .. }) => keys == others,
+            (Self::Log { .. } | Self::Trailer { .. }, _) => false,
+        }
+    }
+
+    /// Whether this is the label of a log that has no salts yet, for nothing was ever written to it.
+    pub fn is_of_empty_log(self) -> bool {
+        matches!(
+            self,
+            Self::Log {
+                words: [0, 0, 0, 0],
+                ..
+            }
+        )
+    }
+
+    /// Whether this is the label of a log, under the same keys, of which no checkpoint has ended.
+    pub fn has_copied_nothing_of(self, before: Self) -> bool {
+        matches!(
+            self,
+            Self::Log {
+                words: [_, _, 0, _],
+                ..
+            }
+        ) && self.has_keys_of(before)
+    }
+
+    /// Whether this is the label of a log that was begun anew (`walRestartHdr`) and is still empty.
+    pub fn is_restart_of(self, before: Self) -> bool {
+        match (self, before) {
+            (Self::Log { words: after, .. }, Self::Log { words: was, .. }) => {
+                // Salts are big-endian.
+                let salt = u32::from_be(was[0]).wrapping_add(1);
+                self.has_keys_of(before) && u32::from_be(after[0]) == salt && after[2..] == [0, 0]
+            }
+            (Self::Log { .. } | Self::Trailer { .. }, _) => false,
+        }
+    }
+
     /// The label of a database without a log. The caller holds SHARED.
     pub fn of_trailer(keys: u64, trailer: [u8; TRAILER_SIZE]) -> Self {
         let bytes = if is_planted(Bug::PoolOutlivesCheckpoint) {

@@ -154,6 +154,21 @@ fn a_pool_that_outlives_a_foreign_checkpoint_is_found() {
 }
 
 #[test]
+fn a_pool_that_keeps_what_its_own_checkpoint_writes_is_found() {
+    assert_bug_is_found("own pages", "wal");
+}
+
+#[test]
+fn a_pool_that_takes_a_foreign_checkpoint_for_its_own_is_found() {
+    assert_bug_is_found("own checkpoint", "wal");
+}
+
+#[test]
+fn a_pool_that_outlives_a_foreign_restart_of_the_log_is_found() {
+    assert_bug_is_found("own restart", "wal");
+}
+
+#[test]
 fn child() {
     let Ok(words) = std::env::var(CHILD) else { return };
     let words: Vec<&str> = words.split('\n').collect();
@@ -163,6 +178,9 @@ fn child() {
     plant(match bug {
         "window" => Some(Bug::WindowOutlivesItsLock),
         "pool" => Some(Bug::PoolOutlivesCheckpoint),
+        "own pages" => Some(Bug::PoolKeepsWhatItsCheckpointWrites),
+        "own checkpoint" => Some(Bug::PoolTakesForeignCheckpointForOwn),
+        "own restart" => Some(Bug::PoolOutlivesForeignRestart),
         "none" => None,
         other => panic!("no bug {other}"),
     });
