@@ -9,10 +9,10 @@ pub enum Bug {
     WindowOutlivesItsLock,
     /// The pool is kept when another connection's checkpoint or commit has changed the file.
     PoolOutlivesCheckpoint,
-    /// Pages that a checkpoint of one's own writes stay in the pool as they were.
-    PoolKeepsWhatItsCheckpointWrites,
-    /// A checkpoint of one's own is taken for the only one since the label was noted.
-    PoolTakesForeignCheckpointForOwn,
+    /// Pages that a connection of the process writes stay in the pool as they were.
+    PoolKeepsWhatIsWritten,
+    /// What the process writes is taken for the only change since the label was noted.
+    PoolTakesForeignWritesForOwn,
     /// A log that is begun anew is taken for the one whose label was noted.
     PoolOutlivesForeignRestart,
 }
@@ -33,8 +33,8 @@ fn number(bug: Bug) -> u8 {
     match bug {
         Bug::WindowOutlivesItsLock => 1,
         Bug::PoolOutlivesCheckpoint => 2,
-        Bug::PoolKeepsWhatItsCheckpointWrites => 3,
-        Bug::PoolTakesForeignCheckpointForOwn => 4,
+        Bug::PoolKeepsWhatIsWritten => 3,
+        Bug::PoolTakesForeignWritesForOwn => 4,
         Bug::PoolOutlivesForeignRestart => 5,
     }
 }

@@ -142,6 +142,30 @@ fn own_checkpoints_and_restarts_of_the_log_leave_the_pool_as_it_is() {
     }
 }
 
+#[test]
+fn own_transactions_in_rollback_mode_leave_the_pool_as_it_is() {
+    for mode in ["delete", "persist", "truncate"] {
+        let bench = Bench::new(mode);
+        let (one, other, writer) = (bench.connect(), bench.connect(), bench.connect());
+        (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+        for version in 1..10 {
+            let end = if version % 3 == 0 { "ROLLBACK" } else { "COMMIT" };
+            // With a cache of five pages, which is written out in the middle.
+            writer
+                .execute_batch(&format!(
+                    "BEGIN; UPDATE t SET version = {version} WHERE id < 20; {end};
+                     BEGIN; UPDATE t SET version = -1 WHERE id < 20; ROLLBACK"
+                ))
+                .unwrap();
+            let mut expected = each(0);
+            expected[..19].fill(if version % 3 == 0 { version - 1 } else { version });
+            let read = bench.read_by(|| assert_eq!(all(&one), expected));
+            assert!(read < 4096, "{mode} {version}: {read} bytes");
+            assert_eq!(all(&other), expected);
+        }
+    }
+}
+
 /// The disk can't write a page in the middle of a checkpoint: the page is in no pool, and the next checkpoint heals it.
 #[test]
 fn a_checkpoint_that_fails_half_way_leaves_no_page_behind_that_is_stale() {

@@ -5,7 +5,7 @@
 //! L2. A transaction that stored the first pages notes so before its lock goes (FORMAT 3.9).
 //! L3. What was gathered for the WAL is forgotten before its write lock goes (`Database::turn`).
 //! L4. What was read ahead under a lock is dropped before that lock is given back.
-//! L5. The pool hears of a checkpoint, a restart of the log and a commit while their locks are held (S3 in `seat.rs`).
+//! L5. The pool hears of a checkpoint, a restart of the log and a transaction while their locks are held (S3 in `seat.rs`).
 
 use super::MainFile;
 use super::read_lock::has_mark;
@@ -30,15 +30,19 @@ impl MainFile {
         self.trailer = None;
         let first_shared = before == LockLevel::NONE;
         let first_write = before < LockLevel::RESERVED && level >= LockLevel::RESERVED;
-        if !first_shared && !first_write {
-            return Ok(());
-        }
         // D1, D2.
-        if let Err(error) = self.database.refresh(&mut inner) {
+        if (first_shared || first_write)
+            && let Err(error) = self.database.refresh(&mut inner)
+        {
             inner.level = before;
             self.read_lock.set_level(before);
             inner.lower.unlock(before.0)?;
             return Err(error);
+        }
+        drop(inner);
+        // L5.
+        if before < LockLevel::EXCLUSIVE && level >= LockLevel::EXCLUSIVE && !self.read_lock.has_shm() {
+            self.begin_commit();
         }
         Ok(())
     }
@@ -55,6 +59,9 @@ impl MainFile {
 
     pub(super) fn try_unlock(&mut self, level: LockLevel) -> Result<(), VfsError> {
         self.end_of_lock();
+        if level < LockLevel::EXCLUSIVE {
+            self.end_commit();
+        }
         let mut inner = self.database.lock();
         if level <= LockLevel::SHARED && inner.level >= LockLevel::RESERVED {
             self.note_pages_before_unlock(&mut inner);

@@ -5,7 +5,7 @@
 //! S2. In WAL mode a read mark is held meanwhile (`Label::of_log`); without shared memory SHARED and no more: who is about
 //!     to write reads for itself. Without a lock that is seen there is none: immutable, nolock, exclusive WAL.
 //! S3. A checkpoint of this connection, its restart of the log and its commits tell the pool when they begin and end,
-//!     while their locks are held (O1 to O3 in `pool/pooled_file.rs`); in exclusive mode there are no locks, and nothing is told.
+//!     while their locks are held (O1 to O4 in `pool/pooled_file.rs`); in exclusive mode there are no locks, and nothing is told.
 
 use std::sync::Arc;
 
@@ -30,8 +30,9 @@ pub struct Seat {
     present: Present,
     /// Whether the file counts it among the users of the log.
     uses_log: bool,
-    checkpoint: Option<OwnChange>,
-    /// The checkpoint above has cut the file.
+    /// A checkpoint, or a transaction in rollback mode.
+    writing: Option<OwnChange>,
+    /// What is above has cut the file.
     was_cut: bool,
     restart: Option<OwnChange>,
     first_log: Option<OwnChange>,
@@ -79,7 +80,7 @@ impl Seat {
     }
 
     fn end_checkpoint(&mut self, look: impl FnOnce() -> Option<Label>) {
-        if let (Some(change), Some(file)) = (self.checkpoint.take(), &self.file) {
+        if let (Some(change), Some(file)) = (self.writing.take(), &self.file) {
             file.end_checkpoint(&change, || if self.was_cut { None } else { look() });
         }
     }
@@ -144,7 +145,7 @@ impl MainFile {
     /// The checkpoint lock was taken (S3).
     pub(super) fn begin_checkpoint(&mut self) {
         self.seat.was_cut = false;
-        self.seat.checkpoint = self.own_change(|file, look| file.begin_checkpoint(look));
+        self.seat.writing = self.own_change(|file, look| file.begin_checkpoint(look));
     }
 
     /// The checkpoint lock is about to be given back.
@@ -179,17 +180,45 @@ impl MainFile {
         }
     }
 
-    /// Writes a page of a checkpoint, which does not stay in the pool as it was (O1 in `pool/pooled_file.rs`).
+    /// EXCLUSIVE was taken, in rollback mode.
+    pub(super) fn begin_commit(&mut self) {
+        self.seat.was_cut = false;
+        self.seat.writing = self.take_seat().and_then(|()| {
+            let file = self.seat.file.clone().filter(|file| file.has_label())?;
+            file.begin_commit(self.trailer_label()?)
+        });
+    }
+
+    /// It is about to be given back.
+    pub(super) fn end_commit(&mut self) {
+        if let (Some(change), Some(file)) = (self.seat.writing.take(), self.seat.file.clone())
+            && !self.seat.was_cut
+            && let Some(label) = self.trailer_label()
+        {
+            file.end_commit(&change, label);
+        }
+    }
+
+    /// The label as it lies in the file now.
+    fn trailer_label(&mut self) -> Option<Label> {
+        let geometry = self.sealer.geometry(&self.database)?;
+        self.trailer = None;
+        let label = Label::of_trailer(self.seat.keys, self.trailer(geometry)?);
+        self.trailer = None;
+        Some(label)
+    }
+
+    /// Writes a page, which does not stay in the pool as it was (O1 and O4 in `pool/pooled_file.rs`).
     pub(super) fn write_pooled<E>(
         &mut self,
         number: PageNo,
         data: &[u8],
         write: impl FnOnce(&mut Self) -> Result<(), E>,
     ) -> Result<(), E> {
-        let change = self.seat.checkpoint.as_ref();
+        let change = self.seat.writing.as_ref();
         let was_held = change.is_some_and(|change| change.share.suspend(number.0, data.len()));
         let written = write(self);
-        if let Some(change) = &self.seat.checkpoint
+        if let Some(change) = &self.seat.writing
             && was_held
         {
             match &written {

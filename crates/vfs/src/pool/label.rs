@@ -74,6 +74,11 @@ impl Label {
         }
     }
 
+    /// Whether both are of databases without a log.
+    pub fn is_without_log_as(self, other: Self) -> bool {
+        matches!((self, other), (Self::Trailer { .. }, Self::Trailer { .. }))
+    }
+
     /// Whether this is the label of a log that has no salts yet, for nothing was ever written to it.
     pub fn is_of_empty_log(self) -> bool {
         matches!(

@@ -1,6 +1,6 @@
 //! One file's pages in the pool, and which generation of them is the present one.
 //!
-//! Beside foreign changes, each of which makes a new generation, there are three of our own which the generation outlives.
+//! Beside foreign changes, each of which makes a new generation, there are four of our own which the generation outlives.
 //! To see why, be a page of the generation *stale* if its bytes are not what the file holds now. What holds at any moment
 //! at which the label that was noted is the file's:
 //!
@@ -30,10 +30,16 @@
 //!     that nobody else recovers or begins the log. If at the first moment the label noted is the file's and that of an
 //!     empty log, no page is stale then; if before the lock goes nBackfill is 0, whatever a checkpoint may have copied
 //!     since is in this log, above nBackfill: Q holds.
-//! O4. These moments are looked at under the lock of `Present`, as is a joiner's look at the label in WAL mode: who
+//! O4. *Our own transaction in rollback mode.* Whoever writes the file holds EXCLUSIVE, and nobody else reads or writes
+//!     meanwhile. If the trailer of page 1 at the first moment is the one noted, nobody has committed since, and no page
+//!     is stale but those that a transaction that was cut short has left behind: they are played back from its journal
+//!     before anybody reads, so that they are again what the pool has. All that is written is suspended and renewed as
+//!     in O1. The trailer that is found before EXCLUSIVE goes is noted, for no page is stale then. Where the file was cut
+//!     nothing is noted.
+//! O5. These moments are looked at under the lock of `Present`, as is a joiner's look at the label in WAL mode: who
 //!     finds an own checkpoint under way finds it before WAL_CKPT_LOCK goes. Two connections of one process can't be in
 //!     checkpoints of one file at once. Another copy of SQLite can't have the file open (H2 in `host.rs`).
-//! O5. Where the generation has changed since such a change began, its end notes nothing.
+//! O6. Where the generation has changed since such a change began, its end notes nothing.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -146,6 +152,21 @@ impl PooledFile {
         self.end(change, look, Label::has_copied_nothing_of);
     }
 
+    /// O4 begins: EXCLUSIVE was taken.
+    pub fn begin_commit(self: &Arc<Self>, label: Label) -> Option<OwnChange> {
+        self.begin(false, || Some(label))
+    }
+
+    /// O4 ends: EXCLUSIVE is about to be given back.
+    pub fn end_commit(&self, change: &OwnChange, label: Label) {
+        self.end(change, || Some(label), Label::is_without_log_as);
+    }
+
+    /// Whether a label is noted: else no change of our own can leave the generation as it is.
+    pub fn has_label(&self) -> bool {
+        lock(&self.present).label.is_some()
+    }
+
     /// A connection begins to use the log.
     pub fn enter_log(&self) {
         self.log_users.fetch_add(1, Ordering::SeqCst);
@@ -160,12 +181,12 @@ impl PooledFile {
         }
     }
 
-    /// O1, O2: where the label that is found is the one noted.
+    /// Where the label that is found is the one noted.
     fn begin(self: &Arc<Self>, is_checkpoint: bool, look: impl FnOnce() -> Option<Label>) -> Option<OwnChange> {
         let tables = self.pool.tables()?;
         let mut present = lock(&self.present);
         let (found, before) = (look()?, present.label?);
-        if found != before && !is_planted(Bug::PoolTakesForeignCheckpointForOwn) {
+        if found != before && !is_planted(Bug::PoolTakesForeignWritesForOwn) {
             return None;
         }
         present.is_checkpointing |= is_checkpoint;
@@ -176,7 +197,7 @@ impl PooledFile {
         })
     }
 
-    /// O2, O3: where what was noted is still noted, and what is found follows from what was found.
+    /// O2 to O4: where what was noted is still noted, and what is found follows from what was found.
     fn end(
         &self,
         change: &OwnChange,
@@ -224,12 +245,10 @@ impl Share {
         }
     }
 
-    /// A page is about to be written in a checkpoint of our own; answers whether it is here (O1).
+    /// A page is about to be written by a connection of ours; answers whether it is here (O1, O4).
     #[must_use]
     pub fn suspend(&self, page: u32, page_bytes: usize) -> bool {
-        self.is_on()
-            && !is_planted(Bug::PoolKeepsWhatItsCheckpointWrites)
-            && self.tables.suspend(self.key(page), page_bytes)
+        self.is_on() && !is_planted(Bug::PoolKeepsWhatIsWritten) && self.tables.suspend(self.key(page), page_bytes)
     }
 
     /// A page that was suspended was written.
