@@ -92,8 +92,9 @@ impl Pool {
         self.budget.used.load(Ordering::Relaxed)
     }
 
-    /// Makes it larger or smaller; 0 turns it off (P6).
+    /// Makes it larger or smaller, up to 64 GiB; 0 turns it off (P6).
     pub fn set_limit(&self, limit: usize) {
+        let limit = usize::try_from(SIZE_MAX).map_or(limit, |most| limit.min(most));
         if self.budget.limit.swap(limit, Ordering::SeqCst) != limit && self.is_own_process() {
             self.close_tables();
         }
@@ -154,5 +155,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// None: see docs/decisions/0006-pool-off.md.
 const SIZE_DEFAULT: usize = 0;
+/// 64 GiB: tables are made for the whole of it, and take a hundredth.
+const SIZE_MAX: u64 = 64 << 30;
 /// Sessions have the first words of the page, see `session.rs`.
 const FORK_WORD: usize = 40;

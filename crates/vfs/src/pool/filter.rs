@@ -41,9 +41,10 @@ impl Filter {
         counts + 2 * (counts * 2 / 8)
     }
 
-    /// Eight times as many counts as pages: of seven pages out of eight that are not there, none is looked for.
+    /// Eight times as many counts as pages, up to 16 MiB: of seven pages out of eight that are not there, none is looked
+    /// for.
     fn count_of(page_count: usize) -> usize {
-        page_count.saturating_mul(8).clamp(64, 1 << 30).next_power_of_two()
+        page_count.saturating_mul(8).clamp(64, 1 << 24).next_power_of_two()
     }
 
     /// F1.

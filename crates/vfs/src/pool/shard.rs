@@ -337,3 +337,6 @@ const LIVES_MAX: u8 = 3;
 /// How far the hand goes at most: bounds the time under the lock.
 const STEPS_MAX: usize = 64;
 const DEAD_STEPS: usize = 2;
+
+#[cfg(test)]
+mod tests;

@@ -246,7 +246,14 @@ fn the_limit_is_kept_to_the_byte_and_zero_empties_the_pool() {
         put(&one, 5, 1);
         assert!(!has(&one, 5, 1), "the tables are closed");
     }
+    // More than any machine has: the tables of so much are made, for a page.
+    pool.set_limit(usize::MAX);
+    let file = pool.join(key(1));
+    let one = share_or_none(&file).unwrap();
+    put(&one, 5, 1);
+    assert!(has(&one, 5, 1) && pool.limit() == 64 << 30);
     pool.set_limit(0);
+    drop((one, file));
     assert_eq!(pool.used(), 0);
     assert!(!pool.is_on() && share_or_none(&pool.join(key(1))).is_none());
 }
