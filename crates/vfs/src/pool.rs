@@ -153,8 +153,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// None: see docs/decisions/0006-pool-off.md.
-const SIZE_DEFAULT: usize = 0;
+/// 64 MiB: see docs/decisions/0006-page-pool.md.
+const SIZE_DEFAULT: usize = 64 << 20;
 /// 64 GiB: tables are made for the whole of it, and take a hundredth.
 const SIZE_MAX: u64 = 64 << 30;
 /// Sessions have the first words of the page, see `session.rs`.
