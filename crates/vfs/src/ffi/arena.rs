@@ -173,6 +173,35 @@ mod tests {
         assert!(Arena::take(0).is_none());
     }
 
+    /// What the kernel says of the mapping at an address (proc(5), `VmFlags`).
+    fn flags_at(address: usize) -> String {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut is_here = false;
+        for line in maps.lines() {
+            let range = line.split(' ').next().unwrap().split_once('-');
+            if let Some((start, end)) = range
+                && let (Ok(start), Ok(end)) = (usize::from_str_radix(start, 16), usize::from_str_radix(end, 16))
+            {
+                is_here = (start..end).contains(&address);
+            }
+            if is_here && let Some(flags) = line.strip_prefix("VmFlags:") {
+                return format!("{flags} ");
+            }
+        }
+        panic!("nothing is mapped at {address:x}");
+    }
+
+    #[test]
+    fn the_kernel_keeps_it_from_core_dumps_and_from_children() {
+        for size in [4096, 2 << 20, 4 << 20] {
+            let parts = Arena::take(size).unwrap().cut(&[size]);
+            for address in [parts[0].start.addr().get(), parts[0].start.addr().get() + size - 1] {
+                let flags = flags_at(address);
+                assert!(flags.contains(" dd ") && flags.contains(" wf "), "{flags}");
+            }
+        }
+    }
+
     #[test]
     fn a_forked_child_finds_zeros() {
         let mut parts = Arena::take(4 << 20).unwrap().cut(&[4 << 20]);
