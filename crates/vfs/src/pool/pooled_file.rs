@@ -22,6 +22,7 @@
 //!     stale then) do not write the file; SQLITE_CHECKPOINT_TRUNCATE does the same under this lock. Therefore who looks
 //!     at the label meanwhile joins the generation, and the label that is found at the end, before the lock is given
 //!     back, is noted for it. Where the checkpoint cuts the file the generation ends: its pages may come back unwritten.
+//!     (A frame of a page beyond the database's end is not copied; nobody asks for that page before it is written again.)
 //! O2. *Our own restart of the log.* `walRestartLog`: the connection holds WAL_WRITE_LOCK, and WAL_READ_LOCK(0), which
 //!     keeps all checkpoints from writing the file, and takes WAL_READ_LOCK(1) to (4) exclusively. If the label noted is
 //!     the file's then, and the label at the moment before they are given back is that of the log begun anew (salt 1 is
