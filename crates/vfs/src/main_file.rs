@@ -111,7 +111,11 @@ impl MainFile {
             self.database.note_pages(&mut inner, false)?;
         }
         inner.page_count = None;
-        Ok(inner.lower.truncate(view.geometry.size_for(pages))?)
+        let size = view.geometry.size_for(pages);
+        if inner.lower.size()? > size {
+            self.seat.note_cut();
+        }
+        Ok(inner.lower.truncate(size)?)
     }
 
     fn try_size(&mut self) -> Result<u64, VfsError> {

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, params};
 use selenite_testing::disk::Entered;
-use selenite_testing::{Call, Disk, KeyFile, Opening};
+use selenite_testing::fault::Failure;
+use selenite_testing::{Call, Disk, Fault, KeyFile, Opening};
+use selenite_vfs::ffi::Code;
 use selenite_vfs::role::Role;
 
 const ROWS: i64 = 300;
@@ -105,17 +107,92 @@ fn status(connection: &Connection, name: &str) -> i64 {
 }
 
 #[test]
-fn the_fourth_scan_of_any_connection_reads_no_page() {
+fn the_third_scan_of_any_connection_reads_no_page() {
     for mode in ["wal", "delete"] {
         let bench = Bench::new(mode);
         let (one, other, third) = (bench.connect(), bench.connect(), bench.connect());
-        assert!(bench.read_by(|| all(&one)) > 250_000);
         assert!(bench.read_by(|| all(&one)) > 250_000);
         assert!(bench.read_by(|| all(&other)) > 250_000);
         let read = bench.read_by(|| all(&third));
         assert!(read < 4096, "{mode}: {read} bytes");
         assert!(status(&third, "hits") > 250);
         assert_eq!(all(&third), each(0));
+    }
+}
+
+/// Changes a few rows, and copies them to the database: all of it is read from the pool after, but what was changed.
+#[test]
+fn own_checkpoints_and_restarts_of_the_log_leave_the_pool_as_it_is() {
+    let bench = Bench::new("wal");
+    let (one, other, writer) = (bench.connect(), bench.connect(), bench.connect());
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    for round in 1..20 {
+        let version = i64::from(round);
+        writer
+            .execute("UPDATE t SET version = ?1 WHERE id < 20", [version])
+            .unwrap();
+        let kind = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"][usize::try_from(version % 4).unwrap()];
+        checkpoint(if round % 3 == 0 { &other } else { &writer }, kind);
+        let mut expected = each(0);
+        expected[..19].fill(version);
+        // The rows that were changed lie on at most 25 pages, which may have been in no pool before.
+        let read = bench.read_by(|| assert_eq!(all(&one), expected));
+        assert!(read < 30 * 1024, "round {round}, {kind}: {read} bytes");
+        assert_eq!(all(&other), expected);
+    }
+}
+
+#[test]
+fn own_transactions_in_rollback_mode_leave_the_pool_as_it_is() {
+    for mode in ["delete", "persist", "truncate"] {
+        let bench = Bench::new(mode);
+        let (one, other, writer) = (bench.connect(), bench.connect(), bench.connect());
+        (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+        for version in 1..10 {
+            let end = if version % 3 == 0 { "ROLLBACK" } else { "COMMIT" };
+            // With a cache of five pages, which is written out in the middle.
+            writer
+                .execute_batch(&format!(
+                    "BEGIN; UPDATE t SET version = {version} WHERE id < 20; {end};
+                     BEGIN; UPDATE t SET version = -1 WHERE id < 20; ROLLBACK"
+                ))
+                .unwrap();
+            let mut expected = each(0);
+            expected[..19].fill(if version % 3 == 0 { version - 1 } else { version });
+            let read = bench.read_by(|| assert_eq!(all(&one), expected));
+            assert!(read < 4096, "{mode} {version}: {read} bytes");
+            assert_eq!(all(&other), expected);
+        }
+    }
+}
+
+/// The disk can't write a page in the middle of a checkpoint: the page is in no pool, and the next checkpoint heals it.
+#[test]
+fn a_checkpoint_that_fails_half_way_leaves_no_page_behind_that_is_stale() {
+    let bench = Bench::new("wal");
+    let (one, other, writer) = (bench.connect(), bench.connect(), bench.connect());
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    for (version, after) in [0, 1, 7, 100, 250].into_iter().enumerate() {
+        let version = i64::try_from(version).unwrap() + 1;
+        set_all(&writer, version);
+        bench.disk.inject(Fault {
+            call: Call::Write,
+            role: Some(Role::Main),
+            after,
+            times: 1,
+            failure: Failure::PartialWrite(Code::IOERR_WRITE),
+        });
+        let failed = writer.query_row("PRAGMA wal_checkpoint", [], |_| Ok(()));
+        assert!(failed.is_err(), "write {after} went well");
+        for _ in 0..3 {
+            assert_eq!(all(&one), each(version));
+            assert_eq!(some(&other), [version; 80]);
+        }
+        checkpoint(&other, "TRUNCATE");
+        for _ in 0..3 {
+            assert_eq!(all(&one), each(version));
+            assert_eq!(all(&other), each(version));
+        }
     }
 }
 

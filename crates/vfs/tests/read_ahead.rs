@@ -25,7 +25,10 @@ impl Bench {
         let entered = disk.enter();
         let key = KeyFile::new(1);
         let bench = Self {
-            opening: Opening::encrypted("/ahead/main.db", &key).with("page_size", "1024"),
+            // Without the pool, which would answer in its place.
+            opening: Opening::encrypted("/ahead/main.db", &key)
+                .with("page_size", "1024")
+                .with("pool_size", "0"),
             disk,
             _entered: entered,
             _key: key,

@@ -9,6 +9,7 @@
 #![expect(unsafe_code, reason = "the one room for it: SQLite's C interface")]
 
 mod api;
+mod arena;
 mod code;
 mod control;
 mod file;
@@ -24,6 +25,7 @@ mod sqlite;
 mod vfs;
 
 pub use api::Api;
+pub use arena::{Arena, Part};
 pub use code::Code;
 pub use control::{Connection, Control, Pragma, RawControl, VfsName};
 pub use file::{File, LockLevel};

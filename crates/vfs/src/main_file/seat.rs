@@ -4,6 +4,8 @@
 //!     raised, every write to the file, every checkpoint and change of the journal mode.
 //! S2. In WAL mode a read mark is held meanwhile (`Label::of_log`); without shared memory SHARED and no more: who is about
 //!     to write reads for itself. Without a lock that is seen there is none: immutable, nolock, exclusive WAL.
+//! S3. A checkpoint of this connection, its restart of the log and its commits tell the pool when they begin and end,
+//!     while their locks are held (O1 to O4 in `pool/pooled_file.rs`); in exclusive mode there are no locks, and nothing is told.
 
 use std::sync::Arc;
 
@@ -13,8 +15,9 @@ use selenite_format::Geometry;
 use super::MainFile;
 use crate::database::Content;
 use crate::ffi::LockLevel;
+use crate::pool::FileKey;
 use crate::pool::label::Label;
-use crate::pool::{FileKey, PooledFile};
+use crate::pool::pooled_file::{OwnChange, PooledFile, Share};
 
 /// A connection's seat.
 #[derive(Default)]
@@ -27,16 +30,22 @@ pub struct Seat {
     present: Present,
     /// Whether the file counts it among the users of the log.
     uses_log: bool,
+    /// A checkpoint, or a transaction in rollback mode.
+    writing: Option<OwnChange>,
+    /// What is above has cut the file.
+    was_cut: bool,
+    restart: Option<OwnChange>,
+    first_log: Option<OwnChange>,
 }
 
-#[derive(Default, Clone, Copy)]
+#[derive(Default)]
 enum Present {
     /// Not looked at yet.
     #[default]
     Unknown,
     /// There is no label.
     Off,
-    On(u64),
+    On(Share),
 }
 
 impl Seat {
@@ -45,9 +54,16 @@ impl Seat {
         self.present = Present::Unknown;
     }
 
+    /// The file becomes smaller.
+    pub fn note_cut(&mut self) {
+        self.was_cut = true;
+    }
+
     /// The log is no longer used: its index was unmapped.
     pub fn leave_log(&mut self) {
         self.forget();
+        (self.restart, self.first_log) = (None, None);
+        self.end_checkpoint(|| None);
         if let Some(file) = &self.file
             && std::mem::take(&mut self.uses_log)
         {
@@ -60,6 +76,12 @@ impl Seat {
             && !std::mem::replace(&mut self.uses_log, true)
         {
             file.enter_log();
+        }
+    }
+
+    fn end_checkpoint(&mut self, look: impl FnOnce() -> Option<Label>) {
+        if let (Some(change), Some(file)) = (self.writing.take(), &self.file) {
+            file.end_checkpoint(&change, || if self.was_cut { None } else { look() });
         }
     }
 }
@@ -77,58 +99,151 @@ impl MainFile {
         if number == PageNo(1) {
             return false;
         }
-        let Some(generation) = self.generation(geometry) else {
+        if matches!(self.seat.present, Present::Unknown) {
+            self.find_share(geometry);
+        }
+        let Present::On(share) = &self.seat.present else {
             return false;
         };
-        let file = self.seat.file.as_ref();
-        let hit = file.is_some_and(|file| file.read(number.0, generation, out));
+        let hit = share.read(number.0, out);
         self.sealer.count_pool(hit);
         hit
     }
 
     /// Offers a page that was read for SQLite to the pool.
     pub(super) fn offer(&self, number: PageNo, bytes: &[u8], is_of_scan: bool) {
-        if let (Present::On(generation), Some(file)) = (self.seat.present, &self.seat.file)
+        if let Present::On(share) = &self.seat.present
             && number != PageNo(1)
         {
-            file.offer(number.0, generation, bytes, is_of_scan);
+            share.offer(number.0, bytes, is_of_scan);
         }
     }
 
-    /// The generation of this read transaction; `None` where there is no label, no pool or no lock.
-    fn generation(&mut self, geometry: Geometry) -> Option<u64> {
-        match self.seat.present {
-            Present::On(generation) => return Some(generation),
-            Present::Off => return None,
-            Present::Unknown => {}
-        }
+    /// What this read transaction shares: nothing where there is no label, no pool or no lock.
+    fn find_share(&mut self, geometry: Geometry) {
         let is_reader = self.read_lock.is_held() && (self.read_lock.has_shm() || self.level() == LockLevel::SHARED);
-        if !is_reader {
-            return None;
+        if is_reader {
+            self.seat.present = match self.share(geometry) {
+                Some(share) => Present::On(share),
+                None => Present::Off,
+            };
         }
-        self.seat.present = match self.find_generation(geometry) {
-            Some(generation) => Present::On(generation),
-            None => Present::Off,
-        };
-        self.generation(geometry)
     }
 
-    fn find_generation(&mut self, geometry: Geometry) -> Option<u64> {
-        if !self.database.host.pool.is_on() {
-            return None;
-        }
+    fn share(&mut self, geometry: Geometry) -> Option<Share> {
         self.take_seat()?;
-        let label = if self.read_lock.has_shm() {
+        let keys = self.seat.keys;
+        if self.read_lock.has_shm() {
             self.seat.use_log();
-            Label::of_log(self.seat.keys, self.region.as_ref()?)?
-        } else {
-            Label::of_trailer(self.seat.keys, self.trailer(geometry)?)
-        };
-        Some(self.seat.file.as_ref()?.generation_of(label))
+            let region = self.region?;
+            return self.seat.file.as_ref()?.share(|| Label::of_log(keys, &region));
+        }
+        let label = Label::of_trailer(keys, self.trailer(geometry)?);
+        self.seat.file.as_ref()?.share(|| Some(label))
+    }
+
+    /// The checkpoint lock was taken (S3).
+    pub(super) fn begin_checkpoint(&mut self) {
+        self.seat.was_cut = false;
+        self.seat.writing = self.own_change(|file, look| file.begin_checkpoint(look));
+    }
+
+    /// The checkpoint lock is about to be given back.
+    pub(super) fn end_checkpoint(&mut self) {
+        let (keys, region) = (self.seat.keys, self.region);
+        self.seat.end_checkpoint(|| Label::of_log(keys, &region?));
+    }
+
+    /// The read locks of all who use the log were taken.
+    pub(super) fn begin_restart(&mut self) {
+        self.seat.restart = self.own_change(|file, look| file.begin_restart(look));
+    }
+
+    /// They are about to be given back.
+    pub(super) fn end_restart(&mut self) {
+        let (keys, region) = (self.seat.keys, self.region);
+        if let (Some(change), Some(file)) = (self.seat.restart.take(), &self.seat.file) {
+            file.end_restart(&change, || Label::of_log(keys, &region?));
+        }
+    }
+
+    /// The write lock was taken.
+    pub(super) fn begin_log(&mut self) {
+        self.seat.first_log = self.own_change(|file, look| file.begin_log(look));
+    }
+
+    /// It is about to be given back.
+    pub(super) fn end_log(&mut self) {
+        let (keys, region) = (self.seat.keys, self.region);
+        if let (Some(change), Some(file)) = (self.seat.first_log.take(), &self.seat.file) {
+            file.end_log(&change, || Label::of_log(keys, &region?));
+        }
+    }
+
+    /// EXCLUSIVE was taken, in rollback mode.
+    pub(super) fn begin_commit(&mut self) {
+        self.seat.was_cut = false;
+        self.seat.writing = self.take_seat().and_then(|()| {
+            let file = self.seat.file.clone().filter(|file| file.has_label())?;
+            file.begin_commit(self.trailer_label()?)
+        });
+    }
+
+    /// It is about to be given back.
+    pub(super) fn end_commit(&mut self) {
+        if let (Some(change), Some(file)) = (self.seat.writing.take(), self.seat.file.clone())
+            && !self.seat.was_cut
+            && let Some(label) = self.trailer_label()
+        {
+            file.end_commit(&change, label);
+        }
+    }
+
+    /// The label as it lies in the file now.
+    fn trailer_label(&mut self) -> Option<Label> {
+        let geometry = self.sealer.geometry(&self.database)?;
+        self.trailer = None;
+        let label = Label::of_trailer(self.seat.keys, self.trailer(geometry)?);
+        self.trailer = None;
+        Some(label)
+    }
+
+    /// Writes a page, which does not stay in the pool as it was (O1 and O4 in `pool/pooled_file.rs`).
+    pub(super) fn write_pooled<E>(
+        &mut self,
+        number: PageNo,
+        data: &[u8],
+        write: impl FnOnce(&mut Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let change = self.seat.writing.as_ref();
+        let was_held = change.is_some_and(|change| change.share.suspend(number.0, data.len()));
+        let written = write(self);
+        if let Some(change) = &self.seat.writing
+            && was_held
+        {
+            match &written {
+                Ok(()) => change.share.renew(number.0, data),
+                Err(_) => change.share.forget(number.0, data.len()),
+            }
+        }
+        written
+    }
+
+    fn own_change(
+        &mut self,
+        begin: impl FnOnce(&Arc<PooledFile>, &dyn Fn() -> Option<Label>) -> Option<OwnChange>,
+    ) -> Option<OwnChange> {
+        self.take_seat()?;
+        let (keys, region) = (self.seat.keys, self.region?);
+        self.seat.use_log();
+        begin(self.seat.file.as_ref()?, &|| Label::of_log(keys, &region))
     }
 
     /// Takes the seat at the file's pages, anew where the keys have changed.
     fn take_seat(&mut self) -> Option<()> {
+        if !self.database.host.pool.is_on() {
+            return None;
+        }
         let view_no = self.database.view_no();
         if self.seat.file.is_some() && self.seat.view_no == view_no {
             return Some(());

@@ -33,7 +33,11 @@ impl MainFile {
             return Err(VfsError::SettingsMismatch("a write that is not one whole page"));
         }
         let number = page_no(offset / page_size)?;
-        if let Some(carried) = self.carry(number, data, &view) {
+        self.write_pooled(number, data, |this| this.write_page(number, data, &view))
+    }
+
+    fn write_page(&mut self, number: PageNo, data: &[u8], view: &View) -> Result<(), VfsError> {
+        if let Some(carried) = self.carry(number, data, view) {
             return carried;
         }
         self.image.resize(view.page_bytes());

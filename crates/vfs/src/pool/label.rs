@@ -1,16 +1,18 @@
 //! What tells one state of a database file from another, so far as readers are concerned.
 //!
-//! Two read transactions that find the same label may share the pages that SQLite asks the file for:
+//! Two read transactions that find the same label may share the pages that SQLite asks the file for; so may one that
+//! found an earlier label, where the change from that to this was our own (`pooled_file.rs`):
 //!
 //! - In rollback mode every commit writes page 1 (`pager_incr_changecounter`), sealed under a nonce that never comes
 //!   twice: its trailer is the label, read while SHARED is held.
 //! - In WAL mode only checkpoints write the file. `walCheckpoint` says so first: it sets nBackfillAttempted, copies, syncs,
 //!   and sets nBackfill. The label is the log's salts with these two, read while a read mark is held. Be n a page that
-//!   SQLite asked the file for, and was put in the pool, under a label. If a checkpoint has copied a frame f of n since, and
-//!   the label is the same again, then another who asks for n began when f had been committed: SQLite finds f in the log
-//!   (`walFindFrame`), and does not ask; or f was copied before the first asked, and what is copied again (after
-//!   `walIndexRecover`, which begins at frame 0) is what lay there. That nBackfillAttempted may come down again
-//!   (`sqlite3WalSnapshotRecover`, or a checkpoint held up by an older mark) does no harm, therefore.
+//!   was in the pool, and as the file has it, when the label was noted, or was put in under it. If a checkpoint has copied
+//!   a frame f of n since, and the label is the same again, then another who asks for n began when f had been committed:
+//!   f lies above nBackfill, SQLite finds it in the log (`walFindFrame`), and does not ask; or f was copied before the
+//!   label was noted, and what is copied again (after `walIndexRecover`, which begins at frame 0) is what lay there. That
+//!   nBackfillAttempted may come down again (`sqlite3WalSnapshotRecover`, or a checkpoint held up by an older mark) does
+//!   no harm, therefore.
 //! - Salts of 0 are those of an empty log, whose index was made by `walIndexRecover`. While a connection has the index
 //!   mapped they don't come back: the index is made anew only where a process died in `walIndexWriteHdr`, and then the
 //!   log is not empty: `walRestartHdr` comes before the log is cut, `walFrames` writes frames first. When no connection
@@ -64,6 +66,53 @@ impl Label {
             keys,
             words: [header[SALTS], header[SALTS + 1], backfilled, attempted],
         })
+    }
+
+    /// Whether both are of logs under the same keys.
+    pub fn has_keys_of(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Log { keys, .. }, Self::Log { keys: others, .. }) => keys == others,
+            (Self::Log { .. } | Self::Trailer { .. }, _) => false,
+        }
+    }
+
+    /// Whether both are of databases without a log.
+    pub fn is_without_log_as(self, other: Self) -> bool {
+        matches!((self, other), (Self::Trailer { .. }, Self::Trailer { .. }))
+    }
+
+    /// Whether this is the label of a log that has no salts yet, for nothing was ever written to it.
+    pub fn is_of_empty_log(self) -> bool {
+        matches!(
+            self,
+            Self::Log {
+                words: [0, 0, 0, 0],
+                ..
+            }
+        )
+    }
+
+    /// Whether this is the label of a log, under the same keys, of which no checkpoint has ended.
+    pub fn has_copied_nothing_of(self, before: Self) -> bool {
+        matches!(
+            self,
+            Self::Log {
+                words: [_, _, 0, _],
+                ..
+            }
+        ) && self.has_keys_of(before)
+    }
+
+    /// Whether this is the label of a log that was begun anew (`walRestartHdr`) and is still empty.
+    pub fn is_restart_of(self, before: Self) -> bool {
+        match (self, before) {
+            (Self::Log { words: after, .. }, Self::Log { words: was, .. }) => {
+                // Salts are big-endian.
+                let salt = u32::from_be(was[0]).wrapping_add(1);
+                self.has_keys_of(before) && u32::from_be(after[0]) == salt && after[2..] == [0, 0]
+            }
+            (Self::Log { .. } | Self::Trailer { .. }, _) => false,
+        }
     }
 
     /// The label of a database without a log. The caller holds SHARED.

@@ -1,170 +1,313 @@
-//! A part of the pool, under a lock of its own.
+//! A part of the pages of one size, under a lock of its own.
+//!
+//! H1. A page lies in a slot: a piece of one of the parts of memory that were added, all of the same number of slots but
+//!     the last. Tables have their final size from the beginning: nothing is allocated for a page.
+//! H2. Slots that hold no page are wiped, and stand in `vacant`.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::hint::black_box;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use zeroize::Zeroize;
+use super::filter::Filter;
+use crate::ffi::Part;
 
 /// A page of one of the files.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageKey {
     /// The file's number in the pool.
     pub file: u32,
-    /// The page's number in the file.
+    /// The page's number in the file, never 0.
     pub page: u32,
 }
 
-/// Some of the pages of the pool.
-#[derive(Default)]
+/// Which slot a page may be put into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Room {
+    /// One without a page.
+    Vacant,
+    /// One with a page of the same file that no reader to come will ask for, if one is close to the hand.
+    Dead,
+    /// That of a page that was not asked for lately.
+    Any,
+}
+
+/// Some of the pages of one size.
 pub struct Shard {
-    places: HashMap<PageKey, usize, BuildHasherDefault<PageHasher>>,
+    page_bytes: usize,
+    /// Open addressing: the page's number above, its slot and one below; 0 for none.
+    index: Box<[u64]>,
     slots: Vec<Slot>,
+    vacant: Vec<u32>,
+    parts: Vec<Part>,
+    /// Slots of each part but the last.
+    slots_per_part: usize,
     /// Where the search for a page to be given up goes on.
     hand: usize,
 }
 
-/// One page; wiped when dropped.
-pub struct Slot {
+#[derive(Clone, Copy)]
+struct Slot {
     key: PageKey,
     generation: u64,
-    /// The generation of its file that new readers see.
-    present: Arc<AtomicU64>,
     /// How many rounds of the hand it survives.
     lives: u8,
-    bytes: Box<[u8]>,
 }
 
 impl Shard {
+    /// One without memory, that may come to have so many slots.
+    pub fn new(page_bytes: usize, slots_per_part: usize, slot_count_max: usize) -> Self {
+        Self {
+            page_bytes,
+            index: vec![0; index_size(slot_count_max)].into_boxed_slice(),
+            slots: Vec::with_capacity(slot_count_max),
+            vacant: Vec::with_capacity(slot_count_max),
+            parts: Vec::with_capacity(slot_count_max.div_ceil(slots_per_part) + 1),
+            slots_per_part,
+            hand: 0,
+        }
+    }
+
+    /// What its tables take.
+    pub fn table_bytes(slots_per_part: usize, slot_count_max: usize) -> usize {
+        index_size(slot_count_max) * size_of::<u64>()
+            + slot_count_max * (size_of::<Slot>() + size_of::<u32>())
+            + (slot_count_max.div_ceil(slots_per_part) + 1) * size_of::<Part>()
+    }
+
+    /// Adds memory. Behind a part of fewer slots than the others comes none.
+    pub fn add_part(&mut self, part: Part) {
+        let whole = self.slots.len().is_multiple_of(self.slots_per_part);
+        let count = (part.bytes().len() / self.page_bytes).min(self.slots_per_part);
+        if !whole || self.slots.len() + count > self.slots.capacity() || count == 0 {
+            return;
+        }
+        for _ in 0..count {
+            self.vacant.push(to_u32(self.slots.len()));
+            self.slots.push(Slot::NONE);
+        }
+        // The lowest is taken first: memory that was not used yet comes in order.
+        self.vacant.sort_unstable_by(|one, other| other.cmp(one));
+        self.parts.push(part);
+    }
+
+    /// Gives up the part that was added last, if there are so many, with its pages.
+    pub fn remove_part(&mut self, part_count: usize, filter: &Filter) {
+        if self.parts.len() < part_count {
+            return;
+        }
+        let first = part_count.saturating_sub(1) * self.slots_per_part;
+        for slot in first..self.slots.len() {
+            self.vacate(slot, filter);
+        }
+        self.slots.truncate(first);
+        self.vacant.retain(|slot| to_usize(*slot) < first);
+        self.parts.truncate(part_count.saturating_sub(1));
+        self.hand = 0;
+    }
+
+    /// Whether no page is here.
+    pub fn is_empty(&self) -> bool {
+        self.vacant.len() == self.slots.len()
+    }
+
     /// Copies a page, if it is here in that generation, and says whether it is.
     pub fn read(&mut self, key: PageKey, generation: u64, out: &mut [u8]) -> bool {
-        let Some(slot) = self.places.get(&key).map(|place| &mut self.slots[*place]) else {
+        let Some(place) = self.find(key).map(|entry| self.slot_at(entry)) else {
             return false;
         };
-        if slot.generation != generation || slot.bytes.len() != out.len() {
+        let slot = &mut self.slots[place];
+        if slot.generation != generation {
             return false;
         }
         slot.lives = LIVES_MAX.min(slot.lives + 1);
-        copy(&slot.bytes, out);
+        copy(self.bytes(place), out);
         true
     }
 
-    /// Puts a newer generation of a page in the place of the one that is here, if it is; says whether the page is here.
+    /// Puts a page in the place of an older generation of it that is here, and says whether the page is here.
     pub fn renew(&mut self, key: PageKey, generation: u64, bytes: &[u8]) -> bool {
-        let Some(slot) = self.places.get(&key).map(|place| &mut self.slots[*place]) else {
+        let Some(place) = self.find(key).map(|entry| self.slot_at(entry)) else {
             return false;
         };
-        if slot.generation < generation && slot.bytes.len() == bytes.len() {
-            slot.generation = generation;
-            copy(bytes, &mut slot.bytes);
+        if self.slots[place].generation < generation {
+            self.slots[place].generation = generation;
+            copy(bytes, self.bytes_mut(place));
         }
         true
     }
 
-    /// Adds a page.
-    pub fn add(&mut self, slot: Slot) {
-        self.places.insert(slot.key, self.slots.len());
-        self.slots.push(slot);
-    }
-
-    /// Gives up a page and answers what it was. With `only_dead` one that no reader to come will ask for, if there is one
-    /// close to the hand.
-    pub fn evict(&mut self, only_dead: bool) -> Option<Slot> {
-        let steps = if only_dead {
-            DEAD_STEPS
-        } else {
-            STEPS_MAX.min(4 * self.slots.len())
+    /// Puts a page in that is not here, if there is room of that kind, and says whether there was.
+    pub fn put(&mut self, key: PageKey, generation: u64, bytes: &[u8], room: Room, filter: &Filter) -> bool {
+        let vacant = self.vacant.pop().map(to_usize);
+        let place = match (vacant, room) {
+            (Some(place), _) => Some(place),
+            (None, Room::Vacant) => None,
+            (None, Room::Dead) => self.find_dead(key.file, generation),
+            (None, Room::Any) => self.find_idle(key.file, generation),
         };
+        let Some(place) = place else { return false };
+        if vacant.is_none() {
+            self.unlist(place, filter);
+        }
+        self.slots[place] = Slot {
+            key,
+            generation,
+            lives: 0,
+        };
+        copy(bytes, self.bytes_mut(place));
+        self.list(place);
+        filter.enter(key);
+        true
+    }
+
+    /// Makes a page unreadable until it is renewed, and says whether it is here.
+    pub fn suspend(&mut self, key: PageKey) -> bool {
+        let place = self.find(key).map(|entry| self.slot_at(entry));
+        if let Some(place) = place {
+            self.slots[place].generation = 0;
+        }
+        place.is_some()
+    }
+
+    /// Gives up a page.
+    pub fn forget(&mut self, key: PageKey, filter: &Filter) {
+        if let Some(place) = self.find(key).map(|entry| self.slot_at(entry)) {
+            self.vacate(place, filter);
+            self.vacant.push(to_u32(place));
+        }
+    }
+
+    /// Gives up the pages of a file.
+    pub fn forget_file(&mut self, file: u32, filter: &Filter) {
+        for place in 0..self.slots.len() {
+            if self.slots[place].key.file == file && self.slots[place].key.page != 0 {
+                self.vacate(place, filter);
+                self.vacant.push(to_u32(place));
+            }
+        }
+    }
+
+    /// Wipes a slot, which the caller notes as vacant.
+    fn vacate(&mut self, place: usize, filter: &Filter) {
+        if self.slots[place].key.page == 0 {
+            return;
+        }
+        self.unlist(place, filter);
+        self.slots[place] = Slot::NONE;
+        let (part, range) = self.place_of(place);
+        self.parts[part].wipe(range);
+    }
+
+    fn find_dead(&mut self, file: u32, generation: u64) -> Option<usize> {
+        for _ in 0..DEAD_STEPS.min(self.slots.len()) {
+            let place = self.step();
+            if self.slots[place].is_dead(file, generation) {
+                return Some(place);
+            }
+        }
+        None
+    }
+
+    fn find_idle(&mut self, file: u32, generation: u64) -> Option<usize> {
+        let steps = STEPS_MAX.min(self.slots.len());
+        let mut place = None;
         for _ in 0..steps {
-            let slot = self.slots.get_mut(self.hand)?;
-            if slot.is_dead() || (!only_dead && slot.lives == 0) {
-                return self.take(self.hand);
+            let next = self.step();
+            place = Some(next);
+            let slot = &mut self.slots[next];
+            if slot.is_dead(file, generation) || slot.lives == 0 {
+                break;
             }
-            if !only_dead {
-                slot.lives -= 1;
-            }
-            self.hand = (self.hand + 1) % self.slots.len();
+            slot.lives -= 1;
         }
-        if only_dead { None } else { self.take(self.hand) }
+        place
     }
 
-    /// Gives up any page.
-    pub fn pop(&mut self) -> Option<Slot> {
-        self.take(self.slots.len().checked_sub(1)?)
+    fn step(&mut self) -> usize {
+        let place = self.hand;
+        self.hand = if place + 1 < self.slots.len() { place + 1 } else { 0 };
+        place
     }
 
-    /// Gives up the pages of a file, and answers what they were.
-    pub fn take_file(&mut self, file: u32) -> Vec<Slot> {
-        let mut taken = Vec::new();
-        let mut place = 0;
-        while place < self.slots.len() {
-            if self.slots[place].key.file == file {
-                taken.extend(self.take(place));
-            } else {
-                place += 1;
+    /// Enters a slot in the index.
+    fn list(&mut self, place: usize) {
+        let key = self.slots[place].key;
+        let mut entry = self.home(key);
+        while self.index[entry] != 0 {
+            entry = self.next(entry);
+        }
+        self.index[entry] = u64::from(key.page) << 32 | u64::from(to_u32(place) + 1);
+    }
+
+    /// Takes a slot out of the index. Those behind it move up, so that a search ends at the first gap (Knuth, 6.4, R).
+    fn unlist(&mut self, place: usize, filter: &Filter) {
+        let key = self.slots[place].key;
+        let Some(mut gap) = self.find(key) else { return };
+        filter.leave(key);
+        let mut entry = self.next(gap);
+        while self.index[entry] != 0 {
+            let home = self.home(self.slots[self.slot_at(entry)].key);
+            let mask = self.index.len() - 1;
+            if entry.wrapping_sub(home) & mask >= entry.wrapping_sub(gap) & mask {
+                self.index[gap] = self.index[entry];
+                gap = entry;
             }
+            entry = self.next(entry);
         }
-        taken
+        self.index[gap] = 0;
     }
 
-    /// The last slot takes the place of the one that goes.
-    fn take(&mut self, place: usize) -> Option<Slot> {
-        if place >= self.slots.len() {
-            return None;
+    fn find(&self, key: PageKey) -> Option<usize> {
+        let mut entry = self.home(key);
+        loop {
+            let listed = self.index[entry];
+            if listed == 0 {
+                return None;
+            }
+            if listed >> 32 == u64::from(key.page) && self.slots[self.slot_at(entry)].key.file == key.file {
+                return Some(entry);
+            }
+            entry = self.next(entry);
         }
-        let slot = self.slots.swap_remove(place);
-        self.places.remove(&slot.key);
-        if let Some(moved) = self.slots.get(place) {
-            self.places.insert(moved.key, place);
-        }
-        if self.hand >= self.slots.len() {
-            self.hand = 0;
-        }
-        Some(slot)
+    }
+
+    fn slot_at(&self, entry: usize) -> usize {
+        usize::try_from((self.index[entry] & u64::from(u32::MAX)) - 1).unwrap_or(0)
+    }
+
+    /// Numbers of pages are no secret and nobody chooses them to collide: one multiplication (Knuth, 6.4) does.
+    fn home(&self, key: PageKey) -> usize {
+        let mixed = (u64::from(key.file).rotate_left(40) ^ u64::from(key.page)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        usize::try_from(mixed >> 32).unwrap_or(0) & (self.index.len() - 1)
+    }
+
+    fn next(&self, entry: usize) -> usize {
+        (entry + 1) & (self.index.len() - 1)
+    }
+
+    fn place_of(&self, place: usize) -> (usize, std::ops::Range<usize>) {
+        let start = place % self.slots_per_part * self.page_bytes;
+        (place / self.slots_per_part, start..start + self.page_bytes)
+    }
+
+    fn bytes(&self, place: usize) -> &[u8] {
+        let (part, range) = self.place_of(place);
+        &self.parts[part].bytes()[range]
+    }
+
+    fn bytes_mut(&mut self, place: usize) -> &mut [u8] {
+        let (part, range) = self.place_of(place);
+        &mut self.parts[part].bytes_mut()[range]
     }
 }
 
 impl Slot {
-    /// A page as it was opened.
-    pub fn new(key: PageKey, generation: u64, present: Arc<AtomicU64>, bytes: &[u8]) -> Self {
-        let mut slot = Self {
-            key,
-            generation,
-            present,
-            lives: 0,
-            bytes: vec![0; bytes.len()].into_boxed_slice(),
-        };
-        copy(bytes, &mut slot.bytes);
-        slot
-    }
+    const NONE: Self = Self {
+        key: PageKey { file: 0, page: 0 },
+        generation: 0,
+        lives: 0,
+    };
 
-    /// The same memory for another page of the same size.
-    pub fn reuse(mut self, key: PageKey, generation: u64, present: &Arc<AtomicU64>, bytes: &[u8]) -> Self {
-        self.key = key;
-        self.generation = generation;
-        if !Arc::ptr_eq(&self.present, present) {
-            self.present = present.clone();
-        }
-        self.lives = 0;
-        copy(bytes, &mut self.bytes);
-        self
-    }
-
-    /// The size of its page.
-    pub fn page_bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
-    fn is_dead(&self) -> bool {
-        self.present.load(Ordering::Relaxed) != self.generation
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.bytes.zeroize();
+    fn is_dead(&self, file: u32, generation: u64) -> bool {
+        self.key.file == file && self.generation != generation
     }
 }
 
@@ -175,24 +318,18 @@ fn copy(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// Numbers of pages are no secret and nobody chooses them to collide: one multiplication (Knuth, 6.4) does.
-#[derive(Default)]
-pub struct PageHasher(u64);
+/// Half of it stays free at least.
+fn index_size(slot_count_max: usize) -> usize {
+    (slot_count_max * 2).max(2).next_power_of_two()
+}
 
-impl Hasher for PageHasher {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 29)
-    }
+fn to_usize(slot: u32) -> usize {
+    usize::try_from(slot).unwrap_or(usize::MAX)
+}
 
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u32(u32::from(*byte));
-        }
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.0 = (self.0.rotate_left(32) ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
+/// A shard of 2^32 slots would hold 4 TiB.
+fn to_u32(slot: usize) -> u32 {
+    u32::try_from(slot).unwrap_or(u32::MAX)
 }
 
 /// A page that is asked for often survives so many rounds.
@@ -200,3 +337,6 @@ const LIVES_MAX: u8 = 3;
 /// How far the hand goes at most: bounds the time under the lock.
 const STEPS_MAX: usize = 64;
 const DEAD_STEPS: usize = 2;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! Memory that is taken from the system in one piece, for pages in clear.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use zeroize::Zeroize;
+
+/// A piece of memory of zeros: not in core dumps, and zeros again in a forked child. It is cut into parts before it is
+/// used, each of which has one owner.
+pub struct Arena {
+    mapping: Arc<Mapping>,
+}
+
+/// Bytes of an arena that nobody else has. Whoever has them wipes them; the last part gives the memory back.
+pub struct Part {
+    /// Keeps the memory where it is.
+    _mapping: Arc<Mapping>,
+    start: NonNull<u8>,
+    size: usize,
+}
+
+struct Mapping {
+    start: NonNull<u8>,
+    size: usize,
+}
+
+// SAFETY: a mapping is only unmapped, when it is dropped; any thread may do that (mmap(2)).
+unsafe impl Send for Mapping {}
+// SAFETY: as above: nobody reads or writes through it.
+unsafe impl Sync for Mapping {}
+// SAFETY: a part is the only way to its bytes, as a `Box<[u8]>` would be.
+unsafe impl Send for Part {}
+
+impl Arena {
+    /// Takes memory of a size that is a multiple of 4096; `None` where there is none, or where the kernel can't promise
+    /// what is said above (before Linux 4.14).
+    #[must_use]
+    pub fn take(size: usize) -> Option<Self> {
+        let mapping = Mapping::new(size)?;
+        Some(Self {
+            mapping: Arc::new(mapping),
+        })
+    }
+
+    /// Cuts it into parts of these sizes, one behind the other, as far as it goes.
+    #[must_use]
+    pub fn cut(self, sizes: &[usize]) -> Vec<Part> {
+        let mut done = 0_usize;
+        let mut parts = Vec::with_capacity(sizes.len());
+        for size in sizes {
+            let Some(end) = done.checked_add(*size).filter(|end| *end <= self.mapping.size) else {
+                break;
+            };
+            // SAFETY: `done <= end <= size`: within the mapping.
+            let start = unsafe { self.mapping.start.add(done) };
+            parts.push(Part {
+                _mapping: self.mapping.clone(),
+                start,
+                size: *size,
+            });
+            done = end;
+        }
+        parts
+    }
+}
+
+impl Part {
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: within the mapping, which `self` keeps; no other part overlaps it, and `self` is borrowed.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size) }
+    }
+
+    /// Its bytes, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and `self` is borrowed for writing.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }
+    }
+
+    /// Wipes the bytes in that range.
+    pub fn wipe(&mut self, range: std::ops::Range<usize>) {
+        if let Some(bytes) = self.bytes_mut().get_mut(range) {
+            bytes.zeroize();
+        }
+    }
+}
+
+impl Mapping {
+    fn new(size: usize) -> Option<Self> {
+        // More than is wanted, so that a place at a multiple of `HUGE` is in it; the rest is given back.
+        let slack = if size >= HUGE { HUGE } else { 0 };
+        let whole = size.checked_add(slack).filter(|whole| *whole > 0)?;
+        // SAFETY: an anonymous mapping at an address of the kernel's choice.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                whole,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        let before = match slack {
+            0 => 0,
+            _ => start.addr().next_multiple_of(HUGE) - start.addr(),
+        };
+        // SAFETY: `before < HUGE = slack` where there is slack, else 0: within the mapping.
+        let aligned = unsafe { start.byte_add(before) };
+        if before > 0 {
+            // SAFETY: the first bytes of the mapping made above, which nobody knows of.
+            unsafe { libc::munmap(start, before) };
+        }
+        if slack > before {
+            // SAFETY: `before + size <= whole`: the end of what is kept.
+            let end = unsafe { aligned.byte_add(size) };
+            // SAFETY: the last bytes of the mapping made above, which nobody knows of.
+            unsafe { libc::munmap(end, slack - before) };
+        }
+        let mapping = Self {
+            start: NonNull::new(aligned.cast())?,
+            size,
+        };
+        if size >= HUGE {
+            // One fault takes 2 MiB, where the system has them. It is no harm where it has not.
+            let _ = mapping.advise(libc::MADV_HUGEPAGE);
+        }
+        let is_private = mapping.advise(libc::MADV_DONTDUMP) && mapping.advise(libc::MADV_WIPEONFORK);
+        is_private.then_some(mapping)
+    }
+
+    fn advise(&self, advice: libc::c_int) -> bool {
+        // SAFETY: the mapping is this value's; a kernel that does not know the advice says so and does nothing.
+        unsafe { libc::madvise(self.start.as_ptr().cast(), self.size, advice) == 0 }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping made in `new`, of which no part is left: each keeps it.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };
+    }
+}
+
+/// The size of a large page (transparent huge pages, x86-64 and most of AArch64).
+const HUGE: usize = 2 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_lie_side_by_side_and_do_not_overlap() {
+        for size in [4096, 2 << 20, (2 << 20) + 4096, 6 << 20] {
+            let arena = Arena::take(size).unwrap();
+            assert!(size < HUGE || arena.mapping.start.addr().get().is_multiple_of(HUGE));
+            let half = size / 2;
+            let mut parts = arena.cut(&[half, size - half, 1]);
+            assert_eq!(parts.len(), 2, "there is no room for the third");
+            assert!(parts.iter().all(|part| part.bytes().iter().all(|byte| *byte == 0)));
+            parts[0].bytes_mut().fill(1);
+            parts[1].bytes_mut().fill(2);
+            assert!(parts[0].bytes().iter().all(|byte| *byte == 1));
+            drop(parts.remove(0));
+            assert!(parts[0].bytes().iter().all(|byte| *byte == 2));
+            parts[0].wipe(0..10);
+            assert!(parts[0].bytes()[..10].iter().all(|byte| *byte == 0) && parts[0].bytes()[10] == 2);
+        }
+        assert!(Arena::take(0).is_none());
+    }
+
+    /// What the kernel says of the mapping at an address (proc(5), `VmFlags`).
+    fn flags_at(address: usize) -> String {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut is_here = false;
+        for line in maps.lines() {
+            let range = line.split(' ').next().unwrap().split_once('-');
+            if let Some((start, end)) = range
+                && let (Ok(start), Ok(end)) = (usize::from_str_radix(start, 16), usize::from_str_radix(end, 16))
+            {
+                is_here = (start..end).contains(&address);
+            }
+            if is_here && let Some(flags) = line.strip_prefix("VmFlags:") {
+                return format!("{flags} ");
+            }
+        }
+        panic!("nothing is mapped at {address:x}");
+    }
+
+    #[test]
+    fn the_kernel_keeps_it_from_core_dumps_and_from_children() {
+        for size in [4096, 2 << 20, 4 << 20] {
+            let parts = Arena::take(size).unwrap().cut(&[size]);
+            for address in [parts[0].start.addr().get(), parts[0].start.addr().get() + size - 1] {
+                let flags = flags_at(address);
+                assert!(flags.contains(" dd ") && flags.contains(" wf "), "{flags}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_forked_child_finds_zeros() {
+        let mut parts = Arena::take(4 << 20).unwrap().cut(&[4 << 20]);
+        parts[0].bytes_mut().fill(7);
+        // SAFETY: the child only reads memory and leaves.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let empty = parts[0].bytes().iter().all(|byte| *byte == 0);
+            // SAFETY: leaves without running anything of the parent's.
+            unsafe { libc::_exit(i32::from(!empty)) };
+        }
+        let mut status = 0;
+        // SAFETY: waits for the child made above.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!(status, 0);
+        assert!(parts[0].bytes().iter().all(|byte| *byte == 7));
+    }
+}

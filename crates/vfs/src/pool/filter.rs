@@ -1,0 +1,131 @@
+//! What can be said of a page without a lock: whether it may be in the pool, and whether it was read not long ago.
+//!
+//! F1. A page that is in the pool has a count of at least one: who finds none looks no further. Pages may share a count.
+//! F2. A page that was read before is one of the last that were: of as many as the pool has room for, at least, and of
+//!     twice as many at most. So a scan of more than that is not known when it comes again, nor are random reads of a
+//!     file many times as large as the pool: what would be thrown out before it is read again is not taken in.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+
+use super::shard::PageKey;
+
+/// The counts and the marks of one pool.
+pub struct Filter {
+    held: Box<[AtomicU8]>,
+    /// One bit a page, of the pages read last and of those before them.
+    seen: [Box<[AtomicU64]>; 2],
+    /// Which of them is that of the pages read last, in its lowest bit.
+    turn: AtomicUsize,
+    /// How many pages are in it.
+    fresh: AtomicUsize,
+    window: usize,
+}
+
+impl Filter {
+    /// A filter for a pool with room for so many pages.
+    pub fn new(page_count: usize) -> Self {
+        let counts = Self::count_of(page_count);
+        let marks = || (0..counts * 2 / 64).map(|_| AtomicU64::new(0)).collect();
+        Self {
+            held: (0..counts).map(|_| AtomicU8::new(0)).collect(),
+            seen: [marks(), marks()],
+            turn: AtomicUsize::new(0),
+            fresh: AtomicUsize::new(0),
+            window: page_count.max(1),
+        }
+    }
+
+    /// How many bytes it takes.
+    pub fn size_for(page_count: usize) -> usize {
+        let counts = Self::count_of(page_count);
+        counts + 2 * (counts * 2 / 8)
+    }
+
+    /// Eight times as many counts as pages, up to 16 MiB: of seven pages out of eight that are not there, none is looked
+    /// for.
+    fn count_of(page_count: usize) -> usize {
+        page_count.saturating_mul(8).clamp(64, 1 << 24).next_power_of_two()
+    }
+
+    /// F1.
+    pub fn may_hold(&self, key: PageKey) -> bool {
+        self.count(key).load(Ordering::Relaxed) != 0
+    }
+
+    /// A page was put in. The caller holds its shard's lock, here and below.
+    pub fn enter(&self, key: PageKey) {
+        let up = |count: u8| (count != u8::MAX).then(|| count + 1);
+        let _ = self.count(key).fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
+    }
+
+    /// A page was taken out. A count that was too high once stays so.
+    pub fn leave(&self, key: PageKey) {
+        let down = |count: u8| (count != u8::MAX).then(|| count.saturating_sub(1));
+        let _ = self.count(key).fetch_update(Ordering::Relaxed, Ordering::Relaxed, down);
+    }
+
+    /// Marks a page as read, and says whether it was read before (F2).
+    pub fn note(&self, key: PageKey) -> bool {
+        let turn = self.turn.load(Ordering::Relaxed);
+        let (newer, older) = (&self.seen[turn % 2], &self.seen[(turn + 1) % 2]);
+        let index = spread(key) % (newer.len() * 64);
+        let (word, bit) = (index / 64, 1 << (index % 64));
+        if newer[word].load(Ordering::Relaxed) & bit != 0 {
+            return true;
+        }
+        let known = older[word].load(Ordering::Relaxed) & bit != 0;
+        // Without a locked instruction: a mark that is lost in a race costs a page its place, and no more.
+        newer[word].store(newer[word].load(Ordering::Relaxed) | bit, Ordering::Relaxed);
+        let fresh = self.fresh.load(Ordering::Relaxed) + 1;
+        self.fresh.store(fresh, Ordering::Relaxed);
+        if fresh >= self.window {
+            self.fresh.store(0, Ordering::Relaxed);
+            older.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+            self.turn.store(turn.wrapping_add(1), Ordering::Relaxed);
+        }
+        known
+    }
+
+    fn count(&self, key: PageKey) -> &AtomicU8 {
+        &self.held[spread(key) % self.held.len()]
+    }
+}
+
+/// Neighbours stay neighbours: a scan goes through the counts as it goes through the file.
+fn spread(key: PageKey) -> usize {
+    let place = key.page.wrapping_add(key.file.wrapping_mul(0x9e37_79b1));
+    usize::try_from(place).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(page: u32) -> PageKey {
+        PageKey { file: 3, page }
+    }
+
+    #[test]
+    fn a_page_is_known_until_twice_as_many_others_were_read_as_there_is_room_for() {
+        let filter = Filter::new(64);
+        assert!(!filter.note(key(1)) && filter.note(key(1)));
+        (10..73).for_each(|page| assert!(!filter.note(key(page))));
+        assert!(filter.note(key(1)), "one window ago");
+        (100..228).for_each(|page| assert!(!filter.note(key(page))));
+        assert!(!filter.note(key(1)), "two windows ago");
+    }
+
+    #[test]
+    fn counts_go_up_and_down_and_stop_at_the_end() {
+        let filter = Filter::new(64);
+        assert!(!filter.may_hold(key(1)));
+        (0..2).for_each(|_| filter.enter(key(1)));
+        filter.leave(key(1));
+        assert!(filter.may_hold(key(1)));
+        filter.leave(key(1));
+        assert!(!filter.may_hold(key(1)));
+        (0..300).for_each(|_| filter.enter(key(1)));
+        (0..300).for_each(|_| filter.leave(key(1)));
+        assert!(filter.may_hold(key(1)), "who lost count says yes");
+    }
+}

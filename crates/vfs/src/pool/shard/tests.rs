@@ -1,0 +1,119 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::ffi::Arena;
+
+const PAGE_BYTES: usize = 1024;
+const SLOTS: usize = 8;
+
+fn key(file: u32, page: u32) -> PageKey {
+    PageKey { file, page }
+}
+
+fn page(key: PageKey, version: u8) -> Vec<u8> {
+    let mut bytes = vec![version; PAGE_BYTES];
+    bytes[..4].copy_from_slice(&key.page.to_be_bytes());
+    bytes[4..8].copy_from_slice(&key.file.to_be_bytes());
+    bytes
+}
+
+/// A shard of so many parts.
+fn shard(parts: usize) -> (Shard, Filter) {
+    let mut shard = Shard::new(PAGE_BYTES, SLOTS, SLOTS * parts);
+    for part in Arena::take(4096 * 2 * parts)
+        .unwrap()
+        .cut(&vec![PAGE_BYTES * SLOTS; parts])
+    {
+        shard.add_part(part);
+    }
+    (shard, Filter::new(SLOTS * parts))
+}
+
+/// The slots in which something lies.
+fn used(shard: &Shard) -> usize {
+    let pages = shard.parts.iter().flat_map(|part| part.bytes().chunks(PAGE_BYTES));
+    pages.filter(|page| page.iter().any(|byte| *byte != 0)).count()
+}
+
+#[test]
+fn what_leaves_is_wiped() {
+    let (mut shard, filter) = shard(2);
+    for number in 1..=16 {
+        let key = key(number % 2, number);
+        assert!(shard.put(key, 1, &page(key, 7), Room::Vacant, &filter));
+    }
+    assert_eq!(used(&shard), 16);
+    shard.forget(key(1, 3), &filter);
+    shard.forget(key(1, 3), &filter);
+    assert_eq!(used(&shard), 15);
+    shard.remove_part(2, &filter);
+    assert_eq!((used(&shard), shard.slots.len()), (7, 8));
+    shard.forget_file(0, &filter);
+    assert_eq!(used(&shard), 3);
+    shard.forget_file(1, &filter);
+    assert!(used(&shard) == 0 && shard.is_empty());
+    assert!((1..=16).all(|number| !filter.may_hold(key(number % 2, number))));
+}
+
+#[test]
+fn a_page_that_is_suspended_is_not_read_until_it_is_renewed() {
+    let (mut shard, filter) = shard(1);
+    let (one, mut out) = (key(1, 5), vec![0; PAGE_BYTES]);
+    assert!(shard.put(one, 4, &page(one, 1), Room::Vacant, &filter));
+    assert!(shard.suspend(one) && !shard.suspend(key(1, 6)) && !shard.suspend(key(2, 5)));
+    assert!(!shard.read(one, 4, &mut out));
+    assert!(shard.renew(one, 4, &page(one, 2)) && shard.read(one, 4, &mut out));
+    assert_eq!(out, page(one, 2));
+    // An older generation takes nothing's place.
+    assert!(shard.renew(one, 3, &page(one, 3)) && shard.read(one, 4, &mut out) && out == page(one, 2));
+}
+
+/// Against a map, with page numbers that collide.
+#[test]
+fn a_shard_holds_what_was_put_in_and_not_taken_out() {
+    let mut state = 20_261_121_u64;
+    println!("seed {state}");
+    let mut draw = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        u32::try_from((state >> 33) % below).unwrap()
+    };
+    let (mut shard, filter) = shard(8);
+    let mut model = BTreeMap::new();
+    for round in 0..40_000_u32 {
+        let key = key(draw(3), draw(60) + 1);
+        let index = (key.file, key.page);
+        let version = u8::try_from(round % 251 + 1).unwrap();
+        match draw(8) {
+            0..=2 => {
+                let known = shard.renew(key, u64::from(round) + 1, &page(key, version));
+                assert_eq!(known, model.contains_key(&index));
+                if known || shard.put(key, u64::from(round) + 1, &page(key, version), Room::Vacant, &filter) {
+                    model.insert(index, (u64::from(round) + 1, version));
+                } else {
+                    assert_eq!(model.len(), SLOTS * 8);
+                }
+            }
+            3 | 4 => {
+                shard.forget(key, &filter);
+                model.remove(&index);
+            }
+            5 if draw(300) == 0 => {
+                shard.forget_file(key.file, &filter);
+                model.retain(|(file, _), _| *file != key.file);
+            }
+            _ => {
+                let mut out = vec![0; PAGE_BYTES];
+                let generation = model.get(&index).map_or(1, |(generation, _)| *generation);
+                let hit = shard.read(key, generation, &mut out);
+                assert_eq!(
+                    hit.then_some(out),
+                    model.get(&index).map(|(_, version)| page(key, *version))
+                );
+                assert!(!hit || filter.may_hold(key));
+            }
+        }
+        assert_eq!(shard.slots.len() - shard.vacant.len(), model.len());
+    }
+}

@@ -1,0 +1,330 @@
+//! The memory of a pool and what is kept beside it, for one limit.
+//!
+//! T1. Memory is taken in chunks of 2 MiB, when the first page is put in and whenever there is no room left, until the
+//!     limit is met; the last chunk is smaller. A chunk goes to one page size, in equal parts to its shards. One arena a
+//!     page size would have to know beforehand how much each will want, and a process seldom has more than one.
+//! T2. Everything is reserved before it is taken: chunks, and the tables in their final size. What does not fit is not
+//!     taken.
+//! T3. Where the limit is met and a page size has less than its equal share of the chunks, the size that has most gives
+//!     one up. Sizes of which no page is here give theirs up when a file is closed.
+//! T4. Closed, all pages are wiped and all chunks given back; whoever still has the tables finds nothing in them.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+
+use super::filter::Filter;
+use super::lock;
+use super::shard::{PageKey, Room, Shard};
+use crate::ffi::Arena;
+
+/// Bytes that may be taken, and that are.
+#[derive(Default)]
+pub struct Budget {
+    /// How many may be.
+    pub limit: AtomicUsize,
+    /// How many are.
+    pub used: AtomicUsize,
+}
+
+impl Budget {
+    fn reserve(&self, size: usize) -> bool {
+        let limit = self.limit.load(Ordering::SeqCst);
+        let grow = |used: usize| used.checked_add(size).filter(|sum| *sum <= limit);
+        self.used.fetch_update(Ordering::SeqCst, Ordering::SeqCst, grow).is_ok()
+    }
+
+    fn release(&self, size: usize) {
+        self.used.fetch_sub(size, Ordering::SeqCst);
+    }
+
+    fn room(&self) -> usize {
+        let used = self.used.load(Ordering::SeqCst);
+        self.limit.load(Ordering::SeqCst).saturating_sub(used)
+    }
+}
+
+/// The pages of a pool.
+pub struct Tables {
+    budget: Arc<Budget>,
+    limit: usize,
+    /// What is given back when this is dropped.
+    reserved: AtomicUsize,
+    filter: Filter,
+    classes: [OnceLock<Class>; CLASS_COUNT],
+    /// The sizes of the chunks of each class. Taken before the lock of a shard.
+    chunks: Mutex<[Vec<usize>; CLASS_COUNT]>,
+    is_closed: AtomicBool,
+}
+
+/// The pages of one size.
+struct Class {
+    page_bytes: usize,
+    shards: [Mutex<Shard>; SHARD_COUNT],
+    /// There was no memory when it was last asked for.
+    is_full: AtomicBool,
+}
+
+impl Tables {
+    /// Tables without memory for pages; `None` where the limit does not suffice even for that.
+    pub fn new(budget: &Arc<Budget>) -> Option<Self> {
+        let limit = budget.limit.load(Ordering::SeqCst);
+        let page_count = limit / PAGE_BYTES_USUAL;
+        let size = size_of::<Self>() + Filter::size_for(page_count);
+        budget.reserve(size).then(|| Self {
+            budget: budget.clone(),
+            limit,
+            reserved: AtomicUsize::new(size),
+            filter: Filter::new(page_count),
+            classes: Default::default(),
+            chunks: Mutex::default(),
+            is_closed: AtomicBool::new(false),
+        })
+    }
+
+    /// Copies a page, if it is here in that generation, and says whether it is.
+    pub fn read(&self, key: PageKey, generation: u64, out: &mut [u8]) -> bool {
+        self.filter.may_hold(key)
+            && self
+                .class(out.len())
+                .is_some_and(|class| class.shard(key).read(key, generation, out))
+    }
+
+    /// Takes in a page that is not here in that generation, if it is worth it and there is room.
+    pub fn offer(&self, key: PageKey, generation: u64, bytes: &[u8], is_of_scan: bool) {
+        let is_known = self.filter.note(key);
+        if !is_known && !self.filter.may_hold(key) {
+            return;
+        }
+        if let Some(class) = self.class(bytes.len()) {
+            let mut shard = class.shard(key);
+            if shard.renew(key, generation, bytes)
+                || !is_known
+                || shard.put(key, generation, bytes, Room::Vacant, &self.filter)
+            {
+                return;
+            }
+        }
+        if !is_known {
+            return;
+        }
+        let has_grown = self.grow(bytes.len());
+        let room = match (has_grown, is_of_scan) {
+            (true, _) => Room::Vacant,
+            (false, true) => Room::Dead,
+            (false, false) => Room::Any,
+        };
+        if let Some(class) = self.class(bytes.len()) {
+            let mut shard = class.shard(key);
+            // Another may have put it in since.
+            if !shard.renew(key, generation, bytes) {
+                shard.put(key, generation, bytes, room, &self.filter);
+            }
+        }
+    }
+
+    /// Makes a page unreadable until it is renewed or forgotten, and says whether it is here.
+    pub fn suspend(&self, key: PageKey, page_bytes: usize) -> bool {
+        self.filter.may_hold(key)
+            && self
+                .class(page_bytes)
+                .is_some_and(|class| class.shard(key).suspend(key))
+    }
+
+    /// Puts a page that was suspended in again, if it is still here.
+    pub fn renew(&self, key: PageKey, generation: u64, bytes: &[u8]) {
+        if let Some(class) = self.class(bytes.len()) {
+            class.shard(key).renew(key, generation, bytes);
+        }
+    }
+
+    /// Gives up a page.
+    pub fn forget(&self, key: PageKey, page_bytes: usize) {
+        if let Some(class) = self.class(page_bytes) {
+            class.shard(key).forget(key, &self.filter);
+        }
+    }
+
+    /// Gives up the pages of a file (T3).
+    pub fn forget_file(&self, file: u32) {
+        let mut chunks = lock(&self.chunks);
+        for (class, chunks) in self.classes.iter().zip(chunks.iter_mut()) {
+            let Some(class) = class.get() else { continue };
+            class.is_full.store(false, Ordering::Relaxed);
+            for shard in &class.shards {
+                lock(shard).forget_file(file, &self.filter);
+            }
+            while !chunks.is_empty() && class.shards.iter().all(|shard| lock(shard).is_empty()) {
+                self.give_up(class, chunks);
+            }
+        }
+    }
+
+    /// T4.
+    pub fn close(&self) {
+        let mut chunks = lock(&self.chunks);
+        self.is_closed.store(true, Ordering::SeqCst);
+        for (class, chunks) in self.classes.iter().zip(chunks.iter_mut()) {
+            while let Some(class) = class.get()
+                && !chunks.is_empty()
+            {
+                self.give_up(class, chunks);
+            }
+        }
+    }
+
+    fn class(&self, page_bytes: usize) -> Option<&Class> {
+        let class = self.classes.get(class_of(page_bytes))?.get()?;
+        (class.page_bytes == page_bytes).then_some(class)
+    }
+
+    /// Takes a chunk for a page size, and says whether it could.
+    fn grow(&self, page_bytes: usize) -> bool {
+        if self
+            .class(page_bytes)
+            .is_some_and(|class| class.is_full.load(Ordering::Relaxed))
+        {
+            return false;
+        }
+        let mut chunks = match self.chunks.try_lock() {
+            Ok(chunks) => chunks,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            // Another thread is at it.
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        if self.is_closed.load(Ordering::SeqCst) {
+            return false;
+        }
+        let index = class_of(page_bytes);
+        let mut has_grown = self.add_chunk(page_bytes, &mut chunks[index]);
+        if !has_grown && self.give_up_share(index, &mut chunks) {
+            has_grown = self.add_chunk(page_bytes, &mut chunks[index]);
+        }
+        if let Some(class) = self.class(page_bytes) {
+            class.is_full.store(!has_grown, Ordering::Relaxed);
+        }
+        has_grown
+    }
+
+    /// Takes a chunk, as large as may be. Behind a smaller one comes none: it is given up where there is room for more.
+    fn add_chunk(&self, page_bytes: usize, chunks: &mut Vec<usize>) -> bool {
+        let Some(class) = self.class_or_new(page_bytes) else {
+            return false;
+        };
+        if let Some(last) = chunks.last().filter(|size| **size < CHUNK_SIZE) {
+            if self.budget.room() + last < CHUNK_SIZE {
+                return false;
+            }
+            self.give_up(class, chunks);
+        }
+        let size = self.take(class);
+        chunks.extend(size);
+        size.is_some()
+    }
+
+    fn class_or_new(&self, page_bytes: usize) -> Option<&Class> {
+        let class = self.classes.get(class_of(page_bytes))?;
+        if class.get().is_none() {
+            let size = Class::table_bytes(page_bytes, self.limit);
+            if !page_bytes.is_power_of_two() || self.budget.room() < size + page_bytes || !self.budget.reserve(size) {
+                return None;
+            }
+            self.reserved.fetch_add(size, Ordering::SeqCst);
+            let _ = class.set(Class::new(page_bytes, self.limit));
+        }
+        class.get()
+    }
+
+    /// Takes a chunk, as large as the limit lets it be, and answers its size.
+    fn take(&self, class: &Class) -> Option<usize> {
+        let room = self.budget.room() / SYSTEM_PAGE * SYSTEM_PAGE;
+        let slots = room.min(CHUNK_SIZE) / class.page_bytes;
+        let size = (slots * class.page_bytes).next_multiple_of(SYSTEM_PAGE);
+        if slots == 0 || !self.budget.reserve(size) {
+            return None;
+        }
+        let Some(arena) = Arena::take(size) else {
+            self.budget.release(size);
+            return None;
+        };
+        let sizes: Vec<usize> = (0..SHARD_COUNT)
+            .map(|shard| (slots / SHARD_COUNT + usize::from(shard < slots % SHARD_COUNT)) * class.page_bytes)
+            .collect();
+        for (shard, part) in class.shards.iter().zip(arena.cut(&sizes)) {
+            lock(shard).add_part(part);
+        }
+        Some(size)
+    }
+
+    /// T3. Says whether something was given up.
+    fn give_up_share(&self, index: usize, chunks: &mut [Vec<usize>; CLASS_COUNT]) -> bool {
+        let Some(richest) = (0..CLASS_COUNT).max_by_key(|other| chunks[*other].len()) else {
+            return false;
+        };
+        let Some(class) = self.classes[richest].get() else {
+            return false;
+        };
+        let is_rich = chunks[richest].len() >= chunks.get(index).map_or(0, Vec::len) + 2;
+        if is_rich {
+            self.give_up(class, &mut chunks[richest]);
+        }
+        is_rich
+    }
+
+    /// Gives back the chunk that a class got last.
+    fn give_up(&self, class: &Class, chunks: &mut Vec<usize>) {
+        for shard in &class.shards {
+            lock(shard).remove_part(chunks.len(), &self.filter);
+        }
+        if let Some(size) = chunks.pop() {
+            self.budget.release(size);
+        }
+    }
+}
+
+impl Drop for Tables {
+    fn drop(&mut self) {
+        self.close();
+        self.budget.release(self.reserved.load(Ordering::SeqCst));
+    }
+}
+
+impl Class {
+    fn new(page_bytes: usize, limit: usize) -> Self {
+        let (per_part, most) = Self::slot_counts(page_bytes, limit);
+        Self {
+            page_bytes,
+            shards: std::array::from_fn(|_| Mutex::new(Shard::new(page_bytes, per_part, most))),
+            is_full: AtomicBool::new(false),
+        }
+    }
+
+    fn table_bytes(page_bytes: usize, limit: usize) -> usize {
+        let (per_part, most) = Self::slot_counts(page_bytes, limit);
+        SHARD_COUNT * Shard::table_bytes(per_part, most)
+    }
+
+    /// Slots of a shard in a whole chunk, and at most.
+    fn slot_counts(page_bytes: usize, limit: usize) -> (usize, usize) {
+        let most = (limit / page_bytes).div_ceil(SHARD_COUNT);
+        (CHUNK_SIZE / SHARD_COUNT / page_bytes, most)
+    }
+
+    fn shard(&self, key: PageKey) -> MutexGuard<'_, Shard> {
+        // Neighbours lie in different shards: scans side by side do not meet.
+        let index = key.page.wrapping_add(key.file) % SHARD_COUNT_U32;
+        lock(&self.shards[usize::try_from(index).unwrap_or(0)])
+    }
+}
+
+/// Page sizes are powers of two from 1 KiB to 64 KiB.
+fn class_of(page_bytes: usize) -> usize {
+    usize::try_from(page_bytes.trailing_zeros().saturating_sub(10)).map_or(0, |class| class.min(CLASS_COUNT - 1))
+}
+
+const CLASS_COUNT: usize = 7;
+const SHARD_COUNT: usize = 16;
+const SHARD_COUNT_U32: u32 = 16;
+/// A large page of the system's. In pages of 64 KiB each shard has two of its slots.
+const CHUNK_SIZE: usize = 2 << 20;
+const SYSTEM_PAGE: usize = 4096;
+const PAGE_BYTES_USUAL: usize = 4096;
