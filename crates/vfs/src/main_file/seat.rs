@@ -34,6 +34,8 @@ pub struct Seat {
     writing: Option<OwnChange>,
     /// What is above has cut the file.
     was_cut: bool,
+    /// What is above has written to the file.
+    has_written: bool,
     restart: Option<OwnChange>,
     first_log: Option<OwnChange>,
 }
@@ -56,7 +58,7 @@ impl Seat {
 
     /// The file becomes smaller.
     pub fn note_cut(&mut self) {
-        self.was_cut = true;
+        (self.was_cut, self.has_written) = (true, true);
     }
 
     /// The log is no longer used: its index was unmapped.
@@ -182,7 +184,7 @@ impl MainFile {
 
     /// EXCLUSIVE was taken, in rollback mode.
     pub(super) fn begin_commit(&mut self) {
-        self.seat.was_cut = false;
+        (self.seat.was_cut, self.seat.has_written) = (false, false);
         self.seat.writing = self.take_seat().and_then(|()| {
             let file = self.seat.file.clone().filter(|file| file.has_label())?;
             file.begin_commit(self.trailer_label()?)
@@ -192,9 +194,9 @@ impl MainFile {
     /// It is about to be given back.
     pub(super) fn end_commit(&mut self) {
         if let (Some(change), Some(file)) = (self.seat.writing.take(), self.seat.file.clone())
-            && !self.seat.was_cut
-            && let Some(label) = self.trailer_label()
+            && std::mem::take(&mut self.seat.has_written)
         {
+            let label = self.trailer_label().filter(|_| !self.seat.was_cut);
             file.end_commit(&change, label);
         }
     }
@@ -215,6 +217,7 @@ impl MainFile {
         data: &[u8],
         write: impl FnOnce(&mut Self) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.seat.has_written = true;
         let change = self.seat.writing.as_ref();
         let was_held = change.is_some_and(|change| change.share.suspend(number.0, data.len()));
         let written = write(self);

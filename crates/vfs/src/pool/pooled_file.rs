@@ -35,8 +35,10 @@
 //!     meanwhile. If the trailer of page 1 at the first moment is the one noted, nobody has committed since, and no page
 //!     is stale but those that a transaction that was cut short has left behind: they are played back from its journal
 //!     before anybody reads, so that they are again what the pool has. All that is written is suspended and renewed as
-//!     in O1. The trailer that is found before EXCLUSIVE goes is noted, for no page is stale then. Where the file was cut
-//!     nothing is noted.
+//!     in O1. If page 1 has another trailer before EXCLUSIVE goes, that is noted: no page is stale then, and should the
+//!     journal still be there and be played back by another process, page 1 is among its pages, and gets a third one. If
+//!     page 1 is as it was though the file was written (a transaction was rolled back, or could not be: its journal is
+//!     hot, and may be played back without page 1), or the file was cut, the generation ends.
 //! O5. These moments are looked at under the lock of `Present`, as is a joiner's look at the label in WAL mode: who
 //!     finds an own checkpoint under way finds it before WAL_CKPT_LOCK goes. Two connections of one process can't be in
 //!     checkpoints of one file at once. Another copy of SQLite can't have the file open (H2 in `host.rs`).
@@ -158,9 +160,13 @@ impl PooledFile {
         self.begin(false, || Some(label))
     }
 
-    /// O4 ends: EXCLUSIVE is about to be given back.
-    pub fn end_commit(&self, change: &OwnChange, label: Label) {
-        self.end(change, || Some(label), Label::is_without_log_as);
+    /// O4 ends: EXCLUSIVE is about to be given back, and the file was written. Without a label, or where it is the one
+    /// that it began with, the generation ends.
+    pub fn end_commit(&self, change: &OwnChange, label: Option<Label>) {
+        let mut present = lock(&self.present);
+        if present.generation == change.share.generation && present.label == Some(change.before) {
+            present.label = label.filter(|label| label.is_without_log_as(change.found) && *label != change.found);
+        }
     }
 
     /// Whether a label is noted: else no change of our own can leave the generation as it is.
