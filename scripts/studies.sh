@@ -10,7 +10,7 @@ selenite=$target/release/selenite
 folder=$target/lab
 mkdir -p "$folder"
 
-full=(speed-scan speed-dml speed-hummer speed-check speed-readers growth)
+full=(speed-scan speed-dml speed-hummer speed-check speed-readers growth growth-large)
 studies=("$@")
 if [[ ${1:-} == --full ]]; then
   studies=("${full[@]}")
