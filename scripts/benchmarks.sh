@@ -20,4 +20,8 @@ if [[ -e docs/studies/budget.json ]]; then
   printf '\n' >>"$part"
   cargo run --locked --quiet --release -p selenite-lab --example budget -- page docs/studies/budget.json >>"$part"
 fi
-cat docs/studies/introduction.txt "$part" >"$page"
+{
+  cat docs/studies/introduction.txt
+  python3 scripts/goals.py docs/studies
+  cat "$part"
+} >"$page"

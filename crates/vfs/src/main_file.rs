@@ -5,11 +5,13 @@
 //!     torn, with the journal that heals it still unread.
 //! M3. Nothing is written that was not sealed: whole pages only, whose last 48 bytes are zero.
 //! M4. A place that SQLite leaves out becomes a sealed page of zeros before anything behind it is written (FORMAT 2.5).
-//! M5. A page that a checkpoint brings from the WAL is written as it was sealed there, if it is the very same
+//! M5. Pages behind the end are gathered (`append.rs`).
+//! M6. A page that a checkpoint brings from the WAL is written as it was sealed there, if it is the very same
 //!     (`passage.rs`).
 //!
 //! How pages are sealed is left to [`Sealer`], what the file is and when its keys change to [`Database`].
 
+mod append;
 mod control;
 mod locks;
 mod read;
@@ -33,6 +35,7 @@ use crate::ffi::{Code, File, LockLevel, RawControl, ShmLock, ShmRegion, SyncFlag
 use crate::page_buffer::PageBuffer;
 use crate::role::Role;
 use crate::sealer::Sealer;
+use append::Append;
 use read_ahead::ReadAhead;
 use read_lock::ReadLock;
 use seat::Seat;
@@ -44,6 +47,7 @@ pub struct MainFile {
     sealer: Sealer,
     /// The sealed image of the page under way.
     image: PageBuffer,
+    append: Append,
     read_lock: ReadLock,
     ahead: ReadAhead,
     seat: Seat,
@@ -73,6 +77,7 @@ impl MainFile {
             database,
             sealer,
             image: PageBuffer::default(),
+            append: Append::default(),
             read_lock: ReadLock::new(),
             ahead: ReadAhead::default(),
             seat: Seat::default(),
@@ -100,6 +105,7 @@ impl MainFile {
     }
 
     fn try_truncate(&mut self, size: u64) -> Result<(), VfsError> {
+        self.settle()?;
         let Some(view) = self.sealer.view(&self.database) else {
             return Ok(self.database.lock().lower.truncate(size)?);
         };
@@ -118,7 +124,13 @@ impl MainFile {
         Ok(inner.lower.truncate(size)?)
     }
 
+    fn try_sync(&mut self, flags: SyncFlags) -> Result<(), VfsError> {
+        self.settle()?;
+        Ok(self.database.lock().lower.sync(flags)?)
+    }
+
     fn try_size(&mut self) -> Result<u64, VfsError> {
+        self.settle()?;
         let Some(view) = self.sealer.view(&self.database) else {
             let mut inner = self.database.lock();
             return match inner.content() {
@@ -151,7 +163,7 @@ impl File for MainFile {
     }
 
     fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
-        self.database.lock().lower.sync(flags)
+        self.try_sync(flags).map_err(|error| self.database.report(&error))
     }
 
     fn size(&mut self) -> Result<u64, Code> {

@@ -4,7 +4,9 @@
 //!     random bits drawn before the first page and again long before the counter could wrap, and both lie in memory
 //!     that a forked child finds empty.
 //! N2. The salt guards what N1 can't: a machine whose memory was copied and goes on twice. It is made when a page is
-//!     sealed, from the system's generator (once a transaction), the cycle counter and the clock.
+//!     sealed, from a number of the processor's generator, or else of the system's (once a transaction), the cycle
+//!     counter and the clock, under a key of the system's. The processor's is no part of the memory that was copied; the
+//!     system's is, until it hears of the copy.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,7 +15,7 @@ use aes::Aes256;
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use selenite_cipher::{PageNonce, SessionId, Suite};
 
-use crate::ffi::{Code, ForkPage, cycle_count, os_random};
+use crate::ffi::{Code, ForkPage, cycle_count, hardware_random, os_random};
 
 /// Draws the nonces of one file.
 pub struct Nonces {
@@ -53,9 +55,15 @@ impl Nonces {
         let seed = match self.seed {
             Some(seed) => seed,
             None => {
-                let mut seed = [0; 8];
-                os_random(&mut seed)?;
-                *self.seed.insert(u64::from_ne_bytes(seed))
+                let seed = match hardware_random() {
+                    Some(seed) => seed,
+                    None => {
+                        let mut seed = [0; 8];
+                        os_random(&mut seed)?;
+                        u64::from_ne_bytes(seed)
+                    }
+                };
+                *self.seed.insert(seed)
             }
         };
         let (session, counter) = sessions.next()?;

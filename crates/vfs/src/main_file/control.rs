@@ -10,7 +10,11 @@ impl MainFile {
     pub(super) fn try_control(&mut self, control: &mut RawControl) -> Result<(), VfsError> {
         let raw = *control;
         let is_plain = matches!(self.database.content(), Content::Plain);
-        match control.parse() {
+        let parsed = control.parse();
+        if !matches!(parsed, Control::SizeHint | Control::ChunkSize) {
+            self.settle()?;
+        }
+        match parsed {
             Control::Visit(visit) => {
                 visit.show(self);
                 Ok(())

@@ -8,6 +8,7 @@
 //! L5. The pool hears of a checkpoint, a restart of the log and a transaction while their locks are held (S3 in `seat.rs`).
 
 use super::MainFile;
+use super::append::Append;
 use super::read_lock::has_mark;
 use crate::database::{Content, Inner};
 use crate::error::VfsError;
@@ -59,6 +60,7 @@ impl MainFile {
     }
 
     pub(super) fn try_unlock(&mut self, level: LockLevel) -> Result<(), VfsError> {
+        self.end_of_append();
         self.end_of_lock();
         if level < LockLevel::EXCLUSIVE {
             self.end_commit();
@@ -71,6 +73,15 @@ impl MainFile {
         inner.level = level.min(inner.level);
         self.read_lock.set_level(inner.level);
         Ok(inner.lower.unlock(level.0)?)
+    }
+
+    /// A transaction that is committed has nothing gathered (B3 in `append.rs`). One that was not is cut off, or its
+    /// journal is hot: what can't be written then is nobody's.
+    fn end_of_append(&mut self) {
+        if let Err(error) = self.settle() {
+            self.database.report(&error);
+            self.append = Append::default();
+        }
     }
 
     /// L4.

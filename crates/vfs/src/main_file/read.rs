@@ -15,6 +15,7 @@ impl MainFile {
         if self.refused {
             return Err(VfsError::MainElsewhere);
         }
+        self.settle()?;
         let Some(geometry) = self.sealer.geometry(&self.database) else {
             return self.read_unsealed(out, offset);
         };

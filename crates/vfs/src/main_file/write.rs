@@ -49,7 +49,7 @@ impl MainFile {
         stored
     }
 
-    /// M5. Stores a page that a checkpoint has just read from the WAL as it was sealed there, where this is one.
+    /// M6. Stores a page that a checkpoint has just read from the WAL as it was sealed there, where this is one.
     fn carry(&mut self, number: PageNo, data: &[u8], view: &View) -> Option<Result<(), VfsError>> {
         let keys = &view.page_keys;
         if keys.sealing_suite() == Suite::None && matches!(keys.scan(), Scan::SwitchingOn { .. }) {
@@ -72,11 +72,13 @@ impl MainFile {
         self.store_image(number, geometry, image)
     }
 
-    fn page_count(&self, geometry: Geometry) -> Result<u32, VfsError> {
-        let mut inner = self.database.lock();
-        if let Some(count) = inner.page_count {
+    /// What is gathered is counted.
+    fn page_count(&mut self, geometry: Geometry) -> Result<u32, VfsError> {
+        if let Some(count) = self.database.lock().page_count {
             return Ok(count);
         }
+        self.settle()?;
+        let mut inner = self.database.lock();
         let count = geometry.page_count(inner.lower.size()?);
         inner.page_count = Some(count);
         Ok(count)
@@ -116,8 +118,12 @@ impl MainFile {
         };
         self.ahead.forget(number);
         self.seat.forget();
+        let is_behind_end = self.page_count(geometry)? < number.0;
+        if !is_behind_end || !self.try_append(place.0, image)? {
+            self.settle()?;
+            self.database.lock().lower.write(image, place.0)?;
+        }
         let mut inner = self.database.lock();
-        inner.lower.write(image, place.0)?;
         let end = geometry.page_count(geometry.size_for(number.0));
         if inner.page_count.is_some_and(|count| count < end) {
             inner.page_count = Some(end);

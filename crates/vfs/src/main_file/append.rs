@@ -1,0 +1,76 @@
+//! Pages behind the end of a file that grows, gathered into fewer writes.
+//!
+//! A write of 4 KiB behind the end of a file costs ext4 5.3 us of CPU time, one of 64 KiB 1.7 us for each 4 KiB.
+//!
+//! B1. Gathered is what SQLite writes behind the end while it holds EXCLUSIVE in rollback mode, page after page: nobody else reads
+//!     there before the lock goes, and a rollback cuts it off. Pages that a checkpoint brings are never gathered: SQLite
+//!     does not look at the outcome of SQLITE_FCNTL_CKPT_DONE.
+//! B2. What is gathered is written before anything else is done with the file: read, written elsewhere, cut, measured,
+//!     synced, a control (`MainFile::settle`), and before a lock is given back. So nothing comes to the file in another order.
+//! B3. SQLite hears of an error before it commits: whatever `synchronous` says, `sqlite3PagerSync` gives SQLITE_FCNTL_SYNC before
+//!     every commit, and its error is the commit's. After an error the pages are held still, for the next attempt.
+
+use super::MainFile;
+use crate::error::VfsError;
+use crate::ffi::LockLevel;
+use crate::page_buffer::PageBuffer;
+
+/// Sealed pages that lie one behind the other.
+#[derive(Default)]
+pub struct Append {
+    offset: u64,
+    size: usize,
+    buffer: PageBuffer,
+}
+
+impl Append {
+    /// Whether a page at that offset comes right behind those that are here, with room for it.
+    fn takes(&self, offset: u64, size: usize) -> bool {
+        let end = u64::try_from(self.size).ok().map(|size| self.offset + size);
+        self.size > 0 && end == Some(offset) && self.size + size <= SIZE_MAX
+    }
+
+    fn push(&mut self, offset: u64, image: &[u8]) {
+        if self.size == 0 {
+            self.offset = offset;
+            self.buffer.resize(SIZE_MAX.max(image.len()));
+        }
+        self.buffer.bytes_mut()[self.size..self.size + image.len()].copy_from_slice(image);
+        self.size += image.len();
+    }
+
+    fn held(&self) -> Option<(u64, &[u8])> {
+        (self.size > 0).then(|| (self.offset, &self.buffer.bytes()[..self.size]))
+    }
+}
+
+impl MainFile {
+    /// Gathers a page behind the end, where that is allowed (B1), and says whether it did.
+    pub(super) fn try_append(&mut self, offset: u64, image: &[u8]) -> Result<bool, VfsError> {
+        let is_alone = self.read_lock.level() == LockLevel::EXCLUSIVE && !self.read_lock.has_shm();
+        if !is_alone || image.len() * 2 > SIZE_MAX {
+            return Ok(false);
+        }
+        if !self.append.takes(offset, image.len()) {
+            self.settle()?;
+        }
+        self.append.push(offset, image);
+        Ok(true)
+    }
+
+    /// Writes what was gathered (B2).
+    ///
+    /// # Errors
+    /// As the VFS below has it; it is gathered still.
+    pub(super) fn settle(&mut self) -> Result<(), VfsError> {
+        let Some((offset, bytes)) = self.append.held() else {
+            return Ok(());
+        };
+        self.database.lock().lower.write(bytes, offset)?;
+        self.append.size = 0;
+        Ok(())
+    }
+}
+
+/// 64 KiB. The VFS below would cut writes of 128 KiB and more (`seekAndWriteFd`).
+const SIZE_MAX: usize = 65536;
