@@ -77,6 +77,7 @@ fn come_between_reads(bench: &Bench, log: Log, kind: &'static str) -> u64 {
         move || {
             other.commit().unwrap();
             let _ = other.checkpoint(kind);
+            beside.must_see(&other);
             beside.see_all();
             other.commit().unwrap();
         }
@@ -88,7 +89,15 @@ fn come_between_reads(bench: &Bench, log: Log, kind: &'static str) -> u64 {
             (0..2).for_each(|_| beside.see_all());
         }
     };
-    at_every_call(before, || reader.see_all(), deed, || beside.see_all())
+    at_every_call(
+        before,
+        || reader.see_all(),
+        deed,
+        || {
+            beside.must_see(&other);
+            beside.see_all();
+        },
+    )
 }
 
 #[test]
