@@ -161,6 +161,49 @@ def test_parent_and_child_write_the_database_that_was_open_at_the_fork(
     assert peer.value("PRAGMA integrity_check") == "ok"
 
 
+@each_host
+@pytest.mark.parametrize("journal_mode", ["delete", "wal"])
+def test_parent_and_child_with_a_pool_at_the_fork_see_each_others_writes(
+    host: Host, journal_mode: str, start: Start, folder: Path
+) -> None:
+    """The parent's pool is full; the child finds zeros in its place, and what either writes the other reads."""
+    path = folder / "app.db"
+    peer = start(host)
+    hits = "SELECT value FROM selenite_status WHERE section = 'pool' AND name = 'hits'"
+    total = "SELECT total(data) FROM note"
+
+    def read(name: str, expected: int) -> int:
+        peer.run("PRAGMA cache_size = 5", on=name)
+        before = peer.value(hits, on=name)
+        for _ in range(4):
+            assert peer.value(total, on=name) == expected
+        return peer.value(hits, on=name) - before
+
+    peer.open(path, name="parent")
+    peer.run(f"PRAGMA journal_mode = {journal_mode}", on="parent")
+    peer.run("CREATE TABLE note(id INTEGER PRIMARY KEY, data INTEGER, body TEXT)", on="parent")
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+    peer.run(f"INSERT INTO note {numbers} SELECT i, 0, hex(randomblob(300)) FROM n", on="parent")
+    checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
+    peer.run(checkpoint, on="parent")
+    assert read("parent", 0) > 50
+    for round in range(3):
+        assert peer.ask("fork") == 0
+        peer.open(path, name="child")
+        read("child", 500 * 2 * round)
+        peer.run("UPDATE note SET data = data + 1", on="child")
+        peer.run(checkpoint, on="child")
+        read("child", 500 * (2 * round + 1))
+        peer.close("child")
+        peer.send("leave")
+        assert peer.receive()["answer"] > 0
+        read("parent", 500 * (2 * round + 1))
+        peer.run("UPDATE note SET data = data + 1", on="parent")
+        peer.run(checkpoint, on="parent")
+        assert read("parent", 500 * 2 * (round + 1)) > 50
+    assert peer.value("PRAGMA integrity_check", on="parent") == "ok"
+
+
 def test_two_copies_of_sqlite_in_one_process_use_two_files(start: Start, folder: Path) -> None:
     peer = start(TWO_COPIES)
     for name in ["debian", "apsw"]:
