@@ -50,6 +50,8 @@ def judged(found, goal):
 
 
 def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
     rows = tomllib.loads((folder / "goals.toml").read_text())["rows"]
     studies = {

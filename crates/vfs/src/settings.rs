@@ -137,17 +137,22 @@ fn parse_auto_vacuum(value: &str) -> Result<AutoVacuum, VfsError> {
 
 /// Bytes, or with a letter behind them KiB, MiB or GiB.
 fn parse_size(value: &str) -> Result<usize, VfsError> {
-    let (digits, shift) = match value.as_bytes().last() {
-        Some(b'k' | b'K') => (&value[..value.len() - 1], 10),
-        Some(b'm' | b'M') => (&value[..value.len() - 1], 20),
-        Some(b'g' | b'G') => (&value[..value.len() - 1], 30),
+    let short = value.strip_suffix("iB").unwrap_or(value);
+    let (digits, shift) = match short.as_bytes().last() {
+        Some(b'k' | b'K') => (&short[..short.len() - 1], 10),
+        Some(b'm' | b'M') => (&short[..short.len() - 1], 20),
+        Some(b'g' | b'G') => (&short[..short.len() - 1], 30),
         Some(_) | None => (value, 0),
     };
     digits
         .parse::<usize>()
         .ok()
         .and_then(|number| number.checked_mul(1 << shift))
-        .ok_or_else(|| VfsError::Setting(format!("pool_size {value} is not a number of bytes, such as 64M")))
+        .ok_or_else(|| {
+            VfsError::Setting(format!(
+                "pool_size {value} is not a number of bytes, such as 64M or 64MiB"
+            ))
+        })
 }
 
 fn parse_allow(key: &'static str, value: &str) -> Result<bool, VfsError> {

@@ -49,6 +49,7 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
             }
         }
     }
+    let log = database.host.log_counters.read();
     for role in Role::ALL {
         let reading = database.host.counters.read(role);
         rows.number(role.name(), "pages_sealed", reading.pages_sealed);
@@ -56,7 +57,12 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
         rows.number(role.name(), "bytes", reading.bytes);
         rows.number(role.name(), "tags_refused", reading.tags_refused);
         rows.number(role.name(), "cipher_ns_estimated", reading.cipher_ns_estimated);
+        if role == Role::Wal {
+            rows.number(role.name(), "frames_written", log.frames_written);
+            rows.number(role.name(), "writes", log.writes);
+        }
         if role == Role::Main {
+            rows.number(role.name(), "pages_carried", log.pages_carried);
             rows.number(role.name(), "read_ahead_used", reading.read_ahead_used);
             rows.number(role.name(), "read_ahead_wasted", reading.read_ahead_wasted);
             rows.number("pool", "hits", reading.pool_hits);
@@ -65,10 +71,6 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
             rows.number("pool", "limit", to_u64(database.host.pool.limit()));
         }
     }
-    let log = database.host.log_counters.read();
-    rows.number(Role::Wal.name(), "frames_written", log.frames_written);
-    rows.number(Role::Wal.name(), "writes", log.writes);
-    rows.number(Role::Main.name(), "pages_carried", log.pages_carried);
     rows.0
 }
 
