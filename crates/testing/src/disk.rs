@@ -142,6 +142,15 @@ impl Disk {
         Image { files: files.collect() }
     }
 
+    /// Leaves the WAL index as a process does that dies between both copies of its header.
+    pub fn tear_index(&self, path: &str) {
+        let mut state = self.lock();
+        let inode = state.names[path];
+        if let Some(node) = state.nodes.get_mut(&inode) {
+            node.shm.tear();
+        }
+    }
+
     /// What was done to it.
     #[must_use]
     pub fn log(&self) -> Vec<Operation> {

@@ -376,3 +376,154 @@ fn who_takes_no_locks_does_not_share() {
     }
     assert_eq!(status(&exclusive, "bytes"), before);
 }
+
+// ---- attack ----
+
+fn query(connection: &Connection, sql: &str) {
+    connection.query_row(sql, [], |_| Ok(())).unwrap();
+}
+
+fn foreign(bench: &Bench) -> Connection {
+    bench.opening.clone().with("plain", "allow").connect().unwrap()
+}
+
+/// A: two transactions under one EXCLUSIVE lock; the second is taken back by another process, without page 1.
+#[test]
+fn attack_a_second_transaction_of_an_exclusive_connection_is_taken_back() {
+    let bench = Bench::new("delete");
+    let one = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let writer = bench.opening.connect().unwrap();
+    writer.execute_batch("PRAGMA locking_mode = exclusive; PRAGMA cache_size = 5").unwrap();
+    set_all(&writer, 1);
+    bench.disk.inject(Fault {
+        call: Call::Write,
+        role: Some(Role::Main),
+        after: 100,
+        times: 1,
+        failure: Failure::Code(Code::FULL),
+    });
+    let failed = writer.execute_batch("BEGIN; UPDATE t SET version = -1; COMMIT");
+    assert!(failed.is_err());
+    let _ = writer.execute_batch("ROLLBACK");
+    drop(writer);
+    assert_eq!(all(&foreign(&bench)), each(1), "the journal was played back");
+    assert_eq!(all(&one), each(1));
+}
+
+/// C1: WAL in between, that page 1 tells nothing of; exclusive connection leaves WAL.
+#[test]
+fn attack_c1_a_log_came_and_went_exclusive() {
+    let bench = Bench::new("delete");
+    let one = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let writer = bench.connect();
+    query(&writer, "PRAGMA journal_mode = wal");
+    drop(writer);
+    let other = foreign(&bench);
+    set_all(&other, 1);
+    drop(other);
+    let exclusive = bench.opening.connect().unwrap();
+    query(&exclusive, "PRAGMA locking_mode = exclusive");
+    query(&exclusive, "PRAGMA journal_mode = delete");
+    drop(exclusive);
+    assert_eq!(all(&foreign(&bench)), each(1));
+    assert_eq!(all(&one), each(1));
+}
+
+/// C2: the same in normal locking mode.
+#[test]
+fn attack_c2_a_log_came_and_went_normal() {
+    let bench = Bench::new("delete");
+    let one = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let writer = bench.connect();
+    let _ = all(&writer);
+    query(&writer, "PRAGMA journal_mode = wal");
+    let other = foreign(&bench);
+    set_all(&other, 1);
+    drop(other);
+    query(&writer, "PRAGMA journal_mode = delete");
+    assert_eq!(all(&foreign(&bench)), each(1));
+    assert_eq!(all(&one), each(1));
+}
+
+thread_local! {
+    static OLD: std::cell::RefCell<Option<(Opening, Vec<Connection>)>> = const { std::cell::RefCell::new(None) };
+}
+
+fn resize_and_read(_: i32) -> bool {
+    let Some((opening, old)) = OLD.take() else { return false };
+    drop(opening.with("pool_size", "32M").connect().unwrap());
+    for reader in &old {
+        assert_eq!(all(reader), each(0));
+    }
+    for reader in &old {
+        reader.execute_batch("COMMIT").unwrap();
+    }
+    true
+}
+
+/// D: the limit changes while an own checkpoint waits for a reader.
+#[test]
+fn attack_d_the_limit_changes_while_a_checkpoint_waits() {
+    let bench = Bench::new("wal");
+    let (one, writer, mut waiting) = (bench.connect(), bench.connect(), bench.connect());
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let old: Vec<Connection> = (0..3).map(|_| bench.connect()).collect();
+    for reader in &old {
+        reader.execute_batch("BEGIN").unwrap();
+        query(reader, "SELECT count(*) FROM sqlite_schema");
+    }
+    set_all(&writer, 1);
+    OLD.set(Some((bench.opening.clone(), old)));
+    waiting.busy_handler(Some(resize_and_read)).unwrap();
+    checkpoint(&waiting, "FULL");
+    assert!(OLD.take().is_none(), "nobody waited");
+    for _ in 0..2 {
+        assert_eq!(all(&one), each(1));
+    }
+}
+
+/// E: a process dies in the second TRUNCATE, between both copies of the index's header.
+#[test]
+fn attack_e_an_empty_log_comes_back() {
+    let bench = Bench::new("wal");
+    // Everybody goes, so that the log is a new one.
+    let one = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let other = foreign(&bench);
+    set_all(&other, 1);
+    checkpoint(&other, "TRUNCATE");
+    bench.disk.tear_index("/pool/main.db");
+    assert_eq!(all(&other), each(1));
+    // `one` may have pages in SQLite's own cache, which takes the index for unchanged.
+    assert_eq!(all(&bench.connect()), each(1));
+}
+
+/// B: an own checkpoint fails half way; another process copies all, begins the log anew and dies in that; a reader that
+/// began before looks at the label afterwards.
+#[test]
+fn attack_b_a_reader_from_before_a_recovery() {
+    let bench = Bench::new("wal");
+    let (one, writer) = (bench.connect(), bench.connect());
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    set_all(&writer, 1);
+    (0..3).for_each(|_| assert_eq!(all(&one), each(1)));
+    bench.disk.inject(Fault {
+        call: Call::Write,
+        role: Some(Role::Main),
+        after: 3,
+        times: 1,
+        failure: Failure::Code(Code::IOERR_WRITE),
+    });
+    assert!(writer.query_row("PRAGMA wal_checkpoint", [], |_| Ok(())).is_err());
+    let other = foreign(&bench);
+    checkpoint(&other, "FULL");
+    let early = bench.connect();
+    early.execute_batch("BEGIN").unwrap();
+    query(&early, "SELECT count(*) FROM sqlite_schema");
+    bench.disk.tear_index("/pool/main.db");
+    assert_eq!(all(&other), each(1));
+    assert_eq!(all(&early), each(1));
+}
