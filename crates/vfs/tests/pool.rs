@@ -527,3 +527,103 @@ fn attack_b_a_reader_from_before_a_recovery() {
     assert_eq!(all(&other), each(1));
     assert_eq!(all(&early), each(1));
 }
+
+/// C2, and then somebody writes what it has read: the other process's commit is lost for everybody.
+#[test]
+fn attack_c3_a_stale_page_is_written_back() {
+    let bench = Bench::new("delete");
+    let one = bench.opening.connect().unwrap();
+    let filler = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&filler), each(0)));
+    let writer = bench.connect();
+    let _ = all(&writer);
+    query(&writer, "PRAGMA journal_mode = wal");
+    let other = foreign(&bench);
+    set_all(&other, 1);
+    drop(other);
+    query(&writer, "PRAGMA journal_mode = delete");
+    assert_eq!(all(&foreign(&bench)), each(1));
+    one.execute_batch("BEGIN").unwrap();
+    let seen = all(&one);
+    eprintln!("C3 one sees {:?}, hits {}", &seen[..3], status(&one, "hits"));
+    one.execute_batch("UPDATE t SET body = zeroblob(699); COMMIT").unwrap();
+    assert_eq!(sum(&foreign(&bench)), 300, "lost");
+}
+
+/// D in WAL mode, and then somebody writes.
+#[test]
+fn attack_d2_a_stale_page_is_written_back() {
+    let bench = Bench::new("wal");
+    let (one, writer, mut waiting) = (bench.connect(), bench.connect(), bench.connect());
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let old: Vec<Connection> = (0..3).map(|_| bench.connect()).collect();
+    for reader in &old {
+        reader.execute_batch("BEGIN").unwrap();
+        query(reader, "SELECT count(*) FROM sqlite_schema");
+    }
+    set_all(&writer, 1);
+    OLD.set(Some((bench.opening.clone(), old)));
+    waiting.busy_handler(Some(resize_and_read)).unwrap();
+    checkpoint(&waiting, "TRUNCATE");
+    eprintln!("D2 hits {}", status(&one, "hits"));
+    one.execute("UPDATE t SET body = zeroblob(699)", []).unwrap();
+    eprintln!("D2 hits {}", status(&one, "hits"));
+    assert_eq!(sum(&foreign(&bench)), 300, "lost");
+}
+
+fn sum(connection: &Connection) -> i64 {
+    connection.query_row("SELECT sum(version) FROM t", [], |row| row.get(0)).unwrap()
+}
+
+/// A, where the commit itself went well but for the end of its journal.
+#[test]
+fn attack_a2_the_journal_of_a_second_commit_can_not_be_ended() {
+    let bench = Bench::new("delete");
+    let one = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let writer = bench.opening.connect().unwrap();
+    writer.execute_batch("PRAGMA locking_mode = exclusive; PRAGMA cache_size = 5").unwrap();
+    set_all(&writer, 1);
+    writer.execute_batch("BEGIN; UPDATE t SET version = -1").unwrap();
+    bench.disk.inject(Fault {
+        call: Call::Sync,
+        role: Some(Role::Main),
+        after: 0,
+        times: 1,
+        failure: Failure::Code(Code::IOERR_FSYNC),
+    });
+    assert!(writer.execute_batch("COMMIT").is_err());
+    drop(writer);
+    assert_eq!(all(&foreign(&bench)), each(1), "the journal was played back");
+    assert_eq!(all(&one), each(1));
+}
+
+/// B without a failure: the label of a first commit is noted while a checkpoint of our own is at it.
+fn main_write_fault() -> Fault {
+    Fault {
+        call: Call::Write,
+        role: Some(Role::Main),
+        after: 40,
+        times: 1,
+        failure: Failure::Landed(Code::IOERR_WRITE),
+    }
+}
+
+/// B with SQLITE_INTERRUPT-like stop, seen by a reader on mark 0, in the same order but other page counts.
+#[test]
+fn attack_b2_a_reader_from_before_a_recovery_later_fault() {
+    let bench = Bench::new("wal");
+    let (one, writer) = (bench.connect(), bench.connect());
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    set_all(&writer, 1);
+    bench.disk.inject(main_write_fault());
+    assert!(writer.query_row("PRAGMA wal_checkpoint", [], |_| Ok(())).is_err());
+    let other = foreign(&bench);
+    checkpoint(&other, "FULL");
+    let early = bench.connect();
+    early.execute_batch("BEGIN").unwrap();
+    query(&early, "SELECT count(*) FROM sqlite_schema");
+    bench.disk.tear_index("/pool/main.db");
+    assert_eq!(all(&other), each(1));
+    assert_eq!(all(&early), each(1));
+}
