@@ -198,11 +198,6 @@ impl Database {
         self.turn.load(Ordering::Acquire)
     }
 
-    /// Whether this connection holds the WAL's write lock.
-    pub fn holds_wal_write_lock(&self) -> bool {
-        self.wal_write.load(Ordering::Acquire)
-    }
-
     /// Whether this connection may change the superblock.
     pub fn holds_write_lock(&self, inner: &Inner) -> bool {
         inner.level >= LockLevel::RESERVED || self.wal_write.load(Ordering::Acquire)

@@ -32,6 +32,11 @@ impl GenerationMark {
         self.0.set_word(WORD, value_of(superblock));
     }
 
+    /// Whether nobody has written since the index was made, or keys have changed since.
+    pub fn is_clear(self) -> bool {
+        self.0.word(WORD) == Some(0)
+    }
+
     /// Says that everybody has to look.
     pub fn clear(self) {
         self.0.set_word(WORD, 0);

@@ -117,11 +117,7 @@ impl MainFile {
             self.database.note_pages(&mut inner, false)?;
         }
         inner.page_count = None;
-        let size = view.geometry.size_for(pages);
-        if inner.lower.size()? > size {
-            self.seat.note_cut();
-        }
-        Ok(inner.lower.truncate(size)?)
+        Ok(inner.lower.truncate(view.geometry.size_for(pages))?)
     }
 
     fn try_sync(&mut self, flags: SyncFlags) -> Result<(), VfsError> {

@@ -9,12 +9,6 @@ pub enum Bug {
     WindowOutlivesItsLock,
     /// The pool is kept when another connection's checkpoint or commit has changed the file.
     PoolOutlivesCheckpoint,
-    /// Pages that a connection of the process writes stay in the pool as they were.
-    PoolKeepsWhatIsWritten,
-    /// What the process writes is taken for the only change since the label was noted.
-    PoolTakesForeignWritesForOwn,
-    /// A log that is begun anew is taken for the one whose label was noted.
-    PoolOutlivesForeignRestart,
 }
 
 static PLANTED: AtomicU8 = AtomicU8::new(0);
@@ -33,8 +27,5 @@ fn number(bug: Bug) -> u8 {
     match bug {
         Bug::WindowOutlivesItsLock => 1,
         Bug::PoolOutlivesCheckpoint => 2,
-        Bug::PoolKeepsWhatIsWritten => 3,
-        Bug::PoolTakesForeignWritesForOwn => 4,
-        Bug::PoolOutlivesForeignRestart => 5,
     }
 }

@@ -120,54 +120,6 @@ fn the_third_scan_of_any_connection_reads_no_page() {
     }
 }
 
-/// Changes a few rows, and copies them to the database: all of it is read from the pool after, but what was changed.
-#[test]
-fn own_checkpoints_and_restarts_of_the_log_leave_the_pool_as_it_is() {
-    let bench = Bench::new("wal");
-    let (one, other, writer) = (bench.connect(), bench.connect(), bench.connect());
-    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
-    for round in 1..20 {
-        let version = i64::from(round);
-        writer
-            .execute("UPDATE t SET version = ?1 WHERE id < 20", [version])
-            .unwrap();
-        let kind = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"][usize::try_from(version % 4).unwrap()];
-        checkpoint(if round % 3 == 0 { &other } else { &writer }, kind);
-        let mut expected = each(0);
-        expected[..19].fill(version);
-        // The rows that were changed lie on at most 25 pages, which may have been in no pool before.
-        let read = bench.read_by(|| assert_eq!(all(&one), expected));
-        assert!(read < 30 * 1024, "round {round}, {kind}: {read} bytes");
-        assert_eq!(all(&other), expected);
-    }
-}
-
-#[test]
-fn own_transactions_in_rollback_mode_leave_the_pool_as_it_is() {
-    for mode in ["delete", "persist", "truncate"] {
-        let bench = Bench::new(mode);
-        let (one, other, writer) = (bench.connect(), bench.connect(), bench.connect());
-        (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
-        for version in 1..10 {
-            // With a cache of five pages, which is written out in the middle: what is rolled back then ends the
-            // generation.
-            let is_kept = version % 3 != 0;
-            let end = if is_kept { "COMMIT" } else { "ROLLBACK" };
-            writer
-                .execute_batch(&format!(
-                    "BEGIN; UPDATE t SET version = {version} WHERE id < 20; {end};
-                     BEGIN IMMEDIATE; ROLLBACK"
-                ))
-                .unwrap();
-            let mut expected = each(0);
-            expected[..19].fill(if version % 3 == 0 { version - 1 } else { version });
-            let read = bench.read_by(|| assert_eq!(all(&one), expected));
-            assert!(!is_kept || read < 4096, "{mode} {version}: {read} bytes");
-            (0..3).for_each(|_| assert_eq!(all(&other), expected));
-        }
-    }
-}
-
 /// The disk can't write a page in the middle of a checkpoint: the page is in no pool, and the next checkpoint heals it.
 #[test]
 fn a_checkpoint_that_fails_half_way_leaves_no_page_behind_that_is_stale() {
@@ -377,7 +329,7 @@ fn who_takes_no_locks_does_not_share() {
     assert_eq!(status(&exclusive, "bytes"), before);
 }
 
-// ---- attack ----
+// Ways by which a pool that outlived this process's own checkpoints and transactions once served old pages.
 
 fn query(connection: &Connection, sql: &str) {
     connection.query_row(sql, [], |_| Ok(())).unwrap();
@@ -389,12 +341,14 @@ fn foreign(bench: &Bench) -> Connection {
 
 /// A: two transactions under one EXCLUSIVE lock; the second is taken back by another process, without page 1.
 #[test]
-fn attack_a_second_transaction_of_an_exclusive_connection_is_taken_back() {
+fn a_second_transaction_of_an_exclusive_connection_that_is_taken_back_leaves_nothing() {
     let bench = Bench::new("delete");
     let one = bench.connect();
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
     let writer = bench.opening.connect().unwrap();
-    writer.execute_batch("PRAGMA locking_mode = exclusive; PRAGMA cache_size = 5").unwrap();
+    writer
+        .execute_batch("PRAGMA locking_mode = exclusive; PRAGMA cache_size = 5")
+        .unwrap();
     set_all(&writer, 1);
     bench.disk.inject(Fault {
         call: Call::Write,
@@ -413,7 +367,7 @@ fn attack_a_second_transaction_of_an_exclusive_connection_is_taken_back() {
 
 /// C1: WAL in between, that page 1 tells nothing of; exclusive connection leaves WAL.
 #[test]
-fn attack_c1_a_log_came_and_went_exclusive() {
+fn a_log_that_came_and_went_in_exclusive_mode_is_seen() {
     let bench = Bench::new("delete");
     let one = bench.connect();
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
@@ -433,7 +387,7 @@ fn attack_c1_a_log_came_and_went_exclusive() {
 
 /// C2: the same in normal locking mode.
 #[test]
-fn attack_c2_a_log_came_and_went_normal() {
+fn a_log_that_came_and_went_is_seen() {
     let bench = Bench::new("delete");
     let one = bench.connect();
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
@@ -466,7 +420,7 @@ fn resize_and_read(_: i32) -> bool {
 
 /// D: the limit changes while an own checkpoint waits for a reader.
 #[test]
-fn attack_d_the_limit_changes_while_a_checkpoint_waits() {
+fn a_limit_that_changes_while_a_checkpoint_waits_keeps_nothing_old() {
     let bench = Bench::new("wal");
     let (one, writer, mut waiting) = (bench.connect(), bench.connect(), bench.connect());
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
@@ -487,7 +441,7 @@ fn attack_d_the_limit_changes_while_a_checkpoint_waits() {
 
 /// E: a process dies in the second TRUNCATE, between both copies of the index's header.
 #[test]
-fn attack_e_an_empty_log_comes_back() {
+fn an_empty_log_that_comes_back_is_another() {
     let bench = Bench::new("wal");
     // Everybody goes, so that the log is a new one.
     let one = bench.connect();
@@ -504,7 +458,7 @@ fn attack_e_an_empty_log_comes_back() {
 /// B: an own checkpoint fails half way; another process copies all, begins the log anew and dies in that; a reader that
 /// began before looks at the label afterwards.
 #[test]
-fn attack_b_a_reader_from_before_a_recovery() {
+fn a_reader_from_before_a_recovery_finds_nothing_old() {
     let bench = Bench::new("wal");
     let (one, writer) = (bench.connect(), bench.connect());
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
@@ -530,7 +484,7 @@ fn attack_b_a_reader_from_before_a_recovery() {
 
 /// C2, and then somebody writes what it has read: the other process's commit is lost for everybody.
 #[test]
-fn attack_c3_a_stale_page_is_written_back() {
+fn what_came_by_a_log_is_not_written_over() {
     let bench = Bench::new("delete");
     let one = bench.opening.connect().unwrap();
     let filler = bench.connect();
@@ -552,7 +506,7 @@ fn attack_c3_a_stale_page_is_written_back() {
 
 /// D in WAL mode, and then somebody writes.
 #[test]
-fn attack_d2_a_stale_page_is_written_back() {
+fn what_came_by_a_waiting_checkpoint_is_not_written_over() {
     let bench = Bench::new("wal");
     let (one, writer, mut waiting) = (bench.connect(), bench.connect(), bench.connect());
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
@@ -572,17 +526,21 @@ fn attack_d2_a_stale_page_is_written_back() {
 }
 
 fn sum(connection: &Connection) -> i64 {
-    connection.query_row("SELECT sum(version) FROM t", [], |row| row.get(0)).unwrap()
+    connection
+        .query_row("SELECT sum(version) FROM t", [], |row| row.get(0))
+        .unwrap()
 }
 
 /// A, where the commit itself went well but for the end of its journal.
 #[test]
-fn attack_a2_the_journal_of_a_second_commit_can_not_be_ended() {
+fn a_journal_of_a_second_commit_that_can_not_be_ended_is_seen() {
     let bench = Bench::new("delete");
     let one = bench.connect();
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
     let writer = bench.opening.connect().unwrap();
-    writer.execute_batch("PRAGMA locking_mode = exclusive; PRAGMA cache_size = 5").unwrap();
+    writer
+        .execute_batch("PRAGMA locking_mode = exclusive; PRAGMA cache_size = 5")
+        .unwrap();
     set_all(&writer, 1);
     writer.execute_batch("BEGIN; UPDATE t SET version = -1").unwrap();
     bench.disk.inject(Fault {
@@ -611,7 +569,7 @@ fn main_write_fault() -> Fault {
 
 /// B with SQLITE_INTERRUPT-like stop, seen by a reader on mark 0, in the same order but other page counts.
 #[test]
-fn attack_b2_a_reader_from_before_a_recovery_later_fault() {
+fn a_reader_from_before_a_recovery_after_a_later_fault_finds_nothing_old() {
     let bench = Bench::new("wal");
     let (one, writer) = (bench.connect(), bench.connect());
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));

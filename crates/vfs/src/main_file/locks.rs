@@ -5,7 +5,6 @@
 //! L2. A transaction that stored the first pages notes so before its lock goes (FORMAT 3.9).
 //! L3. What was gathered for the WAL is forgotten before its write lock goes (`Database::turn`).
 //! L4. What was read ahead under a lock is dropped before that lock is given back.
-//! L5. The pool hears of a checkpoint, a restart of the log and a transaction while their locks are held (S3 in `seat.rs`).
 
 use super::MainFile;
 use super::append::Append;
@@ -40,11 +39,6 @@ impl MainFile {
             inner.lower.unlock(before.0)?;
             return Err(error);
         }
-        drop(inner);
-        // L5.
-        if before < LockLevel::EXCLUSIVE && level >= LockLevel::EXCLUSIVE && !self.read_lock.has_shm() {
-            self.begin_commit();
-        }
         Ok(())
     }
 
@@ -62,9 +56,6 @@ impl MainFile {
     pub(super) fn try_unlock(&mut self, level: LockLevel) -> Result<(), VfsError> {
         self.end_of_append();
         self.end_of_lock();
-        if level < LockLevel::EXCLUSIVE {
-            self.end_commit();
-        }
         let mut inner = self.database.lock();
         if level <= LockLevel::SHARED && inner.level >= LockLevel::RESERVED {
             self.note_pages_before_unlock(&mut inner);
@@ -114,9 +105,6 @@ impl MainFile {
             self.end_of_lock();
             self.read_lock.note(lock);
         }
-        if !lock.lock {
-            self.tell_pool(lock);
-        }
         let mut inner = self.database.lock();
         let is_write = lock.exclusive && lock.covers(WAL_WRITE_LOCK);
         if !lock.lock {
@@ -145,39 +133,10 @@ impl MainFile {
                 return Err(error);
             }
         }
-        drop(inner);
-        if lock.lock {
-            self.tell_pool(lock);
-        }
         Ok(())
-    }
-
-    /// L5. `walRestartLog` alone takes the four locks under the write lock and the first read mark.
-    fn tell_pool(&mut self, lock: ShmLock) {
-        if !lock.exclusive {
-            return;
-        }
-        let is_restart = (lock.first, lock.count) == (WAL_READ_LOCK_1, WAL_READ_LOCKS)
-            && self.database.holds_wal_write_lock()
-            && self.read_lock.has_first_mark();
-        match (lock.covers(WAL_CHECKPOINT_LOCK), lock.lock) {
-            (true, true) => self.begin_checkpoint(),
-            (true, false) => self.end_checkpoint(),
-            (false, true) if is_restart => self.begin_restart(),
-            (false, false) if is_restart => self.end_restart(),
-            (false, _) => {}
-        }
-        match (lock.covers(WAL_WRITE_LOCK), lock.lock) {
-            (true, true) => self.begin_log(),
-            (true, false) => self.end_log(),
-            (false, _) => {}
-        }
     }
 }
 
 /// WAL_WRITE_LOCK and WAL_CKPT_LOCK (sqlite.org/walformat.html, section 2.3).
 const WAL_WRITE_LOCK: i32 = 0;
 const WAL_CHECKPOINT_LOCK: i32 = 1;
-/// WAL_READ_LOCK(1) to (4).
-const WAL_READ_LOCK_1: i32 = 4;
-const WAL_READ_LOCKS: i32 = 4;

@@ -30,11 +30,6 @@ impl ReadLock {
         }
     }
 
-    /// Whether the mark is held under which nobody writes the file and the log is not read.
-    pub fn has_first_mark(&self) -> bool {
-        self.has_shm && self.marks & 1 != 0
-    }
-
     /// Whether the WAL's shared memory is in use.
     pub fn has_shm(&self) -> bool {
         self.has_shm

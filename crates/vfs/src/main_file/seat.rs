@@ -4,8 +4,6 @@
 //!     raised, every write to the file, every checkpoint and change of the journal mode.
 //! S2. In WAL mode a read mark is held meanwhile (`Label::of_log`); without shared memory SHARED and no more: who is about
 //!     to write reads for itself. Without a lock that is seen there is none: immutable, nolock, exclusive WAL.
-//! S3. A checkpoint of this connection, its restart of the log and its commits tell the pool when they begin and end,
-//!     while their locks are held (O1 to O4 in `pool/pooled_file.rs`); in exclusive mode there are no locks, and nothing is told.
 
 use std::sync::Arc;
 
@@ -17,7 +15,7 @@ use crate::database::Content;
 use crate::ffi::LockLevel;
 use crate::pool::FileKey;
 use crate::pool::label::Label;
-use crate::pool::pooled_file::{OwnChange, PooledFile, Share};
+use crate::pool::pooled_file::{PooledFile, Share};
 
 /// A connection's seat.
 #[derive(Default)]
@@ -30,14 +28,6 @@ pub struct Seat {
     present: Present,
     /// Whether the file counts it among the users of the log.
     uses_log: bool,
-    /// A checkpoint, or a transaction in rollback mode.
-    writing: Option<OwnChange>,
-    /// What is above has cut the file.
-    was_cut: bool,
-    /// What is above has written to the file.
-    has_written: bool,
-    restart: Option<OwnChange>,
-    first_log: Option<OwnChange>,
 }
 
 #[derive(Default)]
@@ -56,16 +46,9 @@ impl Seat {
         self.present = Present::Unknown;
     }
 
-    /// The file becomes smaller.
-    pub fn note_cut(&mut self) {
-        (self.was_cut, self.has_written) = (true, true);
-    }
-
     /// The log is no longer used: its index was unmapped.
     pub fn leave_log(&mut self) {
         self.forget();
-        (self.restart, self.first_log) = (None, None);
-        self.end_checkpoint(|| None);
         if let Some(file) = &self.file
             && std::mem::take(&mut self.uses_log)
         {
@@ -78,12 +61,6 @@ impl Seat {
             && !std::mem::replace(&mut self.uses_log, true)
         {
             file.enter_log();
-        }
-    }
-
-    fn end_checkpoint(&mut self, look: impl FnOnce() -> Option<Label>) {
-        if let (Some(change), Some(file)) = (self.writing.take(), &self.file) {
-            file.end_checkpoint(&change, || if self.was_cut { None } else { look() });
         }
     }
 }
@@ -142,104 +119,6 @@ impl MainFile {
         }
         let label = Label::of_trailer(keys, self.trailer(geometry)?);
         self.seat.file.as_ref()?.share(|| Some(label))
-    }
-
-    /// The checkpoint lock was taken (S3).
-    pub(super) fn begin_checkpoint(&mut self) {
-        self.seat.was_cut = false;
-        self.seat.writing = self.own_change(|file, look| file.begin_checkpoint(look));
-    }
-
-    /// The checkpoint lock is about to be given back.
-    pub(super) fn end_checkpoint(&mut self) {
-        let (keys, region) = (self.seat.keys, self.region);
-        self.seat.end_checkpoint(|| Label::of_log(keys, &region?));
-    }
-
-    /// The read locks of all who use the log were taken.
-    pub(super) fn begin_restart(&mut self) {
-        self.seat.restart = self.own_change(|file, look| file.begin_restart(look));
-    }
-
-    /// They are about to be given back.
-    pub(super) fn end_restart(&mut self) {
-        let (keys, region) = (self.seat.keys, self.region);
-        if let (Some(change), Some(file)) = (self.seat.restart.take(), &self.seat.file) {
-            file.end_restart(&change, || Label::of_log(keys, &region?));
-        }
-    }
-
-    /// The write lock was taken.
-    pub(super) fn begin_log(&mut self) {
-        self.seat.first_log = self.own_change(|file, look| file.begin_log(look));
-    }
-
-    /// It is about to be given back.
-    pub(super) fn end_log(&mut self) {
-        let (keys, region) = (self.seat.keys, self.region);
-        if let (Some(change), Some(file)) = (self.seat.first_log.take(), &self.seat.file) {
-            file.end_log(&change, || Label::of_log(keys, &region?));
-        }
-    }
-
-    /// EXCLUSIVE was taken, in rollback mode.
-    pub(super) fn begin_commit(&mut self) {
-        (self.seat.was_cut, self.seat.has_written) = (false, false);
-        self.seat.writing = self.take_seat().and_then(|()| {
-            let file = self.seat.file.clone().filter(|file| file.has_label())?;
-            file.begin_commit(self.trailer_label()?)
-        });
-    }
-
-    /// It is about to be given back.
-    pub(super) fn end_commit(&mut self) {
-        if let (Some(change), Some(file)) = (self.seat.writing.take(), self.seat.file.clone())
-            && std::mem::take(&mut self.seat.has_written)
-        {
-            let label = self.trailer_label().filter(|_| !self.seat.was_cut);
-            file.end_commit(&change, label);
-        }
-    }
-
-    /// The label as it lies in the file now.
-    fn trailer_label(&mut self) -> Option<Label> {
-        let geometry = self.sealer.geometry(&self.database)?;
-        self.trailer = None;
-        let label = Label::of_trailer(self.seat.keys, self.trailer(geometry)?);
-        self.trailer = None;
-        Some(label)
-    }
-
-    /// Writes a page, which does not stay in the pool as it was (O1 and O4 in `pool/pooled_file.rs`).
-    pub(super) fn write_pooled<E>(
-        &mut self,
-        number: PageNo,
-        data: &[u8],
-        write: impl FnOnce(&mut Self) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.seat.has_written = true;
-        let change = self.seat.writing.as_ref();
-        let was_held = change.is_some_and(|change| change.share.suspend(number.0, data.len()));
-        let written = write(self);
-        if let Some(change) = &self.seat.writing
-            && was_held
-        {
-            match &written {
-                Ok(()) => change.share.renew(number.0, data),
-                Err(_) => change.share.forget(number.0, data.len()),
-            }
-        }
-        written
-    }
-
-    fn own_change(
-        &mut self,
-        begin: impl FnOnce(&Arc<PooledFile>, &dyn Fn() -> Option<Label>) -> Option<OwnChange>,
-    ) -> Option<OwnChange> {
-        self.take_seat()?;
-        let (keys, region) = (self.seat.keys, self.region?);
-        self.seat.use_log();
-        begin(self.seat.file.as_ref()?, &|| Label::of_log(keys, &region))
     }
 
     /// Takes the seat at the file's pages, anew where the keys have changed.

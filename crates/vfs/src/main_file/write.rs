@@ -33,7 +33,7 @@ impl MainFile {
             return Err(VfsError::SettingsMismatch("a write that is not one whole page"));
         }
         let number = page_no(offset / page_size)?;
-        self.write_pooled(number, data, |this| this.write_page(number, data, &view))
+        self.write_page(number, data, &view)
     }
 
     fn write_page(&mut self, number: PageNo, data: &[u8], view: &View) -> Result<(), VfsError> {

@@ -13,10 +13,11 @@
 //!   label was noted, and what is copied again (after `walIndexRecover`, which begins at frame 0) is what lay there. That
 //!   nBackfillAttempted may come down again (`sqlite3WalSnapshotRecover`, or a checkpoint held up by an older mark) does
 //!   no harm, therefore.
-//! - Salts of 0 are those of an empty log, whose index was made by `walIndexRecover`. While a connection has the index
-//!   mapped they don't come back: the index is made anew only where a process died in `walIndexWriteHdr`, and then the
-//!   log is not empty: `walRestartHdr` comes before the log is cut, `walFrames` writes frames first. When no connection
-//!   of this process has it mapped any more, the label is forgotten (`PooledFile::leave_log`).
+//! - Salts of 0 are those of an empty log, whose index was made by `walIndexRecover`. They may come back while a connection
+//!   has the index mapped: a log is filled, copied and cut, and a process dies in `walIndexWriteHdr` when it begins the
+//!   empty log anew. So they are a label only while nobody has written since the index was made: every writer of ours
+//!   leaves its mark in it (`generation_mark.rs`), which recovery does not touch. When no connection of this process has
+//!   the index mapped any more, the label is forgotten (`PooledFile::leave_log`).
 //! - A log that begins anew (`walRestartHdr`) has other salts. They are written first, and the numbers of frames are set
 //!   to 0 after: between the two, mxFrame is 0 and nBackfillAttempted is not. SQLite promises that mxFrame is never less
 //!   than nBackfillAttempted otherwise; where it is, there is no label.
@@ -24,6 +25,7 @@
 use selenite_cipher::TRAILER_SIZE;
 
 use crate::ffi::ShmRegion;
+use crate::generation_mark::GenerationMark;
 use crate::planted::{Bug, is_planted};
 
 /// A label: with the generation of the superblock, since a change of keys may take rights away.
@@ -57,6 +59,10 @@ impl Label {
         if !is_steady || attempted > frame_max || backfilled > frame_max {
             return None;
         }
+        let is_empty = header[SALTS..SALTS + 2] == [0, 0];
+        if is_empty && !GenerationMark::new(*region).is_clear() {
+            return None;
+        }
         let [backfilled, attempted] = if is_planted(Bug::PoolOutlivesCheckpoint) {
             [0; 2]
         } else {
@@ -66,53 +72,6 @@ impl Label {
             keys,
             words: [header[SALTS], header[SALTS + 1], backfilled, attempted],
         })
-    }
-
-    /// Whether both are of logs under the same keys.
-    pub fn has_keys_of(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Log { keys, .. }, Self::Log { keys: others, .. }) => keys == others,
-            (Self::Log { .. } | Self::Trailer { .. }, _) => false,
-        }
-    }
-
-    /// Whether both are of databases without a log.
-    pub fn is_without_log_as(self, other: Self) -> bool {
-        matches!((self, other), (Self::Trailer { .. }, Self::Trailer { .. }))
-    }
-
-    /// Whether this is the label of a log that has no salts yet, for nothing was ever written to it.
-    pub fn is_of_empty_log(self) -> bool {
-        matches!(
-            self,
-            Self::Log {
-                words: [0, 0, 0, 0],
-                ..
-            }
-        )
-    }
-
-    /// Whether this is the label of a log, under the same keys, of which no checkpoint has ended.
-    pub fn has_copied_nothing_of(self, before: Self) -> bool {
-        matches!(
-            self,
-            Self::Log {
-                words: [_, _, 0, _],
-                ..
-            }
-        ) && self.has_keys_of(before)
-    }
-
-    /// Whether this is the label of a log that was begun anew (`walRestartHdr`) and is still empty.
-    pub fn is_restart_of(self, before: Self) -> bool {
-        match (self, before) {
-            (Self::Log { words: after, .. }, Self::Log { words: was, .. }) => {
-                // Salts are big-endian.
-                let salt = u32::from_be(was[0]).wrapping_add(1);
-                self.has_keys_of(before) && u32::from_be(after[0]) == salt && after[2..] == [0, 0]
-            }
-            (Self::Log { .. } | Self::Trailer { .. }, _) => false,
-        }
     }
 
     /// The label of a database without a log. The caller holds SHARED.

@@ -158,23 +158,6 @@ impl Shard {
         true
     }
 
-    /// Makes a page unreadable until it is renewed, and says whether it is here.
-    pub fn suspend(&mut self, key: PageKey) -> bool {
-        let place = self.find(key).map(|entry| self.slot_at(entry));
-        if let Some(place) = place {
-            self.slots[place].generation = 0;
-        }
-        place.is_some()
-    }
-
-    /// Gives up a page.
-    pub fn forget(&mut self, key: PageKey, filter: &Filter) {
-        if let Some(place) = self.find(key).map(|entry| self.slot_at(entry)) {
-            self.vacate(place, filter);
-            self.vacant.push(to_u32(place));
-        }
-    }
-
     /// Gives up the pages of a file.
     pub fn forget_file(&mut self, file: u32, filter: &Filter) {
         for place in 0..self.slots.len() {

@@ -122,28 +122,6 @@ impl Tables {
         }
     }
 
-    /// Makes a page unreadable until it is renewed or forgotten, and says whether it is here.
-    pub fn suspend(&self, key: PageKey, page_bytes: usize) -> bool {
-        self.filter.may_hold(key)
-            && self
-                .class(page_bytes)
-                .is_some_and(|class| class.shard(key).suspend(key))
-    }
-
-    /// Puts a page that was suspended in again, if it is still here.
-    pub fn renew(&self, key: PageKey, generation: u64, bytes: &[u8]) {
-        if let Some(class) = self.class(bytes.len()) {
-            class.shard(key).renew(key, generation, bytes);
-        }
-    }
-
-    /// Gives up a page.
-    pub fn forget(&self, key: PageKey, page_bytes: usize) {
-        if let Some(class) = self.class(page_bytes) {
-            class.shard(key).forget(key, &self.filter);
-        }
-    }
-
     /// Gives up the pages of a file (T3).
     pub fn forget_file(&self, file: u32) {
         let mut chunks = lock(&self.chunks);

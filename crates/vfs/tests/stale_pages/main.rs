@@ -195,23 +195,6 @@ fn a_pool_that_outlives_a_foreign_checkpoint_is_found() {
 }
 
 #[test]
-fn a_pool_that_keeps_what_its_own_connections_write_is_found() {
-    assert_bug_is_found("own pages", "wal");
-    assert_bug_is_found("own pages", "delete");
-}
-
-#[test]
-fn a_pool_that_takes_foreign_writes_for_its_own_is_found() {
-    assert_bug_is_found("foreign writes", "wal");
-    assert_bug_is_found("foreign writes", "delete");
-}
-
-#[test]
-fn a_pool_that_outlives_a_foreign_restart_of_the_log_is_found() {
-    assert_bug_is_found("foreign restart", "wal");
-}
-
-#[test]
 fn child() {
     let Ok(words) = std::env::var(CHILD) else { return };
     let words: Vec<&str> = words.split('\n').collect();
@@ -222,9 +205,6 @@ fn child() {
     plant(match bug {
         "window" => Some(Bug::WindowOutlivesItsLock),
         "pool" => Some(Bug::PoolOutlivesCheckpoint),
-        "own pages" => Some(Bug::PoolKeepsWhatIsWritten),
-        "foreign writes" => Some(Bug::PoolTakesForeignWritesForOwn),
-        "foreign restart" => Some(Bug::PoolOutlivesForeignRestart),
         "none" => None,
         other => panic!("no bug {other}"),
     });
