@@ -5,9 +5,7 @@ cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 page=docs/BENCHMARKS.md
-order=(speed-scan speed-dml speed-hummer speed-mixes speed-check speed-readers growth growth-large quick convert-scan)
-# Rows that the studies above measure, too: to retire these, empty this line and remove their files.
-order+=(scan-like-eq dml-before-after integrity-check hummer)
+order=(speed-scan speed-dml speed-hummer speed-mixes speed-check speed-readers growth growth-large quick convert-scan integrity-check)
 
 files=()
 for study in "${order[@]}"; do
@@ -23,5 +21,6 @@ fi
 {
   cat docs/studies/introduction.txt
   python3 scripts/goals.py docs/studies
+  cat docs/studies/shortfalls.txt
   cat "$part"
 } >"$page"

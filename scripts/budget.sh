@@ -12,6 +12,8 @@ cargo build --locked --release -p selenite-lab --example budget
 # On the disk of the build: what lies in memory has no page cache to be read from.
 folder=$(mktemp -d "$target/budget.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
+# A page that comes from the pool is not read: here each is.
+export SELENITE_POOL_SIZE=0
 "$budget" measure "$folder" "${1:-5}" "$record"
 "$budget" page "$record"
 printf '\nby function: %s symbols %s\n' "$budget" "$record"

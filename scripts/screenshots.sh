@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
-study=${1:-dml-before-after}
+study=${1:-speed-dml}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p docs/images
