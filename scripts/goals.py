@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a table of what the full study was meant to reach and what it found, of docs/studies/goals.toml and *.json.
+"""Writes a table of what the full study was meant to reach and what it found, of docs/goals.toml and docs/studies/*.json.
 
 usage: scripts/goals.py FOLDER   the Markdown goes to standard output
 
@@ -53,7 +53,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
-    rows = tomllib.loads((folder / "goals.toml").read_text())["rows"]
+    rows = tomllib.loads((folder.parent / "goals.toml").read_text())["rows"]
     studies = {
         row["study"]: json.loads((folder / f"{row['study']}.json").read_text())
         for row in rows

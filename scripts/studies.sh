@@ -18,8 +18,7 @@ fi
 if ((${#studies[@]} == 0)); then
   for file in docs/studies/*.toml; do
     case $(basename "$file") in
-      gate.toml) ;;   # scripts/bench-gate.sh records that one
-      goals.toml) ;;  # no study: what was aimed at
+      gate.toml) ;; # scripts/bench-gate.sh records that one
       *) studies+=("$(basename "$file" .toml)") ;;
     esac
   done
