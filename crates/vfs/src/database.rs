@@ -21,6 +21,7 @@ use crate::ffi::{Code, LockLevel, LowerFile, ShmRegion};
 use crate::generation_mark::GenerationMark;
 use crate::host::{Host, Identify, Presence};
 use crate::passage::Passage;
+use crate::planted::{Bug, is_planted};
 use crate::settings::Settings;
 use crate::superblock_pair::{Heads, Place, Prefix, read_prefix, store, store_new};
 use crate::view::View;
@@ -392,6 +393,18 @@ impl Database {
             return Err(VfsError::NotEncrypted("its only suite is NONE"));
         }
         View::new(unlocked, self.settings.allow_plain, self.settings.allow_deprecated)
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let alone = (!is_planted(Bug::LockedWhileClosing)).then(|| self.host.closing.begin());
+        self.inner
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner)
+            .lower
+            .close();
+        drop(alone);
     }
 }
 

@@ -11,6 +11,7 @@ use selenite_cipher::Suite;
 use selenite_format::PageSize;
 use selenite_keyring::{Cache, Config, Identity, KeyError, Keyring, Recipient, Spec, Unlocked};
 
+use crate::closing::Closing;
 use crate::counters::Counters;
 use crate::database::Database;
 use crate::error::VfsError;
@@ -30,6 +31,8 @@ pub struct Host {
     pub pool: Arc<Pool>,
     /// Device and inode of the file at a path.
     pub identify: Identify,
+    /// Keeps closes away from locks.
+    pub closing: Closing,
     /// How logs were written.
     pub log_counters: LogCounters,
     /// Unwrapped master keys, so that a passphrase is not stretched at every open.
@@ -85,6 +88,7 @@ impl Host {
             api,
             lower,
             counters: Counters::default(),
+            closing: Closing::default(),
             log_counters: LogCounters::default(),
             cache: Cache::new(),
             open: Mutex::default(),

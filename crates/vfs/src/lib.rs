@@ -7,6 +7,7 @@
 
 pub mod change;
 mod clear_file;
+mod closing;
 pub mod counters;
 pub mod database;
 mod device;

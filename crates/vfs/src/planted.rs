@@ -9,6 +9,8 @@ pub enum Bug {
     WindowOutlivesItsLock,
     /// The pool is kept when another connection's checkpoint or commit has changed the file.
     PoolOutlivesCheckpoint,
+    /// A file is closed while another thread takes its first lock of it.
+    LockedWhileClosing,
 }
 
 static PLANTED: AtomicU8 = AtomicU8::new(0);
@@ -27,5 +29,6 @@ fn number(bug: Bug) -> u8 {
     match bug {
         Bug::WindowOutlivesItsLock => 1,
         Bug::PoolOutlivesCheckpoint => 2,
+        Bug::LockedWhileClosing => 3,
     }
 }

@@ -311,11 +311,19 @@ impl LowerFile {
     }
 }
 
-impl Drop for LowerFile {
-    fn drop(&mut self) {
+impl LowerFile {
+    /// Closes it, once. Every other call is refused from then on.
+    pub fn close(&mut self) {
         if let Ok(close) = self.method(|methods| methods.close) {
             // SAFETY: the file is open, and this is the last that is done with it.
             let _ = unsafe { close(self.raw()) };
+            self.memory.fill(0);
         }
+    }
+}
+
+impl Drop for LowerFile {
+    fn drop(&mut self) {
+        self.close();
     }
 }

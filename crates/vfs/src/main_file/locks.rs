@@ -21,8 +21,10 @@ impl MainFile {
             self.sealer.begin();
         }
         let mut inner = self.database.lock();
-        inner.lower.lock(level.0)?;
         let before = inner.level;
+        let held_off = (before == LockLevel::NONE).then(|| self.database.host.closing.hold_off());
+        inner.lower.lock(level.0)?;
+        drop(held_off);
         inner.level = level.max(before);
         inner.page_count = None;
         self.read_lock.set_level(inner.level);

@@ -45,7 +45,7 @@ fn insist<T>(mut body: impl FnMut() -> rusqlite::Result<T>) -> T {
         match body() {
             Ok(value) => return value,
             Err(error) if is_busy(&error) => std::thread::yield_now(),
-            Err(error) => panic!("{error}; {:?}", selenite_testing::opening::last_error()),
+            Err(error) => panic!("{error:?}; {:?}", selenite_testing::opening::last_error()),
         }
     }
 }
@@ -141,7 +141,7 @@ fn checkpoint(connection: &Connection, kind: &str) -> bool {
         // Of a database that has no log, -1 frames.
         Ok((busy, copied)) => copied >= 0 && (busy == 0 || copied > 0),
         Err(error) => {
-            assert!(is_busy(&error), "{sql}: {error}");
+            assert!(is_busy(&error), "{sql}: {error:?}");
             false
         }
     }
@@ -173,7 +173,7 @@ fn transact(
 /// What may be refused because others are at work.
 fn try_once(connection: &Connection, sql: &str) {
     match connection.execute_batch(sql) {
-        Err(error) if !is_busy(&error) => panic!("{sql}: {error}"),
+        Err(error) if !is_busy(&error) => panic!("{sql}: {error:?}"),
         Ok(()) | Err(_) => {}
     }
 }
