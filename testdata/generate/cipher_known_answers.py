@@ -135,6 +135,12 @@ def master_answers():
     yield "wrapped log key", wrap(wrapping_key, b"selenite/1 log key" + DATABASE_ID, LOG_KEY)
 
 
+def anchor_answers():
+    m = extract(DATABASE_ID, MASTER_KEY)
+    yield "anchor mac", hmac_sha256(expand(m, b"selenite/1 anchor mac", 32), PLAIN)
+    yield "anchor key id", expand(m, b"selenite/1 anchor key id", 16)
+
+
 def slot_answers():
     plain = DATABASE_ID + SLOT_ID + MASTER_KEY
     place = b"selenite/1 slot" + DATABASE_ID + SLOT_ID
@@ -166,7 +172,7 @@ def log_answers():
 def main():
     print("# Made by testdata/generate/cipher_known_answers.py, which says from what.")
     print("# Of sealed pages, the SHA-256 of all but the trailer.")
-    for answers in (master_answers(), slot_answers(), page_answers(), log_answers()):
+    for answers in (master_answers(), slot_answers(), page_answers(), log_answers(), anchor_answers()):
         for name, answer in answers:
             print(f"{name} = {answer.hex()}")
 

@@ -14,6 +14,7 @@
 //! `selenite-format`; where a key comes from is for `selenite-keyring`.
 #![forbid(unsafe_code)]
 
+mod anchor_key;
 mod data_key;
 mod database_id;
 mod epoch;
@@ -36,6 +37,7 @@ mod unauthentic;
 mod wrapping_key;
 mod xts_key;
 
+pub use anchor_key::AnchorKey;
 pub use data_key::DataKey;
 pub use database_id::DatabaseId;
 pub use epoch::Epoch;

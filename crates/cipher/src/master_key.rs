@@ -5,7 +5,7 @@ use aws_lc_rs::hmac;
 
 use crate::pseudorandom_key::PseudorandomKey;
 use crate::wrapping_key::WrappingKey;
-use crate::{DatabaseId, Epoch, Secret, Suite, Unauthentic};
+use crate::{AnchorKey, DatabaseId, Epoch, Secret, Suite, Unauthentic};
 
 /// The master key of one database, and the keys derived from it.
 pub struct MasterKey {
@@ -53,6 +53,11 @@ impl MasterKey {
     /// What a keyring file keeps to recognise this database again; it reveals nothing of the key.
     pub fn commitment(&self) -> [u8; 32] {
         self.commitment
+    }
+
+    /// The key of this database's anchors: derived when it is asked for, since few who open a database have one.
+    pub fn anchor_key(&self) -> AnchorKey {
+        AnchorKey::new(&PseudorandomKey::extract(&self.database_id.0, self.secret.expose()))
     }
 
     /// Wraps the data key of an epoch. `nonce` is random, and never used again.

@@ -53,6 +53,22 @@ fn a_wrapped_log_key_opens_in_its_own_place_only() {
 }
 
 #[test]
+fn an_anchor_key_is_of_one_master_key_and_database_and_of_nothing_else() {
+    let key = master(5, DATABASE).anchor_key();
+    let mac = key.mac(b"text");
+    assert!(key.mac_is_valid(b"text", &mac) && !key.mac_is_valid(b"texT", &mac));
+    for (secret, database) in [(6, DATABASE), (5, OTHER_DATABASE)] {
+        let other = master(secret, database).anchor_key();
+        assert!(other.id() != key.id() && !other.mac_is_valid(b"text", &mac));
+    }
+    assert_ne!(
+        master(5, DATABASE).mac(b"text"),
+        mac,
+        "a superblock's MAC is of another key"
+    );
+}
+
+#[test]
 fn unwrap_refuses_every_bit_flipped() {
     let key = master(5, DATABASE);
     let slot = SlotKey::from_raw(&secret(6), SLOT);

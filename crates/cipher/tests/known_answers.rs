@@ -74,6 +74,13 @@ fn sealed(suite: Suite) -> (Vec<u8>, [u8; TRAILER_SIZE]) {
 }
 
 #[test]
+fn the_anchor_key_makes_the_same_mac_and_id() {
+    let key = MasterKey::new(master_key(), database_id()).anchor_key();
+    assert_eq!(hex(&key.mac(&plain())), answer("anchor mac"));
+    assert_eq!(hex(&key.id()), answer("anchor key id"));
+}
+
+#[test]
 fn the_master_key_makes_the_same_mac_and_commitment() {
     let master = MasterKey::new(master_key(), database_id());
     assert_eq!(hex(&master.mac(&plain())), answer("mac"));
