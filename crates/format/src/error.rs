@@ -42,6 +42,17 @@ pub enum FormatError {
     },
     /// The file: the checksum of the WAL's header is wrong. Torn, as SQLite sees it: such a log is empty.
     WalChecksum,
+    /// The caller: this is no anchor.
+    AnchorMagic,
+    /// The file: an anchor of a later format.
+    AnchorVersion,
+    /// The file: an anchor without its last line.
+    AnchorCut,
+    /// The file: a line of an anchor breaks a rule of FORMAT 10.
+    AnchorLine {
+        /// Which, from 1.
+        line: u64,
+    },
 }
 
 impl fmt::Display for FormatError {
@@ -60,6 +71,10 @@ impl fmt::Display for FormatError {
                 write!(f, "WAL version {version} is not that of an encrypted WAL")
             }
             Self::WalChecksum => f.write_str("checksum of the WAL header is wrong"),
+            Self::AnchorMagic => f.write_str("not an anchor"),
+            Self::AnchorVersion => f.write_str("an anchor of a later version"),
+            Self::AnchorCut => f.write_str("the anchor was cut off: its last line, the MAC, is missing"),
+            Self::AnchorLine { line } => write!(f, "line {line} of the anchor is not as anchors have it"),
         }
     }
 }

@@ -8,6 +8,7 @@
 //!     `selenite-keyring`, a page to `selenite-page`, and every file to the VFS.
 #![forbid(unsafe_code)]
 
+pub mod anchor;
 mod choice;
 mod epoch_record;
 mod error;

@@ -1,0 +1,320 @@
+//! An anchor: what a database was at one moment, as text, to be kept elsewhere (FORMAT 10).
+//!
+//! A1. [`Anchor::encode`] has one text for each value, and [`Anchor::parse`] takes no other.
+//! A2. [`Seal::find`] needs no key. What it names is to be believed after the MAC was checked, and not before.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use selenite_cipher::{DatabaseId, SessionId};
+
+use crate::{FormatError, PageSize};
+
+/// The first eight bytes of a page's tag: they tell this image of the page from every other that was ever sealed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mark(pub [u8; 8]);
+
+/// What a database was.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Anchor {
+    /// The database.
+    pub database_id: DatabaseId,
+    /// The key under which its text is authenticated.
+    pub key_id: [u8; 16],
+    /// When it was made: seconds since 1970-01-01 UTC.
+    pub made: u64,
+    /// The superblock's generation.
+    pub generation: u64,
+    /// The size of the pages.
+    pub page_size: PageSize,
+    /// The change counter in SQLite's header.
+    pub change_counter: u32,
+    /// Over the numbers and trailers of all pages (FORMAT 10.4).
+    pub root: [u8; 32],
+    /// The highest counter of each session that is known.
+    pub sessions: BTreeMap<SessionId, u32>,
+    /// Of every page, from page 1 on; zeros for the lock page.
+    pub marks: Vec<Mark>,
+}
+
+/// The bytes that a MAC is of, the MAC, and who may have made it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seal<'a> {
+    /// All but the last line.
+    pub maced: &'a [u8],
+    /// What the last line says.
+    pub mac: [u8; 32],
+    /// The database that the anchor names.
+    pub database_id: DatabaseId,
+    /// The key that it names.
+    pub key_id: [u8; 16],
+    /// The generation that it names.
+    pub generation: u64,
+}
+
+/// How many pages stand on one line, and make one leaf of the root: 256 KiB of the file.
+#[must_use]
+pub fn run_page_count(page_size: PageSize) -> u32 {
+    RUN_SIZE / page_size.as_u32()
+}
+
+/// Whether bytes begin as an anchor of any version does.
+#[must_use]
+pub fn is_anchor(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC.as_bytes())
+}
+
+impl<'a> Seal<'a> {
+    /// Finds the MAC in an anchor's bytes, and what the first lines say.
+    ///
+    /// # Errors
+    /// [`FormatError::AnchorMagic`], [`FormatError::AnchorVersion`], [`FormatError::AnchorCut`];
+    /// [`FormatError::AnchorLine`] for one of the first lines.
+    pub fn find(bytes: &'a [u8]) -> Result<Self, FormatError> {
+        let mut lines = Lines::new(bytes);
+        lines.heading()?;
+        let maced_size = bytes.len().checked_sub(MAC_LINE_SIZE).ok_or(FormatError::AnchorCut)?;
+        let (maced, last) = bytes.split_at(maced_size);
+        let mac = std::str::from_utf8(last)
+            .ok()
+            .and_then(|line| line.strip_suffix('\n')?.strip_prefix("mac "))
+            .and_then(unhex)
+            .filter(|_| maced.last() == Some(&b'\n'))
+            .ok_or(FormatError::AnchorCut)?;
+        Ok(Self {
+            maced,
+            mac,
+            database_id: DatabaseId(lines.digits("database")?),
+            key_id: lines.digits("key")?,
+            generation: {
+                lines.number::<u64>("made")?;
+                lines.number("generation")?
+            },
+        })
+    }
+}
+
+impl Anchor {
+    /// Its text, with the MAC that `mac` makes of all lines above.
+    pub fn encode(&self, mac: impl FnOnce(&[u8]) -> [u8; 32]) -> String {
+        let mut text = String::with_capacity(self.marks.len() * 17 + self.sessions.len() * 52 + 512);
+        let head = [
+            format!("{MAGIC}{VERSION}"),
+            format!("database {}", Hex(&self.database_id.0)),
+            format!("key {}", Hex(&self.key_id)),
+            format!("made {}", self.made),
+            format!("generation {}", self.generation),
+            format!("page-size {}", self.page_size.as_u32()),
+            format!("pages {}", self.marks.len()),
+            format!("change-counter {}", self.change_counter),
+            format!("root {}", Hex(&self.root)),
+        ];
+        for line in head {
+            text.push_str(&line);
+            text.push('\n');
+        }
+        for (session, counter) in &self.sessions {
+            writeln!(text, "session {} {counter}", Hex(&session.0)).expect("a string takes any text");
+        }
+        let run = usize::try_from(run_page_count(self.page_size)).unwrap_or(1);
+        for (index, marks) in self.marks.chunks(run).enumerate() {
+            write!(text, "run {} ", index * run + 1).expect("a string takes any text");
+            for mark in marks {
+                write!(text, "{}", Hex(&mark.0)).expect("a string takes any text");
+            }
+            text.push('\n');
+        }
+        let mac = mac(text.as_bytes());
+        writeln!(text, "mac {}", Hex(&mac)).expect("a string takes any text");
+        text
+    }
+
+    /// Takes an anchor's text apart. The caller has checked the MAC ([`Seal`]).
+    ///
+    /// # Errors
+    /// As [`Seal::find`]; [`FormatError::AnchorLine`].
+    pub fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
+        let seal = Seal::find(bytes)?;
+        let mut lines = Lines::new(seal.maced);
+        lines.heading()?;
+        let database_id = DatabaseId(lines.digits("database")?);
+        let key_id = lines.digits("key")?;
+        let made = lines.number("made")?;
+        let generation = lines.number("generation")?;
+        let page_size = lines.number::<u32>("page-size")?;
+        let page_size = PageSize::try_from(page_size).map_err(|_| lines.fault())?;
+        let page_count: u32 = lines.number("pages")?;
+        let change_counter = lines.number("change-counter")?;
+        let root = lines.digits("root")?;
+        let mut sessions = BTreeMap::new();
+        while let Some(rest) = lines.next_if("session") {
+            let (session, counter) = rest.split_once(' ').ok_or(lines.fault())?;
+            let session = SessionId(unhex(session).ok_or(lines.fault())?);
+            let is_next = sessions.last_key_value().is_none_or(|(&last, _)| last < session);
+            let counter = number(counter).filter(|_| is_next).ok_or(lines.fault())?;
+            sessions.insert(session, counter);
+        }
+        let marks = marks(&mut lines, page_size, page_count)?;
+        lines.end()?;
+        Ok(Self {
+            database_id,
+            key_id,
+            made,
+            generation,
+            page_size,
+            change_counter,
+            root,
+            sessions,
+            marks,
+        })
+    }
+
+    /// How many pages it knows.
+    #[must_use]
+    pub fn page_count(&self) -> u32 {
+        u32::try_from(self.marks.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// The lines of runs, as many as `page_count` wants.
+fn marks(lines: &mut Lines<'_>, page_size: PageSize, page_count: u32) -> Result<Vec<Mark>, FormatError> {
+    let run = run_page_count(page_size);
+    // It grows with what is there: the count alone would have a line of text ask for gigabytes.
+    let mut marks = Vec::new();
+    let mut first = 1;
+    while first <= page_count {
+        let rest = lines
+            .next_if("run")
+            .ok_or(FormatError::AnchorLine { line: lines.line + 1 })?;
+        let (number_text, digits) = rest.split_once(' ').ok_or(lines.fault())?;
+        let count = run.min(page_count - first + 1);
+        let size = usize::try_from(count).unwrap_or(0) * 16;
+        if number::<u32>(number_text) != Some(first) || digits.len() != size || !digits.is_ascii() {
+            return Err(lines.fault());
+        }
+        for at in (0..size).step_by(16) {
+            marks.push(Mark(unhex(&digits[at..at + 16]).ok_or(lines.fault())?));
+        }
+        let Some(next) = first.checked_add(count) else { break };
+        first = next;
+    }
+    Ok(marks)
+}
+
+/// Lines, one after the other.
+struct Lines<'a> {
+    rest: &'a [u8],
+    line: u64,
+}
+
+impl<'a> Lines<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes, line: 0 }
+    }
+
+    /// The first line: what this is.
+    fn heading(&mut self) -> Result<(), FormatError> {
+        if !is_anchor(self.rest) {
+            return Err(FormatError::AnchorMagic);
+        }
+        match self.next() {
+            Some(line) if line.strip_prefix(MAGIC) == Some(VERSION) => Ok(()),
+            Some(_) => Err(FormatError::AnchorVersion),
+            None => Err(FormatError::AnchorCut),
+        }
+    }
+
+    /// The next line, if it is whole and text.
+    fn next(&mut self) -> Option<&'a str> {
+        let end = self.rest.iter().position(|&byte| byte == b'\n')?;
+        let line = std::str::from_utf8(&self.rest[..end]).ok()?;
+        self.rest = &self.rest[end + 1..];
+        self.line += 1;
+        Some(line)
+    }
+
+    /// What stands behind `name` on the next line, if that is its name.
+    fn next_if(&mut self, name: &str) -> Option<&'a str> {
+        let is_next = self
+            .rest
+            .strip_prefix(name.as_bytes())
+            .is_some_and(|rest| rest.first() == Some(&b' '));
+        if !is_next {
+            return None;
+        }
+        self.next()?.get(name.len() + 1..)
+    }
+
+    fn value(&mut self, name: &str) -> Result<&'a str, FormatError> {
+        let line = self.line + 1;
+        self.next_if(name).ok_or(FormatError::AnchorLine { line })
+    }
+
+    fn digits<const N: usize>(&mut self, name: &str) -> Result<[u8; N], FormatError> {
+        let text = self.value(name)?;
+        unhex(text).ok_or(self.fault())
+    }
+
+    fn number<T: std::str::FromStr + std::fmt::Display>(&mut self, name: &str) -> Result<T, FormatError> {
+        let text = self.value(name)?;
+        number(text).ok_or(self.fault())
+    }
+
+    fn end(&self) -> Result<(), FormatError> {
+        let line = self.line + 1;
+        self.rest
+            .is_empty()
+            .then_some(())
+            .ok_or(FormatError::AnchorLine { line })
+    }
+
+    /// The line just taken is wrong.
+    fn fault(&self) -> FormatError {
+        FormatError::AnchorLine { line: self.line }
+    }
+}
+
+/// A1. A number as it is written here: no sign, no zero in front.
+fn number<T: std::str::FromStr + std::fmt::Display>(text: &str) -> Option<T> {
+    text.parse().ok().filter(|number: &T| number.to_string() == text)
+}
+
+/// A1. Lower-case digits, two for a byte.
+fn unhex<const N: usize>(digits: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    let digits = digits.as_bytes();
+    if digits.len() != 2 * N {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
+    }
+    Some(bytes)
+}
+
+fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}
+
+/// Bytes as lower-case digits.
+struct Hex<'a>(&'a [u8]);
+
+impl std::fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+const MAGIC: &str = "selenite anchor ";
+const VERSION: &str = "1";
+/// `mac `, 64 digits and the line's end.
+const MAC_LINE_SIZE: usize = 69;
+/// 256 KiB: a line of some 1000 digits, and a read that costs little beside what it brings.
+const RUN_SIZE: u32 = 262_144;
+
+#[cfg(test)]
+mod tests;
