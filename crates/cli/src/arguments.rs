@@ -44,7 +44,11 @@ pub enum Command {
     Status(Status),
     /// Check that every page is what was written, and that the pages make a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt verify app.db\n\n\
-        Exit status 5: pages are bad. Their numbers are on standard error.")]
+        Exit status 5: pages are bad, or older than the anchor. Their numbers are on standard error.\n\n\
+        An anchor is a small file to be kept elsewhere. Compared with it, a database is the same, changed, or older: a\n\
+        page, some, or the whole file was put back from a copy. Ordinary writes since are no alarm. A page that was sealed\n\
+        by a process of which the anchored database held nothing counts as changed: that it is new is not proved.\n\
+        When the master key was renewed, the anchor is refused: write a new one.")]
     Verify(Verify),
     /// List and change the key slots: who can open a database.
     #[command(after_help = "Example:\n  selenite keys list app.db")]
@@ -107,6 +111,13 @@ pub struct Verify {
     /// Only authenticate the pages, without SQLite: also where others are using it.
     #[arg(long)]
     pub physical_only: bool,
+    /// Compare with this anchor: tell whether a page or all of it was put back from an older copy.
+    #[arg(long, value_name = "FILE")]
+    pub anchor: Option<PathBuf>,
+    /// Write an anchor, if all is good; with --anchor, one that still knows what that one knew. It copies the log into the
+    /// file; without a log, commits of others wait meanwhile.
+    #[arg(long, value_name = "FILE")]
+    pub write_anchor: Option<PathBuf>,
     /// Answer in JSON.
     #[arg(long)]
     pub json: bool,

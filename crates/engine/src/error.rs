@@ -53,6 +53,13 @@ pub enum EngineError {
         /// The places, where they are known.
         pages: Vec<BadPage>,
     },
+    /// The caller or the file: an anchor that is not to be believed.
+    Anchor {
+        /// What is wrong with it.
+        what: String,
+        /// What to do.
+        next: String,
+    },
     /// The file: its copy did not come out equal.
     CopyDiffers {
         /// Where the first difference is.
@@ -136,7 +143,7 @@ impl EngineError {
             Self::Usage { .. } => Class::Usage,
             Self::NotEncrypted { .. } => Class::NotEncrypted,
             Self::Key(error) => class_of_key(error),
-            Self::Refused { .. } => Class::Data,
+            Self::Refused { .. } | Self::Anchor { .. } => Class::Data,
             Self::Io { .. } => Class::Io,
             Self::Busy { .. } => Class::Busy,
             Self::Interrupted => Class::Interrupted,
@@ -153,7 +160,7 @@ impl EngineError {
     #[must_use]
     pub fn advice(&self) -> String {
         match self {
-            Self::Usage { next, .. } | Self::Sqlite { next, .. } => next.clone(),
+            Self::Usage { next, .. } | Self::Sqlite { next, .. } | Self::Anchor { next, .. } => next.clone(),
             Self::NotEncrypted { what, .. } if *what == NO_DATABASE => {
                 "check that this is the file you meant".to_owned()
             }
@@ -251,7 +258,10 @@ fn advice_of_io(source: &io::Error) -> &'static str {
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage { what, .. } | Self::Sqlite { what, .. } | Self::Refused { what, .. } => f.write_str(what),
+            Self::Usage { what, .. }
+            | Self::Sqlite { what, .. }
+            | Self::Refused { what, .. }
+            | Self::Anchor { what, .. } => f.write_str(what),
             Self::NotEncrypted { path, what } => write!(f, "{}: not encrypted: {what}", path.display()),
             Self::AlreadyEncrypted { path } => write!(f, "{}: encrypted already", path.display()),
             Self::Exists { path } => write!(f, "{}: exists already", path.display()),
@@ -282,6 +292,7 @@ impl std::error::Error for EngineError {
             | Self::Exists { .. }
             | Self::WouldDrop { .. }
             | Self::Refused { .. }
+            | Self::Anchor { .. }
             | Self::CopyDiffers { .. }
             | Self::Busy { .. }
             | Self::Interrupted

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+pub mod anchor;
 mod content_digest;
 mod conversion;
 mod database;

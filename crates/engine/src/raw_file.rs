@@ -29,6 +29,15 @@ impl RawFile {
                 what: "this process has it open",
             });
         }
+        Self::open_beside(storage, path)
+    }
+
+    /// As [`RawFile::open`], of a file that this process has open with SQLite. The caller closes it after all connections to
+    /// it: R1.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub(crate) fn open_beside(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
         let is_file = storage.attributes(path).map_err(io_error("read", path))?.is_file;
         if !is_file {
             return Err(EngineError::usage(

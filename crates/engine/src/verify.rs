@@ -1,31 +1,45 @@
 //! Whether a database is what was written: every page authenticated, without SQLite; then SQLite's own check.
 //!
 //! V1. A page that does not open is read again before it counts: others may be writing to the file.
-//! V2. What is found bad with the keys of one superblock counts only while that superblock does.
-//! V3. Plaintext is wiped from the buffers when they are done with.
+//! V2. What is found bad with the keys of one superblock counts only while that superblock does ([`keys`]).
+//! V3. A page that does not open while a log is about to write it anew is no loss, and is said to be pending ([`backfill`]).
+//! V4. Plaintext is wiped from the buffers when they are done with.
 
+mod backfill;
 mod bad_page;
+mod effective;
 mod journal;
+mod keys;
+mod owner;
+mod page_buffer;
 mod pages;
+mod schema;
+mod tree;
 mod wal;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use selenite_keyring::{Cache, Unlocked};
+use selenite_format::anchor::Anchor;
+use selenite_keyring::Unlocked;
 use selenite_vfs::view::View;
 
 pub use bad_page::{BAD_LISTED_MAX, BadPage, Findings, Origin};
 pub use journal::JournalReport;
+pub use owner::Owner;
 pub use wal::WalReport;
 
+use crate::anchor::{self, Comparison, Still, Tallied, Tally, Written};
 use crate::database::{Cell, Rows};
-use crate::draft::beside;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
-use crate::superblock_file::{Superblocks, unlock};
+use crate::superblock_file::Superblocks;
 use crate::watch::Phase;
-use crate::{Access, Database, EngineError, Watch, sqlite};
+use crate::{Access, Class, Database, EngineError, Watch, sqlite};
+
+use effective::Effective;
+use keys::Keys;
 
 /// What authenticating all pages came to.
 #[derive(Clone, Debug)]
@@ -44,6 +58,9 @@ pub struct PhysicalReport {
     pub bad: Vec<BadPage>,
     /// How many are bad.
     pub bad_count: u64,
+    /// Pages that do not open in the file, and that the log or journal holds and is about to write there: a checkpoint or
+    /// commit was cut off, or is under way.
+    pub pending: Vec<u32>,
     /// How long it took.
     pub elapsed: Duration,
 }
@@ -63,6 +80,40 @@ pub struct Report {
     pub physical: PhysicalReport,
     /// What SQLite's integrity check found; nothing if all is well. Not asked where a page is bad.
     pub faults: Option<Vec<String>>,
+    /// What the database is beside its anchor, if one was named.
+    pub comparison: Option<Comparison>,
+    /// The anchor that was written: only where all is good, and nothing was put back.
+    pub written: Option<Written>,
+}
+
+/// What to verify, and beside what.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Verify<'a> {
+    /// Leaves SQLite's integrity check out.
+    pub physical_only: bool,
+    /// An anchor to compare with.
+    pub anchor: Option<&'a Path>,
+    /// Where to write an anchor.
+    pub write_anchor: Option<&'a Path>,
+}
+
+/// A database that is verified.
+pub(crate) struct Subject<'a> {
+    storage: &'a dyn Storage,
+    path: &'a Path,
+    file: &'a RawFile,
+    keys: &'a Keys<'a>,
+    watch: &'a Watch,
+    /// Whether it stands still, with all of its log copied: log and journal are not to be looked at.
+    is_still: bool,
+}
+
+/// What was seen of it.
+struct Seen {
+    report: PhysicalReport,
+    comparison: Option<Comparison>,
+    tallied: Tallied,
+    change_counter: Option<u32>,
 }
 
 /// Authenticates every page of a database, its log and its journal, on all cores.
@@ -76,31 +127,20 @@ pub fn physical(
     access: &Access,
     watch: &Watch,
 ) -> Result<PhysicalReport, EngineError> {
-    let config = Access::config()?;
-    let identities = access.identities(&config)?;
-    let keyring = config.load_keyring()?;
-    let cache = Cache::new();
-    let mut attempt_count = 0;
-    loop {
-        attempt_count += 1;
-        let file = RawFile::open(storage, path)?;
-        let unlocked = unlock(path, &file, &identities, &keyring, &cache)?;
-        let generation = unlocked.superblock.generation;
-        drop(file);
-        let report = pages(storage, path, &unlocked, access, watch)?;
-        if report.is_good() || attempt_count == ATTEMPT_COUNT_MAX {
-            return Ok(report);
-        }
-        // V2.
-        let file = RawFile::open(storage, path)?;
-        let present = unlock(path, &file, &identities, &keyring, &cache)?;
-        if present.superblock.generation == generation {
-            return Ok(report);
-        }
-    }
+    let file = RawFile::open(storage, path)?;
+    let keys = &Keys::ask(path, access)?;
+    let subject = Subject {
+        storage,
+        path,
+        file: &file,
+        keys,
+        watch,
+        is_still: false,
+    };
+    Ok(see(&subject, None)?.report)
 }
 
-/// As [`physical`], with keys that are at hand.
+/// As [`physical`], with keys that are at hand, of a database that nobody else uses.
 pub(crate) fn pages(
     storage: &dyn Storage,
     path: &Path,
@@ -108,51 +148,283 @@ pub(crate) fn pages(
     access: &Access,
     watch: &Watch,
 ) -> Result<PhysicalReport, EngineError> {
-    let started = Instant::now();
-    let view = View::new(unlocked.duplicate(), access.allow_plain, access.allow_deprecated)
-        .map_err(|error| EngineError::of_vfs(&error, path))?;
-    let superblocks = Superblocks::load(&RawFile::open(storage, path)?)?;
-    let mut findings = Findings::default();
-    let (page_count, size) = pages::check(storage, path, &view, watch, &mut findings)?;
-    let wal = wal::check(storage, &beside(path, "-wal"), &view, watch, &mut findings)?;
-    let journal = journal::check(storage, &beside(path, "-journal"), &view, watch, &mut findings)?;
-    if wal.is_none() && journal.is_none() {
-        pages::check_count(storage, path, &view, &mut findings)?;
+    let file = RawFile::open(storage, path)?;
+    let keys = &Keys::given(path, access, unlocked);
+    let subject = Subject {
+        storage,
+        path,
+        file: &file,
+        keys,
+        watch,
+        is_still: false,
+    };
+    Ok(see(&subject, None)?.report)
+}
+
+/// Authenticates every page; compares them with an anchor, has SQLite check that they make a database, and writes an
+/// anchor, as it is asked to.
+///
+/// # Errors
+/// As [`physical`]; [`EngineError::Anchor`] for an anchor that is not to be believed; [`EngineError::Exists`] where
+/// something else stands in the place of the new one; what SQLite says.
+pub fn verify(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    how: &Verify<'_>,
+    watch: &Watch,
+) -> Result<Report, EngineError> {
+    sqlite::install()?;
+    access.check()?;
+    let keys = &Keys::ask(path, access)?;
+    let bytes = how.anchor.map(anchor::read).transpose()?;
+    let known = match (how.anchor, &bytes) {
+        (Some(anchor_path), Some(bytes)) => {
+            let view = keys.view(&RawFile::open(storage, path)?)?;
+            Some(anchor::open(bytes, anchor_path, &view.unlocked)?)
+        }
+        _ => None,
+    };
+    let (seen, new) = match how.write_anchor {
+        Some(target) => see_still((storage, path, access), (keys, watch), known.as_ref(), target)?,
+        None => {
+            let file = RawFile::open(storage, path)?;
+            let subject = Subject {
+                storage,
+                path,
+                file: &file,
+                keys,
+                watch,
+                is_still: false,
+            };
+            (see(&subject, known.as_ref())?, None)
+        }
+    };
+    let mut report = Report {
+        physical: seen.report,
+        faults: None,
+        comparison: seen.comparison,
+        written: None,
+    };
+    if !report.physical.is_good() {
+        return Ok(report);
     }
-    let (bad, bad_count) = findings.into_sorted();
-    Ok(PhysicalReport {
+    if !how.physical_only {
+        report.faults = Some(integrity(storage, path, access, watch)?);
+    }
+    let is_old = report
+        .comparison
+        .as_ref()
+        .is_some_and(|found| found.verdict() == anchor::Verdict::Older);
+    let is_sound = report.faults.as_ref().is_none_or(Vec::is_empty);
+    if let (Some(target), Some((text, written)), false, true) = (how.write_anchor, new, is_old, is_sound) {
+        anchor::write(storage, target, &text)?;
+        report.written = Some(written);
+    }
+    Ok(report)
+}
+
+/// Looks at a database that stands still; answers the text of its anchor, too, if there can be one.
+fn see_still(
+    (storage, path, access): (&dyn Storage, &Path, &Access),
+    (keys, watch): (&Keys<'_>, &Watch),
+    known: Option<&Anchor>,
+    target: &Path,
+) -> Result<(Seen, Option<(String, Written)>), EngineError> {
+    let view = keys.view(&RawFile::open(storage, path)?)?;
+    anchor::check_room(target, view.unlocked.superblock.database_id)?;
+    let still = match Still::hold(storage, path, access, watch) {
+        Ok(still) => still,
+        // SQLite met a bad page: which are bad is then the answer.
+        Err(error) if error.class() == Class::Data => {
+            let file = RawFile::open(storage, path)?;
+            let subject = Subject {
+                storage,
+                path,
+                file: &file,
+                keys,
+                watch,
+                is_still: false,
+            };
+            let seen = see(&subject, known)?;
+            return if seen.report.is_good() {
+                Err(error)
+            } else {
+                Ok((seen, None))
+            };
+        }
+        Err(error) => return Err(error),
+    };
+    let file = still.file();
+    let subject = Subject {
+        storage,
+        path,
+        file,
+        keys,
+        watch,
+        is_still: true,
+    };
+    let mut seen = see(&subject, known)?;
+    let Some(change_counter) = seen.change_counter.filter(|_| seen.report.is_good()) else {
+        return Ok((seen, None));
+    };
+    // The keys of now: an anchor under those of before would be refused from the first day on.
+    let view = keys.view(file)?;
+    let tallied = std::mem::take(&mut seen.tallied);
+    let new = new_anchor(&view, tallied, change_counter, known);
+    let written = Written {
+        page_count: new.page_count(),
+        session_count: u64::try_from(new.sessions.len()).unwrap_or(u64::MAX),
+        generation: new.generation,
+    };
+    let key = view.unlocked.master.anchor_key();
+    Ok((seen, Some((new.encode(|bytes| key.mac(bytes)), written))))
+}
+
+fn new_anchor(view: &View, tallied: Tallied, change_counter: u32, known: Option<&Anchor>) -> Anchor {
+    let superblock = &view.unlocked.superblock;
+    let mut sessions = tallied.sessions;
+    // What the anchor before knew stays known (A3 in anchor.rs).
+    for (&session, &counter) in known.iter().flat_map(|known| &known.sessions) {
+        let highest = sessions.entry(session).or_insert(counter);
+        *highest = counter.max(*highest);
+    }
+    Anchor {
+        database_id: superblock.database_id,
+        key_id: view.unlocked.master.anchor_key().id(),
+        made: crate::now(),
+        generation: superblock.generation,
+        page_size: superblock.page_size,
+        change_counter,
+        root: tallied.root,
+        sessions,
+        marks: tallied.marks,
+    }
+}
+
+/// Authenticates all pages, and compares them with an anchor.
+fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<Seen, EngineError> {
+    let started = Instant::now();
+    let mut view = subject.keys.view(subject.file)?;
+    let superblocks = Superblocks::load(subject.file)?;
+    let mut findings = Findings::default();
+    let is_for_anchor = known.is_some() || subject.is_still;
+    let tally = is_for_anchor.then(|| Tally::new(view.geometry, known));
+    let (page_count, size) = pages::check(subject, &mut view, tally.as_ref(), &mut findings)?;
+    let (mut wal, mut journal) = (None, None);
+    if !subject.is_still {
+        wal = wal::check(subject, &mut view, &mut findings)?;
+        journal = journal::check(subject, &mut view, &mut findings)?;
+    }
+    if wal.is_none() && journal.is_none() {
+        pages::check_count(subject, &mut view, &mut findings)?;
+    }
+    let pending = take_pending(subject, &mut findings, wal.as_ref(), journal.as_ref())?;
+    let elapsed = started.elapsed();
+
+    let tallied = tally.map(Tally::finish).unwrap_or_default();
+    let mut effective = Effective::new(subject, &view, (wal.as_ref(), journal.as_ref()), page_count);
+    let change_counter = is_for_anchor.then(|| effective.change_counter()).flatten();
+    let mut comparison = known.map(|known| {
+        let present = (view.unlocked.superblock.generation, page_count);
+        let mut comparison = Comparison::new(known, &tallied, present);
+        comparison.set_change_counter(change_counter);
+        compare_logs(&mut comparison, known, &tallied, (wal.as_ref(), journal.as_ref()));
+        comparison
+    });
+    let (mut bad, bad_count) = findings.into_sorted();
+    name_owners(&mut effective, &mut bad);
+    if let Some(comparison) = &mut comparison {
+        name_owners(&mut effective, &mut comparison.older);
+    }
+    let report = PhysicalReport {
         superblocks,
         page_count,
         size,
-        wal,
-        journal,
+        wal: wal.map(|found| found.report),
+        journal: journal.map(|found| found.report),
         bad,
         bad_count,
-        elapsed: started.elapsed(),
+        pending,
+        elapsed,
+    };
+    Ok(Seen {
+        report,
+        comparison,
+        tallied,
+        change_counter,
     })
 }
 
-/// Authenticates every page, and then has SQLite check that they make a database.
-///
-/// # Errors
-/// As [`physical`]; what SQLite says.
-pub fn verify(storage: &dyn Storage, path: &Path, access: &Access, watch: &Watch) -> Result<Report, EngineError> {
-    sqlite::install()?;
-    access.check()?;
-    let physical = physical(storage, path, access, watch)?;
-    if !physical.is_good() {
-        return Ok(Report { physical, faults: None });
+/// V3. Takes pages out that a log is about to write anew.
+fn take_pending(
+    subject: &Subject<'_>,
+    findings: &mut Findings,
+    wal: Option<&wal::Found>,
+    journal: Option<&journal::Found>,
+) -> Result<Vec<u32>, EngineError> {
+    if findings.are_none() {
+        return Ok(Vec::new());
     }
+    let copied_count = match wal.and_then(|wal| wal.salts) {
+        Some(salts) => backfill::copied_count(subject, salts)?,
+        None => 0,
+    };
+    // The transaction of a super-journal may have been committed: then nothing is put back.
+    let journal = journal.filter(|journal| !journal.has_super_journal);
+    Ok(findings.take_pending(|page_no| {
+        let frame = wal.and_then(|wal| wal.frames.get(&page_no));
+        frame.is_some_and(|frame| frame.index >= copied_count)
+            || journal.is_some_and(|journal| journal.records.contains_key(&page_no))
+    }))
+}
+
+/// What a reader would be given from a log in the place of pages.
+fn compare_logs(
+    comparison: &mut Comparison,
+    known: &Anchor,
+    tallied: &Tallied,
+    (wal, journal): (Option<&wal::Found>, Option<&journal::Found>),
+) {
+    let counted: BTreeSet<u32> = match (wal, journal) {
+        (None, None) => return,
+        _ => tallied.differing.pages.iter().copied().collect(),
+    };
+    for (&page_no, frame) in wal.iter().flat_map(|wal| &wal.frames) {
+        let image = (Origin::Wal, frame.index);
+        comparison.add_image(known, image, page_no, &frame.trailer, counted.contains(&page_no));
+    }
+    for (&page_no, record) in journal.iter().flat_map(|journal| &journal.records) {
+        let image = (Origin::Journal, record.index);
+        comparison.add_image(known, image, page_no, &record.trailer, counted.contains(&page_no));
+    }
+}
+
+/// Says what the pages belong to.
+fn name_owners(effective: &mut Effective<'_>, places: &mut [BadPage]) {
+    let wanted: BTreeSet<u32> = places
+        .iter()
+        .map(|place| place.page_no)
+        .filter(|&page_no| page_no > 0)
+        .collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let owners = owner::owners(effective, &wanted);
+    for place in places {
+        place.owner = owners.get(&place.page_no).cloned();
+    }
+}
+
+/// What SQLite's integrity check finds; nothing if all is well.
+fn integrity(storage: &dyn Storage, path: &Path, access: &Access, watch: &Watch) -> Result<Vec<String>, EngineError> {
     watch.report(Phase::CheckingIntegrity, 0, 0);
     let mut database = Database::open(storage, path, access)?;
     database.watch(watch)?;
     let mut faults = Faults(Vec::new());
     database.run("PRAGMA integrity_check", &mut faults)?;
     faults.0.retain(|fault| fault != "ok");
-    Ok(Report {
-        physical,
-        faults: Some(faults.0),
-    })
+    Ok(faults.0)
 }
 
 struct Faults(Vec<String>);
@@ -171,6 +443,3 @@ impl Rows for Faults {
 
     fn end(&mut self) {}
 }
-
-/// Somebody who changes keys three times while a database is read is not waited for.
-const ATTEMPT_COUNT_MAX: u32 = 3;

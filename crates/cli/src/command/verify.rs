@@ -1,8 +1,9 @@
 //! `selenite verify`.
 
-use selenite_engine::Access;
+use selenite_engine::anchor::{Comparison, Verdict};
 use selenite_engine::storage::Disk;
-use selenite_engine::verify::{self, PhysicalReport, Report};
+use selenite_engine::verify::{self, BadPage, PhysicalReport, Report, Verify};
+use selenite_engine::{Access, utc};
 use serde_json::{Value, json};
 
 use super::status::{superblock_words, superblocks_json, warn_of_superblocks};
@@ -15,11 +16,12 @@ use crate::output::print;
 pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complaint> {
     let meter = Meter::start();
     let path = &arguments.database;
-    let done = if arguments.physical_only {
-        verify::physical(&Disk, path, access, &meter.watch()).map(|physical| Report { physical, faults: None })
-    } else {
-        verify::verify(&Disk, path, access, &meter.watch())
+    let how = Verify {
+        physical_only: arguments.physical_only,
+        anchor: arguments.anchor.as_deref(),
+        write_anchor: arguments.write_anchor.as_deref(),
     };
+    let done = verify::verify(&Disk, path, access, &how, &meter.watch());
     meter.finish();
     let report = done?;
     if arguments.json {
@@ -34,19 +36,24 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complai
 /// The bad places go to standard error, one to a line.
 fn complain(report: &Report) -> Result<(), Complaint> {
     let physical = &report.physical;
-    for bad in &physical.bad {
-        eprintln!("{bad}");
-    }
-    let unlisted = physical
-        .bad_count
-        .saturating_sub(u64::try_from(physical.bad.len()).unwrap_or(u64::MAX));
-    if unlisted > 0 {
-        eprintln!("and {} more", count(unlisted));
+    list(&physical.bad, physical.bad_count);
+    if let Some(comparison) = &report.comparison {
+        list(&comparison.older, comparison.older_count);
     }
     if !physical.is_good() {
         return Err(Complaint::Found {
             what: format!("{} not authentic", counted(physical.bad_count, "place")),
             next: "restore these pages from a backup, and find out who could write to the file",
+        });
+    }
+    if let Some(comparison) = report
+        .comparison
+        .as_ref()
+        .filter(|found| found.verdict() == Verdict::Older)
+    {
+        return Err(Complaint::Found {
+            what: format!("older than the anchor: {}", age(comparison)),
+            next: "find out who could put an old copy in its place, and restore the newest backup",
         });
     }
     let faults = report.faults.as_deref().unwrap_or_default();
@@ -60,6 +67,78 @@ fn complain(report: &Report) -> Result<(), Complaint> {
         what: "every page is authentic, but together they are no sound database".to_owned(),
         next: "what wrote it was at fault, not the disk: restore it from a backup, or try .recover of SQLite's shell",
     })
+}
+
+fn list(places: &[BadPage], place_count: u64) {
+    for place in places {
+        eprintln!("{place}");
+    }
+    let unlisted = place_count.saturating_sub(u64::try_from(places.len()).unwrap_or(u64::MAX));
+    if unlisted > 0 {
+        eprintln!("and {} more", count(unlisted));
+    }
+}
+
+/// By what a database is older than its anchor.
+fn age(found: &Comparison) -> String {
+    let mut by = Vec::new();
+    if found.older_count > 0 {
+        by.push(counted(found.older_count, "page"));
+    }
+    if found.generation_is_lower() {
+        let (then, now) = found.generation;
+        by.push(format!("generation {}, and it was {}", count(now), count(then)));
+    }
+    if found.change_counter_is_lower() {
+        let (then, now) = found.change_counter;
+        let now = now.map_or_else(String::new, |now| count(now.into()));
+        by.push(format!("change counter {now}, and it was {}", count(then.into())));
+    }
+    by.join("; ")
+}
+
+/// What is said of the comparison, in a line.
+fn comparison_words(found: &Comparison) -> String {
+    let made = utc(found.made);
+    match found.verdict() {
+        Verdict::Same => format!("same as the anchor of {made}"),
+        Verdict::Changed => {
+            let changed = counted(found.changed_count, "page");
+            let unknown = match found.unknown_count {
+                0 => String::new(),
+                unknown => format!(", {} of them by processes that it does not know", count(unknown)),
+            };
+            format!("changed since the anchor of {made}: {changed} differ{unknown}")
+        }
+        Verdict::Older => format!("OLDER than the anchor of {made}: {}", age(found)),
+    }
+}
+
+fn comparison_json(found: &Comparison) -> Value {
+    json!({
+        "verdict": found.verdict().word(),
+        "made": utc(found.made),
+        "generation": { "then": found.generation.0, "now": found.generation.1 },
+        "change_counter": { "then": found.change_counter.0, "now": found.change_counter.1 },
+        "page_count": { "then": found.page_count.0, "now": found.page_count.1 },
+        "changed_count": found.changed_count,
+        "unknown_session_count": found.unknown_count,
+        "older_count": found.older_count,
+        "older": places_json(&found.older),
+    })
+}
+
+fn places_json(places: &[BadPage]) -> Vec<Value> {
+    let place = |bad: &BadPage| {
+        json!({
+            "file": bad.origin.word(),
+            "page": bad.page_no,
+            "index": bad.index,
+            "why": bad.why,
+            "owner": bad.owner.as_ref().map(|owner| json!({ "kind": owner.word(), "name": owner.name() })),
+        })
+    };
+    places.iter().map(place).collect()
 }
 
 fn text(path: &std::path::Path, report: &Report, physical_only: bool) -> String {
@@ -84,6 +163,16 @@ fn text(path: &std::path::Path, report: &Report, physical_only: bool) -> String 
     }
     lines.add("superblocks", superblock_words(physical.superblocks));
     lines.add("authentic", verdict(physical));
+    if !physical.pending.is_empty() {
+        let pages = counted(u64::try_from(physical.pending.len()).unwrap_or(u64::MAX), "page");
+        lines.add(
+            "pending",
+            format!("{pages} cut off in writing, which the log or journal writes anew"),
+        );
+    }
+    if let Some(comparison) = &report.comparison {
+        lines.add("anchor", comparison_words(comparison));
+    }
     let integrity = match &report.faults {
         Some(faults) if faults.is_empty() => "ok".to_owned(),
         Some(faults) => counted(u64::try_from(faults.len()).unwrap_or(u64::MAX), "fault"),
@@ -92,6 +181,14 @@ fn text(path: &std::path::Path, report: &Report, physical_only: bool) -> String 
     };
     lines.add("integrity", integrity);
     lines.add("took", speed(physical));
+    if let Some(written) = &report.written {
+        let pages = counted(written.page_count.into(), "page");
+        let sessions = counted(written.session_count, "session");
+        lines.add(
+            "new anchor",
+            format!("{pages}, {sessions}, generation {}", count(written.generation)),
+        );
+    }
     lines.text()
 }
 
@@ -117,11 +214,6 @@ fn speed(physical: &PhysicalReport) -> String {
 
 fn json(path: &std::path::Path, report: &Report) -> Value {
     let physical = &report.physical;
-    let bad: Vec<Value> = physical
-        .bad
-        .iter()
-        .map(|bad| json!({ "file": bad.origin.word(), "page": bad.page_no, "index": bad.index, "why": bad.why }))
-        .collect();
     json!({
         "path": path.to_string_lossy(),
         "authentic": physical.is_good(),
@@ -138,7 +230,14 @@ fn json(path: &std::path::Path, report: &Report) -> Value {
             "size": journal.size,
         })),
         "bad_count": physical.bad_count,
-        "bad": bad,
+        "bad": places_json(&physical.bad),
+        "pending": physical.pending,
+        "anchor": report.comparison.as_ref().map(comparison_json),
+        "new_anchor": report.written.map(|written| json!({
+            "page_count": written.page_count,
+            "session_count": written.session_count,
+            "generation": written.generation,
+        })),
         "integrity_check": report.faults,
         "ms": u64::try_from(physical.elapsed.as_millis()).unwrap_or(u64::MAX),
     })

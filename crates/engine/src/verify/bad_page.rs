@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::Owner;
+
 /// The file in which it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Origin {
@@ -36,19 +38,37 @@ pub struct BadPage {
     pub index: Option<u64>,
     /// What is wrong with it.
     pub why: String,
+    /// What the page belongs to; nothing where it is a header, or where that was not asked.
+    pub owner: Option<Owner>,
+}
+
+impl BadPage {
+    pub(crate) fn new(origin: Origin, page_no: u32, index: Option<u64>, why: String) -> Self {
+        Self {
+            origin,
+            page_no,
+            index,
+            why,
+            owner: None,
+        }
+    }
 }
 
 impl fmt::Display for BadPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.origin, self.index) {
             (Origin::Database, _) | (Origin::Wal | Origin::Journal, None) if self.page_no == 0 => {
-                write!(f, "{}: {}", self.origin.word(), self.why)
+                write!(f, "{}: {}", self.origin.word(), self.why)?;
             }
-            (Origin::Wal, Some(index)) => write!(f, "wal frame {index}, page {}: {}", self.page_no, self.why),
+            (Origin::Wal, Some(index)) => write!(f, "wal frame {index}, page {}: {}", self.page_no, self.why)?,
             (Origin::Journal, Some(index)) => {
-                write!(f, "journal record {index}, page {}: {}", self.page_no, self.why)
+                write!(f, "journal record {index}, page {}: {}", self.page_no, self.why)?;
             }
-            (Origin::Database | Origin::Wal | Origin::Journal, _) => write!(f, "page {}: {}", self.page_no, self.why),
+            (Origin::Database | Origin::Wal | Origin::Journal, _) => write!(f, "page {}: {}", self.page_no, self.why)?,
+        }
+        match &self.owner {
+            Some(owner) => write!(f, "; {owner}"),
+            None => Ok(()),
         }
     }
 }
@@ -67,6 +87,25 @@ impl Findings {
         if self.bad.len() < BAD_LISTED_MAX {
             self.bad.push(bad);
         }
+    }
+
+    /// Takes out the pages of the database file that `is_pending`, and answers them.
+    pub(super) fn take_pending(&mut self, is_pending: impl Fn(u32) -> bool) -> Vec<u32> {
+        let is_taken = |bad: &BadPage| bad.origin == Origin::Database && is_pending(bad.page_no);
+        let taken: Vec<u32> = self
+            .bad
+            .iter()
+            .filter(|bad| is_taken(bad))
+            .map(|bad| bad.page_no)
+            .collect();
+        self.bad.retain(|bad| !is_taken(bad));
+        self.bad_count -= u64::try_from(taken.len()).unwrap_or(self.bad_count);
+        taken
+    }
+
+    /// Whether nothing is bad.
+    pub(super) fn are_none(&self) -> bool {
+        self.bad_count == 0
     }
 
     /// Them and their count, by file and place.

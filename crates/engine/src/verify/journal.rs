@@ -3,20 +3,21 @@
 //! J1. Only what a synced record count covers must be authentic (FORMAT 7.3); behind it the journal ends where SQLite's
 //!     rollback would end it.
 
-use std::path::Path;
-use std::time::Duration;
+use std::collections::BTreeMap;
 
+use selenite_cipher::TRAILER_SIZE;
 use selenite_format::journal::{
-    HEADER_SIZE, Header, RECORD_COUNT_UNKNOWN, Record, checksum, magic_from_disk, record_size, unmask_checksum,
+    HEADER_SIZE, Header, MAGIC, RECORD_COUNT_UNKNOWN, Record, checksum, magic_from_disk, record_size, unmask_checksum,
 };
 use selenite_format::trailer::split_image;
 use selenite_page::PageCipher;
 use selenite_vfs::view::View;
 
-use super::{BadPage, Findings, Origin};
+use super::keys::look_again;
+use super::{BadPage, Findings, Origin, Subject};
+use crate::EngineError;
+use crate::draft::beside;
 use crate::raw_file::RawFile;
-use crate::storage::Storage;
-use crate::{EngineError, Watch};
 
 /// What a journal holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,70 +28,99 @@ pub struct JournalReport {
     pub size: u64,
 }
 
+/// A journal, and the pages that a rollback would put back.
+pub(super) struct Found {
+    /// What it holds.
+    pub(super) report: JournalReport,
+    /// The first authentic record of each page: the one that counts.
+    pub(super) records: BTreeMap<u32, RecordAt>,
+    /// Whether it is a part of a transaction over several databases, which may have been committed.
+    pub(super) has_super_journal: bool,
+    /// The file.
+    pub(super) file: RawFile,
+}
+
+/// A record in the journal.
+#[derive(Clone, Copy)]
+pub(super) struct RecordAt {
+    /// Which, from 0.
+    pub(super) index: u64,
+    /// Where its image begins.
+    pub(super) place: u64,
+    /// The trailer of that.
+    pub(super) trailer: [u8; TRAILER_SIZE],
+}
+
 /// Authenticates a journal, if there is one with something in it.
-pub fn check(
-    storage: &dyn Storage,
-    path: &Path,
-    view: &View,
-    watch: &Watch,
+pub(super) fn check(
+    subject: &Subject<'_>,
+    view: &mut View,
     findings: &mut Findings,
-) -> Result<Option<JournalReport>, EngineError> {
-    let mut looked = (None, Vec::new());
-    for attempt in 0..LOOK_COUNT {
-        std::thread::sleep(LOOK_PAUSE * attempt);
-        looked = look(storage, path, view, watch)?;
-        if looked.1.is_empty() {
-            break;
+) -> Result<Option<Found>, EngineError> {
+    let path = beside(subject.path, "-journal");
+    let looked = look_again((subject.keys, subject.file), view, subject.watch, |view| {
+        let Some(file) = RawFile::open_if_there(subject.storage, &path)? else {
+            return Ok((None, true));
+        };
+        let mut journal = Journal::new(&file, view)?;
+        let mut at = 0;
+        while let Some(header) = journal.header(at)? {
+            subject.watch.check()?;
+            at = journal.section(&header, at)?;
         }
-    }
-    let (report, bad) = looked;
+        let has_super_journal = journal.has_super_journal()?;
+        let (report, records, bad) = (journal.report, journal.records, journal.bad);
+        let is_good = bad.is_empty();
+        let found = Found {
+            report,
+            records,
+            has_super_journal,
+            file,
+        };
+        Ok((Some((found, bad)), is_good))
+    })?;
+    let Some((found, bad)) = looked else { return Ok(None) };
     for bad in bad {
         findings.add(bad);
     }
-    Ok(report)
-}
-
-fn look(
-    storage: &dyn Storage,
-    path: &Path,
-    view: &View,
-    watch: &Watch,
-) -> Result<(Option<JournalReport>, Vec<BadPage>), EngineError> {
-    let Some(file) = RawFile::open_if_there(storage, path)? else {
-        return Ok((None, Vec::new()));
-    };
-    let size = file.size()?;
-    let mut journal = Journal {
-        file,
-        view,
-        cipher: PageCipher::new(view.page_keys.clone()),
-        size,
-        report: JournalReport {
-            size,
-            ..JournalReport::default()
-        },
-        bad: Vec::new(),
-    };
-    let mut at = 0;
-    while let Some(header) = journal.header(at)? {
-        watch.check()?;
-        at = journal.section(&header, at)?;
-    }
     // With no record it is finished: SQLite leaves it so in the journal modes PERSIST and TRUNCATE.
-    let report = (journal.report.record_count > 0).then_some(journal.report);
-    Ok((report, journal.bad))
+    Ok((found.report.record_count > 0).then_some(found))
 }
 
 struct Journal<'a> {
-    file: RawFile,
+    file: &'a RawFile,
     view: &'a View,
     cipher: PageCipher,
     size: u64,
     report: JournalReport,
+    records: BTreeMap<u32, RecordAt>,
     bad: Vec<BadPage>,
 }
 
-impl Journal<'_> {
+impl<'a> Journal<'a> {
+    fn new(file: &'a RawFile, view: &'a View) -> Result<Self, EngineError> {
+        let size = file.size()?;
+        Ok(Self {
+            file,
+            view,
+            cipher: PageCipher::new(view.page_keys.clone()),
+            size,
+            report: JournalReport {
+                size,
+                ..JournalReport::default()
+            },
+            records: BTreeMap::new(),
+            bad: Vec::new(),
+        })
+    }
+
+    /// Whether the name of a super-journal stands at the end (sqlite.org/fileformat.html, 3; pager.c, readSuperJournal).
+    fn has_super_journal(&self) -> Result<bool, EngineError> {
+        let mut end = [0; 8];
+        let at = self.size.saturating_sub(8);
+        Ok(self.file.read_at(&mut end, at)? == 8 && end == MAGIC)
+    }
+
     fn header(&self, at: u64) -> Result<Option<Header>, EngineError> {
         let mut bytes = [0; HEADER_SIZE];
         if self.file.read_at(&mut bytes, at)? < HEADER_SIZE {
@@ -125,12 +155,8 @@ impl Journal<'_> {
                 None => self.report.record_count += 1,
                 Some(_) if !is_synced => return Ok(self.size),
                 Some((page_no, why)) => {
-                    self.bad.push(BadPage {
-                        origin: Origin::Journal,
-                        page_no,
-                        index: Some(self.report.record_count),
-                        why,
-                    });
+                    let index = Some(self.report.record_count);
+                    self.bad.push(BadPage::new(Origin::Journal, page_no, index, why));
                     self.report.record_count += 1;
                 }
             }
@@ -146,21 +172,30 @@ impl Journal<'_> {
         let Some(record) = Record::parse(&bytes, page_size) else {
             return Ok(Some((0, "cut off".to_owned())));
         };
+        let (page_no, trailer) = match split_image(record.image) {
+            Some((_, trailer)) => (record.page_no.0, *trailer),
+            None => return Ok(Some((0, "cut off".to_owned()))),
+        };
         let mut plain = vec![0; page_size.bytes()];
         if let Err(error) = self.cipher.open(record.page_no, record.image, &mut plain) {
             return Ok(Some((record.page_no.0, error.to_string())));
         }
-        let mask = split_image(record.image).map_or(0, |(_, trailer)| self.view.log_key.journal_mask(trailer));
+        let mask = self.view.log_key.journal_mask(&trailer);
         let is_right = unmask_checksum(record.checksum, mask) == checksum(header.nonce, &plain);
         plain.fill(0);
-        let wrong = (record.page_no.0, "its checksum is of another journal".to_owned());
-        Ok((!is_right).then_some(wrong))
+        if !is_right {
+            return Ok(Some((page_no, "its checksum is of another journal".to_owned())));
+        }
+        let index = self.report.record_count;
+        let place = at + RECORD_IMAGE_OFFSET_U64;
+        self.records
+            .entry(page_no)
+            .or_insert(RecordAt { index, place, trailer });
+        Ok(None)
     }
 }
 
-/// As for pages: somebody may be writing to the journal.
-const LOOK_COUNT: u32 = 3;
-const LOOK_PAUSE: Duration = Duration::from_millis(20);
+const RECORD_IMAGE_OFFSET_U64: u64 = 4;
 /// As SQLite has them (pager.c, readJournalHdr).
 const SECTOR_MIN: u32 = 32;
 const SECTOR_MAX: u32 = 65536;

@@ -1,42 +1,43 @@
 //! Authenticates the pages of a database file, on all cores.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
-use selenite_cipher::PageNo;
+use selenite_cipher::{PageNo, TRAILER_SIZE};
+use selenite_format::anchor::run_page_count;
 use selenite_page::{PageCipher, PageError};
 use selenite_vfs::view::View;
 
-use super::{BadPage, Findings, Origin};
+use super::keys::look_again;
+use super::page_buffer::PageBuffer;
+use super::{BadPage, Findings, Origin, Subject};
+use crate::anchor::Tally;
 use crate::draft::beside;
 use crate::raw_file::RawFile;
-use crate::storage::Storage;
 use crate::watch::Phase;
 use crate::{EngineError, Watch};
 
-/// Authenticates all pages; answers how many there are, and the file's size.
+/// Authenticates all pages; answers how many there are, and the file's size. `tally` gets the trailer of each that opens.
 pub fn check(
-    storage: &dyn Storage,
-    path: &Path,
-    view: &View,
-    watch: &Watch,
+    subject: &Subject<'_>,
+    view: &mut View,
+    tally: Option<&Tally<'_>>,
     findings: &mut Findings,
 ) -> Result<(u32, u64), EngineError> {
-    let file = RawFile::open(storage, path)?;
+    let file = subject.file;
     let size = file.size()?;
     let page_count = view.geometry.page_count(size);
     if page_count == 0 && view.unlocked.superblock.pages_exist {
         return Err(EngineError::NotEncrypted {
-            path: path.to_owned(),
+            path: subject.path.to_owned(),
             what: "all its pages were cut off",
         });
     }
     let scan = Scan {
-        file: &file,
+        file,
         view,
-        watch,
+        watch: subject.watch,
+        tally,
         page_count,
         next: AtomicU64::new(1),
         done: AtomicU64::new(0),
@@ -48,89 +49,162 @@ pub fn check(
             scope.spawn(|| scan.work());
         }
     });
-    watch.check()?;
-    for bad in scan.second_look()? {
-        findings.add(bad);
+    subject.watch.check()?;
+    let mut suspects = scan.suspects.into_inner().unwrap_or_else(PoisonError::into_inner);
+    suspects.sort_unstable();
+    if !suspects.is_empty() {
+        let bad = look_again((subject.keys, file), view, subject.watch, |view| {
+            let bad = second_look(subject, view, tally, &mut suspects)?;
+            let is_good = bad.is_empty();
+            Ok((bad, is_good))
+        })?;
+        for bad in bad {
+            findings.add(bad);
+        }
     }
     Ok((page_count, size))
+}
+
+/// V1. Reads what was doubtful again: a page that others were writing is whole soon. Leaves in `suspects` what still is.
+fn second_look(
+    subject: &Subject<'_>,
+    view: &View,
+    tally: Option<&Tally<'_>>,
+    suspects: &mut Vec<u32>,
+) -> Result<Vec<BadPage>, EngineError> {
+    let mut opener = Opener::new(subject.file, view);
+    // The file may have been cut meanwhile: what is gone is not bad.
+    let page_count = view.geometry.page_count(subject.file.size()?);
+    suspects.retain(|&page_no| page_no <= page_count);
+    let mut bad = Vec::new();
+    for &page_no in suspects.iter() {
+        subject.watch.check()?;
+        match opener.page(PageNo(page_no)) {
+            Ok(Some(opened)) => {
+                if let Some(tally) = tally {
+                    tally.page(page_no, opened.trailer);
+                }
+            }
+            Ok(None) => {}
+            Err(doubt) => bad.push(BadPage::new(Origin::Database, page_no, None, doubt.to_string())),
+        }
+    }
+    *suspects = bad.iter().map(|bad| bad.page_no).collect();
+    Ok(bad)
 }
 
 /// Compares the page count in page 1 with that of the file, which a cut at the end of a page makes smaller; no tag tells
 /// of a page that is gone. A file may be longer (FORMAT 2.4). The caller found neither WAL nor journal: with one, the
 /// file may rightly lack pages.
-pub fn check_count(
-    storage: &dyn Storage,
-    path: &Path,
-    view: &View,
-    findings: &mut Findings,
-) -> Result<(), EngineError> {
-    let file = RawFile::open(storage, path)?;
-    for attempt in 0..LOOK_COUNT {
-        std::thread::sleep(LOOK_PAUSE * attempt);
-        let Some(promised) = header_page_count(&file, view)? else {
-            return Ok(());
+pub fn check_count(subject: &Subject<'_>, view: &mut View, findings: &mut Findings) -> Result<(), EngineError> {
+    let file = subject.file;
+    let missing = look_again((subject.keys, file), view, subject.watch, |view| {
+        let Some(promised) = header_page_count(file, view) else {
+            return Ok((None, true));
         };
         let present = view.geometry.page_count(file.size()?);
-        if present >= promised || has_log(storage, path)? {
-            return Ok(());
+        if present >= promised || has_log(subject)? {
+            return Ok((None, true));
         }
-        if attempt + 1 == LOOK_COUNT {
-            findings.add(BadPage {
-                origin: Origin::Database,
-                page_no: present + 1,
-                index: None,
-                why: format!("missing, with all up to page {promised}: the file was cut"),
-            });
-        }
+        let why = format!("missing, with all up to page {promised}: the file was cut");
+        Ok((Some(BadPage::new(Origin::Database, present + 1, None, why)), false))
+    })?;
+    if let Some(missing) = missing {
+        findings.add(missing);
     }
     Ok(())
 }
 
 /// The page count in SQLite's header, if that is valid (sqlite.org/fileformat.html, 1.3.8); nothing, too, if page 1 does
 /// not open, which is found elsewhere.
-fn header_page_count(file: &RawFile, view: &View) -> Result<Option<u32>, EngineError> {
-    let Some(place) = view.geometry.place(PageNo(1)) else {
-        return Ok(None);
-    };
-    let mut cipher = PageCipher::new(view.page_keys.clone());
-    let mut image = vec![0; view.page_bytes()];
-    let mut plain = vec![0; view.page_bytes()];
-    file.read_at(&mut image, place.0)?;
-    let promised = match cipher.open(PageNo(1), &image, &mut plain) {
-        Ok(()) if plain[24..28] == plain[92..96] => {
-            let field = plain[28..32].try_into().expect("four bytes");
-            Some(u32::from_be_bytes(field))
-        }
-        Ok(()) | Err(_) => None,
-    };
-    plain.fill(0);
-    Ok(promised)
+fn header_page_count(file: &RawFile, view: &View) -> Option<u32> {
+    let mut opener = Opener::new(file, view);
+    let plain = opener.page(PageNo(1)).ok()??.plain;
+    let field = plain[28..32].try_into().expect("four bytes");
+    (plain[24..28] == plain[92..96]).then(|| u32::from_be_bytes(field))
 }
 
 /// Whether somebody has begun to write meanwhile.
-fn has_log(storage: &dyn Storage, path: &Path) -> Result<bool, EngineError> {
+fn has_log(subject: &Subject<'_>) -> Result<bool, EngineError> {
+    if subject.is_still {
+        return Ok(false);
+    }
     for companion in ["-wal", "-journal"] {
-        if RawFile::open_if_there(storage, &beside(path, companion))?.is_some() {
+        if RawFile::open_if_there(subject.storage, &beside(subject.path, companion))?.is_some() {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
+/// Opens pages of the file one by one.
+pub(super) struct Opener<'a> {
+    file: &'a RawFile,
+    view: &'a View,
+    cipher: PageCipher,
+    page: PageBuffer,
+    scratch: PageBuffer,
+}
+
+impl<'a> Opener<'a> {
+    pub(super) fn new(file: &'a RawFile, view: &'a View) -> Self {
+        Self {
+            file,
+            view,
+            cipher: PageCipher::new(view.page_keys.clone()),
+            page: PageBuffer::new(view.page_bytes()),
+            scratch: PageBuffer::new(view.page_bytes()),
+        }
+    }
+
+    /// A page's trailer and plaintext; nothing for the lock-byte page, which has no place and which nobody reads.
+    pub(super) fn page(&mut self, page_no: PageNo) -> Result<Option<Opened<'_>>, Doubt> {
+        let Some(place) = self.view.geometry.place(page_no) else {
+            return Ok(None);
+        };
+        let page = self.page.bytes();
+        self.file.read_at(page, place.0).map_err(Doubt::Read)?;
+        let trailer = trailer_of(page);
+        let opened = self.cipher.open_in_place(page_no, page, self.scratch.bytes());
+        opened.map_err(Doubt::Page)?;
+        // The reserve of a page that opened is zero, and holds the trailer for whoever asked.
+        let scratch = self.scratch.bytes();
+        let (_, room) = scratch
+            .split_last_chunk_mut::<TRAILER_SIZE>()
+            .expect("a page is longer");
+        *room = trailer;
+        let plain = self.page.bytes();
+        Ok(Some(Opened { trailer: room, plain }))
+    }
+}
+
+/// A page that opened.
+pub(super) struct Opened<'a> {
+    /// What stood at its end.
+    pub(super) trailer: &'a [u8; TRAILER_SIZE],
+    /// The page as SQLite has it.
+    pub(super) plain: &'a [u8],
+}
+
+fn trailer_of(image: &[u8]) -> [u8; TRAILER_SIZE] {
+    image.last_chunk().copied().unwrap_or([0; TRAILER_SIZE])
+}
+
+/// Why a page was not found authentic.
+pub(super) enum Doubt {
+    Page(PageError),
+    Read(EngineError),
+}
+
 struct Scan<'a> {
     file: &'a RawFile,
     view: &'a View,
     watch: &'a Watch,
+    tally: Option<&'a Tally<'a>>,
     page_count: u32,
     next: AtomicU64,
     done: AtomicU64,
     suspects: Mutex<Vec<u32>>,
-}
-
-/// Why a page was not found authentic.
-enum Doubt {
-    Page(PageError),
-    Read(EngineError),
 }
 
 impl Scan<'_> {
@@ -142,29 +216,44 @@ impl Scan<'_> {
         u64::from(self.page_count) * self.view.geometry.page_size().as_u64()
     }
 
-    /// Takes chunk after chunk.
+    /// Takes run after run. What is read at once is small enough to be opened while it is in the processor's cache.
     fn work(&self) {
-        let page_bytes = self.page_bytes();
-        let chunk_pages = u32::try_from(CHUNK_SIZE / page_bytes).unwrap_or(1).max(1);
+        let page_size = self.view.geometry.page_size();
+        let run = run_page_count(page_size);
         let mut cipher = PageCipher::new(self.view.page_keys.clone());
-        let mut images = vec![0; CHUNK_SIZE.max(page_bytes)];
-        let mut plain = vec![0; page_bytes];
+        let run_size = usize::try_from(run).unwrap_or(1) * self.page_bytes();
+        let (mut images, mut scratch) = (PageBuffer::new(run_size), PageBuffer::new(self.page_bytes()));
+        let mut trailers = Vec::new();
         while !self.watch.is_interrupted() {
-            let first = self.next.fetch_add(u64::from(chunk_pages), Ordering::Relaxed);
+            let first = self.next.fetch_add(u64::from(run), Ordering::Relaxed);
             let Some(first) = u32::try_from(first).ok().filter(|&first| first <= self.page_count) else {
                 break;
             };
-            let last = self.page_count.min(first.saturating_add(chunk_pages - 1));
-            self.chunk(&mut cipher, (first, last), &mut images, &mut plain);
-            let size = u64::from(last - first + 1) * self.view.geometry.page_size().as_u64();
+            let last = self.page_count.min(first.saturating_add(run - 1));
+            trailers.clear();
+            self.run(
+                &mut cipher,
+                (first, last),
+                (images.bytes(), scratch.bytes()),
+                &mut trailers,
+            );
+            if let Some(tally) = self.tally {
+                tally.run(first, &trailers);
+            }
+            let size = u64::from(last - first + 1) * page_size.as_u64();
             let done = self.done.fetch_add(size, Ordering::Relaxed) + size;
             self.watch.report(Phase::Verifying, done, self.total());
         }
-        plain.fill(0);
     }
 
-    /// Reads pages that lie side by side at once, and others one by one.
-    fn chunk(&self, cipher: &mut PageCipher, (first, last): (u32, u32), images: &mut [u8], plain: &mut [u8]) {
+    /// Reads pages that lie side by side at once, and others one by one; opens each where it was read.
+    fn run(
+        &self,
+        cipher: &mut PageCipher,
+        (first, last): (u32, u32),
+        (images, scratch): (&mut [u8], &mut [u8]),
+        trailers: &mut Vec<Option<[u8; TRAILER_SIZE]>>,
+    ) {
         let geometry = self.view.geometry;
         let is_special = |page: PageNo| (first..=last).contains(&page.0);
         let side_by_side = !is_special(geometry.lock_page()) && !is_special(geometry.displaced_page());
@@ -176,61 +265,20 @@ impl Scan<'_> {
                 .is_some_and(|place| self.file.read_at(images, place.0).is_ok());
         for (page_no, image) in (first..=last).zip(images.chunks_exact_mut(self.page_bytes())) {
             let page_no = PageNo(page_no);
-            let opened = if read_at_once {
-                cipher.open(page_no, image, plain).map_err(Doubt::Page)
-            } else {
-                self.page(cipher, page_no, image, plain)
-            };
-            if opened.is_err() {
-                self.suspects
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(page_no.0);
+            let is_read = read_at_once
+                || geometry
+                    .place(page_no)
+                    .is_none_or(|place| self.file.read_at(image, place.0).is_ok());
+            let trailer = trailer_of(image);
+            // The lock-byte page has no place, and nobody reads it.
+            let is_good =
+                page_no == geometry.lock_page() || is_read && cipher.open_in_place(page_no, image, scratch).is_ok();
+            trailers.push((is_good && page_no != geometry.lock_page()).then_some(trailer));
+            if !is_good {
+                let mut suspects = self.suspects.lock().unwrap_or_else(PoisonError::into_inner);
+                suspects.push(page_no.0);
             }
         }
-    }
-
-    fn page(&self, cipher: &mut PageCipher, page_no: PageNo, image: &mut [u8], plain: &mut [u8]) -> Result<(), Doubt> {
-        // The lock-byte page has no place, and nobody reads it.
-        let Some(place) = self.view.geometry.place(page_no) else {
-            return Ok(());
-        };
-        self.file.read_at(image, place.0).map_err(Doubt::Read)?;
-        cipher.open(page_no, image, plain).map_err(Doubt::Page)
-    }
-
-    /// V1. Reads what was doubtful again, some times: a page that others were writing is whole soon.
-    fn second_look(&self) -> Result<Vec<BadPage>, EngineError> {
-        let mut suspects = std::mem::take(&mut *self.suspects.lock().unwrap_or_else(PoisonError::into_inner));
-        suspects.sort_unstable();
-        let mut cipher = PageCipher::new(self.view.page_keys.clone());
-        let mut image = vec![0; self.page_bytes()];
-        let mut plain = vec![0; self.page_bytes()];
-        let mut bad = Vec::new();
-        for attempt in 0..LOOK_COUNT {
-            if suspects.is_empty() {
-                break;
-            }
-            std::thread::sleep(LOOK_PAUSE * attempt);
-            bad.clear();
-            // The file may have been cut meanwhile: what is gone is not bad.
-            let page_count = self.view.geometry.page_count(self.file.size()?);
-            suspects.retain(|&page_no| page_no <= page_count);
-            for &page_no in &suspects {
-                self.watch.check()?;
-                if let Err(doubt) = self.page(&mut cipher, PageNo(page_no), &mut image, &mut plain) {
-                    bad.push(BadPage {
-                        origin: Origin::Database,
-                        page_no,
-                        index: None,
-                        why: doubt.to_string(),
-                    });
-                }
-            }
-            suspects = bad.iter().map(|bad| bad.page_no).collect();
-        }
-        plain.fill(0);
-        Ok(bad)
     }
 }
 
@@ -242,9 +290,3 @@ impl std::fmt::Display for Doubt {
         }
     }
 }
-
-/// 1 MiB: large enough that a call costs nothing beside what it reads.
-const CHUNK_SIZE: usize = 1 << 20;
-/// Three looks, 0, 20 and 40 ms apart: a page write takes microseconds, a checkpoint's sync does not matter here.
-const LOOK_COUNT: u32 = 3;
-const LOOK_PAUSE: Duration = Duration::from_millis(20);

@@ -5,17 +5,18 @@
 //! W2. But where a commit that is authentic follows, the frame at which the log would end is bad: transactions that
 //!     were committed would be lost.
 
-use std::path::Path;
-use std::time::Duration;
+use std::collections::BTreeMap;
 
+use selenite_cipher::TRAILER_SIZE;
 use selenite_format::FormatError;
 use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Header, checksum, frame_count, frame_offset};
 use selenite_page::PageCipher;
 use selenite_vfs::view::View;
 
-use super::{BadPage, Findings, Origin};
+use super::keys::look_again;
+use super::{BadPage, Findings, Origin, Subject};
+use crate::draft::beside;
 use crate::raw_file::RawFile;
-use crate::storage::Storage;
 use crate::{EngineError, Watch};
 
 /// What a log holds.
@@ -29,38 +30,66 @@ pub struct WalReport {
     pub size: u64,
 }
 
+/// A log, and the frames that a reader would be given.
+pub(super) struct Found {
+    /// What it holds.
+    pub(super) report: WalReport,
+    /// The last committed frame of each page.
+    pub(super) frames: BTreeMap<u32, FrameAt>,
+    /// Both salts of its header; nothing where that is none.
+    pub(super) salts: Option<[u8; 8]>,
+    /// The file.
+    pub(super) file: RawFile,
+}
+
+/// A frame in the log.
+#[derive(Clone, Copy)]
+pub(super) struct FrameAt {
+    /// Which, from 0.
+    pub(super) index: u64,
+    /// The trailer of its page.
+    pub(super) trailer: [u8; TRAILER_SIZE],
+}
+
 /// Authenticates a log, if there is one.
-pub fn check(
-    storage: &dyn Storage,
-    path: &Path,
-    view: &View,
-    watch: &Watch,
+pub(super) fn check(
+    subject: &Subject<'_>,
+    view: &mut View,
     findings: &mut Findings,
-) -> Result<Option<WalReport>, EngineError> {
-    let mut looked = None;
-    for attempt in 0..LOOK_COUNT {
-        std::thread::sleep(LOOK_PAUSE * attempt);
-        let Some(file) = RawFile::open_if_there(storage, path)? else {
-            return Ok(None);
+) -> Result<Option<Found>, EngineError> {
+    let path = beside(subject.path, "-wal");
+    let looked = look_again((subject.keys, subject.file), view, subject.watch, |view| {
+        let Some(file) = RawFile::open_if_there(subject.storage, &path)? else {
+            return Ok((None, true));
         };
-        let (report, bad) = Log { file, view, watch }.read()?;
+        let mut log = Log::new(&file, view, subject.watch)?;
+        let bad = log.read()?;
+        let (report, frames, salts) = (log.report, log.frames, log.salts);
         let is_good = bad.is_none();
-        looked = Some((report, bad));
-        if is_good {
-            break;
-        }
-    }
-    let (report, bad) = looked.unwrap_or_default();
+        let found = Found {
+            report,
+            frames,
+            salts,
+            file,
+        };
+        Ok((Some((found, bad)), is_good))
+    })?;
+    let Some((found, bad)) = looked else { return Ok(None) };
     if let Some(bad) = bad {
         findings.add(bad);
     }
-    Ok(Some(report))
+    Ok(Some(found))
 }
 
 struct Log<'a> {
-    file: RawFile,
+    file: &'a RawFile,
     view: &'a View,
     watch: &'a Watch,
+    report: WalReport,
+    frames: BTreeMap<u32, FrameAt>,
+    /// Of the transaction under way.
+    begun: Vec<(u32, FrameAt)>,
+    salts: Option<[u8; 8]>,
 }
 
 /// What became of a frame.
@@ -68,63 +97,91 @@ enum Frame {
     /// The log ends before it: it is of another one.
     Other,
     /// It is authentic.
-    Good { is_commit: bool, checksum: [u32; 2] },
+    Good(Good),
     /// It is of this log, and not authentic.
     Bad(BadPage),
 }
 
-impl Log<'_> {
-    fn read(&self) -> Result<(WalReport, Option<BadPage>), EngineError> {
-        let page_size = self.view.geometry.page_size();
-        let size = self.file.size()?;
-        let mut report = WalReport {
-            size,
+/// An authentic frame.
+struct Good {
+    page_no: u32,
+    /// How many pages the database has after its commit; 0 where it ends no transaction.
+    commit_size: u32,
+    checksum: [u32; 2],
+    trailer: [u8; TRAILER_SIZE],
+}
+
+impl<'a> Log<'a> {
+    fn new(file: &'a RawFile, view: &'a View, watch: &'a Watch) -> Result<Self, EngineError> {
+        let report = WalReport {
+            size: file.size()?,
             ..WalReport::default()
         };
+        Ok(Self {
+            file,
+            view,
+            watch,
+            report,
+            frames: BTreeMap::new(),
+            begun: Vec::new(),
+            salts: None,
+        })
+    }
+
+    /// Reads it all, and answers the frame that is bad, if one is.
+    fn read(&mut self) -> Result<Option<BadPage>, EngineError> {
+        let page_size = self.view.geometry.page_size();
         let mut header = [0; HEADER_SIZE];
         self.file.read_at(&mut header, 0)?;
         let header = match Header::parse(&header) {
             Ok(header) if header.page_size == page_size.as_u32() => header,
-            Ok(_) => {
-                return Ok((
-                    report,
-                    Some(bad_header("its page size is not the database's".to_owned())),
-                ));
-            }
+            Ok(_) => return Ok(Some(bad_header("its page size is not the database's".to_owned()))),
             // As SQLite has it, such a log is empty.
-            Err(FormatError::WalMagic | FormatError::WalChecksum) => return Ok((report, None)),
-            Err(error) => return Ok((report, Some(bad_header(error.to_string())))),
+            Err(FormatError::WalMagic | FormatError::WalChecksum) => return Ok(None),
+            Err(error) => return Ok(Some(bad_header(error.to_string()))),
         };
-        let mut reader = FrameReader::new(self, &header);
+        self.salts = Some(header.salts);
+        let mut reader = FrameReader::new((self.file, self.view), &header);
         let mut sum = header.checksum;
         let mut suspect = None;
-        for index in 0..frame_count(size, page_size) {
+        for index in 0..frame_count(self.report.size, page_size) {
             self.watch.check()?;
             match (reader.frame(index, sum)?, &suspect) {
                 (Frame::Other, _) => break,
-                (Frame::Good { is_commit: true, .. }, Some(_)) => return Ok((report, suspect)),
-                (Frame::Good { is_commit, checksum }, None) => {
-                    sum = checksum;
-                    report.uncommitted_count += 1;
-                    if is_commit {
-                        report.committed_count += report.uncommitted_count;
-                        report.uncommitted_count = 0;
-                    }
+                (Frame::Good(good), Some(_)) if good.commit_size != 0 => return Ok(suspect),
+                (Frame::Good(good), None) => {
+                    sum = good.checksum;
+                    self.take(index, &good);
                 }
                 (Frame::Bad(bad), None) => suspect = Some(bad),
-                (Frame::Good { is_commit: false, .. } | Frame::Bad(_), Some(_)) => {}
+                (Frame::Good(_) | Frame::Bad(_), Some(_)) => {}
             }
             if suspect.is_some() {
                 // The chain of checksums is broken: from here on only tags can tell.
                 reader.follows_chain = false;
             }
         }
-        Ok((report, None))
+        Ok(None)
+    }
+
+    fn take(&mut self, index: u64, good: &Good) {
+        let trailer = good.trailer;
+        self.begun.push((good.page_no, FrameAt { index, trailer }));
+        self.report.uncommitted_count += 1;
+        if good.commit_size == 0 {
+            return;
+        }
+        self.report.committed_count += self.report.uncommitted_count;
+        self.report.uncommitted_count = 0;
+        self.frames.extend(self.begun.drain(..));
+        // What a transaction cut off is no page any more.
+        let _cut = self.frames.split_off(&good.commit_size.saturating_add(1));
     }
 }
 
 struct FrameReader<'a> {
-    log: &'a Log<'a>,
+    file: &'a RawFile,
+    view: &'a View,
     header: &'a Header,
     cipher: PageCipher,
     image: Vec<u8>,
@@ -133,12 +190,13 @@ struct FrameReader<'a> {
 }
 
 impl<'a> FrameReader<'a> {
-    fn new(log: &'a Log<'a>, header: &'a Header) -> Self {
-        let page_bytes = log.view.page_bytes();
+    fn new((file, view): (&'a RawFile, &'a View), header: &'a Header) -> Self {
+        let page_bytes = view.page_bytes();
         Self {
-            log,
+            file,
+            view,
             header,
-            cipher: PageCipher::new(log.view.page_keys.clone()),
+            cipher: PageCipher::new(view.page_keys.clone()),
             image: vec![0; page_bytes],
             plain: vec![0; page_bytes],
             follows_chain: true,
@@ -146,26 +204,18 @@ impl<'a> FrameReader<'a> {
     }
 
     fn frame(&mut self, index: u64, sum: [u32; 2]) -> Result<Frame, EngineError> {
-        let at = frame_offset(index, self.log.view.geometry.page_size()).0;
+        let at = frame_offset(index, self.view.geometry.page_size()).0;
         let mut bytes = [0; FRAME_HEADER_SIZE];
-        self.log.file.read_at(&mut bytes, at)?;
-        self.log.file.read_at(&mut self.image, at + FRAME_HEADER_SIZE_U64)?;
+        self.file.read_at(&mut bytes, at)?;
+        self.file.read_at(&mut self.image, at + FRAME_HEADER_SIZE_U64)?;
         let mut frame = FrameHeader::parse(&bytes);
-        self.log
-            .view
+        self.view
             .log_key
             .open_frame_block(index, frame.page_no.0, frame.commit_size, &mut frame.block);
         if frame.salts() != self.header.salts {
             return Ok(Frame::Other);
         }
-        let bad = |why: String| {
-            Frame::Bad(BadPage {
-                origin: Origin::Wal,
-                page_no: frame.page_no.0,
-                index: Some(index),
-                why,
-            })
-        };
+        let bad = |why: String| Frame::Bad(BadPage::new(Origin::Wal, frame.page_no.0, Some(index), why));
         if let Err(error) = self.cipher.open(frame.page_no, &self.image, &mut self.plain) {
             return Ok(bad(error.to_string()));
         }
@@ -174,10 +224,14 @@ impl<'a> FrameReader<'a> {
         if self.follows_chain && next != frame.checksum() {
             return Ok(bad("it does not follow the frame before it".to_owned()));
         }
-        Ok(Frame::Good {
-            is_commit: frame.commit_size != 0,
+        Ok(Frame::Good(Good {
+            page_no: frame.page_no.0,
+            commit_size: frame.commit_size,
             checksum: next,
-        })
+            trailer: PageCipher::trailer_of(&self.image)
+                .copied()
+                .unwrap_or([0; TRAILER_SIZE]),
+        }))
     }
 }
 
@@ -188,15 +242,7 @@ impl Drop for FrameReader<'_> {
 }
 
 fn bad_header(why: String) -> BadPage {
-    BadPage {
-        origin: Origin::Wal,
-        page_no: 0,
-        index: None,
-        why,
-    }
+    BadPage::new(Origin::Wal, 0, None, why)
 }
 
 const FRAME_HEADER_SIZE_U64: u64 = 24;
-/// As for pages: somebody may be writing to the log.
-const LOOK_COUNT: u32 = 3;
-const LOOK_PAUSE: Duration = Duration::from_millis(20);

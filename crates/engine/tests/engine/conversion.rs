@@ -35,7 +35,7 @@ fn round_trip(bench: &Bench, path: &Path, suite: Suite, sql: &str) {
     };
     encrypt(&Disk, path, &access, &how, &Watch::nobody()).unwrap();
     assert_eq!(query(path, &access, sql).unwrap(), before);
-    let report = verify::verify(&Disk, path, &access, &Watch::nobody()).unwrap();
+    let report = verify::verify(&Disk, path, &access, &verify::Verify::default(), &Watch::nobody()).unwrap();
     assert!(report.physical.is_good(), "{report:?}");
     assert_eq!(report.faults, Some(Vec::new()));
     assert!(report.physical.page_count > 1);

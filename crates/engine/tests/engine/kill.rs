@@ -134,7 +134,7 @@ fn check(bench: &Bench, path: &Path, rows: &[Vec<Cell>], said: &str) {
     };
     if is_sealed {
         assert_eq!(query(path, &access, DUMP).unwrap(), rows, "{said}");
-        let report = verify::verify(&Disk, path, &access, &Watch::nobody()).unwrap();
+        let report = verify::verify(&Disk, path, &access, &verify::Verify::default(), &Watch::nobody()).unwrap();
         assert!(
             report.physical.is_good() && report.faults == Some(Vec::new()),
             "{said}: {report:?}"

@@ -1,0 +1,88 @@
+//! Anchors: what a database was at one moment, kept elsewhere, to tell whether pages or all of it were put back (FORMAT 10).
+//!
+//! An anchor is written of a database that stands still ([`still`]): a moment at which nobody writes, no checkpoint is
+//! under way and all of the log is copied. Counters of a session only grow, and an image is sealed and stored by who holds a lock
+//! that was free at that moment. So:
+//!
+//! A1. Every image that is stored after that moment in the ordinary course was sealed after it, with a counter above all
+//!     that its session had before, or in a session that is new. An image that differs from the anchor's, of a session
+//!     that the anchor knows, with a counter at or below the one it kept, was sealed before: somebody put it back.
+//! A2. It does not follow that an image with a higher counter, or of another session, is new: a session's last images may
+//!     have been written over before the anchor was made. Such a page is changed, and no more is said of it.
+//! A3. An anchor that is written against an older one takes its sessions on: what was known stays known.
+//! A4. Nothing of an anchor is used before its MAC was checked, but to say why it is refused.
+
+mod comparison;
+mod file;
+mod still;
+mod tally;
+
+use std::path::Path;
+
+use selenite_format::anchor::{Anchor, Seal};
+use selenite_keyring::Unlocked;
+
+use crate::EngineError;
+
+pub use comparison::{Comparison, Verdict};
+pub(crate) use file::{check_room, read, write};
+pub(crate) use still::Still;
+pub(crate) use tally::{Tallied, Tally};
+
+/// An anchor that was written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// How many pages it knows.
+    pub page_count: u32,
+    /// How many sessions.
+    pub session_count: u64,
+    /// The generation of the superblock.
+    pub generation: u64,
+}
+
+/// A4. Takes an anchor's text apart, if it is of this database and was written under its present master key.
+pub(crate) fn open(bytes: &[u8], path: &Path, unlocked: &Unlocked) -> Result<Anchor, EngineError> {
+    let refused = |what: String, next: &str| EngineError::Anchor {
+        what: format!("{}: {what}", path.display()),
+        next: next.to_owned(),
+    };
+    let seal = Seal::find(bytes).map_err(|error| refused(error.to_string(), FETCH))?;
+    let superblock = &unlocked.superblock;
+    if seal.database_id != superblock.database_id {
+        return Err(refused(
+            format!(
+                "the anchor is of database {}, and this is database {}",
+                seal.database_id, superblock.database_id
+            ),
+            "look for the anchor of this database; if this is it, another file was put in the place of the database",
+        ));
+    }
+    let key = unlocked.master.anchor_key();
+    if seal.key_id != key.id() {
+        if seal.generation > superblock.generation {
+            return Err(refused(
+                format!(
+                    "the anchor was written under another master key, at generation {}, and the database is at generation \
+                     {}: it is an older copy, or the anchor was altered",
+                    seal.generation, superblock.generation
+                ),
+                "find out who could put back a copy of the file, and restore the newest backup",
+            ));
+        }
+        return Err(refused(
+            "the anchor was written under another master key: that was renewed since, or the anchor was altered"
+                .to_owned(),
+            "write a new anchor whenever keys renew was run, after a look by the old one before it",
+        ));
+    }
+    if !key.mac_is_valid(seal.maced, &seal.mac) {
+        return Err(refused("the anchor was altered: its MAC is wrong".to_owned(), FETCH));
+    }
+    let anchor = Anchor::parse(bytes).map_err(|error| refused(error.to_string(), FETCH))?;
+    if anchor.page_size != superblock.page_size {
+        return Err(refused("the anchor is of another page size".to_owned(), FETCH));
+    }
+    Ok(anchor)
+}
+
+const FETCH: &str = "fetch it again from where it is kept, and find out who could write to it";

@@ -1,0 +1,102 @@
+//! The keys of a database, and whether they are still its keys.
+//!
+//! K1. What does not open may be of a key that came after ours: it counts as bad only after a look under the keys that
+//!     the superblock lists, with no change of it meanwhile (FORMAT 3.8).
+
+use std::path::Path;
+use std::time::Duration;
+
+use selenite_keyring::{Cache, Identity, Keyring, Unlocked};
+use selenite_vfs::view::View;
+
+use crate::raw_file::RawFile;
+use crate::superblock_file::unlock;
+use crate::{Access, EngineError, Watch};
+
+/// Where the keys of a database come from.
+pub(crate) struct Keys<'a> {
+    path: &'a Path,
+    access: &'a Access,
+    source: Source<'a>,
+}
+
+enum Source<'a> {
+    /// They are at hand, and nobody changes them.
+    Given(&'a Unlocked),
+    /// Somebody's identity opens the superblock, each time anew.
+    Asked(Box<Asked>),
+}
+
+struct Asked {
+    identities: Vec<Box<dyn Identity>>,
+    keyring: Keyring,
+    cache: Cache,
+}
+
+impl<'a> Keys<'a> {
+    /// Those at hand, of a database that nobody else uses.
+    pub(crate) fn given(path: &'a Path, access: &'a Access, unlocked: &'a Unlocked) -> Self {
+        let source = Source::Given(unlocked);
+        Self { path, access, source }
+    }
+
+    /// Those that the identity in force opens.
+    pub(crate) fn ask(path: &'a Path, access: &'a Access) -> Result<Self, EngineError> {
+        let config = Access::config()?;
+        let source = Source::Asked(Box::new(Asked {
+            identities: access.identities(&config)?,
+            keyring: config.load_keyring()?,
+            cache: Cache::new(),
+        }));
+        Ok(Self { path, access, source })
+    }
+
+    /// The keys as the file's superblock has them now.
+    pub(crate) fn view(&self, file: &RawFile) -> Result<View, EngineError> {
+        let unlocked = match &self.source {
+            Source::Given(unlocked) => unlocked.duplicate(),
+            Source::Asked(asked) => unlock(self.path, file, &asked.identities, &asked.keyring, &asked.cache)?,
+        };
+        View::new(unlocked, self.access.allow_plain, self.access.allow_deprecated)
+            .map_err(|error| EngineError::of_vfs(&error, self.path))
+    }
+}
+
+/// K1. Looks until all is good, or as often as others may have been in the middle of something; `look` answers what it
+/// found, and whether that is good. A look during which the keys changed does not count. Leaves in `view` the keys of the
+/// last look.
+pub(crate) fn look_again<T>(
+    (keys, file): (&Keys<'_>, &RawFile),
+    view: &mut View,
+    watch: &Watch,
+    mut look: impl FnMut(&View) -> Result<(T, bool), EngineError>,
+) -> Result<T, EngineError> {
+    let mut look_count = 0;
+    let mut change_count = 0;
+    loop {
+        watch.check()?;
+        let (found, is_good) = look(view)?;
+        if is_good {
+            return Ok(found);
+        }
+        let present = keys.view(file)?;
+        let has_changed = present.unlocked.superblock != view.unlocked.superblock;
+        *view = present;
+        if has_changed && change_count < CHANGE_COUNT_MAX {
+            change_count += 1;
+            continue;
+        }
+        look_count += 1;
+        if look_count == LOOK_COUNT {
+            return Ok(found);
+        }
+        std::thread::sleep(LOOK_PAUSE * look_count);
+    }
+}
+
+/// Three looks, 20 and 40 ms after each other: a page is written in microseconds, and a checkpoint's sync does not
+/// matter here.
+const LOOK_COUNT: u32 = 3;
+const LOOK_PAUSE: Duration = Duration::from_millis(20);
+/// Whoever seals all pages anew moves the cursor often; but nobody a hundred times while few pages are looked at.
+const CHANGE_COUNT_MAX: u32 = 100;

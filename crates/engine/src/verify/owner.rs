@@ -1,0 +1,208 @@
+//! What a page belongs to: found by walking the b-trees from `sqlite_schema` over the pages that open.
+//!
+//! O1. Nothing is believed of a page but that it was sealed: it may be of another time than the one that leads to it.
+//!     Every number in it is checked, and no page is visited twice.
+//! O2. What only a page leads to that does not open can't be told: it is said to be unknown, never guessed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::schema::{Object, objects};
+use super::tree::{Node, number_at, overflow_next};
+
+/// What a page belongs to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// `sqlite_schema`: what tables and indexes there are.
+    Schema,
+    /// A table.
+    Table(String),
+    /// An index.
+    Index {
+        /// Its name.
+        name: String,
+        /// Of which table.
+        table: String,
+    },
+    /// The list of free pages: nothing is stored in it.
+    FreeList,
+    /// The pointer map of a database with `auto_vacuum`.
+    PointerMap,
+    /// No page that opens leads to it.
+    Unknown,
+}
+
+impl Owner {
+    /// What kind it is, in a word.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Schema => "schema",
+            Self::Table(_) => "table",
+            Self::Index { .. } => "index",
+            Self::FreeList => "free list",
+            Self::PointerMap => "pointer map",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The name of the table or index.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Table(name) | Self::Index { name, .. } => Some(name),
+            Self::Schema | Self::FreeList | Self::PointerMap | Self::Unknown => None,
+        }
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Schema => f.write_str("of sqlite_schema"),
+            Self::Table(name) => write!(f, "of table {name}"),
+            Self::Index { name, table } => write!(f, "of index {name} on table {table}"),
+            Self::FreeList => f.write_str("of the list of free pages"),
+            Self::PointerMap => f.write_str("of the pointer map"),
+            Self::Unknown => f.write_str("whose it is can't be said: no page that opens leads to it"),
+        }
+    }
+}
+
+/// Pages as SQLite has them.
+pub(super) trait Pages {
+    /// Reads a page; whether it opens.
+    fn read(&mut self, page_no: u32, out: &mut Vec<u8>) -> bool;
+
+    /// How many there are.
+    fn count(&self) -> u32;
+
+    /// The page that has no place.
+    fn lock_page(&self) -> u32;
+
+    /// Whether to stop.
+    fn is_interrupted(&self) -> bool;
+}
+
+/// The owners of `wanted`.
+pub(super) fn owners(pages: &mut dyn Pages, wanted: &BTreeSet<u32>) -> BTreeMap<u32, Owner> {
+    let mut search = Search {
+        visited: vec![0; usize::try_from(pages.count() / 8 + 1).unwrap_or(0)],
+        pages,
+        wanted,
+        found: BTreeMap::new(),
+    };
+    search.all();
+    let mut found = search.found;
+    for &page_no in wanted {
+        found.entry(page_no).or_insert(Owner::Unknown);
+    }
+    found
+}
+
+struct Search<'a> {
+    pages: &'a mut dyn Pages,
+    wanted: &'a BTreeSet<u32>,
+    found: BTreeMap<u32, Owner>,
+    /// A bit for each page.
+    visited: Vec<u8>,
+}
+
+impl Search<'_> {
+    fn all(&mut self) {
+        self.tree(1, &Owner::Schema);
+        let mut first = Vec::new();
+        if !self.pages.read(1, &mut first) {
+            return;
+        }
+        self.pointer_map(&first);
+        self.free_list(&first);
+        for object in objects(self.pages, &first) {
+            if self.is_done() {
+                return;
+            }
+            let Object { root, owner } = object;
+            self.tree(root, &owner);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.found.len() == self.wanted.len() || self.pages.is_interrupted()
+    }
+
+    /// Whether a page is there and was not visited; it is then. Notes its owner if somebody wants to know.
+    fn visit(&mut self, page_no: u32, owner: &Owner) -> bool {
+        if page_no == 0 || page_no > self.pages.count() {
+            return false;
+        }
+        let (at, bit) = (usize::try_from(page_no / 8).unwrap_or(0), 1 << (page_no % 8));
+        let Some(byte) = self.visited.get_mut(at).filter(|byte| **byte & bit == 0) else {
+            return false;
+        };
+        *byte |= bit;
+        if self.wanted.contains(&page_no) {
+            self.found.insert(page_no, owner.clone());
+        }
+        true
+    }
+
+    /// A b-tree, and the overflow pages of its cells.
+    fn tree(&mut self, root: u32, owner: &Owner) {
+        let mut page = Vec::new();
+        let mut waiting = vec![root];
+        while let Some(page_no) = waiting.pop() {
+            if self.is_done() {
+                return;
+            }
+            if !self.visit(page_no, owner) || !self.pages.read(page_no, &mut page) {
+                continue;
+            }
+            let Some(node) = Node::parse(&page, page_no) else {
+                continue;
+            };
+            let overflowing: Vec<u32> = node.overflows().collect();
+            waiting.extend(node.children());
+            for first in overflowing {
+                self.chain(first, owner);
+            }
+        }
+    }
+
+    fn chain(&mut self, first: u32, owner: &Owner) {
+        let mut page = Vec::new();
+        let mut next = first;
+        while !self.is_done() && self.visit(next, owner) && self.pages.read(next, &mut page) {
+            next = overflow_next(&page);
+        }
+    }
+
+    /// Trunks and leaves (sqlite.org/fileformat.html, 1.5).
+    fn free_list(&mut self, first: &[u8]) {
+        let mut trunk = Vec::new();
+        let mut next = number_at(first, 32);
+        while !self.is_done() && self.visit(next, &Owner::FreeList) && self.pages.read(next, &mut trunk) {
+            let leaf_count = usize::try_from(number_at(&trunk, 4)).unwrap_or(0).min(trunk.len() / 4);
+            for index in 0..leaf_count {
+                self.visit(number_at(&trunk, 8 + 4 * index), &Owner::FreeList);
+            }
+            next = number_at(&trunk, 0);
+        }
+    }
+
+    /// Every page of it (sqlite.org/fileformat.html, 1.8; ptrmapPageno in btree.c).
+    fn pointer_map(&mut self, first: &[u8]) {
+        if number_at(first, 52) == 0 {
+            return;
+        }
+        let usable = u32::try_from(first.len()).unwrap_or(0).saturating_sub(RESERVE);
+        let mut map = 2;
+        while map <= self.pages.count() {
+            let shifted = if map == self.pages.lock_page() { map + 1 } else { map };
+            self.visit(shifted, &Owner::PointerMap);
+            map += usable / 5 + 1;
+        }
+    }
+}
+
+/// What every page of ours has reserved (FORMAT 3.1).
+const RESERVE: u32 = 48;

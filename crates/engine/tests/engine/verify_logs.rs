@@ -1,0 +1,109 @@
+//! A page that a log is about to write anew is pending; every other that does not open is bad.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use selenite_engine::storage::Disk;
+use selenite_engine::verify::{PhysicalReport, physical};
+use selenite_engine::{Database, Layout, Watch};
+
+use crate::support::{Bench, Collected, query};
+
+const NOTES: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+    INSERT INTO note SELECT i, hex(randomblob(100)) FROM n;";
+
+/// A copy of the database with all that lies beside it, in the middle of `sql`.
+fn copy_within(bench: &Bench, mode: &str, sql: &str) -> PathBuf {
+    let path = bench.path("app.db");
+    let database = Database::create(&Disk, &path, &bench.access(), &Layout::default()).unwrap();
+    let sql = format!("PRAGMA journal_mode = {mode}; PRAGMA wal_autocheckpoint = 0; {NOTES} {sql}");
+    database.run(&sql, &mut Collected::default()).unwrap();
+    let copy = bench.path("copy.db");
+    for companion in ["", "-wal", "-shm", "-journal"] {
+        let from = bench.path(&format!("app.db{companion}"));
+        if from.exists() {
+            fs::copy(from, bench.path(&format!("copy.db{companion}"))).unwrap();
+        }
+    }
+    copy
+}
+
+fn tear(path: &Path, page_no: u64) {
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all_at(&[0x5a; 512], 65536 + (page_no - 1) * 4096).unwrap();
+}
+
+fn check(bench: &Bench, path: &Path) -> PhysicalReport {
+    physical(&Disk, path, &bench.access(), &Watch::nobody()).unwrap()
+}
+
+fn bad_pages(report: &PhysicalReport) -> Vec<u32> {
+    report.bad.iter().map(|bad| bad.page_no).collect()
+}
+
+/// As a power failure in the middle of a checkpoint leaves it.
+#[test]
+fn a_page_torn_by_a_checkpoint_is_pending_while_the_log_has_it_to_copy() {
+    let bench = Bench::new();
+    let sql = "PRAGMA wal_checkpoint(TRUNCATE); UPDATE note SET text = 'x' WHERE id < 30";
+    let copy = copy_within(&bench, "WAL", sql);
+    let report = check(&bench, &copy);
+    assert!(report.is_good() && report.pending.is_empty(), "{report:?}");
+    // Row 1 is on the table's first leaf, page 3; the last page is of rows that nobody touched.
+    let last = report.page_count;
+    tear(&copy, 3);
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
+    tear(&copy, last.into());
+    let report = check(&bench, &copy);
+    assert_eq!(
+        (bad_pages(&report), &report.pending),
+        (vec![last], &vec![3]),
+        "{report:?}"
+    );
+    // SQLite reads the page from the log, as we said.
+    let rows = query(&copy, &bench.access(), "SELECT text FROM note WHERE id = 1").unwrap();
+    assert_eq!(rows[0][0], selenite_engine::Cell::Text("x".into()));
+}
+
+/// A page that went bad after it was copied is not written again while the index lives.
+#[test]
+fn a_page_that_was_copied_already_is_bad_though_the_log_still_has_it() {
+    let bench = Bench::new();
+    let sql = "UPDATE note SET text = 'x' WHERE id < 30; PRAGMA wal_checkpoint(PASSIVE)";
+    let copy = copy_within(&bench, "WAL", sql);
+    tear(&copy, 3);
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
+    // Without the index all of the log is copied anew.
+    fs::remove_file(bench.path("copy.db-shm")).unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
+}
+
+#[test]
+fn a_page_torn_by_a_commit_is_pending_while_the_journal_puts_it_back() {
+    let bench = Bench::new();
+    let sql = "PRAGMA cache_size = 2; BEGIN; UPDATE note SET text = 'x' WHERE id < 300";
+    let copy = copy_within(&bench, "DELETE", sql);
+    let report = check(&bench, &copy);
+    assert!(
+        report.is_good() && report.journal.unwrap().record_count > 2,
+        "{report:?}"
+    );
+    tear(&copy, 3);
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
+    // A journal that names a super-journal may be of a transaction that was committed.
+    let journal = bench.path("copy.db-journal");
+    let mut bytes = fs::read(&journal).unwrap();
+    bytes.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
+    fs::write(&journal, bytes).unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
+    fs::remove_file(journal).unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
+}
