@@ -43,7 +43,9 @@ pub fn check(
         done: AtomicU64::new(0),
         suspects: Mutex::default(),
     };
-    let thread_count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let core_count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    // While one waits for the disk, another opens what it has read.
+    let thread_count = core_count * THREADS_PER_CORE;
     std::thread::scope(|scope| {
         for _ in 0..thread_count {
             scope.spawn(|| scan.work());
@@ -290,3 +292,6 @@ impl std::fmt::Display for Doubt {
         }
     }
 }
+
+/// Two: with one the disk rested while pages were opened, and a third brought nothing.
+const THREADS_PER_CORE: usize = 2;
