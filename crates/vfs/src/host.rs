@@ -18,6 +18,7 @@ use crate::error::VfsError;
 use crate::ffi::{Api, Code, LowerVfs, Name};
 use crate::log_counters::LogCounters;
 use crate::pool::Pool;
+use crate::sync_clock::SyncClock;
 
 /// What all databases of one copy of SQLite share.
 pub struct Host {
@@ -33,6 +34,8 @@ pub struct Host {
     pub identify: Identify,
     /// Keeps closes away from locks.
     pub closing: Closing,
+    /// How long syncs took.
+    pub sync_clock: SyncClock,
     /// How logs were written.
     pub log_counters: LogCounters,
     /// Unwrapped master keys, so that a passphrase is not stretched at every open.
@@ -89,6 +92,7 @@ impl Host {
             lower,
             counters: Counters::default(),
             closing: Closing::default(),
+            sync_clock: SyncClock::default(),
             log_counters: LogCounters::default(),
             cache: Cache::new(),
             open: Mutex::default(),

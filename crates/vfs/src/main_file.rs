@@ -13,6 +13,7 @@
 
 mod append;
 mod control;
+mod epochs;
 mod locks;
 mod read;
 mod read_ahead;
@@ -122,7 +123,8 @@ impl MainFile {
 
     fn try_sync(&mut self, flags: SyncFlags) -> Result<(), VfsError> {
         self.settle()?;
-        Ok(self.database.lock().lower.sync(flags)?)
+        let mut inner = self.database.lock();
+        Ok(self.database.host.sync_clock.time(|| inner.lower.sync(flags))?)
     }
 
     fn try_size(&mut self) -> Result<u64, VfsError> {

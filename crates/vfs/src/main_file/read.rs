@@ -131,7 +131,7 @@ impl MainFile {
     }
 
     /// A page of an unknown epoch makes this connection look at the superblock, and read again (FORMAT 3.8).
-    fn read_one(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
+    pub(super) fn read_one(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
         match self.read_and_open(number, out, geometry) {
             Err(VfsError::UnknownEpoch { role, page_no, epoch }) => {
                 let changed = self.database.refresh(&mut self.database.lock())?;
