@@ -11,7 +11,7 @@ use selenite_cipher::Suite;
 use selenite_format::PageSize;
 use selenite_keyring::{Cache, Config, Identity, KeyError, Keyring, Recipient, Spec, Unlocked};
 
-use crate::closing::Closing;
+use crate::closing::Closings;
 use crate::counters::Counters;
 use crate::database::Database;
 use crate::error::VfsError;
@@ -32,8 +32,8 @@ pub struct Host {
     pub pool: Arc<Pool>,
     /// Device and inode of the file at a path.
     pub identify: Identify,
-    /// Keeps closes away from locks.
-    pub closing: Closing,
+    /// Keep closes away from locks.
+    pub closings: Closings,
     /// How long syncs took.
     pub sync_clock: SyncClock,
     /// How logs were written.
@@ -91,7 +91,7 @@ impl Host {
             api,
             lower,
             counters: Counters::default(),
-            closing: Closing::default(),
+            closings: Closings::default(),
             sync_clock: SyncClock::default(),
             log_counters: LogCounters::default(),
             cache: Cache::new(),

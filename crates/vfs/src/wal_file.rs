@@ -62,10 +62,12 @@ impl WalFile {
     /// # Errors
     /// If the system has no randomness to give.
     pub fn new(database: Arc<Database>, lower: LowerFile) -> Result<Self, VfsError> {
+        let sealer = Sealer::new(Role::Wal)?;
+        database.set_log(true);
         Ok(Self {
             database,
             lower,
-            sealer: Sealer::new(Role::Wal)?,
+            sealer,
             header: None,
             own: Own::default(),
             gather: Gather::default(),
@@ -368,6 +370,7 @@ impl File for WalFile {
 
 impl Drop for WalFile {
     fn drop(&mut self) {
+        self.database.set_log(false);
         self.page.zeroize();
     }
 }

@@ -264,17 +264,26 @@ const PHASES: [Shown; 8] = [
     (
         "indexed",
         "One commit of a row in a table with two more indexes, 256 KiB of page cache, checkpoints included",
-        &[("sealing a page, from memory", &["seal"]), ("opening it, from memory", &["open"])],
+        &[
+            ("sealing a page, from memory", &["seal"]),
+            ("opening it, from memory", &["open"]),
+        ],
     ),
     (
         "check",
         "One page of `integrity_check`, system cache, page pool of 64 MiB",
-        &[("reading it, 4 KiB in a call", &["read_page"]), ("opening it, from memory", &["open"])],
+        &[
+            ("reading it, 4 KiB in a call", &["read_page"]),
+            ("opening it, from memory", &["open"]),
+        ],
     ),
     (
         "readers",
         "One page of sixteen connections that scan 64 MiB at once, page pool of 128 MiB",
-        &[("reading it, 4 KiB in a call", &["read_page"]), ("a copy of 4 KiB, hot", &["copy"])],
+        &[
+            ("reading it, 4 KiB in a call", &["read_page"]),
+            ("a copy of 4 KiB, hot", &["copy"]),
+        ],
     ),
 ];
 

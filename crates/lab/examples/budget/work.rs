@@ -250,7 +250,10 @@ fn indexed(arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
         ..opening(arm, folder, "indexed")
     };
     remove(&database.path)?;
-    let rows = Dataset::Statements { rows: 20_000, indexes: 2 };
+    let rows = Dataset::Statements {
+        rows: 20_000,
+        indexes: 2,
+    };
     dataset::load(&Native, &database, &rows, SEED)?;
     let connection = Native.open(&database)?;
     let mut statement = connection.prepare("INSERT INTO testtable(code, date, name) VALUES (?1, ?2, ?3)")?;
@@ -302,13 +305,17 @@ fn check(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
 }
 
 fn readers(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
-    let connections = (0..READERS).map(|_| Native.open(database)).collect::<Result<Vec<_>, _>>()?;
+    let connections = (0..READERS)
+        .map(|_| Native.open(database))
+        .collect::<Result<Vec<_>, _>>()?;
     let pages = layout::page_count(&connections[0])?;
     let read = |connection: Connection| connection.query_row(READ_ALL, [], |_| Ok(()));
     let mut phase = Phase::new("readers");
     phase.time(|| {
         std::thread::scope(|scope| {
-            let threads = connections.into_iter().map(|connection| scope.spawn(move || read(connection)));
+            let threads = connections
+                .into_iter()
+                .map(|connection| scope.spawn(move || read(connection)));
             for thread in threads.collect::<Vec<_>>() {
                 thread.join().map_err(|_| "a reader panicked")??;
             }
