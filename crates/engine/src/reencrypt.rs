@@ -119,6 +119,12 @@ pub fn reencrypt(
     };
     let database = Database::open(storage, &path, access)?;
     pages::check_sqlite(&database)?;
+    if database.text(ENCRYPTED)? == "no" {
+        return Err(EngineError::NotEncrypted {
+            path,
+            what: "it is a database in clear",
+        });
+    }
     let operation = Operation::begin(storage, &path)?;
     let begun = begin(&database, how.goal, access)?;
     // Where it waits for others itself, it does so outside of SQLite: which, cutting a log, waits with the write lock.
@@ -285,3 +291,6 @@ fn unfinished(error: EngineError, work: &Work<'_>) -> EngineError {
     }
     error
 }
+
+/// `no` for a database in clear; one of ours in suite NONE has other words.
+const ENCRYPTED: &str = "SELECT value FROM selenite_status WHERE section = 'database' AND name = 'encrypted'";

@@ -10,3 +10,4 @@ mod keys;
 mod lab;
 mod lab_worker;
 mod look;
+mod reencrypt;
