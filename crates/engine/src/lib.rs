@@ -28,6 +28,7 @@ pub mod keys;
 mod layout;
 mod outcome;
 pub mod raw_file;
+pub mod salvage;
 mod sqlite;
 mod sqlite_error;
 mod status;
