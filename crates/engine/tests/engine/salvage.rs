@@ -3,13 +3,17 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use selenite_engine::salvage::{Lost, Salvaged, SchemaState, TableReport, Why, salvage};
 use selenite_engine::storage::Disk;
 use selenite_engine::{
-    AutoVacuum, Cell, Class, Database, EngineError, Layout, Observer, PageSize, Phase, Progress, Suite, Watch, verify,
+    Access, AutoVacuum, Cell, Class, Database, Draft, EngineError, Layout, Observer, PageSize, Phase, Progress, Suite,
+    Watch, verify,
 };
 
+use crate::pausing::{Pausing, Steps, watch};
 use crate::support::{Bench, Collected, holds, query};
 
 /// Small pages: many of them, with few rows.
@@ -289,6 +293,30 @@ fn a_page_of_another_table_or_database_is_not_taken() {
     assert_eq!(table(&salvaged, "twin").row_count, 3000);
 }
 
+/// Nothing in a page says how old it is; but the rowids of an older one are not those of its place.
+#[test]
+fn an_older_page_does_not_bring_its_rows_to_where_others_belong() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
+    let (old, old_leaves) = (fs::read(&path).unwrap(), pages(&path, &bench, "note", "leaf"));
+    let sql = "UPDATE note SET id = id + 10000; DELETE FROM note WHERE id > 12990";
+    query(&path, &bench.access(), sql).unwrap();
+    let leaves = pages(&path, &bench, "note", "leaf");
+    let page_no = *leaves[5..].iter().find(|page_no| old_leaves.contains(page_no)).unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    let at = usize::try_from(place(page_no)).unwrap();
+    bytes[at..at + 1024].copy_from_slice(&old[at..at + 1024]);
+    fs::write(&path, bytes).unwrap();
+    let salvaged = save(&bench, &path);
+    let note = table(&salvaged, "note");
+    assert_eq!((salvaged.bad_count, note.lost_count), (0, 1));
+    assert!(
+        matches!(&note.lost[0], Lost::Page(hole) if hole.why == Why::Misplaced),
+        "{note:?}"
+    );
+    assert_eq!(saved(&bench, "SELECT count(*) FROM note WHERE id <= 10000"), integer(0));
+}
+
 #[test]
 fn a_definition_that_needs_its_application_is_named_and_its_rows_are_kept() {
     let bench = Bench::new();
@@ -328,7 +356,7 @@ fn nothing_is_overwritten_and_nothing_stays_behind() {
     fs::remove_file(bench.path("saved.db-wal")).unwrap();
     // Stopped in each phase.
     for phase in [Phase::Verifying, Phase::Copying] {
-        let watch = Watch::new(std::sync::Arc::new(Stopper {
+        let watch = Watch::new(Arc::new(Stopper {
             phase,
             is_stopped: false.into(),
         }));
@@ -349,20 +377,83 @@ fn nothing_is_overwritten_and_nothing_stays_behind() {
     assert_eq!((error.class(), bench.names()), (Class::Key, vec!["app.db".to_owned()]));
 }
 
+/// Looks at every file each time something is done.
+struct Looker {
+    target: PathBuf,
+    is_named: AtomicBool,
+}
+
+impl Steps for Looker {
+    fn step(&self, name: &str) {
+        if self.is_named.load(Ordering::SeqCst) {
+            return;
+        }
+        let folder = self.target.parent().unwrap();
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            // SQLite may remove its journal meanwhile: there is none here, but for the draft.
+            assert!(
+                !path.exists() || !holds(&path, b"CREATE TABLE") && !holds(&path, b"note 1"),
+                "{name}: {path:?}"
+            );
+        }
+        assert!(!self.target.exists(), "{name}: the new name comes last");
+        if name == "rename_new" {
+            // A kill before this leaves a draft, which a later run names.
+            let drafts = Draft::leftovers(&Disk, &self.target).unwrap();
+            assert_eq!(drafts.len(), 1);
+            let report = verify::physical(&Disk, &drafts[0], &self.access(), &Watch::nobody()).unwrap();
+            assert!(report.is_good() && report.page_count > 100);
+            self.is_named.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Looker {
+    fn access(&self) -> Access {
+        let key = self.target.with_file_name("key");
+        Access {
+            identity: Some(format!("raw:{}", key.display()).parse().unwrap()),
+            ..Access::default()
+        }
+    }
+}
+
+#[test]
+fn nothing_is_in_clear_on_the_way_and_the_new_name_comes_when_all_is_there() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
+    let to = bench.path("new.db");
+    let steps = Arc::new(Looker {
+        target: to.clone(),
+        is_named: false.into(),
+    });
+    let storage = Pausing(steps.clone());
+    salvage(&storage, &path, &bench.access(), (&to, &[]), &watch(&steps)).unwrap();
+    assert!(steps.is_named.load(Ordering::SeqCst));
+    assert_eq!(
+        query(&to, &bench.access(), "SELECT count(*) FROM note").unwrap(),
+        integer(3000)
+    );
+    let draft = bench.path(".saved.db.selenite-tmp-00000000");
+    fs::write(&draft, "").unwrap();
+    assert_eq!(save(&bench, &path).leftovers, [draft]);
+}
+
 struct Stopper {
     phase: Phase,
-    is_stopped: std::sync::atomic::AtomicBool,
+    is_stopped: AtomicBool,
 }
 
 impl Observer for Stopper {
     fn progress(&self, progress: Progress) {
         if progress.phase == self.phase {
-            self.is_stopped.store(true, std::sync::atomic::Ordering::SeqCst);
+            self.is_stopped.store(true, Ordering::SeqCst);
         }
     }
 
     fn is_interrupted(&self) -> bool {
-        self.is_stopped.load(std::sync::atomic::Ordering::SeqCst)
+        self.is_stopped.load(Ordering::SeqCst)
     }
 }
 
@@ -390,7 +481,7 @@ fn a_database_that_is_written_to_meanwhile_is_refused() {
         &LAYOUT,
         "CREATE TABLE t (a); INSERT INTO t VALUES (1);",
     );
-    let watch = Watch::new(std::sync::Arc::new(Writer(path.clone())));
+    let watch = Watch::new(Arc::new(Writer(path.clone())));
     let to = bench.path("saved.db");
     let error = salvage(&Disk, &path, &bench.access(), (&to, &[]), &watch).unwrap_err();
     assert_eq!(error.class(), Class::Busy, "{error}");
