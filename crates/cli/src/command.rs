@@ -7,5 +7,6 @@ pub mod keygen;
 pub mod keys;
 pub mod lab;
 pub mod lab_worker;
+pub mod salvage;
 pub mod status;
 pub mod verify;
