@@ -225,6 +225,9 @@ impl<'a> Snapshot<'a> {
             return Ok(false);
         }
         self.mark.journal_records = Some(reading.report.record_count);
+        // Nobody has authenticated the count: it is no more than there are pages of.
+        let most = reading.records.iter().map(|(page_no, _)| *page_no).max();
+        let most = most.unwrap_or(0).max(self.page_count);
         for (page_no, offset) in reading.records {
             self.elsewhere.entry(page_no).or_insert(Place::Journal(offset));
         }
@@ -233,7 +236,7 @@ impl<'a> Snapshot<'a> {
             self.bad_logs.push(bad);
         }
         self.journal = Some(file);
-        self.page_count = page_count;
+        self.page_count = page_count.min(most);
         Ok(true)
     }
 }

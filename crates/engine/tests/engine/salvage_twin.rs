@@ -187,6 +187,11 @@ fn damage(path: &Path, page_size: usize, page_count: u32, random: &mut Random) -
         }
         spoilt.insert(one);
     }
+    if random.below(8) == 0 {
+        let end = 2 + u32::try_from(random.below(u64::from(page_count) - 1)).unwrap();
+        bytes.truncate(place(end));
+        spoilt.extend(end..=page_count);
+    }
     fs::write(path, bytes).unwrap();
     spoilt
 }
