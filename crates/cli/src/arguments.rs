@@ -47,6 +47,12 @@ pub enum Command {
     #[command(after_help = "Example:\n  selenite --identity key.txt verify app.db\n\n\
         Exit status 5: pages are bad. Their numbers are on standard error.")]
     Verify(Verify),
+    /// Take what can still be read out of a damaged database, into a new one.
+    #[command(
+        after_help = "Example:\n  selenite --identity key.txt salvage app.db --to saved.db\n\n\
+        The damaged database is only read. Exit status 5: something is lost; what is, is on standard error."
+    )]
+    Salvage(Salvage),
     /// List and change the key slots: who can open a database.
     #[command(after_help = "Example:\n  selenite keys list app.db")]
     Keys(Keys),
@@ -118,6 +124,21 @@ pub struct Verify {
     /// Only authenticate the pages, without SQLite: also where others are using it.
     #[arg(long)]
     pub physical_only: bool,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Salvage {
+    /// The damaged database, which nobody else is using.
+    pub database: PathBuf,
+    /// The new database, for the identity in force and the age recipients of the old one.
+    #[arg(long, value_name = "NEW")]
+    pub to: PathBuf,
+    /// Who else can open it: age1..., or the spec of an identity. May be given several times.
+    #[arg(long, short, value_name = "RECIPIENT")]
+    pub recipient: Vec<String>,
     /// Answer in JSON.
     #[arg(long)]
     pub json: bool,

@@ -9,5 +9,6 @@ pub mod keys;
 pub mod lab;
 pub mod lab_worker;
 pub mod reencrypt;
+pub mod salvage;
 pub mod status;
 pub mod verify;

@@ -97,7 +97,7 @@ impl Conversion<'_> {
         target: &Path,
         copy: impl FnOnce(&mut Database, &Draft<'_>, bool) -> Result<Copied, EngineError>,
     ) -> Result<Outcome, EngineError> {
-        self.check_free(target)?;
+        check_free(self.storage, target)?;
         let attributes = self.attributes(self.path)?;
         let mut leftovers = Draft::leftovers(self.storage, target)?;
         leftovers.extend(Draft::leftovers(self.storage, self.path)?);
@@ -140,17 +140,6 @@ impl Conversion<'_> {
         }
     }
 
-    /// Whether the name is free, and those of the files that SQLite would take for its journals.
-    fn check_free(&self, target: &Path) -> Result<(), EngineError> {
-        let names = COMPANIONS.iter().map(|companion| beside(target, companion));
-        for path in names.chain([target.to_owned()]) {
-            if self.storage.attributes(&path).is_ok() {
-                return Err(EngineError::Exists { path });
-            }
-        }
-        Ok(())
-    }
-
     fn attributes(&self, path: &Path) -> Result<Attributes, EngineError> {
         self.storage.attributes(path).map_err(io_error("read", path))
     }
@@ -168,6 +157,17 @@ fn outcome(path: &Path, copied: &Copied, size: u64) -> Outcome {
         leftovers: Vec::new(),
         not_retired: None,
     }
+}
+
+/// Whether the name is free, and those of the files that SQLite would take for its journals.
+pub fn check_free(storage: &dyn Storage, target: &Path) -> Result<(), EngineError> {
+    let names = COMPANIONS.iter().map(|companion| beside(target, companion));
+    for path in names.chain([target.to_owned()]) {
+        if storage.attributes(&path).is_ok() {
+            return Err(EngineError::Exists { path });
+        }
+    }
+    Ok(())
 }
 
 /// The file's own name: a link stays a link, to the new file.

@@ -113,7 +113,8 @@ fn copy(
 
     let mut copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
     let digest = transfer::compare(source, &mut copy, source_layout.size, watch)?;
-    add_recipients(&copy, recipients)?;
+    let recipients = recipients.into_iter().map(|recipient| (recipient, String::new()));
+    add_recipients(&copy, recipients.collect())?;
     if is_wal {
         copy.text("PRAGMA journal_mode = WAL")?;
     }
@@ -125,7 +126,7 @@ fn copy(
     Ok((Copied::new(&digest), slots))
 }
 
-fn check_verified(report: PhysicalReport) -> Result<(), EngineError> {
+pub(crate) fn check_verified(report: PhysicalReport) -> Result<(), EngineError> {
     if report.is_good() {
         return Ok(());
     }
@@ -137,19 +138,22 @@ fn check_verified(report: PhysicalReport) -> Result<(), EngineError> {
     })
 }
 
-/// Adds a slot for everybody who has none yet.
-fn add_recipients(database: &Database, recipients: Vec<Box<dyn Recipient>>) -> Result<(), EngineError> {
+/// Adds a slot, with a label, for everybody who has none yet.
+pub(crate) fn add_recipients(
+    database: &Database,
+    recipients: Vec<(Box<dyn Recipient>, String)>,
+) -> Result<(), EngineError> {
     if recipients.is_empty() {
         return Ok(());
     }
     database.change(move |present| {
         let mut next: Unlocked = present.duplicate();
-        for recipient in &recipients {
+        for (recipient, label) in &recipients {
             if keys::slot_of(&next, recipient.as_ref())?.is_none() {
                 next = selenite_keyring::change::add_slot(
                     &next,
                     recipient.as_ref(),
-                    "",
+                    label,
                     keys::now(),
                     &mut selenite_keyring::os_random,
                 )?
@@ -162,14 +166,14 @@ fn add_recipients(database: &Database, recipients: Vec<Box<dyn Recipient>>) -> R
     })
 }
 
-fn parse(recipients: &[String], config: &Config) -> Result<Vec<Box<dyn Recipient>>, EngineError> {
+pub(crate) fn parse(recipients: &[String], config: &Config) -> Result<Vec<Box<dyn Recipient>>, EngineError> {
     recipients
         .iter()
         .map(|recipient| Ok(parse_recipient(recipient, config)?))
         .collect()
 }
 
-fn check_suite(suite: Suite, access: &Access) -> Result<(), EngineError> {
+pub(crate) fn check_suite(suite: Suite, access: &Access) -> Result<(), EngineError> {
     if suite == Suite::None {
         return Err(EngineError::usage(
             "the suite NONE encrypts nothing",

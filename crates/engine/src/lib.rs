@@ -31,6 +31,7 @@ pub mod lock_holders;
 mod outcome;
 pub mod raw_file;
 pub mod reencrypt;
+pub mod salvage;
 mod sqlite;
 mod sqlite_error;
 mod status;

@@ -5,9 +5,9 @@
 //! V3. Plaintext is wiped from the buffers when they are done with.
 
 mod bad_page;
-mod journal;
+pub(crate) mod journal;
 mod pages;
-mod wal;
+pub(crate) mod wal;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

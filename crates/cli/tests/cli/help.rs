@@ -12,6 +12,7 @@ fn every_command_shows_an_example() {
         vec!["decrypt"],
         vec!["status"],
         vec!["verify"],
+        vec!["salvage"],
         vec!["exec"],
         vec!["keys"],
         vec!["keys", "list"],

@@ -59,35 +59,51 @@ fn look(
     let Some(file) = RawFile::open_if_there(storage, path)? else {
         return Ok((None, Vec::new()));
     };
+    let reading = read(&file, view, watch)?;
+    // With no record it is finished: SQLite leaves it so in the journal modes PERSIST and TRUNCATE.
+    let report = (reading.report.record_count > 0).then_some(reading.report);
+    Ok((report, reading.bad))
+}
+
+/// A journal that was read to its end.
+#[derive(Default)]
+pub struct Reading {
+    /// What it holds.
+    pub report: JournalReport,
+    /// Records that must be authentic and are not.
+    pub bad: Vec<BadPage>,
+    /// Pages and where their images begin, in the order of the journal.
+    pub records: Vec<(u32, u64)>,
+    /// How many pages the database had; `None` where the journal has no header: it is finished.
+    pub page_count: Option<u32>,
+}
+
+/// Reads a journal.
+pub fn read(file: &RawFile, view: &View, watch: &Watch) -> Result<Reading, EngineError> {
     let size = file.size()?;
     let mut journal = Journal {
         file,
         view,
         cipher: PageCipher::new(view.page_keys.clone()),
         size,
-        report: JournalReport {
-            size,
-            ..JournalReport::default()
-        },
-        bad: Vec::new(),
+        reading: Reading::default(),
     };
+    journal.reading.report.size = size;
     let mut at = 0;
     while let Some(header) = journal.header(at)? {
         watch.check()?;
+        journal.reading.page_count.get_or_insert(header.page_count);
         at = journal.section(&header, at)?;
     }
-    // With no record it is finished: SQLite leaves it so in the journal modes PERSIST and TRUNCATE.
-    let report = (journal.report.record_count > 0).then_some(journal.report);
-    Ok((report, journal.bad))
+    Ok(journal.reading)
 }
 
 struct Journal<'a> {
-    file: RawFile,
+    file: &'a RawFile,
     view: &'a View,
     cipher: PageCipher,
     size: u64,
-    report: JournalReport,
-    bad: Vec<BadPage>,
+    reading: Reading,
 }
 
 impl Journal<'_> {
@@ -120,44 +136,46 @@ impl Journal<'_> {
             count => (u64::from(count).min(room), true),
         };
         for index in 0..count {
-            let bad = self.record(header, first + index * size)?;
-            match bad {
-                None => self.report.record_count += 1,
-                Some(_) if !is_synced => return Ok(self.size),
-                Some((page_no, why)) => {
-                    self.bad.push(BadPage {
-                        origin: Origin::Journal,
-                        page_no,
-                        index: Some(self.report.record_count),
-                        why,
-                    });
-                    self.report.record_count += 1;
-                }
+            let at = first + index * size;
+            match self.record(header, at)? {
+                Ok(page_no) => self.reading.records.push((page_no, at + IMAGE_OFFSET)),
+                Err(_) if !is_synced => return Ok(self.size),
+                Err((page_no, why)) => self.reading.bad.push(BadPage {
+                    origin: Origin::Journal,
+                    page_no,
+                    index: Some(self.reading.report.record_count),
+                    why,
+                }),
             }
+            self.reading.report.record_count += 1;
         }
         Ok((first + count * size).next_multiple_of(sector))
     }
 
-    /// Checks one record; answers what is wrong with it.
-    fn record(&mut self, header: &Header, at: u64) -> Result<Option<(u32, String)>, EngineError> {
+    /// Checks one record; answers which page it is, or what is wrong with it.
+    fn record(&mut self, header: &Header, at: u64) -> Result<Result<u32, (u32, String)>, EngineError> {
         let page_size = self.view.geometry.page_size();
         let mut bytes = vec![0; record_size(page_size)];
         self.file.read_at(&mut bytes, at)?;
         let Some(record) = Record::parse(&bytes, page_size) else {
-            return Ok(Some((0, "cut off".to_owned())));
+            return Ok(Err((0, "cut off".to_owned())));
         };
         let mut plain = vec![0; page_size.bytes()];
         if let Err(error) = self.cipher.open(record.page_no, record.image, &mut plain) {
-            return Ok(Some((record.page_no.0, error.to_string())));
+            return Ok(Err((record.page_no.0, error.to_string())));
         }
         let mask = split_image(record.image).map_or(0, |(_, trailer)| self.view.log_key.journal_mask(trailer));
         let is_right = unmask_checksum(record.checksum, mask) == checksum(header.nonce, &plain);
         plain.fill(0);
-        let wrong = (record.page_no.0, "its checksum is of another journal".to_owned());
-        Ok((!is_right).then_some(wrong))
+        if is_right {
+            return Ok(Ok(record.page_no.0));
+        }
+        Ok(Err((record.page_no.0, "its checksum is of another journal".to_owned())))
     }
 }
 
+/// A record's page number comes before its image.
+const IMAGE_OFFSET: u64 = 4;
 /// As for pages: somebody may be writing to the journal.
 const LOOK_COUNT: u32 = 3;
 const LOOK_PAUSE: Duration = Duration::from_millis(20);

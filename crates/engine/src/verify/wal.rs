@@ -37,28 +37,58 @@ pub fn check(
     watch: &Watch,
     findings: &mut Findings,
 ) -> Result<Option<WalReport>, EngineError> {
-    let mut looked = None;
+    let mut looked = Reading::default();
     for attempt in 0..LOOK_COUNT {
         std::thread::sleep(LOOK_PAUSE * attempt);
         let Some(file) = RawFile::open_if_there(storage, path)? else {
             return Ok(None);
         };
-        let (report, bad) = Log { file, view, watch }.read()?;
-        let is_good = bad.is_none();
-        looked = Some((report, bad));
-        if is_good {
+        looked = read(&file, view, watch)?;
+        if looked.bad.is_none() {
             break;
         }
     }
-    let (report, bad) = looked.unwrap_or_default();
-    if let Some(bad) = bad {
+    if let Some(bad) = looked.bad {
         findings.add(bad);
     }
-    Ok(Some(report))
+    Ok(Some(looked.report))
+}
+
+/// A log that was read to its end.
+#[derive(Default)]
+pub struct Reading {
+    /// What it holds.
+    pub report: WalReport,
+    /// The frame at which it ends though commits follow (W2), or its header.
+    pub bad: Option<BadPage>,
+    /// The frames of committed transactions, in their order.
+    pub frames: Vec<FrameAt>,
+    /// Authentic frames behind the bad one, in their order, up to the last commit.
+    pub behind: Vec<FrameAt>,
+    /// The frames up to that commit that are bad.
+    pub bad_frames: Vec<FrameAt>,
+    /// How many pages the database has after the last of `frames`; and after the last of `behind`.
+    pub page_counts: (u32, u32),
+    /// The header's bytes.
+    pub header: [u8; HEADER_SIZE],
+}
+
+/// Where a page is in a log.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameAt {
+    /// Which page it is.
+    pub page_no: u32,
+    /// Where its image begins.
+    pub offset: u64,
+}
+
+/// Reads a log.
+pub fn read(file: &RawFile, view: &View, watch: &Watch) -> Result<Reading, EngineError> {
+    Log { file, view, watch }.read()
 }
 
 struct Log<'a> {
-    file: RawFile,
+    file: &'a RawFile,
     view: &'a View,
     watch: &'a Watch,
 }
@@ -68,58 +98,93 @@ enum Frame {
     /// The log ends before it: it is of another one.
     Other,
     /// It is authentic.
-    Good { is_commit: bool, checksum: [u32; 2] },
+    Good {
+        page_no: u32,
+        /// Zero where it ends no transaction.
+        commit_size: u32,
+        checksum: [u32; 2],
+    },
     /// It is of this log, and not authentic.
     Bad(BadPage),
 }
 
 impl Log<'_> {
-    fn read(&self) -> Result<(WalReport, Option<BadPage>), EngineError> {
+    fn read(&self) -> Result<Reading, EngineError> {
         let page_size = self.view.geometry.page_size();
-        let size = self.file.size()?;
-        let mut report = WalReport {
-            size,
-            ..WalReport::default()
-        };
-        let mut header = [0; HEADER_SIZE];
-        self.file.read_at(&mut header, 0)?;
-        let header = match Header::parse(&header) {
+        let mut reading = Reading::default();
+        reading.report.size = self.file.size()?;
+        self.file.read_at(&mut reading.header, 0)?;
+        let header = match Header::parse(&reading.header) {
             Ok(header) if header.page_size == page_size.as_u32() => header,
             Ok(_) => {
-                return Ok((
-                    report,
-                    Some(bad_header("its page size is not the database's".to_owned())),
-                ));
+                reading.bad = Some(bad_header("its page size is not the database's".to_owned()));
+                return Ok(reading);
             }
             // As SQLite has it, such a log is empty.
-            Err(FormatError::WalMagic | FormatError::WalChecksum) => return Ok((report, None)),
-            Err(error) => return Ok((report, Some(bad_header(error.to_string())))),
+            Err(FormatError::WalMagic | FormatError::WalChecksum) => return Ok(reading),
+            Err(error) => {
+                reading.bad = Some(bad_header(error.to_string()));
+                return Ok(reading);
+            }
         };
-        let mut reader = FrameReader::new(self, &header);
+        self.frames(&header, &mut reading)?;
+        Ok(reading)
+    }
+
+    fn frames(&self, header: &Header, reading: &mut Reading) -> Result<(), EngineError> {
+        let page_size = self.view.geometry.page_size();
+        let mut reader = FrameReader::new(self, header);
         let mut sum = header.checksum;
         let mut suspect = None;
-        for index in 0..frame_count(size, page_size) {
+        let (mut open, mut open_bad) = (Vec::new(), Vec::new());
+        for index in 0..frame_count(reading.report.size, page_size) {
             self.watch.check()?;
-            match (reader.frame(index, sum)?, &suspect) {
-                (Frame::Other, _) => break,
-                (Frame::Good { is_commit: true, .. }, Some(_)) => return Ok((report, suspect)),
-                (Frame::Good { is_commit, checksum }, None) => {
+            let offset = frame_offset(index, page_size).0 + FRAME_HEADER_SIZE_U64;
+            let (commit_size, at) = match reader.frame(index, sum)? {
+                Frame::Other => break,
+                Frame::Good {
+                    page_no,
+                    commit_size,
+                    checksum,
+                } => {
                     sum = checksum;
-                    report.uncommitted_count += 1;
-                    if is_commit {
-                        report.committed_count += report.uncommitted_count;
-                        report.uncommitted_count = 0;
-                    }
+                    (commit_size, FrameAt { page_no, offset })
                 }
-                (Frame::Bad(bad), None) => suspect = Some(bad),
-                (Frame::Good { is_commit: false, .. } | Frame::Bad(_), Some(_)) => {}
+                Frame::Bad(bad) => {
+                    open_bad.push(FrameAt {
+                        page_no: bad.page_no,
+                        offset,
+                    });
+                    if suspect.is_none() {
+                        suspect = Some(bad);
+                        reading.report.uncommitted_count = count(&open);
+                        open.clear();
+                        // The chain of checksums is broken: from here on only tags can tell.
+                        reader.follows_chain = false;
+                    }
+                    continue;
+                }
+            };
+            open.push(at);
+            if commit_size == 0 {
+                continue;
             }
-            if suspect.is_some() {
-                // The chain of checksums is broken: from here on only tags can tell.
-                reader.follows_chain = false;
+            if suspect.is_none() {
+                reading.frames.append(&mut open);
+                reading.page_counts.0 = commit_size;
+            } else {
+                reading.behind.append(&mut open);
+                reading.bad_frames.append(&mut open_bad);
+                reading.page_counts.1 = commit_size;
             }
         }
-        Ok((report, None))
+        reading.report.committed_count = count(&reading.frames);
+        if suspect.is_none() {
+            reading.report.uncommitted_count = count(&open);
+        } else if !reading.behind.is_empty() {
+            reading.bad = suspect;
+        }
+        Ok(())
     }
 }
 
@@ -175,7 +240,8 @@ impl<'a> FrameReader<'a> {
             return Ok(bad("it does not follow the frame before it".to_owned()));
         }
         Ok(Frame::Good {
-            is_commit: frame.commit_size != 0,
+            page_no: frame.page_no.0,
+            commit_size: frame.commit_size,
             checksum: next,
         })
     }
@@ -185,6 +251,10 @@ impl Drop for FrameReader<'_> {
     fn drop(&mut self) {
         self.plain.fill(0);
     }
+}
+
+fn count(frames: &[FrameAt]) -> u64 {
+    u64::try_from(frames.len()).unwrap_or(u64::MAX)
 }
 
 fn bad_header(why: String) -> BadPage {
