@@ -224,6 +224,14 @@ fn look_into(path: &Path) -> Result<Option<Nature>, EngineError> {
     Ok(is_one.then_some(nature))
 }
 
+/// Whether a file is a database of SQLite's or ours, as far as can be told: one that this process has open may be.
+pub(crate) fn is_database(path: &Path) -> bool {
+    match RawFile::open_in_folder(path).and_then(|file| Nature::of(&file)) {
+        Ok(nature) => matches!(nature, Nature::Sealed | Nature::Plain),
+        Err(error) => error.class() == Class::Busy,
+    }
+}
+
 fn size_of(path: &Path) -> Result<u64, EngineError> {
     Ok(std::fs::symlink_metadata(path).map_err(io_error("read", path))?.len())
 }

@@ -55,7 +55,7 @@ pub struct LastVerify {
 impl LastVerify {
     fn encode(&self) -> String {
         format!(
-            "# Written by selenite verify: see LAST VERIFY in docs/CONFIGURATION.md. May be removed at any time.\n\
+            "# Written by selenite verify: see docs/CONFIGURATION.md, The last verify. May be removed at any time.\n\
              time = {}\nkind = \"{}\"\npages = {}\ngeneration = {}\n",
             self.time,
             self.kind.word(),
@@ -186,6 +186,18 @@ mod tests {
             for end in 0..text.len() {
                 assert_eq!(LastVerify::parse(&text[..end]), None, "{end}");
             }
+        }
+    }
+
+    #[test]
+    fn no_byte_of_a_note_can_change_unnoticed_but_in_its_comment() {
+        let text = NOTE.encode();
+        let comment = text.find('\n').unwrap();
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            let parsed = LastVerify::parse(std::str::from_utf8(&bytes).unwrap());
+            assert_eq!(parsed == Some(NOTE), at < comment, "{at}");
         }
     }
 

@@ -3,6 +3,7 @@
 //! W1. Nothing but a regular file is replaced: `/dev/null` stays what it is, whoever asks.
 //! W2. A new file has the mode that the caller's umask gives, and one that is replaced keeps its own: others may be
 //!     meant to read it. So no secret is ever written by this.
+//! W3. A database is never replaced: who names one has mistaken two arguments.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::EngineError;
 use crate::draft::{beside_as_draft, folder_of};
 use crate::error::io_error;
+use crate::folder::is_database;
 
 /// Replaces the file at `path`, or makes it. Where `path` is a link, the file behind it.
 ///
@@ -29,6 +31,12 @@ pub fn replace(path: &Path, contents: &[u8]) -> Result<(), EngineError> {
         return Err(EngineError::usage(
             format!("{}: not a file that could be replaced", path.display()),
             "name a file, or leave it out for standard output",
+        ));
+    }
+    if is_database(&target) {
+        return Err(EngineError::usage(
+            format!("{}: a database, which is not replaced", path.display()),
+            "name another file",
         ));
     }
     let draft = beside_as_draft(&target)?;
@@ -94,6 +102,9 @@ mod tests {
             );
         }
         assert_eq!(names(folder.path()), 2);
+        fs::write(&real, b"SQLite format 3\0").unwrap();
+        assert!(matches!(replace(&link, b"x"), Err(EngineError::Usage { .. })));
+        assert_eq!(fs::read(&real).unwrap(), b"SQLite format 3\0");
         let missing = folder.path().join("missing").join("file");
         assert!(matches!(replace(&missing, b"x"), Err(EngineError::Io { .. })));
     }

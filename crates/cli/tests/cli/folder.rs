@@ -302,6 +302,10 @@ fn an_answer_replaces_a_file_in_one_step_for_everybody_to_read() {
     let left = fs::read_dir(bench.path("srv")).unwrap().count();
     assert_eq!(left, 6, "the five databases and the answer");
     bench.run(&["status", "srv", "-o", "/dev/null"]).failed(2, "not a file");
+    bench
+        .run(&["status", "srv", "-o", "srv/app.db"])
+        .failed(2, "a database");
+    bench.run(&["status", "srv/app.db"]).done();
     bench.run(&["status", "srv", "-o", "missing/x"]).failed(6, "missing/x");
 }
 

@@ -123,4 +123,28 @@ mod tests {
         symlink(&deep, &link).unwrap();
         assert_eq!(all(&link), [link.join("file")]);
     }
+
+    /// As root nothing is forbidden, so one that went away stands for one that can't be listed.
+    #[test]
+    fn a_folder_that_can_not_be_listed_is_said_and_the_others_are_walked() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            fs::write(folder.path().join(name).join("file"), "x").unwrap();
+        }
+        let mut walk = Walk::of(folder.path());
+        let mut unreadable = Vec::new();
+        assert!(walk.next(&mut unreadable).unwrap().names.is_empty());
+        fs::remove_dir_all(folder.path().join("b")).unwrap();
+        let mut found = Vec::new();
+        while let Some(names) = walk.next(&mut unreadable) {
+            found.push(names.path);
+        }
+        found.sort();
+        assert_eq!(found, [folder.path().join("a"), folder.path().join("c")]);
+        let [one] = &unreadable[..] else {
+            panic!("{unreadable:?}")
+        };
+        assert_eq!(one.path, folder.path().join("b"));
+    }
 }
