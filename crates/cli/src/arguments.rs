@@ -1,12 +1,15 @@
 //! The arguments.
 
 pub mod lab;
+mod status;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use selenite_engine::{Access, EngineError, PageSize, Suite};
+
+pub use status::Status;
 
 /// Transparent encryption for SQLite databases.
 #[derive(Parser)]
@@ -40,8 +43,8 @@ pub enum Command {
     /// Decrypt a database, in its place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt decrypt app.db --to clear.db")]
     Decrypt(Decrypt),
-    /// Say what a database is; without a key, what it says of itself.
-    #[command(after_help = "Example:\n  selenite status app.db")]
+    /// Say what a database is, or all in a folder; without a key, what they say of themselves.
+    #[command(after_help = status::AFTER_HELP)]
     Status(Status),
     /// Check that every page is what was written, and that the pages make a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt verify app.db\n\n\
@@ -106,15 +109,6 @@ pub struct Decrypt {
     /// Leave the database as it is, and write the one in clear to this new file.
     #[arg(long, value_name = "NEW")]
     pub to: Option<PathBuf>,
-}
-
-#[derive(Args)]
-pub struct Status {
-    /// The database.
-    pub database: PathBuf,
-    /// Answer in JSON.
-    #[arg(long)]
-    pub json: bool,
 }
 
 #[derive(Args)]

@@ -12,6 +12,7 @@ mod interrupt;
 mod lines;
 mod meter;
 mod output;
+mod printable;
 
 use std::process::ExitCode;
 

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod age;
 pub mod compromised;
 mod content_digest;
 mod conversion;
@@ -22,10 +23,13 @@ mod database;
 mod decrypt;
 mod draft;
 mod encrypt;
+mod epoch_count;
 mod error;
 mod exclusive_source;
 mod file_uri;
+pub mod folder;
 pub mod keys;
+mod last_verify;
 mod layout;
 pub mod lock_holders;
 mod outcome;
@@ -41,18 +45,22 @@ mod transfer;
 mod utc;
 pub mod verify;
 mod watch;
+pub mod whole_file;
 
 pub use access::Access;
+pub use age::{Age, DAY_SECONDS};
 pub use database::{Cell, Database, Rows};
 pub use decrypt::decrypt;
 pub use draft::Draft;
 pub use encrypt::{Encrypt, encrypt};
+pub use epoch_count::{EpochCounts, count_epochs};
 pub use error::{Class, EngineError};
 pub use file_uri::FileUri;
+pub use last_verify::{LastVerify, VerifyKind, VerifyNotes};
 pub use layout::Layout;
 pub use outcome::{Outcome, Target};
 pub use selenite_cipher::Suite;
-pub use selenite_format::{AutoVacuum, PageSize};
+pub use selenite_format::{AutoVacuum, PageSize, State};
 pub use selenite_vfs::database::now;
 pub use sqlite::install;
 pub use status::{EpochSummary, FileSize, Sealed, Status, status};

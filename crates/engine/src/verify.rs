@@ -12,6 +12,7 @@ pub(crate) mod wal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use selenite_cipher::DatabaseId;
 use selenite_keyring::{Cache, Unlocked};
 use selenite_vfs::view::View;
 
@@ -30,6 +31,10 @@ use crate::{Access, Database, EngineError, Watch, sqlite};
 /// What authenticating all pages came to.
 #[derive(Clone, Debug)]
 pub struct PhysicalReport {
+    /// The database.
+    pub database_id: DatabaseId,
+    /// The generation of the superblock whose keys were used.
+    pub generation: u64,
     /// Which of its two superblocks are whole.
     pub superblocks: Superblocks,
     /// How many pages the database file has.
@@ -121,6 +126,8 @@ pub(crate) fn pages(
     }
     let (bad, bad_count) = findings.into_sorted();
     Ok(PhysicalReport {
+        database_id: unlocked.superblock.database_id,
+        generation: unlocked.superblock.generation,
         superblocks,
         page_count,
         size,

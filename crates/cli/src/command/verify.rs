@@ -1,8 +1,8 @@
 //! `selenite verify`.
 
-use selenite_engine::Access;
 use selenite_engine::storage::Disk;
 use selenite_engine::verify::{self, PhysicalReport, Report};
+use selenite_engine::{Access, VerifyNotes};
 use serde_json::{Value, json};
 
 use super::status::{superblock_words, superblocks_json, warn_of_superblocks};
@@ -11,6 +11,7 @@ use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, count, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::print;
+use crate::printable;
 
 pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complaint> {
     let meter = Meter::start();
@@ -28,7 +29,19 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complai
         print(&text(path, &report, arguments.physical_only))?;
     }
     warn_of_superblocks(report.physical.superblocks, path);
-    complain(&report)
+    complain(&report)?;
+    remember(path, &report);
+    Ok(())
+}
+
+/// For selenite status, later. That nobody may write there takes nothing from what was found.
+fn remember(path: &std::path::Path, report: &Report) {
+    if let Err(error) = VerifyNotes::load().and_then(|notes| notes.keep(path, report)) {
+        let error = printable::line(&error.to_string());
+        eprintln!(
+            "warning: status will not know of this verify: {error}\n next: set SELENITE_STATE to a folder to write to"
+        );
+    }
 }
 
 /// The bad places go to standard error, one to a line.

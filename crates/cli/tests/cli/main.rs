@@ -5,6 +5,8 @@
 mod bench;
 mod convert;
 mod exec;
+mod exposition;
+mod folder;
 mod help;
 mod keys;
 mod lab;

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod conversion;
+mod epoch_count;
+mod folder;
 mod key_changes;
 mod keys;
 mod kill;
