@@ -67,7 +67,8 @@ pub enum Command {
     /// Shut somebody out: drop the key slot, renew the master key, replace the data key.
     #[command(after_help = "Example:\n  selenite -i key.txt compromised app.db 5f0c\n\n\
         The first step shuts out the identity, the second who knows the master key, the third who knows the data key.\n\
-        What was copied before stays readable to who has the old keys. Stopped, it goes on when it is called again.")]
+        What was copied before stays readable to who has the old keys. Stopped, it goes on when it is called again;\n\
+        with --go-on where the slot has gone already.")]
     Compromised(Compromised),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
@@ -269,7 +270,8 @@ pub struct Reencrypt {
     /// Bytes of pages a second, at most: 50MB/s.
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub max_rate: Option<u64>,
-    /// How many milliseconds one batch may keep a writer waiting (99th percentile, without syncs).
+    /// How many milliseconds one batch is to keep a writer waiting at most (99th percentile, without syncs): batches are made
+    /// smaller until they do.
     #[arg(long = "max-lock-ms", value_name = "MS", default_value = "20", value_parser = parse_millis)]
     pub max_lock: Duration,
     /// Answer --status in JSON.
@@ -283,6 +285,9 @@ pub struct Compromised {
     pub database: PathBuf,
     /// The first digits of the id of the slot that is to go: see keys list.
     pub slot: String,
+    /// The slot was removed by a run that was stopped: do the rest.
+    #[arg(long)]
+    pub go_on: bool,
     /// Who can open it afterwards, besides age recipients and the identity in force. May be given several times.
     #[arg(long, short, value_name = "RECIPIENT")]
     pub recipient: Vec<String>,
@@ -342,10 +347,9 @@ fn parse_rate(text: &str) -> Result<u64, String> {
     let number = text.strip_suffix("/s").unwrap_or(text);
     let digits = number.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &number[digits.len()..] {
-        "" | "B" => 1,
-        "k" | "kB" => 1000,
-        "M" | "MB" => 1_000_000,
-        "G" | "GB" => 1_000_000_000,
+        "kB" => 1000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
         "KiB" => 1 << 10,
         "MiB" => 1 << 20,
         "GiB" => 1 << 30,

@@ -34,13 +34,16 @@ pub struct Compromised {
     pub slot: String,
     /// Who else is to open the database afterwards, besides age recipients and the identity in force.
     pub recipients: Vec<String>,
+    /// Whether a run that was stopped has removed the slot before.
+    pub goes_on: bool,
     /// Whether slots that nobody who was named opens are dropped.
     pub drop_others: bool,
     /// How pages are sealed anew; its goal is a new key.
     pub how: Reencrypt,
 }
 
-/// Shuts somebody out, step by step; `done` hears of each. Stopped at any moment, it goes on when it is called again.
+/// Shuts somebody out, step by step; `done` hears of each. Stopped in the last step, it goes on when it is called again;
+/// before that, with `goes_on`. A slot that there is not is an error otherwise: somebody mistyped it.
 ///
 /// # Errors
 /// As [`keys::remove`], [`keys::renew`] and [`reencrypt`].
@@ -58,7 +61,7 @@ pub fn compromised(
     if !is_under_way {
         let removed = match keys::remove(storage, path, access, &what.slot) {
             Ok(changed) => changed.report,
-            Err(EngineError::Key(KeyError::NoSuchSlot { .. })) => Report::default(),
+            Err(EngineError::Key(KeyError::NoSuchSlot { .. })) if what.goes_on => Report::default(),
             Err(error) => return Err(error),
         };
         done(Step::SlotRemoved(removed));

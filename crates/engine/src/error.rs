@@ -142,6 +142,17 @@ impl Class {
 /// What is said of a file that is neither SQLite's nor ours: here and in the VFS.
 pub(crate) const NO_DATABASE: &str = "it is not an SQLite database";
 
+/// What the VFS says of a database that `reencrypt --off` has made, in its first words.
+pub(crate) const ONLY_NONE: &str = "its only suite is NONE";
+
+/// What to do with one.
+pub(crate) fn only_none_advice(path: &Path) -> String {
+    format!(
+        "set SELENITE_PLAIN=allow, or encrypt it again: selenite reencrypt {} --on",
+        path.display()
+    )
+}
+
 impl EngineError {
     /// Whose fault it is.
     #[must_use]
@@ -171,6 +182,7 @@ impl EngineError {
             Self::NotEncrypted { what, .. } if *what == NO_DATABASE => {
                 "check that this is the file you meant".to_owned()
             }
+            Self::NotEncrypted { path, what } if *what == ONLY_NONE => only_none_advice(path),
             Self::NotEncrypted { path, .. } => {
                 format!(
                     "check that this is the file you meant, or encrypt it: selenite encrypt {}",

@@ -91,6 +91,8 @@ pub struct Reencrypted {
     pub batch_count: u64,
     /// The 99th percentile of how long these kept writers waiting, without syncs.
     pub lock_p99: Duration,
+    /// How long that was allowed to be.
+    pub lock_max: Duration,
     /// How long the last look at the whole file kept them waiting.
     pub last_look: Duration,
     /// How long it took.
@@ -166,6 +168,7 @@ pub fn reencrypt(
         size: pace.page_count() * u64::from(begun.page_bytes),
         batch_count: pace.batch_count(),
         lock_p99: pace.lock_p99(),
+        lock_max: how.lock_max,
         last_look,
         elapsed: started.elapsed(),
         path,
@@ -207,6 +210,12 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, Engi
             Goal::Off => Suite::None,
             Goal::GoOn => sealing_suite(unlocked),
         };
+        if goal == Goal::Suite(Suite::None) {
+            return Err(EngineError::usage(
+                "the suite NONE encrypts nothing",
+                "choose another suite, or mean it: selenite reencrypt DB --off",
+            ));
+        }
         if suite.is_deprecated() && !allow_deprecated {
             return Err(EngineError::usage(
                 format!("{suite} is deprecated"),

@@ -13,6 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use selenite_cipher::DatabaseId;
+use selenite_cipher::Suite;
 use selenite_keyring::{Cache, Unlocked};
 use selenite_vfs::view::View;
 
@@ -22,6 +23,7 @@ pub use wal::WalReport;
 
 use crate::database::{Cell, Rows};
 use crate::draft::beside;
+use crate::error::ONLY_NONE;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
 use crate::superblock_file::{Superblocks, unlock};
@@ -114,6 +116,13 @@ pub(crate) fn pages(
     watch: &Watch,
 ) -> Result<PhysicalReport, EngineError> {
     let started = Instant::now();
+    let epochs = &unlocked.superblock.epochs;
+    if epochs.iter().all(|epoch| epoch.suite == Suite::None) && !access.allow_plain {
+        return Err(EngineError::NotEncrypted {
+            path: path.to_owned(),
+            what: ONLY_NONE,
+        });
+    }
     let view = View::new(unlocked.duplicate(), access.allow_plain, access.allow_deprecated)
         .map_err(|error| EngineError::of_vfs(&error, path))?;
     let superblocks = Superblocks::load(&RawFile::open(storage, path)?)?;

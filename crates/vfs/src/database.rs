@@ -356,11 +356,14 @@ impl Database {
         let in_force = !self.identities.is_empty();
         match read_prefix(&mut inner.lower)? {
             Prefix::Sealed { bytes, place, heads } => {
+                // Only what was adopted counts as seen: what is refused now is refused the next time, too.
+                inner.heads = None;
                 let unlocked = self.host.unlock(&bytes, &self.identities, &self.keyring)?;
                 check_successor(&inner.content, &unlocked)?;
-                inner.heads = Some(heads);
                 self.adopt_read(inner, unlocked, place)?;
-                self.check_not_emptied(inner)
+                self.check_not_emptied(inner)?;
+                inner.heads = Some(heads);
+                Ok(())
             }
             Prefix::Empty => {
                 if matches!(inner.content, Content::Sealed(_)) {
@@ -410,7 +413,9 @@ impl Database {
         let only_none = superblock.epochs.iter().all(|epoch| epoch.suite == Suite::None);
         let in_force = !self.identities.is_empty();
         if only_none && in_force && !self.settings.allow_plain {
-            return Err(VfsError::NotEncrypted("its only suite is NONE"));
+            return Err(VfsError::NotEncrypted(
+                "its only suite is NONE; plain=allow in the URI, or SELENITE_PLAIN=allow, would admit it",
+            ));
         }
         View::new(unlocked, self.settings.allow_plain, self.settings.allow_deprecated)
     }

@@ -15,6 +15,7 @@ pub fn run(arguments: &arguments::Compromised, access: &Access) -> Result<(), Co
     let what = Compromised {
         slot: arguments.slot.clone(),
         recipients: arguments.recipient.clone(),
+        goes_on: arguments.go_on,
         drop_others: arguments.drop,
         how: Reencrypt {
             goal: Goal::NewKey,

@@ -1,8 +1,10 @@
 //! `selenite reencrypt`.
 
+use std::time::Duration;
+
 use selenite_engine::reencrypt::{self, Goal, Reencrypt, Reencrypted, Report};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Suite, utc};
+use selenite_engine::{Access, EngineError, Suite, utc};
 use serde_json::json;
 
 use crate::arguments;
@@ -17,6 +19,15 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Comp
         return status(arguments, access);
     }
     if arguments.pause {
+        let status = selenite_engine::status(&Disk, path, access)?;
+        let is_steady = status.sealed.is_none_or(|sealed| sealed.state_word() == "steady");
+        if is_steady && reencrypt::report(&Disk, path)?.is_none() {
+            return Err(EngineError::Usage {
+                what: format!("{}: none of its pages are being sealed anew", path.display()),
+                next: "there is nothing to pause".to_owned(),
+            }
+            .into());
+        }
         reencrypt::pause(&Disk, path)?;
         return Ok(print("paused: go on with --resume\n")?);
     }
@@ -37,6 +48,9 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Comp
             "The file still needs the extension afterwards: selenite decrypt makes a plain SQLite database.\n\
              Applications need plain=allow in the URI, or SELENITE_PLAIN=allow, from the moment it is done."
         );
+    }
+    if reencrypt::is_paused(&Disk, path) {
+        eprintln!("Paused: it rests until selenite reencrypt {} --resume.", path.display());
     }
     let meter = Meter::start();
     let done = reencrypt::reencrypt(&Disk, path, access, &how, &meter.watch());
@@ -67,8 +81,9 @@ pub fn text(done: &Reencrypted) -> String {
     lines.add(
         "writers waited",
         format!(
-            "{} for a batch (99th percentile, without syncs)",
-            elapsed(done.lock_p99)
+            "{} for a batch (99th percentile, without syncs; {} were asked for)",
+            elapsed(done.lock_p99),
+            elapsed(done.lock_max)
         ),
     );
     lines.add("last look", format!("{} with the write lock", elapsed(done.last_look)));
@@ -134,7 +149,10 @@ fn running(lines: &mut Lines, report: &Report) {
     lines.add("rate", format!("{} a second, about {left} s left", bytes(report.rate)));
     lines.add(
         "writers wait",
-        format!("{} us for a batch (99th percentile, without syncs)", report.lock_p99),
+        format!(
+            "{} for a batch (99th percentile, without syncs)",
+            elapsed(Duration::from_micros(report.lock_p99))
+        ),
     );
     if !report.waiting.is_empty() {
         lines.add("now", report.waiting.clone());

@@ -4,7 +4,7 @@ use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::{Bench, NOTES};
+use crate::bench::{Bench, NOTES, run};
 
 /// Some hundred pages, so that there is something to do.
 fn bench() -> Bench {
@@ -99,7 +99,20 @@ fn off_needs_the_extension_still_and_on_encrypts_again() {
             .windows(14)
             .any(|bytes| bytes == b"a secret of ou")
     );
+    for refused in [
+        &["verify", "app.db"][..],
+        &["exec", "app.db", "SELECT 1"],
+        &["decrypt", "app.db"],
+    ] {
+        let ran = bench
+            .run(&[&["-i", "key.txt"], refused].concat())
+            .failed(3, "its only suite is NONE");
+        assert!(ran.err.contains("SELENITE_PLAIN=allow"), "{ran:?}");
+    }
+    let mut allowed = bench.command(&["-i", "key.txt", "verify", "app.db"]);
+    run(allowed.env("SELENITE_PLAIN", "allow")).done();
     seal(&bench, &["--new-key"]).failed(2, "in clear");
+    seal(&bench, &["--pause"]).failed(2, "none of its pages");
     seal(&bench, &["--on"]).done();
     assert!(count(&bench).contains("1000"));
     assert!(
@@ -182,9 +195,12 @@ fn somebody_is_shut_out_in_three_steps() {
         .run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"])
         .failed(4, "");
     assert!(count(&bench).contains("1000"));
-    // Called again, it does what is left to do.
-    let again = bench
+    // Called again, it does what is left to do, if that is what is meant.
+    bench
         .run(&["-i", "key.txt", "compromised", "app.db", &slot[..8]])
+        .failed(2, "no key slot");
+    let again = bench
+        .run(&["-i", "key.txt", "compromised", "app.db", &slot[..8], "--go-on"])
         .done()
         .out;
     assert!(
@@ -200,6 +216,8 @@ fn arguments_that_make_no_sense_are_refused() {
         &["--new-key", "--off"][..],
         &[],
         &["--new-key", "--max-rate", "fast"],
+        &["--new-key", "--max-rate", "5"],
+        &["--cipher", "NONE"],
         &["--new-key", "--max-lock-ms", "0"],
     ] {
         assert_eq!(seal(&bench, bad).status, 2, "{bad:?}");

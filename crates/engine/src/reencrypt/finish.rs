@@ -61,7 +61,7 @@ impl<'a> Finish<'a> {
                 return Ok(());
             }
         }
-        let page_count = u32::try_from(self.0.database.number("PRAGMA main.page_count")?).unwrap_or(u32::MAX);
+        let page_count = u32::try_from(self.0.number("PRAGMA main.page_count")?).unwrap_or(u32::MAX);
         let cursor = page.min(page_count);
         // With the write lock taken anew: frames that came meanwhile are of the new epoch.
         let saved = self.0.database.change(move |unlocked| {

@@ -50,9 +50,9 @@ impl Found {
 }
 
 /// Asks for the pages of another epoch, from `first` on.
-fn look(database: &Database, first: u32, find_count: u32) -> Result<Found, EngineError> {
+fn look(work: &Work<'_>, first: u32, find_count: u32) -> Result<Found, EngineError> {
     let sql = format!("SELECT selenite_old_pages('main', {first}, {LOOK_COUNT}, {find_count})");
-    let text = database.text(&sql)?;
+    let text = work.patiently(|| work.database.text(&sql))?;
     Found::parse(&text).ok_or_else(|| EngineError::usage(format!("selenite_old_pages answered {text}"), "report this"))
 }
 
@@ -65,7 +65,7 @@ pub fn any_is_old(work: &Work<'_>) -> Result<bool, EngineError> {
 pub fn first_old(work: &Work<'_>) -> Result<Option<u32>, EngineError> {
     let mut next = 1;
     while next != 0 {
-        let found = look(work.database, next, 1)?;
+        let found = look(work, next, 1)?;
         if let Some(&(first, _)) = found.runs.first() {
             return Ok(Some(first));
         }
@@ -101,7 +101,7 @@ impl<'a> Pages<'a> {
         let mut since_save = 0;
         while next != 0 {
             pause::wait(self.work)?;
-            let found = look(self.work.database, next, pace.batch_size())?;
+            let found = look(self.work, next, pace.batch_size())?;
             let count = u64::try_from(found.pages().count()).unwrap_or(0);
             if count > 0 {
                 let Some(taken) = self.batch(&found)? else {
@@ -187,7 +187,7 @@ impl<'a> Pages<'a> {
 
     /// Lets others write: nine times as long as the batch took where they do.
     fn rest(&mut self, pace: &Pace) -> Result<(), EngineError> {
-        let version = self.work.database.number("PRAGMA main.data_version")?;
+        let version = self.work.number("PRAGMA main.data_version")?;
         if version != self.version {
             self.version = version;
             self.note_company();
@@ -197,7 +197,7 @@ impl<'a> Pages<'a> {
     }
 
     fn report(&self, next: u32, pace: &Pace) -> Result<(), EngineError> {
-        let page_count = self.work.database.number("PRAGMA main.page_count")?;
+        let page_count = self.work.number("PRAGMA main.page_count")?;
         let done = if next == 0 { page_count } else { u64::from(next) - 1 };
         let (done, total) = (done * self.work.page_bytes, page_count * self.work.page_bytes);
         self.work.watch.report(Phase::Sealing, done.min(total), total);
@@ -207,6 +207,20 @@ impl<'a> Pages<'a> {
 }
 
 impl Work<'_> {
+    /// Reads, however long others are in the way: in rollback mode whoever commits is.
+    pub fn patiently<T>(&self, mut read: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
+        loop {
+            match read() {
+                Err(EngineError::Busy { .. }) => self.wait("waiting for who writes", BUSY_PAUSE)?,
+                answer => return answer,
+            }
+        }
+    }
+
+    pub fn number(&self, sql: &str) -> Result<u64, EngineError> {
+        self.patiently(|| self.database.number(sql))
+    }
+
     /// Sleeps, in pieces, and says meanwhile what for.
     pub fn wait(&self, what: &str, time: Duration) -> Result<(), EngineError> {
         self.operation.waiting(what);

@@ -260,3 +260,60 @@ fn a_page_that_does_not_open_stops_it_before_any_key_is_gone() {
         .unwrap();
     assert_eq!(sealed.epochs.len(), 2);
 }
+
+/// Refused once, a connection is refused again: it must not go on under what it knew before.
+#[test]
+fn a_connection_that_admits_nothing_in_clear_writes_nothing_in_clear() {
+    for mode in ["wal", "delete"] {
+        let bench = Bench::new();
+        bench.fill(&layout(Suite::Aes256, 1024), mode, 200);
+        let strict = {
+            let uri = format!(
+                "file:{}?vfs=selenite&selenite_identity={}",
+                bench.path().display(),
+                bench.key.spec()
+            );
+            let flags = rusqlite::OpenFlags::default() | rusqlite::OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(uri, flags).unwrap()
+        };
+        strict.execute_batch("INSERT INTO t VALUES(7, 1, x'00')").unwrap();
+        seal(&bench, Goal::Off, &Watch::nobody()).unwrap();
+        for _ in 0..4 {
+            let written = strict.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES(8, 1, x'00'); COMMIT");
+            assert!(written.is_err(), "{mode}");
+            let _ = strict.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+/// Two connections that commit all the time, in rollback mode: each commit keeps all others out for a moment.
+#[test]
+fn busy_writers_in_rollback_mode_are_waited_for() {
+    let bench = Bench::new();
+    bench.fill(&layout(Suite::Aes256, 1024), "delete", 2000);
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Before the operation begins: it looks at the file without SQLite, which nobody may open just then.
+        for (writer, connection) in [connect(&bench), connect(&bench)].into_iter().enumerate() {
+            let is_done = &is_done;
+            scope.spawn(move || {
+                connection.busy_timeout(std::time::Duration::from_secs(30)).unwrap();
+                connection.execute_batch("PRAGMA synchronous = off").unwrap();
+                for number in 1.. {
+                    if is_done.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    let insert = format!("INSERT INTO t VALUES({writer}, {number}, randomblob(300))");
+                    match connection.execute_batch(&insert) {
+                        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {}
+                        inserted => inserted.unwrap(),
+                    }
+                }
+            });
+        }
+        let done = seal(&bench, Goal::NewKey, &Watch::nobody());
+        is_done.store(true, Ordering::SeqCst);
+        assert_eq!(done.unwrap().epoch, 2);
+    });
+    assert_eq!(epochs(&bench.path(), 1024), BTreeSet::from([2]));
+}
