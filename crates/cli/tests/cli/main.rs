@@ -8,5 +8,6 @@ mod exec;
 mod help;
 mod keys;
 mod lab;
+mod lab_online;
 mod lab_worker;
 mod look;
