@@ -3,6 +3,7 @@
 pub mod lab;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use selenite_engine::{Access, EngineError, PageSize, Suite};
@@ -49,6 +50,16 @@ pub enum Command {
     /// List and change the key slots: who can open a database.
     #[command(after_help = "Example:\n  selenite keys list app.db")]
     Keys(Keys),
+    /// Seal every page anew, under a new data key or in another suite, while others use the database.
+    #[command(after_help = "Example:\n  selenite -i key.txt reencrypt app.db --new-key\n\n\
+        Others read and write meanwhile. A kill loses nothing: go on with --resume. At the end nothing is left under the\n\
+        old key, which is destroyed.")]
+    Reencrypt(Reencrypt),
+    /// Shut somebody out: drop the key slot, renew the master key, replace the data key.
+    #[command(after_help = "Example:\n  selenite -i key.txt compromised app.db 5f0c\n\n\
+        The first step shuts out the identity, the second who knows the master key, the third who knows the data key.\n\
+        What was copied before stays readable to who has the old keys. Stopped, it goes on when it is called again.")]
+    Compromised(Compromised),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),
@@ -136,7 +147,7 @@ pub enum KeysCommand {
     /// Make a new master key, and wrap it for everybody who can be asked.
     #[command(after_help = "Example:\n  selenite -i key.txt keys renew app.db\n\n\
         Data keys stay as they are: whoever had the old master key can still read pages, new ones too.\n\
-        This version does not replace data keys: decrypt the database and encrypt it anew.")]
+        To replace the data key, see reencrypt --new-key; to shut somebody out, compromised.")]
     Renew(KeysRenew),
     /// Write both superblocks anew, with the same keys: for a database that has lost one of them.
     #[command(after_help = "Example:\n  selenite -i key.txt keys repair app.db")]
@@ -215,6 +226,63 @@ pub struct KeysPin {
 }
 
 #[derive(Args)]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+pub struct Reencrypt {
+    /// The database.
+    pub database: PathBuf,
+    /// In another suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
+    #[arg(long, group = "what", value_name = "SUITE", value_parser = parse_suite)]
+    pub cipher: Option<Suite>,
+    /// Under a new data key, in the same suite.
+    #[arg(long, group = "what")]
+    pub new_key: bool,
+    /// In clear, in this layout: the file still needs the extension. See decrypt, too.
+    #[arg(long, group = "what")]
+    pub off: bool,
+    /// From clear, in this layout, to AES_256.
+    #[arg(long, group = "what")]
+    pub on: bool,
+    /// Go on after a pause, an interruption or a kill.
+    #[arg(long, group = "what")]
+    pub resume: bool,
+    /// Let the one who is at it rest, until --resume.
+    #[arg(long, group = "what")]
+    pub pause: bool,
+    /// Say how far it is, and who is at it.
+    #[arg(long, group = "what")]
+    pub status: bool,
+    /// Bytes of pages a second, at most: 50MB/s.
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    pub max_rate: Option<u64>,
+    /// How many milliseconds one batch may keep a writer waiting (99th percentile, without syncs).
+    #[arg(long = "max-lock-ms", value_name = "MS", default_value = "20", value_parser = parse_millis)]
+    pub max_lock: Duration,
+    /// Answer --status in JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Compromised {
+    /// The database.
+    pub database: PathBuf,
+    /// The first digits of the id of the slot that is to go: see keys list.
+    pub slot: String,
+    /// Who can open it afterwards, besides age recipients and the identity in force. May be given several times.
+    #[arg(long, short, value_name = "RECIPIENT")]
+    pub recipient: Vec<String>,
+    /// Drop the slots that nobody who was named opens.
+    #[arg(long)]
+    pub drop: bool,
+    /// Bytes of pages a second, at most: 50MB/s.
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    pub max_rate: Option<u64>,
+    /// How many milliseconds one batch may keep a writer waiting (99th percentile, without syncs).
+    #[arg(long = "max-lock-ms", value_name = "MS", default_value = "20", value_parser = parse_millis)]
+    pub max_lock: Duration,
+}
+
+#[derive(Args)]
 pub struct Exec {
     /// The database.
     pub database: PathBuf,
@@ -253,6 +321,31 @@ fn parse_suite(name: &str) -> Result<Suite, String> {
         let names: Vec<&str> = Suite::ALL.into_iter().skip(1).map(Suite::name).collect();
         format!("it may be {}", names.join(", "))
     })
+}
+
+fn parse_rate(text: &str) -> Result<u64, String> {
+    let number = text.strip_suffix("/s").unwrap_or(text);
+    let digits = number.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &number[digits.len()..] {
+        "" | "B" => 1,
+        "k" | "kB" => 1000,
+        "M" | "MB" => 1_000_000,
+        "G" | "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => 0,
+    };
+    let rate = digits.parse::<u64>().ok().and_then(|rate| rate.checked_mul(unit));
+    rate.filter(|&rate| rate > 0)
+        .ok_or_else(|| "it may be 50MB/s, 800kB/s, 64MiB/s".to_owned())
+}
+
+fn parse_millis(text: &str) -> Result<Duration, String> {
+    let millis = text.parse::<u64>().ok().filter(|millis| (1..=60_000).contains(millis));
+    millis
+        .map(Duration::from_millis)
+        .ok_or_else(|| "it may be 1 to 60000".to_owned())
 }
 
 fn parse_page_size(text: &str) -> Result<PageSize, String> {

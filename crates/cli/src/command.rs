@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub mod compromised;
 pub mod decrypt;
 pub mod encrypt;
 pub mod exec;
@@ -7,5 +8,6 @@ pub mod keygen;
 pub mod keys;
 pub mod lab;
 pub mod lab_worker;
+pub mod reencrypt;
 pub mod status;
 pub mod verify;

@@ -37,6 +37,8 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Status(status) => command::status::run(status, &access),
         Command::Verify(verify) => command::verify::run(verify, &access),
         Command::Keys(keys) => command::keys::run(&keys.command, &access),
+        Command::Reencrypt(reencrypt) => command::reencrypt::run(reencrypt, &access),
+        Command::Compromised(compromised) => command::compromised::run(compromised, &access),
         Command::Exec(exec) => command::exec::run(exec, access),
         Command::Lab(lab) => command::lab::run(&lab.command),
         Command::LabWorker => command::lab_worker::run(),

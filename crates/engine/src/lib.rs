@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+pub mod compromised;
 mod content_digest;
 mod conversion;
 mod database;
@@ -26,8 +27,10 @@ mod exclusive_source;
 mod file_uri;
 pub mod keys;
 mod layout;
+pub mod lock_holders;
 mod outcome;
 pub mod raw_file;
+pub mod reencrypt;
 mod sqlite;
 mod sqlite_error;
 mod status;

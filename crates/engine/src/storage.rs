@@ -2,6 +2,7 @@
 //!
 //! A trait, so that a test can put a simulated disk below. Where SQLite's own files go, a VFS below ours decides.
 
+mod claim;
 mod disk;
 
 use std::ffi::OsString;
@@ -35,6 +36,17 @@ pub trait Storage: Send + Sync {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Opens a file for reading. The caller sees to it that SQLite has it not open (E3).
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
+    /// Makes or takes a file that one process holds at a time; `None` where another does.
+    fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>>;
+}
+
+/// A file that is held; it goes when this is dropped.
+pub trait Claim: Send + Sync {
+    /// Writes what others find in it.
+    ///
+    /// # Errors
+    /// As the system has it.
+    fn write(&self, text: &str) -> io::Result<()>;
 }
 
 /// What a file is, but for its contents.

@@ -18,6 +18,7 @@ pub mod change;
 mod civil_time;
 mod config;
 mod create;
+pub mod epoch_change;
 #[cfg(test)]
 mod fixture;
 mod hex;

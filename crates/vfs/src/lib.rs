@@ -33,6 +33,7 @@ mod session;
 mod settings;
 mod status;
 mod superblock_pair;
+mod sync_clock;
 pub mod view;
 pub mod wal_file;
 

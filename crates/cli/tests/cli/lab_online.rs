@@ -93,6 +93,25 @@ fn throughput_is_measured_before_while_and_after_pages_are_sealed_anew() {
     );
 }
 
+/// What a study runs without another program being named.
+#[test]
+fn selenite_itself_is_the_administrators_program() {
+    let lab = Lab::new("exit 1");
+    let study = std::fs::read_to_string(lab.path("online.toml")).unwrap();
+    let named = study.find(", administrator").unwrap()..study.find("] }").unwrap() + 1;
+    let study = study.replace(&study[named], "");
+    std::fs::write(lab.path("own.toml"), study).unwrap();
+    lab.done(&["run", "own.toml", "--progress", "none", "--set", "study.sessions=1"]);
+    lab.done(&["report", "online.lab.db", "--json", "o.json"]);
+    let found: Value = serde_json::from_str(&std::fs::read_to_string(lab.path("o.json")).unwrap()).unwrap();
+    for cell in found["cells"].as_array().unwrap() {
+        let sealing = &cell["phases"]["AES_256"]["sealing"];
+        let said = sealing["said"].as_str().unwrap();
+        assert!(said.contains("key epoch 2; the old key is gone"), "{said}");
+        assert!(sealing["seconds"].as_f64().unwrap() > 0.0, "{sealing}");
+    }
+}
+
 /// A cell has all phases of all arms, and only those who encrypt were sealed anew.
 fn check(cell: &Value) {
     for (arm, is_sealed) in [("plain", false), ("plain2", false), ("AES_256", true), ("NONE", false)] {

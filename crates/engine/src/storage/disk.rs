@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags};
 
-use super::{Attributes, ReadAt, Storage};
+use super::claim::DiskClaim;
+use super::{Attributes, Claim, ReadAt, Storage};
 
 /// The disk of this machine.
 #[derive(Clone, Copy, Default, Debug)]
@@ -84,6 +85,10 @@ impl Storage for Disk {
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
         Ok(Box::new(File::open(path)?))
+    }
+
+    fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>> {
+        Ok(DiskClaim::take(path)?.map(|claim| Box::new(claim) as Box<dyn Claim>))
     }
 }
 

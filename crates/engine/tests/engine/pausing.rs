@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use selenite_engine::storage::{Attributes, Disk, ReadAt, Storage};
+use selenite_engine::storage::{Attributes, Claim, Disk, ReadAt, Storage};
 use selenite_engine::{Observer, Progress, Watch};
 
 /// Is told of every step of an operation, by name.
@@ -72,6 +72,11 @@ impl<S: Steps> Storage for Pausing<S> {
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
         self.0.step("open");
         Disk.open(path)
+    }
+
+    fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>> {
+        self.0.step("claim");
+        Disk.claim(path)
     }
 }
 
