@@ -10,6 +10,7 @@ mod folder;
 mod help;
 mod keys;
 mod lab;
+mod lab_online;
 mod lab_worker;
 mod look;
 mod reencrypt;
