@@ -49,6 +49,12 @@ pub enum Command {
     /// List and change the key slots: who can open a database.
     #[command(after_help = "Example:\n  selenite keys list app.db")]
     Keys(Keys),
+    /// Seal every page anew, under a new data key or in another suite, while nobody uses the database.
+    #[command(
+        hide = true,
+        after_help = "Example:\n  selenite -i key.txt reencrypt-offline app.db --new-key"
+    )]
+    ReencryptOffline(ReencryptOffline),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),
@@ -212,6 +218,25 @@ pub struct KeysPin {
     /// Whatever was pinned before: for a master key that was renewed elsewhere.
     #[arg(long)]
     pub replace: bool,
+}
+
+#[derive(Args)]
+#[command(group = clap::ArgGroup::new("goal").required(true))]
+pub struct ReencryptOffline {
+    /// The database.
+    pub database: PathBuf,
+    /// In another suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
+    #[arg(long, group = "goal", value_name = "SUITE", value_parser = parse_suite)]
+    pub cipher: Option<Suite>,
+    /// Under a new data key, in the same suite.
+    #[arg(long, group = "goal")]
+    pub new_key: bool,
+    /// In clear, in this layout: the file still needs the extension. See decrypt, too.
+    #[arg(long, group = "goal")]
+    pub off: bool,
+    /// From clear, in this layout, to AES_256.
+    #[arg(long, group = "goal")]
+    pub on: bool,
 }
 
 #[derive(Args)]

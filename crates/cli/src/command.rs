@@ -7,5 +7,6 @@ pub mod keygen;
 pub mod keys;
 pub mod lab;
 pub mod lab_worker;
+pub mod reencrypt_offline;
 pub mod status;
 pub mod verify;

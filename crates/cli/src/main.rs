@@ -37,6 +37,7 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Status(status) => command::status::run(status, &access),
         Command::Verify(verify) => command::verify::run(verify, &access),
         Command::Keys(keys) => command::keys::run(&keys.command, &access),
+        Command::ReencryptOffline(offline) => command::reencrypt_offline::run(offline, &access),
         Command::Exec(exec) => command::exec::run(exec, access),
         Command::Lab(lab) => command::lab::run(&lab.command),
         Command::LabWorker => command::lab_worker::run(),

@@ -63,15 +63,7 @@ impl Conversion<'_> {
         copy: impl FnOnce(&mut Database, &Draft<'_>, bool) -> Result<Copied, EngineError>,
     ) -> Result<Outcome, EngineError> {
         let attributes = self.attributes(self.path)?;
-        if attributes.link_count > 1 {
-            return Err(EngineError::usage(
-                format!(
-                    "{}: has a second name (a hard link), which would keep the old contents",
-                    self.path.display()
-                ),
-                "remove the other name, or use --to",
-            ));
-        }
+        check_sole_name(self.path, &attributes)?;
         let mut source = ExclusiveSource::lock(self.path, &self.source)?;
         // With the lock held no other run can have a draft for this database.
         let removed = Draft::leftovers(self.storage, self.path)?;
@@ -173,4 +165,18 @@ fn outcome(path: &Path, copied: &Copied, size: u64) -> Outcome {
 /// The file's own name: a link stays a link, to the new file.
 pub fn real_path(storage: &dyn Storage, path: &Path) -> Result<PathBuf, EngineError> {
     storage.real_path(path).map_err(io_error("open", path))
+}
+
+/// Refuses a file with several names: only one of them would be the new file's.
+pub fn check_sole_name(path: &Path, attributes: &Attributes) -> Result<(), EngineError> {
+    if attributes.link_count > 1 {
+        return Err(EngineError::usage(
+            format!(
+                "{}: has a second name (a hard link), which would keep the old contents",
+                path.display()
+            ),
+            "remove the other name, or use --to",
+        ));
+    }
+    Ok(())
 }

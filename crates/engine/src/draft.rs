@@ -25,15 +25,47 @@ impl<'a> Draft<'a> {
     pub fn create(storage: &'a dyn Storage, target: &Path) -> Result<Self, EngineError> {
         let mut tail = [0; 4];
         selenite_keyring::os_random(&mut tail);
-        let mut name = stem(target)?;
-        name.push(format!("{:08x}", u32::from_be_bytes(tail)));
-        let path = folder_of(target).join(name);
+        Self::create_at(
+            storage,
+            Self::path_of(target, &format!("{:08x}", u32::from_be_bytes(tail)))?,
+        )
+    }
+
+    /// Makes an empty draft of this name, for nobody but its owner.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn create_at(storage: &'a dyn Storage, path: PathBuf) -> Result<Self, EngineError> {
         storage.create(&path).map_err(io_error("create", &path))?;
         Ok(Self {
             storage,
             path,
             published: false,
         })
+    }
+
+    /// Goes on with a draft that an earlier run left behind.
+    pub fn take_over(storage: &'a dyn Storage, path: PathBuf) -> Self {
+        Self {
+            storage,
+            path,
+            published: false,
+        }
+    }
+
+    /// The name of a draft for `target`.
+    ///
+    /// # Errors
+    /// [`EngineError::Usage`] if that is not the name of a file.
+    pub fn path_of(target: &Path, tail: &str) -> Result<PathBuf, EngineError> {
+        let mut name = stem(target)?;
+        name.push(tail);
+        Ok(folder_of(target).join(name))
+    }
+
+    /// Leaves it where it is, for a later run to go on with.
+    pub fn keep(mut self) {
+        self.published = true;
     }
 
     /// Where it is.

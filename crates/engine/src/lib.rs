@@ -26,6 +26,7 @@ mod exclusive_source;
 mod file_uri;
 pub mod keys;
 mod layout;
+pub mod offline;
 mod outcome;
 pub mod raw_file;
 mod sqlite;
