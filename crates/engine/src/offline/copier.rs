@@ -86,7 +86,8 @@ impl<'a> Copier<'a> {
 
     /// Copies; answers how many bytes were done before.
     pub fn run(&self) -> Result<u64, EngineError> {
-        let thread_count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        // One more than there are cores: one mostly waits for the disk, or for another's write to the same file.
+        let thread_count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) + 1;
         let ended: Vec<_> = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..thread_count).map(|_| scope.spawn(|| self.work_on())).collect();
             workers.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
