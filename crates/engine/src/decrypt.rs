@@ -20,8 +20,7 @@ use crate::{Access, Database, EngineError, Outcome, Target, Watch};
 /// Decrypts a database, in its place or to a new file, which only its owner can read.
 ///
 /// # Errors
-/// As [`crate::encrypt`]; [`EngineError::NotEncrypted`] where there is nothing to decrypt; [`EngineError::Refused`] if
-/// SQLite's integrity check finds fault with the copy.
+/// As [`crate::encrypt`]; [`EngineError::NotEncrypted`] where there is nothing to decrypt.
 pub fn decrypt(
     storage: &dyn Storage,
     path: &Path,

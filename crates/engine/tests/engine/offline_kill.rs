@@ -103,10 +103,10 @@ fn kill_everywhere(mode: &str, seed: u64) {
     let said = run_child(&bench, &path, u32::MAX, |_| ());
     let count: u32 = said.strip_prefix("done after ").unwrap().parse().unwrap();
     println!("{count} steps, seed {seed}");
-    // The last steps are those around the rename: all of them, and some of the others.
-    let mut stops: Vec<u32> = (count.saturating_sub(10)..count).collect();
+    // The last steps are those around the rename and before, when all is noted as done: all of them, and some of the others.
+    let mut stops: Vec<u32> = (count.saturating_sub(20)..count).collect();
     let mut state = seed;
-    for _ in 0..14 {
+    for _ in 0..10 {
         stops.push(u32::try_from(random(&mut state) % u64::from(count)).unwrap());
     }
     let mut taken_over = 0;
