@@ -63,3 +63,32 @@ fn a_power_failure_at_any_step_leaves_one_whole_database() {
 fn a_power_failure_at_any_step_in_wal_mode_leaves_one_whole_database() {
     fail_everywhere("WAL", SEED + 1);
 }
+
+#[test]
+fn a_full_disk_leaves_the_database_as_it_was_and_nothing_beside_it() {
+    for mode in ["DELETE", "WAL"] {
+        // Superblocks, pages, the notes of what is done.
+        for write_count in 0..6 {
+            let bench = Bench::new();
+            let path = made(&bench, &Layout::default(), mode, 5000);
+            let before = std::fs::read(&path).unwrap();
+            let how = Offline {
+                noted_every: 1,
+                ..Offline::default()
+            };
+            let full = offline(
+                &Power::full_after(write_count),
+                &path,
+                &bench.access(),
+                &how,
+                &Watch::nobody(),
+            );
+            let Err(EngineError::Io { source, .. }) = full else {
+                panic!("{full:?}")
+            };
+            assert_eq!(source.kind(), std::io::ErrorKind::StorageFull);
+            assert_eq!(std::fs::read(&path).unwrap(), before);
+            assert_eq!(bench.names(), ["app.db"]);
+        }
+    }
+}

@@ -15,6 +15,8 @@ use selenite_engine::storage::{Attributes, Disk, ReadAt, Storage, WriteAt};
 pub struct Power(Arc<Mutex<State>>);
 
 struct State {
+    /// Nothing but writes fail, for want of room.
+    is_full: bool,
     fails_at: u32,
     count: u32,
     unsynced: Vec<Unsynced>,
@@ -28,7 +30,17 @@ struct Unsynced {
 
 impl Power {
     pub fn failing_at(fails_at: u32) -> Self {
+        Self::new(fails_at, false)
+    }
+
+    /// Has room for so many writes, and its power does not fail.
+    pub fn full_after(write_count: u32) -> Self {
+        Self::new(write_count, true)
+    }
+
+    fn new(fails_at: u32, is_full: bool) -> Self {
         Self(Arc::new(Mutex::new(State {
+            is_full,
             fails_at,
             count: 0,
             unsynced: Vec::new(),
@@ -60,10 +72,24 @@ impl Power {
 
     fn step(&self) -> io::Result<()> {
         let mut state = self.0.lock().unwrap();
+        if state.is_full {
+            return Ok(());
+        }
         if state.count >= state.fails_at {
             return Err(io::Error::other("the power has failed"));
         }
         state.count += 1;
+        Ok(())
+    }
+
+    fn take_room(&self) -> io::Result<()> {
+        let mut state = self.0.lock().unwrap();
+        if state.is_full {
+            if state.count >= state.fails_at {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            state.count += 1;
+        }
         Ok(())
     }
 
@@ -98,7 +124,7 @@ impl Storage for Power {
     fn sync_file(&self, path: &Path) -> io::Result<()> {
         self.step()?;
         self.forget(path);
-        Ok(())
+        Disk.sync_file(path)
     }
 
     fn sync_folder(&self, _: &Path) -> io::Result<()> {
@@ -157,6 +183,7 @@ impl ReadAt for PowerFile {
 impl WriteAt for PowerFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.power.step()?;
+        self.power.take_room()?;
         let mut before = vec![0; bytes.len()];
         let count = self.file.read_at(&mut before, offset)?;
         before[count..].fill(0);
