@@ -267,6 +267,9 @@ pub struct Reencrypt {
     /// Say how far it is, and who is at it.
     #[arg(long, group = "what")]
     pub status: bool,
+    /// While nobody else uses the database: by a parallel copy that takes its place, as fast as the disk.
+    #[arg(long, conflicts_with_all = ["resume", "pause", "status", "max_rate"])]
+    pub offline: bool,
     /// Bytes of pages a second, at most: 50MB/s.
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub max_rate: Option<u64>,

@@ -9,6 +9,7 @@ pub mod keys;
 pub mod lab;
 pub mod lab_worker;
 pub mod reencrypt;
+pub mod reencrypt_offline;
 pub mod salvage;
 pub mod status;
 pub mod verify;

@@ -23,13 +23,44 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// [`EngineError::Io`].
     pub fn create(storage: &'a dyn Storage, target: &Path) -> Result<Self, EngineError> {
-        let path = beside_as_draft(target)?;
+        Self::create_at(storage, beside_as_draft(target)?)
+    }
+
+    /// Makes an empty draft of this name, for nobody but its owner.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn create_at(storage: &'a dyn Storage, path: PathBuf) -> Result<Self, EngineError> {
         storage.create(&path).map_err(io_error("create", &path))?;
         Ok(Self {
             storage,
             path,
             published: false,
         })
+    }
+
+    /// Goes on with a draft that an earlier run left behind.
+    pub fn take_over(storage: &'a dyn Storage, path: PathBuf) -> Self {
+        Self {
+            storage,
+            path,
+            published: false,
+        }
+    }
+
+    /// The name of a draft for `target`.
+    ///
+    /// # Errors
+    /// [`EngineError::Usage`] if that is not the name of a file.
+    pub fn path_of(target: &Path, tail: &str) -> Result<PathBuf, EngineError> {
+        let mut name = stem(target)?;
+        name.push(tail);
+        Ok(folder_of(target).join(name))
+    }
+
+    /// Leaves it where it is, for a later run to go on with.
+    pub fn keep(mut self) {
+        self.published = true;
     }
 
     /// Where it is.

@@ -5,14 +5,17 @@ use std::time::Instant;
 
 use selenite_cipher::Suite;
 use selenite_keyring::{Config, Recipient, SlotSummary, Unlocked, parse_recipient};
+use selenite_vfs::view::View;
 
-use crate::conversion::{self, Conversion, Copied};
+use crate::comparison::Original;
+use crate::conversion::{self, Conversion, Copied, Source};
 use crate::database::Next;
 use crate::draft::Draft;
 use crate::error::NO_DATABASE;
 use crate::storage::Storage;
 use crate::superblock_file::{Present, inspect};
 use crate::transfer::{self, SourceLayout};
+use crate::tree_digest::Form;
 use crate::verify::{self, PhysicalReport};
 use crate::{Access, Database, EngineError, Layout, Outcome, Target, Watch, keys, sqlite};
 
@@ -81,8 +84,8 @@ pub fn encrypt(
         watch,
     };
     let mut slots = Vec::new();
-    let copied = conversion.run(|source, draft, is_wal| {
-        let (copied, summaries) = copy(&conversion, source, draft, is_wal, (access, how.suite, recipients))?;
+    let copied = conversion.run(|source, draft| {
+        let (copied, summaries) = copy(&conversion, source, draft, (access, how.suite, recipients))?;
         slots = summaries;
         Ok(copied)
     })?;
@@ -96,23 +99,25 @@ pub fn encrypt(
 /// Copies, compares, verifies.
 fn copy(
     conversion: &Conversion<'_>,
-    source: &mut Database,
+    source: Source<'_>,
     draft: &Draft<'_>,
-    is_wal: bool,
     (access, suite, recipients): (&Access, Suite, Vec<Box<dyn Recipient>>),
 ) -> Result<(Copied, Vec<SlotSummary>), EngineError> {
     let (storage, watch) = (conversion.storage, conversion.watch);
-    let source_layout = SourceLayout::of(source)?;
+    let Source { database, look, is_wal } = source;
+    let source_layout = SourceLayout::of(database)?;
     let layout = Layout {
         suite,
         page_size: source_layout.page_size,
         auto_vacuum: source_layout.auto_vacuum,
     };
     let uri = access.new_uri(draft.path(), &layout);
-    transfer::seal((storage, access), source, &source_layout, (draft.path(), &uri), watch)?;
+    let mut original = Original::new(database, &source_layout, look)?;
+    original.while_copying(None, watch, || {
+        transfer::seal((storage, access), database, &source_layout, (draft.path(), &uri), watch)
+    })?;
 
-    let mut copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
-    let digest = transfer::compare(source, &mut copy, source_layout.size, watch)?;
+    let copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
     let recipients = recipients.into_iter().map(|recipient| (recipient, String::new()));
     add_recipients(&copy, recipients.collect())?;
     if is_wal {
@@ -120,10 +125,19 @@ fn copy(
     }
     let unlocked = copy.unlocked()?;
     let slots = unlocked.superblock.slots.iter().map(SlotSummary::new).collect();
+    let trees = original.trees_of(&copy)?;
+    copy.close()?;
+    let view = View::new(unlocked.duplicate(), access.allow_plain, access.allow_deprecated)
+        .map_err(|error| EngineError::of_vfs(&error, draft.path()))?;
+    if let Some(digest) = original.if_same(storage, (draft.path(), Form::Sealed(&view)), trees, watch)? {
+        return Ok((Copied::by_trees(&digest), slots));
+    }
+    let mut copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
+    let digest = transfer::compare(database, &mut copy, source_layout.size, watch)?;
     copy.close()?;
     let report = verify::pages(storage, draft.path(), &unlocked, access, watch)?;
     check_verified(report)?;
-    Ok((Copied::new(&digest), slots))
+    Ok((Copied::by_values(&digest), slots))
 }
 
 pub(crate) fn check_verified(report: PhysicalReport) -> Result<(), EngineError> {

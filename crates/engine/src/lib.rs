@@ -8,7 +8,8 @@
 //! E2. Nothing is replaced before its replacement was compared, verified and synced; a kill at any moment leaves the
 //!     whole old database or the whole new one.
 //! E3. A database file is opened without SQLite only while this process has it not open with SQLite, whose POSIX locks
-//!     would be lost ([`raw_file`]). A process that serves databases does these things in a child.
+//!     would be lost ([`raw_file`]); or by a descriptor that is opened after SQLite's and closed after it, where that has
+//!     the exclusive lock ([`offline`], `comparison`). A process that serves databases does these things in a child.
 //!
 //! What a file's bytes mean is left to `selenite-format`, locks and sealing to `selenite-vfs`, slots to
 //! `selenite-keyring`; how it is shown, to the command line.
@@ -16,6 +17,7 @@
 
 mod access;
 mod age;
+mod comparison;
 pub mod compromised;
 mod content_digest;
 mod conversion;
@@ -32,6 +34,7 @@ pub mod keys;
 mod last_verify;
 mod layout;
 pub mod lock_holders;
+pub mod offline;
 mod outcome;
 pub mod raw_file;
 pub mod reencrypt;
@@ -42,6 +45,7 @@ mod status;
 pub mod storage;
 mod superblock_file;
 mod transfer;
+mod tree_digest;
 mod utc;
 pub mod verify;
 mod watch;

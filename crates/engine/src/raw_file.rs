@@ -31,6 +31,14 @@ impl RawFile {
                 what: "this process has it open",
             });
         }
+        Self::of_draft(storage, path)
+    }
+
+    /// Opens a file that SQLite has never had: there are no locks to lose.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`]; [`EngineError::Usage`] for what is no file.
+    pub(crate) fn of_draft(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
         let is_file = storage.attributes(path).map_err(io_error("read", path))?.is_file;
         if !is_file {
             return Err(not_a_file(path));

@@ -148,6 +148,19 @@ pub(crate) fn pages(
     })
 }
 
+/// Authenticates every page of a new file, which has neither log nor journal; answers those that are bad, as many as are
+/// listed, and how many are.
+pub(crate) fn draft(
+    file: &RawFile,
+    path: &Path,
+    view: &View,
+    watch: &Watch,
+) -> Result<(Vec<BadPage>, u64), EngineError> {
+    let mut findings = Findings::default();
+    pages::check_file(file, path, view, watch, &mut findings)?;
+    Ok(findings.into_sorted())
+}
+
 /// Authenticates every page, and then has SQLite check that they make a database.
 ///
 /// # Errors

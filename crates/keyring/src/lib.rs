@@ -29,6 +29,7 @@ mod provider;
 mod random;
 mod secret_file;
 mod slot;
+pub mod sole_epoch;
 mod spec;
 mod toml_text;
 mod unlock;

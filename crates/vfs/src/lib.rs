@@ -29,7 +29,7 @@ mod pragma;
 pub mod role;
 mod sealer;
 pub mod selenite;
-mod session;
+pub mod session;
 mod settings;
 mod status;
 mod superblock_pair;

@@ -15,6 +15,9 @@ use crate::output::print;
 
 pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Complaint> {
     let path = &arguments.database;
+    if arguments.offline {
+        return super::reencrypt_offline::run(arguments, access);
+    }
     if arguments.status {
         return status(arguments, access);
     }

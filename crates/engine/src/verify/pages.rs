@@ -24,7 +24,17 @@ pub fn check(
     watch: &Watch,
     findings: &mut Findings,
 ) -> Result<(u32, u64), EngineError> {
-    let file = RawFile::open(storage, path)?;
+    check_file(&RawFile::open(storage, path)?, path, view, watch, findings)
+}
+
+/// As [`check`], for a file that is open.
+pub fn check_file(
+    file: &RawFile,
+    path: &Path,
+    view: &View,
+    watch: &Watch,
+    findings: &mut Findings,
+) -> Result<(u32, u64), EngineError> {
     let size = file.size()?;
     let page_count = view.geometry.page_count(size);
     if page_count == 0 && view.unlocked.superblock.pages_exist {
@@ -34,7 +44,7 @@ pub fn check(
         });
     }
     let scan = Scan {
-        file: &file,
+        file,
         view,
         watch,
         page_count,

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use selenite_engine::storage::{Attributes, Claim, ReadAt, Storage};
+use selenite_engine::storage::{Attributes, Claim, ReadAt, Storage, WriteAt};
 use selenite_testing::Disk;
 
 pub struct SimStorage;
@@ -72,6 +72,10 @@ impl Storage for SimStorage {
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
         Ok(Box::new(Bytes(bytes(path)?)))
+    }
+
+    fn open_to_write(&self, _: &Path) -> io::Result<Box<dyn WriteAt>> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     fn claim(&self, _: &Path) -> io::Result<Option<Box<dyn Claim>>> {
