@@ -44,6 +44,7 @@ soak: need ## run the tests that take long
 	@SELENITE_CRASH_POINTS=50000 PROPTEST_CASES=20000 cargo test --locked -p selenite-vfs --test 'crash_*' --test twins -- \
 		--nocapture
 	@SELENITE_STRESS_SECONDS=$${SELENITE_STRESS_SECONDS:-7200} cargo test --locked -p selenite-vfs --test stale_pages -- --nocapture
+	@SELENITE_KILLS=500 cargo test --locked -p selenite-engine --test reencrypt kill -- --nocapture
 	@SELENITE_SOAK=1 tests/clients/run.sh -k 4_gib
 
 lab-quick: build ## measure a little of everything here, and write a report

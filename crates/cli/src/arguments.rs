@@ -1,11 +1,15 @@
 //! The arguments.
 
 pub mod lab;
+mod status;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use selenite_engine::{Access, EngineError, PageSize, Suite};
+
+pub use status::Status;
 
 /// Transparent encryption for SQLite databases.
 #[derive(Parser)]
@@ -39,8 +43,8 @@ pub enum Command {
     /// Decrypt a database, in its place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt decrypt app.db --to clear.db")]
     Decrypt(Decrypt),
-    /// Say what a database is; without a key, what it says of itself.
-    #[command(after_help = "Example:\n  selenite status app.db")]
+    /// Say what a database is, or all in a folder; without a key, what they say of themselves.
+    #[command(after_help = status::AFTER_HELP)]
     Status(Status),
     /// Check that every page is what was written, and that the pages make a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt verify app.db\n\n\
@@ -50,9 +54,26 @@ pub enum Command {
         by a process of which the anchored database held nothing counts as changed: that it is new is not proved.\n\
         When the master key was renewed, the anchor is refused: write a new one.")]
     Verify(Verify),
+    /// Take what can still be read out of a damaged database, into a new one.
+    #[command(
+        after_help = "Example:\n  selenite --identity key.txt salvage app.db --to saved.db\n\n\
+        The damaged database is only read. Exit status 5: something is lost; what is, is on standard error."
+    )]
+    Salvage(Salvage),
     /// List and change the key slots: who can open a database.
     #[command(after_help = "Example:\n  selenite keys list app.db")]
     Keys(Keys),
+    /// Seal every page anew, under a new data key or in another suite, while others use the database.
+    #[command(after_help = "Example:\n  selenite -i key.txt reencrypt app.db --new-key\n\n\
+        Others read and write meanwhile. A kill loses nothing: go on with --resume. At the end nothing is left under the\n\
+        old key, which is destroyed.")]
+    Reencrypt(Reencrypt),
+    /// Shut somebody out: drop the key slot, renew the master key, replace the data key.
+    #[command(after_help = "Example:\n  selenite -i key.txt compromised app.db 5f0c\n\n\
+        The first step shuts out the identity, the second who knows the master key, the third who knows the data key.\n\
+        What was copied before stays readable to who has the old keys. Stopped, it goes on when it is called again;\n\
+        with --go-on where the slot has gone already.")]
+    Compromised(Compromised),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),
@@ -96,15 +117,6 @@ pub struct Decrypt {
 }
 
 #[derive(Args)]
-pub struct Status {
-    /// The database.
-    pub database: PathBuf,
-    /// Answer in JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Args)]
 pub struct Verify {
     /// The database.
     pub database: PathBuf,
@@ -118,6 +130,21 @@ pub struct Verify {
     /// file; without a log, commits of others wait meanwhile.
     #[arg(long, value_name = "FILE")]
     pub write_anchor: Option<PathBuf>,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Salvage {
+    /// The damaged database, which nobody else is using.
+    pub database: PathBuf,
+    /// The new database, for the identity in force and the age recipients of the old one.
+    #[arg(long, value_name = "NEW")]
+    pub to: PathBuf,
+    /// Who else can open it: age1..., or the spec of an identity. May be given several times.
+    #[arg(long, short, value_name = "RECIPIENT")]
+    pub recipient: Vec<String>,
     /// Answer in JSON.
     #[arg(long)]
     pub json: bool,
@@ -147,7 +174,7 @@ pub enum KeysCommand {
     /// Make a new master key, and wrap it for everybody who can be asked.
     #[command(after_help = "Example:\n  selenite -i key.txt keys renew app.db\n\n\
         Data keys stay as they are: whoever had the old master key can still read pages, new ones too.\n\
-        This version does not replace data keys: decrypt the database and encrypt it anew.")]
+        To replace the data key, see reencrypt --new-key; to shut somebody out, compromised.")]
     Renew(KeysRenew),
     /// Write both superblocks anew, with the same keys: for a database that has lost one of them.
     #[command(after_help = "Example:\n  selenite -i key.txt keys repair app.db")]
@@ -226,6 +253,70 @@ pub struct KeysPin {
 }
 
 #[derive(Args)]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+pub struct Reencrypt {
+    /// The database.
+    pub database: PathBuf,
+    /// In another suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
+    #[arg(long, group = "what", value_name = "SUITE", value_parser = parse_suite)]
+    pub cipher: Option<Suite>,
+    /// Under a new data key, in the same suite.
+    #[arg(long, group = "what")]
+    pub new_key: bool,
+    /// In clear, in this layout: the file still needs the extension. See decrypt, too.
+    #[arg(long, group = "what")]
+    pub off: bool,
+    /// From clear, in this layout, to AES_256.
+    #[arg(long, group = "what")]
+    pub on: bool,
+    /// Go on after a pause, an interruption or a kill.
+    #[arg(long, group = "what")]
+    pub resume: bool,
+    /// Let the one who is at it rest, until --resume.
+    #[arg(long, group = "what")]
+    pub pause: bool,
+    /// Say how far it is, and who is at it.
+    #[arg(long, group = "what")]
+    pub status: bool,
+    /// While nobody else uses the database: by a parallel copy that takes its place, as fast as the disk.
+    #[arg(long, conflicts_with_all = ["resume", "pause", "status", "max_rate"])]
+    pub offline: bool,
+    /// Bytes of pages a second, at most: 50MB/s.
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    pub max_rate: Option<u64>,
+    /// How many milliseconds one batch is to keep a writer waiting at most (99th percentile, without syncs): batches are made
+    /// smaller until they do.
+    #[arg(long = "max-lock-ms", value_name = "MS", default_value = "20", value_parser = parse_millis)]
+    pub max_lock: Duration,
+    /// Answer --status in JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Compromised {
+    /// The database.
+    pub database: PathBuf,
+    /// The first digits of the id of the slot that is to go: see keys list.
+    pub slot: String,
+    /// The slot was removed by a run that was stopped: do the rest.
+    #[arg(long)]
+    pub go_on: bool,
+    /// Who can open it afterwards, besides age recipients and the identity in force. May be given several times.
+    #[arg(long, short, value_name = "RECIPIENT")]
+    pub recipient: Vec<String>,
+    /// Drop the slots that nobody who was named opens.
+    #[arg(long)]
+    pub drop: bool,
+    /// Bytes of pages a second, at most: 50MB/s.
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    pub max_rate: Option<u64>,
+    /// How many milliseconds one batch may keep a writer waiting (99th percentile, without syncs).
+    #[arg(long = "max-lock-ms", value_name = "MS", default_value = "20", value_parser = parse_millis)]
+    pub max_lock: Duration,
+}
+
+#[derive(Args)]
 pub struct Exec {
     /// The database.
     pub database: PathBuf,
@@ -264,6 +355,30 @@ fn parse_suite(name: &str) -> Result<Suite, String> {
         let names: Vec<&str> = Suite::ALL.into_iter().skip(1).map(Suite::name).collect();
         format!("it may be {}", names.join(", "))
     })
+}
+
+fn parse_rate(text: &str) -> Result<u64, String> {
+    let number = text.strip_suffix("/s").unwrap_or(text);
+    let digits = number.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &number[digits.len()..] {
+        "kB" => 1000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => 0,
+    };
+    let rate = digits.parse::<u64>().ok().and_then(|rate| rate.checked_mul(unit));
+    rate.filter(|&rate| rate > 0)
+        .ok_or_else(|| "it may be 50MB/s, 800kB/s, 64MiB/s".to_owned())
+}
+
+fn parse_millis(text: &str) -> Result<Duration, String> {
+    let millis = text.parse::<u64>().ok().filter(|millis| (1..=60_000).contains(millis));
+    millis
+        .map(Duration::from_millis)
+        .ok_or_else(|| "it may be 1 to 60000".to_owned())
 }
 
 fn parse_page_size(text: &str) -> Result<PageSize, String> {

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub mod compromised;
 pub mod decrypt;
 pub mod encrypt;
 pub mod exec;
@@ -7,5 +8,8 @@ pub mod keygen;
 pub mod keys;
 pub mod lab;
 pub mod lab_worker;
+pub mod reencrypt;
+pub mod reencrypt_offline;
+pub mod salvage;
 pub mod status;
 pub mod verify;

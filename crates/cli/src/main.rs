@@ -12,6 +12,7 @@ mod interrupt;
 mod lines;
 mod meter;
 mod output;
+mod printable;
 
 use std::process::ExitCode;
 
@@ -36,7 +37,10 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Decrypt(decrypt) => command::decrypt::run(decrypt, &access),
         Command::Status(status) => command::status::run(status, &access),
         Command::Verify(verify) => command::verify::run(verify, &access),
+        Command::Salvage(salvage) => command::salvage::run(salvage, &access),
         Command::Keys(keys) => command::keys::run(&keys.command, &access),
+        Command::Reencrypt(reencrypt) => command::reencrypt::run(reencrypt, &access),
+        Command::Compromised(compromised) => command::compromised::run(compromised, &access),
         Command::Exec(exec) => command::exec::run(exec, access),
         Command::Lab(lab) => command::lab::run(&lab.command),
         Command::LabWorker => command::lab_worker::run(),

@@ -114,15 +114,15 @@ impl Observer for Meter {
 fn new_bar(progress: Progress) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(progress.total), ProgressDrawTarget::stderr());
     let template = match progress.phase {
-        Phase::CheckingIntegrity => "{msg} {elapsed}",
-        Phase::Copying | Phase::Comparing | Phase::Verifying => {
-            "{msg:<10} [{bar:30}] {percent:>3} %  {binary_bytes:>10} of {binary_total_bytes}, {eta} left"
+        Phase::CheckingIntegrity | Phase::Finishing => "{msg} {elapsed}",
+        Phase::Copying | Phase::Comparing | Phase::Verifying | Phase::Sealing => {
+            "{msg:<10} [{bar:30}] {percent:>3} %  {binary_bytes:>10} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left"
         }
     };
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("=> "));
     bar.set_message(name(progress.phase));
-    if progress.phase == Phase::CheckingIntegrity {
+    if matches!(progress.phase, Phase::CheckingIntegrity | Phase::Finishing) {
         bar.enable_steady_tick(Duration::from_secs(1));
     }
     bar
@@ -134,6 +134,8 @@ fn name(phase: Phase) -> &'static str {
         Phase::Comparing => "comparing",
         Phase::Verifying => "verifying",
         Phase::CheckingIntegrity => "checking integrity",
+        Phase::Sealing => "sealing",
+        Phase::Finishing => "finishing",
     }
 }
 

@@ -35,7 +35,12 @@ impl ContentDigest {
         read.map_err(|error| database.error(error))
     }
 
-    fn read(database: &Database, watch: &Watch, total: u64) -> Result<Self, rusqlite::Error> {
+    /// Reads settings and definitions alone.
+    pub fn outline(database: &Database) -> Result<Self, EngineError> {
+        Self::read_outline(database).map_err(|error| database.error(error))
+    }
+
+    fn read_outline(database: &Database) -> Result<Self, rusqlite::Error> {
         let connection = database.connection();
         let settings = SETTINGS
             .into_iter()
@@ -53,6 +58,16 @@ impl ContentDigest {
                 Ok(((kind, name), format!("{table}: {sql}")))
             })?
             .collect::<Result<_, _>>()?;
+        Ok(Self {
+            settings,
+            schema,
+            tables: BTreeMap::new(),
+        })
+    }
+
+    fn read(database: &Database, watch: &Watch, total: u64) -> Result<Self, rusqlite::Error> {
+        let outline = Self::read_outline(database)?;
+        let connection = database.connection();
         let mut statement =
             connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")?;
         let names: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -69,11 +84,7 @@ impl ContentDigest {
                 Ok((name, digest))
             })
             .collect::<Result<_, rusqlite::Error>>()?;
-        Ok(Self {
-            settings,
-            schema,
-            tables,
-        })
+        Ok(Self { tables, ..outline })
     }
 
     /// How many rows all tables have.

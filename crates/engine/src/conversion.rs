@@ -1,13 +1,16 @@
 //! What encrypting and decrypting have in common: a copy is made, and takes the database's place or a new name.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::comparison::SecondLook;
 use crate::content_digest::ContentDigest;
 use crate::draft::{COMPANIONS, Draft, beside};
 use crate::error::{Class, io_error};
 use crate::exclusive_source::ExclusiveSource;
-use crate::storage::{Attributes, Storage};
+use crate::storage::{Attributes, ReadAt, Storage};
+use crate::tree_digest::TreeDigest;
 use crate::{Access, Database, EngineError, Outcome, Target, Watch};
 
 /// One encryption or decryption.
@@ -26,6 +29,16 @@ pub struct Conversion<'a> {
     pub watch: &'a Watch,
 }
 
+/// What is copied. Nobody writes to it meanwhile.
+pub struct Source<'a> {
+    /// The connection to it.
+    pub database: &'a mut Database,
+    /// A second way to it.
+    pub look: SecondLook,
+    /// Whether it is in WAL mode.
+    pub is_wal: bool,
+}
+
 /// What was copied and compared.
 pub struct Copied {
     table_count: usize,
@@ -33,8 +46,16 @@ pub struct Copied {
 }
 
 impl Copied {
-    /// By the digest that both have.
-    pub fn new(digest: &ContentDigest) -> Self {
+    /// By the digest of values that both have.
+    pub fn by_values(digest: &ContentDigest) -> Self {
+        Self {
+            table_count: digest.table_count(),
+            row_count: digest.row_count(),
+        }
+    }
+
+    /// By the digest of trees that both have.
+    pub fn by_trees(digest: &TreeDigest) -> Self {
         Self {
             table_count: digest.table_count(),
             row_count: digest.row_count(),
@@ -43,14 +64,13 @@ impl Copied {
 }
 
 impl Conversion<'_> {
-    /// Has `copy` fill a draft from the source, which nobody writes to meanwhile, and publishes it. `copy` is told
-    /// whether the source is in WAL mode.
+    /// Has `copy` fill a draft from the source, and publishes it.
     ///
     /// # Errors
     /// As [`crate::encrypt`].
     pub fn run(
         &self,
-        copy: impl FnOnce(&mut Database, &Draft<'_>, bool) -> Result<Copied, EngineError>,
+        copy: impl FnOnce(Source<'_>, &Draft<'_>) -> Result<Copied, EngineError>,
     ) -> Result<Outcome, EngineError> {
         match self.target {
             Target::InPlace => self.in_place(copy),
@@ -60,27 +80,25 @@ impl Conversion<'_> {
 
     fn in_place(
         &self,
-        copy: impl FnOnce(&mut Database, &Draft<'_>, bool) -> Result<Copied, EngineError>,
+        copy: impl FnOnce(Source<'_>, &Draft<'_>) -> Result<Copied, EngineError>,
     ) -> Result<Outcome, EngineError> {
         let attributes = self.attributes(self.path)?;
-        if attributes.link_count > 1 {
-            return Err(EngineError::usage(
-                format!(
-                    "{}: has a second name (a hard link), which would keep the old contents",
-                    self.path.display()
-                ),
-                "remove the other name, or use --to",
-            ));
-        }
+        check_sole_name(self.path, &attributes)?;
+        let pages: Arc<dyn ReadAt>;
         let mut source = ExclusiveSource::lock(self.path, &self.source)?;
+        source.empty_log()?;
         // With the lock held no other run can have a draft for this database.
         let removed = Draft::leftovers(self.storage, self.path)?;
         for path in &removed {
             self.storage.remove(path).map_err(io_error("remove", path))?;
         }
         let draft = Draft::create(self.storage, self.path)?;
+        // Opened after SQLite has, and dropped after the connection: closing a descriptor gives up SQLite's locks (E3).
+        pages = Arc::from(self.storage.open(self.path).map_err(io_error("read", self.path))?);
         let is_wal = source.is_wal();
-        let copied = copy(source.database(), &draft, is_wal)?;
+        let look = SecondLook::File(pages.clone());
+        let database = source.database();
+        let copied = copy(Source { database, look, is_wal }, &draft)?;
         draft.finish(&attributes)?;
         self.watch.check()?;
         let size = self.attributes(draft.path())?.size;
@@ -95,9 +113,9 @@ impl Conversion<'_> {
     fn to_new(
         &self,
         target: &Path,
-        copy: impl FnOnce(&mut Database, &Draft<'_>, bool) -> Result<Copied, EngineError>,
+        copy: impl FnOnce(Source<'_>, &Draft<'_>) -> Result<Copied, EngineError>,
     ) -> Result<Outcome, EngineError> {
-        self.check_free(target)?;
+        check_free(self.storage, target)?;
         let attributes = self.attributes(self.path)?;
         let mut leftovers = Draft::leftovers(self.storage, target)?;
         leftovers.extend(Draft::leftovers(self.storage, self.path)?);
@@ -106,7 +124,10 @@ impl Conversion<'_> {
         let version = source.number("PRAGMA main.data_version")?;
         let is_wal = source.text("PRAGMA main.journal_mode")? == "wal";
         let draft = Draft::create(self.storage, target)?;
-        let copied = copy(&mut source, &draft, is_wal)?;
+        let second = Database::connect(self.path, &self.source.uri(self.path), &self.source)?;
+        let look = SecondLook::Connection(Box::new(second));
+        let database = &mut source;
+        let copied = copy(Source { database, look, is_wal }, &draft)?;
         if source.number("PRAGMA main.data_version")? != version {
             return Err(EngineError::Busy {
                 path: self.path.to_owned(),
@@ -140,17 +161,6 @@ impl Conversion<'_> {
         }
     }
 
-    /// Whether the name is free, and those of the files that SQLite would take for its journals.
-    fn check_free(&self, target: &Path) -> Result<(), EngineError> {
-        let names = COMPANIONS.iter().map(|companion| beside(target, companion));
-        for path in names.chain([target.to_owned()]) {
-            if self.storage.attributes(&path).is_ok() {
-                return Err(EngineError::Exists { path });
-            }
-        }
-        Ok(())
-    }
-
     fn attributes(&self, path: &Path) -> Result<Attributes, EngineError> {
         self.storage.attributes(path).map_err(io_error("read", path))
     }
@@ -170,7 +180,32 @@ fn outcome(path: &Path, copied: &Copied, size: u64) -> Outcome {
     }
 }
 
+/// Whether the name is free, and those of the files that SQLite would take for its journals.
+pub fn check_free(storage: &dyn Storage, target: &Path) -> Result<(), EngineError> {
+    let names = COMPANIONS.iter().map(|companion| beside(target, companion));
+    for path in names.chain([target.to_owned()]) {
+        if storage.attributes(&path).is_ok() {
+            return Err(EngineError::Exists { path });
+        }
+    }
+    Ok(())
+}
+
 /// The file's own name: a link stays a link, to the new file.
 pub fn real_path(storage: &dyn Storage, path: &Path) -> Result<PathBuf, EngineError> {
     storage.real_path(path).map_err(io_error("open", path))
+}
+
+/// Refuses a file with several names: only one of them would be the new file's.
+pub fn check_sole_name(path: &Path, attributes: &Attributes) -> Result<(), EngineError> {
+    if attributes.link_count > 1 {
+        return Err(EngineError::usage(
+            format!(
+                "{}: has a second name (a hard link), which would keep the old contents",
+                path.display()
+            ),
+            "remove the other name, or use --to",
+        ));
+    }
+    Ok(())
 }

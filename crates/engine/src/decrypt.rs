@@ -3,20 +3,24 @@
 use std::path::Path;
 use std::time::Instant;
 
-use crate::conversion::{self, Conversion, Copied};
+use selenite_format::AutoVacuum;
+use selenite_vfs::view::View;
+
+use crate::comparison::{Original, SecondLook};
+use crate::conversion::{self, Conversion, Copied, Source};
 use crate::draft::Draft;
 use crate::sqlite;
 use crate::storage::Storage;
 use crate::superblock_file::inspect;
 use crate::transfer::{self, SourceLayout};
+use crate::tree_digest::Form;
 use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Outcome, Target, Watch};
 
 /// Decrypts a database, in its place or to a new file, which only its owner can read.
 ///
 /// # Errors
-/// As [`crate::encrypt`]; [`EngineError::NotEncrypted`] where there is nothing to decrypt; [`EngineError::Refused`] if
-/// SQLite's integrity check finds fault with the copy.
+/// As [`crate::encrypt`]; [`EngineError::NotEncrypted`] where there is nothing to decrypt.
 pub fn decrypt(
     storage: &dyn Storage,
     path: &Path,
@@ -38,7 +42,7 @@ pub fn decrypt(
         new_mode: Some(OWNER_ONLY),
         watch,
     };
-    let outcome = conversion.run(|source, draft, is_wal| copy(access, source, draft, is_wal, watch))?;
+    let outcome = conversion.run(|source, draft| copy((storage, access), source, draft, watch))?;
     Ok(Outcome {
         elapsed: started.elapsed(),
         ..outcome
@@ -46,23 +50,48 @@ pub fn decrypt(
 }
 
 fn copy(
-    access: &Access,
-    source: &mut Database,
+    (storage, access): (&dyn Storage, &Access),
+    source: Source<'_>,
     draft: &Draft<'_>,
-    is_wal: bool,
     watch: &Watch,
 ) -> Result<Copied, EngineError> {
-    let layout = SourceLayout::of(source)?;
-    transfer::open(access, source, &layout, draft.path(), watch)?;
+    let Source { database, look, is_wal } = source;
+    let layout = SourceLayout::of(database)?;
+    let view = match &look {
+        SecondLook::Connection(_) => None,
+        SecondLook::File(_) => {
+            let view = View::new(database.unlocked()?, access.allow_plain, access.allow_deprecated);
+            Some(view.map_err(|error| EngineError::of_vfs(&error, database.path()))?)
+        }
+    };
+    let mut original = Original::new(database, &layout, look)?;
+    original.while_copying(view.as_ref(), watch, || {
+        transfer::open(access, database, &layout, draft.path(), watch)
+    })?;
     let passing = access.passing();
-    let mut copy = Database::connect(draft.path(), &passing.uri(draft.path()), &passing)?;
-    let digest = transfer::compare(source, &mut copy, layout.size, watch)?;
-    check_integrity(&mut copy, watch)?;
+    let uri = passing.uri(draft.path());
+    let mut copy = Database::connect(draft.path(), &uri, &passing)?;
     if is_wal {
         copy.text("PRAGMA journal_mode = WAL")?;
     }
+    let trees = original.trees_of(&copy)?;
     copy.close()?;
-    Ok(Copied::new(&digest))
+    let form = Form::Clear(usize::try_from(layout.page_bytes).unwrap_or(0));
+    let same = original.if_same(storage, (draft.path(), form), trees, watch)?;
+    // Pointer maps are in no tree.
+    if let Some(digest) = &same
+        && layout.auto_vacuum == AutoVacuum::None
+    {
+        return Ok(Copied::by_trees(digest));
+    }
+    copy = Database::connect(draft.path(), &uri, &passing)?;
+    let copied = match same {
+        Some(digest) => Copied::by_trees(&digest),
+        None => Copied::by_values(&transfer::compare(database, &mut copy, layout.size, watch)?),
+    };
+    check_integrity(&mut copy, watch)?;
+    copy.close()?;
+    Ok(copied)
 }
 
 /// No tag tells of a page in clear that the disk did not keep.

@@ -23,17 +23,44 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// [`EngineError::Io`].
     pub fn create(storage: &'a dyn Storage, target: &Path) -> Result<Self, EngineError> {
-        let mut tail = [0; 4];
-        selenite_keyring::os_random(&mut tail);
-        let mut name = stem(target)?;
-        name.push(format!("{:08x}", u32::from_be_bytes(tail)));
-        let path = folder_of(target).join(name);
+        Self::create_at(storage, beside_as_draft(target)?)
+    }
+
+    /// Makes an empty draft of this name, for nobody but its owner.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn create_at(storage: &'a dyn Storage, path: PathBuf) -> Result<Self, EngineError> {
         storage.create(&path).map_err(io_error("create", &path))?;
         Ok(Self {
             storage,
             path,
             published: false,
         })
+    }
+
+    /// Goes on with a draft that an earlier run left behind.
+    pub fn take_over(storage: &'a dyn Storage, path: PathBuf) -> Self {
+        Self {
+            storage,
+            path,
+            published: false,
+        }
+    }
+
+    /// The name of a draft for `target`.
+    ///
+    /// # Errors
+    /// [`EngineError::Usage`] if that is not the name of a file.
+    pub fn path_of(target: &Path, tail: &str) -> Result<PathBuf, EngineError> {
+        let mut name = stem(target)?;
+        name.push(tail);
+        Ok(folder_of(target).join(name))
+    }
+
+    /// Leaves it where it is, for a later run to go on with.
+    pub fn keep(mut self) {
+        self.published = true;
     }
 
     /// Where it is.
@@ -112,6 +139,24 @@ impl Drop for Draft<'_> {
     }
 }
 
+/// A name for a draft of `target`, which nothing has yet.
+pub(crate) fn beside_as_draft(target: &Path) -> Result<PathBuf, EngineError> {
+    let mut tail = [0; 4];
+    selenite_keyring::os_random(&mut tail);
+    let mut name = stem(target)?;
+    name.push(format!("{:08x}", u32::from_be_bytes(tail)));
+    Ok(folder_of(target).join(name))
+}
+
+/// Whose draft a file of that name is, if it is one.
+pub(crate) fn target_of_draft(name: &OsStr) -> Option<&OsStr> {
+    let bytes = name.as_bytes();
+    let tail = bytes.len().checked_sub(DRAFT_TAIL_SIZE)?;
+    let target = bytes[..tail].strip_prefix(b".")?.strip_suffix(MARK.as_bytes())?;
+    let is_ours = !target.is_empty() && bytes[tail..].iter().all(u8::is_ascii_hexdigit);
+    is_ours.then(|| OsStr::from_bytes(target))
+}
+
 /// The file that SQLite has beside a database.
 pub(crate) fn beside(path: &Path, companion: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -125,7 +170,7 @@ pub(crate) fn sync_folder(storage: &dyn Storage, path: &Path) -> Result<(), Engi
     storage.sync_folder(folder).map_err(io_error("sync", folder))
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
@@ -140,10 +185,13 @@ fn stem(target: &Path) -> Result<OsString, EngineError> {
     })?;
     let mut stem = OsString::from(".");
     stem.push(name);
-    stem.push(OsStr::new(".selenite-tmp-"));
+    stem.push(OsStr::new(MARK));
     Ok(stem)
 }
 
+const MARK: &str = ".selenite-tmp-";
+/// Eight hexadecimal digits.
+const DRAFT_TAIL_SIZE: usize = 8;
 /// What SQLite calls its files beside a database.
 pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
@@ -171,6 +219,18 @@ mod tests {
         let found = Draft::leftovers(&Disk, &folder.path().join("app.db")).unwrap();
         assert_eq!(found, [one.path()]);
         assert_ne!(one.path(), other.path());
+        assert_eq!(
+            target_of_draft(one.path().file_name().unwrap()),
+            Some(OsStr::new("app.db"))
+        );
+        for other in [
+            ".app.db.selenite-tmp-1234567",
+            ".app.db.selenite-tmp-1234567x",
+            "app.db",
+            ".selenite-tmp-12345678",
+        ] {
+            assert_eq!(target_of_draft(OsStr::new(other)), None);
+        }
     }
 
     #[test]

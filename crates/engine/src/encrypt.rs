@@ -5,14 +5,17 @@ use std::time::Instant;
 
 use selenite_cipher::Suite;
 use selenite_keyring::{Config, Recipient, SlotSummary, Unlocked, parse_recipient};
+use selenite_vfs::view::View;
 
-use crate::conversion::{self, Conversion, Copied};
+use crate::comparison::Original;
+use crate::conversion::{self, Conversion, Copied, Source};
 use crate::database::Next;
 use crate::draft::Draft;
 use crate::error::NO_DATABASE;
 use crate::storage::Storage;
 use crate::superblock_file::{Present, inspect};
 use crate::transfer::{self, SourceLayout};
+use crate::tree_digest::Form;
 use crate::verify::{self, PhysicalReport};
 use crate::{Access, Database, EngineError, Layout, Outcome, Target, Watch, keys, sqlite};
 
@@ -81,8 +84,8 @@ pub fn encrypt(
         watch,
     };
     let mut slots = Vec::new();
-    let copied = conversion.run(|source, draft, is_wal| {
-        let (copied, summaries) = copy(&conversion, source, draft, is_wal, (access, how.suite, recipients))?;
+    let copied = conversion.run(|source, draft| {
+        let (copied, summaries) = copy(&conversion, source, draft, (access, how.suite, recipients))?;
         slots = summaries;
         Ok(copied)
     })?;
@@ -96,36 +99,48 @@ pub fn encrypt(
 /// Copies, compares, verifies.
 fn copy(
     conversion: &Conversion<'_>,
-    source: &mut Database,
+    source: Source<'_>,
     draft: &Draft<'_>,
-    is_wal: bool,
     (access, suite, recipients): (&Access, Suite, Vec<Box<dyn Recipient>>),
 ) -> Result<(Copied, Vec<SlotSummary>), EngineError> {
     let (storage, watch) = (conversion.storage, conversion.watch);
-    let source_layout = SourceLayout::of(source)?;
+    let Source { database, look, is_wal } = source;
+    let source_layout = SourceLayout::of(database)?;
     let layout = Layout {
         suite,
         page_size: source_layout.page_size,
         auto_vacuum: source_layout.auto_vacuum,
     };
     let uri = access.new_uri(draft.path(), &layout);
-    transfer::seal((storage, access), source, &source_layout, (draft.path(), &uri), watch)?;
+    let mut original = Original::new(database, &source_layout, look)?;
+    original.while_copying(None, watch, || {
+        transfer::seal((storage, access), database, &source_layout, (draft.path(), &uri), watch)
+    })?;
 
-    let mut copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
-    let digest = transfer::compare(source, &mut copy, source_layout.size, watch)?;
-    add_recipients(&copy, recipients)?;
+    let copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
+    let recipients = recipients.into_iter().map(|recipient| (recipient, String::new()));
+    add_recipients(&copy, recipients.collect())?;
     if is_wal {
         copy.text("PRAGMA journal_mode = WAL")?;
     }
     let unlocked = copy.unlocked()?;
     let slots = unlocked.superblock.slots.iter().map(SlotSummary::new).collect();
+    let trees = original.trees_of(&copy)?;
+    copy.close()?;
+    let view = View::new(unlocked.duplicate(), access.allow_plain, access.allow_deprecated)
+        .map_err(|error| EngineError::of_vfs(&error, draft.path()))?;
+    if let Some(digest) = original.if_same(storage, (draft.path(), Form::Sealed(&view)), trees, watch)? {
+        return Ok((Copied::by_trees(&digest), slots));
+    }
+    let mut copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
+    let digest = transfer::compare(database, &mut copy, source_layout.size, watch)?;
     copy.close()?;
     let report = verify::pages(storage, draft.path(), &unlocked, access, watch)?;
     check_verified(report)?;
-    Ok((Copied::new(&digest), slots))
+    Ok((Copied::by_values(&digest), slots))
 }
 
-fn check_verified(report: PhysicalReport) -> Result<(), EngineError> {
+pub(crate) fn check_verified(report: PhysicalReport) -> Result<(), EngineError> {
     if report.is_good() {
         return Ok(());
     }
@@ -137,19 +152,22 @@ fn check_verified(report: PhysicalReport) -> Result<(), EngineError> {
     })
 }
 
-/// Adds a slot for everybody who has none yet.
-fn add_recipients(database: &Database, recipients: Vec<Box<dyn Recipient>>) -> Result<(), EngineError> {
+/// Adds a slot, with a label, for everybody who has none yet.
+pub(crate) fn add_recipients(
+    database: &Database,
+    recipients: Vec<(Box<dyn Recipient>, String)>,
+) -> Result<(), EngineError> {
     if recipients.is_empty() {
         return Ok(());
     }
     database.change(move |present| {
         let mut next: Unlocked = present.duplicate();
-        for recipient in &recipients {
+        for (recipient, label) in &recipients {
             if keys::slot_of(&next, recipient.as_ref())?.is_none() {
                 next = selenite_keyring::change::add_slot(
                     &next,
                     recipient.as_ref(),
-                    "",
+                    label,
                     keys::now(),
                     &mut selenite_keyring::os_random,
                 )?
@@ -162,14 +180,14 @@ fn add_recipients(database: &Database, recipients: Vec<Box<dyn Recipient>>) -> R
     })
 }
 
-fn parse(recipients: &[String], config: &Config) -> Result<Vec<Box<dyn Recipient>>, EngineError> {
+pub(crate) fn parse(recipients: &[String], config: &Config) -> Result<Vec<Box<dyn Recipient>>, EngineError> {
     recipients
         .iter()
         .map(|recipient| Ok(parse_recipient(recipient, config)?))
         .collect()
 }
 
-fn check_suite(suite: Suite, access: &Access) -> Result<(), EngineError> {
+pub(crate) fn check_suite(suite: Suite, access: &Access) -> Result<(), EngineError> {
     if suite == Suite::None {
         return Err(EngineError::usage(
             "the suite NONE encrypts nothing",

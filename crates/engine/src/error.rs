@@ -81,8 +81,22 @@ pub enum EngineError {
         /// By what it was seen.
         what: &'static str,
     },
+    /// Another process seals this database's pages anew.
+    UnderWay {
+        /// The database.
+        path: PathBuf,
+        /// The process.
+        pid: u32,
+        /// Since when: seconds since 1970-01-01 UTC.
+        since: u64,
+    },
     /// The caller asked to stop.
     Interrupted,
+    /// The caller asked to stop. What was done stays done, and the rest can be done later.
+    Unfinished {
+        /// The database.
+        path: PathBuf,
+    },
     /// SQLite's words, or the VFS's.
     Sqlite {
         /// Whose fault it is, by SQLite's result code.
@@ -135,6 +149,17 @@ impl Class {
 /// What is said of a file that is neither SQLite's nor ours: here and in the VFS.
 pub(crate) const NO_DATABASE: &str = "it is not an SQLite database";
 
+/// What the VFS says of a database that `reencrypt --off` has made, in its first words.
+pub(crate) const ONLY_NONE: &str = "its only suite is NONE";
+
+/// What to do with one.
+pub(crate) fn only_none_advice(path: &Path) -> String {
+    format!(
+        "set SELENITE_PLAIN=allow, or encrypt it again: selenite reencrypt {} --on",
+        path.display()
+    )
+}
+
 impl EngineError {
     /// Whose fault it is.
     #[must_use]
@@ -145,8 +170,8 @@ impl EngineError {
             Self::Key(error) => class_of_key(error),
             Self::Refused { .. } | Self::Anchor { .. } => Class::Data,
             Self::Io { .. } => Class::Io,
-            Self::Busy { .. } => Class::Busy,
-            Self::Interrupted => Class::Interrupted,
+            Self::Busy { .. } | Self::UnderWay { .. } => Class::Busy,
+            Self::Interrupted | Self::Unfinished { .. } => Class::Interrupted,
             Self::Sqlite { class, .. } => *class,
             Self::AlreadyEncrypted { .. }
             | Self::Exists { .. }
@@ -164,6 +189,7 @@ impl EngineError {
             Self::NotEncrypted { what, .. } if *what == NO_DATABASE => {
                 "check that this is the file you meant".to_owned()
             }
+            Self::NotEncrypted { path, what } if *what == ONLY_NONE => only_none_advice(path),
             Self::NotEncrypted { path, .. } => {
                 format!(
                     "check that this is the file you meant, or encrypt it: selenite encrypt {}",
@@ -185,7 +211,12 @@ impl EngineError {
             Self::CopyDiffers { .. } => "the database was left as it is; run PRAGMA integrity_check on it".to_owned(),
             Self::Io { source, .. } => advice_of_io(source).to_owned(),
             Self::Busy { .. } => "close the programs that use it, then try again".to_owned(),
+            Self::UnderWay { path, .. } => format!("see how far it is: selenite reencrypt {} --status", path.display()),
             Self::Interrupted => "the database was left as it is".to_owned(),
+            Self::Unfinished { path } => format!(
+                "it is whole, and in use as before; go on with: selenite reencrypt {} --resume",
+                path.display()
+            ),
         }
     }
 
@@ -231,7 +262,10 @@ fn class_of_key(error: &KeyError) -> Class {
         | KeyError::UnknownCommand { .. }
         | KeyError::NoSuchSlot { .. }
         | KeyError::AmbiguousSlot { .. }
-        | KeyError::NoRecipient => Class::Usage,
+        | KeyError::NoRecipient
+        | KeyError::UnderWay
+        | KeyError::NotUnderWay
+        | KeyError::NothingToChange => Class::Usage,
         KeyError::Io { .. } => Class::Io,
         KeyError::LastSlot
         | KeyError::TooManySlots
@@ -276,7 +310,14 @@ impl fmt::Display for EngineError {
             Self::CopyDiffers { what } => write!(f, "the copy differs from the database: {what}"),
             Self::Io { verb, path, source } => write!(f, "can't {verb} {}: {source}", path.display()),
             Self::Busy { path, what } => write!(f, "{}: in use: {what}", path.display()),
+            Self::UnderWay { path, pid, since } => write!(
+                f,
+                "{}: process {pid} has been sealing its pages anew since {}",
+                path.display(),
+                crate::utc(*since)
+            ),
             Self::Interrupted => f.write_str("interrupted"),
+            Self::Unfinished { path } => write!(f, "{}: stopped before all pages were sealed anew", path.display()),
         }
     }
 }
@@ -295,7 +336,9 @@ impl std::error::Error for EngineError {
             | Self::Anchor { .. }
             | Self::CopyDiffers { .. }
             | Self::Busy { .. }
+            | Self::UnderWay { .. }
             | Self::Interrupted
+            | Self::Unfinished { .. }
             | Self::Sqlite { .. } => None,
         }
     }

@@ -48,6 +48,20 @@ impl ExclusiveSource {
         self.is_wal
     }
 
+    /// Has everything in the database file: its log is empty then, and stays so.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn empty_log(&self) -> Result<(), EngineError> {
+        if self.is_wal && self.database.text("PRAGMA main.wal_checkpoint(TRUNCATE)")? != "0" {
+            return Err(EngineError::Busy {
+                path: self.path.clone(),
+                what: "its log can't be emptied",
+            });
+        }
+        Ok(())
+    }
+
     /// Puts the draft in its place, which is complete and on disk, and retires the old file. Answers why that could not
     /// be told to who has the old file open, if so: the new one is in its place all the same.
     ///

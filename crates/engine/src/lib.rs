@@ -8,48 +8,65 @@
 //! E2. Nothing is replaced before its replacement was compared, verified and synced; a kill at any moment leaves the
 //!     whole old database or the whole new one.
 //! E3. A database file is opened without SQLite only while this process has it not open with SQLite, whose POSIX locks
-//!     would be lost ([`raw_file`]). A process that serves databases does these things in a child.
+//!     would be lost ([`raw_file`]); or by a descriptor that is opened after SQLite's and closed after it, where that has
+//!     the exclusive lock ([`offline`], `comparison`) or keeps the file as it is ([`anchor`]). A process that serves
+//!     databases does these things in a child.
 //!
 //! What a file's bytes mean is left to `selenite-format`, locks and sealing to `selenite-vfs`, slots to
 //! `selenite-keyring`; how it is shown, to the command line.
 #![forbid(unsafe_code)]
 
 mod access;
+mod age;
 pub mod anchor;
+mod comparison;
+pub mod compromised;
 mod content_digest;
 mod conversion;
 mod database;
 mod decrypt;
 mod draft;
 mod encrypt;
+mod epoch_count;
 mod error;
 mod exclusive_source;
 mod file_uri;
+pub mod folder;
 pub mod keys;
+mod last_verify;
 mod layout;
+pub mod lock_holders;
+pub mod offline;
 mod outcome;
 pub mod raw_file;
+pub mod reencrypt;
+pub mod salvage;
 mod sqlite;
 mod sqlite_error;
 mod status;
 pub mod storage;
 mod superblock_file;
 mod transfer;
+mod tree_digest;
 mod utc;
 pub mod verify;
 mod watch;
+pub mod whole_file;
 
 pub use access::Access;
+pub use age::{Age, DAY_SECONDS};
 pub use database::{Cell, Database, Rows};
 pub use decrypt::decrypt;
 pub use draft::Draft;
 pub use encrypt::{Encrypt, encrypt};
+pub use epoch_count::{EpochCounts, count_epochs};
 pub use error::{Class, EngineError};
 pub use file_uri::FileUri;
+pub use last_verify::{LastVerify, VerifyKind, VerifyNotes};
 pub use layout::Layout;
 pub use outcome::{Outcome, Target};
 pub use selenite_cipher::Suite;
-pub use selenite_format::{AutoVacuum, PageSize};
+pub use selenite_format::{AutoVacuum, PageSize, State};
 pub use selenite_vfs::database::now;
 pub use sqlite::install;
 pub use status::{EpochSummary, FileSize, Sealed, Status, status};

@@ -3,8 +3,10 @@
 //! R1. Closing any descriptor of a file gives up all POSIX locks that this process has on it (fcntl(2)), SQLite's too:
 //!     a file that this process has open is refused.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
 use selenite_vfs::own_descriptors;
 
 use crate::EngineError;
@@ -29,26 +31,47 @@ impl RawFile {
                 what: "this process has it open",
             });
         }
-        Self::open_beside(storage, path)
+        Self::open_unasked(storage, path)
     }
 
-    /// As [`RawFile::open`], of a file that this process has open with SQLite. The caller closes it after all connections to
-    /// it: R1.
+    /// As [`RawFile::open`], of a file that SQLite has never had, or that the caller closes after all of this process's
+    /// connections to it: R1.
     ///
     /// # Errors
-    /// [`EngineError::Io`].
-    pub(crate) fn open_beside(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
+    /// [`EngineError::Io`]; [`EngineError::Usage`] for what is no file.
+    pub(crate) fn open_unasked(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
         let is_file = storage.attributes(path).map_err(io_error("read", path))?.is_file;
         if !is_file {
-            return Err(EngineError::usage(
-                format!("{}: not a file", path.display()),
-                "name a database file",
-            ));
+            return Err(not_a_file(path));
         }
         let file = storage.open(path).map_err(io_error("read", path))?;
         Ok(Self {
             path: path.to_owned(),
             file,
+        })
+    }
+
+    /// As [`RawFile::open`], of a file in a folder that others may write to: what has become a link or a pipe meanwhile is
+    /// refused, and nothing waits for it.
+    ///
+    /// # Errors
+    /// As [`RawFile::open`].
+    pub fn open_in_folder(path: &Path) -> Result<Self, EngineError> {
+        if own_descriptors::has_open(path) {
+            return Err(EngineError::Busy {
+                path: path.to_owned(),
+                what: "this process has it open",
+            });
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(path, flags, Mode::empty()).map_err(std::io::Error::from);
+        let file = File::from(opened.map_err(io_error("read", path))?);
+        if !file.metadata().map_err(io_error("read", path))?.is_file() {
+            return Err(not_a_file(path));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            file: Box::new(file),
         })
     }
 
@@ -82,4 +105,8 @@ impl RawFile {
     pub fn size(&self) -> Result<u64, EngineError> {
         self.file.size().map_err(io_error("read", &self.path))
     }
+}
+
+fn not_a_file(path: &Path) -> EngineError {
+    EngineError::usage(format!("{}: not a file", path.display()), "name a database file")
 }

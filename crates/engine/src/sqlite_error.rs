@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::EngineError;
-use crate::error::{Class, NO_DATABASE};
+use crate::error::{Class, NO_DATABASE, ONLY_NONE, only_none_advice};
 
 /// What SQLite's error about the database at `path` means.
 ///
@@ -45,6 +45,7 @@ pub fn translate_either(error: rusqlite::Error, path: &Path, other: Option<&Path
     let next = match class {
         // The VFS gives advice on URIs, which the callers of operations do not write.
         Class::NotEncrypted if what.contains(NO_DATABASE) => "check that this is the file you meant".to_owned(),
+        Class::NotEncrypted if what.contains(ONLY_NONE) => only_none_advice(path),
         Class::NotEncrypted => format!("encrypt it: selenite encrypt {}", path.display()),
         Class::Data if next.is_empty() => {
             "restore it from a backup, and find out who could write to the file".to_owned()

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use selenite_cipher::DatabaseId;
+use selenite_cipher::{DatabaseId, Suite};
 use selenite_format::{Geometry, State, Superblock};
-use selenite_keyring::{Cache, KeyError, Pin, SlotSummary};
+use selenite_keyring::{Cache, Identity, KeyError, Keyring, Pin, SlotSummary};
 
 use crate::draft::{COMPANIONS, beside};
 use crate::error::io_error;
@@ -91,7 +91,7 @@ pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Sta
     let size = file.size()?;
     let sealed = match inspect_file(&file)? {
         Present::Plain => None,
-        Present::Sealed { superblock, .. } => Some(look(path, &file, &superblock, access)?),
+        Present::Sealed { superblock, .. } => Some(look(path, &file, &superblock, &Keys::load(access)?)?),
         other @ (Present::Empty | Present::Foreign) => {
             other.sealed(path)?;
             None
@@ -119,10 +119,34 @@ pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Sta
     })
 }
 
-fn look(path: &Path, file: &RawFile, clear: &Superblock, access: &Access) -> Result<Sealed, EngineError> {
-    let config = Access::config()?;
-    let identities = access.identities(&config)?;
-    let unlocked = unlock(path, file, &identities, &config.load_keyring()?, &Cache::new());
+/// The identities in force, to look at several databases with.
+pub(crate) struct Keys {
+    identities: Vec<Box<dyn Identity>>,
+    keyring: Keyring,
+    cache: Cache,
+}
+
+impl Keys {
+    pub(crate) fn none() -> Self {
+        Self {
+            identities: Vec::new(),
+            keyring: Keyring::default(),
+            cache: Cache::new(),
+        }
+    }
+
+    pub(crate) fn load(access: &Access) -> Result<Self, EngineError> {
+        let config = Access::config()?;
+        Ok(Self {
+            identities: access.identities(&config)?,
+            keyring: config.load_keyring()?,
+            cache: Cache::new(),
+        })
+    }
+}
+
+pub(crate) fn look(path: &Path, file: &RawFile, clear: &Superblock, keys: &Keys) -> Result<Sealed, EngineError> {
+    let unlocked = unlock(path, file, &keys.identities, &keys.keyring, &keys.cache);
     let (size, superblocks) = (file.size()?, Superblocks::load(file)?);
     match unlocked {
         Ok(unlocked) => {
@@ -148,7 +172,7 @@ fn look(path: &Path, file: &RawFile, clear: &Superblock, access: &Access) -> Res
     }
 }
 
-fn summary(superblock: &Superblock, superblocks: Superblocks, size: u64) -> Sealed {
+pub(crate) fn summary(superblock: &Superblock, superblocks: Superblocks, size: u64) -> Sealed {
     let sealing = superblock
         .epochs
         .iter()
@@ -182,6 +206,34 @@ fn summary(superblock: &Superblock, superblocks: Superblocks, size: u64) -> Seal
 }
 
 impl Sealed {
+    /// Whether new pages are encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.suite != Suite::None.name()
+    }
+
+    /// When the data key was made that new pages are sealed under.
+    #[must_use]
+    pub fn data_key_created(&self) -> Option<u64> {
+        let sealing = self.epochs.iter().find(|epoch| epoch.is_sealing);
+        sealing.map(|epoch| epoch.created)
+    }
+
+    /// Which part of the pages is done, from 0 to 1, while something is being done to them all.
+    #[must_use]
+    pub fn progress(&self) -> Option<f64> {
+        let is_known = self.state.has_cursor() && self.page_count > 0;
+        is_known.then(|| f64::from(self.cursor.min(self.page_count)) / f64::from(self.page_count))
+    }
+
+    /// The same in whole percent: 100 only when all are.
+    #[must_use]
+    pub fn percent(&self) -> Option<u64> {
+        self.progress()?;
+        let done = u64::from(self.cursor.min(self.page_count)) * 100;
+        done.checked_div(self.page_count.into())
+    }
+
     /// The state in a word.
     #[must_use]
     pub fn state_word(&self) -> &'static str {

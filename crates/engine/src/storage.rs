@@ -2,6 +2,7 @@
 //!
 //! A trait, so that a test can put a simulated disk below. Where SQLite's own files go, a VFS below ours decides.
 
+mod claim;
 mod disk;
 
 use std::ffi::OsString;
@@ -35,6 +36,19 @@ pub trait Storage: Send + Sync {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Opens a file for reading. The caller sees to it that SQLite has it not open (E3).
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
+    /// Opens a file for reading and writing, and no link. As for [`Storage::open`].
+    fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>>;
+    /// Makes or takes a file that one process holds at a time; `None` where another does.
+    fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>>;
+}
+
+/// A file that is held; it goes when this is dropped.
+pub trait Claim: Send + Sync {
+    /// Writes what others find in it.
+    ///
+    /// # Errors
+    /// As the system has it.
+    fn write(&self, text: &str) -> io::Result<()>;
 }
 
 /// What a file is, but for its contents.
@@ -67,4 +81,25 @@ pub trait ReadAt: Send + Sync {
     /// # Errors
     /// As the system has it.
     fn size(&self) -> io::Result<u64>;
+}
+
+/// An open file that can be written.
+pub trait WriteAt: ReadAt {
+    /// Writes all of it at an offset.
+    ///
+    /// # Errors
+    /// As the system has it.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Cuts it, or makes it longer by zeros.
+    ///
+    /// # Errors
+    /// As the system has it.
+    fn set_size(&self, size: u64) -> io::Result<()>;
+
+    /// Has what was written on disk before it returns.
+    ///
+    /// # Errors
+    /// As the system has it.
+    fn sync(&self) -> io::Result<()>;
 }

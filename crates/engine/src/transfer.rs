@@ -17,7 +17,8 @@ use crate::{Access, Database, EngineError, Watch};
 
 /// How a source is laid out.
 pub struct SourceLayout {
-    page_bytes: u32,
+    /// The size of its pages.
+    pub page_bytes: u32,
     /// The page size of an encrypted copy: 512 becomes 1024, for SQLite wants 480 bytes of a page.
     pub page_size: PageSize,
     /// As the source has it.

@@ -8,19 +8,20 @@
 mod backfill;
 mod bad_page;
 mod effective;
-mod journal;
+pub(crate) mod journal;
 mod keys;
 mod owner;
 mod page_buffer;
 mod pages;
 mod schema;
 mod tree;
-mod wal;
+pub(crate) mod wal;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use selenite_cipher::DatabaseId;
 use selenite_format::anchor::Anchor;
 use selenite_keyring::Unlocked;
 use selenite_vfs::view::View;
@@ -44,6 +45,10 @@ use keys::Keys;
 /// What authenticating all pages came to.
 #[derive(Clone, Debug)]
 pub struct PhysicalReport {
+    /// The database.
+    pub database_id: DatabaseId,
+    /// The generation of the superblock whose keys were used.
+    pub generation: u64,
     /// Which of its two superblocks are whole.
     pub superblocks: Superblocks,
     /// How many pages the database file has.
@@ -159,6 +164,19 @@ pub(crate) fn pages(
         is_still: false,
     };
     Ok(see(&subject, None)?.report)
+}
+
+/// Authenticates every page of a new file, which has neither log nor journal; answers those that are bad, as many as are
+/// listed, and how many are.
+pub(crate) fn draft(
+    file: &RawFile,
+    path: &Path,
+    view: &View,
+    watch: &Watch,
+) -> Result<(Vec<BadPage>, u64), EngineError> {
+    let mut findings = Findings::default();
+    pages::check_file(file, path, view, watch, &mut findings)?;
+    Ok(findings.into_sorted())
 }
 
 /// Authenticates every page; compares them with an anchor, has SQLite check that they make a database, and writes an
@@ -338,6 +356,8 @@ fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<Seen, EngineErro
         name_owners(&mut effective, &mut comparison.older);
     }
     let report = PhysicalReport {
+        database_id: view.unlocked.superblock.database_id,
+        generation: view.unlocked.superblock.generation,
         superblocks,
         page_count,
         size,

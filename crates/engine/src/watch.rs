@@ -15,6 +15,10 @@ pub enum Phase {
     Verifying,
     /// SQLite's own integrity check.
     CheckingIntegrity,
+    /// Pages are sealed anew.
+    Sealing,
+    /// The last look at everything, and who is waited for before it.
+    Finishing,
 }
 
 /// How far an operation is.
@@ -22,7 +26,7 @@ pub enum Phase {
 pub struct Progress {
     /// What is being done.
     pub phase: Phase,
-    /// Bytes done; of [`Phase::CheckingIntegrity`] nothing is known.
+    /// Bytes done; of [`Phase::CheckingIntegrity`] and [`Phase::Finishing`] nothing is known.
     pub done: u64,
     /// Bytes in all, as far as can be said beforehand.
     pub total: u64,

@@ -170,7 +170,7 @@ fn rewrap(to: &Unlocked, old: &Slot, recipients: &[&dyn Recipient]) -> Result<Op
 }
 
 /// The same database, of the next generation.
-fn next(from: &Unlocked) -> Result<Unlocked, KeyError> {
+pub(crate) fn next(from: &Unlocked) -> Result<Unlocked, KeyError> {
     let generation = from.superblock.generation.checked_add(1);
     Ok(from.with_generation(generation.ok_or(KeyError::GenerationExhausted)?))
 }

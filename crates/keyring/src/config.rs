@@ -1,8 +1,9 @@
-//! The configuration: which identity to use, where the keyring file is, and what the commands are.
+//! The configuration: which identity to use, where the keyring file and the state folder are, and what the commands are.
 //!
 //! ```toml
 //! identity = "age:key.txt"       # relative paths start at this file's folder
 //! keyring = "~/.local/share/selenite/keyring.toml"
+//! state = "/var/lib/selenite"
 //! [commands]
 //! kms = ["/usr/bin/kms", "--key", "x"]
 //! vault = "vault-helper --mount 'my transit'"
@@ -31,18 +32,21 @@ pub struct Config {
     identity: Option<Spec>,
     keyring: Option<PathBuf>,
     keyring_by_default: Option<PathBuf>,
+    state: Option<PathBuf>,
+    state_by_default: Option<PathBuf>,
     commands: BTreeMap<String, Vec<String>>,
 }
 
 impl Config {
     /// Reads the file named by `SELENITE_CONFIG`, or `config.toml` in the platform's folder for configurations
-    /// (`~/.config/selenite` on Linux), where it may be missing. `SELENITE_IDENTITY` and `SELENITE_KEYRING`
-    /// override what it says.
+    /// (`~/.config/selenite` on Linux), where it may be missing. `SELENITE_IDENTITY`, `SELENITE_KEYRING`
+    /// and `SELENITE_STATE` override what it says.
     ///
     /// `env` answers for the environment: `&|name| std::env::var_os(name)`.
     pub fn load(env: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, KeyError> {
         let set = |name| env(name).filter(|value| !value.is_empty());
-        let folder = ProjectDirs::from("", "", "selenite").map(|dirs| dirs.config_dir().to_owned());
+        let project = ProjectDirs::from("", "", "selenite");
+        let folder = project.as_ref().map(|dirs| dirs.config_dir().to_owned());
         let home = set("HOME").map(PathBuf::from);
         let mut config = match (set("SELENITE_CONFIG"), &folder) {
             (Some(path), _) => Self::read(Path::new(&path), home.as_deref())?,
@@ -55,6 +59,10 @@ impl Config {
         if let Some(keyring) = set("SELENITE_KEYRING") {
             config.keyring = Some(keyring.into());
         }
+        if let Some(state) = set("SELENITE_STATE") {
+            config.state = Some(state.into());
+        }
+        config.state_by_default = project.map(|dirs| dirs.state_dir().unwrap_or(dirs.data_local_dir()).to_owned());
         config.keyring_by_default = folder.map(|folder| folder.join("keyring.toml"));
         Ok(config)
     }
@@ -107,6 +115,12 @@ impl Config {
         }
     }
 
+    /// Where is kept what was done with databases: `state` if it is set, or else the platform's folder for state
+    /// (`~/.local/state/selenite` on Linux). It need not be there.
+    pub fn state_folder(&self) -> Option<&Path> {
+        self.state.as_deref().or(self.state_by_default.as_deref())
+    }
+
     fn read(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
         let text = fs::read_to_string(path).map_err(|source| KeyError::Io {
             verb: "read",
@@ -131,9 +145,10 @@ impl Config {
                 "keyring" => {
                     config.keyring = Some(place.path(Path::new(toml_text::string("keyring", value)?)));
                 }
+                "state" => config.state = Some(place.path(Path::new(toml_text::string("state", value)?))),
                 "commands" => config.commands = commands(value)?,
                 _ => {
-                    return Err(Fault::unknown_key(key, &["identity", "keyring", "commands"]));
+                    return Err(Fault::unknown_key(key, &["identity", "keyring", "state", "commands"]));
                 }
             }
         }

@@ -127,6 +127,12 @@ pub enum KeyError {
     Unencodable(FormatError),
     /// The file: its generation is the highest there is.
     GenerationExhausted,
+    /// The caller: pages are being sealed anew already.
+    UnderWay,
+    /// The caller: no pages are being sealed anew.
+    NotUnderWay,
+    /// The caller: the new suite encrypts nothing, and neither does the old.
+    NothingToChange,
 }
 
 /// What a key service did instead of its work.

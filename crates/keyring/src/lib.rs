@@ -18,6 +18,7 @@ pub mod change;
 mod civil_time;
 mod config;
 mod create;
+pub mod epoch_change;
 #[cfg(test)]
 mod fixture;
 mod hex;
@@ -28,6 +29,7 @@ mod provider;
 mod random;
 mod secret_file;
 mod slot;
+pub mod sole_epoch;
 mod spec;
 mod toml_text;
 mod unlock;

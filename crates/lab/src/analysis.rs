@@ -10,6 +10,7 @@ mod effect;
 mod latency;
 mod level;
 mod pair;
+mod phase;
 pub mod pool;
 
 use std::fmt;
@@ -19,10 +20,11 @@ use selenite_stats::median;
 use crate::config::{CacheState, Config, ConfigError};
 use crate::store::{ArmRow, BlockRow, CellRow, HistogramRow, SessionRow, Store, StoreError, StudyRow};
 use crate::summary::{
-    ArmFacts, ArmRole, CellSummary, Event, Evidence, Metric, Overall, SUMMARY_SCHEMA, StudyFacts, Summary,
+    ArmFacts, ArmRole, CellSummary, Event, Evidence, Metric, ONLINE, Overall, SUMMARY_SCHEMA, StudyFacts, Summary,
 };
 use effect::Terms;
 use pair::Pairs;
+pub(crate) use pair::value;
 
 /// Everything that a store holds and that is analysed.
 #[derive(Clone, Debug)]
@@ -117,12 +119,13 @@ pub fn summarise(material: &Material) -> Result<Summary, AnalysisError> {
         cells.push(summarise_cell(material, cell)?);
     }
     effect::correct(&mut cells, &arms);
+    let judged = cells.first().map_or(Metric::Cpu, CellSummary::judged);
     let encrypted = arms.iter().filter(|arm| arm.role == ArmRole::Encrypted);
     let over = |chosen: fn(&CellSummary) -> bool| -> Vec<Overall> {
         let cells = || cells.iter().filter(|cell| chosen(cell));
         encrypted
             .clone()
-            .filter_map(|arm| pool::overall(cells(), &arm.name, Metric::Cpu))
+            .filter_map(|arm| pool::overall(cells(), &arm.name, judged))
             .collect()
     };
     let mixes = cells.iter().filter(|cell| cell.mix.is_some()).count();
@@ -151,14 +154,19 @@ fn summarise_cell(material: &Material, row: &CellRow) -> Result<CellSummary, Ana
     Ok(CellSummary {
         name: cell.name.clone(),
         label: cell.label.clone(),
-        work: coverage::work(&cell.work).to_owned(),
+        work: match &cell.online {
+            Some(_) => ONLINE,
+            None => coverage::work(&cell.work),
+        }
+        .to_owned(),
         cache: match cell.cache {
             CacheState::Cold => "cold",
             CacheState::Os => "os",
             CacheState::Page => "page",
         }
         .to_owned(),
-        mix: coverage::mix(&cell.work),
+        // A mean over mixes is one of what they cost, not of how much they are slowed down.
+        mix: coverage::mix(&cell.work).filter(|_| cell.online.is_none()),
         unit: coverage::unit(&cell.work).to_owned(),
         gating: cell.gating,
         warm_up: pairs.warm_up,
@@ -166,6 +174,7 @@ fn summarise_cell(material: &Material, row: &CellRow) -> Result<CellSummary, Ana
         effects: effect::effects(&pairs, &terms),
         latencies: latency::curves(material, row)?,
         pairs: pairs.points(),
+        phases: phase::phases(material, row),
     })
 }
 

@@ -7,6 +7,7 @@ pub mod arm;
 pub mod cell;
 pub mod data;
 pub mod error;
+pub mod online;
 pub mod quantity;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use toml::Spanned;
 pub use arm::ArmConfig;
 pub use cell::{CacheState, Cell};
 pub use error::ConfigError;
+pub use online::Online;
 use quantity::{Percent, Size, Time};
 
 /// A study, as it is configured.
@@ -110,6 +112,11 @@ impl Config {
         }
         if cells.is_empty() {
             return Err(ConfigError::new("there is no cell").next("add a table `[[cells]]`"));
+        }
+        let online = cells.iter().filter(|cell| cell.online.is_some()).count();
+        if online > 0 && online < cells.len() {
+            let what = "cells of work `online` are judged by another figure than others";
+            return Err(ConfigError::new(what).next("make two studies of them"));
         }
         if let Some(unused) = data.keys().find(|name| cells.iter().all(|cell| &cell.data != *name)) {
             return Err(ConfigError::new(format!("no cell uses data `{unused}`")));

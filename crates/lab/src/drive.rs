@@ -4,14 +4,17 @@
 //! D2. A worker that failed other than by refusing is never asked again.
 //! D3. What a worker says is bounded: an answer in bytes, its standard error in lines.
 
+mod administrator;
 mod crew;
 mod failure;
 mod mouth;
 mod sum;
 mod worker;
 
+pub use administrator::{Administrator, Ended};
 pub use crew::{Crew, CrewSample};
 pub use failure::{DriveError, Failure};
+pub use sum::{count, quantile};
 pub use worker::{Worker, WorkerCommand};
 
 #[cfg(test)]

@@ -4,10 +4,11 @@
 
 use toml_edit::{DocumentMut, Item, Table, Value};
 
-use crate::config::ConfigError;
+use crate::config::{Config, ConfigError};
 use crate::pattern::matches;
 
 /// A configuration's text on its way.
+#[derive(Clone)]
 pub struct Edit {
     document: DocumentMut,
 }
@@ -50,6 +51,43 @@ impl Edit {
         let value: Value = value.parse().unwrap_or_else(|_| Value::from(value));
         table.insert(last, Item::Value(value));
         Ok(())
+    }
+
+    /// The configuration with all of these set.
+    ///
+    /// Errors: as of [`Edit::set`] and [`Config::parse`]. Nobody has seen the lines of the text that results, so an error
+    /// names what was set: those without which there is none, or another one.
+    pub fn with(&self, assignments: &[String]) -> Result<Config, ConfigError> {
+        let parsed = |but: Option<usize>| {
+            let mut edit = self.clone();
+            let mut set = assignments.iter().enumerate().filter(|(index, _)| Some(*index) != but);
+            set.try_for_each(|(_, assignment)| edit.set(assignment))?;
+            Config::parse(&edit.text())
+        };
+        parsed(None).map_err(|error| {
+            let without: Vec<Option<String>> = (0..assignments.len())
+                .map(|index| parsed(Some(index)).err().map(|other| other.what))
+                .collect();
+            let blamed = |is_to_blame: &dyn Fn(&Option<String>) -> bool| -> Vec<String> {
+                let named = assignments.iter().zip(&without);
+                let named = named.filter(|(_, other)| is_to_blame(other));
+                named.map(|(assignment, _)| format!("--set {assignment}")).collect()
+            };
+            let named = [
+                blamed(&|other| other.is_none()),
+                blamed(&|other| other.as_ref() != Some(&error.what)),
+                blamed(&|_| true),
+            ];
+            let named = named.into_iter().find(|named| !named.is_empty());
+            ConfigError {
+                line: None,
+                what: named.map_or_else(
+                    || error.what.clone(),
+                    |named| format!("{}: {}", named.join(", "), error.what),
+                ),
+                next: error.next,
+            }
+        })
     }
 
     /// Leaves only these arms; nothing to do for an empty list.
@@ -182,6 +220,39 @@ mod tests {
             let error = set("study.sesions=7").unwrap_err().to_string();
             assert!(error.contains("did you mean `sessions`?"), "{error}");
         }
+    }
+
+    #[test]
+    fn an_error_names_what_was_set_and_no_line() {
+        let with = |assignments: &[&str]| {
+            let assignments: Vec<String> = assignments.iter().map(|text| (*text).to_owned()).collect();
+            quick().with(&assignments)
+        };
+        assert_eq!(with(&["data.size=1M", "study.sessions=7"]).unwrap().study.sessions, 7);
+        for (assignments, named) in [
+            (&["study.sessions=7", "data.size=64MB"][..], "--set data.size=64MB: "),
+            (&["study.pairs=3", "study.sessions=7"], "--set study.pairs=3: "),
+            (&["study.sesions=7"], "--set study.sesions=7: "),
+            (&["study.sessions=7", "sessions"], "--set sessions: "),
+            // Neither alone is to blame.
+            (
+                &["arms.a.engine=selenit", "arms.a.cipher=AES_256"],
+                "--set arms.a.engine=selenit, --set arms.a.cipher=",
+            ),
+            // Both are, each for itself.
+            (&["study.pairs=3", "study.sessions=0"], "--set "),
+        ] {
+            let error = with(assignments).unwrap_err();
+            let told = error.to_string();
+            assert!(told.starts_with(named) && !told.contains("line "), "{told}");
+        }
+        assert!(
+            with(&["study.sesions=7"])
+                .unwrap_err()
+                .next
+                .unwrap()
+                .contains("`sessions`")
+        );
     }
 
     #[test]

@@ -75,6 +75,12 @@ impl Engines {
         Self { own, folders }
     }
 
+    /// The program that runs the study.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.own.program
+    }
+
     /// The worker of an engine; `explicit` is the path that the configuration names, if it does.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ impl std::error::Error for ExportError {}
 /// Errors: `Exists` before a file is overwritten, `Io`, `Analysis`, `Json`.
 pub fn export(material: &Material, folder: &Path) -> Result<Vec<PathBuf>, ExportError> {
     let summary = summarise(material).map_err(ExportError::Analysis)?;
-    let files = [
+    let mut files = vec![
         ("blocks.csv", csv::blocks(material)),
         ("effects.csv", csv::effects(&summary)),
         ("levels.csv", csv::levels(&summary)),
@@ -48,6 +48,9 @@ pub fn export(material: &Material, folder: &Path) -> Result<Vec<PathBuf>, Export
         ("host.csv", csv::host(&summary)),
         ("summary.json", json::render(&summary).map_err(ExportError::Json)?),
     ];
+    if summary.cells.iter().any(|cell| !cell.phases.is_empty()) {
+        files.push(("phases.csv", csv::phases(&summary)));
+    }
     std::fs::create_dir_all(folder).map_err(|error| ExportError::Io(folder.to_owned(), error))?;
     let paths: Vec<PathBuf> = files.iter().map(|(name, _)| folder.join(name)).collect();
     if let Some(there) = paths.iter().find(|path| path.exists()) {

@@ -22,6 +22,7 @@ pub mod gate;
 pub mod host;
 pub mod native;
 pub mod pattern;
+pub mod phase;
 pub mod preset;
 pub mod proof;
 pub mod report;

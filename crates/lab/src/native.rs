@@ -18,6 +18,8 @@ use selenite_worker::protocol::{CipherTime, Hello, Opening, PLAIN};
 use selenite_worker::stock::Stock;
 use selenite_worker::{WorkerError, conversation, layout};
 
+use crate::drive::{DriveError, WorkerCommand};
+
 /// Answers requests on standard input and output until their end.
 ///
 /// # Errors
@@ -28,6 +30,31 @@ pub fn serve() -> Result<(), EngineError> {
         verb: "answer on",
         path: "standard output".into(),
         source,
+    })
+}
+
+/// The command by which an administrator has every page of a database sealed under a new key, with the identity that
+/// workers use.
+///
+/// # Errors
+/// The identity can't be named.
+pub fn reencryption(program: &Path, database: &Opening, options: &[String]) -> Result<WorkerCommand, DriveError> {
+    let unnamed = |error: WorkerError| DriveError::NotStarted {
+        program: program.to_owned(),
+        source: io::Error::other(error.to_string()),
+        advice: "put the store where its path is UTF-8".to_owned(),
+    };
+    let path = database.path.to_str();
+    let path = path.ok_or_else(|| unnamed(WorkerError::Refused("the database's name is no text".to_owned())))?;
+    let mut args = vec!["--identity".to_owned(), identity(database).map_err(unnamed)?];
+    if Suite::from_name(&database.cipher).is_some_and(Suite::is_deprecated) {
+        args.push("--allow-deprecated".to_owned());
+    }
+    args.extend(["reencrypt", path, "--new-key"].map(str::to_owned));
+    args.extend(options.iter().cloned());
+    Ok(WorkerCommand {
+        args,
+        ..WorkerCommand::new(program)
     })
 }
 

@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 8] = [
+pub const PRESETS: [Preset; 9] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -54,6 +54,11 @@ pub const PRESETS: [Preset; 8] = [
         name: "growth",
         about: "the cost of a page by size, and of a commit by connections",
         text: include_str!("presets/growth.toml"),
+    },
+    Preset {
+        name: "online",
+        about: "a workload before, while and after every page is sealed anew",
+        text: include_str!("presets/online.toml"),
     },
 ];
 

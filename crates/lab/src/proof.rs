@@ -4,6 +4,7 @@
 //!     search that does not find it in the encrypted one.
 //! P2. Files are read in bounded memory; nobody may be writing them.
 
+mod anew;
 mod entropy;
 mod look;
 
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use selenite_worker::protocol::{Opened, PLAIN};
 
+pub use anew::sealed_anew;
 pub use entropy::{Entropy, RANDOM_BITS_MIN};
 pub use look::Look;
 
@@ -66,6 +68,15 @@ pub enum ProofError {
         path: PathBuf,
         /// What was found instead.
         found: String,
+    },
+    /// The administrator's program: it says that every page was sealed anew, and some are as they were.
+    NotAnew {
+        /// The file.
+        path: PathBuf,
+        /// How many pages are as they were.
+        count: u64,
+        /// At which byte the first of them is.
+        first: u64,
     },
     /// The machine.
     Io {
@@ -208,6 +219,7 @@ impl ProofError {
                 "check the arm's cipher, settings and key: its figures would be of no encryption"
             }
             Self::NotClear { .. } => "check the settings of the plain arm: it must not encrypt",
+            Self::NotAnew { .. } => "check the administrator's program: figures of it would be of less than it says",
             Self::Io { .. } => "check the path and its permissions",
         }
     }
@@ -239,6 +251,13 @@ impl fmt::Display for ProofError {
                     path.display()
                 )
             }
+            Self::NotAnew { path, count, first } => {
+                write!(
+                    f,
+                    "{} is said to be sealed anew, and is not: {count} pages are as they were, the first at byte {first}",
+                    path.display()
+                )
+            }
             Self::Io { path, source } => write!(f, "{}: read: {source}", path.display()),
         }
     }
@@ -248,7 +267,11 @@ impl std::error::Error for ProofError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
-            Self::Void { .. } | Self::ShortMarker { .. } | Self::NotEncrypted { .. } | Self::NotClear { .. } => None,
+            Self::Void { .. }
+            | Self::ShortMarker { .. }
+            | Self::NotEncrypted { .. }
+            | Self::NotClear { .. }
+            | Self::NotAnew { .. } => None,
         }
     }
 }

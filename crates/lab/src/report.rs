@@ -9,6 +9,7 @@ pub mod html;
 pub mod json;
 pub mod markdown;
 mod number;
+mod phases;
 mod resources;
 mod scale;
 mod sentence;
@@ -17,4 +18,5 @@ pub mod terminal;
 
 pub(crate) use number::{bytes, minutes};
 pub use number::{estimate, percent};
-pub(crate) use sentence::{ending, metric};
+pub(crate) use sentence::ending;
+pub use sentence::metric;

@@ -7,7 +7,9 @@
 mod bench;
 mod comparison;
 mod error;
+mod listener;
 mod observer;
+mod online;
 mod outlook;
 mod plausibility;
 mod precision;
@@ -24,7 +26,7 @@ use std::time::Duration;
 use selenite_stats::SESSIONS_MIN;
 use selenite_worker::protocol::{Opening, PLAIN};
 
-pub use bench::{Bench, Hands};
+pub use bench::{Bench, Hands, Sealer};
 pub use error::RunError;
 pub use observer::{Observer, Progress, Quiet};
 pub use outlook::{Noise, Outlook, outlook};

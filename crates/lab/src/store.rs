@@ -13,11 +13,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Error::StatementChangedRows;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
-use selenite_worker::protocol::Control;
+use selenite_worker::protocol::{Control, Sample};
 use serde::Serialize;
 
 pub use error::StoreError;
 use lock::Lock;
+use record::Cost;
 pub use record::{
     ArmRow, Ask, BlockRow, CellRow, HistogramRow, InstanceRow, MasterRow, NewBlock, PlanRow, SessionRow, StudyRow,
 };
@@ -199,7 +200,13 @@ impl Store {
     ///
     /// Errors: `Sqlite`; `Damaged` if it ran before.
     pub fn add_block(&mut self, block: &NewBlock<'_>) -> Result<i64, StoreError> {
-        let sample = block.sample.map_or_else(|| "{}".to_owned(), json);
+        let cost = |sample: &Sample| Cost {
+            sample: sample.clone(),
+            phases: block.phases.cloned(),
+        };
+        let sample = block
+            .sample
+            .map_or_else(|| "{}".to_owned(), |sample| json(&cost(sample)));
         let none = BTreeMap::new();
         let histograms = block.sample.map_or(&none, |_| block.histograms);
         let written = self.write(|db| {

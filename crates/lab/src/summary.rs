@@ -162,7 +162,84 @@ pub struct CellSummary {
     pub latencies: Vec<LatencyCurve>,
     /// Every pair, for the run chart.
     pub pairs: Vec<PairPoint>,
+    /// Of work while pages are sealed anew, by arm; empty for other work. Counters and times above are then those of a
+    /// loop, during that.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub phases: BTreeMap<String, PhaseLevels>,
 }
+
+/// Before, during and after of an arm: medians of sessions' medians, and what changed within blocks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseLevels {
+    /// Loops a second of all processes: before, during, after.
+    pub loops_per_s: [f64; 3],
+    /// The 99th percentile of latency, ns: before, during, after.
+    pub p99_ns: [f64; 3],
+    /// Throughput during, beside before.
+    pub throughput_during: PhaseChange,
+    /// Throughput after, beside before.
+    pub throughput_after: PhaseChange,
+    /// The 99th percentile during, beside before.
+    pub p99_during: PhaseChange,
+    /// The 99th percentile after, beside before.
+    pub p99_after: PhaseChange,
+    /// Seconds, and pages and bytes a second, of who sealed; none where nobody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealing: Option<SealingLevel>,
+}
+
+/// A change within blocks: Hodges-Lehmann within sessions, mean of sessions, on the log scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseChange {
+    /// The ratio less one.
+    pub ratio: f64,
+    /// Its 95 % interval by t across sessions; none with fewer than two sessions.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// How pages were sealed anew: medians of sessions' medians.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SealingLevel {
+    /// From the start of the administrator's program to its end.
+    pub seconds: f64,
+    /// Pages of the database divided by that.
+    pub pages_per_s: f64,
+    /// Bytes of them divided by that.
+    pub bytes_per_s: f64,
+    /// What the program said at the end, the last time.
+    pub said: String,
+}
+
+impl CellSummary {
+    /// By which metric an arm is judged in it.
+    #[must_use]
+    pub fn judged(&self) -> Metric {
+        match self.work == ONLINE {
+            true => Metric::Slowdown,
+            false => Metric::Cpu,
+        }
+    }
+}
+
+impl Summary {
+    /// By which metric its arms are judged: all cells of a study are of one kind.
+    #[must_use]
+    pub fn judged(&self) -> Metric {
+        self.cells.first().map_or(Metric::Cpu, CellSummary::judged)
+    }
+
+    /// Which two metrics are shown first: the one that is judged, and what a user notices besides.
+    #[must_use]
+    pub fn foremost(&self) -> [Metric; 2] {
+        match self.judged() == Metric::Slowdown {
+            true => [Metric::Slowdown, Metric::TailSlowdown],
+            false => [Metric::Cpu, Metric::Elapsed],
+        }
+    }
+}
+
+/// Work while pages are sealed anew, by its name in a configuration.
+pub const ONLINE: &str = "online";
 
 /// The start of each session, where a cell did not yet run steadily. Cold cells have none: they are the first touch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,6 +297,12 @@ pub enum Metric {
     WalBytes,
     /// The most memory that was resident during a block, of all processes.
     PeakMemory,
+    /// Time of a loop while pages are sealed anew, as a ratio to that before, in the same block.
+    Slowdown,
+    /// Time of a loop afterwards, as a ratio to that before.
+    Aftermath,
+    /// The 99th percentile of latency while pages are sealed anew, as a ratio to that before.
+    TailSlowdown,
 }
 
 /// What an arm differs by from its control, in one metric of one cell.

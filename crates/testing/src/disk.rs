@@ -127,6 +127,13 @@ impl Disk {
     }
 
     /// This thread's disk.
+    ///
+    /// # Errors
+    /// `CANTOPEN` where it has none.
+    pub fn of_thread() -> Result<Arc<Self>, Code> {
+        Self::current()
+    }
+
     pub(crate) fn current() -> Result<Arc<Self>, Code> {
         CURRENT.with_borrow(|disks| disks.last().cloned()).ok_or(Code::CANTOPEN)
     }
@@ -140,6 +147,20 @@ impl Disk {
             (path.clone(), (node.role, node.content.clone()))
         });
         Image { files: files.collect() }
+    }
+
+    /// A file's bytes, as whoever opens it beside SQLite reads them.
+    #[must_use]
+    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+        let state = self.lock();
+        let inode = state.names.get(path)?;
+        Some(state.nodes.get(inode)?.content.to_vec())
+    }
+
+    /// Removes a file, as whoever does so beside SQLite; says whether it was there. Its name is gone from the disk once its
+    /// folder is synced.
+    pub fn remove(&self, path: &str) -> bool {
+        self.lock().delete(path, true).is_ok()
     }
 
     /// Leaves the WAL index as a process does that dies between both copies of its header.

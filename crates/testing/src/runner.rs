@@ -97,6 +97,11 @@ impl Run {
         self.acknowledged.borrow_mut().push((self.disk.position(), count));
     }
 
+    /// Notes the same of a moment before: when so many operations had been done ([`Disk::position`]).
+    pub fn acknowledge_at(&self, position: usize, count: u64) {
+        self.acknowledged.borrow_mut().push((position, count));
+    }
+
     /// The disk.
     #[must_use]
     pub fn disk(&self) -> &Arc<Disk> {

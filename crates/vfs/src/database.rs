@@ -16,6 +16,7 @@ use selenite_cipher::Suite;
 use selenite_format::State;
 use selenite_keyring::{Config, Identity, Keyring, Unlocked};
 
+use crate::closing::{Closing, FileId};
 use crate::error::VfsError;
 use crate::ffi::{Code, LockLevel, LowerFile, ShmRegion};
 use crate::generation_mark::GenerationMark;
@@ -30,6 +31,8 @@ use crate::view::View;
 pub struct Database {
     /// The copy of SQLite that opened it.
     pub host: Arc<Host>,
+    /// Keeps its closes and first locks apart.
+    pub(crate) closing: Arc<Closing>,
     /// What the caller asked for.
     pub settings: Settings,
     /// Its path, for messages.
@@ -42,6 +45,8 @@ pub struct Database {
     inner: Mutex<Inner>,
     /// Counts the views: a file compares it before it uses the view that it holds.
     view_no: AtomicU64,
+    /// Whether this connection has the WAL open.
+    has_log: AtomicBool,
     /// Whether this connection holds the WAL's write lock.
     wal_write: AtomicBool,
     /// A page on its way from the WAL into the database.
@@ -133,9 +138,13 @@ impl Database {
             keyring,
             identities,
         } = credentials;
+        let host = presence.host().clone();
+        let identity = identity_of(host.identify, &path, &mut lower);
+        let file = identity.map_or_else(|| FileId::Path(path.clone()), FileId::Inode);
         let database = Self {
-            host: presence.host().clone(),
-            identity: identity_of(presence.host().identify, &path, &mut lower),
+            closing: host.closings.of(file),
+            host,
+            identity,
             settings,
             path,
             config,
@@ -151,6 +160,7 @@ impl Database {
                 heads: None,
             }),
             view_no: AtomicU64::new(0),
+            has_log: AtomicBool::new(false),
             wal_write: AtomicBool::new(false),
             _presence: presence,
             passage: Passage::default(),
@@ -197,6 +207,16 @@ impl Database {
     /// was rolled back and may have been written over by others.
     pub fn turn(&self) -> u64 {
         self.turn.load(Ordering::Acquire)
+    }
+
+    /// Notes that the WAL was opened, or closed.
+    pub fn set_log(&self, is_open: bool) {
+        self.has_log.store(is_open, Ordering::Release);
+    }
+
+    /// Whether this connection has the WAL open: with or without shared memory.
+    pub fn has_log(&self) -> bool {
+        self.has_log.load(Ordering::Acquire)
     }
 
     /// Whether this connection may change the superblock.
@@ -336,11 +356,14 @@ impl Database {
         let in_force = !self.identities.is_empty();
         match read_prefix(&mut inner.lower)? {
             Prefix::Sealed { bytes, place, heads } => {
+                // Only what was adopted counts as seen: what is refused now is refused the next time, too.
+                inner.heads = None;
                 let unlocked = self.host.unlock(&bytes, &self.identities, &self.keyring)?;
                 check_successor(&inner.content, &unlocked)?;
-                inner.heads = Some(heads);
                 self.adopt_read(inner, unlocked, place)?;
-                self.check_not_emptied(inner)
+                self.check_not_emptied(inner)?;
+                inner.heads = Some(heads);
+                Ok(())
             }
             Prefix::Empty => {
                 if matches!(inner.content, Content::Sealed(_)) {
@@ -390,7 +413,9 @@ impl Database {
         let only_none = superblock.epochs.iter().all(|epoch| epoch.suite == Suite::None);
         let in_force = !self.identities.is_empty();
         if only_none && in_force && !self.settings.allow_plain {
-            return Err(VfsError::NotEncrypted("its only suite is NONE"));
+            return Err(VfsError::NotEncrypted(
+                "its only suite is NONE; plain=allow in the URI, or SELENITE_PLAIN=allow, would admit it",
+            ));
         }
         View::new(unlocked, self.settings.allow_plain, self.settings.allow_deprecated)
     }
@@ -398,7 +423,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let alone = (!is_planted(Bug::LockedWhileClosing)).then(|| self.host.closing.begin());
+        let alone = (!is_planted(Bug::LockedWhileClosing)).then(|| self.closing.begin());
         self.inner
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner)

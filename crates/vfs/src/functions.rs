@@ -41,6 +41,16 @@ pub const FUNCTIONS: &[Entry] = &[
         body: reserve,
     },
     Entry {
+        name: c"selenite_old_pages",
+        arguments: 4,
+        body: old_pages,
+    },
+    Entry {
+        name: c"selenite_cut",
+        arguments: 1,
+        body: cut,
+    },
+    Entry {
         name: c"selenite_retire",
         arguments: 1,
         body: retire,
@@ -135,6 +145,32 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
             }
         }
     })?;
+    Ok(Value::Integer(1))
+}
+
+/// `selenite_old_pages(schema, first, look_count, find_count)`: which of the file's pages from `first` on are not sealed
+/// under the epoch in use. Answers where to look next (0 at the end), and runs of pages: `812 3-9 700-700`.
+fn old_pages(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let number = |argument| {
+        let given = call.integer(argument).and_then(|number| u32::try_from(number).ok());
+        given.ok_or("selenite_old_pages takes a schema and three counts")
+    };
+    let (first, look_count, find_count) = (number(1)?, number(2)?, number(3)?);
+    let mut text = String::new();
+    with_main(call, 0, |main| {
+        let found = main.old_pages(first, look_count, find_count)?;
+        text = found.next.to_string();
+        for (first, last) in found.runs {
+            text.push_str(&format!(" {first}-{last}"));
+        }
+        Ok(())
+    })?;
+    Ok(Value::Text(text))
+}
+
+/// `selenite_cut(schema)`: cuts off what SQLite left behind the last page. Inside BEGIN IMMEDIATE, with an empty log.
+fn cut(call: &FunctionCall<'_>) -> Result<Value, String> {
+    with_main(call, 0, MainFile::cut_behind_end)?;
     Ok(Value::Integer(1))
 }
 

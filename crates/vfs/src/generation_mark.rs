@@ -1,9 +1,10 @@
 //! The generation of the superblock as the last writer left it in the WAL index, so that the next need not read the file.
 //!
 //! G1. The mark is bytes 132 to 136 of the WAL index, which SQLite leaves unused (sqlite.org/walformat.html, section 2.1:
-//!     "unused space set aside for further expansion"): the lower half of the generation, or 0 for "look yourself".
-//! G2. It is set by who holds the WAL's write lock and has just read the superblocks. It is cleared, under that lock, before
-//!     a superblock is written; whoever dies in between leaves 0.
+//!     "unused space set aside for further expansion"): the lower half of the generation. 0 stands there when the index is
+//!     new, and never again; what can't be said is [`UNKNOWN`].
+//! G2. It is set by who holds the WAL's write lock and has just read the superblocks. It is made unknown, under that lock,
+//!     before a superblock is written; whoever dies in between leaves that.
 //! G3. A generation never comes back (D4 in `database.rs`), so a mark that is that of the view one has means that
 //!     nobody has changed it. Another value, by whomever, means no more than 0 does.
 
@@ -24,7 +25,7 @@ impl GenerationMark {
     /// Whether the superblock is still this one.
     pub fn is_of(self, superblock: &Superblock) -> bool {
         let value = value_of(superblock);
-        value != 0 && self.0.word(WORD) == Some(value)
+        value != UNKNOWN && self.0.word(WORD) == Some(value)
     }
 
     /// Says that the superblock is this one.
@@ -32,20 +33,26 @@ impl GenerationMark {
         self.0.set_word(WORD, value_of(superblock));
     }
 
-    /// Whether nobody has written since the index was made, or keys have changed since.
+    /// Whether nobody has taken the write lock since the index was made.
     pub fn is_clear(self) -> bool {
         self.0.word(WORD) == Some(0)
     }
 
     /// Says that everybody has to look.
     pub fn clear(self) {
-        self.0.set_word(WORD, 0);
+        self.0.set_word(WORD, UNKNOWN);
     }
 }
 
 fn value_of(superblock: &Superblock) -> u32 {
-    u32::try_from(superblock.generation & u64::from(u32::MAX)).unwrap_or(0)
+    match u32::try_from(superblock.generation & u64::from(u32::MAX)) {
+        Ok(0) | Err(_) => UNKNOWN,
+        Ok(value) => value,
+    }
 }
+
+/// Everybody has to look.
+const UNKNOWN: u32 = u32::MAX;
 
 /// `WalCkptInfo.notUsed0`, behind both copies of the header, nBackfill, the read marks, the locks and nBackfillAttempted.
 const WORD: usize = 33;

@@ -11,13 +11,14 @@ use selenite_cipher::Suite;
 use selenite_format::PageSize;
 use selenite_keyring::{Cache, Config, Identity, KeyError, Keyring, Recipient, Spec, Unlocked};
 
-use crate::closing::Closing;
+use crate::closing::Closings;
 use crate::counters::Counters;
 use crate::database::Database;
 use crate::error::VfsError;
 use crate::ffi::{Api, Code, LowerVfs, Name};
 use crate::log_counters::LogCounters;
 use crate::pool::Pool;
+use crate::sync_clock::SyncClock;
 
 /// What all databases of one copy of SQLite share.
 pub struct Host {
@@ -31,8 +32,10 @@ pub struct Host {
     pub pool: Arc<Pool>,
     /// Device and inode of the file at a path.
     pub identify: Identify,
-    /// Keeps closes away from locks.
-    pub closing: Closing,
+    /// Keep closes away from locks.
+    pub closings: Closings,
+    /// How long syncs took.
+    pub sync_clock: SyncClock,
     /// How logs were written.
     pub log_counters: LogCounters,
     /// Unwrapped master keys, so that a passphrase is not stretched at every open.
@@ -88,7 +91,8 @@ impl Host {
             api,
             lower,
             counters: Counters::default(),
-            closing: Closing::default(),
+            closings: Closings::default(),
+            sync_clock: SyncClock::default(),
             log_counters: LogCounters::default(),
             cache: Cache::new(),
             open: Mutex::default(),

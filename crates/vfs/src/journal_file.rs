@@ -279,7 +279,7 @@ impl File for JournalFile {
     }
 
     fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
-        self.lower.sync(flags)
+        self.database.host.sync_clock.time(|| self.lower.sync(flags))
     }
 
     fn size(&mut self) -> Result<u64, Code> {

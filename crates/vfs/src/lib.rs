@@ -29,10 +29,11 @@ mod pragma;
 pub mod role;
 mod sealer;
 pub mod selenite;
-mod session;
+pub mod session;
 mod settings;
 mod status;
 mod superblock_pair;
+mod sync_clock;
 pub mod view;
 pub mod wal_file;
 

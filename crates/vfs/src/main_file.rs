@@ -13,6 +13,7 @@
 
 mod append;
 mod control;
+mod epochs;
 mod locks;
 mod read;
 mod read_ahead;
@@ -105,12 +106,13 @@ impl MainFile {
     }
 
     fn try_truncate(&mut self, size: u64) -> Result<(), VfsError> {
-        self.settle()?;
         let Some(view) = self.sealer.view(&self.database) else {
             return Ok(self.database.lock().lower.truncate(size)?);
         };
         let pages = size.div_ceil(view.geometry.page_size().as_u64());
         let pages = u32::try_from(pages).map_err(|_| Code::IOERR_TRUNCATE)?;
+        self.append.cut(view.geometry.size_for(pages));
+        self.settle()?;
         self.drop_ahead();
         let mut inner = self.database.lock();
         if pages == 0 {
@@ -122,11 +124,11 @@ impl MainFile {
 
     fn try_sync(&mut self, flags: SyncFlags) -> Result<(), VfsError> {
         self.settle()?;
-        Ok(self.database.lock().lower.sync(flags)?)
+        let mut inner = self.database.lock();
+        Ok(self.database.host.sync_clock.time(|| inner.lower.sync(flags))?)
     }
 
     fn try_size(&mut self) -> Result<u64, VfsError> {
-        self.settle()?;
         let Some(view) = self.sealer.view(&self.database) else {
             let mut inner = self.database.lock();
             return match inner.content() {
@@ -135,7 +137,7 @@ impl MainFile {
             };
         };
         let mut inner = self.database.lock();
-        let size = inner.lower.size()?;
+        let size = inner.lower.size()?.max(self.append.end());
         let count = view.geometry.page_count(size);
         if count == 0 {
             self.database.check_not_emptied(&mut inner)?;

@@ -11,6 +11,10 @@ pub enum Bug {
     PoolOutlivesCheckpoint,
     /// A file is closed while another thread takes its first lock of it.
     LockedWhileClosing,
+    /// An old epoch is dropped before the last look at every page.
+    KeyDroppedBeforeScan,
+    /// A cursor is written before what it promises is in the file, and synced.
+    CursorBeforeSync,
 }
 
 static PLANTED: AtomicU8 = AtomicU8::new(0);
@@ -21,7 +25,10 @@ pub fn plant(bug: Option<Bug>) {
     PLANTED.store(bug.map_or(0, number), Ordering::Relaxed);
 }
 
-pub(crate) fn is_planted(bug: Bug) -> bool {
+/// Whether that bug is planted here.
+#[doc(hidden)]
+#[must_use]
+pub fn is_planted(bug: Bug) -> bool {
     cfg!(debug_assertions) && PLANTED.load(Ordering::Relaxed) == number(bug)
 }
 
@@ -30,5 +37,7 @@ fn number(bug: Bug) -> u8 {
         Bug::WindowOutlivesItsLock => 1,
         Bug::PoolOutlivesCheckpoint => 2,
         Bug::LockedWhileClosing => 3,
+        Bug::KeyDroppedBeforeScan => 4,
+        Bug::CursorBeforeSync => 5,
     }
 }

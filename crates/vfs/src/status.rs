@@ -33,6 +33,9 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
             let size = database.lock().lower.size().unwrap_or(0);
             rows.number("database", "pages", u64::from(view.geometry.page_count(size)));
             rows.number("database", "master_key_created", superblock.master_created);
+            if superblock.state.has_cursor() {
+                rows.number("database", "pages_done", u64::from(superblock.cursor));
+            }
             for epoch in &superblock.epochs {
                 rows.text(
                     "epoch",
@@ -65,6 +68,7 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
             rows.number(role.name(), "pages_carried", log.pages_carried);
             rows.number(role.name(), "read_ahead_used", reading.read_ahead_used);
             rows.number(role.name(), "read_ahead_wasted", reading.read_ahead_wasted);
+            rows.number("database", "sync_ns", database.host.sync_clock.read());
             rows.number("pool", "hits", reading.pool_hits);
             rows.number("pool", "misses", reading.pool_misses);
             rows.number("pool", "bytes", to_u64(database.host.pool.used()));

@@ -62,10 +62,12 @@ impl WalFile {
     /// # Errors
     /// If the system has no randomness to give.
     pub fn new(database: Arc<Database>, lower: LowerFile) -> Result<Self, VfsError> {
+        let sealer = Sealer::new(Role::Wal)?;
+        database.set_log(true);
         Ok(Self {
             database,
             lower,
-            sealer: Sealer::new(Role::Wal)?,
+            sealer,
             header: None,
             own: Own::default(),
             gather: Gather::default(),
@@ -312,7 +314,7 @@ impl File for WalFile {
     fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
         let settled = self.settle_all();
         self.report(settled)?;
-        self.lower.sync(flags)
+        self.database.host.sync_clock.time(|| self.lower.sync(flags))
     }
 
     fn size(&mut self) -> Result<u64, Code> {
@@ -368,6 +370,7 @@ impl File for WalFile {
 
 impl Drop for WalFile {
     fn drop(&mut self) {
+        self.database.set_log(false);
         self.page.zeroize();
     }
 }

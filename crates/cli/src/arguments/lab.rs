@@ -6,6 +6,12 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Args)]
 pub struct Lab {
+    /// Not shown: the lab has keys of its own.
+    #[arg(long, short, global = true, hide = true)]
+    pub identity: Option<String>,
+    /// Not shown: a study says what it compares.
+    #[arg(long, global = true, hide = true)]
+    pub allow_deprecated: bool,
     #[command(subcommand)]
     pub command: LabCommand,
 }
@@ -190,9 +196,9 @@ pub struct LabGate {
     #[arg(long, group = "bound", value_name = "STORE")]
     pub against: Option<PathBuf>,
     /// What is looked at: cpu, elapsed, instructions, read-chars, write-chars, read-calls, write-calls, read-bytes,
-    /// write-bytes.
-    #[arg(long, default_value = "cpu")]
-    pub metric: String,
+    /// write-bytes; while pages are sealed anew: slowdown, tail-slowdown, aftermath [default: what arms are judged by].
+    #[arg(long)]
+    pub metric: Option<String>,
     /// Which cells [default: those that the configuration calls gating].
     #[arg(long, value_name = "PATTERN")]
     pub cells: Option<String>,

@@ -18,6 +18,6 @@ pub fn run(arguments: &Decrypt, access: &Access) -> Result<(), Complaint> {
     let outcome = done?;
     let mut lines = Lines::default();
     lines.add("decrypted", name(&arguments.database, arguments.to.as_deref()));
-    show(&mut lines, &outcome, "every value compared, integrity checked");
+    show(&mut lines, &outcome, "every value compared, every page read again");
     Ok(print(&lines.text())?)
 }

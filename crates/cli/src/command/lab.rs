@@ -125,14 +125,17 @@ impl From<RunError> for Complaint {
         match error {
             RunError::Config(error) => error.into(),
             RunError::Store(error) => error.into(),
-            RunError::Proof { .. } | RunError::NotEncrypted { .. } | RunError::RowsDiffer { .. } => {
-                of_run(&error, DATA)
-            }
+            RunError::Proof { .. }
+            | RunError::NotEncrypted { .. }
+            | RunError::RowsDiffer { .. }
+            | RunError::RowsLost { .. } => of_run(&error, DATA),
             RunError::ConfigDiffers | RunError::Over(_) | RunError::LayoutDiffers { .. } => of_run(&error, USAGE),
             RunError::NoSpace { .. } | RunError::Io { .. } => of_run(&error, IO),
-            RunError::Engine { .. } | RunError::Worker { .. } | RunError::Cache(_) | RunError::TooManyVoid { .. } => {
-                of_run(&error, OTHER)
-            }
+            RunError::Engine { .. }
+            | RunError::Worker { .. }
+            | RunError::Histogram { .. }
+            | RunError::Cache(_)
+            | RunError::TooManyVoid { .. } => of_run(&error, OTHER),
         }
     }
 }

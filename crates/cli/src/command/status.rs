@@ -1,42 +1,179 @@
-//! `selenite status`.
+//! `selenite status`: of one database, or of all in a folder.
 
+mod exposition;
+mod listing_json;
+mod table;
+
+use std::io::IsTerminal;
 use std::path::Path;
 
+use selenite_engine::folder::{Entry, Listing, Look};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Sealed, Status, Superblocks, utc};
+use selenite_engine::{Access, EngineError, EpochCounts, Sealed, Status, Superblocks, utc, whole_file};
 use serde_json::{Value, json};
 
 use super::keys::{slot_json, slot_lines};
 use crate::arguments;
 use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, count};
+use crate::meter::Meter;
 use crate::output::print;
+use crate::printable;
 
 pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), Complaint> {
+    let is_folder = arguments.database.is_dir();
+    if is_folder || arguments.prometheus {
+        return run_listing(arguments, access, is_folder);
+    }
     let status = selenite_engine::status(&Disk, &arguments.database, access)?;
     if let Some(sealed) = &status.sealed {
         warn_of_superblocks(sealed.superblocks, &arguments.database);
     }
+    let counts = match &status.sealed {
+        Some(_) if arguments.pages => Some(count_pages(&arguments.database)?),
+        _ => None,
+    };
+    let judged = Look::keyless(arguments.limits()).judge(&status);
     if arguments.json {
-        return Ok(print(&json(&status).to_string())?);
+        let mut object = json(&status);
+        object["last_verify"] = listing_json::last_verify(judged.last_verify.as_ref());
+        object["warnings"] = listing_json::warnings(&judged);
+        if let Some(counts) = &counts {
+            object["superblock"]["pages_by_epoch"] = counts_json(counts);
+        }
+        deliver(arguments, &printable::json(&object))?;
+    } else {
+        deliver(arguments, &text(&status, &judged, counts.as_ref()))?;
     }
+    end(arguments, !judged.warnings.is_empty())
+}
+
+/// Of a folder, or of one database as if it were one.
+fn run_listing(arguments: &arguments::Status, access: &Access, is_folder: bool) -> Result<(), Complaint> {
+    let path = &arguments.database;
+    if arguments.pages {
+        return Err(Complaint::Engine(EngineError::Usage {
+            what: format!("{}: a folder, whose pages are not counted", path.display()),
+            next: "leave out --pages, or name one database".to_owned(),
+        }));
+    }
+    let look = Look::new(access, arguments.limits())?;
+    let listing = if is_folder {
+        look.folder(path)?
+    } else {
+        look.file(path)?
+    };
+    if arguments.json {
+        let object = listing_json::object(&listing, arguments.limits());
+        deliver(arguments, &printable::json(&object))?;
+    } else if arguments.prometheus {
+        deliver(arguments, &exposition::text(&listing))?;
+    } else {
+        deliver(arguments, &table::text(&listing, place(arguments)))?;
+    }
+    complain(&listing);
+    end(arguments, listing.has_warnings())
+}
+
+/// What could not be looked into goes to standard error, one to a line.
+fn complain(listing: &Listing) {
+    for one in &listing.unreadable {
+        let path = printable::path(&one.path);
+        eprintln!("warning: can't look into {path}: {}", printable::line(&one.why));
+    }
+}
+
+fn place(arguments: &arguments::Status) -> table::Place {
+    let stdout = std::io::stdout();
+    if arguments.output.is_some() || !stdout.is_terminal() {
+        return table::Place::default();
+    }
+    let size = rustix::termios::tcgetwinsize(&stdout).ok();
+    let is_unset = |name| std::env::var_os(name).is_none_or(|set| set.is_empty());
+    table::Place {
+        width: size.map(|size| size.ws_col.into()).filter(|&width: &usize| width > 0),
+        colored: is_unset("NO_COLOR"),
+    }
+}
+
+/// To the file that was asked for, or to standard output.
+fn deliver(arguments: &arguments::Status, text: &str) -> Result<(), Complaint> {
+    let Some(output) = &arguments.output else {
+        return Ok(print(text)?);
+    };
+    let text = format!("{}\n", text.trim_end_matches('\n'));
+    Ok(whole_file::replace(output, text.as_bytes())?)
+}
+
+fn end(arguments: &arguments::Status, has_warnings: bool) -> Result<(), Complaint> {
+    if arguments.fail_on_warning && has_warnings {
+        return Err(Complaint::Answer(1));
+    }
+    Ok(())
+}
+
+fn count_pages(path: &Path) -> Result<EpochCounts, Complaint> {
+    let meter = Meter::start();
+    let counted = selenite_engine::count_epochs(&Disk, path, &meter.watch());
+    meter.finish();
+    Ok(counted?)
+}
+
+fn counts_json(counts: &EpochCounts) -> Value {
+    let epochs = counts.pages.iter();
+    let epochs: Vec<Value> = epochs
+        .map(|(epoch, pages)| json!({ "epoch": epoch, "pages": pages }))
+        .collect();
+    json!({ "epochs": epochs, "blank": counts.blank_count })
+}
+
+/// A database in lines of names and values. What was read from it has no power over a terminal.
+fn text(status: &Status, judged: &Entry, counts: Option<&EpochCounts>) -> String {
     let mut lines = Lines::default();
-    lines.add("database", status.path.display().to_string());
+    lines.add("database", printable::path(&status.path));
     match &status.sealed {
         None => lines.add("encrypted", "no"),
         Some(sealed) => describe(&mut lines, sealed),
     }
+    if let Some(counts) = counts {
+        lines.add_all("pages of", count_lines(counts));
+    }
+    if let Some((note, age)) = &judged.last_verify {
+        let what = format!("{}, {}, {}", utc(note.time), table::age_words(*age), note.kind.word());
+        lines.add("verified", what);
+    } else if judged.is_encrypted() {
+        lines.add("verified", "never, as far as is known here");
+    }
     let files = status.files.iter();
     lines.add_all(
         "files",
-        files.map(|file| format!("{}  {}", file.path.display(), bytes(file.size))),
+        files.map(|file| format!("{}  {}", printable::path(&file.path), bytes(file.size))),
     );
-    Ok(print(&lines.text())?)
+    let warnings = judged.warnings.iter();
+    lines.add_all(
+        "warnings",
+        warnings.map(|warning| table::warning_words(judged, warning)),
+    );
+    printable::lines(&lines.text())
+}
+
+fn count_lines(counts: &EpochCounts) -> Vec<String> {
+    let epochs = counts.pages.iter();
+    let mut lines: Vec<String> = epochs
+        .map(|(epoch, pages)| format!("epoch {epoch}: {}", count(*pages)))
+        .collect();
+    if counts.blank_count > 0 {
+        lines.push(format!("no epoch: {}", count(counts.blank_count)));
+    }
+    lines
 }
 
 fn describe(lines: &mut Lines, sealed: &Sealed) {
-    let is_encrypted = sealed.suite != "NONE";
-    let encrypted = if is_encrypted { "yes" } else { "no (suite NONE)" };
+    let encrypted = if sealed.is_encrypted() {
+        "yes"
+    } else {
+        "no (suite NONE)"
+    };
     lines.add("encrypted", encrypted);
     match (&sealed.opened_by, &sealed.why_not) {
         (Some(slot), _) => lines.add(
@@ -52,8 +189,11 @@ fn describe(lines: &mut Lines, sealed: &Sealed) {
     lines.add("superblocks", superblock_words(sealed.superblocks));
     lines.add("suite", sealed.suite);
     lines.add("state", sealed.state_word());
-    if sealed.cursor > 0 {
-        lines.add("done up to", format!("page {}", count(sealed.cursor.into())));
+    if let Some(percent) = sealed.percent() {
+        lines.add(
+            "done up to",
+            format!("page {}, {percent} %", count(sealed.cursor.into())),
+        );
     }
     let size = u64::from(sealed.page_count) * u64::from(sealed.page_size);
     lines.add(
@@ -104,7 +244,7 @@ pub fn warn_of_superblocks(found: Superblocks, path: &Path) {
         eprintln!(
             "warning: one of the two superblocks is damaged: if the other is, too, nobody opens the database\n \
              next: any change of keys writes it anew: selenite keys repair {}",
-            path.display()
+            printable::path(path)
         );
     }
 }
@@ -117,7 +257,7 @@ fn json(status: &Status) -> Value {
         .collect();
     let mut object = json!({
         "path": status.path.to_string_lossy(),
-        "encrypted": status.sealed.as_ref().is_some_and(|sealed| sealed.suite != "NONE"),
+        "encrypted": status.sealed.as_ref().is_some_and(Sealed::is_encrypted),
         "files": files,
     });
     let Some(sealed) = &status.sealed else { return object };
@@ -141,6 +281,7 @@ fn json(status: &Status) -> Value {
         "suite": sealed.suite,
         "state": sealed.state_word(),
         "cursor": sealed.cursor,
+        "percent": sealed.percent(),
         "page_size": sealed.page_size,
         "page_count": sealed.page_count,
         "database_id": sealed.database_id.to_string(),

@@ -3,7 +3,7 @@
 use selenite_engine::anchor::{Comparison, Verdict};
 use selenite_engine::storage::Disk;
 use selenite_engine::verify::{self, BadPage, PhysicalReport, Report, Verify};
-use selenite_engine::{Access, utc};
+use selenite_engine::{Access, VerifyNotes, utc};
 use serde_json::{Value, json};
 
 use super::status::{superblock_words, superblocks_json, warn_of_superblocks};
@@ -12,6 +12,7 @@ use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, count, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::print;
+use crate::printable;
 
 pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complaint> {
     let meter = Meter::start();
@@ -30,7 +31,19 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complai
         print(&text(path, &report, arguments.physical_only))?;
     }
     warn_of_superblocks(report.physical.superblocks, path);
-    complain(&report)
+    complain(&report)?;
+    remember(path, &report);
+    Ok(())
+}
+
+/// For selenite status, later. That nobody may write there takes nothing from what was found.
+fn remember(path: &std::path::Path, report: &Report) {
+    if let Err(error) = VerifyNotes::load().and_then(|notes| notes.keep(path, report)) {
+        let error = printable::line(&error.to_string());
+        eprintln!(
+            "warning: status will not know of this verify: {error}\n next: set SELENITE_STATE to a folder to write to"
+        );
+    }
 }
 
 /// The bad places go to standard error, one to a line.

@@ -77,12 +77,12 @@ impl Bench {
         }
     }
 
-    /// The names in the folder that are no key's and no configuration's.
+    /// The names in the folder that are no key's, no configuration's and no state's.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| !name.ends_with(".txt") && name != ".config")
+            .filter(|name| !name.ends_with(".txt") && name != ".config" && name != ".local")
             .collect();
         names.sort();
         names

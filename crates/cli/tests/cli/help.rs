@@ -12,6 +12,7 @@ fn every_command_shows_an_example() {
         vec!["decrypt"],
         vec!["status"],
         vec!["verify"],
+        vec!["salvage"],
         vec!["exec"],
         vec!["keys"],
         vec!["keys", "list"],
@@ -29,6 +30,30 @@ fn every_command_shows_an_example() {
         assert!(help.lines().all(|line| line.len() <= 120), "{command:?}: {help}");
     }
     assert!(bench.run(&["--help"]).out.contains("130  interrupted"));
+}
+
+/// Studies have keys of their own.
+#[test]
+fn the_lab_does_not_speak_of_identities() {
+    let bench = Bench::new();
+    for words in [
+        &["lab", "--help"][..],
+        &["lab", "run", "--help"],
+        &["lab", "report", "-h"],
+        &["lab", "gate", "--help"],
+    ] {
+        let help = bench.run(words).done().out;
+        assert!(
+            !help.contains("--identity") && !help.contains("--allow-deprecated"),
+            "{help}"
+        );
+    }
+    for words in [&["--help"][..], &["exec", "--help"], &["keys", "add", "--help"]] {
+        assert!(bench.run(words).done().out.contains("--identity"), "{words:?}");
+    }
+    // Where it stands, it is no mistake, as everywhere.
+    bench.run(&["-i", "key.txt", "lab", "init"]).done();
+    bench.run(&["lab", "-i", "key.txt", "init"]).done();
 }
 
 #[test]

@@ -288,6 +288,7 @@ fn presets_are_listed_written_and_planned() {
         "hummer",
         "convert-scan",
         "integrity-check",
+        "online",
     ] {
         assert!(list.contains(name), "{name}");
         lab.done(&["init", name]);
@@ -335,7 +336,12 @@ fn bad_input_gets_an_error_and_no_number() {
     assert!(!lab.path("small.lab.db").exists());
 
     let said = lab.refused(&["run", "small.toml", "--set", "data.size=64TiB"], 2);
-    assert!(said.contains("size"), "{said}");
+    assert!(
+        said.contains("--set data.size=64TiB: ") && !said.contains("line "),
+        "{said}"
+    );
+    let plan = lab.done(&["run", "small.toml", "--dry-run", "--set", "data.size=64M"]);
+    assert!(plan.contains("blocks"), "{plan}");
     // Forty copies of 64 GiB fit on no disk that tests are run on.
     let arms: Vec<String> = (0..20)
         .flat_map(|n| {

@@ -178,3 +178,69 @@ fn a_damaged_superblock_is_reported_and_repaired() {
         assert_eq!(ran.err, "");
     }
 }
+
+#[test]
+fn salvage_says_what_was_lost_and_exits_by_it() {
+    let (bench, path) = Bench::encrypted();
+    let other = bench.recipient("other.txt");
+    bench
+        .run(&[
+            "-i",
+            "key.txt",
+            "keys",
+            "add",
+            "app.db",
+            &other,
+            "--label",
+            "backup host",
+        ])
+        .done();
+    std::fs::write(bench.path("key.raw.txt"), [7; 32]).unwrap();
+    bench
+        .run(&["-i", "key.txt", "keys", "add", "app.db", "raw:key.raw.txt"])
+        .done();
+    let ran = bench
+        .run(&["-i", "key.txt", "salvage", "app.db", "--to", "saved.db"])
+        .done();
+    for word in [
+        "salvaged   saved.db",
+        "note: 500 rows",
+        "lost       nothing",
+        "backup host",
+    ] {
+        assert!(ran.out.contains(word), "{word}: {ran:?}");
+    }
+    assert!(ran.err.contains("raw key") && ran.err.contains("keys add"), "{ran:?}");
+    let sum = "SELECT count(*), min(text) FROM note";
+    let rows = bench.run(&["-i", "other.txt", "exec", "saved.db", sum]).done().out;
+    assert!(rows.contains("500"), "{rows}");
+
+    // Its leaf in the middle; the message names the page and its rows.
+    flip_page(&path, 4);
+    bench
+        .run(&["-i", "key.txt", "salvage", "app.db", "--to", "saved.db"])
+        .failed(1, "exists already");
+    let ran = bench
+        .run(&["-i", "key.txt", "salvage", "app.db", "--to", "part.db"])
+        .failed(5, "not everything");
+    assert!(ran.err.contains("page 4: not authentic\n"), "{ran:?}");
+    assert!(
+        ran.err.contains("table note: page 4: not authentic: rows above "),
+        "{ran:?}"
+    );
+    assert!(ran.out.contains("1 page lost"), "{ran:?}");
+    let ran = bench.run(&["-i", "key.txt", "salvage", "app.db", "--to", "json.db", "--json"]);
+    let json = ran.json();
+    assert_eq!(
+        (ran.status, &json["complete"], &json["bad_pages"]),
+        (5, &false.into(), &serde_json::json!([4]))
+    );
+    let table = &json["tables"][0];
+    assert_eq!((&table["name"], &table["lost_count"]), (&"note".into(), &1.into()));
+    let (above, up_to) = (&table["lost"][0]["rows_above"], &table["lost"][0]["rows_up_to"]);
+    let lost = up_to.as_u64().unwrap() - above.as_u64().unwrap();
+    assert_eq!(table["rows"], 500 - lost);
+    assert_eq!(json["dropped_slots"].as_array().unwrap().len(), 1);
+    bench.run(&["salvage", "app.db", "--to", "x.db"]).failed(4, "no key");
+    bench.run(&["-i", "key.txt", "verify", "part.db"]).done();
+}

@@ -53,7 +53,7 @@ impl Still {
             writer: open()?,
             copier: open()?,
             reader: open()?,
-            file: RawFile::open_beside(storage, path)?,
+            file: RawFile::open_unasked(storage, path)?,
         };
         let started = Instant::now();
         while !parties.try_hold()? {
@@ -152,7 +152,7 @@ impl Parties<'_> {
         let geometry = geometry(file, self.path)?;
         let page_size = geometry.page_size();
         // Nobody has locks on a log's file.
-        let log = RawFile::open_beside(self.storage, &beside(self.path, "-wal"))?;
+        let log = RawFile::open_unasked(self.storage, &beside(self.path, "-wal"))?;
         let mut last = BTreeMap::new();
         for index in 0..frame_count {
             let at = frame_offset(index, page_size).0;

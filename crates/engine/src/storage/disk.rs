@@ -6,9 +6,10 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags};
+use rustix::fs::{CWD, OFlags, RenameFlags};
 
-use super::{Attributes, ReadAt, Storage};
+use super::claim::DiskClaim;
+use super::{Attributes, Claim, ReadAt, Storage, WriteAt};
 
 /// The disk of this machine.
 #[derive(Clone, Copy, Default, Debug)]
@@ -85,6 +86,19 @@ impl Storage for Disk {
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
         Ok(Box::new(File::open(path)?))
     }
+
+    fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>> {
+        Ok(DiskClaim::take(path)?.map(|claim| Box::new(claim) as Box<dyn Claim>))
+    }
+
+    fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>> {
+        let mut options = OpenOptions::new();
+        options
+            .read(true)
+            .write(true)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+        Ok(Box::new(options.open(path)?))
+    }
 }
 
 impl ReadAt for File {
@@ -104,6 +118,20 @@ impl ReadAt for File {
 
     fn size(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
+    }
+}
+
+impl WriteAt for File {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.write_all_at(bytes, offset)
+    }
+
+    fn set_size(&self, size: u64) -> io::Result<()> {
+        self.set_len(size)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
     }
 }
 

@@ -1,7 +1,6 @@
 //! The pages that a reader of the database would be given: from the journal, the log, or the file.
 
 use selenite_cipher::PageNo;
-use selenite_format::wal::frame_offset;
 use selenite_page::PageCipher;
 use selenite_vfs::view::View;
 
@@ -56,12 +55,11 @@ impl<'a> Effective<'a> {
             .journal
             .and_then(|found| Some((found, found.records.get(&page_no)?)))
         {
-            (&found.file, record.place)
+            (&found.file, record.offset)
         } else {
             let found = self.wal?;
             let frame = found.frames.get(&page_no)?;
-            let place = frame_offset(frame.index, self.view.geometry.page_size()).0;
-            (&found.file, place + FRAME_HEADER_SIZE)
+            (&found.file, frame.offset)
         };
         let mut image = vec![0; page_bytes];
         let is_read = file.read_at(&mut image, place).is_ok_and(|count| count == page_bytes);
@@ -97,6 +95,3 @@ impl owner::Pages for Effective<'_> {
         self.subject.watch.is_interrupted()
     }
 }
-
-/// As a number of the file's (FORMAT 6).
-const FRAME_HEADER_SIZE: u64 = 24;

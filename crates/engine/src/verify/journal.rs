@@ -15,9 +15,9 @@ use selenite_vfs::view::View;
 
 use super::keys::look_again;
 use super::{BadPage, Findings, Origin, Subject};
-use crate::EngineError;
 use crate::draft::beside;
 use crate::raw_file::RawFile;
+use crate::{EngineError, Watch};
 
 /// What a journal holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,17 +40,6 @@ pub(super) struct Found {
     pub(super) file: RawFile,
 }
 
-/// A record in the journal.
-#[derive(Clone, Copy)]
-pub(super) struct RecordAt {
-    /// Which, from 0.
-    pub(super) index: u64,
-    /// Where its image begins.
-    pub(super) place: u64,
-    /// The trailer of that.
-    pub(super) trailer: [u8; TRAILER_SIZE],
-}
-
 /// Authenticates a journal, if there is one with something in it.
 pub(super) fn check(
     subject: &Subject<'_>,
@@ -62,29 +51,82 @@ pub(super) fn check(
         let Some(file) = RawFile::open_if_there(subject.storage, &path)? else {
             return Ok((None, true));
         };
-        let mut journal = Journal::new(&file, view)?;
-        let mut at = 0;
-        while let Some(header) = journal.header(at)? {
-            subject.watch.check()?;
-            at = journal.section(&header, at)?;
-        }
-        let has_super_journal = journal.has_super_journal()?;
-        let (report, records, bad) = (journal.report, journal.records, journal.bad);
-        let is_good = bad.is_empty();
-        let found = Found {
-            report,
-            records,
-            has_super_journal,
-            file,
-        };
-        Ok((Some((found, bad)), is_good))
+        let reading = read(&file, view, subject.watch)?;
+        let has_super_journal = has_super_journal(&file)?;
+        let is_good = reading.bad.is_empty();
+        Ok((Some((file, reading, has_super_journal)), is_good))
     })?;
-    let Some((found, bad)) = looked else { return Ok(None) };
-    for bad in bad {
+    let Some((file, reading, has_super_journal)) = looked else {
+        return Ok(None);
+    };
+    for bad in reading.bad {
         findings.add(bad);
     }
+    let mut records = BTreeMap::new();
+    for record in reading.records {
+        records.entry(record.page_no).or_insert(record);
+    }
+    let found = Found {
+        report: reading.report,
+        records,
+        has_super_journal,
+        file,
+    };
     // With no record it is finished: SQLite leaves it so in the journal modes PERSIST and TRUNCATE.
     Ok((found.report.record_count > 0).then_some(found))
+}
+
+/// Whether the name of a super-journal stands at the end (sqlite.org/fileformat.html, 3; pager.c, readSuperJournal).
+fn has_super_journal(file: &RawFile) -> Result<bool, EngineError> {
+    let mut end = [0; 8];
+    let at = file.size()?.saturating_sub(8);
+    Ok(file.read_at(&mut end, at)? == 8 && end == MAGIC)
+}
+
+/// A journal that was read to its end.
+#[derive(Default)]
+pub struct Reading {
+    /// What it holds.
+    pub report: JournalReport,
+    /// Records that must be authentic and are not.
+    pub bad: Vec<BadPage>,
+    /// Records that are authentic, in the order of the journal.
+    pub records: Vec<RecordAt>,
+    /// How many pages the database had; `None` where the journal has no header: it is finished.
+    pub page_count: Option<u32>,
+}
+
+/// A record in a journal.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordAt {
+    /// Which, from 0.
+    pub index: u64,
+    /// Which page it is.
+    pub page_no: u32,
+    /// Where its image begins.
+    pub offset: u64,
+    /// The trailer of that.
+    pub trailer: [u8; TRAILER_SIZE],
+}
+
+/// Reads a journal.
+pub fn read(file: &RawFile, view: &View, watch: &Watch) -> Result<Reading, EngineError> {
+    let size = file.size()?;
+    let mut journal = Journal {
+        file,
+        view,
+        cipher: PageCipher::new(view.page_keys.clone()),
+        size,
+        reading: Reading::default(),
+    };
+    journal.reading.report.size = size;
+    let mut at = 0;
+    while let Some(header) = journal.header(at)? {
+        watch.check()?;
+        journal.reading.page_count.get_or_insert(header.page_count);
+        at = journal.section(&header, at)?;
+    }
+    Ok(journal.reading)
 }
 
 struct Journal<'a> {
@@ -92,35 +134,10 @@ struct Journal<'a> {
     view: &'a View,
     cipher: PageCipher,
     size: u64,
-    report: JournalReport,
-    records: BTreeMap<u32, RecordAt>,
-    bad: Vec<BadPage>,
+    reading: Reading,
 }
 
-impl<'a> Journal<'a> {
-    fn new(file: &'a RawFile, view: &'a View) -> Result<Self, EngineError> {
-        let size = file.size()?;
-        Ok(Self {
-            file,
-            view,
-            cipher: PageCipher::new(view.page_keys.clone()),
-            size,
-            report: JournalReport {
-                size,
-                ..JournalReport::default()
-            },
-            records: BTreeMap::new(),
-            bad: Vec::new(),
-        })
-    }
-
-    /// Whether the name of a super-journal stands at the end (sqlite.org/fileformat.html, 3; pager.c, readSuperJournal).
-    fn has_super_journal(&self) -> Result<bool, EngineError> {
-        let mut end = [0; 8];
-        let at = self.size.saturating_sub(8);
-        Ok(self.file.read_at(&mut end, at)? == 8 && end == MAGIC)
-    }
-
+impl Journal<'_> {
     fn header(&self, at: u64) -> Result<Option<Header>, EngineError> {
         let mut bytes = [0; HEADER_SIZE];
         if self.file.read_at(&mut bytes, at)? < HEADER_SIZE {
@@ -150,52 +167,55 @@ impl<'a> Journal<'a> {
             count => (u64::from(count).min(room), true),
         };
         for index in 0..count {
-            let bad = self.record(header, first + index * size)?;
-            match bad {
-                None => self.report.record_count += 1,
-                Some(_) if !is_synced => return Ok(self.size),
-                Some((page_no, why)) => {
-                    let index = Some(self.report.record_count);
-                    self.bad.push(BadPage::new(Origin::Journal, page_no, index, why));
-                    self.report.record_count += 1;
+            let at = first + index * size;
+            match self.record(header, at)? {
+                Ok(record) => self.reading.records.push(record),
+                Err(_) if !is_synced => return Ok(self.size),
+                Err((page_no, why)) => {
+                    let index = Some(self.reading.report.record_count);
+                    self.reading
+                        .bad
+                        .push(BadPage::new(Origin::Journal, page_no, index, why));
                 }
             }
+            self.reading.report.record_count += 1;
         }
         Ok((first + count * size).next_multiple_of(sector))
     }
 
-    /// Checks one record; answers what is wrong with it.
-    fn record(&mut self, header: &Header, at: u64) -> Result<Option<(u32, String)>, EngineError> {
+    /// Checks one record; answers it, or which page it is and what is wrong with it.
+    fn record(&mut self, header: &Header, at: u64) -> Result<Result<RecordAt, (u32, String)>, EngineError> {
         let page_size = self.view.geometry.page_size();
         let mut bytes = vec![0; record_size(page_size)];
         self.file.read_at(&mut bytes, at)?;
+        let cut_off = || Ok(Err((0, "cut off".to_owned())));
         let Some(record) = Record::parse(&bytes, page_size) else {
-            return Ok(Some((0, "cut off".to_owned())));
+            return cut_off();
         };
-        let (page_no, trailer) = match split_image(record.image) {
-            Some((_, trailer)) => (record.page_no.0, *trailer),
-            None => return Ok(Some((0, "cut off".to_owned()))),
+        let Some((_, trailer)) = split_image(record.image) else {
+            return cut_off();
         };
         let mut plain = vec![0; page_size.bytes()];
         if let Err(error) = self.cipher.open(record.page_no, record.image, &mut plain) {
-            return Ok(Some((record.page_no.0, error.to_string())));
+            return Ok(Err((record.page_no.0, error.to_string())));
         }
-        let mask = self.view.log_key.journal_mask(&trailer);
+        let mask = self.view.log_key.journal_mask(trailer);
         let is_right = unmask_checksum(record.checksum, mask) == checksum(header.nonce, &plain);
         plain.fill(0);
         if !is_right {
-            return Ok(Some((page_no, "its checksum is of another journal".to_owned())));
+            return Ok(Err((record.page_no.0, "its checksum is of another journal".to_owned())));
         }
-        let index = self.report.record_count;
-        let place = at + RECORD_IMAGE_OFFSET_U64;
-        self.records
-            .entry(page_no)
-            .or_insert(RecordAt { index, place, trailer });
-        Ok(None)
+        Ok(Ok(RecordAt {
+            index: self.reading.report.record_count,
+            page_no: record.page_no.0,
+            offset: at + IMAGE_OFFSET,
+            trailer: *trailer,
+        }))
     }
 }
 
-const RECORD_IMAGE_OFFSET_U64: u64 = 4;
+/// A record's page number comes before its image.
+const IMAGE_OFFSET: u64 = 4;
 /// As SQLite has them (pager.c, readJournalHdr).
 const SECTOR_MIN: u32 = 32;
 const SECTOR_MAX: u32 = 65536;

@@ -6,9 +6,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use selenite_cipher::Suite;
 use selenite_keyring::{Cache, Identity, Keyring, Unlocked};
 use selenite_vfs::view::View;
 
+use crate::error::ONLY_NONE;
 use crate::raw_file::RawFile;
 use crate::superblock_file::unlock;
 use crate::{Access, EngineError, Watch};
@@ -57,6 +59,13 @@ impl<'a> Keys<'a> {
             Source::Given(unlocked) => unlocked.duplicate(),
             Source::Asked(asked) => unlock(self.path, file, &asked.identities, &asked.keyring, &asked.cache)?,
         };
+        let epochs = &unlocked.superblock.epochs;
+        if epochs.iter().all(|epoch| epoch.suite == Suite::None) && !self.access.allow_plain {
+            return Err(EngineError::NotEncrypted {
+                path: self.path.to_owned(),
+                what: ONLY_NONE,
+            });
+        }
         View::new(unlocked, self.access.allow_plain, self.access.allow_deprecated)
             .map_err(|error| EngineError::of_vfs(&error, self.path))
     }

@@ -1,5 +1,6 @@
 //! Authenticates the pages of a database file, on all cores.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -25,18 +26,54 @@ pub fn check(
     findings: &mut Findings,
 ) -> Result<(u32, u64), EngineError> {
     let file = subject.file;
+    let (page_count, size, mut suspects) = scan((file, subject.path), view, tally, subject.watch)?;
+    if !suspects.is_empty() {
+        let bad = look_again((subject.keys, file), view, subject.watch, |view| {
+            let bad = second_look((file, view), tally, subject.watch, &mut suspects)?;
+            let is_good = bad.is_empty();
+            Ok((bad, is_good))
+        })?;
+        for bad in bad {
+            findings.add(bad);
+        }
+    }
+    Ok((page_count, size))
+}
+
+/// As [`check`], for a file that nobody else writes to, and whose keys nobody changes.
+pub fn check_file(
+    file: &RawFile,
+    path: &Path,
+    view: &View,
+    watch: &Watch,
+    findings: &mut Findings,
+) -> Result<(), EngineError> {
+    let (_, _, mut suspects) = scan((file, path), view, None, watch)?;
+    for bad in second_look((file, view), None, watch, &mut suspects)? {
+        findings.add(bad);
+    }
+    Ok(())
+}
+
+/// Opens all pages; answers how many there are, the file's size, and the pages that did not open, in their order.
+fn scan(
+    (file, path): (&RawFile, &Path),
+    view: &View,
+    tally: Option<&Tally<'_>>,
+    watch: &Watch,
+) -> Result<(u32, u64, Vec<u32>), EngineError> {
     let size = file.size()?;
     let page_count = view.geometry.page_count(size);
     if page_count == 0 && view.unlocked.superblock.pages_exist {
         return Err(EngineError::NotEncrypted {
-            path: subject.path.to_owned(),
+            path: path.to_owned(),
             what: "all its pages were cut off",
         });
     }
     let scan = Scan {
         file,
         view,
-        watch: subject.watch,
+        watch,
         tally,
         page_count,
         next: AtomicU64::new(1),
@@ -51,36 +88,26 @@ pub fn check(
             scope.spawn(|| scan.work());
         }
     });
-    subject.watch.check()?;
+    watch.check()?;
     let mut suspects = scan.suspects.into_inner().unwrap_or_else(PoisonError::into_inner);
     suspects.sort_unstable();
-    if !suspects.is_empty() {
-        let bad = look_again((subject.keys, file), view, subject.watch, |view| {
-            let bad = second_look(subject, view, tally, &mut suspects)?;
-            let is_good = bad.is_empty();
-            Ok((bad, is_good))
-        })?;
-        for bad in bad {
-            findings.add(bad);
-        }
-    }
-    Ok((page_count, size))
+    Ok((page_count, size, suspects))
 }
 
 /// V1. Reads what was doubtful again: a page that others were writing is whole soon. Leaves in `suspects` what still is.
 fn second_look(
-    subject: &Subject<'_>,
-    view: &View,
+    (file, view): (&RawFile, &View),
     tally: Option<&Tally<'_>>,
+    watch: &Watch,
     suspects: &mut Vec<u32>,
 ) -> Result<Vec<BadPage>, EngineError> {
-    let mut opener = Opener::new(subject.file, view);
+    let mut opener = Opener::new(file, view);
     // The file may have been cut meanwhile: what is gone is not bad.
-    let page_count = view.geometry.page_count(subject.file.size()?);
+    let page_count = view.geometry.page_count(file.size()?);
     suspects.retain(|&page_no| page_no <= page_count);
     let mut bad = Vec::new();
     for &page_no in suspects.iter() {
-        subject.watch.check()?;
+        watch.check()?;
         match opener.page(PageNo(page_no)) {
             Ok(Some(opened)) => {
                 if let Some(tally) = tally {

@@ -42,15 +42,6 @@ pub(super) struct Found {
     pub(super) file: RawFile,
 }
 
-/// A frame in the log.
-#[derive(Clone, Copy)]
-pub(super) struct FrameAt {
-    /// Which, from 0.
-    pub(super) index: u64,
-    /// The trailer of its page.
-    pub(super) trailer: [u8; TRAILER_SIZE],
-}
-
 /// Authenticates a log, if there is one.
 pub(super) fn check(
     subject: &Subject<'_>,
@@ -62,34 +53,83 @@ pub(super) fn check(
         let Some(file) = RawFile::open_if_there(subject.storage, &path)? else {
             return Ok((None, true));
         };
-        let mut log = Log::new(&file, view, subject.watch)?;
-        let bad = log.read()?;
-        let (report, frames, salts) = (log.report, log.frames, log.salts);
-        let is_good = bad.is_none();
-        let found = Found {
-            report,
-            frames,
-            salts,
-            file,
-        };
-        Ok((Some((found, bad)), is_good))
+        let reading = read(&file, view, subject.watch)?;
+        let is_good = reading.bad.is_none();
+        Ok((Some((file, reading)), is_good))
     })?;
-    let Some((found, bad)) = looked else { return Ok(None) };
-    if let Some(bad) = bad {
+    let Some((file, reading)) = looked else {
+        return Ok(None);
+    };
+    let frames = newest(&reading.frames);
+    if let Some(bad) = reading.bad {
         findings.add(bad);
     }
-    Ok(Some(found))
+    Ok(Some(Found {
+        report: reading.report,
+        frames,
+        salts: reading.salts,
+        file,
+    }))
+}
+
+/// The last frame of each page.
+fn newest(committed: &[FrameAt]) -> BTreeMap<u32, FrameAt> {
+    let mut newest = BTreeMap::new();
+    for frame in committed {
+        newest.insert(frame.page_no, *frame);
+        if frame.commit_size != 0 {
+            // What a transaction cut off is no page any more.
+            let _cut = newest.split_off(&frame.commit_size.saturating_add(1));
+        }
+    }
+    newest
+}
+
+/// A log that was read to its end.
+#[derive(Default)]
+pub struct Reading {
+    /// What it holds.
+    pub report: WalReport,
+    /// The frame at which it ends though commits follow (W2), or its header.
+    pub bad: Option<BadPage>,
+    /// The frames of committed transactions, in their order.
+    pub frames: Vec<FrameAt>,
+    /// Authentic frames behind the bad one, in their order, up to the last commit.
+    pub behind: Vec<FrameAt>,
+    /// The frames up to that commit that are bad.
+    pub bad_frames: Vec<FrameAt>,
+    /// How many pages the database has after the last of `frames`; and after the last of `behind`.
+    pub page_counts: (u32, u32),
+    /// The header's bytes.
+    pub header: [u8; HEADER_SIZE],
+    /// Both salts of the header; nothing where it is none.
+    pub salts: Option<[u8; 8]>,
+}
+
+/// A frame in a log.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameAt {
+    /// Which, from 0.
+    pub index: u64,
+    /// Which page it is.
+    pub page_no: u32,
+    /// Where its image begins.
+    pub offset: u64,
+    /// How many pages the database has after its commit; 0 where it ends no transaction.
+    pub commit_size: u32,
+    /// The trailer of its page.
+    pub trailer: [u8; TRAILER_SIZE],
+}
+
+/// Reads a log.
+pub fn read(file: &RawFile, view: &View, watch: &Watch) -> Result<Reading, EngineError> {
+    Log { file, view, watch }.read()
 }
 
 struct Log<'a> {
     file: &'a RawFile,
     view: &'a View,
     watch: &'a Watch,
-    report: WalReport,
-    frames: BTreeMap<u32, FrameAt>,
-    /// Of the transaction under way.
-    begun: Vec<(u32, FrameAt)>,
-    salts: Option<[u8; 8]>,
 }
 
 /// What became of a frame.
@@ -97,91 +137,86 @@ enum Frame {
     /// The log ends before it: it is of another one.
     Other,
     /// It is authentic.
-    Good(Good),
+    Good { at: FrameAt, checksum: [u32; 2] },
     /// It is of this log, and not authentic.
-    Bad(BadPage),
+    Bad { at: FrameAt, bad: BadPage },
 }
 
-/// An authentic frame.
-struct Good {
-    page_no: u32,
-    /// How many pages the database has after its commit; 0 where it ends no transaction.
-    commit_size: u32,
-    checksum: [u32; 2],
-    trailer: [u8; TRAILER_SIZE],
-}
-
-impl<'a> Log<'a> {
-    fn new(file: &'a RawFile, view: &'a View, watch: &'a Watch) -> Result<Self, EngineError> {
-        let report = WalReport {
-            size: file.size()?,
-            ..WalReport::default()
+impl Log<'_> {
+    fn read(&self) -> Result<Reading, EngineError> {
+        let page_size = self.view.geometry.page_size();
+        let mut reading = Reading::default();
+        reading.report.size = self.file.size()?;
+        self.file.read_at(&mut reading.header, 0)?;
+        let header = match Header::parse(&reading.header) {
+            Ok(header) if header.page_size == page_size.as_u32() => header,
+            Ok(_) => {
+                reading.bad = Some(bad_header("its page size is not the database's".to_owned()));
+                return Ok(reading);
+            }
+            // As SQLite has it, such a log is empty.
+            Err(FormatError::WalMagic | FormatError::WalChecksum) => return Ok(reading),
+            Err(error) => {
+                reading.bad = Some(bad_header(error.to_string()));
+                return Ok(reading);
+            }
         };
-        Ok(Self {
-            file,
-            view,
-            watch,
-            report,
-            frames: BTreeMap::new(),
-            begun: Vec::new(),
-            salts: None,
-        })
+        reading.salts = Some(header.salts);
+        self.frames(&header, &mut reading)?;
+        Ok(reading)
     }
 
-    /// Reads it all, and answers the frame that is bad, if one is.
-    fn read(&mut self) -> Result<Option<BadPage>, EngineError> {
+    fn frames(&self, header: &Header, reading: &mut Reading) -> Result<(), EngineError> {
         let page_size = self.view.geometry.page_size();
-        let mut header = [0; HEADER_SIZE];
-        self.file.read_at(&mut header, 0)?;
-        let header = match Header::parse(&header) {
-            Ok(header) if header.page_size == page_size.as_u32() => header,
-            Ok(_) => return Ok(Some(bad_header("its page size is not the database's".to_owned()))),
-            // As SQLite has it, such a log is empty.
-            Err(FormatError::WalMagic | FormatError::WalChecksum) => return Ok(None),
-            Err(error) => return Ok(Some(bad_header(error.to_string()))),
-        };
-        self.salts = Some(header.salts);
-        let mut reader = FrameReader::new((self.file, self.view), &header);
+        let mut reader = FrameReader::new(self, header);
         let mut sum = header.checksum;
         let mut suspect = None;
-        for index in 0..frame_count(self.report.size, page_size) {
+        let (mut open, mut open_bad) = (Vec::new(), Vec::new());
+        for index in 0..frame_count(reading.report.size, page_size) {
             self.watch.check()?;
-            match (reader.frame(index, sum)?, &suspect) {
-                (Frame::Other, _) => break,
-                (Frame::Good(good), Some(_)) if good.commit_size != 0 => return Ok(suspect),
-                (Frame::Good(good), None) => {
-                    sum = good.checksum;
-                    self.take(index, &good);
+            let at = match reader.frame(index, sum)? {
+                Frame::Other => break,
+                Frame::Good { at, checksum } => {
+                    sum = checksum;
+                    at
                 }
-                (Frame::Bad(bad), None) => suspect = Some(bad),
-                (Frame::Good(_) | Frame::Bad(_), Some(_)) => {}
+                Frame::Bad { at, bad } => {
+                    open_bad.push(at);
+                    if suspect.is_none() {
+                        suspect = Some(bad);
+                        reading.report.uncommitted_count = count(&open);
+                        open.clear();
+                        // The chain of checksums is broken: from here on only tags can tell.
+                        reader.follows_chain = false;
+                    }
+                    continue;
+                }
+            };
+            open.push(at);
+            if at.commit_size == 0 {
+                continue;
             }
-            if suspect.is_some() {
-                // The chain of checksums is broken: from here on only tags can tell.
-                reader.follows_chain = false;
+            if suspect.is_none() {
+                reading.frames.append(&mut open);
+                reading.page_counts.0 = at.commit_size;
+            } else {
+                reading.behind.append(&mut open);
+                reading.bad_frames.append(&mut open_bad);
+                reading.page_counts.1 = at.commit_size;
             }
         }
-        Ok(None)
-    }
-
-    fn take(&mut self, index: u64, good: &Good) {
-        let trailer = good.trailer;
-        self.begun.push((good.page_no, FrameAt { index, trailer }));
-        self.report.uncommitted_count += 1;
-        if good.commit_size == 0 {
-            return;
+        reading.report.committed_count = count(&reading.frames);
+        if suspect.is_none() {
+            reading.report.uncommitted_count = count(&open);
+        } else if !reading.behind.is_empty() {
+            reading.bad = suspect;
         }
-        self.report.committed_count += self.report.uncommitted_count;
-        self.report.uncommitted_count = 0;
-        self.frames.extend(self.begun.drain(..));
-        // What a transaction cut off is no page any more.
-        let _cut = self.frames.split_off(&good.commit_size.saturating_add(1));
+        Ok(())
     }
 }
 
 struct FrameReader<'a> {
-    file: &'a RawFile,
-    view: &'a View,
+    log: &'a Log<'a>,
     header: &'a Header,
     cipher: PageCipher,
     image: Vec<u8>,
@@ -190,13 +225,12 @@ struct FrameReader<'a> {
 }
 
 impl<'a> FrameReader<'a> {
-    fn new((file, view): (&'a RawFile, &'a View), header: &'a Header) -> Self {
-        let page_bytes = view.page_bytes();
+    fn new(log: &'a Log<'a>, header: &'a Header) -> Self {
+        let page_bytes = log.view.page_bytes();
         Self {
-            file,
-            view,
+            log,
             header,
-            cipher: PageCipher::new(view.page_keys.clone()),
+            cipher: PageCipher::new(log.view.page_keys.clone()),
             image: vec![0; page_bytes],
             plain: vec![0; page_bytes],
             follows_chain: true,
@@ -204,18 +238,31 @@ impl<'a> FrameReader<'a> {
     }
 
     fn frame(&mut self, index: u64, sum: [u32; 2]) -> Result<Frame, EngineError> {
-        let at = frame_offset(index, self.view.geometry.page_size()).0;
+        let at = frame_offset(index, self.log.view.geometry.page_size()).0;
         let mut bytes = [0; FRAME_HEADER_SIZE];
-        self.file.read_at(&mut bytes, at)?;
-        self.file.read_at(&mut self.image, at + FRAME_HEADER_SIZE_U64)?;
+        self.log.file.read_at(&mut bytes, at)?;
+        self.log.file.read_at(&mut self.image, at + FRAME_HEADER_SIZE_U64)?;
         let mut frame = FrameHeader::parse(&bytes);
-        self.view
+        self.log
+            .view
             .log_key
             .open_frame_block(index, frame.page_no.0, frame.commit_size, &mut frame.block);
         if frame.salts() != self.header.salts {
             return Ok(Frame::Other);
         }
-        let bad = |why: String| Frame::Bad(BadPage::new(Origin::Wal, frame.page_no.0, Some(index), why));
+        let at = FrameAt {
+            index,
+            page_no: frame.page_no.0,
+            offset: at + FRAME_HEADER_SIZE_U64,
+            commit_size: frame.commit_size,
+            trailer: PageCipher::trailer_of(&self.image)
+                .copied()
+                .unwrap_or([0; TRAILER_SIZE]),
+        };
+        let bad = |why: String| Frame::Bad {
+            at,
+            bad: BadPage::new(Origin::Wal, at.page_no, Some(index), why),
+        };
         if let Err(error) = self.cipher.open(frame.page_no, &self.image, &mut self.plain) {
             return Ok(bad(error.to_string()));
         }
@@ -224,14 +271,7 @@ impl<'a> FrameReader<'a> {
         if self.follows_chain && next != frame.checksum() {
             return Ok(bad("it does not follow the frame before it".to_owned()));
         }
-        Ok(Frame::Good(Good {
-            page_no: frame.page_no.0,
-            commit_size: frame.commit_size,
-            checksum: next,
-            trailer: PageCipher::trailer_of(&self.image)
-                .copied()
-                .unwrap_or([0; TRAILER_SIZE]),
-        }))
+        Ok(Frame::Good { at, checksum: next })
     }
 }
 
@@ -239,6 +279,10 @@ impl Drop for FrameReader<'_> {
     fn drop(&mut self) {
         self.plain.fill(0);
     }
+}
+
+fn count(frames: &[FrameAt]) -> u64 {
+    u64::try_from(frames.len()).unwrap_or(u64::MAX)
 }
 
 fn bad_header(why: String) -> BadPage {

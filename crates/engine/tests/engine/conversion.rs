@@ -1,11 +1,17 @@
 //! Encrypting and decrypting: whatever a database is, it comes out the same.
 
+use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::pausing::{Pausing, Steps};
 use crate::support::{Bench, holds, query, query_plain};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Cell, Encrypt, EngineError, Suite, Target, Watch, decrypt, encrypt, verify};
+use selenite_engine::{
+    Access, Cell, Encrypt, EngineError, Observer, Progress, Suite, Target, Watch, decrypt, encrypt, verify,
+};
 
 fn encrypt_in_place(path: &Path, access: &Access) -> Result<selenite_engine::Outcome, EngineError> {
     encrypt(&Disk, path, access, &Encrypt::default(), &Watch::nobody())
@@ -345,4 +351,135 @@ fn what_an_earlier_run_left_is_removed() {
     let outcome = encrypt_in_place(&path, &bench.access()).unwrap();
     assert_eq!(outcome.removed.len(), 2);
     assert_eq!(bench.names(), ["app.db"]);
+}
+
+/// Notes what it hears of.
+#[derive(Default)]
+struct Phases(std::sync::Mutex<std::collections::BTreeSet<String>>);
+
+impl Observer for Phases {
+    fn progress(&self, progress: Progress) {
+        self.0.lock().unwrap().insert(format!("{:?}", progress.phase));
+    }
+
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}
+
+fn phases_of(work: impl FnOnce(&Watch)) -> Vec<String> {
+    let phases = Arc::new(Phases::default());
+    work(&Watch::new(phases.clone()));
+    phases.0.lock().unwrap().iter().cloned().collect()
+}
+
+/// In its place and to a new file; the log holds pages that the database file does not.
+#[test]
+fn a_copy_with_the_same_trees_is_compared_once() {
+    let bench = Bench::new();
+    let access = bench.access();
+    let made = bench.plain("made.db", &format!("PRAGMA journal_mode = WAL; {NOTES}"));
+    let connection = rusqlite::Connection::open(&made).unwrap();
+    connection
+        .execute_batch("UPDATE note SET text = 'in the log only'")
+        .unwrap();
+    let path = bench.path("app.db");
+    fs::copy(&made, &path).unwrap();
+    fs::copy(bench.path("made.db-wal"), bench.path("app.db-wal")).unwrap();
+    drop(connection);
+    let rows = query_plain(&made, DUMP);
+    let new = |name: &str| Target::New(bench.path(name));
+    let mut how = Encrypt {
+        target: new("sealed.db"),
+        ..Encrypt::default()
+    };
+    let done = phases_of(|watch| drop(encrypt(&Disk, &path, &access, &how, watch).unwrap()));
+    assert_eq!(done, ["Comparing", "Copying"]);
+    assert_eq!(query(&bench.path("sealed.db"), &access, DUMP).unwrap(), rows);
+    how.target = Target::InPlace;
+    let done = phases_of(|watch| drop(encrypt(&Disk, &path, &access, &how, watch).unwrap()));
+    assert_eq!(done, ["Comparing", "Copying"]);
+    let done = phases_of(|watch| drop(decrypt(&Disk, &path, &access, &new("clear.db"), watch).unwrap()));
+    assert_eq!(done, ["Comparing", "Copying"]);
+    assert_eq!(query_plain(&bench.path("clear.db"), DUMP), rows);
+    let done = phases_of(|watch| drop(decrypt(&Disk, &path, &access, &Target::InPlace, watch).unwrap()));
+    assert_eq!(done, ["Comparing", "Copying"]);
+    assert_eq!(query_plain(&path, DUMP), rows);
+}
+
+/// VACUUM leaves an empty `sqlite_sequence` out that no table needs.
+#[test]
+fn a_copy_with_other_trees_is_compared_value_by_value() {
+    let bench = Bench::new();
+    let access = bench.access();
+    let sql = format!("{NOTES} CREATE TABLE counted (a INTEGER PRIMARY KEY AUTOINCREMENT); DROP TABLE counted;");
+    let path = bench.plain("app.db", &sql);
+    let rows = query_plain(&path, DUMP);
+    let done = phases_of(|watch| drop(encrypt(&Disk, &path, &access, &Encrypt::default(), watch).unwrap()));
+    assert_eq!(done, ["Comparing", "Copying", "Verifying"]);
+    assert_eq!(query(&path, &access, DUMP).unwrap(), rows);
+}
+
+/// Changes a byte of the draft, as a disk may, before anybody reads it again.
+struct Spoil {
+    folder: std::path::PathBuf,
+    needle: &'static [u8],
+    is_last: bool,
+    spoiled: AtomicBool,
+}
+
+impl Steps for Spoil {
+    fn step(&self, name: &str) {
+        let draft = fs::read_dir(&self.folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.to_string_lossy().contains("selenite-tmp"));
+        let Some(draft) = draft.filter(|_| name == "open" && !self.spoiled.load(Ordering::SeqCst)) else {
+            return;
+        };
+        let mut bytes = fs::read(&draft).unwrap();
+        let mut places = bytes.windows(self.needle.len()).enumerate();
+        let mut found = places
+            .by_ref()
+            .filter(|(_, window)| *window == self.needle)
+            .map(|(place, _)| place);
+        let place = if self.is_last { found.last() } else { found.next() };
+        if let Some(place) = place {
+            bytes[place] ^= 1;
+            fs::write(&draft, bytes).unwrap();
+            self.spoiled.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+#[test]
+fn a_byte_that_changed_in_the_copy_is_found_in_a_table_and_in_an_index() {
+    let needle = b"a secret of ours number 77";
+    for (is_last, fault) in [(false, "table note has other values"), (true, "integrity_check: ")] {
+        let bench = Bench::new();
+        let access = bench.access();
+        // The table's pages are in front of the index's.
+        let path = bench.plain("app.db", NOTES);
+        encrypt_in_place(&path, &access).unwrap();
+        let before = fs::read(&path).unwrap();
+        let steps = Arc::new(Spoil {
+            folder: bench.folder.path().to_owned(),
+            needle,
+            is_last,
+            spoiled: AtomicBool::new(false),
+        });
+        let error = decrypt(
+            &Pausing(steps.clone()),
+            &path,
+            &access,
+            &Target::InPlace,
+            &Watch::nobody(),
+        )
+        .unwrap_err();
+        assert!(steps.spoiled.load(Ordering::SeqCst));
+        assert!(matches!(error, EngineError::CopyDiffers { .. }), "{error:?}");
+        assert!(error.to_string().contains(fault), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), before);
+        assert_eq!(bench.names(), ["app.db"]);
+    }
 }

@@ -3,13 +3,24 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod anchor;
+mod anchor_refused;
 mod conversion;
+mod epoch_count;
+mod folder;
 mod key_changes;
 mod keys;
 mod kill;
 mod locks;
+mod offline;
+mod offline_kill;
+mod offline_power;
 mod other_process;
 mod pausing;
+mod power;
+mod salvage;
+mod salvage_logs;
+mod salvage_strays;
+mod salvage_twin;
 mod support;
 mod verify;
 mod verify_logs;

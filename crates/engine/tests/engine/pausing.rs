@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use selenite_engine::storage::{Attributes, Disk, ReadAt, Storage};
+use selenite_engine::storage::{Attributes, Claim, Disk, ReadAt, Storage, WriteAt};
 use selenite_engine::{Observer, Progress, Watch};
 
 /// Is told of every step of an operation, by name.
@@ -72,6 +72,51 @@ impl<S: Steps> Storage for Pausing<S> {
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
         self.0.step("open");
         Disk.open(path)
+    }
+
+    fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>> {
+        self.0.step("claim");
+        Disk.claim(path)
+    }
+
+    fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>> {
+        self.0.step("open_to_write");
+        Ok(Box::new(PausingFile {
+            file: Disk.open_to_write(path)?,
+            steps: self.0.clone(),
+        }))
+    }
+}
+
+struct PausingFile<S> {
+    file: Box<dyn WriteAt>,
+    steps: Arc<S>,
+}
+
+impl<S: Steps> ReadAt for PausingFile<S> {
+    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.file.read_at(out, offset)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+}
+
+impl<S: Steps> WriteAt for PausingFile<S> {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.steps.step("write_at");
+        self.file.write_at(bytes, offset)
+    }
+
+    fn set_size(&self, size: u64) -> io::Result<()> {
+        self.steps.step("set_size");
+        self.file.set_size(size)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.steps.step("sync");
+        self.file.sync()
     }
 }
 

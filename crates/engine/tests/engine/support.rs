@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Cell, Database, EngineError, Rows};
+use selenite_format::{Chosen, choose};
+use selenite_keyring::{Cache, Config, Keyring, Unlocked};
 
 /// A folder with a key in it.
 pub struct Bench {
@@ -97,4 +99,29 @@ pub fn holds(path: &Path, needle: &[u8]) -> bool {
         .unwrap()
         .windows(needle.len())
         .any(|window| window == needle)
+}
+
+/// What is in a database's superblock, with its keys.
+pub fn superblock_of(bench: &Bench, path: &Path) -> Unlocked {
+    let file = std::fs::read(path).unwrap();
+    let (a, b) = (&file[..32768], &file[32768..65536]);
+    let size = u64::try_from(file.len()).unwrap();
+    let (Chosen::A(bytes) | Chosen::B(bytes)) = choose(a, b, size) else {
+        panic!("{} has no superblock", path.display())
+    };
+    let identities = selenite_keyring::load_identity(&bench.spec("key"), &Config::default()).unwrap();
+    selenite_keyring::unlock(bytes, &identities, &Keyring::default(), &Cache::new()).unwrap()
+}
+
+/// Changes a database's superblock, under the next generation, in both places.
+pub fn rewrite_superblock(bench: &Bench, path: &Path, change: impl FnOnce(&mut Unlocked)) {
+    let present = superblock_of(bench, path);
+    let mut next = present.with_generation(present.superblock.generation + 1);
+    change(&mut next);
+    let bytes = next.encode().unwrap();
+    let mut file = std::fs::read(path).unwrap();
+    for place in [0, 32768] {
+        file[place..place + bytes.len()].copy_from_slice(&bytes);
+    }
+    std::fs::write(path, file).unwrap();
 }

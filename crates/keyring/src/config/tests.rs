@@ -13,11 +13,12 @@ fn complaint(text: &str) -> String {
 #[test]
 fn parse_reads_every_key() {
     let config = parsed(
-        "identity = 'age:/k'\nkeyring = '/r'\n[commands]\nkms = ['/usr/bin/kms', '--key', 'x']\nv = \"v 'a b'\"",
+        "identity = 'age:/k'\nkeyring = '/r'\nstate = '/s'\n[commands]\nkms = ['/usr/bin/kms', '--key', 'x']\nv = \"v 'a b'\"",
     )
     .unwrap();
     assert_eq!(config.identity(), Some(&Spec::Age("/k".into())));
     assert_eq!(config.keyring_path(), Some(Path::new("/r")));
+    assert_eq!(config.state_folder(), Some(Path::new("/s")));
     assert_eq!(config.command("kms").unwrap(), ["/usr/bin/kms", "--key", "x"]);
     assert_eq!(config.command("v").unwrap(), ["v", "a b"]);
 }
@@ -47,7 +48,7 @@ fn an_unknown_key_is_an_error_that_names_the_nearest_known_key() {
     );
     assert!(complaint("keyrings = 'x'").ends_with("did you mean \"keyring\"?"));
     assert!(complaint("[command]\nx = 'y'").ends_with("did you mean \"commands\"?"));
-    assert!(complaint("colour = 1").ends_with("known are identity, keyring, commands"));
+    assert!(complaint("colour = 1").ends_with("known are identity, keyring, state, commands"));
 }
 
 #[test]
@@ -99,11 +100,12 @@ fn an_unknown_command_is_an_error_that_names_the_nearest_one() {
 fn load_reads_the_named_file_and_the_environment_overrides_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("c.toml");
-    fs::write(&path, "identity = 'k'\nkeyring = 'r'").unwrap();
+    fs::write(&path, "identity = 'k'\nkeyring = 'r'\nstate = 's'").unwrap();
     let only_config = |name: &str| (name == "SELENITE_CONFIG").then(|| path.clone().into_os_string());
     let config = Config::load(&only_config).unwrap();
     assert_eq!(config.identity(), Some(&Spec::Sniffed(folder.path().join("k"))));
     assert_eq!(config.keyring_path(), Some(folder.path().join("r").as_path()));
+    assert_eq!(config.state_folder(), Some(folder.path().join("s").as_path()));
     assert!(
         config.load_keyring().is_err(),
         "a keyring file that is named must be there"
@@ -112,11 +114,13 @@ fn load_reads_the_named_file_and_the_environment_overrides_it() {
     let all = |name: &str| match name {
         "SELENITE_IDENTITY" => Some("raw:other".into()),
         "SELENITE_KEYRING" => Some("/other".into()),
+        "SELENITE_STATE" => Some("/state".into()),
         _ => only_config(name),
     };
     let config = Config::load(&all).unwrap();
     assert_eq!(config.identity(), Some(&Spec::Raw("other".into())));
     assert_eq!(config.keyring_path(), Some(Path::new("/other")));
+    assert_eq!(config.state_folder(), Some(Path::new("/state")));
 }
 
 #[test]

@@ -47,6 +47,9 @@ impl KeyError {
             Self::NoRecipient => "name at least one recipient",
             Self::TooManySlots => "remove or replace a key slot",
             Self::Unencodable(_) => "use fewer key slots, or shorter labels",
+            Self::UnderWay => "let that come to its end: selenite reencrypt DB --resume",
+            Self::NotUnderWay => "nothing needs to be done",
+            Self::NothingToChange => "choose a suite that encrypts",
             Self::GenerationExhausted => "copy the data into a new database",
         }
     }

@@ -45,6 +45,9 @@ fn simple() -> Vec<KeyError> {
         KeyError::NoRecipient,
         KeyError::TooManySlots,
         KeyError::GenerationExhausted,
+        KeyError::UnderWay,
+        KeyError::NotUnderWay,
+        KeyError::NothingToChange,
     ]
 }
 

@@ -57,7 +57,7 @@ impl AgeRecipient {
     }
 
     /// The recipient that a slot is for, if it is one that takes no plugin.
-    pub(crate) fn native_of(slot: &Slot) -> Option<Self> {
+    pub fn native_of(slot: &Slot) -> Option<Self> {
         let is_age = slot.kind == SlotKind::Age;
         let text = std::str::from_utf8(&slot.identifier).ok().filter(|_| is_age)?;
         let key = PublicKey::Native(native(text)?);

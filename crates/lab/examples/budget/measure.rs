@@ -167,7 +167,16 @@ fn largest(counts: Counts, sample_count: u64) -> Vec<Symbol> {
 }
 
 fn phase_rank(phase: &str) -> usize {
-    let shown = ["scan", "point", "commit", "checkpoint", "backup"];
+    let shown = [
+        "scan",
+        "point",
+        "commit",
+        "checkpoint",
+        "backup",
+        "indexed",
+        "check",
+        "readers",
+    ];
     shown.iter().position(|name| *name == phase).unwrap_or(shown.len())
 }
 

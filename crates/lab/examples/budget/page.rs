@@ -212,7 +212,7 @@ type Shown = (
     &'static [(&'static str, &'static [&'static str])],
 );
 
-const PHASES: [Shown; 5] = [
+const PHASES: [Shown; 8] = [
     (
         "scan",
         "One page of a scan",
@@ -259,6 +259,30 @@ const PHASES: [Shown; 5] = [
             ("writing it", &["write_page"]),
             ("opening and sealing it, from memory", &["open", "seal"]),
             ("all of these", &["read_long", "write_page", "open", "seal"]),
+        ],
+    ),
+    (
+        "indexed",
+        "One commit of a row in a table with two more indexes, 256 KiB of page cache, checkpoints included",
+        &[
+            ("sealing a page, from memory", &["seal"]),
+            ("opening it, from memory", &["open"]),
+        ],
+    ),
+    (
+        "check",
+        "One page of `integrity_check`, system cache, page pool of 64 MiB",
+        &[
+            ("reading it, 4 KiB in a call", &["read_page"]),
+            ("opening it, from memory", &["open"]),
+        ],
+    ),
+    (
+        "readers",
+        "One page of sixteen connections that scan 64 MiB at once, page pool of 128 MiB",
+        &[
+            ("reading it, 4 KiB in a call", &["read_page"]),
+            ("a copy of 4 KiB, hot", &["copy"]),
         ],
     ),
 ];

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 use selenite_lab::native::Native;
 use selenite_worker::engine::Engine;
@@ -30,11 +31,25 @@ pub enum Operation {
     Commit,
     /// SQLite's online backup into a new file.
     Backup,
+    /// As `Commit`, into a table with two indexes besides the rowid, through a small page cache.
+    Indexed,
+    /// `PRAGMA integrity_check`, with the page pool.
+    Check,
+    /// Sixteen connections that each read every page, by turns of the scheduler, with a page pool for all of them.
+    Readers,
 }
 
 impl Operation {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 4] = [Self::Scan, Self::Point, Self::Commit, Self::Backup];
+    pub const ALL: [Self; 7] = [
+        Self::Scan,
+        Self::Point,
+        Self::Commit,
+        Self::Backup,
+        Self::Indexed,
+        Self::Check,
+        Self::Readers,
+    ];
 
     /// What it is called in the record and on the command line.
     pub fn name(self) -> &'static str {
@@ -43,6 +58,9 @@ impl Operation {
             Self::Point => "point",
             Self::Commit => "commit",
             Self::Backup => "backup",
+            Self::Indexed => "indexed",
+            Self::Check => "check",
+            Self::Readers => "readers",
         }
     }
 }
@@ -115,6 +133,9 @@ pub fn run(operation: Operation, arm: &str, folder: &Path) -> Result<Vec<Phase>,
         Operation::Point => point(&opening(arm, folder, LARGE)),
         Operation::Commit => commit(arm, folder),
         Operation::Backup => backup(&opening(arm, folder, SMALL)),
+        Operation::Indexed => indexed(arm, folder),
+        Operation::Check => check(&with_pool(opening(arm, folder, SMALL), "64MiB")),
+        Operation::Readers => readers(&with_pool(opening(arm, folder, LARGE), "128MiB")),
     }
 }
 
@@ -222,6 +243,97 @@ fn backup(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
     Ok(vec![phase])
 }
 
+/// Random codes and names: most commits change leaves of both indexes that the cache has not.
+fn indexed(arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
+    let database = Opening {
+        cache_kib: 256,
+        ..opening(arm, folder, "indexed")
+    };
+    remove(&database.path)?;
+    let rows = Dataset::Statements {
+        rows: 20_000,
+        indexes: 2,
+    };
+    dataset::load(&Native, &database, &rows, SEED)?;
+    let connection = Native.open(&database)?;
+    let mut statement = connection.prepare("INSERT INTO testtable(code, date, name) VALUES (?1, ?2, ?3)")?;
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let mut code = 1_000_000_000_i64;
+    let mut insert = |count: u32| -> Result<(), Box<dyn Error>> {
+        for _ in 0..count {
+            code += 1;
+            let date = format!("2026-{:08}", random.random_range(0..100_000_000));
+            let name = format!("name {:016x}", random.random::<u64>());
+            statement.execute((code, date, name))?;
+        }
+        Ok(())
+    };
+    let mut phase = Phase::new("indexed");
+    insert(BATCH)?;
+    let until = Instant::now() + LASTING;
+    while Instant::now() < until {
+        phase.time(|| insert(BATCH))?;
+        phase.count += u64::from(BATCH);
+    }
+    drop(statement);
+    connection.close().map_err(|(_, error)| error)?;
+    remove(&database.path)?;
+    Ok(vec![phase])
+}
+
+fn check(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
+    let mut phase = Phase::new("check");
+    let until = Instant::now() + LASTING;
+    let mut is_rehearsal = true;
+    while is_rehearsal || Instant::now() < until {
+        // A connection, and a pool, that have read nothing yet.
+        let connection = Native.open(database)?;
+        let pages = layout::page_count(&connection)?;
+        let check = || -> Result<(), Box<dyn Error>> {
+            let found: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+            if found == "ok" { Ok(()) } else { Err(found.into()) }
+        };
+        if std::mem::take(&mut is_rehearsal) {
+            check()?;
+        } else {
+            phase.time(check)?;
+            phase.count += pages;
+        }
+        connection.close().map_err(|(_, error)| error)?;
+    }
+    Ok(vec![phase])
+}
+
+fn readers(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
+    let connections = (0..READERS)
+        .map(|_| Native.open(database))
+        .collect::<Result<Vec<_>, _>>()?;
+    let pages = layout::page_count(&connections[0])?;
+    let read = |connection: Connection| connection.query_row(READ_ALL, [], |_| Ok(()));
+    let mut phase = Phase::new("readers");
+    phase.time(|| {
+        std::thread::scope(|scope| {
+            let threads = connections
+                .into_iter()
+                .map(|connection| scope.spawn(move || read(connection)));
+            for thread in threads.collect::<Vec<_>>() {
+                thread.join().map_err(|_| "a reader panicked")??;
+            }
+            Ok(())
+        })
+    })?;
+    phase.count = pages * u64::try_from(READERS)?;
+    Ok(vec![phase])
+}
+
+/// The pool that an operation is about; stock SQLite has none.
+fn with_pool(mut database: Opening, size: &str) -> Opening {
+    if database.cipher != PLAIN {
+        database.settings.insert("pool_size".to_owned(), size.to_owned());
+    }
+    database
+}
+
 fn opening(arm: &str, folder: &Path, name: &str) -> Opening {
     Opening {
         cipher: arm.to_owned(),
@@ -259,6 +371,11 @@ const LASTING: Duration = Duration::from_millis(400);
 
 /// SQLite's own measure of frames before it makes a checkpoint.
 const BATCH: u32 = 1000;
+
+const READ_ALL: &str = "SELECT count(*) FROM SomeData WHERE Id = -1";
+
+/// Connections of [`Operation::Readers`].
+const READERS: usize = 16;
 
 const LARGE: &str = "large";
 

@@ -95,6 +95,10 @@ pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
         configured().all(|cell| cell.processes == 1),
         "Several processes at once: every cell has one.",
     );
+    add(
+        configured().any(|cell| cell.online.is_some()),
+        "A machine whose processors are all busy, or whose storage is slow: who seals takes what is free of both.",
+    );
     add(scan, "Access by an index: every cell reads one table from end to end.");
     let instructions = |effect: &Effect| effect.metric == Metric::Instructions;
     let counted = cells.iter().any(|cell| cell.effects.iter().any(instructions));

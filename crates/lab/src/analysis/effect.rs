@@ -117,7 +117,15 @@ fn effect(of: &ArmPairs<'_>, metric: Metric, found: &Estimate, floor: Option<Int
     let differences: Vec<f64> = pairs.iter().filter_map(|pair| pair.difference(metric)).collect();
     let timed = matches!(metric, Metric::Cpu | Metric::Elapsed);
     // Of the control: what reads ahead, or keeps pages, moves other numbers for the same work.
-    let pages = |pair: &Pair<'_>| pages(pair.control, terms.page_size);
+    let pages = |pair: &Pair<'_>| match pair.control.phases {
+        // What is that of a loop already is not divided by pages.
+        Some(_) => 0,
+        None => pages(&pair.control.sample, terms.page_size),
+    };
+    let operations = |pair: &Pair<'_>| match pair.arm.phases {
+        Some(_) => 1,
+        None => pair.arm.sample.operations,
+    };
     let each = |count: &dyn Fn(&Pair<'_>) -> u64, least: u64| {
         let costs = by_session(pairs, |pair| {
             let count = count(pair);
@@ -144,7 +152,7 @@ fn effect(of: &ArmPairs<'_>, metric: Metric, found: &Estimate, floor: Option<Int
         floor: floor.map(ratios),
         difference: median(&differences).unwrap_or(0.0),
         per_page_ns: each(&pages, PAGES_MIN),
-        per_operation_ns: each(&|pair| pair.arm.operations, 1),
+        per_operation_ns: each(&operations, 1),
         by_session: session_ratios(pairs, metric),
         p_limit: found.p_value(terms.limit),
         sessions: found.sessions,
@@ -214,12 +222,15 @@ fn ratios(interval: Interval) -> (f64, f64) {
 impl Metric {
     /// Whether verdicts are asked of it, so that its interval is worth a cross-check.
     fn is_judged(self) -> bool {
-        matches!(self, Self::Instructions | Self::Cpu | Self::Elapsed)
+        matches!(
+            self,
+            Self::Instructions | Self::Cpu | Self::Elapsed | Self::Slowdown | Self::TailSlowdown
+        )
     }
 }
 
 /// In order of trust; CPU time before elapsed time, which has others' time in it.
-pub const METRICS: [Metric; 15] = [
+pub const METRICS: [Metric; 18] = [
     Metric::Instructions,
     Metric::Cpu,
     Metric::ReadChars,
@@ -235,6 +246,9 @@ pub const METRICS: [Metric; 15] = [
     Metric::DatabaseBytes,
     Metric::WalBytes,
     Metric::PeakMemory,
+    Metric::Slowdown,
+    Metric::Aftermath,
+    Metric::TailSlowdown,
 ];
 
 const CONFIDENCE: f64 = 0.95;

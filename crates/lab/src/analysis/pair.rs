@@ -48,10 +48,10 @@ pub struct Pair<'a> {
     pub pair: u32,
     /// When the later one began, s.
     pub at_s: f64,
-    /// What the arm took.
-    pub arm: &'a Sample,
-    /// What its control took.
-    pub control: &'a Sample,
+    /// The arm's block.
+    pub arm: &'a BlockRow,
+    /// Its control's.
+    pub control: &'a BlockRow,
 }
 
 impl<'a> Pairs<'a> {
@@ -85,8 +85,8 @@ impl<'a> Pairs<'a> {
                         session: *session,
                         pair: *pair,
                         at_s,
-                        arm: &block.sample,
-                        control: &other.sample,
+                        arm: block,
+                        control: other,
                     })
                 });
                 Some(pairs.collect())
@@ -94,7 +94,8 @@ impl<'a> Pairs<'a> {
             let Some(mut pairs) = with(control) else { continue };
             let none = arm.facts.none.as_deref();
             let mut none = none.and_then(|none| Some((none, with(none)?)));
-            if cell.cell.cache != CacheState::Cold {
+            // One that warms up by itself did so before it was looked at.
+            if cell.cell.cache != CacheState::Cold && cell.cell.online.is_none() {
                 warm_up.pairs += drop_warm_up(&mut pairs, &mut unsteady);
                 // Its warm-ups were counted with its own control.
                 if let Some((_, pairs)) = &mut none {
@@ -145,8 +146,10 @@ impl Pair<'_> {
     }
 }
 
-/// A metric of a block, in its unit; none if the machine did not count it.
-pub fn value(sample: &Sample, metric: Metric) -> Option<f64> {
+/// A metric of a block, in its unit; none if the machine did not count it. Where a block lasts for a time, what it counted
+/// is that of a loop.
+pub fn value(block: &BlockRow, metric: Metric) -> Option<f64> {
+    let sample = &block.sample;
     let count = match metric {
         Metric::Instructions => sample.instructions?,
         Metric::Cpu => sample.cpu_ns,
@@ -163,8 +166,36 @@ pub fn value(sample: &Sample, metric: Metric) -> Option<f64> {
         Metric::DatabaseBytes => sample.database_bytes,
         Metric::WalBytes => sample.wal_bytes,
         Metric::PeakMemory => sample.peak_bytes?,
+        Metric::Slowdown | Metric::Aftermath | Metric::TailSlowdown => return block.phases.as_ref()?.change(metric),
     };
-    Some(as_f64(count))
+    match (&block.phases, is_counted(metric)) {
+        (Some(_), true) => (sample.operations > 0).then(|| as_f64(count) / as_f64(sample.operations)),
+        (Some(_), false) | (None, _) => Some(as_f64(count)),
+    }
+}
+
+/// Whether more of it comes with more work.
+fn is_counted(metric: Metric) -> bool {
+    match metric {
+        Metric::Instructions
+        | Metric::Cpu
+        | Metric::ReadChars
+        | Metric::WriteChars
+        | Metric::ReadCalls
+        | Metric::WriteCalls
+        | Metric::ReadBytes
+        | Metric::WriteBytes
+        | Metric::Elapsed
+        | Metric::Switches
+        | Metric::Faults => true,
+        Metric::Checkpoint
+        | Metric::DatabaseBytes
+        | Metric::WalBytes
+        | Metric::PeakMemory
+        | Metric::Slowdown
+        | Metric::Aftermath
+        | Metric::TailSlowdown => false,
+    }
 }
 
 /// Drops the pairs before both twins ran steadily, session by session: the longer of both warm-ups. Says how many.
@@ -175,8 +206,8 @@ fn drop_warm_up(pairs: &mut Vec<Pair<'_>>, unsteady: &mut BTreeSet<u32>) -> u32 
         let of_session = || pairs.iter().filter(|pair| pair.session == session);
         let times = |twin: fn(&Pair<'_>) -> u64| of_session().map(|pair| as_f64(twin(pair))).collect::<Vec<_>>();
         let states = [
-            steady_from(&times(|pair| pair.arm.cpu_ns)),
-            steady_from(&times(|pair| pair.control.cpu_ns)),
+            steady_from(&times(|pair| pair.arm.sample.cpu_ns)),
+            steady_from(&times(|pair| pair.control.sample.cpu_ns)),
         ];
         if states.contains(&SteadyState::Never) {
             unsteady.insert(session);

@@ -1,11 +1,13 @@
 //! A cell: one kind of work, in one state of the caches.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use selenite_worker::protocol::{Hummer, PLAIN, Work};
 use serde::{Deserialize, Serialize};
 
 use super::error::ConfigError;
+use super::online::{self, Online};
 use super::quantity::Time;
 
 /// A cell, ready to be run. In the store it is JSON.
@@ -28,6 +30,9 @@ pub struct Cell {
     pub same_memory: bool,
     /// Whether it counts for the verdict of an arm.
     pub gating: bool,
+    /// Where pages are sealed anew while it is done: then its work is a [`Work::Hummer`] that ends when it is told to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub online: Option<Online>,
 }
 
 /// Where pages are before a block.
@@ -113,6 +118,9 @@ struct WorkTable {
     pause: Option<Time>,
     connections: Option<u32>,
     times: Option<u64>,
+    phase: Option<Time>,
+    administrator: Option<PathBuf>,
+    options: Option<Vec<String>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -131,6 +139,7 @@ enum Kind {
     PhysicalVerify,
     Readers,
     Open,
+    Online,
 }
 
 impl CellTable {
@@ -142,34 +151,39 @@ impl CellTable {
         if !(1..=PROCESSES_MAX).contains(&processes) {
             return Err(refused(format!("`processes` has to be from 1 to {PROCESSES_MAX}")));
         }
-        if processes > 1 && !matches!(self.work.kind, Kind::Hummer | Kind::Insert) {
+        if processes > 1 && !matches!(self.work.kind, Kind::Hummer | Kind::Insert | Kind::Online) {
             return Err(refused(
-                "only `hummer` and `insert` are done by several processes".to_owned(),
+                "only `hummer`, `insert` and `online` are done by several processes".to_owned(),
             ));
         }
+        let online = self.work.online(self.cache).map_err(refused)?;
         let Some(mixes) = &self.mixes else {
             let work = self
                 .work
                 .resolve(self.cache, self.work.mix.as_deref())
                 .map_err(refused)?;
-            return Ok(vec![self.cell(self.name.clone(), work, processes, "")]);
+            return Ok(vec![self.cell(self.name.clone(), (work, online), processes, "")]);
         };
-        if self.work.kind != Kind::Hummer || self.work.mix.is_some() || mixes.is_empty() {
+        if !matches!(self.work.kind, Kind::Hummer | Kind::Online) || self.work.mix.is_some() || mixes.is_empty() {
             return Err(refused(
-                "`mixes` is for `hummer`, instead of `mix` in its work, and not empty".to_owned(),
+                "`mixes` is for `hummer` and `online`, instead of `mix` in its work, and not empty".to_owned(),
             ));
         }
         let one = |mix: &String| {
             let work = self.work.resolve(self.cache, Some(mix)).map_err(refused)?;
             let name = format!("{}/{}", self.name, mix.replace('/', "-"));
-            Ok(self.cell(name, work, processes, &format!(" {mix}")))
+            Ok(self.cell(name, (work, online.clone()), processes, &format!(" {mix}")))
         };
         mixes.iter().map(one).collect()
     }
 
-    fn cell(&self, name: String, work: Work, processes: u32, suffix: &str) -> Cell {
+    fn cell(&self, name: String, (work, online): (Work, Option<Online>), processes: u32, suffix: &str) -> Cell {
         let label = match &self.label {
             Some(label) => format!("{label}{suffix}"),
+            None if online.is_some() => format!(
+                "{}, while pages are sealed anew",
+                label(&work, self.cache, processes, self.same_memory)
+            ),
             None => label(&work, self.cache, processes, self.same_memory),
         };
         let data = self.data.clone().unwrap_or_else(|| super::data::MAIN.to_owned());
@@ -182,6 +196,7 @@ impl CellTable {
             processes,
             same_memory: self.same_memory,
             gating: self.gating,
+            online,
         }
     }
 }
@@ -207,7 +222,7 @@ impl WorkTable {
             Kind::UpdateAll => Work::UpdateAll,
             Kind::SelectAll => Work::SelectAll,
             Kind::Backup => Work::Backup,
-            Kind::Hummer => Work::Hummer {
+            Kind::Hummer | Kind::Online => Work::Hummer {
                 hummer: self.hummer(mix)?,
             },
             Kind::Convert => match self.to.as_deref() {
@@ -239,8 +254,10 @@ impl WorkTable {
     fn hummer(&self, mix: Option<&str>) -> Result<Hummer, String> {
         let pause = self.pause.map_or(Duration::from_secs(1), |pause| pause.0);
         let mix = mix.ok_or("`hummer` is told its `mix`, such as \"4/3/3\", or the cell its `mixes`")?;
+        let ends_by_itself = self.kind == Kind::Hummer;
         let loops = self
             .loops
+            .or((!ends_by_itself).then_some(online::LOOPS))
             .ok_or("`hummer` is told how many `loops` each process makes")?;
         if loops == 0 {
             return Err("`loops` has to be 1 at least".to_owned());
@@ -253,20 +270,35 @@ impl WorkTable {
         })
     }
 
+    /// How pages are sealed anew meanwhile, if they are.
+    fn online(&self, cache: CacheState) -> Result<Option<Online>, String> {
+        if self.kind != Kind::Online {
+            return Ok(None);
+        }
+        if cache != CacheState::Os {
+            return Err("`online` warms up by itself: its cache is `os`".to_owned());
+        }
+        Online::resolve(self.phase, self.administrator.clone(), self.options.clone()).map(Some)
+    }
+
     /// A key that this kind of work has no use for is a mistake, never ignored.
     fn refuse_strangers(&self) -> Result<(), String> {
         let scans = matches!(self.kind, Kind::Like | Kind::Equal);
-        let hummer = self.kind == Kind::Hummer;
+        let online = self.kind == Kind::Online;
+        let hummer = self.kind == Kind::Hummer || online;
         let strangers = [
             ("rehearsals", self.rehearsals.is_some() && !scans),
             ("rows", self.rows.is_some() && self.kind != Kind::Insert),
             ("to", self.to.is_some() && self.kind != Kind::Convert),
             ("mix", self.mix.is_some() && !hummer),
-            ("loops", self.loops.is_some() && !hummer),
+            ("loops", self.loops.is_some() && self.kind != Kind::Hummer),
             ("pause_every", self.pause_every.is_some() && !hummer),
             ("pause", self.pause.is_some() && !hummer),
             ("connections", self.connections.is_some() && self.kind != Kind::Readers),
             ("times", self.times.is_some() && self.kind != Kind::Open),
+            ("phase", self.phase.is_some() && !online),
+            ("administrator", self.administrator.is_some() && !online),
+            ("options", self.options.is_some() && !online),
         ];
         match strangers.iter().find(|(_, strange)| *strange) {
             Some((key, _)) => Err(format!("this kind of work has no `{key}`")),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-/// Bytes, from `"4096"`, `"16MiB"`, `"1GiB"` or a number.
+/// Bytes, from `"4096"`, `"16MiB"`, `"16M"`, `"1GiB"` or a number, as the extension's `pool_size` takes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub u64);
 
@@ -22,12 +22,13 @@ impl Size {
     #[must_use]
     pub fn parse(text: &str) -> Option<Size> {
         let (number, unit) = split(text)?;
-        let shift = match unit {
-            "" | "B" => 0,
-            "KiB" => 10,
-            "MiB" => 20,
-            "GiB" => 30,
-            "TiB" => 40,
+        let shift = match unit.strip_suffix("iB").unwrap_or(unit) {
+            "" if !unit.ends_with("iB") => 0,
+            "B" => 0,
+            "k" | "K" => 10,
+            "m" | "M" => 20,
+            "g" | "G" => 30,
+            "t" | "T" => 40,
             _ => return None,
         };
         number.parse::<u64>().ok()?.checked_mul(1 << shift).map(Size)
@@ -73,7 +74,7 @@ impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Size, D::Error> {
         from.deserialize_any(Text {
             parse: Size::parse,
-            expected: "a size such as \"16MiB\", \"1GiB\" or 4096",
+            expected: "a size such as \"16MiB\", \"16M\", \"1GiB\" or 4096",
         })
     }
 }
@@ -129,7 +130,18 @@ mod tests {
         assert_eq!(Size::parse("4096"), Some(Size(4096)));
         assert_eq!(Size::parse("16MiB"), Some(Size(16 << 20)));
         assert_eq!(Size::parse("1 GiB"), Some(Size(1 << 30)));
-        for bad in ["", "MiB", "1GB", "-1", "1.5GiB", "99999999999TiB"] {
+        for (text, shift) in [
+            ("64K", 10),
+            ("64k", 10),
+            ("64M", 20),
+            ("64m", 20),
+            ("64G", 30),
+            ("64T", 40),
+            ("64TiB", 40),
+        ] {
+            assert_eq!(Size::parse(text), Some(Size(64 << shift)), "{text}");
+        }
+        for bad in ["", "MiB", "1GB", "1iB", "1MM", "1MB", "-1", "1.5GiB", "99999999999TiB"] {
             assert_eq!(Size::parse(bad), None, "{bad}");
         }
     }

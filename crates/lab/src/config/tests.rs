@@ -234,3 +234,45 @@ fn too_few_sessions_are_noted() {
     let config = Config::parse(&TEXT.replace("name = \"s\"", "name = \"s\"\nsessions = 4")).unwrap();
     assert!(config.notes()[0].contains("too few"));
 }
+
+#[test]
+fn work_while_pages_are_sealed_anew_is_read_and_stands_alone() {
+    const ONLINE: &str = "[study]\nname = \"s\"\n[data]\nkind = \"cards\"\nrows = 100\n[[cells]]\nname = \"o\"\nprocesses = 4\n\
+        work = { kind = \"online\", phase = \"5s\", options = [\"--max-rate\", \"1MB/s\"] }\n\
+        mixes = [\"4/3/3\"]\ncache = \"os\"\n";
+    let config = Config::parse(ONLINE).unwrap();
+    let cell = &config.cells[0];
+    let online = cell.online.as_ref().unwrap();
+    assert_eq!(
+        (online.phase_ms, online.options.len(), &online.administrator),
+        (5000, 2, &None)
+    );
+    assert!(matches!(cell.work, Work::Hummer { hummer } if hummer.mix == [4, 3, 3] && hummer.loops > 1 << 40));
+    assert_eq!(
+        cell.label,
+        "mix 4/3/3, 4 processes, OS cache, while pages are sealed anew"
+    );
+    let json = serde_json::to_string(cell).unwrap();
+    assert_eq!(&serde_json::from_str::<Cell>(&json).unwrap(), cell);
+    for (from, to, part) in [
+        ("phase = \"5s\", ", "", "how long a `phase`"),
+        ("\"5s\"", "\"5ms\"", "from 100ms"),
+        ("\"5s\"", "\"5s\", loops = 7", "no `loops`"),
+        ("cache = \"os\"", "cache = \"cold\"", "its cache is `os`"),
+        ("kind = \"cards\"", "kind = \"statements\"", "kind `cards`"),
+        (
+            "cache = \"os\"",
+            "cache = \"os\"\n[[cells]]\nname = \"c\"\nwork = { kind = \"backup\" }\ncache = \"os\"",
+            "two studies",
+        ),
+    ] {
+        assert!(ONLINE.contains(from), "{from}");
+        let error = Config::parse(&ONLINE.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(error.contains(part), "{to}: {error}");
+    }
+    let error = refused(
+        "work = { kind = \"like\" }",
+        "work = { kind = \"like\", phase = \"5s\" }",
+    );
+    assert!(error.to_string().contains("no `phase`"), "{error}");
+}

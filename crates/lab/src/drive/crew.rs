@@ -21,7 +21,7 @@ pub struct Crew {
 }
 
 /// What a block cost all processes of a crew together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CrewSample {
     /// Of all processes, without latencies.
     pub sample: Sample,
@@ -125,7 +125,22 @@ impl Crew {
         limit: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
     ) -> Result<CrewSample, DriveError> {
-        let samples = self.work(work, seed, limit, control);
+        self.run_asked(work, seed, limit, POLL, control)
+    }
+
+    /// The same, where `control` is asked as often as `poll` says.
+    ///
+    /// # Errors
+    /// As of [`Crew::run`].
+    pub fn run_asked(
+        &mut self,
+        work: &Work,
+        seed: u64,
+        limit: Duration,
+        poll: Duration,
+        control: &mut dyn FnMut() -> Option<Control>,
+    ) -> Result<CrewSample, DriveError> {
+        let samples = self.work(work, seed, limit, poll, control);
         let samples = samples.inspect_err(|error| {
             if !error.is_refusal() {
                 self.kill();
@@ -161,6 +176,7 @@ impl Crew {
         work: &Work,
         seed: u64,
         limit: Duration,
+        poll: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
     ) -> Result<Vec<Sample>, DriveError> {
         let deadline = Instant::now() + limit;
@@ -170,7 +186,7 @@ impl Crew {
             if left.is_zero() {
                 return Err(turn.workers[busy].hung(limit));
             }
-            turn.listen(POLL.min(left))?;
+            turn.listen(poll.min(left))?;
             if let Some(control) = control() {
                 turn.pass_on(control)?;
             }

@@ -82,6 +82,31 @@ pub fn histograms(samples: &[Sample]) -> Result<BTreeMap<String, Vec<u8>>, Strin
     encoded.collect()
 }
 
+/// How many operations are in a histogram.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn count(v2: &[u8]) -> Result<u64, String> {
+    of_v2(v2).map(|histogram| histogram.len())
+}
+
+/// A quantile of all operations together, in nanoseconds; none if there are none.
+///
+/// # Errors
+/// What is wrong with a histogram.
+pub fn quantile<'a>(all: impl IntoIterator<Item = &'a Vec<u8>>, quantile: f64) -> Result<Option<u64>, String> {
+    let mut merged: Option<Histogram<u64>> = None;
+    for v2 in all {
+        let one = of_v2(v2)?;
+        match &mut merged {
+            None => merged = Some(one),
+            Some(sum) => sum.add(one).map_err(|error| error.to_string())?,
+        }
+    }
+    let merged = merged.filter(|merged| !merged.is_empty());
+    Ok(merged.map(|merged| merged.value_at_quantile(quantile)))
+}
+
 /// One process's answer as it is; of several, a digest of all in order.
 fn answer(samples: &[Sample]) -> String {
     if let [only] = samples {
@@ -96,8 +121,11 @@ fn answer(samples: &[Sample]) -> String {
 }
 
 fn decode(text: &str) -> Result<Histogram<u64>, String> {
-    let bytes = STANDARD.decode(text).map_err(|error| error.to_string())?;
-    let decoded = Deserializer::new().deserialize(&mut Cursor::new(bytes));
+    of_v2(&STANDARD.decode(text).map_err(|error| error.to_string())?)
+}
+
+fn of_v2(v2: &[u8]) -> Result<Histogram<u64>, String> {
+    let decoded = Deserializer::new().deserialize(&mut Cursor::new(v2));
     let mut histogram: Histogram<u64> = decoded.map_err(|error| error.to_string())?;
     histogram.auto(true);
     Ok(histogram)

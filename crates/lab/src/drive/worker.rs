@@ -256,7 +256,7 @@ impl fmt::Debug for Worker {
     }
 }
 
-fn not_started(command: &WorkerCommand, source: io::Error) -> DriveError {
+pub(super) fn not_started(command: &WorkerCommand, source: io::Error) -> DriveError {
     let program = command.program.clone();
     let advice = if source.kind() == io::ErrorKind::PermissionDenied {
         format!("chmod +x {}", program.display())
@@ -270,11 +270,11 @@ fn not_started(command: &WorkerCommand, source: io::Error) -> DriveError {
     }
 }
 
-fn pid_of(child: &Child) -> Option<Pid> {
+pub(super) fn pid_of(child: &Child) -> Option<Pid> {
     i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
-fn has_ended(child: &Child) -> bool {
+pub(super) fn has_ended(child: &Child) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let status = pid_of(child).map(|pid| waitid(WaitId::Pid(pid), options));
     !matches!(status, Some(Ok(None)))

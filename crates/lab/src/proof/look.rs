@@ -128,7 +128,7 @@ const HEADER: &[u8; 16] = b"SQLite format 3\0";
 /// 1 MiB: larger reads are no faster.
 const BUFFER_BYTES: usize = 1 << 20;
 /// An encrypted database may begin with this much in clear: Selenite's prefix, with its superblocks (FORMAT 2.1).
-const CLEAR_BYTES: u64 = 64 << 10;
+pub(super) const CLEAR_BYTES: u64 = 64 << 10;
 /// 8 MiB in all: enough to see one block in a thousand, and read in no time.
 const BLOCKS_MAX: u64 = 2048;
 

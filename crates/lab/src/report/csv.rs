@@ -89,6 +89,41 @@ pub fn levels(summary: &Summary) -> String {
     rows.text
 }
 
+/// One row for each arm of each cell where pages were sealed anew meanwhile.
+pub fn phases(summary: &Summary) -> String {
+    let head = "cell,arm,loops_per_s_before,loops_per_s_during,loops_per_s_after,p99_ns_before,p99_ns_during,p99_ns_after,\
+        throughput_during,throughput_during_low,throughput_during_high,throughput_after,throughput_after_low,\
+        throughput_after_high,p99_during,p99_during_low,p99_during_high,p99_after,p99_after_low,p99_after_high,\
+        sealing_s,pages_per_s,bytes_per_s";
+    let mut rows = Rows::new(head);
+    for (cell, arm, levels) in super::phases::all(summary) {
+        let mut fields = vec![cell.name.clone(), arm.to_owned()];
+        fields.extend(
+            levels
+                .loops_per_s
+                .iter()
+                .chain(&levels.p99_ns)
+                .map(|value| number(*value)),
+        );
+        let changes = [
+            levels.throughput_during,
+            levels.throughput_after,
+            levels.p99_during,
+            levels.p99_after,
+        ];
+        for change in changes {
+            let (low, high) = change.interval.unzip();
+            let ends = [low, high].map(|end| end.map(number).unwrap_or_default());
+            fields.extend([vec![number(change.ratio)], ends.to_vec()].concat());
+        }
+        let sealing = levels.sealing.as_ref();
+        let sealing = sealing.map(|sealing| [sealing.seconds, sealing.pages_per_s, sealing.bytes_per_s].map(number));
+        fields.extend(sealing.unwrap_or_default());
+        rows.push(&fields);
+    }
+    rows.text
+}
+
 /// One row for each point of each latency curve.
 pub fn latencies(summary: &Summary) -> String {
     let mut rows = Rows::new("cell,operation,arm,count,percentile,ns");

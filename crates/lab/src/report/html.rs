@@ -17,6 +17,7 @@ mod forest;
 mod front;
 mod level;
 mod machine;
+mod phases;
 mod provenance;
 mod spectrum;
 mod table;
@@ -103,7 +104,8 @@ fn resources(summary: &Summary) -> (&'static str, &'static str, &'static str, St
 type Section = (&'static str, &'static str, String);
 
 fn sections(summary: &Summary) -> Vec<Section> {
-    let all: [(&'static str, &'static str, &'static str, String); 11] = [
+    let all: [(&'static str, &'static str, &'static str, String); 12] = [
+        ("phases", "Before, during, after", "", phases::phases(summary)),
         (
             "cost",
             "Cost of a page",

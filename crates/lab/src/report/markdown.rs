@@ -36,6 +36,7 @@ fn study(summary: &Summary) -> String {
     for cell in &summary.cells {
         out.push_str(&cell_table(summary, cell));
     }
+    out.push_str(&phases(summary));
     out.push_str(&page_costs(summary));
     out.push_str(&operation_costs(summary));
     out.push_str(&taken(summary));
@@ -84,7 +85,7 @@ fn facts(summary: &Summary) -> String {
 fn cell_table(summary: &Summary, cell: &CellSummary) -> String {
     let mut rows = Vec::new();
     let has_none = cell.effects.iter().any(|effect| effect.against_none.is_some());
-    for metric in [Metric::Instructions, Metric::Cpu, Metric::Elapsed, Metric::Checkpoint] {
+    for metric in SHOWN {
         for arm in summary.arms.iter().filter(|arm| arm.role != ArmRole::Plain) {
             let Some(effect) = sentence::effect_in(cell, &arm.name, metric) else {
                 continue;
@@ -130,6 +131,20 @@ fn cell_table(summary: &Summary, cell: &CellSummary) -> String {
     ];
     head.extend(has_none.then_some("against NONE"));
     format!("### {}{note}\n\n{}\n", plain(&cell.label), table(&head, &rows))
+}
+
+fn phases(summary: &Summary) -> String {
+    let rows = super::phases::rows(summary);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let sealing = super::phases::sealing_rows(summary);
+    format!(
+        "### Before, while and after pages are sealed anew\n\n{}\n{}\n{}\n\n",
+        table(&super::phases::HEAD, &rows),
+        table(&super::phases::SEALING_HEAD, &sealing),
+        super::phases::ABOUT
+    )
 }
 
 fn page_costs(summary: &Summary) -> String {
@@ -234,6 +249,17 @@ fn plain(text: &str) -> String {
 fn code(text: &str) -> String {
     format!("`{}`", text.replace('`', "'").replace(['\n', '\r'], " "))
 }
+
+/// What a table of a cell has, where it was measured.
+const SHOWN: [Metric; 7] = [
+    Metric::Slowdown,
+    Metric::Aftermath,
+    Metric::TailSlowdown,
+    Metric::Instructions,
+    Metric::Cpu,
+    Metric::Elapsed,
+    Metric::Checkpoint,
+];
 
 #[cfg(test)]
 mod tests {

@@ -23,6 +23,9 @@ pub fn metric(metric: Metric) -> &'static str {
         Metric::DatabaseBytes => "size of the database",
         Metric::WalBytes => "size of the log",
         Metric::PeakMemory => "peak memory",
+        Metric::Slowdown => "time of a loop while pages are sealed anew",
+        Metric::Aftermath => "time of a loop afterwards",
+        Metric::TailSlowdown => "99th percentile of latency while pages are sealed anew",
     }
 }
 
@@ -40,6 +43,8 @@ pub fn value(metric: Metric, value: f64) -> String {
         Metric::Instructions | Metric::ReadCalls | Metric::WriteCalls | Metric::Switches | Metric::Faults => {
             number::count(value)
         }
+        // It is a ratio already.
+        Metric::Slowdown | Metric::Aftermath | Metric::TailSlowdown => number::percent(value - 1.0),
     }
 }
 
@@ -243,7 +248,7 @@ pub fn corrected(summary: &Summary) -> Option<String> {
     let limit = summary.study.limit;
     let mut found = Vec::new();
     for cell in summary.cells.iter().filter(|cell| cell.gating) {
-        let effects = cell.effects.iter().filter(|effect| effect.metric == Metric::Cpu);
+        let effects = cell.effects.iter().filter(|effect| effect.metric == cell.judged());
         let open = effects.filter(|effect| matches!(effect.verdict, Verdict::NotResolved { .. }));
         let clear = open.filter(|effect| effect.interval.is_some_and(|(low, _)| low > limit));
         found.extend(clear.map(|effect| format!("{} in {}", effect.arm, cell.label)));

@@ -55,7 +55,7 @@ pub fn render(summary: &Summary, look: Look) -> String {
                 look,
             );
         }
-        let elapsed = sentence::range(summary, &overall.arm, Metric::Elapsed).unwrap_or_default();
+        let elapsed = sentence::range(summary, &overall.arm, summary.foremost()[1]).unwrap_or_default();
         let page = sentence::per_page(summary, &overall.arm);
         let page = page.map(|(low, high)| {
             let [low, high] = [low, high].map(number::microseconds);
@@ -70,13 +70,28 @@ pub fn render(summary: &Summary, look: Look) -> String {
     if let Some(corrected) = sentence::corrected(summary).filter(|_| flaws.is_empty()) {
         push(&mut out, &corrected, "  ", look);
     }
-    for metric in [Metric::Cpu, Metric::Elapsed] {
+    out.push_str(&phases(summary, look));
+    for metric in summary.foremost() {
         out.push_str(&forest(summary, metric, flaws.is_empty(), look));
     }
     out.push_str("\nNot covered:\n");
     for limit in summary.host.warnings.iter().chain(&summary.limits) {
         let text = wrapped(&sentence::statement(limit), "    ", look.width);
         let _ = writeln!(out, "  - {}", text.trim_start());
+    }
+    out
+}
+
+/// Before, during and after, a sentence for each arm and cell.
+fn phases(summary: &Summary, look: Look) -> String {
+    let mut out = String::new();
+    for cell in summary.cells.iter().filter(|cell| !cell.phases.is_empty()) {
+        out.push('\n');
+        push(&mut out, &format!("{}: before, during, after", cell.label), "", look);
+        for text in super::phases::sentences(summary, cell) {
+            let text = wrapped(&text, "    ", look.width);
+            let _ = writeln!(out, "  {}", text.trim_start());
+        }
     }
     out
 }
@@ -127,7 +142,7 @@ fn forest(summary: &Summary, metric: Metric, judged: bool, look: Look) -> String
             let plot = plot(&scale, plot_width, &effect, limit, look);
             let name: String = clean(&effect.arm).chars().take(name_width).collect();
             let figures = number::estimate(effect.ratio, effect.interval);
-            let sign = if judged && metric == Metric::Cpu {
+            let sign = if judged && metric == summary.judged() {
                 signed(effect.verdict, look)
             } else {
                 " ".to_owned()

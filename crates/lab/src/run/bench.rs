@@ -7,7 +7,8 @@ use selenite_worker::protocol::{Control, Dataset, Digest, Hello, Loaded, Opened,
 
 use crate::arm::Arm;
 use crate::cache::CacheError;
-use crate::drive::{Crew, CrewSample, DriveError};
+use crate::config::Online;
+use crate::drive::{Administrator, Crew, CrewSample, DriveError, Ended};
 use crate::engines::EnginesError;
 use crate::proof::ProofError;
 use crate::summary::{HostFacts, HostSample};
@@ -16,6 +17,8 @@ use crate::summary::{HostFacts, HostSample};
 pub trait Bench {
     /// Processes of an arm.
     type Crew: Hands;
+    /// A program that seals the pages of a database anew.
+    type Sealer: Sealer;
 
     /// Whether the engine of an arm is there, and can be run as the arm says. What was found is for people.
     ///
@@ -38,6 +41,16 @@ pub trait Bench {
         loaded: &Loaded,
         opened: &Opened,
     ) -> Result<Vec<(String, String)>, ProofError>;
+
+    /// Starts the program that seals every page of a database anew while others work on it.
+    ///
+    /// Errors: why not.
+    fn seal_anew(&mut self, database: &Opening, how: &Online) -> Result<Self::Sealer, DriveError>;
+
+    /// Proves that no page of a database is as it was in a copy from before.
+    ///
+    /// Errors: one is.
+    fn prove_anew(&mut self, before: &Path, after: &Path, page_size: u32) -> Result<(), ProofError>;
 
     /// Puts a database that is closed out of the system's page cache, and proves it.
     ///
@@ -99,8 +112,33 @@ pub trait Hands {
         limit: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
     ) -> Result<CrewSample, DriveError>;
+    /// The same, where `control` is asked as often as `poll` says.
+    ///
+    /// Errors: as above.
+    fn run_asked(
+        &mut self,
+        work: &Work,
+        seed: u64,
+        limit: Duration,
+        poll: Duration,
+        control: &mut dyn FnMut() -> Option<Control>,
+    ) -> Result<CrewSample, DriveError>;
     /// Ends them.
     fn end(self);
+}
+
+/// A program that seals the pages of a database anew; killed when it is dropped.
+pub trait Sealer {
+    /// How it ended; none while it is at work.
+    ///
+    /// Errors: it failed.
+    fn look(&mut self) -> Result<Option<Ended>, DriveError>;
+}
+
+impl Sealer for Administrator {
+    fn look(&mut self) -> Result<Option<Ended>, DriveError> {
+        Administrator::look(self)
+    }
 }
 
 impl Hands for Crew {
@@ -136,6 +174,17 @@ impl Hands for Crew {
         control: &mut dyn FnMut() -> Option<Control>,
     ) -> Result<CrewSample, DriveError> {
         Crew::run(self, work, seed, limit, control)
+    }
+
+    fn run_asked(
+        &mut self,
+        work: &Work,
+        seed: u64,
+        limit: Duration,
+        poll: Duration,
+        control: &mut dyn FnMut() -> Option<Control>,
+    ) -> Result<CrewSample, DriveError> {
+        Crew::run_asked(self, work, seed, limit, poll, control)
     }
 
     fn end(self) {

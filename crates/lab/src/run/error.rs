@@ -71,6 +71,24 @@ pub enum RunError {
         /// Where it was seen.
         at: String,
     },
+    /// The arm: rows that were committed are not there, or others are.
+    RowsLost {
+        /// The arm.
+        arm: String,
+        /// Where it was seen.
+        at: String,
+        /// How many rows there have to be.
+        expected: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// The worker of an arm: latencies that can't be read.
+    Histogram {
+        /// The arm.
+        arm: String,
+        /// What is wrong with them.
+        what: String,
+    },
     /// The machine: too little room.
     NoSpace {
         /// Where.
@@ -125,6 +143,10 @@ impl RunError {
             RunError::RowsDiffer { .. } => {
                 "no figure of this study can be trusted; check the engine of the arm that differs".to_owned()
             }
+            RunError::RowsLost { .. } => {
+                "no figure of this arm can be trusted: its engine lost a commit, or made one up".to_owned()
+            }
+            RunError::Histogram { .. } => "build the worker from the same sources as this program".to_owned(),
             RunError::NoSpace { .. } => "make room, make [data] smaller, or put the store on another disk".to_owned(),
             RunError::TooManyVoid { .. } => "remove the cause, then `selenite lab resume`".to_owned(),
             RunError::ConfigDiffers => "resume without a configuration, or run a new study".to_owned(),
@@ -160,6 +182,13 @@ impl fmt::Display for RunError {
             RunError::RowsDiffer { arm, other, at } => {
                 write!(out, "{at}: the rows of `{arm}` are not those of `{other}`")
             }
+            RunError::RowsLost {
+                arm,
+                at,
+                expected,
+                found,
+            } => write!(out, "arm `{arm}`, {at}: {found} rows, and {expected} were committed"),
+            RunError::Histogram { arm, what } => write!(out, "arm `{arm}`: its latencies: {what}"),
             RunError::NoSpace { path, needed, free } => {
                 let (needed, free) = (needed.div_ceil(MIB), free / MIB);
                 write!(
@@ -194,6 +223,8 @@ impl std::error::Error for RunError {
             RunError::NotEncrypted { .. }
             | RunError::LayoutDiffers { .. }
             | RunError::RowsDiffer { .. }
+            | RunError::RowsLost { .. }
+            | RunError::Histogram { .. }
             | RunError::NoSpace { .. }
             | RunError::TooManyVoid { .. }
             | RunError::ConfigDiffers

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use selenite_stats::{Options, estimate, is_precise, sessions_for};
 
 use super::error::RunError;
+use crate::analysis::value;
 use crate::config::Config;
 use crate::store::{BlockRow, Store};
+use crate::summary::Metric;
 
 /// What was seen.
 pub(super) struct Precision {
@@ -18,20 +20,22 @@ pub(super) struct Precision {
     pub(super) sessions: Option<u32>,
 }
 
-/// Pairs of an arm in a cell: ln(arm / control) of CPU time, by session.
+/// Pairs of an arm in a cell: ln(arm / control) of what it is judged by, by session.
 pub(super) fn sessions_of(blocks: &[BlockRow], cell: i64, arm: i64, control: i64) -> Vec<Vec<f64>> {
-    let mut cpu: BTreeMap<(u32, u32, i64), f64> = BTreeMap::new();
+    let mut took: BTreeMap<(u32, u32, i64), f64> = BTreeMap::new();
     for block in blocks.iter().filter(|block| block.cell == cell && block.void.is_none()) {
-        cpu.insert(
-            (block.session, block.pair, block.arm),
-            std::time::Duration::from_nanos(block.sample.cpu_ns).as_secs_f64(),
-        );
+        let judged = match block.phases {
+            Some(_) => Metric::Slowdown,
+            None => Metric::Cpu,
+        };
+        let taken = value(block, judged).unwrap_or(0.0);
+        took.insert((block.session, block.pair, block.arm), taken);
     }
     let mut sessions: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for ((session, pair, of), seconds) in &cpu {
-        let other = cpu.get(&(*session, *pair, control)).filter(|_| *of == arm);
-        if let Some(other) = other.filter(|other| **other > 0.0 && *seconds > 0.0) {
-            sessions.entry(*session).or_default().push((seconds / other).ln());
+    for ((session, pair, of), own) in &took {
+        let other = took.get(&(*session, *pair, control)).filter(|_| *of == arm);
+        if let Some(other) = other.filter(|other| **other > 0.0 && *own > 0.0) {
+            sessions.entry(*session).or_default().push((own / other).ln());
         }
     }
     sessions.into_values().collect()

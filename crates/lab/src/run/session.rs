@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use selenite_worker::protocol::{Control, Opened, PLAIN, Work};
+use selenite_worker::protocol::{Opened, PLAIN, Work};
 
 use super::bench::{Bench, Hands};
 use super::error::RunError;
+use super::listener::Listener;
 use super::observer::Progress;
 use super::plausibility::impossible;
 use super::preparation::worker;
@@ -16,6 +17,7 @@ use crate::cache::CacheError;
 use crate::config::cell::{TO_ARM, connections, writes};
 use crate::config::{CacheState, Cell};
 use crate::drive::{CrewSample, DriveError};
+use crate::phase::Phases;
 use crate::proof::Claim;
 use crate::schedule;
 use crate::store::{InstanceRow, NewBlock, PlanRow};
@@ -37,11 +39,13 @@ pub(super) struct Stage<C> {
 }
 
 /// How a block went.
-struct Ran {
-    sample: Option<CrewSample>,
-    void: Option<String>,
+#[derive(Default)]
+pub(super) struct Ran {
+    pub(super) sample: Option<CrewSample>,
+    pub(super) phases: Option<Phases>,
+    pub(super) void: Option<String>,
     /// The arm's processes have to be started anew.
-    dead: bool,
+    pub(super) dead: bool,
 }
 
 impl<B: Bench> Runner<'_, B> {
@@ -159,27 +163,29 @@ impl<B: Bench> Runner<'_, B> {
         let began_s = self.seconds();
         if let Some((_, why)) = stage.spoilt.as_ref().filter(|(spoilt, _)| *spoilt == pair) {
             let void = Some(format!("{SPOILT}: {why}"));
-            let ran = Ran {
-                sample: None,
-                void,
-                dead: false,
-            };
+            let ran = Ran { void, ..Ran::default() };
             return self
                 .keep(stage, row, &ran, &HostSample::default(), began_s)
                 .map(|()| true);
         }
-        let mut ran = self.work(stage, &cell, arm, row.seed)?;
+        let mut ran = match &cell.online {
+            Some(how) => self.online(stage, &cell, how, (arm, row.seed))?,
+            None => self.work(stage, &cell, arm, row.seed)?,
+        };
         let altered = ran.sample.as_ref().is_some_and(|sample| sample.sample.altered);
         if altered && (self.stopped || self.is_interrupted()) {
             return Ok(false);
         }
         let (host, why) = self.around.bench.glimpsed(began_s);
         ran.void = ran.void.or(why);
-        if let Some(sample) = ran.sample.as_ref().filter(|_| ran.void.is_none()) {
+        // What goes on for a time does not do the same number of times: such a block counts its rows itself.
+        let is_alike = ran.void.is_none() && cell.online.is_none();
+        if let Some(sample) = ran.sample.as_ref().filter(|_| is_alike) {
             self.check_answer(stage, pair, arm, &cell, &sample.sample.answer)?;
         }
         self.keep(stage, row, &ran, &host, began_s)?;
-        let writes = writes(&cell.work);
+        // Those have a copy of their own.
+        let writes = writes(&cell.work) && cell.online.is_none();
         if writes {
             stage.written.insert(cell.data.clone());
         }
@@ -219,6 +225,7 @@ impl<B: Bench> Runner<'_, B> {
             instance,
             began_s,
             sample: counts.map(|sample| &sample.sample),
+            phases: ran.phases.as_ref(),
             histograms: counts.map_or(&none, |sample| &sample.histograms),
             host,
             void: ran.void.as_deref(),
@@ -264,46 +271,20 @@ impl<B: Bench> Runner<'_, B> {
         let opening = self.opening(&of, &cipher, &path, self.cache_with_pool_kib(&of, cell));
         let (limit, patience) = (self.config.study.block_timeout, self.patience());
         let Some(crew) = stage.crews.get_mut(&(arm, cell.processes)) else {
-            return Ok(Ran {
-                sample: None,
-                void: Some("it has no worker".to_owned()),
-                dead: true,
-            });
+            return Ok(no_worker());
         };
         let opened = match crew.open(&opening, patience) {
             Ok(opened) => opened,
             Err(error) => return void_or_error(&of, cell, error),
         };
         check_encrypted(&of, &cipher, &opened, cell)?;
-        let (store, stopped, interrupt) = (&mut self.store, &mut self.stopped, self.around.interrupt);
         self.around.bench.glance(&crew.pids());
-        let mut trouble = None;
-        let mut told = false;
-        let mut altered = false;
-        let mut control = || {
-            let asks = store.take_asks().unwrap_or_else(|error| {
-                trouble.get_or_insert(error);
-                Vec::new()
-            });
-            let stop = asks.iter().any(|ask| ask.control.stop);
-            *stopped |= stop;
-            let interrupted = interrupt.load(std::sync::atomic::Ordering::Relaxed) && !told;
-            told |= interrupted;
-            let mix = asks.iter().rev().find_map(|ask| ask.control.mix);
-            // Also where the worker was past its work already: nobody is told that a block does not count, and then it does.
-            altered |= mix.is_some();
-            (stop || interrupted || mix.is_some()).then_some(Control {
-                stop: stop || interrupted,
-                mix,
-            })
-        };
+        let mut listener = Listener::new(&mut self.store, &mut self.stopped, self.around.interrupt);
         let began = Instant::now();
-        let ran = crew.run(&work, seed, limit, &mut control);
+        let ran = crew.run(&work, seed, limit, &mut || listener.hear());
         let waited = began.elapsed();
         let closed = ran.as_ref().ok().map(|_| crew.close(patience));
-        if let Some(error) = trouble {
-            return Err(RunError::Store(error));
-        }
+        let altered = listener.end()?;
         let mut sample = match (ran, closed) {
             (Err(error), _) | (Ok(_), Some(Err(error))) => return void_or_error(&of, cell, error),
             (Ok(sample), _) => sample,
@@ -318,13 +299,13 @@ impl<B: Bench> Runner<'_, B> {
         Ok(Ran {
             sample: Some(sample),
             void,
-            dead: false,
+            ..Ran::default()
         })
     }
 
     /// SQLite's page cache of an arm in a cell: in one where all arms have the same memory, with what one connection gets
     /// for the page pool that its arm has not.
-    fn cache_with_pool_kib(&self, arm: &Arm, cell: &Cell) -> u32 {
+    pub(super) fn cache_with_pool_kib(&self, arm: &Arm, cell: &Cell) -> u32 {
         let configured = self.cache_kib(cell);
         if !cell.same_memory {
             return configured;
@@ -413,19 +394,27 @@ impl<B: Bench> Runner<'_, B> {
     }
 }
 
+pub(super) fn no_worker() -> Ran {
+    Ran {
+        void: Some("it has no worker".to_owned()),
+        dead: true,
+        ..Ran::default()
+    }
+}
+
 /// A worker that refuses will refuse again; one that ended or hung is started anew.
-fn void_or_error(arm: &Arm, cell: &Cell, error: DriveError) -> Result<Ran, RunError> {
+pub(super) fn void_or_error(arm: &Arm, cell: &Cell, error: DriveError) -> Result<Ran, RunError> {
     match error.is_refusal() {
         true => Err(worker(arm, &format!("cell `{}`", cell.name), error)),
         false => Ok(Ran {
-            sample: None,
             void: Some(error.to_string()),
             dead: true,
+            ..Ran::default()
         }),
     }
 }
 
-fn check_encrypted(arm: &Arm, cipher: &str, opened: &Opened, cell: &Cell) -> Result<(), RunError> {
+pub(super) fn check_encrypted(arm: &Arm, cipher: &str, opened: &Opened, cell: &Cell) -> Result<(), RunError> {
     match Claim::of(&arm.engine, cipher) == Claim::Encrypted && !opened.encrypted {
         true => Err(RunError::NotEncrypted {
             arm: arm.name.clone(),

@@ -1,5 +1,7 @@
 mod faults;
 mod flow;
+mod guess;
+mod online;
 mod sim;
 
 use std::collections::BTreeMap;

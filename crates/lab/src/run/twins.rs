@@ -64,7 +64,7 @@ impl Twins {
         if let Some(folder) = database.parent() {
             fs::create_dir_all(folder).map_err(RunError::io("make", folder))?;
         }
-        for suffix in ["", "-wal", "-shm", "-journal"] {
+        for suffix in ["", "-wal", "-shm", "-journal", "-selenite"] {
             let mut name = database.as_os_str().to_owned();
             name.push(suffix);
             remove(Path::new(&name), |path| fs::remove_file(path))?;

@@ -5,15 +5,17 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::statvfs;
-use selenite_worker::protocol::{Loaded, Opened};
+use selenite_worker::protocol::{Loaded, Opened, Opening};
 
 use super::bench::Bench;
 use crate::arm::Arm;
 use crate::cache::{CacheError, PageCache};
-use crate::drive::{Crew, DriveError, WorkerCommand};
+use crate::config::Online;
+use crate::drive::{Administrator, Crew, DriveError, WorkerCommand};
 use crate::engines::{Engines, EnginesError, without_aes};
 use crate::host::{self, HostSampler, Source};
-use crate::proof::{Claim, Look, ProofError, prove};
+use crate::native;
+use crate::proof::{Claim, Look, ProofError, prove, sealed_anew};
 use crate::summary::{HostFacts, HostSample};
 
 /// This machine.
@@ -44,6 +46,7 @@ impl World {
 
 impl Bench for World {
     type Crew = Crew;
+    type Sealer = Administrator;
 
     fn find(&mut self, arm: &Arm) -> Result<Vec<(String, String)>, EnginesError> {
         let mut command = self.engines.find(&arm.engine, arm.worker.as_deref())?;
@@ -80,6 +83,20 @@ impl Bench for World {
         let look = Look::at(file, &loaded.marker)?;
         let beside = Look::at(plain, &loaded.marker)?;
         prove(Claim::of(&arm.engine, &arm.cipher), &look, &beside, opened).map(|proof| proof.facts)
+    }
+
+    fn seal_anew(&mut self, database: &Opening, how: &Online) -> Result<Administrator, DriveError> {
+        let program = how.administrator.as_deref().unwrap_or(self.engines.program());
+        let mut words = database.path.as_os_str().to_owned();
+        words.push("-words");
+        Administrator::start(
+            &native::reencryption(program, database, &how.options)?,
+            Path::new(&words),
+        )
+    }
+
+    fn prove_anew(&mut self, before: &Path, after: &Path, page_size: u32) -> Result<(), ProofError> {
+        sealed_anew(before, after, page_size).map(drop)
     }
 
     fn evict(&mut self, database: &Path) -> Result<(), CacheError> {

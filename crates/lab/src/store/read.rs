@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Params, Row};
-use selenite_worker::protocol::Sample;
 use serde::de::DeserializeOwned;
 
 use super::record::{
-    ArmRow, Ask, BlockRow, CellRow, HistogramRow, InstanceRow, MasterRow, PlanRow, SessionRow, StudyRow,
+    ArmRow, Ask, BlockRow, CellRow, Cost, HistogramRow, InstanceRow, MasterRow, PlanRow, SessionRow, StudyRow,
 };
 use super::{Store, StoreError};
 use crate::summary::Event;
@@ -134,6 +133,7 @@ impl Store {
                    FROM block b JOIN plan p ON p.seq = b.plan JOIN session s ON s.id = p.session ORDER BY b.id";
         self.rows(sql, [], |row| {
             let measured: bool = row.get(10)?;
+            let cost: Cost = if measured { json(row, 7)? } else { Cost::default() };
             Ok(BlockRow {
                 id: row.get(0)?,
                 seq: row.get(1)?,
@@ -142,7 +142,8 @@ impl Store {
                 pair: row.get(4)?,
                 arm: row.get(5)?,
                 began_s: row.get(6)?,
-                sample: if measured { json(row, 7)? } else { Sample::default() },
+                sample: cost.sample,
+                phases: cost.phases,
                 host: json(row, 8)?,
                 void: row.get(9)?,
             })

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use selenite_worker::protocol::{Control, Sample};
+use serde::{Deserialize, Serialize};
 
 use crate::config::Cell;
+use crate::phase::Phases;
 use crate::summary::{ArmFacts, HostFacts, HostSample, StudyState};
 
 /// The study.
@@ -133,10 +135,21 @@ pub struct BlockRow {
     pub began_s: f64,
     /// What it cost, all processes together, without latencies; nothing if void.
     pub sample: Sample,
+    /// Before, during and after, where pages were sealed anew meanwhile; `sample` is that of during.
+    pub phases: Option<Phases>,
     /// What the machine was doing.
     pub host: HostSample,
     /// Why it does not count.
     pub void: Option<String>,
+}
+
+/// What a block cost, as it is stored.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Cost {
+    #[serde(flatten)]
+    pub sample: Sample,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<Phases>,
 }
 
 /// A block's outcome, to be written.
@@ -150,6 +163,8 @@ pub struct NewBlock<'a> {
     pub began_s: f64,
     /// What it cost; none if void.
     pub sample: Option<&'a Sample>,
+    /// As of [`BlockRow::phases`].
+    pub phases: Option<&'a Phases>,
     /// Its latencies by operation: V2-deflate HdrHistograms of nanoseconds.
     pub histograms: &'a BTreeMap<String, Vec<u8>>,
     /// What the machine was doing.

@@ -4,6 +4,7 @@ use selenite_worker::protocol::Sample;
 
 use super::*;
 use crate::config::{CacheState, Config};
+use crate::phase::{Phase, Phases};
 use crate::preset;
 use crate::schedule::{Extent, draw};
 use crate::summary::{ArmRole, HostFacts, HostSample};
@@ -111,11 +112,18 @@ fn what_was_written_is_read() {
         sample(),
     );
     let histograms = BTreeMap::from([("read".to_owned(), vec![1, 2, 3])]);
+    let phases = Phases {
+        before: Phase::of(&sample, 17),
+        during: Phase::of(&sample, 18),
+        after: Phase::of(&sample, 19),
+        sealing: None,
+    };
     let mut block = NewBlock {
         seq: 1,
         instance,
         began_s: 1.5,
         sample: Some(&sample),
+        phases: Some(&phases),
         histograms: &histograms,
         host: &host,
         void: None,
@@ -131,6 +139,7 @@ fn what_was_written_is_read() {
         (plan[0].arm, plan[0].cell, plan[0].pair)
     );
     assert_eq!(blocks[0].sample, sample);
+    assert_eq!((blocks[0].phases.as_ref(), &blocks[1].phases), (Some(&phases), &None));
     assert_eq!(blocks[0].host, host);
     assert_eq!(
         (blocks[1].void.as_deref(), &blocks[1].sample),

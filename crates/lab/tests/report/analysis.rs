@@ -332,6 +332,7 @@ fn a_store_says_the_same_as_what_was_put_in() {
                     instance,
                     began_s: block.began_s,
                     sample: Some(&block.sample),
+                    phases: None,
                     histograms: &BTreeMap::new(),
                     host: &block.host,
                     void: None,

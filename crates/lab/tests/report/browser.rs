@@ -9,6 +9,7 @@ use selenite_lab::report::html::render;
 
 use crate::fixture::Fixture;
 use crate::html::{SECTIONS, write};
+use crate::online;
 
 #[test]
 fn the_page_fits_every_window() {
@@ -16,6 +17,7 @@ fn the_page_fits_every_window() {
     for (name, summary) in [
         ("whole", Fixture::whole().summary()),
         ("tiny", Fixture::tiny().summary()),
+        ("online", online::summary()),
     ] {
         let page = render(&summary);
         for width in [390, 800, 1280] {
@@ -31,7 +33,11 @@ fn the_page_fits_every_window() {
             assert!(seen["height"].as_u64().unwrap() > 1500, "{name} at {width}: {seen}");
             assert_eq!(seen["charts_without_size"], 0, "{name} at {width}");
             assert_eq!(seen["overlaps"], serde_json::json!([]), "{name} at {width}");
-            let sections = if name == "whole" { &SECTIONS[..] } else { &SECTIONS[..4] };
+            let sections = match name {
+                "whole" => &SECTIONS[..],
+                "online" => &["verdicts", "effects", "phases", "levels", "course"][..],
+                _ => &SECTIONS[..4],
+            };
             for section in sections {
                 assert!(
                     seen["sections"].as_array().unwrap().iter().any(|id| id == section),

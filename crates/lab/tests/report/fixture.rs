@@ -159,6 +159,7 @@ impl Fixture {
                 .map(|arm| ((*arm).to_owned(), self.level(cell, arm)))
                 .collect(),
             effects,
+            phases: std::collections::BTreeMap::new(),
             latencies: cell.mix.map(|mix| latencies(&all, mix)).unwrap_or_default(),
             pairs,
         }
@@ -215,7 +216,10 @@ impl Fixture {
             | Metric::Faults
             | Metric::DatabaseBytes
             | Metric::WalBytes
-            | Metric::PeakMemory => (0.012, 0.06),
+            | Metric::PeakMemory
+            | Metric::Slowdown
+            | Metric::Aftermath
+            | Metric::TailSlowdown => (0.012, 0.06),
         };
         let mut by_session = Vec::new();
         let mut outliers = 0;

@@ -8,5 +8,6 @@ mod fixture;
 mod gate;
 mod html;
 mod material;
+mod online;
 mod scene;
 mod text;

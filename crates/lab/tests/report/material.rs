@@ -97,6 +97,7 @@ fn block(id: i64, (session, cell, pair, arm): (u32, i64, u32, i64), cpu: f64) ->
         arm,
         began_s,
         sample,
+        phases: None,
         host,
         void: None,
     }

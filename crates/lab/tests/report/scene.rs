@@ -143,7 +143,10 @@ pub fn truth(cell: &Cell, arm: &str, metric: Metric) -> f64 {
         | Metric::Faults
         | Metric::DatabaseBytes
         | Metric::WalBytes
-        | Metric::PeakMemory => 0.0,
+        | Metric::PeakMemory
+        | Metric::Slowdown
+        | Metric::Aftermath
+        | Metric::TailSlowdown => 0.0,
     }
 }
 

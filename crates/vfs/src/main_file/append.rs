@@ -3,12 +3,16 @@
 //! A write of 4 KiB behind the end of a file costs ext4 5.3 us of CPU time, one of 64 KiB 1.7 us for each 4 KiB.
 //!
 //! B1. Gathered is what SQLite writes behind the end while it holds EXCLUSIVE in rollback mode, page after page: nobody else reads
-//!     there before the lock goes, and a rollback cuts it off. Pages that a checkpoint brings are never gathered: SQLite
-//!     does not look at the outcome of SQLITE_FCNTL_CKPT_DONE.
-//! B2. What is gathered is written before anything else is done with the file: read, written elsewhere, cut, measured,
-//!     synced, a control (`MainFile::settle`), and before a lock is given back. So nothing comes to the file in another order.
+//!     there before the lock goes, and a rollback cuts it off. Pages that a checkpoint brings are never gathered, with
+//!     shared memory or without: SQLite does not look at the outcome of SQLITE_FCNTL_CKPT_DONE.
+//! B2. What is gathered is written before the file is written elsewhere, or synced, or a control is passed down, or the pages
+//!     themselves are read (`MainFile::settle`), and before a lock is given back.
+//! B4. On a disk that is full a rollback asks for the size, and cuts: the size counts what is gathered, and what lies behind
+//!     the cut is forgotten, so that neither needs room. `journal_mode = MEMORY` has no second chance.
 //! B3. SQLite hears of an error before it commits: whatever `synchronous` says, `sqlite3PagerSync` gives SQLITE_FCNTL_SYNC before
 //!     every commit, and its error is the commit's. After an error the pages are held still, for the next attempt.
+
+use selenite_format::PREFIX_SIZE;
 
 use super::MainFile;
 use crate::error::VfsError;
@@ -39,6 +43,18 @@ impl Append {
         self.size += image.len();
     }
 
+    /// Forgets what lies at or behind `end`.
+    pub fn cut(&mut self, end: u64) {
+        let left = usize::try_from(end.saturating_sub(self.offset)).unwrap_or(usize::MAX);
+        self.size = self.size.min(left);
+    }
+
+    /// Where it ends; 0 where nothing is gathered.
+    pub fn end(&self) -> u64 {
+        self.held()
+            .map_or(0, |(offset, bytes)| offset + u64::try_from(bytes.len()).unwrap_or(0))
+    }
+
     fn held(&self) -> Option<(u64, &[u8])> {
         (self.size > 0).then(|| (self.offset, &self.buffer.bytes()[..self.size]))
     }
@@ -47,7 +63,8 @@ impl Append {
 impl MainFile {
     /// Gathers a page behind the end, where that is allowed (B1), and says whether it did.
     pub(super) fn try_append(&mut self, offset: u64, image: &[u8]) -> Result<bool, VfsError> {
-        let is_alone = self.read_lock.level() == LockLevel::EXCLUSIVE && !self.read_lock.has_shm();
+        let has_log = self.read_lock.has_shm() || self.database.has_log();
+        let is_alone = self.read_lock.level() == LockLevel::EXCLUSIVE && !has_log;
         if !is_alone || image.len() * 2 > SIZE_MAX {
             return Ok(false);
         }
@@ -56,6 +73,16 @@ impl MainFile {
         }
         self.append.push(offset, image);
         Ok(true)
+    }
+
+    /// Writes what was gathered, unless it all lies behind what SQLite reads up to `end`.
+    pub(super) fn settle_before_reading(&mut self, end: u64) -> Result<(), VfsError> {
+        // In front of the pages lies the prefix; and the displaced page is as far behind its number's place (FORMAT 2.3).
+        let farthest = end.saturating_add(2 * PREFIX_SIZE);
+        match self.append.held() {
+            Some((offset, _)) if offset < farthest => self.settle(),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Writes what was gathered (B2).

@@ -11,7 +11,11 @@ impl MainFile {
         let raw = *control;
         let is_plain = matches!(self.database.content(), Content::Plain);
         let parsed = control.parse();
-        if !matches!(parsed, Control::SizeHint | Control::ChunkSize) {
+        if matches!(parsed, Control::CheckpointDone) {
+            self.database.passage.close();
+        }
+        // SQLITE_FCNTL_SYNC is among them: it comes before every commit.
+        if matches!(parsed, Control::Other | Control::Atomic) {
             self.settle()?;
         }
         match parsed {
@@ -50,7 +54,6 @@ impl MainFile {
             Control::CheckpointDone => {
                 self.drop_ahead();
                 self.database.lock().page_count = None;
-                self.database.passage.close();
                 let _ = self.pass(&raw);
                 Ok(())
             }

@@ -20,9 +20,10 @@ impl MainFile {
         if level >= LockLevel::RESERVED && self.database.lock().level < LockLevel::RESERVED {
             self.sealer.begin();
         }
-        let mut inner = self.database.lock();
+        let database = self.database.clone();
+        let mut inner = database.lock();
         let before = inner.level;
-        let held_off = (before == LockLevel::NONE).then(|| self.database.host.closing.hold_off());
+        let held_off = (before == LockLevel::NONE).then(|| database.closing.hold_off());
         inner.lower.lock(level.0)?;
         drop(held_off);
         inner.level = level.max(before);

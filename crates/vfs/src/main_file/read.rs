@@ -15,10 +15,10 @@ impl MainFile {
         if self.refused {
             return Err(VfsError::MainElsewhere);
         }
-        self.settle()?;
         let Some(geometry) = self.sealer.geometry(&self.database) else {
             return self.read_unsealed(out, offset);
         };
+        self.settle_before_reading(offset.saturating_add(u64::try_from(out.len()).unwrap_or(0)))?;
         let page_size = geometry.page_size();
         if out.len() == page_size.bytes() && offset.is_multiple_of(page_size.as_u64()) {
             return self.read_page(page_no(offset / page_size.as_u64())?, out, geometry);
@@ -131,7 +131,7 @@ impl MainFile {
     }
 
     /// A page of an unknown epoch makes this connection look at the superblock, and read again (FORMAT 3.8).
-    fn read_one(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
+    pub(super) fn read_one(&mut self, number: PageNo, out: &mut [u8], geometry: Geometry) -> Result<(), VfsError> {
         match self.read_and_open(number, out, geometry) {
             Err(VfsError::UnknownEpoch { role, page_no, epoch }) => {
                 let changed = self.database.refresh(&mut self.database.lock())?;

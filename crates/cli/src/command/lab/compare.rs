@@ -1,7 +1,7 @@
 //! `selenite lab compare`.
 
 use selenite_lab::compare::{Change, compare};
-use selenite_lab::report::{estimate, percent};
+use selenite_lab::report::{estimate, metric, percent};
 use selenite_lab::summary::Metric;
 
 use super::{data, summary};
@@ -12,8 +12,7 @@ use crate::output::print;
 
 pub fn run(arguments: &LabCompare) -> Result<(), Complaint> {
     let (first, second) = (summary(&arguments.first)?, summary(&arguments.second)?);
-    let comparison =
-        compare(&first, &second, &[Metric::Cpu, Metric::Elapsed]).map_err(|error| data(error.to_string()))?;
+    let comparison = compare(&first, &second, &first.foremost()).map_err(|error| data(error.to_string()))?;
     if arguments.json {
         return Ok(print(&serde_json::to_string(&comparison).unwrap_or_default())?);
     }
@@ -29,10 +28,9 @@ pub fn run(arguments: &LabCompare) -> Result<(), Complaint> {
 }
 
 fn name(change: &Change) -> String {
-    let metric = if change.metric == Metric::Elapsed {
-        "elapsed"
-    } else {
-        "CPU"
+    let metric = match change.metric == Metric::Elapsed {
+        true => "elapsed",
+        false => metric(change.metric),
     };
     format!("{}, {}, {metric}", change.cell, change.arm)
 }

@@ -13,13 +13,13 @@ pub fn run(arguments: &LabGate) -> Result<(), Complaint> {
         let wrong = || usage(format!("`{text}` is no percentage"), "give one such as 3%");
         percent(text).ok_or_else(wrong)
     })?;
+    let found = summary(&arguments.store)?;
     let question = Question {
         limit,
-        metric: metric(&arguments.metric)?,
+        metric: arguments.metric.as_deref().map_or(Ok(found.judged()), metric)?,
         cells: arguments.cells.clone(),
         arm: arguments.arm.clone(),
     };
-    let found = summary(&arguments.store)?;
     let answer = match &arguments.against {
         Some(recorded) => judge_recorded(&found, &summary(recorded)?, &question),
         None => judge(&found, &question),

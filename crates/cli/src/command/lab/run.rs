@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use selenite_lab::config::Config;
+use selenite_lab::report::metric;
 use selenite_lab::run::{Around, NewStudy, Outcome, Outlook, World, outlook};
 use selenite_lab::store::Store;
-use selenite_lab::summary::StudyState;
+use selenite_lab::summary::{Metric, StudyState};
 
 use super::{engines, progress, study};
 use crate::arguments::lab::{LabResume, LabRun};
@@ -125,7 +126,11 @@ fn lines(config: &Config, outlook: &Outlook) -> Lines {
     lines.add(
         "sees",
         format!(
-            "an effect on CPU time of {:.1} % or more, in four of five studies like it",
+            "an effect on {} of {:.1} % or more, in four of five studies like it",
+            match outlook.judged == Metric::Cpu {
+                true => "CPU time",
+                false => metric(outlook.judged),
+            },
             outlook.smallest_effect * 100.0
         ),
     );

@@ -28,10 +28,7 @@ pub fn config(arguments: &LabRun, arms: Arms) -> Result<Config, Complaint> {
         edit.drop_arms();
     }
     edit.keep_cells(&arguments.cell)?;
-    for assignment in &arguments.set {
-        edit.set(assignment)?;
-    }
-    Ok(Config::parse(&edit.text())?)
+    Ok(edit.with(&arguments.set)?)
 }
 
 /// Where its store is made.

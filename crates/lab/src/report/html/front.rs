@@ -7,7 +7,7 @@ use crate::report::scale::Scale;
 use crate::report::svg::{Shape, typeset};
 use crate::report::{number, sentence};
 use crate::standing::Flaw;
-use crate::summary::{ArmRole, CellSummary, Effect, LatencyCurve, Metric, Summary};
+use crate::summary::{ArmRole, CellSummary, Effect, LatencyCurve, Metric, PhaseLevels, Summary};
 
 /// A sentence for each encrypted arm, and what makes it sure or unsure.
 pub fn verdicts(summary: &Summary, flaws: &[Flaw]) -> String {
@@ -37,7 +37,10 @@ pub fn verdicts(summary: &Summary, flaws: &[Flaw]) -> String {
                 none.to_owned(),
             )
         };
-        let more = [sentence::range(summary, arm, Metric::Elapsed), page_cost(summary, arm)];
+        let more = [
+            sentence::range(summary, arm, summary.foremost()[1]),
+            page_cost(summary, arm),
+        ];
         let more = more
             .into_iter()
             .flatten()
@@ -79,11 +82,13 @@ pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
             tick: short_percent,
         }
     };
+    let metrics = summary.foremost();
     let panels = [
-        panel(Metric::Cpu, "CPU time, %", 0.13),
-        panel(Metric::Elapsed, "Elapsed time, %", 0.2),
+        panel(metrics[0], title(metrics[0]), 0.13),
+        panel(metrics[1], title(metrics[1]), 0.2),
     ];
-    let groups: Vec<Group> = summary.cells.iter().map(|cell| group(cell, &arms, flaws)).collect();
+    let groups = summary.cells.iter().map(|cell| group(cell, metrics, &arms, flaws));
+    let groups: Vec<Group> = groups.collect();
     if groups.iter().all(|group| group.rows.is_empty()) {
         return String::new();
     }
@@ -93,14 +98,22 @@ pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
     } else {
         ""
     };
+    let of = match summary.judged() == Metric::Slowdown {
+        true => " of what each became beside its own before, in the same block,",
+        false => "",
+    };
     let caption = format!(
-        "(encrypted - plain) / plain with 95 % intervals. Shaded: the floor, what a second copy in clear differs by. \
+        "(encrypted - plain) / plain{of} with 95 % intervals. Shaded: the floor, what a second copy in clear differs by. \
          Dashed: the limit of {}.{axis}",
         number::share(limit)
     );
     let plot = forest(
         "forest",
-        "What each arm costs in each cell, CPU and elapsed time",
+        &format!(
+            "What each arm costs in each cell: {} and {}",
+            sentence::metric(metrics[0]),
+            sentence::metric(metrics[1])
+        ),
         &panels,
         &groups,
     );
@@ -117,20 +130,31 @@ pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
     )
 }
 
-fn group(cell: &CellSummary, arms: &[&str], flaws: &[Flaw]) -> Group {
+/// What a panel is called.
+fn title(metric: Metric) -> &'static str {
+    let titles = [
+        (Metric::Slowdown, "Time of a loop, %"),
+        (Metric::TailSlowdown, "99th percentile, %"),
+        (Metric::Elapsed, "Elapsed time, %"),
+    ];
+    let found = titles.into_iter().find(|(of, _)| *of == metric);
+    found.map_or("CPU time, %", |(_, title)| title)
+}
+
+fn group(cell: &CellSummary, metrics: [Metric; 2], arms: &[&str], flaws: &[Flaw]) -> Group {
     let mark = |arm: &str, metric: Metric| {
         sentence::effect_in(cell, arm, metric).map(|effect| Mark {
             center: effect.ratio,
             interval: effect.interval,
             floor: effect.floor,
             text: number::estimate(effect.ratio, effect.interval),
-            verdict: (flaws.is_empty() && metric == Metric::Cpu).then_some(effect.verdict),
+            verdict: (flaws.is_empty() && metric == cell.judged()).then_some(effect.verdict),
         })
     };
     let rows = arms.iter().enumerate().map(|(index, arm)| Row {
         name: (*arm).to_owned(),
         shape: Shape::of(index),
-        marks: vec![mark(arm, Metric::Cpu), mark(arm, Metric::Elapsed)],
+        marks: metrics.map(|metric| mark(arm, metric)).into(),
     });
     let note = if cell.gating {
         String::new()
@@ -150,7 +174,7 @@ fn effect_table(summary: &Summary, flaws: &[Flaw]) -> String {
         for effect in cell
             .effects
             .iter()
-            .filter(|effect| matches!(effect.metric, Metric::Cpu | Metric::Elapsed))
+            .filter(|effect| summary.foremost().contains(&effect.metric))
         {
             rows.push(vec![
                 cell.label.clone(),
@@ -242,27 +266,86 @@ pub fn tiles(summary: &Summary) -> String {
         let both = format!("{}, was {}", number::bytes(bytes), number::bytes(base));
         (base > 0.0).then(|| (number::percent(bytes / base - 1.0), both))
     };
+    let first = match summary.judged() == Metric::Slowdown {
+        true => while_sealing(summary, &tile),
+        false => format!(
+            "{}{}",
+            tile(
+                "Extra CPU, dearest gating cell",
+                "(encrypted - plain) / plain",
+                &dearest
+            ),
+            tile(
+                "CPU for each page",
+                "read or written; gating cells, where it is off zero",
+                &page
+            )
+        ),
+    };
     format!(
-        "<div class=\"tiles\">{}{}{}{}</div>",
-        tile(
-            "Extra CPU, dearest gating cell",
-            "(encrypted - plain) / plain",
-            &dearest
-        ),
-        tile(
-            "CPU for each page",
-            "read or written; gating cells, where it is off zero",
-            &page
-        ),
+        "<div class=\"tiles\">{first}{}{}</div>",
         waiting(summary, &tile),
         tile("Extra size on disk", "when loaded", &size)
     )
+}
+
+/// What work lost, and what for.
+fn while_sealing(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> String) -> String {
+    let throughput = tile(
+        "Throughput lost, dearest gating cell",
+        "while pages are sealed anew, beside before",
+        &|arm| lost(summary, arm),
+    );
+    let pages = tile("Pages sealed anew", "with others at work, in that cell", &|arm| {
+        sealed(summary, arm)
+    });
+    format!("{throughput}{pages}")
+}
+
+/// In the gating cell that is slowed down most: the arm's own change, and throughput of before and during.
+fn lost(summary: &Summary, arm: &str) -> Option<(String, String)> {
+    let (_, levels) = slowest(summary, arm)?;
+    let [before, during, _] = levels.loops_per_s.map(number::count);
+    let words = format!("{before}, then {during} loops/s");
+    Some((number::percent(levels.throughput_during.ratio), words))
+}
+
+fn sealed(summary: &Summary, arm: &str) -> Option<(String, String)> {
+    let sealing = slowest(summary, arm)?.1.sealing.as_ref()?;
+    let rate = format!("{} pages/s", number::count(sealing.pages_per_s));
+    let words = format!(
+        "{} a second, {}",
+        number::bytes(sealing.bytes_per_s),
+        number::duration(sealing.seconds * 1e9)
+    );
+    Some((rate, words))
+}
+
+fn slowest<'a>(summary: &'a Summary, arm: &str) -> Option<(&'a CellSummary, &'a PhaseLevels)> {
+    let gating = summary.cells.iter().filter(|cell| cell.gating);
+    let found = gating.filter_map(|cell| Some((cell, cell.phases.get(arm)?)));
+    found.min_by(|a, b| a.1.throughput_during.ratio.total_cmp(&b.1.throughput_during.ratio))
 }
 
 type Figure<'a> = &'a dyn Fn(&str) -> Option<(String, String)>;
 
 /// p99 where there are latencies, else elapsed time.
 fn waiting(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> String) -> String {
+    if summary.judged() == Metric::Slowdown {
+        let p99 = |arm: &str| {
+            let (_, levels) = slowest(summary, arm)?;
+            let [before, during, _] = levels.p99_ns.map(number::duration);
+            Some((
+                number::percent(levels.p99_during.ratio),
+                format!("{before}, then {during}"),
+            ))
+        };
+        return tile(
+            "99th percentile of latency",
+            "while pages are sealed anew, beside before; informational",
+            &p99,
+        );
+    }
     let curves = summary.cells.iter().filter(|cell| !cell.latencies.is_empty());
     let busiest = curves.max_by_key(|cell| (cell.gating, cell.latencies.iter().map(|curve| curve.count).max()));
     let operation =

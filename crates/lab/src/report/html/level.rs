@@ -31,7 +31,11 @@ pub fn times(summary: &Summary) -> String {
         head.extend([of, "in clear", "Ratio", "95 %"]);
         head.extend(has_none.then_some("Against NONE"));
     }
-    table("What a block took, medians", &head, &rows)
+    let caption = match summary.judged() == Metric::Slowdown {
+        true => "What a loop took while pages were sealed anew, medians",
+        false => "What a block took, medians",
+    };
+    table(caption, &head, &rows)
 }
 
 /// The checkpoint at the end of a block that writes.
@@ -58,7 +62,11 @@ pub fn system(summary: &Summary) -> String {
         Metric::WalBytes,
         Metric::PeakMemory,
     ];
-    rows(summary, "What the system did for a block, medians", &metrics)
+    let caption = match summary.judged() == Metric::Slowdown {
+        true => "What the system did for a loop while pages were sealed anew, medians",
+        false => "What the system did for a block, medians",
+    };
+    rows(summary, caption, &metrics)
 }
 
 /// Bytes written, files and memory of all arms.

@@ -9,16 +9,17 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use selenite_worker::protocol::{
     Control, Dataset, Digest, Hello, Loaded, Opened, Opening, PLAIN, PROTOCOL, Sample, Work,
 };
 use sha2::{Digest as _, Sha256};
 
-use super::super::bench::{Bench, Hands};
+use super::super::bench::{Bench, Hands, Sealer};
 use crate::arm::Arm;
 use crate::cache::{CacheError, Residence};
-use crate::config::hex;
-use crate::drive::{CrewSample, DriveError, Failure};
+use crate::config::{Online, hex};
+use crate::drive::{CrewSample, DriveError, Ended, Failure};
 use crate::engines::EnginesError;
 use crate::proof::ProofError;
 use crate::summary::{HostFacts, HostSample};
@@ -39,6 +40,38 @@ pub enum Fault {
     Kill,
 }
 
+/// What goes wrong with the administrator's program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealerFault {
+    Fails,
+    NeverEnds,
+    LeavesPages,
+}
+
+/// The administrator's program: it ends at the third look.
+pub struct SimSealer(Rc<RefCell<State>>, usize);
+
+impl Sealer for SimSealer {
+    fn look(&mut self) -> Result<Option<Ended>, DriveError> {
+        self.1 += 1;
+        match self.0.borrow().sealer {
+            Some(SealerFault::Fails) => Err(DriveError::Died {
+                at: Failure {
+                    program: "sim".into(),
+                    request: "seal anew",
+                    stderr: vec!["no room".into()],
+                },
+                status: "exit status: 1".into(),
+            }),
+            Some(SealerFault::NeverEnds) => Ok(None),
+            Some(SealerFault::LeavesPages) | None => Ok((self.1 > 2).then(|| Ended {
+                took: Duration::from_millis(40),
+                said: "done".into(),
+            })),
+        }
+    }
+}
+
 #[derive(Default)]
 pub struct State {
     pub faults: BTreeMap<usize, Fault>,
@@ -48,6 +81,10 @@ pub struct State {
     pub load_other: Option<String>,
     pub unproved: Option<String>,
     pub never_cold: bool,
+    /// What becomes of the administrator's program; it ends well unless this says else.
+    pub sealer: Option<SealerFault>,
+    /// How often it was started.
+    pub sealed: usize,
     pub free: Option<u64>,
     pub seconds_per_block: f64,
     pub runs: usize,
@@ -80,6 +117,25 @@ impl Sim {
 
 impl Bench for Sim {
     type Crew = Hand;
+    type Sealer = SimSealer;
+
+    fn seal_anew(&mut self, database: &Opening, _: &Online) -> Result<SimSealer, DriveError> {
+        assert!(database.path.is_file() && database.cipher != PLAIN);
+        self.0.borrow_mut().sealed += 1;
+        Ok(SimSealer(self.0.clone(), 0))
+    }
+
+    fn prove_anew(&mut self, before: &Path, after: &Path, _: u32) -> Result<(), ProofError> {
+        assert!(before.is_file() && after.is_file() && before != after);
+        match self.0.borrow().sealer == Some(SealerFault::LeavesPages) {
+            true => Err(ProofError::NotAnew {
+                path: after.to_owned(),
+                count: 1,
+                first: 65536,
+            }),
+            false => Ok(()),
+        }
+    }
 
     fn find(&mut self, arm: &Arm) -> Result<Vec<(String, String)>, EnginesError> {
         match self.0.borrow().missing.as_ref() == Some(&arm.engine) {
@@ -340,6 +396,32 @@ impl Hands for Hand {
             histograms: BTreeMap::from([("op".to_owned(), vec![1])]),
             stagger_ns: 0,
         })
+    }
+
+    /// Goes on until it is told to stop. A row is inserted.
+    fn run_asked(
+        &mut self,
+        work: &Work,
+        seed: u64,
+        limit: Duration,
+        _: Duration,
+        control: &mut dyn FnMut() -> Option<Control>,
+    ) -> Result<CrewSample, DriveError> {
+        let mut ran = self.run(work, seed, limit, &mut || None)?;
+        let control = loop {
+            match control() {
+                Some(control) => break control,
+                None => std::thread::yield_now(),
+            }
+        };
+        ran.sample.altered = control.stop;
+        (ran.sample.operations, ran.sample.elapsed_ns) = (10, 1_000_000 + seed % 1000);
+        let mut latencies = hdrhistogram::Histogram::<u64>::new(3).unwrap();
+        latencies.record(1000 + seed % 10).unwrap();
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&latencies, &mut bytes).unwrap();
+        ran.histograms = BTreeMap::from([("insert".to_owned(), bytes)]);
+        Ok(ran)
     }
 
     fn end(self) {}

@@ -1,0 +1,163 @@
+//! `selenite reencrypt`.
+
+use std::time::Duration;
+
+use selenite_engine::reencrypt::{self, Goal, Reencrypt, Reencrypted, Report};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, EngineError, Suite, utc};
+use serde_json::json;
+
+use crate::arguments;
+use crate::complaint::Complaint;
+use crate::lines::{Lines, bytes, counted, elapsed};
+use crate::meter::Meter;
+use crate::output::print;
+
+pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Complaint> {
+    let path = &arguments.database;
+    if arguments.offline {
+        return super::reencrypt_offline::run(arguments, access);
+    }
+    if arguments.status {
+        return status(arguments, access);
+    }
+    if arguments.pause {
+        let status = selenite_engine::status(&Disk, path, access)?;
+        let is_steady = status.sealed.is_none_or(|sealed| sealed.state_word() == "steady");
+        if is_steady && reencrypt::report(&Disk, path)?.is_none() {
+            return Err(EngineError::Usage {
+                what: format!("{}: none of its pages are being sealed anew", path.display()),
+                next: "there is nothing to pause".to_owned(),
+            }
+            .into());
+        }
+        reencrypt::pause(&Disk, path)?;
+        return Ok(print("paused: go on with --resume\n")?);
+    }
+    if arguments.resume {
+        let was_paused = reencrypt::resume(&Disk, path)?;
+        if let Some(other) = reencrypt::report(&Disk, path)?.filter(|_| was_paused) {
+            return Ok(print(&format!("process {} goes on\n", other.pid))?);
+        }
+    }
+    let how = Reencrypt {
+        goal: goal(arguments),
+        rate_max: arguments.max_rate,
+        lock_max: arguments.max_lock,
+        ..Reencrypt::default()
+    };
+    if how.goal == Goal::Off {
+        eprintln!(
+            "The file still needs the extension afterwards: selenite decrypt makes a plain SQLite database.\n\
+             Applications need plain=allow in the URI, or SELENITE_PLAIN=allow, from the moment it is done."
+        );
+    }
+    if reencrypt::is_paused(&Disk, path) {
+        eprintln!("Paused: it rests until selenite reencrypt {} --resume.", path.display());
+    }
+    let meter = Meter::start();
+    let done = reencrypt::reencrypt(&Disk, path, access, &how, &meter.watch());
+    meter.finish();
+    Ok(print(&text(&done?))?)
+}
+
+fn goal(arguments: &arguments::Reencrypt) -> Goal {
+    match (arguments.cipher, arguments.on) {
+        (Some(suite), _) => Goal::Suite(suite),
+        (None, true) => Goal::Suite(Suite::Aes256),
+        (None, false) if arguments.off => Goal::Off,
+        (None, false) if arguments.new_key => Goal::NewKey,
+        (None, false) => Goal::GoOn,
+    }
+}
+
+pub fn text(done: &Reencrypted) -> String {
+    let mut lines = Lines::default();
+    lines.add("database", done.path.display().to_string());
+    lines.add(
+        "suite",
+        format!("{}, key epoch {}; the old key is gone", done.suite, done.epoch),
+    );
+    let pages = counted(done.page_count, "page");
+    let batches = counted(done.batch_count, "transaction");
+    lines.add("sealed anew", format!("{pages}, {}, in {batches}", bytes(done.size)));
+    lines.add(
+        "writers waited",
+        format!(
+            "{} for a batch (99th percentile, without syncs; {} were asked for)",
+            elapsed(done.lock_p99),
+            elapsed(done.lock_max)
+        ),
+    );
+    lines.add("last look", format!("{} with the write lock", elapsed(done.last_look)));
+    lines.add("took", elapsed(done.elapsed));
+    lines.text()
+}
+
+fn status(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Complaint> {
+    let path = &arguments.database;
+    let report = reencrypt::report(&Disk, path)?;
+    let is_paused = reencrypt::is_paused(&Disk, path);
+    let status = selenite_engine::status(&Disk, path, access)?;
+    let state = status
+        .sealed
+        .as_ref()
+        .map_or("not encrypted", |sealed| sealed.state_word());
+    let (cursor, page_count) = status
+        .sealed
+        .as_ref()
+        .map_or((0, 0), |sealed| (sealed.cursor, sealed.page_count));
+    if arguments.json {
+        let running = report.as_ref().map(|report| {
+            json!({
+                "pid": report.pid, "since": report.since, "what": report.what, "waiting": report.waiting,
+                "done": report.done, "total": report.total, "bytes_per_second": report.rate,
+                "lock_p99_us": report.lock_p99,
+            })
+        });
+        let answer = json!({
+            "database": path, "state": state, "pages_done": cursor, "pages": page_count, "paused": is_paused,
+            "running": running,
+        });
+        return Ok(print(&format!("{answer}\n"))?);
+    }
+    let mut lines = Lines::default();
+    lines.add("database", path.display().to_string());
+    lines.add("state", state);
+    if cursor > 0 {
+        lines.add("on disk", format!("up to page {cursor} of {page_count}"));
+    }
+    match &report {
+        Some(report) => running(&mut lines, report),
+        None => lines.add("running", "nobody"),
+    }
+    if is_paused {
+        lines.add("paused", "yes: go on with --resume");
+    }
+    Ok(print(&lines.text())?)
+}
+
+fn running(lines: &mut Lines, report: &Report) {
+    lines.add(
+        "running",
+        format!("process {}, since {}", report.pid, utc(report.since)),
+    );
+    lines.add("what", report.what.clone());
+    let percent = u128::from(report.done) * 100 / u128::from(report.total.max(1));
+    lines.add(
+        "done",
+        format!("{percent} %: {} of {}", bytes(report.done), bytes(report.total)),
+    );
+    let left = report.total.saturating_sub(report.done) / report.rate.max(1);
+    lines.add("rate", format!("{} a second, about {left} s left", bytes(report.rate)));
+    lines.add(
+        "writers wait",
+        format!(
+            "{} for a batch (99th percentile, without syncs)",
+            elapsed(Duration::from_micros(report.lock_p99))
+        ),
+    );
+    if !report.waiting.is_empty() {
+        lines.add("now", report.waiting.clone());
+    }
+}

@@ -1,0 +1,66 @@
+//! `selenite reencrypt --offline`.
+
+use selenite_engine::offline::{Offline, offline};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, EngineError, Suite};
+
+use crate::arguments::Reencrypt;
+use crate::complaint::Complaint;
+use crate::lines::{Lines, bytes, counted, elapsed};
+use crate::meter::Meter;
+use crate::output::print;
+
+pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), Complaint> {
+    if arguments.cipher == Some(Suite::None) {
+        return Err(EngineError::Usage {
+            what: "the suite NONE encrypts nothing".to_owned(),
+            next: "choose another suite, or mean it: --off".to_owned(),
+        }
+        .into());
+    }
+    let suite = match (arguments.cipher, arguments.on, arguments.off) {
+        (Some(suite), _, _) => Some(suite),
+        (None, true, _) => Some(Suite::Aes256),
+        (None, false, true) => Some(Suite::None),
+        (None, false, false) => None,
+    };
+    let how = Offline {
+        suite,
+        ..Offline::default()
+    };
+    let meter = Meter::start();
+    let done = offline(&Disk, &arguments.database, access, &how, &meter.watch());
+    meter.finish();
+    if matches!(done, Err(EngineError::Interrupted)) {
+        eprintln!("What was copied is kept beside it: the same command goes on from there.");
+    }
+    let done = done?;
+    let mut lines = Lines::default();
+    lines.add("database", arguments.database.display().to_string());
+    lines.add(
+        "suite",
+        format!("{}, key epoch {}; the old key is gone", done.suite, done.epoch),
+    );
+    lines.add(
+        "pages",
+        format!("{}: every page verified", counted(done.page_count.into(), "page")),
+    );
+    lines.add("size", bytes(done.size));
+    if done.taken_over > 0 {
+        lines.add(
+            "taken over",
+            format!("{}, done by a run that was cut off", bytes(done.taken_over)),
+        );
+    }
+    lines.add("took", elapsed(done.elapsed));
+    lines.add_all("removed", done.removed.iter().map(|path| path.display().to_string()));
+    lines.add_all("not told", done.not_retired.clone());
+    print(&lines.text())?;
+    if done.suite == Suite::None {
+        eprintln!(
+            "\nThe file still needs the extension: selenite decrypt makes a plain SQLite database.\n\
+             Applications need plain=allow in the URI, or SELENITE_PLAIN=allow, from now on."
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! `selenite salvage`.
+
+use selenite_engine::Access;
+use selenite_engine::salvage::{Lost, Salvaged, SchemaState, TableReport, salvage};
+use selenite_engine::storage::Disk;
+use serde_json::{Value, json};
+
+use crate::arguments;
+use crate::complaint::Complaint;
+use crate::lines::{Lines, bytes, count, counted, elapsed};
+use crate::meter::Meter;
+use crate::output::print;
+
+pub fn run(arguments: &arguments::Salvage, access: &Access) -> Result<(), Complaint> {
+    let meter = Meter::start();
+    let (path, to) = (&arguments.database, &arguments.to);
+    let done = salvage(&Disk, path, access, (to, &arguments.recipient), &meter.watch());
+    meter.finish();
+    let salvaged = done?;
+    if arguments.json {
+        print(&json(&salvaged).to_string())?;
+    } else {
+        print(&text(&salvaged))?;
+    }
+    complain(&salvaged)
+}
+
+/// What was lost goes to standard error, one thing to a line.
+fn complain(salvaged: &Salvaged) -> Result<(), Complaint> {
+    for page_no in &salvaged.bad_pages {
+        eprintln!("page {page_no}: not authentic");
+    }
+    more(salvaged.bad_count, salvaged.bad_pages.len(), "page");
+    for bad in &salvaged.bad_logs {
+        eprintln!("{bad}: what was committed from here on is lost");
+    }
+    match salvaged.schema {
+        SchemaState::Whole => {}
+        SchemaState::Partial => eprintln!("schema: not all of it could be read: tables, views or triggers are missing"),
+        SchemaState::Lost => eprintln!("schema: page 1 is lost, and with it every table's name and columns"),
+    }
+    for table in &salvaged.tables {
+        for lost in &table.lost {
+            eprintln!("table {}: {lost}", table.name);
+        }
+        more(table.lost_count, table.lost.len(), "thing");
+    }
+    for not_made in &salvaged.not_made {
+        eprintln!("{} {} was not made: {}", not_made.kind, not_made.name, not_made.why);
+    }
+    for slot in &salvaged.dropped {
+        eprintln!("key slot {slot} is not in the new database: add it with selenite keys add");
+    }
+    if salvaged.is_complete() {
+        return Ok(());
+    }
+    Err(Complaint::Found {
+        what: "not everything could be salvaged".to_owned(),
+        next: "compare with a backup what is listed above; keep the damaged database until then",
+    })
+}
+
+fn more(all: u64, listed: usize, one: &str) {
+    let unlisted = all.saturating_sub(u64::try_from(listed).unwrap_or(u64::MAX));
+    if unlisted > 0 {
+        eprintln!("and {} more", counted(unlisted, one));
+    }
+}
+
+fn text(salvaged: &Salvaged) -> String {
+    let mut lines = Lines::default();
+    lines.add("salvaged", salvaged.path.display().to_string());
+    lines.add("suite", salvaged.suite.name());
+    let pages = counted(salvaged.page_count.into(), "page");
+    lines.add("pages", format!("{pages}, {} not authentic", count(salvaged.bad_count)));
+    lines.add_all("tables", salvaged.tables.iter().map(table_words));
+    if let Some(strays) = &salvaged.strays {
+        let rows = counted(strays.row_count, "row");
+        let more = match strays.lost_count {
+            0 => String::new(),
+            lost => format!(", {} could not be read", count(lost)),
+        };
+        lines.add("of no table", format!("{rows}, in table {}{more}", strays.table));
+    }
+    let verdict = if salvaged.is_complete() { "nothing" } else { "see below" };
+    lines.add("lost", verdict);
+    lines.add_all("key slots", salvaged.slots.iter().map(ToString::to_string));
+    lines.add("size", bytes(salvaged.size));
+    lines.add("took", elapsed(salvaged.elapsed));
+    lines.add_all(
+        "left over",
+        salvaged.leftovers.iter().map(|path| path.display().to_string()),
+    );
+    lines.text()
+}
+
+fn table_words(table: &TableReport) -> String {
+    let mut words = format!("{}: {}", table.name, counted(table.row_count, "row"));
+    if table.found_count > 0 {
+        words.push_str(&format!(
+            ", {} of them on pages to which nothing leads any more",
+            count(table.found_count)
+        ));
+    }
+    let pages = table.lost.iter().filter(|lost| matches!(lost, Lost::Page(_))).count();
+    let pages = u64::try_from(pages).unwrap_or(u64::MAX);
+    let rows = table.lost_count.saturating_sub(pages);
+    for (lost, one) in [(pages, "page"), (rows, "row")] {
+        if lost > 0 {
+            words.push_str(&format!(", {} lost", counted(lost, one)));
+        }
+    }
+    words
+}
+
+fn json(salvaged: &Salvaged) -> Value {
+    let tables: Vec<Value> = salvaged.tables.iter().map(table_json).collect();
+    let logs: Vec<Value> = salvaged
+        .bad_logs
+        .iter()
+        .map(|bad| json!({ "file": bad.origin.word(), "page": bad.page_no, "index": bad.index, "why": bad.why }))
+        .collect();
+    let not_made: Vec<Value> = salvaged
+        .not_made
+        .iter()
+        .map(|one| json!({ "kind": one.kind, "name": one.name, "why": one.why }))
+        .collect();
+    json!({
+        "path": salvaged.path.to_string_lossy(),
+        "complete": salvaged.is_complete(),
+        "suite": salvaged.suite.name(),
+        "page_size": salvaged.page_size.as_u32(),
+        "size": salvaged.size,
+        "page_count": salvaged.page_count,
+        "bad_count": salvaged.bad_count,
+        "bad_pages": salvaged.bad_pages,
+        "bad_logs": logs,
+        "schema": match salvaged.schema {
+            SchemaState::Whole => "whole",
+            SchemaState::Partial => "partial",
+            SchemaState::Lost => "lost",
+        },
+        "rows": salvaged.row_count(),
+        "tables": tables,
+        "not_made": not_made,
+        "strays": salvaged.strays.as_ref().map(|strays| json!({
+            "table": strays.table,
+            "rows": strays.row_count,
+            "lost": strays.lost_count,
+        })),
+        "slots": salvaged.slots.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "dropped_slots": salvaged.dropped.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "left_over": salvaged.leftovers.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
+        "ms": u64::try_from(salvaged.elapsed.as_millis()).unwrap_or(u64::MAX),
+    })
+}
+
+fn table_json(table: &TableReport) -> Value {
+    let lost: Vec<Value> = table
+        .lost
+        .iter()
+        .map(|lost| match lost {
+            Lost::Page(hole) => json!({
+                "page": hole.page_no,
+                "why": hole.why.to_string(),
+                "rows_above": hole.above,
+                "rows_up_to": hole.up_to,
+                "was_leaf": !hole.may_be_inner,
+            }),
+            Lost::Row { rowid, page_no, why } => json!({ "row": rowid, "page": page_no, "why": why }),
+        })
+        .collect();
+    json!({
+        "name": table.name,
+        "rows": table.row_count,
+        "found_rows": table.found_count,
+        "lost_count": table.lost_count,
+        "lost": lost,
+    })
+}

@@ -1,0 +1,199 @@
+//! A listing in Prometheus' text exposition format, version 0.0.4
+//! (prometheus.io/docs/instrumenting/exposition_formats).
+//!
+//! M1. All samples of a metric stand together, behind its HELP and TYPE, and none of them twice: a path is one listing's.
+//! M2. What is not known has no sample, rather than a number that means something else.
+
+use selenite_engine::folder::{Entry, Kind, Listing};
+use selenite_engine::{Age, Sealed};
+
+use super::listing_json::kind_word;
+use crate::printable;
+
+/// The listing.
+pub fn text(listing: &Listing) -> String {
+    let mut out = Exposition::default();
+    out.info(listing);
+    let all = &listing.databases;
+    for (name, help, value) in NUMBERS {
+        out.metric(name, help);
+        for entry in all {
+            if let Some(value) = value(entry) {
+                out.sample(name, &[("path", &printable::path(&entry.path))], &value);
+            }
+        }
+    }
+    let name = "selenite_database_warning";
+    out.metric(name, "1 for each kind of warning that there is.");
+    for entry in all {
+        let mut codes: Vec<&str> = entry.warnings.iter().map(|warning| warning.code()).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        for code in codes {
+            out.sample(name, &[("path", &printable::path(&entry.path)), ("warning", code)], "1");
+        }
+    }
+    for (name, help, value) in [
+        (
+            "selenite_database_listed",
+            "Databases that were found.",
+            count(all.len()),
+        ),
+        (
+            "selenite_database_unreadable",
+            "Folders and files that could not be looked into.",
+            count(listing.unreadable.len()),
+        ),
+        (
+            "selenite_database_listed_timestamp_seconds",
+            "When this was looked at, which all ages refer to.",
+            listing.time.to_string(),
+        ),
+    ] {
+        out.metric(name, help);
+        out.sample(name, &[], &value);
+    }
+    out.0
+}
+
+#[derive(Default)]
+struct Exposition(String);
+
+impl Exposition {
+    /// The texts that there are of a database, on a sample of 1.
+    fn info(&mut self, listing: &Listing) {
+        let name = "selenite_database_info";
+        self.metric(
+            name,
+            "What a database says of itself; authentic is yes where a key proved it.",
+        );
+        for entry in &listing.databases {
+            let path = printable::path(&entry.path);
+            let sealed = entry.sealed.as_ref();
+            let id = sealed.map_or(String::new(), |sealed| sealed.database_id.to_string());
+            let authentic = sealed.map_or("", |sealed| if sealed.authentic { "yes" } else { "no" });
+            let labels = [
+                ("path", path.as_str()),
+                ("kind", kind_word(entry.kind)),
+                ("suite", sealed.map_or("", |sealed| sealed.suite)),
+                ("state", sealed.map_or("", Sealed::state_word)),
+                ("authentic", authentic),
+                ("database_id", &id),
+            ];
+            self.sample(name, &labels, "1");
+        }
+    }
+
+    fn metric(&mut self, name: &str, help: &str) {
+        self.0.push_str(&format!("# HELP {name} {help}\n# TYPE {name} gauge\n"));
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: &str) {
+        self.0.push_str(name);
+        for (index, (label, text)) in labels.iter().enumerate() {
+            let before = if index == 0 { '{' } else { ',' };
+            self.0.push_str(&format!("{before}{label}=\"{}\"", escaped(text)));
+        }
+        if !labels.is_empty() {
+            self.0.push('}');
+        }
+        self.0.push_str(&format!(" {value}\n"));
+    }
+}
+
+/// A label's value: backslash, quote and line feed are escaped.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn count(number: usize) -> String {
+    number.to_string()
+}
+
+fn flag(is_so: bool) -> Option<String> {
+    Some(u8::from(is_so).to_string())
+}
+
+fn seconds(age: Option<Age>) -> Option<String> {
+    age.and_then(Age::seconds).map(|seconds| seconds.to_string())
+}
+
+fn of_sealed(entry: &Entry, value: fn(&Sealed) -> u64) -> Option<String> {
+    entry.sealed.as_ref().map(|sealed| value(sealed).to_string())
+}
+
+/// A metric's name, its help, and its value of a database, if that is known.
+type Number = (&'static str, &'static str, fn(&Entry) -> Option<String>);
+
+const NUMBERS: [Number; 13] = [
+    (
+        "selenite_database_encrypted",
+        "1 where new pages are encrypted, 0 in clear; none where that is not known.",
+        |one| match one.kind {
+            Kind::Plain => flag(false),
+            Kind::Sealed => one.sealed.as_ref().and_then(|sealed| flag(sealed.is_encrypted())),
+            Kind::Damaged | Kind::Foreign | Kind::Empty => None,
+        },
+    ),
+    (
+        "selenite_database_authentic",
+        "1 where a key proved what the superblock says, 0 where it is the file's own word.",
+        |one| one.sealed.as_ref().and_then(|sealed| flag(sealed.authentic)),
+    ),
+    (
+        "selenite_database_damaged",
+        "1 where it can't be opened by anybody.",
+        |one| flag(one.kind == Kind::Damaged),
+    ),
+    ("selenite_database_size_bytes", "Size of the file.", |one| {
+        Some(one.size.to_string())
+    }),
+    ("selenite_database_pages", "Pages in the file.", |one| {
+        of_sealed(one, |sealed| sealed.page_count.into())
+    }),
+    (
+        "selenite_database_generation",
+        "How often keys or state changed.",
+        |one| of_sealed(one, |sealed| sealed.generation),
+    ),
+    (
+        "selenite_database_superblocks_whole",
+        "How many of the two superblocks are whole.",
+        |one| {
+            of_sealed(one, |sealed| {
+                u64::from(sealed.superblocks.a_is_whole) + u64::from(sealed.superblocks.b_is_whole)
+            })
+        },
+    ),
+    (
+        "selenite_database_data_key_age_seconds",
+        "Age of the data key that new pages are sealed under; none where it is from the future.",
+        |one| seconds(one.data_key_age),
+    ),
+    (
+        "selenite_database_master_key_age_seconds",
+        "Age of the master key; none where it is from the future.",
+        |one| seconds(one.master_key_age),
+    ),
+    (
+        "selenite_database_last_verify_age_seconds",
+        "Time since the last verify that found all well; none where none is known.",
+        |one| seconds(one.last_verify.map(|(_, age)| age)),
+    ),
+    (
+        "selenite_database_reencryption_active",
+        "1 while all pages are being sealed anew, or encrypted, or put in clear.",
+        |one| one.sealed.as_ref().and_then(|sealed| flag(sealed.state.has_cursor())),
+    ),
+    (
+        "selenite_database_reencryption_ratio",
+        "Which part of the pages is done, while that is under way.",
+        |one| {
+            let ratio = one.sealed.as_ref().and_then(Sealed::progress);
+            ratio.map(|ratio| format!("{ratio:.4}"))
+        },
+    ),
+    ("selenite_database_warnings", "How many warnings there are.", |one| {
+        Some(count(one.warnings.len()))
+    }),
+];

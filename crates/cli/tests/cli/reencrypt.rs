@@ -1,0 +1,232 @@
+//! `selenite reencrypt` and `selenite compromised`.
+
+use std::process::{Child, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::bench::{Bench, NOTES, run};
+
+/// Some hundred pages, so that there is something to do.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    let rows = "INSERT INTO note SELECT id + 1000, randomblob(3000) FROM note";
+    bench.plain("app.db", &format!("{NOTES} {rows}; PRAGMA journal_mode = WAL"));
+    bench.run(&["-i", "key.txt", "encrypt", "app.db"]).done();
+    bench
+}
+
+fn seal(bench: &Bench, arguments: &[&str]) -> crate::bench::Ran {
+    bench.run(&[&["-i", "key.txt", "reencrypt", "app.db"], arguments].concat())
+}
+
+fn count(bench: &Bench) -> String {
+    let counted = bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT count(*) FROM note", "--json"]);
+    counted.done().out
+}
+
+fn state(bench: &Bench) -> serde_json::Value {
+    seal(bench, &["--status", "--json"]).done().json()
+}
+
+/// Starts one that is too slow to end by itself, and waits until others see it.
+fn start_slowly(bench: &Bench) -> Child {
+    let slow = [
+        "-i",
+        "key.txt",
+        "reencrypt",
+        "app.db",
+        "--new-key",
+        "--max-rate",
+        "200kB/s",
+    ];
+    let child = bench
+        .command(&slow)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while state(bench)["running"]["done"].as_u64().unwrap_or(0) == 0 {
+        std::thread::yield_now();
+    }
+    child
+}
+
+#[test]
+fn a_new_key_another_suite_and_back_are_told_and_change_no_row() {
+    let bench = bench();
+    let before = count(&bench);
+    let told = seal(&bench, &["--new-key"]).done();
+    assert!(
+        told.out.contains("AES_256, key epoch 2; the old key is gone"),
+        "{told:?}"
+    );
+    assert!(
+        told.out.contains("writers waited") && told.out.contains("last look"),
+        "{told:?}"
+    );
+    seal(
+        &bench,
+        &["--cipher", "AEGIS_256X4", "--max-rate", "1GB/s", "--max-lock-ms", "5"],
+    )
+    .done();
+    assert_eq!(
+        (state(&bench)["state"].as_str().unwrap(), count(&bench)),
+        ("steady", before)
+    );
+    let status = bench.run(&["status", "app.db", "--json"]).done().json();
+    assert_eq!(status["superblock"]["suite"], "AEGIS_256X4", "{status}");
+    bench.run(&["-i", "key.txt", "verify", "app.db"]).done();
+    assert_eq!(
+        bench.names().iter().filter(|name| name.contains("-selenite")).count(),
+        0
+    );
+}
+
+#[test]
+fn off_needs_the_extension_still_and_on_encrypts_again() {
+    let bench = bench();
+    let off = seal(&bench, &["--off"]).done();
+    assert!(
+        off.err.contains("still needs the extension") && off.err.contains("selenite decrypt"),
+        "{off:?}"
+    );
+    bench
+        .run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"])
+        .failed(3, "NONE");
+    assert!(
+        std::fs::read(bench.path("app.db"))
+            .unwrap()
+            .windows(14)
+            .any(|bytes| bytes == b"a secret of ou")
+    );
+    for refused in [
+        &["verify", "app.db"][..],
+        &["exec", "app.db", "SELECT 1"],
+        &["decrypt", "app.db"],
+    ] {
+        let ran = bench
+            .run(&[&["-i", "key.txt"], refused].concat())
+            .failed(3, "its only suite is NONE");
+        assert!(ran.err.contains("SELENITE_PLAIN=allow"), "{ran:?}");
+    }
+    let mut allowed = bench.command(&["-i", "key.txt", "verify", "app.db"]);
+    run(allowed.env("SELENITE_PLAIN", "allow")).done();
+    seal(&bench, &["--new-key"]).failed(2, "in clear");
+    seal(&bench, &["--pause"]).failed(2, "none of its pages");
+    seal(&bench, &["--on"]).done();
+    assert!(count(&bench).contains("1000"));
+    assert!(
+        !std::fs::read(bench.path("app.db"))
+            .unwrap()
+            .windows(14)
+            .any(|bytes| bytes == b"a secret of ou")
+    );
+}
+
+#[test]
+fn who_comes_second_is_told_and_an_interruption_tells_how_to_go_on() {
+    let bench = bench();
+    let before = count(&bench);
+    let child = start_slowly(&bench);
+    seal(&bench, &["--cipher", "CHACHA20"]).failed(7, &format!("process {}", child.id()));
+    let told = seal(&bench, &["--status"]).done().out;
+    assert!(
+        told.contains("changing key or suite") && told.contains("a second"),
+        "{told}"
+    );
+    assert_eq!(count(&bench), before);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        err.contains("stopped before all pages") && err.contains("--resume"),
+        "{err}"
+    );
+    assert!(state(&bench)["running"].is_null());
+    seal(&bench, &["--off"]).failed(2, "being sealed in AES_256 already");
+    seal(&bench, &["--resume"]).done();
+    assert_eq!(
+        (state(&bench)["state"].as_str().unwrap(), count(&bench)),
+        ("steady", before)
+    );
+    seal(&bench, &["--resume"]).failed(2, "none of its pages");
+}
+
+#[test]
+fn a_pause_of_another_is_asked_for_and_ended() {
+    let bench = bench();
+    let child = start_slowly(&bench);
+    seal(&bench, &["--pause"]).done();
+    while state(&bench)["running"]["waiting"] != "paused" {
+        std::thread::yield_now();
+    }
+    assert_eq!(state(&bench)["paused"], true);
+    let told = seal(&bench, &["--resume"]).done().out;
+    assert!(told.contains(&format!("process {} goes on", child.id())), "{told}");
+    assert_eq!(state(&bench)["paused"], false);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+}
+
+#[test]
+fn somebody_is_shut_out_in_three_steps() {
+    let bench = bench();
+    let other = bench.recipient("other.txt");
+    bench.run(&["-i", "key.txt", "keys", "add", "app.db", &other]).done();
+    let listed = bench.run(&["keys", "list", "app.db", "--json"]).done().json();
+    let slot = listed["slots"][1]["id"].as_str().unwrap().to_owned();
+    bench.run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"]).done();
+    let told = bench
+        .run(&["-i", "key.txt", "compromised", "app.db", &slot[..8]])
+        .done()
+        .out;
+    for step in [
+        "1 of 3",
+        "removed key slot",
+        "2 of 3",
+        "new master key",
+        "3 of 3",
+        "key epoch 2",
+    ] {
+        assert!(told.contains(step), "{step}: {told}");
+    }
+    bench
+        .run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"])
+        .failed(4, "");
+    assert!(count(&bench).contains("1000"));
+    // Called again, it does what is left to do, if that is what is meant.
+    bench
+        .run(&["-i", "key.txt", "compromised", "app.db", &slot[..8]])
+        .failed(2, "no key slot");
+    let again = bench
+        .run(&["-i", "key.txt", "compromised", "app.db", &slot[..8], "--go-on"])
+        .done()
+        .out;
+    assert!(
+        again.contains("removed before") && again.contains("key epoch 3"),
+        "{again}"
+    );
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_refused() {
+    let bench = bench();
+    for bad in [
+        &["--new-key", "--off"][..],
+        &[],
+        &["--new-key", "--max-rate", "fast"],
+        &["--new-key", "--max-rate", "5"],
+        &["--cipher", "NONE"],
+        &["--new-key", "--max-lock-ms", "0"],
+    ] {
+        assert_eq!(seal(&bench, bad).status, 2, "{bad:?}");
+    }
+    bench.plain("clear.db", NOTES);
+    bench
+        .run(&["-i", "key.txt", "reencrypt", "clear.db", "--new-key"])
+        .failed(3, "");
+    bench
+        .run(&["-i", "key.txt", "reencrypt", "none.db", "--new-key"])
+        .failed(6, "none.db");
+}

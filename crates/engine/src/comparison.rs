@@ -1,0 +1,145 @@
+//! A copy that VACUUM made is compared with its source: by all that their pages hold, or else value by value.
+//!
+//! K1. The source is digested by a second thread while the first makes the copy: nobody writes to it meanwhile.
+//! K2. A copy is found good at once if its definitions and trees are those of its source (`tree_digest`, T1). Whatever else
+//!     comes out says nothing: the caller then compares all values ([`crate::transfer::compare`]).
+//! K3. The copy is read from its file, after SQLite has closed it: what is compared is what the file holds, every page of it.
+
+use std::hash::RandomState;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use selenite_vfs::view::View;
+
+use crate::content_digest::ContentDigest;
+use crate::draft::beside;
+use crate::error::io_error;
+use crate::storage::{ReadAt, Storage};
+use crate::transfer::SourceLayout;
+use crate::tree_digest::{Fault, FilePages, Form, SnapshotPages, TreeDigest, Trees};
+use crate::watch::Observer;
+use crate::{Database, EngineError, Progress, Watch};
+
+/// A second way to a source's pages.
+pub enum SecondLook {
+    /// Its file, which is locked, and holds everything.
+    File(Arc<dyn ReadAt>),
+    /// Another connection: others may read, and the log may hold pages.
+    Connection(Box<Database>),
+}
+
+/// A source, and how to read it a second time.
+pub struct Original {
+    look: SecondLook,
+    outline: ContentDigest,
+    trees: Trees,
+    page_bytes: usize,
+    hashing: RandomState,
+    digest: Option<TreeDigest>,
+}
+
+impl Original {
+    /// Notes what is to be found in the copy.
+    pub fn new(source: &Database, layout: &SourceLayout, look: SecondLook) -> Result<Self, EngineError> {
+        Ok(Self {
+            look,
+            outline: ContentDigest::outline(source)?,
+            trees: Trees::of(source)?,
+            page_bytes: usize::try_from(layout.page_bytes).unwrap_or(0),
+            hashing: RandomState::new(),
+            digest: None,
+        })
+    }
+
+    /// K1. Runs `copy`, and digests the source. `view` opens the pages of a sealed file.
+    pub fn while_copying(
+        &mut self,
+        view: Option<&View>,
+        watch: &Watch,
+        copy: impl FnOnce() -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let until = Arc::new(Until {
+            watch: watch.clone(),
+            stop: AtomicBool::new(false),
+        });
+        let quiet = Watch::new(until.clone());
+        let (copied, digest) = std::thread::scope(|scope| {
+            let digesting = scope.spawn(|| self.digest(view, &quiet));
+            let copied = copy();
+            if copied.is_err() {
+                until.stop.store(true, Ordering::Relaxed);
+            }
+            (copied, digesting.join())
+        });
+        copied?;
+        // What went wrong here, if it matters, is met again when values are compared.
+        self.digest = digest.ok().and_then(Result::ok);
+        Ok(())
+    }
+
+    fn digest(&mut self, view: Option<&View>, watch: &Watch) -> Result<TreeDigest, Fault> {
+        let (trees, hashing) = (&self.trees, &self.hashing);
+        match &mut self.look {
+            SecondLook::File(file) => {
+                let form = view.map_or(Form::Clear(self.page_bytes), Form::Sealed);
+                let mut pages = FilePages::new(file.as_ref(), form);
+                TreeDigest::of(trees, &mut pages, self.page_bytes, hashing, watch)
+            }
+            SecondLook::Connection(database) => {
+                database.batch("BEGIN").map_err(Fault::Read)?;
+                let digest = SnapshotPages::new(database)
+                    .and_then(|mut pages| TreeDigest::of(trees, &mut pages, self.page_bytes, hashing, watch));
+                database.batch("ROLLBACK").map_err(Fault::Read)?;
+                digest
+            }
+        }
+    }
+
+    /// Where the trees of a copy are, if it has the same definitions and settings.
+    pub fn trees_of(&self, copy: &Database) -> Result<Option<Trees>, EngineError> {
+        if self.digest.is_none() || self.outline.compare(&ContentDigest::outline(copy)?).is_err() {
+            return Ok(None);
+        }
+        Ok(Some(Trees::of(copy)?))
+    }
+
+    /// K2, K3. The digest of a copy that is closed, if it is that of its source.
+    ///
+    /// [`EngineError::CopyDiffers`] if its pages are not those of a database, or not authentic.
+    pub fn if_same(
+        &self,
+        storage: &dyn Storage,
+        (copy, form): (&Path, Form<'_>),
+        trees: Option<Trees>,
+        watch: &Watch,
+    ) -> Result<Option<TreeDigest>, EngineError> {
+        let has_log = ["-wal", "-journal"]
+            .iter()
+            .any(|log| storage.attributes(&beside(copy, log)).is_ok_and(|found| found.size > 0));
+        let (Some(trees), false) = (trees, has_log) else {
+            return Ok(None);
+        };
+        let file = storage.open(copy).map_err(io_error("read", copy))?;
+        match TreeDigest::of_file(&trees, (file.as_ref(), form), &self.hashing, watch) {
+            Ok(digest) if self.digest.as_ref() == Some(&digest) => Ok(Some(digest)),
+            Ok(_) => Ok(None),
+            Err(Fault::Read(error)) => Err(error),
+            Err(Fault::Shape(what)) => Err(EngineError::CopyDiffers { what }),
+        }
+    }
+}
+
+/// Says nothing, and is interrupted when the other one is, or when nobody waits any more.
+struct Until {
+    watch: Watch,
+    stop: AtomicBool,
+}
+
+impl Observer for Until {
+    fn progress(&self, _: Progress) {}
+
+    fn is_interrupted(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.watch.is_interrupted()
+    }
+}

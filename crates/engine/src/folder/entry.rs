@@ -1,0 +1,244 @@
+//! One database of a listing.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use selenite_cipher::Suite;
+use selenite_format::State;
+use selenite_keyring::KeyError;
+
+use super::Look;
+use super::nature::Nature;
+use super::neighbours::Neighbours;
+use super::warning::Warning;
+use crate::age::Age;
+use crate::draft::target_of_draft;
+use crate::error::Class;
+use crate::last_verify::LastVerify;
+use crate::raw_file::RawFile;
+use crate::status::{look, summary};
+use crate::superblock_file::{Present, Superblocks, inspect_file};
+use crate::{EngineError, Sealed};
+
+/// What a listed file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// In our layout; of a later version of it nothing more is known.
+    Sealed,
+    /// SQLite's own, in clear.
+    Plain,
+    /// In our layout, and not to be opened by anybody.
+    Damaged,
+    /// Named like a database, and neither SQLite's nor ours: another product may have encrypted it.
+    Foreign,
+    /// Named like a database, with nothing in it yet.
+    Empty,
+}
+
+/// A database.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its name.
+    pub path: PathBuf,
+    /// The file's size in bytes.
+    pub size: u64,
+    /// What it is.
+    pub kind: Kind,
+    /// What stands in its superblock, where that can be read.
+    pub sealed: Option<Sealed>,
+    /// How long ago its data key was made.
+    pub data_key_age: Option<Age>,
+    /// How long ago its master key was made.
+    pub master_key_age: Option<Age>,
+    /// Its last verify that is known of, and how long ago that was.
+    pub last_verify: Option<(LastVerify, Age)>,
+    /// Why it is damaged or refused.
+    pub problem: Option<String>,
+    /// What there is to worry about, the worst first.
+    pub warnings: Vec<Warning>,
+}
+
+impl Entry {
+    /// Whether its pages are encrypted, as far as can be told.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.sealed.as_ref().is_some_and(Sealed::is_encrypted)
+    }
+
+    pub(super) fn new(
+        path: &Path,
+        file: &RawFile,
+        nature: Nature,
+        neighbours: &Neighbours,
+        with: &Look,
+    ) -> Result<Self, EngineError> {
+        let size = file.size()?;
+        let (kind, sealed, problem) = match nature {
+            Nature::Plain => (Kind::Plain, None, None),
+            Nature::Empty => (Kind::Empty, None, None),
+            Nature::Foreign => (Kind::Foreign, None, None),
+            Nature::Sealed => open(path, file, with)?,
+        };
+        Ok(Self::judged((path, size, kind), sealed, problem, neighbours, with))
+    }
+
+    /// What is known of a database, with what there is to worry about.
+    pub(super) fn judged(
+        (path, size, kind): (&Path, u64, Kind),
+        sealed: Option<Sealed>,
+        problem: Option<String>,
+        neighbours: &Neighbours,
+        with: &Look,
+    ) -> Self {
+        let age = |moment| Age::between(moment, with.now);
+        let is_encrypted = sealed.as_ref().is_some_and(Sealed::is_encrypted);
+        let sealing = sealed.as_ref().filter(|_| is_encrypted);
+        let note = sealed
+            .as_ref()
+            .and_then(|sealed| with.notes.find(sealed.database_id, path));
+        let mut entry = Self {
+            path: path.to_owned(),
+            size,
+            kind,
+            data_key_age: sealing.and_then(Sealed::data_key_created).map(age),
+            master_key_age: sealed.as_ref().map(|sealed| age(sealed.master_created)),
+            last_verify: note.map(|note| (note, age(note.time))),
+            sealed,
+            problem,
+            warnings: Vec::new(),
+        };
+        let mut warnings = Vec::new();
+        entry.warn_of_contents(&mut warnings);
+        entry.warn_of_ages(with, &mut warnings);
+        entry.warn_of_neighbours(neighbours, &mut warnings);
+        entry.warnings = warnings;
+        entry
+    }
+
+    fn is_draft(&self) -> bool {
+        self.path
+            .file_name()
+            .is_some_and(|name| target_of_draft(name).is_some())
+    }
+
+    fn warn_of_contents(&self, warnings: &mut Vec<Warning>) {
+        let sealed = self.sealed.as_ref();
+        let is_retired = sealed.is_some_and(|sealed| sealed.state == State::Retired);
+        if self.kind == Kind::Damaged {
+            warnings.push(Warning::Damaged);
+        } else if is_retired {
+            warnings.push(Warning::Retired);
+        } else if self.problem.is_some() {
+            warnings.push(Warning::Refused);
+        }
+        let Some(sealed) = sealed else { return };
+        let has = |is_such: fn(Suite) -> bool| {
+            let mut suites = sealed.epochs.iter().filter_map(|epoch| Suite::from_name(epoch.suite));
+            suites.any(is_such)
+        };
+        if has(|suite| suite == Suite::None) {
+            warnings.push(Warning::SuiteNone);
+        }
+        if has(Suite::is_deprecated) {
+            warnings.push(Warning::SuiteDeprecated);
+        }
+        if !sealed.superblocks.are_whole() {
+            warnings.push(Warning::SuperblockDamaged);
+        }
+    }
+
+    fn warn_of_ages(&self, with: &Look, warnings: &mut Vec<Warning>) {
+        // Nothing will be done about these two any more.
+        let is_retired = self
+            .sealed
+            .as_ref()
+            .is_some_and(|sealed| sealed.state == State::Retired);
+        if is_retired || self.is_draft() {
+            return;
+        }
+        let keys = [
+            (
+                self.data_key_age,
+                with.limits.data_key_days,
+                Warning::DataKeyOld,
+                "data key",
+            ),
+            (
+                self.master_key_age,
+                with.limits.master_key_days,
+                Warning::MasterKeyOld,
+                "master key",
+            ),
+        ];
+        for (age, limit, warning, what) in keys {
+            match age {
+                Some(Age::Future(_)) => warnings.push(Warning::InFuture(what)),
+                Some(age) if age.exceeds_days(limit) => warnings.push(warning),
+                Some(Age::Seconds(_)) | None => {}
+            }
+        }
+        let Some((note, age)) = &self.last_verify else {
+            if self.is_encrypted() && with.limits.verify_days > 0 {
+                warnings.push(Warning::NeverVerified);
+            }
+            return;
+        };
+        match age {
+            Age::Future(_) => warnings.push(Warning::InFuture("last verify")),
+            age if age.exceeds_days(with.limits.verify_days) => warnings.push(Warning::VerifyOld),
+            Age::Seconds(_) => {}
+        }
+        if self
+            .sealed
+            .as_ref()
+            .is_some_and(|sealed| sealed.generation < note.generation)
+        {
+            warnings.push(Warning::SetBack);
+        }
+    }
+
+    fn warn_of_neighbours(&self, neighbours: &Neighbours, warnings: &mut Vec<Warning>) {
+        let name = self.path.file_name().unwrap_or(OsStr::new("")).to_owned();
+        if self.is_encrypted() {
+            warnings.extend(neighbours.logs_in_clear(&name).into_iter().map(Warning::LogInClear));
+            warnings.extend(neighbours.copies_of(&name).into_iter().map(Warning::PlainCopy));
+        }
+        warnings.extend(neighbours.drafts_of(&name).into_iter().map(Warning::Draft));
+        if self.is_draft() {
+            warnings.push(Warning::Draft(self.path.clone()));
+        }
+    }
+}
+
+/// What stands in a superblock, and what is wrong with it.
+fn open(path: &Path, file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed>, Option<String>), EngineError> {
+    let superblock = match inspect_file(file) {
+        Ok(Present::Sealed { superblock, .. }) => superblock,
+        Ok(Present::Plain) => return Ok((Kind::Plain, None, None)),
+        Ok(Present::Empty) => return Ok((Kind::Empty, None, None)),
+        Ok(Present::Foreign) => return Ok((Kind::Foreign, None, None)),
+        Err(EngineError::Key(error)) => {
+            let is_later = matches!(error, KeyError::UnsupportedVersion { .. });
+            let kind = if is_later { Kind::Sealed } else { Kind::Damaged };
+            return Ok((kind, None, Some(error.to_string())));
+        }
+        Err(error) => return Err(error),
+    };
+    match look(path, file, &superblock, &with.keys) {
+        Ok(sealed) if sealed.page_count == 0 && superblock.pages_exist => {
+            let what = "all its pages were cut off";
+            Ok((Kind::Damaged, Some(sealed), Some(what.to_owned())))
+        }
+        Ok(sealed) => Ok((Kind::Sealed, Some(sealed), None)),
+        Err(error @ EngineError::Key(_)) => {
+            // Refused by a key or by the keyring file; what it says of itself is in clear.
+            let mut sealed = summary(&superblock, Superblocks::load(file)?, file.size()?);
+            sealed.why_not = Some(error.to_string());
+            let is_retired = superblock.state == State::Retired;
+            let is_damaged = error.class() == Class::Data && !is_retired;
+            let kind = if is_damaged { Kind::Damaged } else { Kind::Sealed };
+            Ok((kind, Some(sealed), Some(error.to_string())))
+        }
+        Err(error) => Err(error),
+    }
+}

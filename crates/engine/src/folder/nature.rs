@@ -1,0 +1,102 @@
+//! What a file is, by its first bytes.
+
+use selenite_format::{Chosen, SUPERBLOCK_A, SUPERBLOCK_B, choose};
+
+use crate::EngineError;
+use crate::raw_file::RawFile;
+
+/// What a file is. Nothing is authenticated, nor known to be whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Nature {
+    /// A database of ours.
+    Sealed,
+    /// A database in clear.
+    Plain,
+    /// Nothing yet.
+    Empty,
+    /// Neither: something else, or a database that another product encrypted.
+    Foreign,
+}
+
+impl Nature {
+    /// Reads the first bytes of both places where a superblock may be.
+    pub fn of(file: &RawFile) -> Result<Self, EngineError> {
+        let (mut a, mut b) = ([0; HEAD_BYTES], [0; HEAD_BYTES]);
+        let size = file.size()?;
+        let a_size = file.read_at(&mut a, SUPERBLOCK_A)?;
+        let b_size = file.read_at(&mut b, SUPERBLOCK_B)?;
+        let (a, b) = (&a[..a_size], &b[..b_size]);
+        if is_ours(a) || is_ours(b) {
+            // One that was cut off while it was made holds nothing (FORMAT 2.6), if no superblock of it is whole.
+            return Ok(Self::Sealed);
+        }
+        Ok(match choose(a, b, size) {
+            Chosen::Plain => Self::Plain,
+            Chosen::Empty => Self::Empty,
+            Chosen::A(_) | Chosen::B(_) | Chosen::Torn => Self::Sealed,
+            Chosen::Foreign => Self::Foreign,
+        })
+    }
+}
+
+/// Whether a superblock begins here, whole or not.
+fn is_ours(head: &[u8]) -> bool {
+    matches!(choose(head, &[], u64::MAX), Chosen::Torn)
+}
+
+/// 16 bytes tell: SQLite's magic has so many, and ours.
+const HEAD_BYTES: usize = 16;
+/// The same, of a file: nothing shorter is a database.
+pub const HEAD_SIZE: u64 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: &[u8; 16] = b"Selenite\r\n\x1a\n\0\0\0\0";
+
+    fn nature(a: &[u8], b: &[u8]) -> Nature {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let mut bytes = vec![0xaa; 70_000];
+        bytes[..a.len()].copy_from_slice(a);
+        bytes[32768..32768 + b.len()].copy_from_slice(b);
+        std::fs::write(&path, bytes).unwrap();
+        Nature::of(&RawFile::open_in_folder(&path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_database_of_ours_is_known_by_either_superblock() {
+        assert_eq!(nature(OURS, OURS), Nature::Sealed);
+        assert_eq!(nature(OURS, b""), Nature::Sealed);
+        assert_eq!(nature(b"noise", OURS), Nature::Sealed);
+        assert_eq!(nature(b"SQLite format 3\0", OURS), Nature::Sealed);
+    }
+
+    #[test]
+    fn what_is_not_ours_is_plain_or_foreign() {
+        assert_eq!(nature(b"SQLite format 3\0", b""), Nature::Plain);
+        assert_eq!(nature(b"SQLite format 4\0", b""), Nature::Foreign);
+        assert_eq!(nature(b"", b""), Nature::Foreign);
+    }
+
+    #[test]
+    fn a_link_or_a_pipe_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::fs::write(&file, "x").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(RawFile::open_in_folder(&link).is_err());
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+        // Nobody writes to it: an open that waited would not come back.
+        assert!(matches!(RawFile::open_in_folder(&pipe), Err(EngineError::Usage { .. })));
+    }
+}

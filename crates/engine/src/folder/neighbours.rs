@@ -1,0 +1,198 @@
+//! What lies beside a database: drafts, copies in clear, logs in clear.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use selenite_format::{journal, wal};
+
+use super::nature::Nature;
+use super::walk::{Names, Walk};
+use super::{Unreadable, look_into};
+use crate::EngineError;
+use crate::draft::{beside, folder_of, target_of_draft};
+use crate::raw_file::RawFile;
+
+/// The files of a folder.
+pub struct Neighbours {
+    names: Names,
+    drafts: Vec<OsString>,
+    plain: Vec<OsString>,
+}
+
+impl Neighbours {
+    /// Those of a folder in which `plain` are databases in clear.
+    pub fn new(names: Names, plain: Vec<OsString>) -> Self {
+        let is_draft = |name: &&OsString| target_of_draft(name).is_some();
+        let drafts = names.names.iter().filter(is_draft).cloned().collect();
+        Self { names, drafts, plain }
+    }
+
+    /// Those of one database. Where the folder can't be listed, that is said.
+    pub fn of(path: &Path, unreadable: &mut Vec<Unreadable>) -> Self {
+        let folder = folder_of(path);
+        let names = Walk::of(folder).next(unreadable).unwrap_or(Names {
+            path: folder.to_owned(),
+            names: Vec::new(),
+        });
+        let is_plain_copy = |name: &&OsString| {
+            is_copy_of(path.file_name().unwrap_or_default(), name)
+                && matches!(look_into(&folder.join(name)), Ok(Some(Nature::Plain)))
+        };
+        let plain = names.names.iter().filter(is_plain_copy).cloned().collect();
+        Self::new(names, plain)
+    }
+
+    /// Where a file of that name is.
+    pub fn path(&self, name: &OsStr) -> PathBuf {
+        self.names.path.join(name)
+    }
+
+    /// The drafts that were to be the database of that name.
+    pub fn drafts_of(&self, name: &OsStr) -> Vec<PathBuf> {
+        let is_of = |draft: &&OsString| target_of_draft(draft) == Some(name);
+        self.drafts.iter().filter(is_of).map(|draft| self.path(draft)).collect()
+    }
+
+    /// The databases in clear that are named like copies of it.
+    pub fn copies_of(&self, name: &OsStr) -> Vec<PathBuf> {
+        let is_copy = |other: &&OsString| is_copy_of(name, other);
+        self.plain
+            .iter()
+            .filter(is_copy)
+            .map(|other| self.path(other))
+            .collect()
+    }
+
+    /// Its log and journal, where they are in clear: left from before it was encrypted, or put there. One that can't be
+    /// read is passed over; that is said where its folder is listed.
+    pub fn logs_in_clear(&self, name: &OsStr) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for (companion, is_in_clear) in LOGS {
+            let log = beside(Path::new(name), companion).into_os_string();
+            if self.names.names.binary_search(&log).is_err() {
+                continue;
+            }
+            let path = self.path(&log);
+            if RawFile::open_in_folder(&path)
+                .and_then(|file| is_in_clear(&file))
+                .unwrap_or(false)
+            {
+                found.push(path);
+            }
+        }
+        found
+    }
+}
+
+/// Whether a file is named like a copy of the database: its whole name, or that without the extension, and then something
+/// that is neither letter nor digit (`app.db.bak`, `app-old.db`, `app (copy).db`), or that before its whole name
+/// (`old-app.db`).
+fn is_copy_of(name: &OsStr, other: &OsStr) -> bool {
+    let (name, other) = (name.as_bytes(), other.as_bytes());
+    if name.is_empty() || name == other || other.starts_with(b".") {
+        return false;
+    }
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    let stem = match name.iter().rposition(|&byte| byte == b'.') {
+        None | Some(0) => name,
+        Some(dot) => &name[..dot],
+    };
+    let behind = other.strip_prefix(stem).and_then(|rest| rest.first());
+    let before = other.strip_suffix(name).and_then(|rest| rest.last());
+    behind.is_some_and(|byte| !is_letter(byte)) || before.is_some_and(|byte| !is_letter(byte))
+}
+
+/// A whole header of SQLite's own version (FORMAT 6.1).
+fn wal_is_in_clear(file: &RawFile) -> Result<bool, EngineError> {
+    let mut header = [0; 8];
+    let size = file.read_at(&mut header, 0)?;
+    let is_log = header[..3] == WAL_MAGIC && matches!(header[3], 0x82 | 0x83);
+    Ok(size == header.len() && is_log && header[4..] == wal::VERSION_SQLITE.to_be_bytes())
+}
+
+/// SQLite's own magic (FORMAT 7.1), or page 1 in clear in one that was finished by zeros in its header
+/// (sqlite.org/pragma.html#pragma_journal_mode, PERSIST).
+fn journal_is_in_clear(file: &RawFile) -> Result<bool, EngineError> {
+    let mut start = vec![0; JOURNAL_START];
+    let size = file.read_at(&mut start, 0)?;
+    let start = &start[..size];
+    let Some(magic) = start.first_chunk::<8>() else {
+        return Ok(false);
+    };
+    if *magic == journal::MAGIC {
+        return Ok(true);
+    }
+    let is_finished = *magic == [0; 8];
+    Ok(is_finished && start.windows(PAGE_1.len()).any(|window| window == PAGE_1))
+}
+
+/// What tells a log in clear.
+type IsInClear = fn(&RawFile) -> Result<bool, EngineError>;
+const LOGS: [(&str, IsInClear); 2] = [("-wal", wal_is_in_clear), ("-journal", journal_is_in_clear)];
+/// 0x377f0682 or 0x377f0683 (sqlite.org/fileformat.html, 4.1).
+const WAL_MAGIC: [u8; 3] = [0x37, 0x7f, 0x06];
+/// The first 16 bytes of page 1 in clear.
+const PAGE_1: &[u8; 16] = b"SQLite format 3\0";
+/// 256 KiB: page 1 is among the first that a transaction changes.
+const JOURNAL_START: usize = 256 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_known_by_their_names() {
+        let is = |name: &str, other: &str| is_copy_of(OsStr::new(name), OsStr::new(other));
+        for other in [
+            "app.db.bak",
+            "app.bak",
+            "app-old.db",
+            "app (copy).db",
+            "app_1.db",
+            "old-app.db",
+            "app.db~",
+        ] {
+            assert!(is("app.db", other), "{other}");
+        }
+        for other in [
+            "app.db",
+            "app2.db",
+            "apple.db",
+            "xapp.db",
+            "ap",
+            ".app.db.selenite-tmp-01234567",
+            "app\u{e9}.db",
+        ] {
+            assert!(!is("app.db", other), "{other}");
+        }
+        assert!(is("app", "app.bak"));
+        assert!(!is("", "-x"));
+    }
+
+    #[test]
+    fn logs_in_clear_are_told_from_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let look = |is_in_clear: IsInClear, bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            is_in_clear(&RawFile::open_in_folder(&path).unwrap()).unwrap()
+        };
+        let log = |version: u32| [&[0x37, 0x7f, 0x06, 0x82][..], &version.to_be_bytes(), &[0; 24]].concat();
+        assert!(look(wal_is_in_clear, &log(3_007_000)));
+        assert!(!look(wal_is_in_clear, &log(3_007_001)));
+        assert!(!look(wal_is_in_clear, &log(3_007_000)[..7]));
+        assert!(!look(wal_is_in_clear, &[0; 32]));
+
+        let magic = journal::MAGIC;
+        assert!(look(journal_is_in_clear, &[&magic[..], &[0; 504]].concat()));
+        assert!(!look(
+            journal_is_in_clear,
+            &[&journal::magic_to_disk(magic)[..], &[0; 504]].concat()
+        ));
+        let finished = [&[0; 516][..], PAGE_1, &[7; 4080]].concat();
+        assert!(look(journal_is_in_clear, &finished));
+        assert!(!look(journal_is_in_clear, &[&[0; 516][..], &[7; 4096]].concat()));
+        assert!(!look(journal_is_in_clear, b""));
+    }
+}

@@ -1,0 +1,141 @@
+//! What there is to worry about with a database.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// How old things may be, in days; 0 is no limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// The data key that new pages are sealed under.
+    pub data_key_days: u64,
+    /// The master key.
+    pub master_key_days: u64,
+    /// The last verify that found all well.
+    pub verify_days: u64,
+}
+
+impl Default for Limits {
+    /// Two years for the data key, the longest that SP 800-57 (5.3.6) has for a key that encrypts data; one for the
+    /// master key, which costs nothing to renew; a month for a verify.
+    fn default() -> Self {
+        Self {
+            data_key_days: 730,
+            master_key_days: 365,
+            verify_days: 30,
+        }
+    }
+}
+
+/// A reason to look closer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Warning {
+    /// It is in clear, where others in the listing are encrypted.
+    InClear,
+    /// Ours, and damaged or altered: why is beside it.
+    Damaged,
+    /// The keyring file, or another rule of the user's, refuses it: why is beside it.
+    Refused,
+    /// It was replaced by another of the same name, and is no longer to be used.
+    Retired,
+    /// Pages are, or may be, in clear.
+    SuiteNone,
+    /// Pages are, or may be, in a suite that is there to be left.
+    SuiteDeprecated,
+    /// The data key is older than the limit.
+    DataKeyOld,
+    /// The master key is older than the limit.
+    MasterKeyOld,
+    /// No verify of it is known.
+    NeverVerified,
+    /// The last verify was longer ago than the limit.
+    VerifyOld,
+    /// This is in the future by the present clock.
+    InFuture(&'static str),
+    /// Its keys or state are older than at its last verify: an old copy was put in its place.
+    SetBack,
+    /// One of its two superblocks is damaged.
+    SuperblockDamaged,
+    /// A log or journal in clear lies beside it.
+    LogInClear(PathBuf),
+    /// A copy in clear lies beside it, or what is named like one.
+    PlainCopy(PathBuf),
+    /// What an encrypt or decrypt left when it was killed, or is making now.
+    Draft(PathBuf),
+}
+
+impl Warning {
+    /// The word for it that never changes.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InClear => "in_clear",
+            Self::Damaged => "damaged",
+            Self::Refused => "refused",
+            Self::Retired => "retired",
+            Self::SuiteNone => "suite_none",
+            Self::SuiteDeprecated => "suite_deprecated",
+            Self::DataKeyOld => "data_key_old",
+            Self::MasterKeyOld => "master_key_old",
+            Self::NeverVerified => "never_verified",
+            Self::VerifyOld => "verify_old",
+            Self::InFuture(_) => "time_in_future",
+            Self::SetBack => "set_back",
+            Self::SuperblockDamaged => "superblock_damaged",
+            Self::LogInClear(_) => "log_in_clear",
+            Self::PlainCopy(_) => "plain_copy",
+            Self::Draft(_) => "draft",
+        }
+    }
+
+    /// The file beside the database that it is about.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::LogInClear(path) | Self::PlainCopy(path) | Self::Draft(path) => Some(path),
+            Self::InClear
+            | Self::Damaged
+            | Self::Refused
+            | Self::Retired
+            | Self::SuiteNone
+            | Self::SuiteDeprecated
+            | Self::DataKeyOld
+            | Self::MasterKeyOld
+            | Self::NeverVerified
+            | Self::VerifyOld
+            | Self::InFuture(_)
+            | Self::SetBack
+            | Self::SuperblockDamaged => None,
+        }
+    }
+}
+
+/// In a few words. A file's name is in them as it is, whatever it holds.
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |path: &Path| {
+            path.file_name()
+                .unwrap_or(OsStr::new("?"))
+                .to_string_lossy()
+                .into_owned()
+        };
+        match self {
+            Self::InClear => f.write_str("in clear beside encrypted ones"),
+            Self::Damaged => f.write_str("damaged"),
+            Self::Refused => f.write_str("refused"),
+            Self::Retired => f.write_str("was replaced by another file"),
+            Self::SuiteNone => f.write_str("suite NONE"),
+            Self::SuiteDeprecated => f.write_str("suite deprecated"),
+            Self::DataKeyOld => f.write_str("data key old"),
+            Self::MasterKeyOld => f.write_str("master key old"),
+            Self::NeverVerified => f.write_str("never verified"),
+            Self::VerifyOld => f.write_str("verified long ago"),
+            Self::InFuture(what) => write!(f, "{what} in the future"),
+            Self::SetBack => f.write_str("older than at its last verify"),
+            Self::SuperblockDamaged => f.write_str("one superblock damaged"),
+            Self::LogInClear(path) => write!(f, "log in clear: {}", name(path)),
+            Self::PlainCopy(path) => write!(f, "copy in clear: {}", name(path)),
+            Self::Draft(path) => write!(f, "draft: {}", name(path)),
+        }
+    }
+}

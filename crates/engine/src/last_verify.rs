@@ -1,0 +1,243 @@
+//! When a database was last verified and found good.
+//!
+//! N1. A note for people, beside the database it proves nothing: whoever may write to the state folder may write any
+//!     note. What a database holds is known to who verifies it.
+//! N2. Never in the database: a verify only reads. The note is in the state folder of who verified it.
+//! N3. A copy has the database's id, and was not verified with it: a note is found by id and inode together. Paths
+//!     would not do, for one file has several (containers, links).
+//! N4. One file for each, replaced whole: two who verify at once both leave a good one. A note that can't be read is
+//!     none.
+
+use std::fs::{self, DirBuilder};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use selenite_cipher::DatabaseId;
+
+use crate::anchor::{Comparison, Verdict};
+use crate::error::io_error;
+use crate::verify::Report;
+use crate::{Access, EngineError, now, whole_file};
+
+/// How much was verified.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VerifyKind {
+    /// Every page, and SQLite's integrity check.
+    Full,
+    /// Every page.
+    Physical,
+}
+
+impl VerifyKind {
+    /// The kind in a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Physical => "physical",
+        }
+    }
+}
+
+/// What is kept of a verify that found all well.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LastVerify {
+    /// When it was done: seconds since 1970-01-01 UTC.
+    pub time: u64,
+    /// How much was verified.
+    pub kind: VerifyKind,
+    /// How many pages there were.
+    pub page_count: u32,
+    /// The generation of the superblock then.
+    pub generation: u64,
+}
+
+impl LastVerify {
+    fn encode(&self) -> String {
+        format!(
+            "# Written by selenite verify: see docs/CONFIGURATION.md, The last verify. May be removed at any time.\n\
+             time = {}\nkind = \"{}\"\npages = {}\ngeneration = {}\n",
+            self.time,
+            self.kind.word(),
+            self.page_count,
+            self.generation
+        )
+    }
+
+    /// Nothing, unless each of the four lines is there once and whole, its end included.
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.strip_suffix('\n')?;
+        let value = |name: &str| {
+            let mut values = text
+                .lines()
+                .filter_map(|line| line.strip_prefix(name)?.strip_prefix(" = "));
+            let value = values.next()?;
+            values.next().is_none().then_some(value)
+        };
+        let kind = match value("kind")? {
+            "\"full\"" => VerifyKind::Full,
+            "\"physical\"" => VerifyKind::Physical,
+            _ => return None,
+        };
+        Some(Self {
+            time: value("time")?.parse().ok()?,
+            kind,
+            page_count: value("pages")?.parse().ok()?,
+            generation: value("generation")?.parse().ok()?,
+        })
+    }
+}
+
+/// The notes of a state folder.
+#[derive(Clone, Debug)]
+pub struct VerifyNotes {
+    folder: Option<PathBuf>,
+}
+
+impl VerifyNotes {
+    /// Those of the configuration's state folder.
+    ///
+    /// # Errors
+    /// [`EngineError::Key`] for a configuration that is wrong.
+    pub fn load() -> Result<Self, EngineError> {
+        Ok(Self::of(Access::config()?.state_folder()))
+    }
+
+    /// Those of this state folder; without one nothing is kept.
+    #[must_use]
+    pub fn of(state_folder: Option<&Path>) -> Self {
+        Self {
+            folder: state_folder.map(|folder| folder.join("verified")),
+        }
+    }
+
+    /// Keeps that a database was verified, if all was well.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn keep(&self, path: &Path, report: &Report) -> Result<(), EngineError> {
+        let physical = &report.physical;
+        let kind = match &report.faults {
+            None => VerifyKind::Physical,
+            Some(faults) if faults.is_empty() => VerifyKind::Full,
+            Some(_) => return Ok(()),
+        };
+        let is_old = |found: &Comparison| found.verdict() == Verdict::Older;
+        let is_well = physical.is_good() && !report.comparison.as_ref().is_some_and(is_old);
+        let Some(folder) = self.folder.as_ref().filter(|_| is_well) else {
+            return Ok(());
+        };
+        let inode = fs::metadata(path).map_err(io_error("read", path))?.ino();
+        DirBuilder::new()
+            .recursive(true)
+            .create(folder)
+            .map_err(io_error("create", folder))?;
+        let note = LastVerify {
+            time: now(),
+            kind,
+            page_count: physical.page_count,
+            generation: physical.generation,
+        };
+        let file = folder.join(name(physical.database_id, inode));
+        whole_file::replace(&file, note.encode().as_bytes())
+    }
+
+    /// The note on the database of this id in this file.
+    #[must_use]
+    pub fn find(&self, database_id: DatabaseId, path: &Path) -> Option<LastVerify> {
+        let inode = fs::metadata(path).ok()?.ino();
+        let note = self.folder.as_ref()?.join(name(database_id, inode));
+        // A folder that several write to may hold anything; a pipe would keep us waiting.
+        if !fs::metadata(&note).ok()?.is_file() {
+            return None;
+        }
+        let mut text = String::new();
+        fs::File::open(note)
+            .ok()?
+            .take(NOTE_SIZE_MAX)
+            .read_to_string(&mut text)
+            .ok()?;
+        LastVerify::parse(&text)
+    }
+}
+
+fn name(database_id: DatabaseId, inode: u64) -> String {
+    format!("{database_id}-{inode}.toml")
+}
+
+/// 4 KiB: a note has four short lines and a comment.
+const NOTE_SIZE_MAX: u64 = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTE: LastVerify = LastVerify {
+        time: 1_767_225_600,
+        kind: VerifyKind::Physical,
+        page_count: 15_607,
+        generation: 3,
+    };
+
+    #[test]
+    fn a_note_is_read_back_and_no_part_of_it_is() {
+        for kind in [VerifyKind::Full, VerifyKind::Physical] {
+            let note = LastVerify { kind, ..NOTE };
+            let text = note.encode();
+            assert_eq!(LastVerify::parse(&text), Some(note));
+            for end in 0..text.len() {
+                assert_eq!(LastVerify::parse(&text[..end]), None, "{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_byte_of_a_note_can_change_unnoticed_but_in_its_comment() {
+        let text = NOTE.encode();
+        let comment = text.find('\n').unwrap();
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            let parsed = LastVerify::parse(std::str::from_utf8(&bytes).unwrap());
+            assert_eq!(parsed == Some(NOTE), at < comment, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_note_that_says_something_twice_or_too_large_is_none() {
+        let text = NOTE.encode();
+        for (from, to) in [
+            ("pages = 15607", "pages = 4294967296"),
+            ("pages = 15607", "pages = -1"),
+            ("time = 1", "time = x"),
+            ("\"physical\"", "\"none\""),
+            ("generation = 3\n", "generation = 3\ngeneration = 4\n"),
+        ] {
+            assert!(text.contains(from));
+            assert_eq!(LastVerify::parse(&text.replace(from, to)), None, "{to}");
+        }
+    }
+
+    #[test]
+    fn a_note_is_found_by_id_and_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let notes = VerifyNotes::of(Some(folder.path()));
+        let id = DatabaseId([7; 16]);
+        let (one, copy) = (folder.path().join("one.db"), folder.path().join("copy.db"));
+        for file in [&one, &copy] {
+            fs::write(file, "x").unwrap();
+        }
+        assert_eq!(notes.find(id, &one), None);
+        let inode = fs::metadata(&one).unwrap().ino();
+        let note = folder.path().join("verified").join(name(id, inode));
+        fs::create_dir(note.parent().unwrap()).unwrap();
+        fs::write(&note, NOTE.encode()).unwrap();
+        assert_eq!(notes.find(id, &one), Some(NOTE));
+        assert_eq!(notes.find(id, &copy), None);
+        assert_eq!(notes.find(DatabaseId([8; 16]), &one), None);
+        assert_eq!(VerifyNotes::of(None).find(id, &one), None);
+        fs::write(&note, vec![b'#'; 5000]).unwrap();
+        assert_eq!(notes.find(id, &one), None);
+    }
+}

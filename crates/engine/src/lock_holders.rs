@@ -1,0 +1,139 @@
+//! Who holds SQLite's locks on a database: process ids, as the kernel lists them.
+//!
+//! Nothing is opened: closing a descriptor of a database or of its WAL index would give up this process's own locks. What
+//! lives in another PID namespace is not listed.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::draft::beside;
+
+/// A process that has a lock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Holder {
+    /// Its id.
+    pub pid: u32,
+    /// What it is doing.
+    pub role: Role,
+}
+
+/// What a lock says of who has it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Role {
+    /// Is in a read transaction.
+    Reading,
+    /// Is in a write transaction.
+    Writing,
+    /// Is copying the log into the database.
+    Checkpointing,
+}
+
+/// The processes that hold locks on this database, but for this one. Empty where the system does not tell.
+#[must_use]
+pub fn holders(path: &Path) -> Vec<Holder> {
+    let Ok(text) = fs::read_to_string("/proc/locks") else {
+        return Vec::new();
+    };
+    let files = [(path.to_owned(), File::Database), (beside(path, "-shm"), File::Index)];
+    let own = std::process::id();
+    let mut found = Vec::new();
+    for (path, file) in files {
+        let Ok(metadata) = fs::metadata(&path) else { continue };
+        let locks = text.lines().filter_map(Lock::parse);
+        let ours =
+            locks.filter(|lock| lock.inode == metadata.ino() && lock.device == metadata.dev() && lock.pid != own);
+        found.extend(ours.filter_map(|lock| {
+            let role = lock.role(file)?;
+            Some(Holder { pid: lock.pid, role })
+        }));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+#[derive(Clone, Copy)]
+enum File {
+    Database,
+    Index,
+}
+
+/// One line of `/proc/locks` (proc_locks(5)).
+struct Lock {
+    pid: u32,
+    device: u64,
+    inode: u64,
+    is_write: bool,
+    first: u64,
+    last: u64,
+}
+
+impl Lock {
+    fn parse(line: &str) -> Option<Self> {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [_, "POSIX", _, kind, pid, file, first, last] = words[..] else {
+            return None;
+        };
+        let mut parts = file.split(':');
+        let (major, minor) = (parts.next()?, parts.next()?);
+        let device = rustix::fs::makedev(
+            u32::from_str_radix(major, 16).ok()?,
+            u32::from_str_radix(minor, 16).ok()?,
+        );
+        Some(Self {
+            pid: pid.parse().ok()?,
+            device,
+            inode: parts.next()?.parse().ok()?,
+            is_write: kind == "WRITE",
+            first: first.parse().ok()?,
+            last: last.parse().unwrap_or(u64::MAX),
+        })
+    }
+
+    /// In WAL mode everybody has SHARED on the database, and locks of the index say more: sqlite.org/walformat.html, 2.3;
+    /// os.h for those of the database.
+    fn role(&self, file: File) -> Option<Role> {
+        let covers = |byte: u64| (self.first..=self.last).contains(&byte);
+        match file {
+            File::Index if covers(INDEX_LOCKS) && self.is_write => Some(Role::Writing),
+            File::Index if covers(INDEX_LOCKS + 1) && self.is_write => Some(Role::Checkpointing),
+            // Read mark 0 reads the database alone: it keeps no frame.
+            File::Index if (4..8).any(|mark| covers(INDEX_LOCKS + mark)) => Some(Role::Reading),
+            File::Database if covers(PENDING + 1) && self.is_write => Some(Role::Writing),
+            File::Index | File::Database => None,
+        }
+    }
+}
+
+/// UNIX_SHM_BASE: where the locks of the index begin (os_unix.c).
+const INDEX_LOCKS: u64 = 120;
+/// PENDING_BYTE.
+const PENDING: u64 = 0x4000_0000;
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = match self.role {
+            Role::Reading => "reads",
+            Role::Writing => "writes",
+            Role::Checkpointing => "checkpoints",
+        };
+        write!(f, "process {} {what}", self.pid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_kernel_is_taken_apart() {
+        let lock = Lock::parse("12: POSIX  ADVISORY  READ 4711 fe:00:131 124 124").unwrap();
+        assert_eq!((lock.pid, lock.inode, lock.first, lock.last), (4711, 131, 124, 124));
+        assert_eq!(lock.role(File::Index), Some(Role::Reading));
+        let lock = Lock::parse("3: POSIX  ADVISORY  WRITE 7 fe:00:131 120 EOF").unwrap();
+        assert_eq!(lock.role(File::Index), Some(Role::Writing));
+        assert!(Lock::parse("3: -> POSIX  ADVISORY  WRITE 7 fe:00:131 120 120").is_none());
+        assert!(Lock::parse("1: FLOCK  ADVISORY  WRITE 7 fe:00:131 0 EOF").is_none());
+    }
+}

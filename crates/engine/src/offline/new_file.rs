@@ -1,0 +1,158 @@
+//! The copy on its way: a draft with superblocks of its own, and beside it what is done of it.
+
+use std::path::{Path, PathBuf};
+
+use selenite_cipher::Suite;
+use selenite_format::{EpochRecord, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Superblock};
+use selenite_keyring::{KeyError, Unlocked, os_random, sole_epoch};
+
+use crate::draft::{Draft, sync_folder};
+use crate::error::io_error;
+use crate::storage::{Storage, WriteAt};
+use crate::{EngineError, keys};
+
+/// A draft, its keys, and what is done of it.
+pub struct NewFile<'a> {
+    /// The file that will take the database's place.
+    pub draft: Draft<'a>,
+    /// What its second superblock says, which counts.
+    pub unlocked: Unlocked,
+    /// Where it is written down which runs are done.
+    pub done_path: PathBuf,
+}
+
+impl<'a> NewFile<'a> {
+    /// Takes over what an earlier run left behind for the same purpose, or begins anew.
+    pub fn prepare(storage: &'a dyn Storage, path: &Path, from: &Unlocked, suite: Suite) -> Result<Self, EngineError> {
+        let draft_path = Draft::path_of(path, DRAFT)?;
+        let done_path = Draft::path_of(path, DONE)?;
+        if let Some(unlocked) = taken_over(storage, &draft_path, from, suite)? {
+            let draft = Draft::take_over(storage, draft_path);
+            return Ok(Self {
+                draft,
+                unlocked,
+                done_path,
+            });
+        }
+        for leftover in [&done_path, &draft_path] {
+            remove_if_there(storage, leftover)?;
+        }
+        let record = sole_epoch::draw(from, suite, keys::now(), &mut os_random)?;
+        let [first, second] = superblocks(from, record)?;
+        let draft = Draft::create_at(storage, draft_path)?;
+        let file = storage
+            .open_to_write(draft.path())
+            .map_err(io_error("write", draft.path()))?;
+        // FORMAT 2.6.
+        for (unlocked, place) in [(&first, SUPERBLOCK_A), (&second, SUPERBLOCK_B)] {
+            let bytes = unlocked.encode()?;
+            file.write_at(&bytes, place).map_err(io_error("write", draft.path()))?;
+        }
+        file.sync().map_err(io_error("sync", draft.path()))?;
+        sync_folder(storage, path)?;
+        Ok(Self {
+            draft,
+            unlocked: second,
+            done_path,
+        })
+    }
+
+    /// Opens the draft.
+    pub fn open_to_write(&self, storage: &dyn Storage) -> Result<Box<dyn WriteAt>, EngineError> {
+        let path = self.draft.path();
+        storage.open_to_write(path).map_err(io_error("write", path))
+    }
+
+    /// Opens the file of what is done, which is made if it is missing.
+    pub fn open_done(&self, storage: &dyn Storage) -> Result<Box<dyn WriteAt>, EngineError> {
+        if storage.attributes(&self.done_path).is_err() {
+            storage
+                .create(&self.done_path)
+                .map_err(io_error("create", &self.done_path))?;
+        }
+        storage
+            .open_to_write(&self.done_path)
+            .map_err(io_error("write", &self.done_path))
+    }
+
+    /// Removes what is written down; what can't be removed now is found by the next run.
+    pub fn forget_done(&self, storage: &dyn Storage) {
+        let _ = storage.remove(&self.done_path);
+    }
+}
+
+/// Removes the drafts of other operations, which were cut off: with the lock held nobody else has one for this database.
+/// Answers which.
+pub fn remove_others(storage: &dyn Storage, path: &Path) -> Result<Vec<PathBuf>, EngineError> {
+    let own = [Draft::path_of(path, DRAFT)?, Draft::path_of(path, DONE)?];
+    let mut leftovers = Draft::leftovers(storage, path)?;
+    leftovers.retain(|leftover| !own.contains(leftover));
+    for leftover in &leftovers {
+        storage.remove(leftover).map_err(io_error("remove", leftover))?;
+    }
+    Ok(leftovers)
+}
+
+/// What the draft that is there was begun with, if it is what would be begun now: the database's keys and slots as they
+/// are, and this suite. Its superblocks are compared whole with what they would be, MAC and all: nothing in them is believed.
+fn taken_over(
+    storage: &dyn Storage,
+    draft: &Path,
+    from: &Unlocked,
+    suite: Suite,
+) -> Result<Option<Unlocked>, EngineError> {
+    let is_ours = storage
+        .attributes(draft)
+        .is_ok_and(|found| found.is_file && found.link_count == 1 && found.mode & OTHERS == 0);
+    if !is_ours {
+        return Ok(None);
+    }
+    let Ok(file) = storage.open_to_write(draft) else {
+        return Ok(None);
+    };
+    let mut places = [vec![0; SUPERBLOCK_SIZE_MAX], vec![0; SUPERBLOCK_SIZE_MAX]];
+    for (bytes, place) in places.iter_mut().zip([SUPERBLOCK_A, SUPERBLOCK_B]) {
+        file.read_at(bytes, place).map_err(io_error("read", draft))?;
+    }
+    let Some(record) = record_of(&places[1]).filter(|record| record.suite == suite) else {
+        return Ok(None);
+    };
+    let Ok([first, second]) = superblocks(from, record) else {
+        return Ok(None);
+    };
+    let begins_with =
+        |place: &[u8], unlocked: &Unlocked| -> Result<bool, KeyError> { Ok(place.starts_with(&unlocked.encode()?)) };
+    let is_same = begins_with(&places[0], &first)? && begins_with(&places[1], &second)?;
+    Ok(is_same.then_some(second))
+}
+
+/// The only epoch in a superblock, which nobody has authenticated.
+fn record_of(place: &[u8]) -> Option<EpochRecord> {
+    let size = u32::from_be_bytes(place.get(24..28)?.try_into().ok()?);
+    let bytes = place.get(..usize::try_from(size).ok()?)?;
+    let superblock = Superblock::parse(bytes).ok()?;
+    match superblock.epochs.as_slice() {
+        [record] => Some(record.clone()),
+        _ => None,
+    }
+}
+
+/// Both superblocks, the one that counts behind the other.
+fn superblocks(from: &Unlocked, record: EpochRecord) -> Result<[Unlocked; 2], KeyError> {
+    let first = sole_epoch::superblock(from, record)?;
+    let generation = first.superblock.generation.checked_add(1);
+    let second = first.with_generation(generation.ok_or(KeyError::GenerationExhausted)?);
+    Ok([first, second])
+}
+
+fn remove_if_there(storage: &dyn Storage, path: &Path) -> Result<(), EngineError> {
+    match storage.remove(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+const DRAFT: &str = "offline";
+const DONE: &str = "offline-done";
+/// What a draft is for nobody to do but its owner.
+const OTHERS: u32 = 0o077;

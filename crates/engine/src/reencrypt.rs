@@ -1,0 +1,305 @@
+//! Every page sealed anew, under a new data key or in another suite, while others read and write.
+//!
+//! R1. One change of the superblock lists the new epoch: from then on whoever writes seals under it. Then small write
+//!     transactions dirty the pages that are still of the old one, as any client of SQLite could ([`pages`]).
+//! R2. The cursor names pages that are in the database file, and synced; and while it stands no log holds a frame of theirs of
+//!     the old epoch ([`finish::Finish::save`]).
+//! R3. The old key is dropped under SQLite's write lock, in both superblocks, after a look at every page of the file and
+//!     every frame of the log under that lock ([`finish`]).
+//! R4. A kill at any moment loses no commit and no key; what was begun goes on with [`Goal::GoOn`], or with the same goal.
+
+mod finish;
+mod operation;
+mod pace;
+mod pages;
+mod pause;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use selenite_cipher::Suite;
+use selenite_format::State;
+use selenite_keyring::{KeyError, Unlocked, epoch_change, os_random};
+use selenite_vfs::planted::{Bug, is_planted};
+
+use crate::database::Next;
+use crate::storage::Storage;
+use crate::watch::Phase;
+use crate::{Access, Database, EngineError, Watch, conversion, keys, sqlite};
+
+use finish::Finish;
+use operation::Operation;
+pub use operation::{Report, report};
+use pace::Pace;
+use pages::Pages;
+pub use pause::{is_paused, pause, resume};
+
+/// What pages are to be sealed in, and under which key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Goal {
+    /// In this suite, under a new key.
+    Suite(Suite),
+    /// Under a new key, in the suite that they are in.
+    NewKey,
+    /// In clear, in this layout.
+    Off,
+    /// As was begun before.
+    GoOn,
+}
+
+/// How to go about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Reencrypt {
+    /// What for.
+    pub goal: Goal,
+    /// Bytes of pages a second, at most.
+    pub rate_max: Option<u64>,
+    /// How long one batch may keep a writer waiting, as the 99th percentile, without the time in syncs.
+    pub lock_max: Duration,
+    /// Pages in one batch, at most.
+    pub batch_max: u32,
+    /// After how many bytes of pages the log is copied and the cursor moved.
+    pub save_every: u64,
+}
+
+impl Default for Reencrypt {
+    fn default() -> Self {
+        Self {
+            goal: Goal::NewKey,
+            rate_max: None,
+            lock_max: Duration::from_millis(20),
+            batch_max: 1024,
+            save_every: 16 << 20,
+        }
+    }
+}
+
+/// What it came to.
+#[derive(Clone, Debug)]
+pub struct Reencrypted {
+    /// The database.
+    pub path: PathBuf,
+    /// What its pages are sealed in now.
+    pub suite: Suite,
+    /// The epoch that is in use.
+    pub epoch: u32,
+    /// How many pages were sealed anew here; others may have been written meanwhile.
+    pub page_count: u64,
+    /// Their bytes.
+    pub size: u64,
+    /// In how many transactions.
+    pub batch_count: u64,
+    /// The 99th percentile of how long these kept writers waiting, without syncs.
+    pub lock_p99: Duration,
+    /// How long that was allowed to be.
+    pub lock_max: Duration,
+    /// How long the last look at the whole file kept them waiting.
+    pub last_look: Duration,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Seals every page anew. Others go on; at the end the old data key is gone.
+///
+/// # Errors
+/// [`EngineError::UnderWay`] if another process is at it; [`EngineError::Unfinished`] where it was stopped: what is done
+/// stays done; [`EngineError::Key`]; what SQLite and the VFS say.
+pub fn reencrypt(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    how: &Reencrypt,
+    watch: &Watch,
+) -> Result<Reencrypted, EngineError> {
+    let started = Instant::now();
+    sqlite::install()?;
+    let path = conversion::real_path(storage, path)?;
+    // A database in suite NONE is admitted to be encrypted, and one that is to be in NONE.
+    let access = &Access {
+        allow_plain: true,
+        ..access.clone()
+    };
+    let database = Database::open(storage, &path, access)?;
+    pages::check_sqlite(&database)?;
+    if database.text(ENCRYPTED)? == "no" {
+        return Err(EngineError::NotEncrypted {
+            path,
+            what: "it is a database in clear",
+        });
+    }
+    let operation = Operation::begin(storage, &path)?;
+    let begun = begin(&database, how.goal, access)?;
+    // Where it waits for others itself, it does so outside of SQLite: which, cutting a log, waits with the write lock.
+    let patience = how.lock_max.as_millis() / 2;
+    database.batch(&format!(
+        "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA busy_timeout = {patience}"
+    ))?;
+    if database.text("PRAGMA main.journal_mode")? == "wal" {
+        // A batch need not outlive a crash: what the cursor and the end promise is synced by checkpoints before.
+        database.batch("PRAGMA main.synchronous = NORMAL")?;
+    }
+    let work = Work {
+        storage,
+        path: &path,
+        database: &database,
+        operation: &operation,
+        watch,
+        page_bytes: u64::from(begun.page_bytes),
+        sealing_epoch: begun.sealing_epoch,
+        save_every: how.save_every,
+    };
+    operation.describe(&begun.what);
+    let mut pace = Pace::new(how, begun.page_bytes);
+    let done = convert(&work, &mut pace, begun.cursor);
+    let last_look = match done {
+        Ok(last_look) => last_look,
+        Err(error) => {
+            // What is done stays done; how far that is on disk, the next run learns.
+            let _ = Finish::new(&work).save();
+            return Err(unfinished(error, &work));
+        }
+    };
+    let unlocked = database.unlocked()?;
+    let superblock = &unlocked.superblock;
+    Ok(Reencrypted {
+        suite: superblock.epochs.first().map_or(Suite::None, |epoch| epoch.suite),
+        epoch: superblock.sealing_epoch.0,
+        page_count: pace.page_count(),
+        size: pace.page_count() * u64::from(begun.page_bytes),
+        batch_count: pace.batch_count(),
+        lock_p99: pace.lock_p99(),
+        lock_max: how.lock_max,
+        last_look,
+        elapsed: started.elapsed(),
+        path,
+    })
+}
+
+/// What an operation works with.
+struct Work<'a> {
+    storage: &'a dyn Storage,
+    path: &'a Path,
+    database: &'a Database,
+    operation: &'a Operation,
+    watch: &'a Watch,
+    page_bytes: u64,
+    sealing_epoch: u32,
+    save_every: u64,
+}
+
+/// What the superblock says when it begins, or goes on.
+struct Begun {
+    cursor: u32,
+    page_bytes: u32,
+    sealing_epoch: u32,
+    what: String,
+}
+
+/// Lists the new epoch, unless it is listed.
+fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, EngineError> {
+    let allow_deprecated = access.allow_deprecated;
+    database.change(move |unlocked| {
+        let present = unlocked
+            .superblock
+            .epochs
+            .first()
+            .map_or(Suite::None, |epoch| epoch.suite);
+        let suite = match goal {
+            Goal::Suite(suite) => suite,
+            Goal::NewKey => present,
+            Goal::Off => Suite::None,
+            Goal::GoOn => sealing_suite(unlocked),
+        };
+        if goal == Goal::Suite(Suite::None) {
+            return Err(EngineError::usage(
+                "the suite NONE encrypts nothing",
+                "choose another suite, or mean it: selenite reencrypt DB --off",
+            ));
+        }
+        if suite.is_deprecated() && !allow_deprecated {
+            return Err(EngineError::usage(
+                format!("{suite} is deprecated"),
+                "choose another suite, or add --allow-deprecated to compare it",
+            ));
+        }
+        match (unlocked.superblock.state, goal) {
+            (State::Steady, Goal::GoOn) => Err(KeyError::NotUnderWay.into()),
+            (State::Steady, Goal::NewKey) if suite == Suite::None => Err(EngineError::usage(
+                "its pages are in clear",
+                "name a suite: selenite reencrypt DB --on",
+            )),
+            (State::Steady, _) => {
+                let changed = epoch_change::begin(unlocked, suite, keys::now(), &mut os_random)?;
+                let begun = describe(&changed.unlocked);
+                Ok(Next::Write(
+                    Box::new(changed.unlocked),
+                    changed.takes_rights_away,
+                    begun,
+                ))
+            }
+            (_, Goal::Suite(_) | Goal::Off) if suite != sealing_suite(unlocked) => Err(EngineError::usage(
+                format!("its pages are being sealed in {} already", sealing_suite(unlocked)),
+                "let that come to its end: selenite reencrypt DB --resume",
+            )),
+            _ => Ok(Next::Leave(describe(unlocked))),
+        }
+    })
+}
+
+fn sealing_suite(unlocked: &Unlocked) -> Suite {
+    let superblock = &unlocked.superblock;
+    let sealing = superblock
+        .epochs
+        .iter()
+        .find(|epoch| epoch.epoch == superblock.sealing_epoch);
+    sealing.map_or(Suite::None, |epoch| epoch.suite)
+}
+
+fn describe(unlocked: &Unlocked) -> Begun {
+    let superblock = &unlocked.superblock;
+    let from = superblock.epochs.first().map_or("", |epoch| epoch.suite.name());
+    Begun {
+        cursor: superblock.cursor,
+        page_bytes: superblock.page_size.as_u32(),
+        sealing_epoch: superblock.sealing_epoch.0,
+        what: format!(
+            "{from} to {}, epoch {}",
+            sealing_suite(unlocked),
+            superblock.sealing_epoch.0
+        ),
+    }
+}
+
+/// Converts what is left, and ends it. Answers how long the last look kept writers waiting.
+fn convert(work: &Work<'_>, pace: &mut Pace, cursor: u32) -> Result<Duration, EngineError> {
+    let finish = Finish::new(work);
+    let mut pages = Pages::new(work);
+    pages.convert_from(cursor.saturating_add(1), pace, &finish)?;
+    work.watch.report(Phase::Finishing, 0, 0);
+    finish.note_all_done()?;
+    loop {
+        if is_planted(Bug::KeyDroppedBeforeScan) {
+            return Ok(finish.try_end()?.unwrap_or_default());
+        }
+        finish.empty_log()?;
+        // Without a lock first: the look under the lock finds its pages in memory, and nothing to do.
+        if pages.convert_from(1, pace, &finish)? > 0 {
+            continue;
+        }
+        if let Some(last_look) = finish.try_end()? {
+            return Ok(last_look);
+        }
+    }
+}
+
+fn unfinished(error: EngineError, work: &Work<'_>) -> EngineError {
+    if matches!(error, EngineError::Interrupted) {
+        return EngineError::Unfinished {
+            path: work.path.to_owned(),
+        };
+    }
+    error
+}
+
+/// `no` for a database in clear; one of ours in suite NONE has other words.
+const ENCRYPTED: &str = "SELECT value FROM selenite_status WHERE section = 'database' AND name = 'encrypted'";

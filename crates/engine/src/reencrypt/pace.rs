@@ -1,0 +1,166 @@
+//! How much at once, and how long to rest: so that nobody waits longer than was allowed.
+
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+
+use super::Reencrypt;
+
+/// What one batch took.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Taken {
+    /// Pages that it sealed anew.
+    pub page_count: u64,
+    /// From the write lock to its end.
+    pub elapsed: Duration,
+    /// The same without syncs.
+    pub lock: Duration,
+}
+
+/// Sizes of batches, and rests.
+pub struct Pace {
+    lock_max: Duration,
+    rate_max: Option<u64>,
+    page_bytes: u64,
+    batch_size: u32,
+    batch_size_max: u32,
+    last: Taken,
+    /// Microseconds.
+    locks: Histogram<u64>,
+    page_count: u64,
+    started: Instant,
+}
+
+impl Pace {
+    pub fn new(how: &Reencrypt, page_bytes: u32) -> Self {
+        Self {
+            lock_max: how.lock_max,
+            rate_max: how.rate_max,
+            page_bytes: u64::from(page_bytes),
+            batch_size: BATCH_SIZE_FIRST.min(how.batch_max).max(1),
+            batch_size_max: how.batch_max.max(1),
+            last: Taken::default(),
+            locks: Histogram::new(3).expect("three digits are what a histogram can have"),
+            page_count: 0,
+            started: Instant::now(),
+        }
+    }
+
+    /// How many pages the next batch may have.
+    pub fn batch_size(&self) -> u32 {
+        self.batch_size
+    }
+
+    /// Hears what a batch took. The next has half as many pages where it came near to what is allowed, and one eighth more
+    /// where it was far from that.
+    pub fn note(&mut self, taken: Taken) {
+        self.last = taken;
+        if taken.page_count == 0 {
+            return;
+        }
+        self.page_count += taken.page_count;
+        let micros = u64::try_from(taken.lock.as_micros()).unwrap_or(u64::MAX);
+        // It grows with what it is given, up to an hour.
+        let _ = self.locks.record(micros.min(3_600_000_000));
+        if taken.lock * 10 > self.lock_max * 8 {
+            self.batch_size = (self.batch_size / 2).max(1);
+        } else if taken.lock * 10 < self.lock_max * 4 {
+            self.batch_size = (self.batch_size + self.batch_size / 8 + 1).min(self.batch_size_max);
+        }
+    }
+
+    /// How long to rest after the last batch.
+    pub fn rest(&self, has_company: bool) -> Duration {
+        let for_others = if has_company {
+            self.last.elapsed * REST_FACTOR
+        } else {
+            Duration::ZERO
+        };
+        for_others.max(self.behind_rate())
+    }
+
+    /// How long the pages so far should have taken, less what they took.
+    fn behind_rate(&self) -> Duration {
+        let Some(rate) = self.rate_max else {
+            return Duration::ZERO;
+        };
+        let bytes = u128::from(self.page_count) * u128::from(self.page_bytes);
+        let should = bytes * 1_000_000 / u128::from(rate.max(1));
+        let should = Duration::from_micros(u64::try_from(should).unwrap_or(u64::MAX));
+        should.saturating_sub(self.started.elapsed())
+    }
+
+    /// Bytes a second so far.
+    pub fn rate(&self) -> u64 {
+        let micros = self.started.elapsed().as_micros().max(1);
+        let bytes = u128::from(self.page_count) * u128::from(self.page_bytes);
+        u64::try_from(bytes * 1_000_000 / micros).unwrap_or(u64::MAX)
+    }
+
+    pub fn page_count(&self) -> u64 {
+        self.page_count
+    }
+
+    pub fn batch_count(&self) -> u64 {
+        self.locks.len()
+    }
+
+    pub fn lock_p99(&self) -> Duration {
+        Duration::from_micros(self.locks.value_at_quantile(0.99))
+    }
+}
+
+/// What a batch begins with: under a millisecond.
+const BATCH_SIZE_FIRST: u32 = 32;
+/// Where others write, the write lock is held for a tenth of the time.
+const REST_FACTOR: u32 = 9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(page_count: u64, millis: u64) -> Taken {
+        let time = Duration::from_millis(millis);
+        Taken {
+            page_count,
+            elapsed: time,
+            lock: time,
+        }
+    }
+
+    #[test]
+    fn batches_grow_while_they_are_short_and_are_halved_when_they_are_long() {
+        let mut pace = Pace::new(&Reencrypt::default(), 4096);
+        let first = pace.batch_size();
+        for _ in 0..200 {
+            pace.note(taken(10, 1));
+        }
+        assert_eq!(pace.batch_size(), 1024);
+        pace.note(taken(10, 17));
+        assert_eq!(pace.batch_size(), 512);
+        pace.note(taken(10, 12));
+        assert_eq!(pace.batch_size(), 512);
+        for _ in 0..20 {
+            pace.note(taken(1, 1000));
+        }
+        assert_eq!((first, pace.batch_size(), pace.batch_count()), (32, 1, 222));
+        assert!(pace.lock_p99() >= Duration::from_millis(990));
+    }
+
+    #[test]
+    fn it_rests_for_others_and_for_its_rate() {
+        let mut pace = Pace::new(&Reencrypt::default(), 4096);
+        pace.note(taken(10, 5));
+        assert_eq!(pace.rest(false), Duration::ZERO);
+        assert_eq!(pace.rest(true), Duration::from_millis(45));
+        let mut slow = Pace::new(
+            &Reencrypt {
+                rate_max: Some(4096),
+                ..Reencrypt::default()
+            },
+            4096,
+        );
+        slow.note(taken(100, 5));
+        assert!(slow.rest(false) > Duration::from_secs(90));
+    }
+}

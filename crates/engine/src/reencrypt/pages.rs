@@ -1,0 +1,270 @@
+//! The pages that are still of the old epoch: found by their trailers, and dirtied by SQLite itself.
+
+use std::time::{Duration, Instant};
+
+use super::finish::Finish;
+use super::pace::{Pace, Taken};
+use super::{Work, pause};
+use crate::watch::Phase;
+use crate::{Database, EngineError};
+
+/// Whether the linked SQLite can write a page by its number.
+///
+/// # Errors
+/// [`EngineError::Sqlite`] if it was built without.
+pub fn check_sqlite(database: &Database) -> Result<(), EngineError> {
+    let used = database.text("SELECT sqlite_compileoption_used('ENABLE_DBPAGE_VTAB')")?;
+    if used == "1" {
+        return Ok(());
+    }
+    Err(EngineError::Sqlite {
+        class: crate::Class::Other,
+        what: "this selenite was built with an SQLite that has no sqlite_dbpage".to_owned(),
+        next: "build it in its own workspace, whose .cargo/config.toml asks for that".to_owned(),
+    })
+}
+
+/// What the VFS answers: where to look next, and runs of old pages.
+struct Found {
+    next: u32,
+    runs: Vec<(u32, u32)>,
+}
+
+impl Found {
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let next = words.next()?.parse().ok()?;
+        let runs = words.map(|word| {
+            let (first, last) = word.split_once('-')?;
+            Some((first.parse().ok()?, last.parse().ok()?))
+        });
+        Some(Self {
+            next,
+            runs: runs.collect::<Option<_>>()?,
+        })
+    }
+
+    fn pages(&self) -> impl Iterator<Item = u32> + '_ {
+        self.runs.iter().flat_map(|&(first, last)| first..=last)
+    }
+}
+
+/// Asks for the pages of another epoch, from `first` on.
+fn look(work: &Work<'_>, first: u32, find_count: u32) -> Result<Found, EngineError> {
+    let sql = format!("SELECT selenite_old_pages('main', {first}, {LOOK_COUNT}, {find_count})");
+    let text = work.patiently(|| work.database.text(&sql))?;
+    Found::parse(&text).ok_or_else(|| EngineError::usage(format!("selenite_old_pages answered {text}"), "report this"))
+}
+
+/// Whether any page of the file is of another epoch.
+pub fn any_is_old(work: &Work<'_>) -> Result<bool, EngineError> {
+    Ok(first_old(work)?.is_some())
+}
+
+/// The first page of the file that is of another epoch.
+pub fn first_old(work: &Work<'_>) -> Result<Option<u32>, EngineError> {
+    let mut next = 1;
+    while next != 0 {
+        let found = look(work, next, 1)?;
+        if let Some(&(first, _)) = found.runs.first() {
+            return Ok(Some(first));
+        }
+        next = found.next;
+    }
+    Ok(None)
+}
+
+/// The conversion of pages.
+pub struct Pages<'a> {
+    work: &'a Work<'a>,
+    /// Changes with every commit of somebody else.
+    version: u64,
+    has_company_until: Option<Instant>,
+}
+
+impl<'a> Pages<'a> {
+    pub fn new(work: &'a Work<'a>) -> Self {
+        Self {
+            work,
+            version: 0,
+            has_company_until: None,
+        }
+    }
+
+    /// Converts what is old from page `first` on, and answers how many pages that were.
+    ///
+    /// # Errors
+    /// [`EngineError::Interrupted`]; what SQLite and the VFS say.
+    pub fn convert_from(&mut self, first: u32, pace: &mut Pace, finish: &Finish<'_>) -> Result<u64, EngineError> {
+        let before = pace.page_count();
+        let mut next = first;
+        let mut since_save = 0;
+        while next != 0 {
+            pause::wait(self.work)?;
+            let found = look(self.work, next, pace.batch_size())?;
+            let count = u64::try_from(found.pages().count()).unwrap_or(0);
+            if count > 0 {
+                let Some(taken) = self.batch(&found)? else {
+                    self.work.wait("waiting for who reads", BUSY_PAUSE)?;
+                    continue;
+                };
+                pace.note(taken);
+                since_save += count * self.work.page_bytes;
+            }
+            next = found.next;
+            self.report(next, pace)?;
+            if since_save >= self.work.save_every {
+                since_save = 0;
+                finish.save_up_to(next.saturating_sub(1))?;
+            }
+            if count > 0 {
+                self.rest(pace)?;
+            }
+        }
+        Ok(pace.page_count() - before)
+    }
+
+    /// One transaction. Waits for whoever writes. `None` where it was taken back, as others were reading.
+    fn batch(&mut self, found: &Found) -> Result<Option<Taken>, EngineError> {
+        let database = self.work.database;
+        self.lock()?;
+        let synced = sync_time(database)?;
+        let started = Instant::now();
+        let written = self.dirty(found);
+        let ended = database.batch(if written.is_ok() { "COMMIT" } else { "ROLLBACK" });
+        let elapsed = started.elapsed();
+        let in_sync = sync_time(database)?.saturating_sub(synced);
+        match written.and_then(|page_count| ended.map(|()| page_count)) {
+            Ok(page_count) => Ok(Some(Taken {
+                page_count,
+                elapsed,
+                lock: elapsed.saturating_sub(in_sync),
+            })),
+            // Somebody reads, in rollback mode.
+            Err(EngineError::Busy { .. }) => {
+                let _ = database.batch("ROLLBACK");
+                self.note_company();
+                Ok(None)
+            }
+            Err(error) => {
+                let _ = database.batch("ROLLBACK");
+                Err(error)
+            }
+        }
+    }
+
+    fn dirty(&self, found: &Found) -> Result<u64, EngineError> {
+        let database = self.work.database;
+        let sql = "UPDATE sqlite_dbpage SET data = data WHERE pgno = ?1 AND schema = 'main'";
+        let error = |error| database.error(error);
+        let mut update = database.connection().prepare_cached(sql).map_err(error)?;
+        let mut count = 0;
+        for page in found.pages() {
+            // A page behind the last is not SQLite's: it is cut off at the end.
+            count += u64::try_from(update.execute([page]).map_err(error)?).unwrap_or(0);
+        }
+        Ok(count)
+    }
+
+    /// Takes SQLite's write lock, however long others have it.
+    fn lock(&mut self) -> Result<(), EngineError> {
+        let mut wait = Duration::from_millis(1);
+        loop {
+            match self.work.database.batch("BEGIN IMMEDIATE") {
+                Err(EngineError::Busy { .. }) => {
+                    self.note_company();
+                    self.work.wait("waiting for who writes", wait)?;
+                    wait = (wait * 2).min(WAIT_MAX);
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    fn note_company(&mut self) {
+        self.has_company_until = Some(Instant::now() + COMPANY);
+    }
+
+    /// Lets others write: nine times as long as the batch took where they do.
+    fn rest(&mut self, pace: &Pace) -> Result<(), EngineError> {
+        let version = self.work.number("PRAGMA main.data_version")?;
+        if version != self.version {
+            self.version = version;
+            self.note_company();
+        }
+        let has_company = self.has_company_until.is_some_and(|until| Instant::now() < until);
+        self.work.sleep(pace.rest(has_company))
+    }
+
+    fn report(&self, next: u32, pace: &Pace) -> Result<(), EngineError> {
+        let page_count = self.work.number("PRAGMA main.page_count")?;
+        let done = if next == 0 { page_count } else { u64::from(next) - 1 };
+        let (done, total) = (done * self.work.page_bytes, page_count * self.work.page_bytes);
+        self.work.watch.report(Phase::Sealing, done.min(total), total);
+        self.work.operation.progress(done.min(total), total, pace);
+        self.work.watch.check()
+    }
+}
+
+impl Work<'_> {
+    /// Reads, however long others are in the way: in rollback mode whoever commits is.
+    pub fn patiently<T>(&self, mut read: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
+        loop {
+            match read() {
+                Err(EngineError::Busy { .. }) => self.wait("waiting for who writes", BUSY_PAUSE)?,
+                answer => return answer,
+            }
+        }
+    }
+
+    pub fn number(&self, sql: &str) -> Result<u64, EngineError> {
+        self.patiently(|| self.database.number(sql))
+    }
+
+    /// Sleeps, in pieces, and says meanwhile what for.
+    pub fn wait(&self, what: &str, time: Duration) -> Result<(), EngineError> {
+        self.operation.waiting(what);
+        self.sleep(time)
+    }
+
+    pub fn sleep(&self, time: Duration) -> Result<(), EngineError> {
+        let until = Instant::now() + time;
+        loop {
+            self.watch.check()?;
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(PIECE));
+        }
+    }
+}
+
+fn sync_time(database: &Database) -> Result<Duration, EngineError> {
+    let sql = "SELECT value FROM selenite_status WHERE section = 'database' AND name = 'sync_ns'";
+    Ok(Duration::from_nanos(database.number(sql)?))
+}
+
+/// One look at trailers: 16 MiB of pages of 4 KiB, some milliseconds.
+const LOOK_COUNT: u32 = 4096;
+/// Who was seen to write a second ago may write now.
+const COMPANY: Duration = Duration::from_secs(1);
+/// After a commit that readers were in the way of.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
+const WAIT_MAX: Duration = Duration::from_millis(100);
+/// A sleep is cut into these, so that Ctrl-C is heard.
+const PIECE: Duration = Duration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answer_of_the_vfs_is_taken_apart() {
+        let found = Found::parse("812 3-5 9-9").unwrap();
+        assert_eq!(found.next, 812);
+        assert_eq!(found.pages().collect::<Vec<_>>(), [3, 4, 5, 9]);
+        assert_eq!(Found::parse("0").unwrap().pages().count(), 0);
+        assert!(Found::parse("1 2").is_none() && Found::parse("").is_none());
+    }
+}

@@ -1,0 +1,56 @@
+//! `DB-selenite-pause`: while it is there, whoever seals the database's pages anew rests between two batches.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Work;
+use crate::draft::beside;
+use crate::error::io_error;
+use crate::storage::Storage;
+use crate::{EngineError, conversion};
+
+/// Asks for a rest. It lasts until [`resume`], also over the end of the process.
+///
+/// # Errors
+/// [`EngineError::Io`].
+pub fn pause(storage: &dyn Storage, path: &Path) -> Result<(), EngineError> {
+    let file = file_of(&conversion::real_path(storage, path)?);
+    match storage.create(&file) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(io_error("create", &file)(error)),
+    }
+}
+
+/// Ends the rest, and says whether there was one.
+///
+/// # Errors
+/// [`EngineError::Io`].
+pub fn resume(storage: &dyn Storage, path: &Path) -> Result<bool, EngineError> {
+    let file = file_of(&conversion::real_path(storage, path)?);
+    match storage.remove(&file) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(io_error("remove", &file)(error)),
+    }
+}
+
+/// Whether a rest was asked for.
+#[must_use]
+pub fn is_paused(storage: &dyn Storage, path: &Path) -> bool {
+    storage.attributes(&file_of(path)).is_ok()
+}
+
+/// Rests as long as that is asked for.
+pub fn wait(work: &Work<'_>) -> Result<(), EngineError> {
+    while is_paused(work.storage, work.path) {
+        work.wait("paused", PAUSE)?;
+    }
+    Ok(())
+}
+
+fn file_of(path: &Path) -> PathBuf {
+    beside(path, "-selenite-pause")
+}
+
+const PAUSE: Duration = Duration::from_millis(200);

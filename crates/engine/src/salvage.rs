@@ -1,0 +1,194 @@
+//! Takes every row that can still be reached out of an encrypted database with damaged pages, into a new one.
+//!
+//! S1. What was not authenticated becomes no row: all pages come from [`snapshot`].
+//! S2. The damaged database is only read, and not by SQLite: that would roll back, checkpoint or recover.
+//! S3. Indexes are made anew from the schema, never read. A table's rows are read from its b-tree (`tree.rs`); leaves to
+//!     which nothing leads any more are found by looking at all pages, and taken for a table's only where it can be no
+//!     other's (`home.rs`), or else put into a table of their own (`lost_and_found.rs`).
+//! S4. The new database has its name only when it is whole, verified and synced; nothing is ever in clear on disk.
+//!
+//! What authenticity can't tell: whether a page is the newest. See [`snapshot`] for what is done about logs.
+
+mod copier;
+mod filler;
+mod free_list;
+mod ground;
+mod home;
+mod lost_and_found;
+mod node;
+mod record;
+mod report;
+mod row;
+mod schema;
+mod sequence;
+mod slots;
+mod snapshot;
+mod table_layout;
+mod text;
+mod tree;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use selenite_cipher::Suite;
+use selenite_format::AutoVacuum;
+use selenite_keyring::{Cache, SlotSummary, Unlocked};
+use selenite_vfs::view::View;
+
+pub use ground::Why;
+pub use report::{LISTED_MAX, Lost, NotMade, Salvaged, SchemaState, Strays, TableReport};
+pub use tree::Hole;
+
+use crate::draft::Draft;
+use crate::encrypt::{check_suite, check_verified};
+use crate::error::io_error;
+use crate::raw_file::RawFile;
+use crate::storage::{Attributes, Storage};
+use crate::superblock_file::unlock;
+use crate::{Access, Database, EngineError, Layout, Watch, conversion, sqlite, verify};
+use copier::Copier;
+use ground::Ground;
+use schema::Schema;
+use slots::Slots;
+use snapshot::Snapshot;
+
+/// Salvages the database at `path` into a new one at `target`, for the identity in force, the age recipients of the old
+/// one, and `recipients`.
+///
+/// # Errors
+/// [`EngineError::Exists`]; [`EngineError::NotEncrypted`]; [`EngineError::Key`], also where both superblocks are
+/// damaged: nothing opens without one; [`EngineError::Busy`] if the database was written to meanwhile;
+/// [`EngineError::Io`]. There is no new file then. What is lost is no error: see the report.
+pub fn salvage(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    (target, recipients): (&Path, &[String]),
+    watch: &Watch,
+) -> Result<Salvaged, EngineError> {
+    let started = Instant::now();
+    let Plan {
+        path,
+        mode,
+        leftovers,
+        suite,
+        view,
+        slots,
+    } = Plan::make(storage, path, access, (target, recipients))?;
+    let mut ground = Ground::survey(Snapshot::load(storage, &path, &view, watch)?, watch)?;
+    let schema = Schema::read(&mut ground, watch)?;
+    let auto_vacuum = schema.as_ref().map(|schema| schema.header.auto_vacuum);
+    let layout = Layout {
+        suite,
+        page_size: view.unlocked.superblock.page_size,
+        auto_vacuum: auto_vacuum.unwrap_or(AutoVacuum::None),
+    };
+    let draft = Draft::create(storage, target)?;
+    let uri = access.new_uri(draft.path(), &layout);
+    let mut database = Database::connect(draft.path(), &uri, access)?;
+    database.watch(watch)?;
+    let copied = Copier::begin(&database, &mut ground, schema.as_ref(), watch)?.run()?;
+    let (unlocked, dropped) = slots.make(&database)?;
+    if schema.as_ref().is_some_and(|schema| schema.header.is_wal) {
+        database.text("PRAGMA journal_mode = WAL")?;
+    }
+    database.close()?;
+    check_verified(verify::pages(storage, draft.path(), &unlocked, access, watch)?)?;
+
+    let own = storage
+        .attributes(draft.path())
+        .map_err(io_error("read", draft.path()))?;
+    let salvaged = Salvaged {
+        path: target.to_owned(),
+        suite,
+        page_size: layout.page_size,
+        size: own.size,
+        page_count: ground.snapshot().page_count(),
+        bad_pages: ground.bad_pages().take(LISTED_MAX).collect(),
+        bad_count: u64::try_from(ground.bad_pages().count()).unwrap_or(u64::MAX),
+        bad_logs: ground.snapshot().bad_logs().to_vec(),
+        schema: match &schema {
+            None => SchemaState::Lost,
+            Some(schema) if schema.is_complete => SchemaState::Whole,
+            Some(_) => SchemaState::Partial,
+        },
+        tables: copied.tables,
+        not_made: copied.not_made,
+        strays: copied.strays,
+        slots: unlocked.superblock.slots.iter().map(SlotSummary::new).collect(),
+        dropped,
+        leftovers,
+        elapsed: started.elapsed(),
+    };
+    let mark = ground.into_snapshot().into_mark();
+    if Snapshot::load(storage, &path, &view, watch)?.into_mark() != mark {
+        return Err(EngineError::Busy {
+            path,
+            what: "it was written to while it was read",
+        });
+    }
+    draft.finish(&Attributes { mode, ..own })?;
+    watch.check()?;
+    draft.publish(target)?;
+    Ok(salvaged)
+}
+
+/// What is known before a page is read.
+struct Plan {
+    path: PathBuf,
+    mode: u32,
+    leftovers: Vec<PathBuf>,
+    suite: Suite,
+    view: View,
+    slots: Slots,
+}
+
+impl Plan {
+    fn make(
+        storage: &dyn Storage,
+        path: &Path,
+        access: &Access,
+        (target, recipients): (&Path, &[String]),
+    ) -> Result<Self, EngineError> {
+        sqlite::install()?;
+        let keyring = access.check()?;
+        access.require()?;
+        let config = Access::config()?;
+        let identities = access.identities(&config)?;
+        let recipients = crate::encrypt::parse(recipients, &config)?;
+        let path = conversion::real_path(storage, path)?;
+        conversion::check_free(storage, target)?;
+        let mode = storage.attributes(&path).map_err(io_error("read", &path))?.mode;
+        let file = RawFile::open(storage, &path)?;
+        let unlocked = unlock(&path, &file, &identities, &keyring, &Cache::new())?;
+        drop(file);
+        let suite = suite_of(&unlocked);
+        check_suite(suite, access)?;
+        let view = View::new(unlocked, access.allow_plain, access.allow_deprecated)
+            .map_err(|error| EngineError::of_vfs(&error, &path))?;
+        Ok(Self {
+            leftovers: Draft::leftovers(storage, target)?,
+            slots: Slots::plan(&view.unlocked, &identities, recipients)?,
+            path,
+            mode,
+            suite,
+            view,
+        })
+    }
+}
+
+/// What pages are sealed in; while encryption is being switched off, what they were sealed in.
+fn suite_of(unlocked: &Unlocked) -> Suite {
+    let superblock = &unlocked.superblock;
+    let sealing = superblock
+        .epochs
+        .iter()
+        .find(|epoch| epoch.epoch == superblock.sealing_epoch);
+    let others = superblock.epochs.iter();
+    sealing
+        .into_iter()
+        .chain(others)
+        .map(|epoch| epoch.suite)
+        .find(|&suite| suite != Suite::None)
+        .unwrap_or(Suite::Aes256)
+}

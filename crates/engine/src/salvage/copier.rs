@@ -1,0 +1,324 @@
+//! Makes the tables, fills them, and makes what belongs to them.
+
+use std::collections::BTreeMap;
+
+use super::filler::{Filler, refusal};
+use super::free_list;
+use super::ground::Ground;
+use super::home::{self, Candidate};
+use super::lost_and_found::{self, Stray};
+use super::node::NodeKind;
+use super::report::{Lost, NotMade, Strays, TableReport, broken_off};
+use super::row::each_row;
+use super::schema::{Entry, Schema};
+use super::sequence;
+use super::table_layout::TableLayout;
+use super::text::Encoding;
+use super::tree::{Family, Hole, Tree};
+use crate::{Database, EngineError, Watch};
+
+/// What was copied.
+pub struct Copied {
+    /// Table by table.
+    pub tables: Vec<TableReport>,
+    /// What could not be made.
+    pub not_made: Vec<NotMade>,
+    /// Rows whose table is not certain.
+    pub strays: Option<Strays>,
+}
+
+/// Copies a database.
+pub struct Copier<'a, 'g> {
+    database: &'a Database,
+    ground: &'a mut Ground<'g>,
+    schema: Option<&'a Schema>,
+    encoding: Encoding,
+    watch: &'a Watch,
+    not_made: Vec<NotMade>,
+    strays: Vec<Stray>,
+}
+
+/// A table on its way.
+struct Table {
+    purpose: Purpose,
+    family: Family,
+    /// `None` where it can't be made.
+    layout: Option<TableLayout>,
+    tree: Tree,
+    report: TableReport,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Rows,
+    /// `sqlite_sequence`: SQLite makes it, and has begun to fill it.
+    Sequence,
+    /// Of ANALYZE: not copied, for it would describe rows that are lost.
+    Statistics,
+}
+
+impl<'a, 'g> Copier<'a, 'g> {
+    /// Prepares a new, empty database. Until it is whole nobody knows it, so nothing has to survive a crash.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn begin(
+        database: &'a Database,
+        ground: &'a mut Ground<'g>,
+        schema: Option<&'a Schema>,
+        watch: &'a Watch,
+    ) -> Result<Self, EngineError> {
+        let encoding = schema.map_or(Encoding::Unknown, |schema| schema.header.encoding);
+        for pragma in [
+            &format!("encoding = '{}'", encoding.name()),
+            "journal_mode = MEMORY",
+            "synchronous = OFF",
+            "foreign_keys = OFF",
+            // What was allowed when a row was written need not be now.
+            "ignore_check_constraints = ON",
+        ] {
+            database.text(&format!("PRAGMA {pragma}"))?;
+        }
+        Ok(Self {
+            database,
+            ground,
+            schema,
+            encoding,
+            watch,
+            not_made: Vec::new(),
+            strays: Vec::new(),
+        })
+    }
+
+    /// Copies everything.
+    ///
+    /// # Errors
+    /// What SQLite says of the new database; [`EngineError::Interrupted`].
+    pub fn run(mut self) -> Result<Copied, EngineError> {
+        let mut tables = self.make_tables()?;
+        let schema = self.schema;
+        let free_is_known = schema.is_some_and(|schema| free_list::take(self.ground, &schema.header));
+        for table in &mut tables {
+            if table.purpose == Purpose::Rows {
+                let pages = std::mem::take(&mut table.tree.pages);
+                self.fill(table, &pages, false)?;
+            }
+        }
+        self.find_leaves(&mut tables, free_is_known)?;
+        for table in &mut tables {
+            if table.purpose == Purpose::Sequence {
+                sequence::restore(
+                    self.database,
+                    self.ground,
+                    &table.tree.pages,
+                    self.encoding,
+                    &mut table.report,
+                )?;
+            }
+            for hole in &table.tree.holes {
+                table.report.lose(Lost::Page(*hole));
+            }
+        }
+        let strays = lost_and_found::keep(self.database, self.ground, &self.strays, self.encoding, self.watch)?;
+        self.make_others()?;
+        let (user, application) = schema.map_or((0, 0), |schema| {
+            (schema.header.user_version, schema.header.application_id)
+        });
+        // Even where nothing else was written, this makes a database of the file.
+        self.database.batch(&format!(
+            "BEGIN IMMEDIATE; PRAGMA user_version = {user}; PRAGMA application_id = {application}; COMMIT"
+        ))?;
+        let tables = tables.into_iter().filter(|table| table.purpose != Purpose::Statistics);
+        Ok(Copied {
+            tables: tables.map(|table| table.report).collect(),
+            not_made: self.not_made,
+            strays,
+        })
+    }
+
+    /// Makes all tables, and walks the trees of the old ones: all of them before a row is read, for a page belongs to
+    /// the tree that leads to it first.
+    fn make_tables(&mut self) -> Result<Vec<Table>, EngineError> {
+        let mut tables = Vec::new();
+        let entries = self.schema.map(|schema| schema.entries.as_slice()).unwrap_or_default();
+        for entry in entries.iter().filter(|entry| entry.is_table()) {
+            self.watch.check()?;
+            let purpose = match entry.name.as_str() {
+                "sqlite_sequence" => Purpose::Sequence,
+                _ if entry.is_statistics() => Purpose::Statistics,
+                _ => Purpose::Rows,
+            };
+            let layout = if purpose == Purpose::Rows && self.make(entry)? {
+                Some(TableLayout::of(self.database, &entry.name)?)
+            } else {
+                None
+            };
+            let family = match &layout {
+                Some(layout) if layout.has_rowid => Family::Rowid,
+                Some(_) => Family::Keyed,
+                None => self.family_of(entry.root),
+            };
+            let tree = Tree::walk(self.ground, entry.root, family, self.watch)?;
+            tables.push(Table {
+                purpose,
+                family,
+                layout,
+                tree,
+                report: TableReport::new(&entry.name),
+            });
+        }
+        Ok(tables)
+    }
+
+    /// By the root alone.
+    fn family_of(&mut self, root: u32) -> Family {
+        match self.ground.node(root).map(|(node, _)| node.kind) {
+            Ok(NodeKind::IndexInner | NodeKind::IndexLeaf) => Family::Keyed,
+            Ok(NodeKind::TableInner | NodeKind::TableLeaf) | Err(_) => Family::Rowid,
+        }
+    }
+
+    /// Copies the rows of these pages. `is_found`: nothing leads to them any more.
+    fn fill(&mut self, table: &mut Table, pages: &[u32], is_found: bool) -> Result<(), EngineError> {
+        let Table { layout, report, .. } = table;
+        let filler = layout
+            .as_ref()
+            .map(|layout| Filler::new(self.database, layout, self.encoding));
+        let mut filler = match filler {
+            Some(Ok(filler)) => filler,
+            Some(Err(why)) => {
+                self.note_not_made("rows of table", &report.name, why);
+                self.stray(pages, &report.name);
+                return Ok(());
+            }
+            None => {
+                self.stray(pages, &report.name);
+                return Ok(());
+            }
+        };
+        self.database.batch("BEGIN")?;
+        for &page_no in pages {
+            self.watch.check()?;
+            let read = each_row(self.ground, page_no, |rowid, payload| {
+                match payload {
+                    Err((at, why)) => report.lose_row(rowid, at, broken_off(why)),
+                    Ok(payload) => match filler.insert(rowid, payload)? {
+                        Ok(()) => {
+                            report.row_count += 1;
+                            report.found_count += u64::from(is_found);
+                        }
+                        Err(why) => report.lose_row(rowid, page_no, why),
+                    },
+                }
+                Ok(())
+            })?;
+            if let Err(why) = read {
+                report.lose(Lost::Page(Hole::of_page(page_no, why)));
+            }
+            self.ground.report_copied(self.watch);
+        }
+        drop(filler);
+        self.database.batch("COMMIT")
+    }
+
+    fn stray(&mut self, pages: &[u32], table: &str) {
+        self.strays.extend(pages.iter().map(|&page_no| Stray {
+            page_no,
+            table: Some(table.to_owned()),
+        }));
+    }
+
+    /// Looks for leaves whose way from the root is lost.
+    fn find_leaves(&mut self, tables: &mut [Table], free_is_known: bool) -> Result<(), EngineError> {
+        let all_is_known = self.schema.is_some_and(|schema| schema.is_complete);
+        let is_open = |table: &Table| table.tree.holes.iter().any(|hole| hole.may_be_inner);
+        if all_is_known && !tables.iter().any(is_open) {
+            return Ok(());
+        }
+        let snapshot = self.ground.snapshot();
+        // H2.
+        let is_certain = all_is_known
+            && free_is_known
+            && snapshot.bad_logs().is_empty()
+            && snapshot.page_count() < home::PAGE_COUNT_MAX;
+        let candidates: Vec<Candidate<'_>> = tables
+            .iter()
+            .enumerate()
+            .filter(|(_, table)| table.family == Family::Rowid)
+            .map(|(index, table)| Candidate {
+                index,
+                holes: &table.tree.holes,
+                layout: table.layout.as_ref(),
+            })
+            .collect();
+        let mut found: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        for page_no in self.ground.untaken_leaves() {
+            self.watch.check()?;
+            self.ground.take(page_no);
+            match home::find(self.ground, page_no, &candidates).filter(|_| is_certain) {
+                Some(index) => found.entry(index).or_default().push(page_no),
+                None => self.strays.push(Stray { page_no, table: None }),
+            }
+        }
+        for (index, pages) in found {
+            match tables[index].purpose {
+                Purpose::Rows => self.fill(&mut tables[index], &pages, true)?,
+                Purpose::Sequence => tables[index].tree.pages.extend(pages),
+                Purpose::Statistics => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes indexes, views and triggers, and lists virtual tables.
+    fn make_others(&mut self) -> Result<(), EngineError> {
+        let entries = self.schema.map(|schema| schema.entries.as_slice()).unwrap_or_default();
+        for entry in entries
+            .iter()
+            .filter(|entry| entry.kind != "table" && entry.sql.is_some())
+        {
+            self.watch.check()?;
+            self.make(entry)?;
+        }
+        let is_virtual = entries.iter().any(Entry::is_virtual);
+        if is_virtual {
+            // CREATE would make its contents, which are there: tables of their own, copied as any.
+            self.database.batch("PRAGMA writable_schema = ON")?;
+            for entry in entries.iter().filter(|entry| entry.is_virtual()) {
+                let listed = self.database.connection().execute(
+                    "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('table', ?1, ?1, 0, ?2)",
+                    [Some(&entry.name), entry.sql.as_ref()],
+                );
+                listed.map_err(|error| self.database.error(error))?;
+            }
+            self.database.batch("PRAGMA writable_schema = OFF")?;
+        }
+        Ok(())
+    }
+
+    /// Runs what made an entry. Answers whether SQLite took it.
+    fn make(&mut self, entry: &Entry) -> Result<bool, EngineError> {
+        let sql = entry.sql.as_deref().unwrap_or_default();
+        // Whoever could write to the schema table could have put anything there.
+        if !sql.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("CREATE ")) {
+            self.note_not_made(&entry.kind, &entry.name, "its definition is none".to_owned());
+            return Ok(false);
+        }
+        match self.database.connection().execute(sql, []) {
+            Ok(_) => Ok(true),
+            Err(error) => {
+                let why = refusal(self.database, error)?;
+                self.note_not_made(&entry.kind, &entry.name, why);
+                Ok(false)
+            }
+        }
+    }
+
+    fn note_not_made(&mut self, kind: &str, name: &str, why: String) {
+        self.not_made.push(NotMade {
+            kind: kind.to_owned(),
+            name: name.to_owned(),
+            why,
+        });
+    }
+}

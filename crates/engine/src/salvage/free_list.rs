@@ -1,0 +1,37 @@
+//! Pages that hold nothing: the list of free pages (sqlite.org/fileformat.html, 1.5).
+//!
+//! Pointer maps hold no rows either, and need not be known: their first byte is 0 to 5, and never that of a leaf.
+
+use super::ground::Ground;
+use super::node::u32_at;
+use super::schema::Header;
+
+/// Takes all free pages; answers whether that is surely all of them.
+///
+/// A free page still holds what it held before: rows that were deleted.
+pub fn take(ground: &mut Ground<'_>, header: &Header) -> bool {
+    let usable = ground.snapshot().usable_size();
+    let mut count = 0;
+    let mut next = header.first_free;
+    while next != 0 {
+        let Ok(trunk) = ground.page(next) else { return false };
+        if !ground.take(next) {
+            return false;
+        }
+        count += 1;
+        let Some(leaf_count) = u32_at(&trunk, 4).and_then(|count| usize::try_from(count).ok()) else {
+            return false;
+        };
+        if leaf_count > usable / 4 - 2 {
+            return false;
+        }
+        for index in 0..leaf_count {
+            if !u32_at(&trunk, 8 + 4 * index).is_some_and(|page_no| ground.take(page_no)) {
+                return false;
+            }
+            count += 1;
+        }
+        next = u32_at(&trunk, 0).unwrap_or(0);
+    }
+    count == header.free_count
+}

@@ -1,0 +1,157 @@
+//! What a database's pages are, and which of them are spoken for.
+//!
+//! G1. A page belongs to one tree, chain or list: whoever comes to it second does not get it.
+
+use super::node::{Cell, Node, NodeKind, u32_at};
+use super::snapshot::Snapshot;
+use crate::watch::Phase;
+use crate::{EngineError, Watch};
+
+/// Why something can't be read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Why {
+    /// The page is not authentic.
+    Bad,
+    /// The page is behind the end of the database.
+    Missing,
+    /// The page is authentic, and not what should be here.
+    Misplaced,
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Bad => "not authentic",
+            Self::Missing => "missing",
+            Self::Misplaced => "authentic, but not what belongs here",
+        })
+    }
+}
+
+/// The pages, each looked at once.
+pub struct Ground<'a> {
+    snapshot: Snapshot<'a>,
+    /// Page n at index n-1.
+    marks: Vec<Mark>,
+    done: u64,
+}
+
+/// What is known of a page.
+#[derive(Clone, Copy)]
+struct Mark {
+    is_bad: bool,
+    is_taken: bool,
+    kind: Option<NodeKind>,
+}
+
+impl<'a> Ground<'a> {
+    /// Looks at every page.
+    ///
+    /// # Errors
+    /// [`EngineError::Interrupted`].
+    pub fn survey(mut snapshot: Snapshot<'a>, watch: &Watch) -> Result<Self, EngineError> {
+        let (count, size) = (snapshot.page_count(), snapshot.page_size());
+        let mut marks = Vec::new();
+        for page_no in 1..=count {
+            watch.check()?;
+            let page = snapshot.page(page_no);
+            let is_lock_page = snapshot.is_lock_page(page_no);
+            marks.push(Mark {
+                is_bad: page.is_none() && !is_lock_page,
+                is_taken: is_lock_page,
+                kind: page.and_then(|page| NodeKind::of(&page, page_no)),
+            });
+            watch.report(Phase::Verifying, u64::from(page_no) * size, u64::from(count) * size);
+        }
+        Ok(Self {
+            snapshot,
+            marks,
+            done: 0,
+        })
+    }
+
+    /// The pages.
+    pub fn snapshot(&self) -> &Snapshot<'a> {
+        &self.snapshot
+    }
+
+    /// Gives the pages back.
+    pub fn into_snapshot(self) -> Snapshot<'a> {
+        self.snapshot
+    }
+
+    /// The pages that are not authentic.
+    pub fn bad_pages(&self) -> impl Iterator<Item = u32> {
+        (1..=self.snapshot.page_count())
+            .zip(&self.marks)
+            .filter(|(_, mark)| mark.is_bad)
+            .map(|(page_no, _)| page_no)
+    }
+
+    /// The authentic leaves of tables that nobody has taken.
+    pub fn untaken_leaves(&self) -> Vec<u32> {
+        (1..=self.snapshot.page_count())
+            .zip(&self.marks)
+            .filter(|(_, mark)| mark.kind == Some(NodeKind::TableLeaf) && !mark.is_taken)
+            .map(|(page_no, _)| page_no)
+            .collect()
+    }
+
+    /// Has a page taken (G1); answers whether it was free.
+    pub fn take(&mut self, page_no: u32) -> bool {
+        match self.mark_mut(page_no) {
+            Some(mark) => !std::mem::replace(&mut mark.is_taken, true),
+            None => false,
+        }
+    }
+
+    /// A page, as SQLite has it.
+    pub fn page(&mut self, page_no: u32) -> Result<Vec<u8>, Why> {
+        if self.mark_mut(page_no).is_none() {
+            return Err(Why::Missing);
+        }
+        self.snapshot.page(page_no).ok_or(Why::Bad)
+    }
+
+    /// A page of a b-tree, with its bytes.
+    pub fn node(&mut self, page_no: u32) -> Result<(Node, Vec<u8>), Why> {
+        let page = self.page(page_no)?;
+        let node = Node::parse(&page, page_no, self.snapshot.usable_size()).ok_or(Why::Misplaced)?;
+        Ok((node, page))
+    }
+
+    /// The whole payload of a cell. Takes the pages that its rest is on.
+    ///
+    /// # Errors
+    /// The page at which it ends too early, and why.
+    pub fn payload(&mut self, page: &[u8], cell: &Cell) -> Result<Vec<u8>, (u32, Why)> {
+        let (start, size) = cell.local;
+        let mut payload = page[start..start + size].to_vec();
+        let mut next = cell.overflow;
+        while payload.len() < cell.payload_size {
+            let page_no = next.unwrap_or(0);
+            let lost = |why| (page_no, why);
+            let page = self.page(page_no).map_err(lost)?;
+            if !self.take(page_no) {
+                return Err(lost(Why::Misplaced));
+            }
+            let wanted = (cell.payload_size - payload.len()).min(self.snapshot.usable_size() - 4);
+            payload.extend_from_slice(&page[4..4 + wanted]);
+            next = u32_at(&page, 0);
+        }
+        Ok(payload)
+    }
+
+    /// Tells the one who looks on that one more page of rows was copied.
+    pub fn report_copied(&mut self, watch: &Watch) {
+        let size = self.snapshot.page_size();
+        let total = u64::from(self.snapshot.page_count()) * size;
+        self.done = (self.done + size).min(total);
+        watch.report(Phase::Copying, self.done, total);
+    }
+
+    fn mark_mut(&mut self, page_no: u32) -> Option<&mut Mark> {
+        let index = usize::try_from(page_no).ok()?.checked_sub(1)?;
+        self.marks.get_mut(index)
+    }
+}

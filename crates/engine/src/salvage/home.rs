@@ -1,0 +1,47 @@
+//! Which table a leaf belongs to, to which nothing leads any more: the page above it is lost.
+//!
+//! H1. Only a leaf for which there is one table, and no other, is taken for that table's: its rowids are in the range of
+//!     a hole of the table, and every record on it could be the table's.
+//! H2. And only where no leaf can be one that was given up: all free pages are known, and all tables.
+
+use super::ground::Ground;
+use super::record;
+use super::table_layout::TableLayout;
+use super::tree::Hole;
+
+/// A table that has lost pages.
+pub struct Candidate<'a> {
+    /// Which of the tables.
+    pub index: usize,
+    /// What it lost.
+    pub holes: &'a [Hole],
+    /// Its columns; any record fits where they are not known.
+    pub layout: Option<&'a TableLayout>,
+}
+
+/// The only table that a leaf can be of.
+pub fn find(ground: &mut Ground<'_>, page_no: u32, candidates: &[Candidate<'_>]) -> Option<usize> {
+    let (node, page) = ground.node(page_no).ok()?;
+    let (first, last) = (node.cells.first()?.rowid, node.cells.last()?.rowid);
+    if !node.cells.is_sorted_by(|one, other| one.rowid < other.rowid) {
+        return None;
+    }
+    let mut records = Vec::with_capacity(node.cells.len());
+    for cell in &node.cells {
+        let (start, size) = cell.local;
+        records.push(record::fields(&page[start..start + size])?.0);
+    }
+    let mut fitting = candidates.iter().filter(|candidate| {
+        candidate.holes.iter().any(|hole| hole.covers(first, last))
+            && candidate
+                .layout
+                .is_none_or(|layout| records.iter().all(|fields| layout.fits(fields)))
+    });
+    match (fitting.next(), fitting.next()) {
+        (Some(candidate), None) => Some(candidate.index),
+        _ => None,
+    }
+}
+
+/// From here on the first byte of an overflow page, which begins with a page number, can be that of a leaf.
+pub const PAGE_COUNT_MAX: u32 = 0x0d00_0000;

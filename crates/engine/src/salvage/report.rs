@@ -1,0 +1,192 @@
+//! What a salvage came to.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use selenite_cipher::Suite;
+use selenite_format::PageSize;
+use selenite_keyring::SlotSummary;
+
+use super::ground::Why;
+use super::tree::Hole;
+use crate::verify::BadPage;
+
+/// What was salvaged, and what was not.
+#[derive(Debug)]
+pub struct Salvaged {
+    /// The new database.
+    pub path: PathBuf,
+    /// What its pages are sealed in.
+    pub suite: Suite,
+    /// The size of its pages.
+    pub page_size: PageSize,
+    /// Its size in bytes.
+    pub size: u64,
+    /// How many pages the damaged database has.
+    pub page_count: u32,
+    /// Those that are not authentic, as many as are listed ([`LISTED_MAX`]). They may have held no row.
+    pub bad_pages: Vec<u32>,
+    /// How many are not.
+    pub bad_count: u64,
+    /// Bad places in the logs: what was committed behind them is lost.
+    pub bad_logs: Vec<BadPage>,
+    /// Whether every table, index, view and trigger is known.
+    pub schema: SchemaState,
+    /// Table by table.
+    pub tables: Vec<TableReport>,
+    /// What could not be made anew.
+    pub not_made: Vec<NotMade>,
+    /// Rows whose table is not certain, and the table that they are in.
+    pub strays: Option<Strays>,
+    /// Who can open the new database.
+    pub slots: Vec<SlotSummary>,
+    /// Whose slot could not be made anew.
+    pub dropped: Vec<SlotSummary>,
+    /// What earlier runs left behind: another run may be using it.
+    pub leftovers: Vec<PathBuf>,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// How much of the schema is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SchemaState {
+    /// All of it.
+    Whole,
+    /// Some tables, indexes, views or triggers may be missing.
+    Partial,
+    /// None of it: page 1 is lost.
+    Lost,
+}
+
+/// One table.
+#[derive(Debug)]
+pub struct TableReport {
+    /// Its name.
+    pub name: String,
+    /// How many rows were copied.
+    pub row_count: u64,
+    /// How many of them were found on pages to which nothing leads any more.
+    pub found_count: u64,
+    /// What was not copied, as much as is listed ([`LISTED_MAX`]).
+    pub lost: Vec<Lost>,
+    /// How many rows and pages were not copied.
+    pub lost_count: u64,
+}
+
+/// What was lost of a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Lost {
+    /// A page, and what is below it.
+    Page(Hole),
+    /// A row.
+    Row {
+        /// Its rowid, if it has one.
+        rowid: Option<i64>,
+        /// The page at fault.
+        page_no: u32,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// What could not be made anew.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotMade {
+    /// `table`, `index`, `view` or `trigger`.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// SQLite's words.
+    pub why: String,
+}
+
+/// Rows whose table is not certain.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Strays {
+    /// The table that they are in.
+    pub table: String,
+    /// How many there are.
+    pub row_count: u64,
+    /// How many more could not be read.
+    pub lost_count: u64,
+}
+
+impl Salvaged {
+    /// Whether nothing was lost.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.schema == SchemaState::Whole
+            && self.bad_logs.is_empty()
+            && self.not_made.is_empty()
+            && self.strays.is_none()
+            && self.tables.iter().all(|table| table.lost_count == 0)
+    }
+
+    /// How many rows were copied into their tables.
+    #[must_use]
+    pub fn row_count(&self) -> u64 {
+        self.tables.iter().map(|table| table.row_count).sum()
+    }
+}
+
+impl TableReport {
+    pub(super) fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            row_count: 0,
+            found_count: 0,
+            lost: Vec::new(),
+            lost_count: 0,
+        }
+    }
+
+    pub(super) fn lose(&mut self, lost: Lost) {
+        self.lost_count += 1;
+        if self.lost.len() < LISTED_MAX {
+            self.lost.push(lost);
+        }
+    }
+
+    pub(super) fn lose_row(&mut self, rowid: Option<i64>, page_no: u32, why: impl Into<String>) {
+        self.lose(Lost::Row {
+            rowid,
+            page_no,
+            why: why.into(),
+        });
+    }
+}
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Page(hole) => {
+                let rows = match (hole.above, hole.up_to) {
+                    (None, None) => "rows of any key".to_owned(),
+                    (Some(above), None) => format!("rows above {above}"),
+                    (None, Some(up_to)) => format!("rows up to {up_to}"),
+                    (Some(above), Some(up_to)) => format!("rows above {above}, up to {up_to}"),
+                };
+                write!(f, "page {}: {}: {rows}", hole.page_no, hole.why)
+            }
+            Self::Row {
+                rowid: Some(rowid),
+                page_no,
+                why,
+            } => write!(f, "row {rowid}: page {page_no}: {why}"),
+            Self::Row {
+                rowid: None,
+                page_no,
+                why,
+            } => write!(f, "a row: page {page_no}: {why}"),
+        }
+    }
+}
+
+/// What is said of a record of which not all could be read.
+pub(super) fn broken_off(why: Why) -> String {
+    format!("the rest of the row is {why}")
+}
+
+/// 1,000: beyond that counts say more.
+pub const LISTED_MAX: usize = 1000;

@@ -1,0 +1,33 @@
+//! The rows of one page.
+
+use super::ground::{Ground, Why};
+use super::node::NodeKind;
+use crate::EngineError;
+
+/// Calls `visit` with rowid (none in a table without them) and record of every row on a page; or, instead of the record,
+/// with the page at which it breaks off.
+///
+/// # Errors
+/// As `visit`. The inner result is that of reading the page.
+pub fn each_row(
+    ground: &mut Ground<'_>,
+    page_no: u32,
+    mut visit: impl FnMut(Option<i64>, Result<&[u8], (u32, Why)>) -> Result<(), EngineError>,
+) -> Result<Result<(), Why>, EngineError> {
+    let (node, page) = match ground.node(page_no) {
+        Ok(found) => found,
+        Err(why) => return Ok(Err(why)),
+    };
+    for cell in &node.cells {
+        let rowid = match node.kind {
+            NodeKind::TableLeaf => Some(cell.rowid),
+            NodeKind::IndexInner | NodeKind::IndexLeaf => None,
+            NodeKind::TableInner => break,
+        };
+        match ground.payload(&page, cell) {
+            Ok(payload) => visit(rowid, Ok(&payload))?,
+            Err(end) => visit(rowid, Err(end))?,
+        }
+    }
+    Ok(Ok(()))
+}

@@ -1,0 +1,150 @@
+//! What the database says of itself on page 1, and its schema.
+
+use selenite_format::AutoVacuum;
+
+use super::ground::Ground;
+use super::node::u32_at;
+use super::record;
+use super::row::each_row;
+use super::text::Encoding;
+use super::tree::{Family, Tree};
+use crate::{EngineError, Watch};
+use rusqlite::types::ValueRef;
+
+/// SQLite's header (sqlite.org/fileformat.html, 1.3), as far as a copy needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// How texts are written.
+    pub encoding: Encoding,
+    /// Whether it is in WAL mode.
+    pub is_wal: bool,
+    /// How it gives up free pages.
+    pub auto_vacuum: AutoVacuum,
+    /// The application's own number.
+    pub user_version: i32,
+    /// The application's other number.
+    pub application_id: i32,
+    /// The first page of the list of free ones.
+    pub first_free: u32,
+    /// How many free pages there are.
+    pub free_count: u32,
+}
+
+/// The schema.
+pub struct Schema {
+    /// The header.
+    pub header: Header,
+    /// What there is, in the order in which it was made.
+    pub entries: Vec<Entry>,
+    /// Whether it is all there.
+    pub is_complete: bool,
+}
+
+/// A table, index, view or trigger.
+#[derive(Debug)]
+pub struct Entry {
+    /// Which of the four.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// The root of its tree; 0 if it has none.
+    pub root: u32,
+    /// What made it; nothing for an index that a table brings along.
+    pub sql: Option<String>,
+}
+
+impl Schema {
+    /// Reads it; `None` where page 1 is lost.
+    ///
+    /// # Errors
+    /// [`EngineError::Interrupted`].
+    pub fn read(ground: &mut Ground<'_>, watch: &Watch) -> Result<Option<Self>, EngineError> {
+        let Some(header) = ground.page(1).ok().as_deref().and_then(Header::parse) else {
+            return Ok(None);
+        };
+        let tree = Tree::walk(ground, 1, Family::Rowid, watch)?;
+        let mut schema = Self {
+            header,
+            entries: Vec::new(),
+            is_complete: tree.holes.is_empty(),
+        };
+        for page_no in tree.pages {
+            let read = each_row(ground, page_no, |_, payload| {
+                match payload.ok().and_then(|payload| Entry::parse(payload, header.encoding)) {
+                    Some(entry) => schema.entries.push(entry),
+                    None => schema.is_complete = false,
+                }
+                Ok(())
+            })?;
+            schema.is_complete &= read.is_ok();
+        }
+        Ok(Some(schema))
+    }
+}
+
+impl Header {
+    fn parse(page: &[u8]) -> Option<Self> {
+        let number = |at| u32_at(page, at);
+        Some(Self {
+            // 0: nothing was written yet.
+            encoding: match number(56)? {
+                2 => Encoding::Utf16Le,
+                3 => Encoding::Utf16Be,
+                _ => Encoding::Utf8,
+            },
+            is_wal: page.get(18..20)? == [2, 2],
+            auto_vacuum: match (number(52)?, number(64)?) {
+                (0, _) => AutoVacuum::None,
+                (_, 0) => AutoVacuum::Full,
+                (_, _) => AutoVacuum::Incremental,
+            },
+            user_version: number(60)?.cast_signed(),
+            application_id: number(68)?.cast_signed(),
+            first_free: number(32)?,
+            free_count: number(36)?,
+        })
+    }
+}
+
+impl Entry {
+    fn parse(payload: &[u8], encoding: Encoding) -> Option<Self> {
+        let values = record::values(payload)?;
+        let [kind, name, _table, root, sql] = values[..] else {
+            return None;
+        };
+        let text = |value: ValueRef<'_>| match value {
+            ValueRef::Text(bytes) => encoding.decode(bytes),
+            ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Blob(_) => None,
+        };
+        let root = match root {
+            ValueRef::Null => 0,
+            ValueRef::Integer(root) => u32::try_from(root).ok()?,
+            ValueRef::Real(_) | ValueRef::Text(_) | ValueRef::Blob(_) => return None,
+        };
+        let sql = match sql {
+            ValueRef::Null => None,
+            ValueRef::Integer(_) | ValueRef::Real(_) | ValueRef::Text(_) | ValueRef::Blob(_) => Some(text(sql)?),
+        };
+        Some(Self {
+            kind: text(kind)?,
+            name: text(name)?,
+            root,
+            sql,
+        })
+    }
+
+    /// Whether it is a table that has a tree of its own.
+    pub fn is_table(&self) -> bool {
+        self.kind == "table" && self.root > 0
+    }
+
+    /// Whether it is a virtual table: its contents are in other tables.
+    pub fn is_virtual(&self) -> bool {
+        self.kind == "table" && self.root == 0
+    }
+
+    /// Whether ANALYZE makes it.
+    pub fn is_statistics(&self) -> bool {
+        self.name.to_ascii_lowercase().starts_with("sqlite_stat")
+    }
+}

@@ -1,0 +1,280 @@
+//! The pages of a damaged database as its last commit left them.
+//!
+//! P1. A page is given out only if it authenticated as this page, just now: never anything that was only read.
+//! P2. The newest committed image counts: that of the log, or else that of a hot journal, or else the file's. A log
+//!     counts up to its first bad frame, as SQLite would have it; unless a checkpoint has copied what lies behind
+//!     that frame: then the file is newer than the log's beginning, and all of its authentic frames count.
+//! P3. A page whose committed image is known to be bad has no older image put in its place.
+//! P4. Nothing is written and no lock is taken. Whether somebody wrote meanwhile is seen by comparing [`Mark`]s.
+
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::SystemTime;
+
+use selenite_cipher::{PageNo, TRAILER_SIZE};
+use selenite_format::journal::MAGIC;
+use selenite_page::PageCipher;
+use selenite_vfs::view::View;
+
+use crate::draft::beside;
+use crate::raw_file::RawFile;
+use crate::storage::Storage;
+use crate::verify::wal::FrameAt;
+use crate::verify::{BadPage, journal, wal};
+use crate::{EngineError, Watch};
+
+/// The pages.
+pub struct Snapshot<'a> {
+    view: &'a View,
+    cipher: PageCipher,
+    file: RawFile,
+    wal: Option<RawFile>,
+    journal: Option<RawFile>,
+    /// Where pages are that are not the file's.
+    elsewhere: HashMap<u32, Place>,
+    page_count: u32,
+    bad_logs: Vec<BadPage>,
+    mark: Mark,
+    image: Vec<u8>,
+}
+
+/// Where the committed image of a page begins.
+#[derive(Clone, Copy)]
+enum Place {
+    Wal(u64),
+    Journal(u64),
+    /// It was in a log, and is bad (P3).
+    Lost,
+}
+
+/// What differs after somebody has written to a database.
+#[derive(PartialEq, Eq)]
+pub struct Mark {
+    changed: Option<SystemTime>,
+    first_page: Option<[u8; TRAILER_SIZE]>,
+    wal: Option<([u8; 32], u64)>,
+    journal_records: Option<u64>,
+}
+
+impl<'a> Snapshot<'a> {
+    /// Finds out where every page is.
+    ///
+    /// # Errors
+    /// [`EngineError::NotEncrypted`] where all pages were cut off; [`EngineError::Io`]; [`EngineError::Busy`] where this
+    /// process has the database open.
+    pub fn load(storage: &dyn Storage, path: &Path, view: &'a View, watch: &Watch) -> Result<Self, EngineError> {
+        let file = RawFile::open(storage, path)?;
+        let changed = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+        let mut snapshot = Self {
+            view,
+            cipher: PageCipher::new(view.page_keys.clone()),
+            page_count: view.geometry.page_count(file.size()?),
+            file,
+            wal: None,
+            journal: None,
+            elsewhere: HashMap::new(),
+            bad_logs: Vec::new(),
+            mark: Mark {
+                changed,
+                first_page: None,
+                wal: None,
+                journal_records: None,
+            },
+            image: vec![0; view.page_bytes()],
+        };
+        if snapshot.page_count == 0 && view.unlocked.superblock.pages_exist {
+            return Err(EngineError::NotEncrypted {
+                path: path.to_owned(),
+                what: "all its pages were cut off",
+            });
+        }
+        if snapshot.read_image(PageNo(1)) {
+            snapshot.mark.first_page = PageCipher::trailer_of(&snapshot.image).copied();
+        }
+        let known = snapshot.load_journal(storage, path, watch)?;
+        let known = snapshot.load_wal(storage, path, watch)? || known;
+        if !known && let Some(count) = snapshot.page(1).as_deref().and_then(header_page_count) {
+            snapshot.page_count = count;
+        }
+        Ok(snapshot)
+    }
+
+    /// How many pages there should be.
+    pub fn page_count(&self) -> u32 {
+        self.page_count
+    }
+
+    /// How many bytes of a page are SQLite's.
+    pub fn usable_size(&self) -> usize {
+        self.view.page_bytes() - TRAILER_SIZE
+    }
+
+    /// How many bytes a page has.
+    pub fn page_size(&self) -> u64 {
+        self.view.geometry.page_size().as_u64()
+    }
+
+    /// What is wrong with the logs.
+    pub fn bad_logs(&self) -> &[BadPage] {
+        &self.bad_logs
+    }
+
+    /// What would differ if somebody had written since.
+    pub fn into_mark(self) -> Mark {
+        self.mark
+    }
+
+    /// SQLite's lock-byte page, which has no place.
+    pub fn is_lock_page(&self, page_no: u32) -> bool {
+        self.view.geometry.lock_page().0 == page_no
+    }
+
+    /// A page, as SQLite has it; `None` where it is not there or not authentic. A place that can't be read is one that is
+    /// not authentic: disks that fail are what this is for.
+    pub fn page(&mut self, page_no: u32) -> Option<Vec<u8>> {
+        if page_no == 0 || page_no > self.page_count {
+            return None;
+        }
+        let was_read = match self.elsewhere.get(&page_no).copied() {
+            None => self.read_image(PageNo(page_no)),
+            Some(Place::Lost) => false,
+            Some(Place::Wal(offset)) => read(self.wal.as_ref(), &mut self.image, offset),
+            Some(Place::Journal(offset)) => read(self.journal.as_ref(), &mut self.image, offset),
+        };
+        if !was_read {
+            return None;
+        }
+        let mut plain = vec![0; self.image.len()];
+        let opened = self.cipher.open(PageNo(page_no), &self.image, &mut plain);
+        opened.is_ok().then_some(plain)
+    }
+
+    /// Reads the file's own image of a page.
+    fn read_image(&mut self, page_no: PageNo) -> bool {
+        match self.view.geometry.place(page_no) {
+            Some(place) => read(Some(&self.file), &mut self.image, place.0),
+            None => false,
+        }
+    }
+
+    /// Answers whether the log says how many pages there are.
+    fn load_wal(&mut self, storage: &dyn Storage, path: &Path, watch: &Watch) -> Result<bool, EngineError> {
+        let Some(file) = RawFile::open_if_there(storage, &beside(path, "-wal"))? else {
+            return Ok(false);
+        };
+        let reading = wal::read(&file, self.view, watch)?;
+        self.wal = Some(file);
+        self.mark.wal = Some((reading.header, reading.report.committed_count));
+        let mut page_count = reading.page_counts.0;
+        let mut frames: Vec<(FrameAt, bool)> = reading.frames.into_iter().map(|frame| (frame, true)).collect();
+        let copied = self.count_copied(&reading.behind);
+        let is_all_copied = copied == reading.behind.len();
+        if copied > 0 {
+            // P2, the exception.
+            page_count = reading.page_counts.1;
+            frames.extend(reading.behind.into_iter().map(|frame| (frame, true)));
+            frames.extend(reading.bad_frames.into_iter().map(|frame| (frame, false)));
+            frames.sort_unstable_by_key(|(frame, _)| frame.offset);
+        }
+        self.bad_logs.extend(reading.bad);
+        for (frame, is_good) in frames {
+            match (is_good, is_all_copied) {
+                (true, _) => self.elsewhere.insert(frame.page_no, Place::Wal(frame.offset)),
+                // What was in it is in the file.
+                (false, true) => self.elsewhere.remove(&frame.page_no),
+                // P3.
+                (false, false) => self.elsewhere.insert(frame.page_no, Place::Lost),
+            };
+        }
+        if page_count > 0 {
+            self.page_count = page_count;
+        }
+        Ok(page_count > 0)
+    }
+
+    /// How many of these frames are the newest of their pages, and in the file just as they are; those that are not the
+    /// newest count, too, if any is.
+    fn count_copied(&mut self, frames: &[FrameAt]) -> usize {
+        let newest: HashMap<u32, u64> = frames.iter().map(|frame| (frame.page_no, frame.offset)).collect();
+        let mut sealed = vec![0; self.image.len()];
+        let mut copied = 0;
+        for (&page_no, &offset) in &newest {
+            if read(self.wal.as_ref(), &mut sealed, offset) && self.read_image(PageNo(page_no)) && self.image == sealed
+            {
+                copied += 1;
+            }
+        }
+        if copied == 0 {
+            return 0;
+        }
+        copied + (frames.len() - newest.len())
+    }
+
+    /// Takes the pages that a transaction had changed that was not committed back to what they were. Answers whether the
+    /// journal says how many pages there are.
+    fn load_journal(&mut self, storage: &dyn Storage, path: &Path, watch: &Watch) -> Result<bool, EngineError> {
+        let Some(file) = RawFile::open_if_there(storage, &beside(path, "-journal"))? else {
+            return Ok(false);
+        };
+        let reading = journal::read(&file, self.view, watch)?;
+        let Some(page_count) = reading.page_count else {
+            return Ok(false);
+        };
+        if reading.report.record_count == 0 || is_committed(storage, &file)? {
+            return Ok(false);
+        }
+        self.mark.journal_records = Some(reading.report.record_count);
+        // Nobody has authenticated the count: it is no more than there are pages of.
+        let most = reading.records.iter().map(|record| record.page_no).max();
+        let most = most.unwrap_or(0).max(self.page_count);
+        for record in reading.records {
+            let place = Place::Journal(record.offset);
+            self.elsewhere.entry(record.page_no).or_insert(place);
+        }
+        for bad in reading.bad {
+            self.elsewhere.entry(bad.page_no).or_insert(Place::Lost);
+            self.bad_logs.push(bad);
+        }
+        self.journal = Some(file);
+        self.page_count = page_count.min(most);
+        Ok(true)
+    }
+}
+
+/// Whether the journal is of a transaction over several databases that was committed: it names a super-journal, which
+/// is gone (sqlite.org/atomiccommit.html, 5.5; readSuperJournal in pager.c).
+fn is_committed(storage: &dyn Storage, journal: &RawFile) -> Result<bool, EngineError> {
+    let size = journal.size()?;
+    let mut tail = [0; 16];
+    let Some(at) = size.checked_sub(16) else {
+        return Ok(false);
+    };
+    journal.read_at(&mut tail, at)?;
+    let [a, b, c, d, ..] = tail;
+    let name_size = u32::from_be_bytes([a, b, c, d]);
+    let Some(at) = at.checked_sub(u64::from(name_size)) else {
+        return Ok(false);
+    };
+    if tail[8..] != MAGIC || name_size == 0 || name_size > NAME_SIZE_MAX {
+        return Ok(false);
+    }
+    let mut name = vec![0; usize::try_from(name_size).unwrap_or(0)];
+    journal.read_at(&mut name, at)?;
+    let found = storage.attributes(Path::new(std::ffi::OsStr::from_bytes(&name)));
+    Ok(found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound))
+}
+
+fn read(file: Option<&RawFile>, out: &mut [u8], offset: u64) -> bool {
+    file.is_some_and(|file| file.read_at(out, offset).is_ok_and(|count| count == out.len()))
+}
+
+/// The page count in SQLite's header, if that is valid (sqlite.org/fileformat.html, 1.3.8).
+fn header_page_count(page: &[u8]) -> Option<u32> {
+    let field = page[28..32].try_into().ok()?;
+    let count = u32::from_be_bytes(field);
+    (page[24..28] == page[92..96] && count > 0).then_some(count)
+}
+
+/// The longest path that Linux knows.
+const NAME_SIZE_MAX: u32 = 4096;

@@ -1,0 +1,110 @@
+//! In what order a table's records have its columns; asked of the new database, where the table was just made.
+
+use super::record::FieldKind;
+use crate::{Database, EngineError};
+
+/// A table's columns as its records have them.
+pub struct TableLayout {
+    /// The table.
+    pub name: String,
+    /// Those that are in a record, in its order.
+    pub columns: Vec<Column>,
+    /// Whether rows have rowids.
+    pub has_rowid: bool,
+    /// By which name the rowid can be given, if by any.
+    pub rowid_name: Option<String>,
+}
+
+/// A column.
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Whether its value is worked out: it can't be given.
+    pub is_generated: bool,
+    /// Whether it is the rowid: records have NULL for it.
+    pub is_rowid: bool,
+    is_not_null: bool,
+    is_text: bool,
+}
+
+impl TableLayout {
+    /// Asks for it.
+    pub fn of(database: &Database, name: &str) -> Result<Self, EngineError> {
+        Self::read(database, name).map_err(|error| database.error(error))
+    }
+
+    fn read(database: &Database, name: &str) -> Result<Self, rusqlite::Error> {
+        let connection = database.connection();
+        let has_rowid: bool = connection.query_row(
+            "SELECT NOT wr FROM pragma_table_list(?1) WHERE schema = 'main'",
+            [name],
+            |row| row.get(0),
+        )?;
+        let key_index: Option<String> = connection.query_row(
+            "SELECT max(name) FROM pragma_index_list(?1, 'main') WHERE origin = 'pk'",
+            [name],
+            |row| row.get(0),
+        )?;
+        let mut statement = connection.prepare(
+            "SELECT cid, name, upper(type), \"notnull\", hidden, pk FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 2",
+        )?;
+        // An INTEGER PRIMARY KEY is the rowid itself: any other primary key has an index.
+        let is_key_rowid = has_rowid && key_index.is_none();
+        let mut columns = statement
+            .query_map([name], |row| {
+                let (kind, hidden, key): (String, i64, i64) = (row.get(2)?, row.get(4)?, row.get(5)?);
+                let has = |word| kind.contains(word);
+                let column = Column {
+                    name: row.get(1)?,
+                    is_generated: hidden == 3,
+                    is_rowid: is_key_rowid && key > 0,
+                    is_not_null: row.get(3)?,
+                    // sqlite.org/datatype3.html, 3.1.
+                    is_text: !has("INT") && (has("CHAR") || has("CLOB") || has("TEXT")),
+                };
+                Ok((row.get(0)?, column))
+            })?
+            .collect::<Result<Vec<(i64, Column)>, _>>()?;
+        let is_taken = |alias: &&str| {
+            columns
+                .iter()
+                .any(|(_, column)| column.name.eq_ignore_ascii_case(alias))
+        };
+        let alias = ["rowid", "_rowid_", "oid"].into_iter().find(|alias| !is_taken(alias));
+        let key = columns.iter().find(|(_, column)| column.is_rowid);
+        let rowid_name = match (has_rowid, alias, key) {
+            (false, _, _) | (true, None, None) => None,
+            (true, Some(alias), _) => Some(alias.to_owned()),
+            (true, None, Some((_, column))) => Some(column.name.clone()),
+        };
+        if let Some(index) = key_index.filter(|_| !has_rowid) {
+            // Its records are those of its key's index: the key's columns come first.
+            let mut statement = connection.prepare("SELECT cid FROM pragma_index_xinfo(?1, 'main') ORDER BY seqno")?;
+            let order: Vec<i64> = statement
+                .query_map([index], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            columns.sort_by_key(|(id, _)| order.iter().position(|other| other == id).unwrap_or(usize::MAX));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            columns: columns.into_iter().map(|(_, column)| column).collect(),
+            has_rowid,
+            rowid_name,
+        })
+    }
+
+    /// Whether a record could be of this table. A record may lack columns that were added later.
+    pub fn fits(&self, fields: &[FieldKind]) -> bool {
+        fields.len() <= self.columns.len()
+            && self.columns.iter().zip(fields).all(|(column, field)| match field {
+                FieldKind::Null => column.is_rowid || !column.is_not_null,
+                FieldKind::Integer(_) | FieldKind::Real | FieldKind::Constant(_) => !column.is_rowid && !column.is_text,
+                FieldKind::Blob(_) | FieldKind::Text(_) => !column.is_rowid,
+            })
+    }
+}
+
+/// A name, as SQL has it.
+pub fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

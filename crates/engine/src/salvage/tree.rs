@@ -1,0 +1,168 @@
+//! The pages of one table that can be reached from its root, and the holes.
+//!
+//! T1. What is below a page that says "rowids from here to there" has only such rowids, in ascending order: a page that
+//!     has others is none of this tree, though it be authentic. So no row is found twice.
+
+use super::ground::{Ground, Why};
+use super::node::{Node, NodeKind};
+use crate::{EngineError, Watch};
+
+/// How a table's rows are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// By rowid: rows are in the leaves.
+    Rowid,
+    /// By their own key, without rowid: rows are in all pages.
+    Keyed,
+}
+
+/// A table's pages.
+#[derive(Default)]
+pub struct Tree {
+    /// Those with rows, in the order of the keys.
+    pub pages: Vec<u32>,
+    /// What could not be reached.
+    pub holes: Vec<Hole>,
+}
+
+/// A page that could not be reached, and all below it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hole {
+    /// Which page.
+    pub page_no: u32,
+    /// Why.
+    pub why: Why,
+    /// The rowids that are lost are above this one, if there is any such limit.
+    pub above: Option<i64>,
+    /// And not above this one.
+    pub up_to: Option<i64>,
+    /// Whether there may be pages below it.
+    pub may_be_inner: bool,
+}
+
+struct Visit {
+    page_no: u32,
+    depth: usize,
+    above: Option<i64>,
+    up_to: Option<i64>,
+}
+
+impl Hole {
+    /// A page of rows that was there before, and can't be read now.
+    pub(super) fn of_page(page_no: u32, why: Why) -> Self {
+        Self {
+            page_no,
+            why,
+            above: None,
+            up_to: None,
+            may_be_inner: false,
+        }
+    }
+
+    /// Whether these rowids could be below it.
+    pub(super) fn covers(&self, first: i64, last: i64) -> bool {
+        self.may_be_inner
+            && self.above.is_none_or(|above| first > above)
+            && self.up_to.is_none_or(|up_to| last <= up_to)
+    }
+}
+
+impl Tree {
+    /// Walks a table from its root, and takes its pages.
+    ///
+    /// # Errors
+    /// [`EngineError::Interrupted`].
+    pub fn walk(ground: &mut Ground<'_>, root: u32, family: Family, watch: &Watch) -> Result<Self, EngineError> {
+        let mut tree = Self::default();
+        let mut depths = Vec::new();
+        let mut leaf_depth = None;
+        let mut visits = vec![Visit {
+            page_no: root,
+            depth: 0,
+            above: None,
+            up_to: None,
+        }];
+        while let Some(visit) = visits.pop() {
+            watch.check()?;
+            match enter(ground, &visit, family) {
+                Ok(node) => {
+                    if node.kind.is_inner() {
+                        visits.extend(below(&node, &visit).into_iter().rev());
+                    } else {
+                        leaf_depth = Some(visit.depth);
+                    }
+                    if node.kind != NodeKind::TableInner {
+                        tree.pages.push(visit.page_no);
+                    }
+                }
+                Err(why) => {
+                    depths.push(visit.depth);
+                    tree.holes.push(Hole {
+                        page_no: visit.page_no,
+                        why,
+                        above: visit.above,
+                        up_to: visit.up_to,
+                        may_be_inner: true,
+                    });
+                }
+            }
+        }
+        // All leaves of a tree are equally deep.
+        for (hole, depth) in tree.holes.iter_mut().zip(depths) {
+            hole.may_be_inner = leaf_depth != Some(depth);
+        }
+        Ok(tree)
+    }
+}
+
+/// Reads a page that should be of this tree, and takes it.
+fn enter(ground: &mut Ground<'_>, visit: &Visit, family: Family) -> Result<Node, Why> {
+    let (node, _) = ground.node(visit.page_no)?;
+    let is_ours = match (family, node.kind) {
+        (Family::Rowid, NodeKind::TableInner | NodeKind::TableLeaf)
+        | (Family::Keyed, NodeKind::IndexInner | NodeKind::IndexLeaf) => true,
+        (Family::Rowid, NodeKind::IndexInner | NodeKind::IndexLeaf)
+        | (Family::Keyed, NodeKind::TableInner | NodeKind::TableLeaf) => false,
+    };
+    let is_in_order = family == Family::Keyed || is_in_order(&node, visit);
+    if is_ours && is_in_order && ground.take(visit.page_no) {
+        return Ok(node);
+    }
+    Err(Why::Misplaced)
+}
+
+/// T1.
+fn is_in_order(node: &Node, visit: &Visit) -> bool {
+    let mut above = visit.above;
+    node.cells.iter().all(|cell| {
+        let is_above = above.is_none_or(|above| cell.rowid > above);
+        above = Some(cell.rowid);
+        is_above && visit.up_to.is_none_or(|up_to| cell.rowid <= up_to)
+    })
+}
+
+fn below(node: &Node, visit: &Visit) -> Vec<Visit> {
+    let depth = visit.depth + 1;
+    let mut above = visit.above;
+    let mut visits = Vec::with_capacity(node.cells.len() + 1);
+    for cell in &node.cells {
+        let (lower, upper) = match node.kind {
+            NodeKind::TableInner => (above, Some(cell.rowid)),
+            NodeKind::TableLeaf | NodeKind::IndexInner | NodeKind::IndexLeaf => (None, None),
+        };
+        visits.push(Visit {
+            page_no: cell.child.unwrap_or(0),
+            depth,
+            above: lower,
+            up_to: upper,
+        });
+        above = upper;
+    }
+    visits.push(Visit {
+        page_no: node.last_child.unwrap_or(0),
+        depth,
+        above,
+        up_to: visit.up_to,
+    });
+    visits
+}

@@ -1,0 +1,67 @@
+//! What a b-tree holds, in a few numbers: how many entries, and the sum of their hashes, with and without their places.
+//!
+//! Sums of parts that follow one another can be put together, so that threads may share a tree.
+
+/// Of a b-tree, or of a part of one.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct TreeSum {
+    /// How many entries there are.
+    pub count: u64,
+    hashes: u128,
+    /// Each hash times its place, from 0.
+    places: u128,
+}
+
+impl TreeSum {
+    /// Adds the next entry.
+    pub fn add(&mut self, hash: u64) {
+        let place = u128::from(self.count);
+        self.places = self.places.wrapping_add(place.wrapping_mul(u128::from(hash)));
+        self.hashes = self.hashes.wrapping_add(u128::from(hash));
+        self.count += 1;
+    }
+
+    /// Adds the entries that come next.
+    pub fn append(&mut self, next: &Self) {
+        let shift = u128::from(self.count).wrapping_mul(next.hashes);
+        self.places = self.places.wrapping_add(next.places).wrapping_add(shift);
+        self.hashes = self.hashes.wrapping_add(next.hashes);
+        self.count += next.count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(hashes: &[u64]) -> TreeSum {
+        let mut sum = TreeSum::default();
+        hashes.iter().for_each(|&hash| sum.add(hash));
+        sum
+    }
+
+    #[test]
+    fn parts_make_the_whole_wherever_it_is_cut() {
+        let hashes = [7, u64::MAX, 0, 3, u64::MAX - 1, 7, 12];
+        for cut in 0..=hashes.len() {
+            let mut parts = sum(&hashes[..cut]);
+            parts.append(&sum(&hashes[cut..]));
+            assert_eq!(parts, sum(&hashes));
+        }
+    }
+
+    #[test]
+    fn an_entry_more_or_less_or_elsewhere_is_told() {
+        let whole = sum(&[1, 2, 3, 4]);
+        for other in [
+            &[1, 2, 3][..],
+            &[1, 2, 3, 4, 0],
+            &[2, 1, 3, 4],
+            &[1, 2, 4, 3],
+            &[0, 2, 3, 5],
+            &[1, 2, 3, 5],
+        ] {
+            assert_ne!(whole, sum(other));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What the processes do.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use selenite_engine::reencrypt::{Goal, Reencrypt, reencrypt};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Database, EngineError, Observer, Progress, Watch};
+
+use crate::access;
+use crate::quiet::Nothing;
+
+const CHILD: &str = "SELENITE_TEST_REENCRYPT";
+
+#[derive(Clone, Copy)]
+pub enum Role {
+    /// Commits numbered rows, and says so, until its input ends.
+    Writer(u64),
+    /// Seals all pages under a new key, or goes on with that.
+    Sealer,
+}
+
+pub fn start(path: &Path, spec: &str, role: Role) -> std::process::Child {
+    let role = match role {
+        Role::Writer(number) => number.to_string(),
+        Role::Sealer => "sealer".to_owned(),
+    };
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--nocapture", "--test-threads=1"])
+        .env(CHILD, [path.to_str().unwrap(), spec, &role].join("\n"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+pub fn play() {
+    let Ok(words) = std::env::var(CHILD) else { return };
+    let words: Vec<&str> = words.split('\n').collect();
+    let [path, spec, role] = words[..] else {
+        panic!("three words")
+    };
+    selenite_engine::install().unwrap();
+    match role.parse() {
+        Ok(writer) => write(Path::new(path), spec, writer),
+        Err(_) => seal(Path::new(path), spec),
+    }
+}
+
+fn say(line: &str) {
+    let mut out = std::io::stdout();
+    // Whoever reads it may have gone.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+fn write(path: &Path, spec: &str, writer: u64) {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let flag = is_over.clone();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read(&mut [0]);
+        flag.store(true, Ordering::SeqCst);
+    });
+    let database = Database::open(&Disk, path, &access(spec)).unwrap();
+    let mut number = 0;
+    while !is_over.load(Ordering::SeqCst) {
+        let next = number + 1;
+        let sql = format!("INSERT INTO t VALUES({writer}, {next}, randomblob(300))");
+        match database.run(&sql, &mut Nothing) {
+            Ok(()) => {
+                number = next;
+                say(&format!("commit {number}"));
+            }
+            Err(EngineError::Busy { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+struct Telling;
+
+impl Observer for Telling {
+    fn progress(&self, progress: Progress) {
+        say(&format!("step {progress:?}"));
+    }
+
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}
+
+fn seal(path: &Path, spec: &str) {
+    let how = |goal| Reencrypt {
+        goal,
+        ..Reencrypt::default()
+    };
+    say("step begins");
+    match reencrypt(
+        &Disk,
+        path,
+        &access(spec),
+        &how(Goal::NewKey),
+        &Watch::new(Arc::new(Telling)),
+    ) {
+        Ok(_) | Err(EngineError::Busy { .. }) => {}
+        Err(error) => panic!("{error}"),
+    }
+}

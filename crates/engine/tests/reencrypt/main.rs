@@ -1,0 +1,191 @@
+//! Pages sealed anew under the feet of real processes: four that write, and one that seals and is killed again and again.
+//! Every commit that a writer was told of has a number, and none may be missing.
+//!
+//! `SELENITE_KILLS` says how often (50 in CI); `SELENITE_SEED` repeats the moments, as far as processes can.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod child;
+mod quiet;
+mod ways;
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Lines};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout};
+
+use selenite_engine::reencrypt::{Goal, Reencrypt, reencrypt};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, Database, Layout, PageSize, Watch};
+use selenite_testing::{KeyFile, Random};
+
+use child::{Role, start};
+
+const WRITERS: u64 = 4;
+
+pub(crate) struct Bench {
+    folder: tempfile::TempDir,
+    pub(crate) key: KeyFile,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        selenite_engine::install().unwrap();
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            key: KeyFile::new(1),
+        }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("app.db")
+    }
+
+    pub(crate) fn access(&self) -> Access {
+        access(&self.key.spec())
+    }
+
+    /// A database in WAL mode with some hundred pages, of which some are free.
+    pub(crate) fn fill(&self, layout: &Layout, mode: &str, rows: u64) {
+        let database = Database::create(&Disk, &self.path(), &self.access(), layout).unwrap();
+        let sql = format!(
+            "PRAGMA journal_mode = {mode};
+             CREATE TABLE t(writer INTEGER, number INTEGER, body BLOB, PRIMARY KEY(writer, number));
+             WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < {rows})
+             INSERT INTO t SELECT 100, x, randomblob(300) FROM c;
+             CREATE TABLE gone AS SELECT * FROM t;
+             DROP TABLE gone;"
+        );
+        database.run(&sql, &mut quiet::Nothing).unwrap();
+    }
+}
+
+pub(crate) fn access(spec: &str) -> Access {
+    Access {
+        identity: Some(spec.parse().unwrap()),
+        allow_plain: true,
+        busy_wait: std::time::Duration::from_secs(20),
+        ..Access::default()
+    }
+}
+
+/// The epochs of all pages of the file and all frames of the log, in the clear part of their trailers.
+pub(crate) fn epochs(path: &Path, page_size: usize) -> BTreeSet<u32> {
+    let mut found = BTreeSet::new();
+    let wal = path.with_extension("db-wal");
+    for (file, first, stride) in [(path, 65536, page_size), (&wal, 32 + 24, page_size + 24)] {
+        let bytes = std::fs::read(file).unwrap_or_default();
+        let mut at = first + page_size - 48;
+        while at + 48 <= bytes.len() {
+            found.insert(u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()));
+            at += stride;
+        }
+    }
+    found
+}
+
+/// A process, and what it says.
+struct Told {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+fn told(mut child: Child) -> Told {
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    Told { child, lines }
+}
+
+impl Told {
+    /// Kills it when it has said so many lines, unless it ends before; answers whether it was killed.
+    fn kill_after(mut self, count: usize) -> bool {
+        let said = self
+            .lines
+            .by_ref()
+            .map(Result::unwrap)
+            .filter(|line| line.starts_with("step"));
+        let heard = said.take(count).count();
+        self.child.kill().unwrap();
+        let output = self.child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!text.contains("panicked"), "{text}");
+        heard == count
+    }
+
+    /// Ends a writer, and answers the number of its last commit.
+    fn stop(mut self) -> u64 {
+        drop(self.child.stdin.take());
+        let last = self
+            .lines
+            .by_ref()
+            .map(Result::unwrap)
+            .filter_map(|line| line.strip_prefix("commit ")?.parse().ok())
+            .last();
+        let output = self.child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        last.unwrap_or(0)
+    }
+}
+
+#[test]
+fn no_commit_is_missing_after_any_kill() {
+    let seed = Random::seed_or(20_261_121);
+    let kills: u64 = std::env::var("SELENITE_KILLS").map_or(50, |text| text.parse().unwrap());
+    let mut random = Random::new(seed);
+    println!("seed {seed}, {kills} kills");
+    for mode in ["wal", "delete"] {
+        let bench = Bench::new();
+        let layout = Layout {
+            page_size: PageSize::try_from(1024).unwrap(),
+            ..Layout::default()
+        };
+        bench.fill(&layout, mode, 1500);
+        let spec = bench.key.spec();
+        let writers: Vec<Told> = (0..WRITERS)
+            .map(|writer| told(start(&bench.path(), &spec, Role::Writer(writer))))
+            .collect();
+        let (mut killed, mut ended) = (0, 0);
+        while killed < kills / 2 {
+            let steps = usize::try_from(1 + random.below(60)).unwrap();
+            if told(start(&bench.path(), &spec, Role::Sealer)).kill_after(steps) {
+                killed += 1;
+            } else {
+                ended += 1;
+            }
+        }
+        let last: Vec<u64> = writers.into_iter().map(Told::stop).collect();
+        let how = Reencrypt {
+            goal: Goal::NewKey,
+            ..Reencrypt::default()
+        };
+        let done = reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::nobody()).unwrap();
+        check(&bench, &last);
+        assert_eq!(epochs(&bench.path(), 1024), BTreeSet::from([done.epoch]), "{mode}");
+        println!(
+            "{mode}: {killed} killed, {ended} came to their end, epoch {}, commits {last:?}",
+            done.epoch
+        );
+        assert!(last.iter().all(|&number| number > 0));
+    }
+}
+
+/// Every commit that a writer was told of is there.
+fn check(bench: &Bench, last: &[u64]) {
+    let database = Database::open(&Disk, &bench.path(), &bench.access()).unwrap();
+    for (writer, &last) in last.iter().enumerate() {
+        let mut rows = quiet::Numbers::default();
+        let sql = format!("SELECT count(*), max(number) FROM t WHERE writer = {writer} AND number <= {last}");
+        database.run(&sql, &mut rows).unwrap();
+        let last = i64::try_from(last).unwrap();
+        assert_eq!(rows.0, [last, last], "writer {writer}");
+    }
+    let mut rows = quiet::Texts::default();
+    database.run("PRAGMA integrity_check", &mut rows).unwrap();
+    assert_eq!(rows.0, ["ok"]);
+    drop(database);
+    let report = selenite_engine::verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::nobody()).unwrap();
+    assert!(report.is_good(), "{:?}", report.bad);
+}
+
+#[test]
+fn child() {
+    child::play();
+}

@@ -1,0 +1,160 @@
+//! Changes of the key under which pages are sealed (FORMAT 3.1, 3.2): a new epoch is listed beside the old one, every
+//! page is sealed anew, and then the old epoch goes.
+//!
+//! P1. Two epochs are listed in between. From [`begin`] on every page that is written is of the new one.
+//! P2. The old data key is gone with [`end`], and with it whatever is still sealed under it: the caller has looked at every
+//!     page, log and journal before.
+
+use selenite_cipher::{Epoch, Suite};
+use selenite_format::{EpochRecord, State};
+
+use crate::change::{Change, Report, next};
+use crate::create::secret;
+use crate::{KeyError, Random, Unlocked, random};
+
+/// Lists a new epoch with a new data key, under which pages are sealed from now on. `now` is in seconds since 1970-01-01
+/// UTC.
+///
+/// `UnderWay` if pages are being sealed anew already.
+pub fn begin(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) -> Result<Change, KeyError> {
+    let old = match (from.superblock.state, from.superblock.epochs.as_slice()) {
+        (State::Steady, [old]) => old.suite,
+        _ => return Err(KeyError::UnderWay),
+    };
+    let mut to = next(from)?;
+    let number = from.superblock.epoch_max.0.checked_add(1);
+    let epoch = Epoch(number.ok_or(KeyError::GenerationExhausted)?);
+    let key = secret(random);
+    let wrapped = to.master.wrap_data_key(random::draw(random), epoch, suite, &key);
+    to.superblock.epochs.push(EpochRecord {
+        epoch,
+        suite,
+        created: now,
+        wrapped,
+    });
+    to.superblock.epoch_max = epoch;
+    to.superblock.sealing_epoch = epoch;
+    let state = match (old, suite) {
+        (Suite::None, Suite::None) => return Err(KeyError::NothingToChange),
+        (Suite::None, _) => State::SwitchingOn,
+        (_, Suite::None) => State::SwitchingOff,
+        _ => State::Changing,
+    };
+    to.set_state(state, 0);
+    finish(to, false)
+}
+
+/// Notes that all pages up to `cursor` are sealed anew, and on disk.
+///
+/// `NotUnderWay` if nothing is being sealed anew.
+pub fn advance(from: &Unlocked, cursor: u32) -> Result<Change, KeyError> {
+    let mut to = under_way(from)?;
+    let state = to.superblock.state;
+    to.set_state(state, cursor);
+    finish(to, false)
+}
+
+/// Notes that all pages are sealed anew, and that the old epoch may still be met in a log.
+///
+/// `NotUnderWay` if nothing is being sealed anew.
+pub fn all_done(from: &Unlocked) -> Result<Change, KeyError> {
+    let mut to = under_way(from)?;
+    let cursor = to.superblock.cursor;
+    to.set_state(State::Finishing, cursor);
+    finish(to, false)
+}
+
+/// Drops the old epoch.
+///
+/// `NotUnderWay` unless all pages are said to be done.
+pub fn end(from: &Unlocked) -> Result<Change, KeyError> {
+    if from.superblock.state != State::Finishing {
+        return Err(KeyError::NotUnderWay);
+    }
+    let mut to = under_way(from)?;
+    let sealing = to.superblock.sealing_epoch;
+    to.superblock.epochs.retain(|record| record.epoch == sealing);
+    to.set_state(State::Steady, 0);
+    finish(to, true)
+}
+
+fn under_way(from: &Unlocked) -> Result<Unlocked, KeyError> {
+    match from.superblock.state {
+        State::SwitchingOn | State::SwitchingOff | State::Changing | State::Finishing => next(from),
+        State::Steady | State::Retired => Err(KeyError::NotUnderWay),
+    }
+}
+
+/// A superblock that can't be written is found before anything is.
+fn finish(unlocked: Unlocked, takes_rights_away: bool) -> Result<Change, KeyError> {
+    unlocked.encode()?;
+    Ok(Change {
+        unlocked,
+        takes_rights_away,
+        report: Report::default(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use selenite_format::{PageSize, Superblock};
+
+    use super::*;
+    use crate::fixture::raw;
+    use crate::{create, os_random};
+
+    fn database(suite: Suite) -> Unlocked {
+        create(PageSize::DEFAULT, suite, &[raw(1)], 5, &mut os_random).unwrap()
+    }
+
+    fn begun(from: Suite, to: Suite) -> Unlocked {
+        begin(&database(from), to, 77, &mut os_random).unwrap().unlocked
+    }
+
+    #[test]
+    fn a_whole_change_lists_two_epochs_and_then_the_new_one() {
+        let begun = begun(Suite::Aes256, Suite::Aegis256X4);
+        let superblock = &begun.superblock;
+        assert_eq!((superblock.state, superblock.cursor), (State::Changing, 0));
+        assert_eq!((superblock.epoch_max, superblock.sealing_epoch), (Epoch(2), Epoch(2)));
+        assert_eq!((superblock.epochs.len(), superblock.epochs[1].created), (2, 77));
+        let keys = begun.data_keys().unwrap();
+        assert_eq!((keys[0].suite(), keys[1].suite()), (Suite::Aes256, Suite::Aegis256X4));
+
+        let advanced = advance(&begun, 9).unwrap().unlocked;
+        assert_eq!(advanced.superblock.cursor, 9);
+        assert!(matches!(end(&advanced), Err(KeyError::NotUnderWay)));
+        let done = all_done(&advanced).unwrap().unlocked;
+        assert_eq!(done.superblock.state, State::Finishing);
+        let ended = end(&done).unwrap();
+        assert!(ended.takes_rights_away);
+        let superblock = &ended.unlocked.superblock;
+        assert_eq!((superblock.state, superblock.cursor), (State::Steady, 0));
+        assert_eq!((superblock.epochs.len(), superblock.epoch_max), (1, Epoch(2)));
+        assert_eq!(ended.unlocked.data_keys().unwrap()[0].epoch(), Epoch(2));
+        assert_eq!(superblock.generation, 5);
+        let bytes = ended.unlocked.encode().unwrap();
+        assert_eq!(Superblock::parse(&bytes).unwrap(), *superblock);
+    }
+
+    #[test]
+    fn on_off_and_another_key_have_states_of_their_own() {
+        let state = |from, to| begun(from, to).superblock.state;
+        assert_eq!(state(Suite::None, Suite::Aes256), State::SwitchingOn);
+        assert_eq!(state(Suite::Aes256, Suite::None), State::SwitchingOff);
+        assert_eq!(state(Suite::Aes256, Suite::Aes256), State::Changing);
+    }
+
+    #[test]
+    fn one_at_a_time_and_nothing_without_a_beginning() {
+        let steady = database(Suite::Aes256);
+        assert!(matches!(advance(&steady, 1), Err(KeyError::NotUnderWay)));
+        assert!(matches!(all_done(&steady), Err(KeyError::NotUnderWay)));
+        assert!(matches!(end(&steady), Err(KeyError::NotUnderWay)));
+        let begun = begun(Suite::Aes256, Suite::Aes128);
+        let again = begin(&begun, Suite::Aes256, 1, &mut os_random);
+        assert!(matches!(again, Err(KeyError::UnderWay)));
+        let none = begin(&database(Suite::None), Suite::None, 1, &mut os_random);
+        assert!(matches!(none, Err(KeyError::NothingToChange)));
+    }
+}

@@ -1,0 +1,77 @@
+//! What is asked of a study while one of its blocks runs.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use selenite_worker::protocol::Control;
+
+use crate::store::{Store, StoreError};
+
+/// Listens to the store and to the signal.
+pub(super) struct Listener<'a> {
+    store: &'a mut Store,
+    /// Whether a user asked for an end of the study.
+    stopped: &'a mut bool,
+    interrupt: &'a AtomicBool,
+    looked: Option<Instant>,
+    trouble: Option<StoreError>,
+    told: bool,
+    altered: bool,
+}
+
+impl<'a> Listener<'a> {
+    pub(super) fn new(store: &'a mut Store, stopped: &'a mut bool, interrupt: &'a AtomicBool) -> Self {
+        Self {
+            store,
+            stopped,
+            interrupt,
+            looked: None,
+            trouble: None,
+            told: false,
+            altered: false,
+        }
+    }
+
+    /// What workers have to be told now. The store is looked at every [`EVERY`] at most.
+    pub(super) fn hear(&mut self) -> Option<Control> {
+        let is_soon = self.looked.is_some_and(|at| at.elapsed() < EVERY);
+        let asks = match is_soon {
+            true => Vec::new(),
+            false => self.asks(),
+        };
+        let stop = asks.iter().any(|ask| ask.control.stop);
+        *self.stopped |= stop;
+        let interrupted = self.interrupt.load(Ordering::Relaxed) && !self.told;
+        self.told |= interrupted;
+        let mix = asks.iter().rev().find_map(|ask| ask.control.mix);
+        // Also where the worker was past its work already: nobody is told that a block does not count, and then it does.
+        self.altered |= mix.is_some();
+        (stop || interrupted || mix.is_some()).then_some(Control {
+            stop: stop || interrupted,
+            mix,
+        })
+    }
+
+    /// Whether the study is to end.
+    pub(super) fn is_over(&self) -> bool {
+        *self.stopped || self.told
+    }
+
+    /// Whether parameters were changed.
+    ///
+    /// Errors: what the store said meanwhile.
+    pub(super) fn end(self) -> Result<bool, StoreError> {
+        self.trouble.map_or(Ok(self.altered), Err)
+    }
+
+    fn asks(&mut self) -> Vec<crate::store::Ask> {
+        self.looked = Some(Instant::now());
+        self.store.take_asks().unwrap_or_else(|error| {
+            self.trouble.get_or_insert(error);
+            Vec::new()
+        })
+    }
+}
+
+/// Nobody who asks minds to wait for so long.
+const EVERY: Duration = Duration::from_millis(150);

@@ -1,0 +1,331 @@
+//! A block of work that goes on before, while and after an administrator has every page sealed anew.
+//!
+//! O1. It has a copy of its arm's master for itself, which is gone afterwards: every block begins alike, and twins stay so.
+//! O2. A phase lasts for a time, not for a number of loops, so that it covers all of the sealing. So twins do not end with
+//!     the same rows; each has to have as many as it had, and those that were inserted.
+//! O3. That every page was sealed anew is seen in the file; who did it is not believed.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use selenite_worker::dataset::marker;
+use selenite_worker::protocol::{Control, Loaded, PLAIN};
+
+use super::Runner;
+use super::bench::{Bench, Hands, Sealer};
+use super::error::RunError;
+use super::listener::Listener;
+use super::plausibility::impossible;
+use super::preparation::worker;
+use super::session::{Ran, Stage, check_encrypted, no_worker, void_or_error};
+use crate::arm::Arm;
+use crate::config::{Cell, Online};
+use crate::drive::{CrewSample, DriveError, Ended, count, quantile};
+use crate::phase::{Phase, Phases, Sealing};
+
+/// What is run one after the other. The first is not looked at: caches and pools fill in it.
+pub(super) const PHASES: [&str; 4] = ["warm-up", "before", "during", "after"];
+
+/// How a phase went.
+struct Went {
+    crew: CrewSample,
+    phase: Phase,
+    /// Rows that were inserted.
+    inserted: u64,
+    sealed: Option<Ended>,
+    /// Why it does not count.
+    void: Option<String>,
+}
+
+/// What a phase needs to be run, besides who does it.
+struct Plan<'a> {
+    arm: &'a Arm,
+    cell: &'a Cell,
+    how: &'a Online,
+    name: &'static str,
+    seed: u64,
+    /// The longest that sealing may take.
+    limit: Duration,
+}
+
+impl<B: Bench> Runner<'_, B> {
+    /// Does it, on a copy that is there for it alone.
+    pub(super) fn online(
+        &mut self,
+        stage: &mut Stage<B::Crew>,
+        cell: &Cell,
+        how: &Online,
+        (arm, seed): (usize, u64),
+    ) -> Result<Ran, RunError> {
+        let name = self.arms[arm].name.clone();
+        let master = self.twins.master(&name, &cell.data);
+        // No name of a dataset has this sign.
+        let path = self.twins.twin(stage.id, &name, &format!("{}@online", cell.data));
+        self.twins.copy(&master, &path)?;
+        let ran = self.phases(stage, (cell, how), (arm, seed), (&master, &path));
+        let cleared = self.twins.clear(&path);
+        ran.and_then(|ran| cleared.map(|()| ran))
+    }
+
+    fn phases(
+        &mut self,
+        stage: &mut Stage<B::Crew>,
+        (cell, how): (&Cell, &Online),
+        (arm, seed): (usize, u64),
+        (master, path): (&Path, &Path),
+    ) -> Result<Ran, RunError> {
+        let of = self.arms[arm].clone();
+        self.around.bench.prefetch(path).map_err(RunError::Cache)?;
+        let opening = self.opening(&of, &of.cipher, path, self.cache_with_pool_kib(&of, cell));
+        let rows = self.rows_of(arm, &cell.data)?;
+        let (limit, patience) = (self.config.study.block_timeout, self.patience());
+        let Some(crew) = stage.crews.get_mut(&(arm, cell.processes)) else {
+            return Ok(no_worker());
+        };
+        let opened = match crew.open(&opening, patience) {
+            Ok(opened) => opened,
+            Err(error) => return void_or_error(&of, cell, error),
+        };
+        check_encrypted(&of, &of.cipher, &opened, cell)?;
+        self.around.bench.glance(&crew.pids());
+        let mut listener = Listener::new(&mut self.store, &mut self.stopped, self.around.interrupt);
+        let mut went: Vec<Went> = Vec::new();
+        for (name, turn) in PHASES.into_iter().zip(0..) {
+            let plan = Plan {
+                arm: &of,
+                cell,
+                how,
+                name,
+                // Each touches other rows; the same for all arms.
+                seed: seed.wrapping_add(turn),
+                limit,
+            };
+            let mut seal = || self.around.bench.seal_anew(&opening, how);
+            match plan.run(crew, &mut listener, &mut seal)? {
+                Ok(phase) => went.push(phase),
+                Err(error) => return void_or_error(&of, cell, error),
+            }
+            if listener.is_over() || went.iter().any(|phase| phase.void.is_some()) {
+                break;
+            }
+        }
+        let is_over = listener.is_over();
+        let altered = listener.end()?;
+        let digest = crew
+            .digest(patience)
+            .and_then(|digest| crew.close(patience).map(|()| digest));
+        let digest = match digest {
+            Ok(digest) => digest,
+            Err(error) => return void_or_error(&of, cell, error),
+        };
+        let expected = rows + went.iter().map(|phase| phase.inserted).sum::<u64>();
+        if digest.rows != expected {
+            return Err(RunError::RowsLost {
+                arm: of.name,
+                at: format!("cell `{}`", cell.name),
+                expected,
+                found: digest.rows,
+            });
+        }
+        if went.iter().any(|phase| phase.sealed.is_some()) {
+            self.prove_anew(stage, (cell, arm), (master, path))?;
+        }
+        Ok(together(went, is_over, altered))
+    }
+
+    /// Rows of an arm's master.
+    fn rows_of(&self, arm: usize, data: &str) -> Result<u64, RunError> {
+        let arms = self.store.arms()?;
+        let master = arms.get(arm).and_then(|row| row.masters.get(data));
+        Ok(master.map_or(0, |master| master.rows))
+    }
+
+    /// O3. And that it is encrypted still.
+    fn prove_anew(
+        &mut self,
+        stage: &mut Stage<B::Crew>,
+        (cell, arm): (&Cell, usize),
+        (master, path): (&Path, &Path),
+    ) -> Result<(), RunError> {
+        let of = self.arms[arm].clone();
+        let patience = self.patience();
+        let unproved = |source| RunError::Proof {
+            arm: of.name.clone(),
+            source,
+        };
+        let page_size = self.config.layout.page_size;
+        let anew = self.around.bench.prove_anew(master, path, page_size);
+        anew.map_err(unproved)?;
+        let Some((control, data)) = of.control.zip(self.config.data.get(&cell.data)) else {
+            return Ok(());
+        };
+        let opening = self.opening(&of, &of.cipher, path, self.config.layout.cache_kib);
+        let Some(crew) = stage.crews.get_mut(&(arm, cell.processes)) else {
+            return Ok(());
+        };
+        let opened = crew
+            .open(&opening, patience)
+            .and_then(|opened| crew.close(patience).map(|()| opened));
+        let opened = opened.map_err(|source| worker(&of, "open", source))?;
+        let loaded = Loaded {
+            digest: String::new(),
+            rows: 0,
+            marker: marker(data).to_owned(),
+        };
+        let plain = self.twins.twin(stage.id, &self.arms[control].name, &cell.data);
+        let proved = self.around.bench.prove(&of, path, &plain, &loaded, &opened);
+        proved.map(drop).map_err(unproved)
+    }
+}
+
+impl Arm {
+    /// Whether an administrator can have its pages sealed anew while others work: those of suite NONE have no key.
+    pub(super) fn is_sealed(&self) -> bool {
+        self.engine == "selenite" && self.cipher != PLAIN && self.cipher != "NONE"
+    }
+}
+
+impl Plan<'_> {
+    /// Runs it. The inner error is the crew's.
+    fn run<C: Hands, S: Sealer>(
+        &self,
+        crew: &mut C,
+        listener: &mut Listener<'_>,
+        seal: &mut dyn FnMut() -> Result<S, DriveError>,
+    ) -> Result<Result<Went, DriveError>, RunError> {
+        let seals = self.name == "during" && self.arm.is_sealed();
+        let began = Instant::now();
+        let mut sealer = None;
+        let mut sealed = None;
+        let mut trouble = None;
+        let mut void = None;
+        let mut is_told = false;
+        let mut control = || {
+            if let Some(control) = listener.hear() {
+                return Some(control);
+            }
+            if is_told || began.elapsed() < LEAD {
+                return None;
+            }
+            let is_over = match seals {
+                false => began.elapsed() >= LEAD + self.how.phase(),
+                true => match sealing(&mut sealer, seal) {
+                    Ok(None) if began.elapsed() > self.limit => {
+                        void = Some(format!("sealing its pages anew took longer than {:?}", self.limit));
+                        true
+                    }
+                    Ok(ended) => {
+                        sealed = ended;
+                        sealed.is_some()
+                    }
+                    Err(error) => {
+                        trouble = Some(error);
+                        true
+                    }
+                },
+            };
+            is_told = is_over;
+            is_over.then_some(Control { stop: true, mix: None })
+        };
+        // A phase is ended by us: a worker that goes on for long after that hangs.
+        let limit = self.how.phase() + self.limit * 2;
+        let ran = crew.run_asked(&self.cell.work, self.seed, limit, POLL, &mut control);
+        let waited = began.elapsed();
+        drop(sealer);
+        if let Some(source) = trouble {
+            let at = format!("cell `{}`, the administrator's program", self.cell.name);
+            return Err(worker(self.arm, &at, source));
+        }
+        let crew = match ran {
+            Ok(crew) => crew,
+            Err(error) => return Ok(Err(error)),
+        };
+        void = void.or_else(|| {
+            let what = impossible(&crew.sample, waited)?;
+            Some(format!("its worker says what can't be: {what}"))
+        });
+        let rubbish = |what: String| RunError::Histogram {
+            arm: self.arm.name.clone(),
+            what,
+        };
+        let p99_ns = quantile(crew.histograms.values(), 0.99).map_err(rubbish)?;
+        let inserted = crew.histograms.get("insert").map_or(Ok(0), |v2| count(v2));
+        Ok(Ok(Went {
+            phase: Phase::of(&crew.sample, p99_ns.unwrap_or(0)),
+            inserted: inserted.map_err(rubbish)?,
+            crew,
+            sealed,
+            void,
+        }))
+    }
+}
+
+/// Starts who seals, or looks whether that has ended.
+fn sealing<S: Sealer>(
+    sealer: &mut Option<S>,
+    seal: &mut dyn FnMut() -> Result<S, DriveError>,
+) -> Result<Option<Ended>, DriveError> {
+    match sealer {
+        Some(sealer) => sealer.look(),
+        None => {
+            *sealer = Some(seal()?);
+            Ok(None)
+        }
+    }
+}
+
+/// What a block is made of: the sample of `during`, all phases, and latencies named by phase.
+fn together(went: Vec<Went>, is_over: bool, altered: bool) -> Ran {
+    let void = went.iter().find_map(|phase| phase.void.clone());
+    let mut parts = went.into_iter().skip(1);
+    let (Some(before), Some(during), Some(after)) = (parts.next(), parts.next(), parts.next()) else {
+        let mut sample = CrewSample::default();
+        sample.sample.altered = is_over;
+        return Ran {
+            // Without a sample it is one of those that must not come one after the other.
+            sample: void.is_none().then_some(sample),
+            void: void.or(Some("it was ended before it was done".to_owned())),
+            ..Ran::default()
+        };
+    };
+    let sealing = during.sealed.as_ref().map(|ended| Sealing {
+        took_ns: u64::try_from(ended.took.as_nanos()).unwrap_or(u64::MAX),
+        pages: during.crew.sample.pages,
+        bytes: during.crew.sample.database_bytes,
+        said: ended.said.clone(),
+    });
+    let phases = Phases {
+        before: before.phase,
+        during: during.phase,
+        after: after.phase,
+        sealing,
+    };
+    let mut sample = during.crew;
+    let names = PHASES.iter().skip(1);
+    let mut histograms = std::collections::BTreeMap::new();
+    let of_phases = [
+        before.crew.histograms,
+        std::mem::take(&mut sample.histograms),
+        after.crew.histograms,
+    ];
+    for (name, of_phase) in names.zip(of_phases) {
+        let named = of_phase
+            .into_iter()
+            .map(|(operation, v2)| (format!("{operation}, {name}"), v2));
+        histograms.extend(named);
+    }
+    sample.histograms = histograms;
+    // That we ended it ourselves is no change.
+    sample.sample.altered = is_over || altered;
+    Ran {
+        void: void.or(altered.then(|| "its parameters were altered by hand".to_owned())),
+        sample: Some(sample),
+        phases: Some(phases),
+        dead: false,
+    }
+}
+
+/// How often is looked whether a phase is over: little beside the shortest.
+const POLL: Duration = Duration::from_millis(10);
+/// Until then several processes wait for each other.
+const LEAD: Duration = Duration::from_millis(60);
