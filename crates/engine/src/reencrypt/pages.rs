@@ -77,8 +77,8 @@ pub fn first_old(work: &Work<'_>) -> Result<Option<u32>, EngineError> {
 /// The conversion of pages.
 pub struct Pages<'a> {
     work: &'a Work<'a>,
-    /// Changes with every commit of somebody else.
-    version: u64,
+    /// Changes with every commit of somebody else; nothing before it was read for the first time.
+    version: Option<u64>,
     has_company_until: Option<Instant>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Pages<'a> {
     pub fn new(work: &'a Work<'a>) -> Self {
         Self {
             work,
-            version: 0,
+            version: None,
             has_company_until: None,
         }
     }
@@ -127,8 +127,9 @@ impl<'a> Pages<'a> {
     /// One transaction. Waits for whoever writes. `None` where it was taken back, as others were reading.
     fn batch(&mut self, found: &Found) -> Result<Option<Taken>, EngineError> {
         let database = self.work.database;
-        self.lock()?;
+        // Before the lock, which is not to be held for it.
         let synced = sync_time(database)?;
+        self.lock()?;
         let started = Instant::now();
         let written = self.dirty(found);
         let ended = database.batch(if written.is_ok() { "COMMIT" } else { "ROLLBACK" });
@@ -188,8 +189,7 @@ impl<'a> Pages<'a> {
     /// Lets others write: nine times as long as the batch took where they do.
     fn rest(&mut self, pace: &Pace) -> Result<(), EngineError> {
         let version = self.work.number("PRAGMA main.data_version")?;
-        if version != self.version {
-            self.version = version;
+        if self.version.replace(version).is_some_and(|last| last != version) {
             self.note_company();
         }
         let has_company = self.has_company_until.is_some_and(|until| Instant::now() < until);
