@@ -216,10 +216,7 @@ impl Work<'_> {
 /// The suite that is meant.
 fn suite_of(unlocked: &Unlocked, wanted: Option<Suite>, access: &Access) -> Result<Suite, EngineError> {
     let superblock = &unlocked.superblock;
-    let sealing = superblock
-        .epochs
-        .iter()
-        .find(|epoch| epoch.epoch == superblock.sealing_epoch);
+    let sealing = superblock.sealing();
     let present = sealing.map_or(Suite::None, |epoch| epoch.suite);
     let suite = wanted.unwrap_or(present);
     if suite == Suite::None && present == Suite::None && superblock.state == State::Steady {

@@ -247,12 +247,7 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, Engi
 }
 
 fn sealing_suite(unlocked: &Unlocked) -> Suite {
-    let superblock = &unlocked.superblock;
-    let sealing = superblock
-        .epochs
-        .iter()
-        .find(|epoch| epoch.epoch == superblock.sealing_epoch);
-    sealing.map_or(Suite::None, |epoch| epoch.suite)
+    unlocked.superblock.sealing().map_or(Suite::None, |epoch| epoch.suite)
 }
 
 fn describe(unlocked: &Unlocked) -> Begun {

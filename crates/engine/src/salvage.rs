@@ -180,10 +180,7 @@ impl Plan {
 /// What pages are sealed in; while encryption is being switched off, what they were sealed in.
 fn suite_of(unlocked: &Unlocked) -> Suite {
     let superblock = &unlocked.superblock;
-    let sealing = superblock
-        .epochs
-        .iter()
-        .find(|epoch| epoch.epoch == superblock.sealing_epoch);
+    let sealing = superblock.sealing();
     let others = superblock.epochs.iter();
     sealing
         .into_iter()

@@ -173,10 +173,7 @@ pub(crate) fn look(path: &Path, file: &RawFile, clear: &Superblock, keys: &Keys)
 }
 
 pub(crate) fn summary(superblock: &Superblock, superblocks: Superblocks, size: u64) -> Sealed {
-    let sealing = superblock
-        .epochs
-        .iter()
-        .find(|epoch| epoch.epoch == superblock.sealing_epoch);
+    let sealing = superblock.sealing();
     Sealed {
         authentic: false,
         why_not: None,

@@ -132,17 +132,7 @@ pub fn physical(
     access: &Access,
     watch: &Watch,
 ) -> Result<PhysicalReport, EngineError> {
-    let file = RawFile::open(storage, path)?;
-    let keys = &Keys::ask(path, access)?;
-    let subject = Subject {
-        storage,
-        path,
-        file: &file,
-        keys,
-        watch,
-        is_still: false,
-    };
-    Ok(see(&subject, None)?.report)
+    see_file(storage, path, &Keys::ask(path, access)?, watch)
 }
 
 /// As [`physical`], with keys that are at hand, of a database that nobody else uses.
@@ -153,8 +143,11 @@ pub(crate) fn pages(
     access: &Access,
     watch: &Watch,
 ) -> Result<PhysicalReport, EngineError> {
+    see_file(storage, path, &Keys::given(path, access, unlocked), watch)
+}
+
+fn see_file(storage: &dyn Storage, path: &Path, keys: &Keys<'_>, watch: &Watch) -> Result<PhysicalReport, EngineError> {
     let file = RawFile::open(storage, path)?;
-    let keys = &Keys::given(path, access, unlocked);
     let subject = Subject {
         storage,
         path,

@@ -58,6 +58,11 @@ pub const EPOCH_COUNT_MAX: usize = 2;
 pub const SLOT_COUNT_MAX: usize = 32;
 
 impl Superblock {
+    /// The epoch under which new pages are sealed: one of those listed.
+    pub fn sealing(&self) -> Option<&EpochRecord> {
+        self.epochs.iter().find(|epoch| epoch.epoch == self.sealing_epoch)
+    }
+
     /// The superblock's bytes, in the least multiple of 512 that holds them. `mac` is given what the MAC covers.
     ///
     /// # Errors

@@ -7,10 +7,10 @@
 //!     shared memory or without: SQLite does not look at the outcome of SQLITE_FCNTL_CKPT_DONE.
 //! B2. What is gathered is written before the file is written elsewhere, or synced, or a control is passed down, or the pages
 //!     themselves are read (`MainFile::settle`), and before a lock is given back.
-//! B4. On a disk that is full a rollback asks for the size, and cuts: the size counts what is gathered, and what lies behind
-//!     the cut is forgotten, so that neither needs room. `journal_mode = MEMORY` has no second chance.
 //! B3. SQLite hears of an error before it commits: whatever `synchronous` says, `sqlite3PagerSync` gives SQLITE_FCNTL_SYNC before
 //!     every commit, and its error is the commit's. After an error the pages are held still, for the next attempt.
+//! B4. On a disk that is full a rollback asks for the size, and cuts: the size counts what is gathered, and what lies behind
+//!     the cut is forgotten, so that neither needs room. `journal_mode = MEMORY` has no second chance.
 
 use selenite_format::PREFIX_SIZE;
 
