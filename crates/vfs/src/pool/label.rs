@@ -1,7 +1,6 @@
 //! What tells one state of a database file from another, so far as readers are concerned.
 //!
-//! Two read transactions that find the same label may share the pages that SQLite asks the file for; so may one that
-//! found an earlier label, where the change from that to this was our own (`pooled_file.rs`):
+//! Two read transactions that find the same label may share the pages that SQLite asks the file for:
 //!
 //! - In rollback mode every commit writes page 1 (`pager_incr_changecounter`), sealed under a nonce that never comes
 //!   twice: its trailer is the label, read while SHARED is held.
@@ -12,7 +11,10 @@
 //!   f lies above nBackfill, SQLite finds it in the log (`walFindFrame`), and does not ask; or f was copied before the
 //!   label was noted, and what is copied again (after `walIndexRecover`, which begins at frame 0) is what lay there. That
 //!   nBackfillAttempted may come down again (`sqlite3WalSnapshotRecover`, or a checkpoint held up by an older mark) does
-//!   no harm, therefore.
+//!   no harm, therefore. A reader on mark 0 never looks in the log: it has that mark because nBackfill was mxFrame, so that
+//!   nothing above nBackfill was its own. One gap is known in that, by reading: a process died when a log that was begun anew
+//!   had no frame yet, and a label is read, or a second process dies, while `walIndexRecover` has written the header and not
+//!   yet nBackfillAttempted.
 //! - Salts of 0 are those of an empty log, whose index was made by `walIndexRecover`. They may come back while a connection
 //!   has the index mapped: a log is filled, copied and cut, and a process dies in `walIndexWriteHdr` when it begins the
 //!   empty log anew. So they are a label only while nobody has written since the index was made: every writer of ours
