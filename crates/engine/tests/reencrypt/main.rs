@@ -6,6 +6,7 @@
 
 mod child;
 mod quiet;
+mod rollback;
 mod ways;
 
 use std::collections::BTreeSet;
