@@ -190,10 +190,14 @@ impl<'a> Pages<'a> {
         self.has_company_until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// Lets others work: nine times as long as was worked here, where they do.
+    /// Lets others work, where they do.
     fn rest(&mut self, pace: &Pace) -> Result<(), EngineError> {
         let version = self.work.number("PRAGMA main.data_version")?;
         if self.version.replace(version).is_some_and(|last| last != version) {
+            self.note_company();
+        }
+        // Who only reads leaves no trace but locks.
+        if !self.has_company() && !holders(self.work.path).is_empty() {
             self.note_company();
         }
         let has_company = self.has_company();
