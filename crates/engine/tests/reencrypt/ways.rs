@@ -19,7 +19,7 @@ fn layout(suite: Suite, page_size: u32) -> Layout {
     }
 }
 
-fn seal(bench: &Bench, goal: Goal, watch: &Watch) -> Result<Reencrypted, EngineError> {
+pub(crate) fn seal(bench: &Bench, goal: Goal, watch: &Watch) -> Result<Reencrypted, EngineError> {
     let how = Reencrypt {
         goal,
         ..Reencrypt::default()
