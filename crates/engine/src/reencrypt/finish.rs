@@ -131,12 +131,22 @@ impl<'a> Finish<'a> {
         }
     }
 
-    /// Whether the log is empty now. In rollback mode there is none.
+    /// Whether the log is empty now, also after a crash: SQLite does not sync the cut. In rollback mode there is none.
     fn cut_log(&self) -> Result<bool, EngineError> {
         match self.0.database.text("PRAGMA main.wal_checkpoint(TRUNCATE)") {
-            Ok(busy) => Ok(busy == "0"),
+            Ok(busy) if busy == "0" => self.sync_log().map(|()| true),
+            Ok(_) => Ok(false),
             Err(EngineError::Busy { .. }) => Ok(false),
             Err(error) => Err(error),
+        }
+    }
+
+    /// No lock is on the log's file: it may be opened and closed.
+    fn sync_log(&self) -> Result<(), EngineError> {
+        let path = beside(self.0.path, "-wal");
+        match self.0.storage.sync_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error("sync", &path)(error)),
+            Ok(()) | Err(_) => Ok(()),
         }
     }
 
