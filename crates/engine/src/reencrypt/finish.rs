@@ -93,7 +93,7 @@ impl<'a> Finish<'a> {
         self.patiently("waiting for who reads", || Ok(self.try_empty_log()?.then_some(())))
     }
 
-    /// Whether the log is empty now. Where many write, somebody is at a checkpoint most of the time: that one's end is
+    /// Whether the log is empty now, also after a crash. Where many write, somebody is at a checkpoint most of the time: that one's end is
     /// waited for. The write lock is taken only when all is copied, so that nobody waits for what a reader forbids.
     fn try_empty_log(&self) -> Result<bool, EngineError> {
         for _ in 0..CHECKPOINT_TRIES {
@@ -102,7 +102,7 @@ impl<'a> Finish<'a> {
                 held @ (Checkpoint::Elsewhere | Checkpoint::Held) => held,
             };
             match checkpoint {
-                Checkpoint::Done => return Ok(true),
+                Checkpoint::Done => return self.sync_log().map(|()| true),
                 Checkpoint::Elsewhere | Checkpoint::Held => self.0.sleep(CHECKPOINT_PAUSE)?,
             }
         }
@@ -122,6 +122,15 @@ impl<'a> Finish<'a> {
             }
             self.0.wait_for(what, wait)?;
             wait = (wait * 2).min(WAIT_MAX);
+        }
+    }
+
+    /// Has the cut of the log on disk: SQLite does not sync it. No lock is on that file: it may be opened and closed.
+    fn sync_log(&self) -> Result<(), EngineError> {
+        let path = beside(self.0.path, "-wal");
+        match self.0.storage.sync_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error("sync", &path)(error)),
+            Ok(()) | Err(_) => Ok(()),
         }
     }
 

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod child;
+mod lock_place;
 mod quiet;
 mod rollback;
 mod ways;

@@ -11,7 +11,7 @@ use selenite_engine::{EngineError, Layout, Observer, PageSize, Phase, Progress, 
 
 use crate::{Bench, epochs};
 
-pub fn layout(suite: Suite, page_size: u32) -> Layout {
+pub(crate) fn layout(suite: Suite, page_size: u32) -> Layout {
     Layout {
         suite,
         page_size: PageSize::try_from(page_size).unwrap(),
@@ -19,7 +19,7 @@ pub fn layout(suite: Suite, page_size: u32) -> Layout {
     }
 }
 
-pub fn seal(bench: &Bench, goal: Goal, watch: &Watch) -> Result<Reencrypted, EngineError> {
+pub(crate) fn seal(bench: &Bench, goal: Goal, watch: &Watch) -> Result<Reencrypted, EngineError> {
     let how = Reencrypt {
         goal,
         ..Reencrypt::default()
@@ -27,7 +27,7 @@ pub fn seal(bench: &Bench, goal: Goal, watch: &Watch) -> Result<Reencrypted, Eng
     reencrypt(&Disk, &bench.path(), &bench.access(), &how, watch)
 }
 
-pub fn connect(bench: &Bench) -> Connection {
+pub(crate) fn connect(bench: &Bench) -> Connection {
     let uri = format!(
         "file:{}?vfs=selenite&selenite_identity={}&plain=allow",
         bench.path().display(),
