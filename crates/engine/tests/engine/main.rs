@@ -5,7 +5,10 @@
 mod anchor;
 mod anchor_refused;
 mod conversion;
+mod cut_file;
+mod damaged_log;
 mod epoch_count;
+mod failing_disk;
 mod folder;
 mod key_changes;
 mod keys;
@@ -18,6 +21,7 @@ mod other_process;
 mod pausing;
 mod power;
 mod salvage;
+mod salvage_damaged_log;
 mod salvage_logs;
 mod salvage_strays;
 mod salvage_twin;

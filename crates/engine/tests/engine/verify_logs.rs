@@ -43,6 +43,20 @@ fn bad_pages(report: &PhysicalReport) -> Vec<u32> {
     report.bad.iter().map(|bad| bad.page_no).collect()
 }
 
+/// A journal with the name of a super-journal behind it, as SQLite writes it (writeSuperJournal in pager.c): the number of
+/// the lock page, the name, its size, its sum, the magic.
+pub fn with_super_journal(journal: &[u8], name: &[u8]) -> Vec<u8> {
+    let sum: u32 = name.iter().map(|&byte| u32::from(byte)).sum();
+    let size = u32::try_from(name.len()).unwrap();
+    let mut bytes = journal.to_vec();
+    bytes.extend(0x4000_0000_u32.to_be_bytes());
+    bytes.extend(name);
+    bytes.extend(size.to_be_bytes());
+    bytes.extend(sum.to_be_bytes());
+    bytes.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
+    bytes
+}
+
 /// As a power failure in the middle of a checkpoint leaves it.
 #[test]
 fn a_page_torn_by_a_checkpoint_is_pending_while_the_log_has_it_to_copy() {
@@ -96,13 +110,19 @@ fn a_page_torn_by_a_commit_is_pending_while_the_journal_puts_it_back() {
     tear(&copy, 3);
     let report = check(&bench, &copy);
     assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
-    // A journal that names a super-journal may be of a transaction that was committed.
+    // A journal that names a super-journal may be of a transaction that was committed; a name that was torn is none.
     let journal = bench.path("copy.db-journal");
-    let mut bytes = fs::read(&journal).unwrap();
-    bytes.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
-    fs::write(&journal, bytes).unwrap();
+    let hot = fs::read(&journal).unwrap();
+    let name = bench.path("copy.db-mj1").into_os_string().into_encoded_bytes();
+    fs::write(&journal, with_super_journal(&hot, &name)).unwrap();
     let report = check(&bench, &copy);
     assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
+    let mut torn = with_super_journal(&hot, &name);
+    let within_name = torn.len() - 17;
+    torn[within_name] ^= 1;
+    fs::write(&journal, torn).unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
     fs::remove_file(journal).unwrap();
     let report = check(&bench, &copy);
     assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
