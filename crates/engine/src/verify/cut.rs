@@ -23,15 +23,15 @@ pub(super) fn check(
     (wal, journal): (&mut Option<wal::Found>, &mut Option<journal::Found>),
     findings: &mut Findings,
 ) -> Result<(), EngineError> {
-    let mut is_first = true;
     let missing = look_again((subject.keys, subject.file), view, subject.watch, |view| {
-        if !std::mem::take(&mut is_first) && !subject.is_still {
+        let mut missing = missing_page(subject, view, (wal.as_ref(), journal.as_ref()))?;
+        if missing.is_some() && !subject.is_still {
             // C3. Closed first: what this process has open is not opened again.
             (*wal, *journal) = (None, None);
             *wal = wal::load(subject, view)?.map(|(found, _)| found);
             *journal = journal::load(subject, view)?;
+            missing = missing_page(subject, view, (wal.as_ref(), journal.as_ref()))?;
         }
-        let missing = missing(subject, view, (wal.as_ref(), journal.as_ref()))?;
         let is_good = missing.is_none();
         Ok((missing, is_good))
     })?;
@@ -41,7 +41,8 @@ pub(super) fn check(
     Ok(())
 }
 
-fn missing(
+/// The first of them, with words for all.
+fn missing_page(
     subject: &Subject<'_>,
     view: &View,
     (wal, journal): (Option<&wal::Found>, Option<&journal::Found>),

@@ -103,7 +103,7 @@ fn a_page_that_was_copied_from_the_log_has_to_be_in_the_file_while_the_index_liv
 #[test]
 fn pages_that_a_rollback_puts_back_may_be_missing_and_no_others() {
     let bench = Bench::new();
-    let sql = "PRAGMA cache_size = 5; BEGIN; UPDATE note SET b = 'changed' WHERE a > 2000";
+    let sql = "PRAGMA cache_size = 5; BEGIN; UPDATE note SET b = 'changed' WHERE a > 2000; UPDATE note SET b = 0 WHERE a < 500";
     let copy = with_log(&bench, "DELETE", sql);
     let report = check(&bench, &copy);
     assert!(
@@ -111,8 +111,11 @@ fn pages_that_a_rollback_puts_back_may_be_missing_and_no_others() {
         "{report:?}"
     );
     cut(&copy, report.page_count - 5);
-    assert!(check(&bench, &copy).is_good());
+    let found = check(&bench, &copy);
+    assert!(found.is_good(), "{found:?}");
     cut(&copy, 5);
     let report = check(&bench, &copy);
-    assert_eq!(missing(&report), [6], "{report:?}");
+    // The first that the journal does not have either.
+    let first = missing(&report);
+    assert!(first.len() == 1 && first[0] > 6 && report.bad_count == 1, "{report:?}");
 }

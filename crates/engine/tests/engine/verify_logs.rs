@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use selenite_engine::storage::Disk;
 use selenite_engine::verify::{PhysicalReport, physical};
-use selenite_engine::{Database, Layout, Watch};
+use selenite_engine::{Database, Layout, PageSize, Watch};
 
 use crate::support::{Bench, Collected, query};
 
@@ -126,4 +126,40 @@ fn a_page_torn_by_a_commit_is_pending_while_the_journal_puts_it_back() {
     fs::remove_file(journal).unwrap();
     let report = check(&bench, &copy);
     assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
+}
+
+/// More than are listed: those that are pending do not count as bad, be they ever so many.
+#[test]
+fn pages_beyond_the_listed_ones_are_counted_rightly() {
+    let bench = Bench::new();
+    let sql = "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+        CREATE TABLE note (id INTEGER PRIMARY KEY, text); PRAGMA wal_checkpoint(TRUNCATE);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10500)
+        INSERT INTO note SELECT i, zeroblob(900) FROM n;";
+    let path = bench.path("app.db");
+    let layout = Layout {
+        page_size: PageSize::MIN,
+        ..Layout::default()
+    };
+    let database = Database::create(&Disk, &path, &bench.access(), &layout).unwrap();
+    database.run(sql, &mut Collected::default()).unwrap();
+    let copy = bench.path("copy.db");
+    fs::copy(&path, &copy).unwrap();
+    fs::copy(bench.path("app.db-wal"), bench.path("copy.db-wal")).unwrap();
+    drop(database);
+    // As a checkpoint that was cut off leaves it: the file is long enough, and nothing is on it yet.
+    let size = fs::metadata(&path).unwrap().len();
+    OpenOptions::new()
+        .write(true)
+        .open(&copy)
+        .unwrap()
+        .set_len(size)
+        .unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((report.bad_count, &report.bad), (0, &vec![]), "{report:?}");
+    assert!(report.pending.len() > 10_400, "{}", report.pending.len());
+    fs::remove_file(bench.path("copy.db-wal")).unwrap();
+    let found = check(&bench, &copy);
+    assert_eq!((found.bad.len(), found.pending.len()), (10_000, 0));
+    assert_eq!(found.bad_count, u64::try_from(report.pending.len()).unwrap());
 }
