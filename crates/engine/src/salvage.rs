@@ -103,9 +103,11 @@ pub fn salvage(
         suite,
         page_size: layout.page_size,
         size: own.size,
-        page_count: ground.snapshot().page_count(),
+        page_count: ground.snapshot().promised_count(),
         bad_pages: ground.bad_pages().take(LISTED_MAX).collect(),
-        bad_count: u64::try_from(ground.bad_pages().count()).unwrap_or(u64::MAX),
+        bad_count: ground.bad_count(),
+        uncertain_pages: ground.uncertain_pages().take(LISTED_MAX).collect(),
+        uncertain_count: u64::try_from(ground.uncertain_pages().count()).unwrap_or(u64::MAX),
         bad_logs: ground.snapshot().bad_logs().to_vec(),
         schema: match &schema {
             None => SchemaState::Lost,

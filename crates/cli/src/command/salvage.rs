@@ -31,8 +31,12 @@ fn complain(salvaged: &Salvaged) -> Result<(), Complaint> {
         eprintln!("page {page_no}: not authentic");
     }
     more(salvaged.bad_count, salvaged.bad_pages.len(), "page");
+    for page_no in &salvaged.uncertain_pages {
+        eprintln!("page {page_no}: may be older than its last commit, which a bad place in the log may have held");
+    }
+    more(salvaged.uncertain_count, salvaged.uncertain_pages.len(), "page");
     for bad in &salvaged.bad_logs {
-        eprintln!("{bad}: what was committed from here on is lost");
+        eprintln!("{bad}: what was committed from here on may be lost");
     }
     match salvaged.schema {
         SchemaState::Whole => {}
@@ -134,6 +138,8 @@ fn json(salvaged: &Salvaged) -> Value {
         "page_count": salvaged.page_count,
         "bad_count": salvaged.bad_count,
         "bad_pages": salvaged.bad_pages,
+        "uncertain_count": salvaged.uncertain_count,
+        "uncertain_pages": salvaged.uncertain_pages,
         "bad_logs": logs,
         "schema": match salvaged.schema {
             SchemaState::Whole => "whole",

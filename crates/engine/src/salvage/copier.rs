@@ -240,16 +240,13 @@ impl<'a, 'g> Copier<'a, 'g> {
         let is_certain = all_is_known
             && free_is_known
             && snapshot.bad_logs().is_empty()
-            && snapshot.page_count() < home::PAGE_COUNT_MAX;
+            && snapshot.promised_count() < home::PAGE_COUNT_MAX;
         let candidates: Vec<Candidate<'_>> = tables
             .iter()
             .enumerate()
             .filter(|(_, table)| table.family == Family::Rowid)
-            .map(|(index, table)| Candidate {
-                index,
-                holes: &table.tree.holes,
-                layout: table.layout.as_ref(),
-            })
+            .map(|(index, table)| Candidate::new(index, &table.tree.holes, table.layout.as_ref()))
+            .filter(|candidate| !candidate.holes.is_empty())
             .collect();
         let mut found: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for page_no in self.ground.untaken_leaves() {
