@@ -16,6 +16,7 @@ mod offline_kill;
 mod offline_power;
 mod other_process;
 mod pausing;
+mod planted;
 mod power;
 mod salvage;
 mod salvage_logs;
