@@ -19,6 +19,7 @@ mod pausing;
 mod planted;
 mod power;
 mod salvage;
+mod salvage_hostile;
 mod salvage_logs;
 mod salvage_strays;
 mod salvage_twin;
