@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use super::pace::Pace;
 use crate::draft::beside;
 use crate::error::io_error;
+use crate::raw_file::RawFile;
 use crate::storage::{Claim, Storage};
-use crate::{EngineError, keys};
+use crate::{EngineError, conversion, keys};
 
 /// An operation that is under way, as others see it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -136,16 +137,17 @@ impl Report {
 /// What is being done to a database now; nothing if nobody is at it.
 ///
 /// # Errors
-/// [`EngineError::Io`].
+/// [`EngineError::Io`]; [`EngineError::Usage`] where something else than a file is in its place.
 pub fn report(storage: &dyn Storage, path: &Path) -> Result<Option<Report>, EngineError> {
-    let file = file_of(path);
-    let opened = match storage.open(&file) {
+    let file = file_of(&conversion::real_path(storage, path)?);
+    // Beside a database anybody may have put anything; and nothing is waited for.
+    let opened = match RawFile::open_in_folder(&file) {
         Ok(opened) => opened,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io_error("read", &file)(error)),
+        Err(EngineError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
     };
     let mut text = vec![0; REPORT_SIZE_MAX];
-    let size = opened.read_at(&mut text, 0).map_err(io_error("read", &file))?;
+    let size = opened.read_at(&mut text, 0)?;
     let report = Report::parse(&String::from_utf8_lossy(&text[..size]));
     // Its process was killed: nobody is at it.
     let is_alive = Path::new("/proc").join(report.pid.to_string()).exists();
