@@ -163,7 +163,10 @@ impl Bench {
         if state != "steady" {
             self.reencrypt(Goal::GoOn, &Watch::nobody())
                 .map_err(|error| format!("{state}, going on: {error}"))?;
+        } else if self.reencrypt(Goal::GoOn, &Watch::nobody()).is_ok() {
+            return Err("steady, and there was something to go on with".to_owned());
         }
+        check_twin()?;
         {
             // The check before has committed once more.
             let connection = self
@@ -182,6 +185,16 @@ impl Bench {
         }
         find_old(old)
     }
+}
+
+/// Neither superblock lists a key that was dropped.
+fn check_twin() -> Result<(), String> {
+    let bytes = Disk::of_thread().ok().and_then(|disk| disk.bytes(PATH));
+    let bytes = bytes.ok_or("no database")?;
+    if selenite_format::keeps_dropped(&bytes[..PREFIX_SIZE / 2], &bytes[PREFIX_SIZE / 2..PREFIX_SIZE]) {
+        return Err("a superblock still lists a key that was dropped".to_owned());
+    }
+    Ok(())
 }
 
 /// The marks of all pages of the file and all frames of its log.
