@@ -40,6 +40,8 @@ pub trait Storage: Send + Sync {
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>>;
     /// Makes or takes a file that one process holds at a time; `None` where another does.
     fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>>;
+    /// Whether somebody holds that file. Makes and removes nothing.
+    fn is_claimed(&self, path: &Path) -> io::Result<bool>;
 }
 
 /// A file that is held; it goes when this is dropped.

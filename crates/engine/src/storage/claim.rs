@@ -49,6 +49,25 @@ impl DiskClaim {
     }
 }
 
+impl DiskClaim {
+    /// Whether somebody has it. For a moment this has a lock itself, which is in nobody's way who asks the same.
+    ///
+    /// # Errors
+    /// As the system has it.
+    pub fn is_held(path: &Path) -> io::Result<bool> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(false),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
 impl Claim for DiskClaim {
     fn write(&self, text: &str) -> io::Result<()> {
         self.file.write_all_at(text.as_bytes(), 0)?;
@@ -74,9 +93,12 @@ mod tests {
         first.write("first, and long").unwrap();
         first.write("first").unwrap();
         assert!(DiskClaim::take(&path).unwrap().is_none());
+        assert!(DiskClaim::is_held(&path).unwrap());
         assert_eq!(fs::read_to_string(&path).unwrap(), "first");
         drop(first);
-        assert!(!path.exists());
+        assert!(!path.exists() && !DiskClaim::is_held(&path).unwrap());
+        fs::write(&path, "left by a kill").unwrap();
+        assert!(!DiskClaim::is_held(&path).unwrap());
         assert!(DiskClaim::take(&path).unwrap().is_some());
     }
 }

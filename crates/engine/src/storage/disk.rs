@@ -91,6 +91,10 @@ impl Storage for Disk {
         Ok(DiskClaim::take(path)?.map(|claim| Box::new(claim) as Box<dyn Claim>))
     }
 
+    fn is_claimed(&self, path: &Path) -> io::Result<bool> {
+        DiskClaim::is_held(path)
+    }
+
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>> {
         let mut options = OpenOptions::new();
         options

@@ -78,6 +78,10 @@ impl Storage for SimStorage {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    fn is_claimed(&self, _: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
+
     fn claim(&self, _: &Path) -> io::Result<Option<Box<dyn Claim>>> {
         Ok(Some(Box::new(Free)))
     }

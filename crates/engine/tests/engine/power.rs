@@ -99,6 +99,10 @@ impl Power {
 }
 
 impl Storage for Power {
+    fn is_claimed(&self, path: &Path) -> io::Result<bool> {
+        Disk.is_claimed(path)
+    }
+
     fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>> {
         Disk.claim(path)
     }
