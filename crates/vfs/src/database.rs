@@ -18,7 +18,7 @@ use selenite_keyring::{Config, Identity, Keyring, Unlocked};
 
 use crate::closing::{Closing, FileId};
 use crate::error::VfsError;
-use crate::ffi::{Code, LockLevel, LowerFile, ShmRegion};
+use crate::ffi::{Code, LockLevel, LowerFile, ShmRegion, SyncFlags};
 use crate::generation_mark::GenerationMark;
 use crate::host::{Host, Identify, Presence};
 use crate::passage::Passage;
@@ -315,6 +315,8 @@ impl Database {
         if let Some(mark) = inner.mark {
             mark.clear();
         }
+        // What it says of pages may rest on what somebody wrote under `synchronous = OFF`.
+        self.host.sync_clock.time(|| inner.lower.sync(SyncFlags::FULL))?;
         let (new, place) = store(&mut inner.lower, inner.place, new, takes_rights_away)?;
         self.adopt(inner, new, place)
     }

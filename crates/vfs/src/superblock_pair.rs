@@ -139,7 +139,7 @@ pub fn store_new(file: &mut LowerFile, new: Unlocked) -> Result<(Unlocked, Place
 }
 
 /// Replaces the superblock in `current`, which counts and is whole: the caller has just read it, under SQLite's
-/// write lock. `new` is of the next generation.
+/// write lock, and has synced the pages that it speaks of. `new` is of the next generation.
 ///
 /// # Errors
 /// As the VFS below has it; then the old one counts, or the new one, each whole.

@@ -15,4 +15,5 @@ mod lab;
 mod lab_online;
 mod lab_worker;
 mod look;
+mod printing;
 mod reencrypt;

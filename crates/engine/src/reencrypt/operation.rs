@@ -8,7 +8,7 @@ use super::pace::Pace;
 use crate::draft::beside;
 use crate::error::io_error;
 use crate::storage::{Claim, Storage};
-use crate::{EngineError, keys};
+use crate::{EngineError, conversion, keys};
 
 /// An operation that is under way, as others see it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -165,20 +165,11 @@ impl Report {
 /// believed: its number may be another's by now, but the lock is nobody's.
 ///
 /// # Errors
-/// [`EngineError::Io`].
+/// [`EngineError::Io`], also where something else than a file of this one name is in its place.
 pub fn report(storage: &dyn Storage, path: &Path) -> Result<Option<Report>, EngineError> {
-    let file = file_of(path);
-    if !storage.is_claimed(&file).map_err(io_error("read", &file))? {
-        return Ok(None);
-    }
-    let opened = match storage.open(&file) {
-        Ok(opened) => opened,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io_error("read", &file)(error)),
-    };
-    let mut text = vec![0; REPORT_SIZE_MAX];
-    let size = opened.read_at(&mut text, 0).map_err(io_error("read", &file))?;
-    Ok(Some(Report::parse(&String::from_utf8_lossy(&text[..size]))))
+    let file = file_of(&conversion::real_path(storage, path)?);
+    let claimed = storage.read_claim(&file).map_err(io_error("read", &file))?;
+    Ok(claimed.map(|text| Report::parse(&text)))
 }
 
 /// Refuses to be the second that is at it.
@@ -217,7 +208,6 @@ pub fn file_of(path: &Path) -> PathBuf {
     beside(path, "-selenite")
 }
 
-const REPORT_SIZE_MAX: usize = 4096;
 const TRY_COUNT: u32 = 50;
 const TRY_AGAIN: Duration = Duration::from_millis(2);
 const WRITE_EVERY: Duration = Duration::from_millis(250);

@@ -132,8 +132,8 @@ impl Storage for SimStorage {
         Ok(Some(Box::new(Free)))
     }
 
-    fn is_claimed(&self, _: &Path) -> io::Result<bool> {
-        Ok(false)
+    fn read_claim(&self, _: &Path) -> io::Result<Option<String>> {
+        Ok(None)
     }
 }
 

@@ -74,8 +74,8 @@ impl<S: Steps> Storage for Pausing<S> {
         Disk.open(path)
     }
 
-    fn is_claimed(&self, path: &Path) -> io::Result<bool> {
-        Disk.is_claimed(path)
+    fn read_claim(&self, path: &Path) -> io::Result<Option<String>> {
+        Disk.read_claim(path)
     }
 
     fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>> {

@@ -99,8 +99,8 @@ impl Power {
 }
 
 impl Storage for Power {
-    fn is_claimed(&self, path: &Path) -> io::Result<bool> {
-        Disk.is_claimed(path)
+    fn read_claim(&self, path: &Path) -> io::Result<Option<String>> {
+        Disk.read_claim(path)
     }
 
     fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>> {

@@ -3,5 +3,6 @@
 
 mod bad_input;
 mod key_changes;
+mod lock_place;
 mod suites;
 mod workbench;
