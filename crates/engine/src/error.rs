@@ -90,12 +90,28 @@ pub enum EngineError {
         /// Since when: seconds since 1970-01-01 UTC.
         since: u64,
     },
+    /// The caller: a new key was asked for, and pages are being sealed under one that was made before.
+    Begun {
+        /// The database.
+        path: PathBuf,
+        /// The epoch of that key.
+        epoch: u32,
+        /// When it was made: seconds since 1970-01-01 UTC.
+        since: u64,
+    },
     /// The caller asked to stop.
     Interrupted,
     /// The caller asked to stop. What was done stays done, and the rest can be done later.
     Unfinished {
         /// The database.
         path: PathBuf,
+    },
+    /// The caller asked to stop. Somebody was shut out of the slot, but may still know the data key.
+    StillCompromised {
+        /// The database.
+        path: PathBuf,
+        /// The slot, as it was named.
+        slot: String,
     },
     /// SQLite's words, or the VFS's.
     Sqlite {
@@ -165,13 +181,13 @@ impl EngineError {
     #[must_use]
     pub fn class(&self) -> Class {
         match self {
-            Self::Usage { .. } => Class::Usage,
+            Self::Usage { .. } | Self::Begun { .. } => Class::Usage,
             Self::NotEncrypted { .. } => Class::NotEncrypted,
             Self::Key(error) => class_of_key(error),
             Self::Refused { .. } | Self::Anchor { .. } => Class::Data,
             Self::Io { .. } => Class::Io,
             Self::Busy { .. } | Self::UnderWay { .. } => Class::Busy,
-            Self::Interrupted | Self::Unfinished { .. } => Class::Interrupted,
+            Self::Interrupted | Self::Unfinished { .. } | Self::StillCompromised { .. } => Class::Interrupted,
             Self::Sqlite { class, .. } => *class,
             Self::AlreadyEncrypted { .. }
             | Self::Exists { .. }
@@ -212,9 +228,17 @@ impl EngineError {
             Self::Io { source, .. } => advice_of_io(source).to_owned(),
             Self::Busy { .. } => "close the programs that use it, then try again".to_owned(),
             Self::UnderWay { path, .. } => format!("see how far it is: selenite reencrypt {} --status", path.display()),
-            Self::Interrupted => "the database was left as it is".to_owned(),
+            Self::Begun { path, .. } => format!(
+                "let that come to its end, then ask for a new key again: selenite reencrypt {} --resume",
+                path.display()
+            ),
+            Self::Interrupted => "the database was left as it is: run the same command again".to_owned(),
             Self::Unfinished { path } => format!(
                 "it is whole, and in use as before; go on with: selenite reencrypt {} --resume",
+                path.display()
+            ),
+            Self::StillCompromised { path, slot } => format!(
+                "it is whole, and in use as before; go on with: selenite compromised {} {slot} --go-on",
                 path.display()
             ),
         }
@@ -310,14 +334,28 @@ impl fmt::Display for EngineError {
             Self::CopyDiffers { what } => write!(f, "the copy differs from the database: {what}"),
             Self::Io { verb, path, source } => write!(f, "can't {verb} {}: {source}", path.display()),
             Self::Busy { path, what } => write!(f, "{}: in use: {what}", path.display()),
+            Self::UnderWay { path, pid: 0, .. } => {
+                write!(f, "{}: another process is sealing its pages anew", path.display())
+            }
             Self::UnderWay { path, pid, since } => write!(
                 f,
                 "{}: process {pid} has been sealing its pages anew since {}",
                 path.display(),
                 crate::utc(*since)
             ),
+            Self::Begun { path, epoch, since } => write!(
+                f,
+                "{}: its pages are being sealed anew already, under the key of epoch {epoch}, made {}",
+                path.display(),
+                crate::utc(*since)
+            ),
             Self::Interrupted => f.write_str("interrupted"),
             Self::Unfinished { path } => write!(f, "{}: stopped before all pages were sealed anew", path.display()),
+            Self::StillCompromised { path, slot } => write!(
+                f,
+                "{}: key slot {slot} is gone, but it was stopped before the data key was replaced",
+                path.display()
+            ),
         }
     }
 }
@@ -337,8 +375,10 @@ impl std::error::Error for EngineError {
             | Self::CopyDiffers { .. }
             | Self::Busy { .. }
             | Self::UnderWay { .. }
+            | Self::Begun { .. }
             | Self::Interrupted
             | Self::Unfinished { .. }
+            | Self::StillCompromised { .. }
             | Self::Sqlite { .. } => None,
         }
     }

@@ -28,6 +28,7 @@ use selenite_vfs::view::View;
 use crate::error::io_error;
 use crate::exclusive_source::ExclusiveSource;
 use crate::raw_file::RawFile;
+use crate::reencrypt::Operation;
 use crate::storage::{Attributes, ReadAt, Storage};
 use crate::superblock_file::{Superblocks, inspect};
 use crate::{Access, EngineError, Watch, conversion, sqlite, verify};
@@ -80,7 +81,8 @@ pub struct Resealed {
 /// Seals every page anew, in the database's place. Nobody else can use it meanwhile.
 ///
 /// # Errors
-/// [`EngineError::Busy`] if it is in use; [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Refused`]
+/// [`EngineError::UnderWay`] if another process seals its pages anew; [`EngineError::Busy`] if it is in use otherwise;
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Refused`]
 /// names pages that are not authentic; [`EngineError::CopyDiffers`] if the disk did not keep the copy;
 /// [`EngineError::Io`]. The database is then as it was, and nothing is left beside it; but after
 /// [`EngineError::Interrupted`] what was copied is still there, for the next run.
@@ -99,6 +101,8 @@ pub fn offline(
     access.require()?;
     let attributes = storage.attributes(&path).map_err(io_error("read", &path))?;
     conversion::check_sole_name(&path, &attributes)?;
+    // Before the lock is waited for, which who seals pages anew has again and again.
+    let operation = Operation::begin_offline(storage, &path)?;
     // A database in suite NONE is admitted to be encrypted, and one that is to be in NONE.
     let access = access.passing();
     // O1. Dropped after the connection.
@@ -108,6 +112,12 @@ pub fn offline(
     source.empty_log()?;
     let unlocked = source.database().unlocked()?;
     let suite = suite_of(&unlocked, how.suite, &access)?;
+    let from = unlocked
+        .superblock
+        .epochs
+        .first()
+        .map_or("", |epoch| epoch.suite.name());
+    operation.describe(&format!("{from} to {suite}, offline"));
     let page_count = u32::try_from(source.database().number("PRAGMA main.page_count")?).unwrap_or(u32::MAX);
     let removed = remove_others(storage, &path)?;
     let new = NewFile::prepare(storage, &path, &unlocked, suite)?;
@@ -119,6 +129,7 @@ pub fn offline(
         old: view(&path, unlocked, &access)?,
         new: view(&path, new.unlocked.duplicate(), &access)?,
         how,
+        operation: &operation,
         watch,
     };
     let copied = work.copy(&new, &attributes);
@@ -161,6 +172,7 @@ struct Work<'a> {
     old: View,
     new: View,
     how: &'a Offline,
+    operation: &'a Operation,
     watch: &'a Watch,
 }
 

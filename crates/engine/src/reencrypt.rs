@@ -6,7 +6,8 @@
 //!     the old epoch ([`finish::Finish::save`]).
 //! R3. The old key is dropped under SQLite's write lock, in both superblocks, after a look at every page of the file and
 //!     every frame of the log under that lock ([`finish`]).
-//! R4. A kill at any moment loses no commit and no key; what was begun goes on with [`Goal::GoOn`], or with the same goal.
+//! R4. A kill at any moment loses no commit and no key; what was begun goes on with [`Goal::GoOn`], or with the same suite as
+//!     the goal. A new key is never one that was there before.
 
 mod checkpoint;
 mod finish;
@@ -30,7 +31,7 @@ use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Watch, conversion, keys, sqlite};
 
 use finish::Finish;
-use operation::Operation;
+pub(crate) use operation::Operation;
 pub use operation::{Report, report};
 use pace::Pace;
 use pages::Pages;
@@ -88,6 +89,9 @@ pub struct Reencrypted {
     pub suite: Suite,
     /// The epoch that is in use.
     pub epoch: u32,
+    /// When its data key was made, if that was before: then this went on with what had been begun. Seconds since 1970-01-01
+    /// UTC.
+    pub begun: Option<u64>,
     /// How many pages were sealed anew here; others may have been written meanwhile.
     pub page_count: u64,
     /// Their bytes.
@@ -107,8 +111,9 @@ pub struct Reencrypted {
 /// Seals every page anew. Others go on; at the end the old data key is gone.
 ///
 /// # Errors
-/// [`EngineError::UnderWay`] if another process is at it; [`EngineError::Unfinished`] where it was stopped: what is done
-/// stays done; [`EngineError::Key`]; what SQLite and the VFS say.
+/// [`EngineError::UnderWay`] if another process is at it; [`EngineError::Begun`] where a new key is wanted and another is
+/// under way; [`EngineError::Unfinished`] where it was stopped: what is done stays done; [`EngineError::Key`]; what SQLite
+/// and the VFS say.
 pub fn reencrypt(
     storage: &dyn Storage,
     path: &Path,
@@ -119,6 +124,8 @@ pub fn reencrypt(
     let started = Instant::now();
     sqlite::install()?;
     let path = conversion::real_path(storage, path)?;
+    // Who copies it offline has it locked: asked before that is waited for.
+    operation::refuse_second(storage, &path)?;
     // A database in suite NONE is admitted to be encrypted, and one that is to be in NONE.
     let access = &Access {
         allow_plain: true,
@@ -171,6 +178,7 @@ pub fn reencrypt(
     Ok(Reencrypted {
         suite: begun.suite,
         epoch: begun.sealing_epoch,
+        begun: begun.since,
         page_count: pace.page_count(),
         size: pace.page_count() * u64::from(begun.page_bytes),
         batch_count: pace.batch_count(),
@@ -203,11 +211,14 @@ struct Begun {
     suite: Suite,
     sealing_epoch: u32,
     what: String,
+    /// When what it goes on with was begun.
+    since: Option<u64>,
 }
 
 /// Lists the new epoch, unless it is listed.
 fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, EngineError> {
     let allow_deprecated = access.allow_deprecated;
+    let path = database.path().to_owned();
     database.change(move |unlocked| {
         let present = unlocked
             .superblock
@@ -251,7 +262,16 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, Engi
                 format!("its pages are being sealed in {} already", sealing_suite(unlocked)),
                 "let that come to its end: selenite reencrypt DB --resume",
             )),
-            _ => Ok(Next::Leave(describe(unlocked))),
+            // Somebody else's key would not be the new one that is meant: who knows it, nobody here can say.
+            (_, Goal::NewKey) => Err(EngineError::Begun {
+                path,
+                epoch: unlocked.superblock.sealing_epoch.0,
+                since: begun_at(unlocked),
+            }),
+            _ => Ok(Next::Leave(Begun {
+                since: Some(begun_at(unlocked)),
+                ..describe(unlocked)
+            })),
         }
     })
 }
@@ -273,7 +293,12 @@ fn describe(unlocked: &Unlocked) -> Begun {
             sealing_suite(unlocked),
             superblock.sealing_epoch.0
         ),
+        since: None,
     }
+}
+
+fn begun_at(unlocked: &Unlocked) -> u64 {
+    unlocked.superblock.sealing().map_or(0, |epoch| epoch.created)
 }
 
 /// Converts what is left, and ends it. Answers how long the last look kept writers waiting.

@@ -9,15 +9,27 @@ use serde_json::{Value, json};
 use crate::arguments::{KeysCommand, KeysList};
 use crate::complaint::Complaint;
 use crate::lines::elapsed;
+use crate::meter::Meter;
 use crate::output::{print, print_json};
 use crate::printable;
 
 pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
+    // A change is made whole or not at all: who takes a right away has done so in both superblocks when it ends.
+    let changing = || Access {
+        watch: Meter::start().watch(),
+        ..access.clone()
+    };
     match command {
         KeysCommand::List(list) => show_list(list),
-        KeysCommand::Add(add) => show(&keys::add(&Disk, &add.database, access, &add.recipient, &add.label)?),
+        KeysCommand::Add(add) => show(&keys::add(
+            &Disk,
+            &add.database,
+            &changing(),
+            &add.recipient,
+            &add.label,
+        )?),
         KeysCommand::Remove(remove) => {
-            show(&keys::remove(&Disk, &remove.database, access, &remove.slot)?)?;
+            show(&keys::remove(&Disk, &remove.database, &changing(), &remove.slot)?)?;
             remind();
             Ok(())
         }
@@ -25,7 +37,7 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
             show(&keys::replace(
                 &Disk,
                 &one.database,
-                access,
+                &changing(),
                 &one.slot,
                 &one.recipient,
                 &one.label,
@@ -36,12 +48,12 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
         KeysCommand::Renew(renew) => show(&keys::renew(
             &Disk,
             &renew.database,
-            access,
+            &changing(),
             &renew.recipient,
             renew.drop,
         )?),
         KeysCommand::Repair(repair) => {
-            let changed = keys::repair(&Disk, &repair.database, access)?;
+            let changed = keys::repair(&Disk, &repair.database, &changing())?;
             let text = format!("both superblocks written anew\ndone in {}", elapsed(changed.elapsed));
             Ok(print(&text)?)
         }

@@ -25,7 +25,15 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Comp
     if arguments.pause {
         let status = selenite_engine::status(&Disk, path, access)?;
         let is_steady = status.sealed.is_none_or(|sealed| sealed.state_word() == "steady");
-        if is_steady && reencrypt::report(&Disk, path)?.is_none() {
+        let other = reencrypt::report(&Disk, path)?;
+        if other.as_ref().is_some_and(|other| other.is_offline) {
+            return Err(EngineError::Usage {
+                what: format!("{}: it is being copied offline", path.display()),
+                next: "stop that process: the same command goes on from there".to_owned(),
+            }
+            .into());
+        }
+        if is_steady && other.is_none() {
             return Err(EngineError::Usage {
                 what: format!("{}: none of its pages are being sealed anew", path.display()),
                 next: "there is nothing to pause".to_owned(),
@@ -82,6 +90,12 @@ pub fn text(done: &Reencrypted) -> String {
         "suite",
         format!("{}, key epoch {}; the old key is gone", done.suite, done.epoch),
     );
+    if let Some(since) = done.begun {
+        lines.add(
+            "went on with",
+            format!("what was begun before; that data key was made {}", utc(since)),
+        );
+    }
     let pages = counted(done.page_count, "page");
     let batches = counted(done.batch_count, "transaction");
     lines.add("sealed anew", format!("{pages}, {}, in {batches}", bytes(done.size)));

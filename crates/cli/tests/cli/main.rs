@@ -4,6 +4,7 @@
 
 mod anchor;
 mod bench;
+mod compromised;
 mod convert;
 mod exec;
 mod exposition;

@@ -91,6 +91,10 @@ impl Storage for Disk {
         Ok(DiskClaim::take(path)?.map(|claim| Box::new(claim) as Box<dyn Claim>))
     }
 
+    fn read_claim(&self, path: &Path) -> io::Result<Option<String>> {
+        DiskClaim::read(path)
+    }
+
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>> {
         let mut options = OpenOptions::new();
         Ok(Box::new(open_sole(options.read(true).write(true), path)?))

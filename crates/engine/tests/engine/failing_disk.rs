@@ -89,6 +89,10 @@ impl Storage for Failing {
         Disk.remove(path)
     }
 
+    fn read_claim(&self, path: &Path) -> io::Result<Option<String>> {
+        Disk.read_claim(path)
+    }
+
     fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>> {
         Disk.claim(path)
     }

@@ -100,13 +100,14 @@ fn seal(path: &Path, spec: &str) {
         ..Reencrypt::default()
     };
     say("step begins");
-    match reencrypt(
-        &Disk,
-        path,
-        &access(spec),
-        &how(Goal::NewKey),
-        &Watch::new(Arc::new(Telling)),
-    ) {
+    let watch = Watch::new(Arc::new(Telling));
+    let seal = |goal| reencrypt(&Disk, path, &access(spec), &how(goal), &watch);
+    let sealed = match seal(Goal::NewKey) {
+        // One that was killed has begun it.
+        Err(EngineError::Begun { .. }) => seal(Goal::GoOn),
+        sealed => sealed,
+    };
+    match sealed {
         Ok(_) | Err(EngineError::Busy { .. }) => {}
         Err(error) => panic!("{error}"),
     }
