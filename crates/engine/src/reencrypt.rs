@@ -29,6 +29,7 @@ use crate::{Access, Database, EngineError, Watch, conversion, keys, sqlite};
 
 use finish::Finish;
 use operation::Operation;
+pub(crate) use operation::is_held;
 pub use operation::{Report, report};
 use pace::Pace;
 use pages::Pages;

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub(crate) use claim::DiskClaim;
 pub use disk::Disk;
 
 /// Files by name. Every method fails as its namesake in `std::fs` does.

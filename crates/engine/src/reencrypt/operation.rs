@@ -8,7 +8,7 @@ use super::pace::Pace;
 use crate::draft::beside;
 use crate::error::io_error;
 use crate::raw_file::RawFile;
-use crate::storage::{Claim, Storage};
+use crate::storage::{Claim, Disk, DiskClaim, Storage};
 use crate::{EngineError, conversion, keys};
 
 /// An operation that is under way, as others see it.
@@ -152,6 +152,12 @@ pub fn report(storage: &dyn Storage, path: &Path) -> Result<Option<Report>, Engi
     // Its process was killed: nobody is at it.
     let is_alive = Path::new("/proc").join(report.pid.to_string()).exists();
     Ok((report.pid != 0 && is_alive).then_some(report))
+}
+
+/// Whether a process is at it now. One of another container has a number that says nothing here: its lock does.
+pub(crate) fn is_held(path: &Path) -> bool {
+    let is_known = matches!(report(&Disk, path), Ok(Some(_)));
+    is_known || conversion::real_path(&Disk, path).is_ok_and(|path| DiskClaim::is_held(&file_of(&path)))
 }
 
 pub fn file_of(path: &Path) -> PathBuf {

@@ -8,7 +8,8 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+use rustix::io::Errno;
 
 use super::Claim;
 use super::disk::open_sole;
@@ -20,6 +21,16 @@ pub struct DiskClaim {
 }
 
 impl DiskClaim {
+    /// Whether a process holds it, as far as can be told: one that may not be looked at is taken for held. It is asked for
+    /// by a lock for a moment, in which nobody can take it.
+    pub fn is_held(path: &Path) -> bool {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        match rustix::fs::open(path, flags, Mode::empty()) {
+            Ok(file) => flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK),
+            Err(error) => error == Errno::ACCESS,
+        }
+    }
+
     /// Takes it; `None` where another holds it.
     ///
     /// # Errors
@@ -31,7 +42,7 @@ impl DiskClaim {
             let file = open_sole(&mut options, path)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+                Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }
             // The one before may have removed the file between the two calls.
@@ -73,10 +84,13 @@ mod tests {
         let first = DiskClaim::take(&path).unwrap().unwrap();
         first.write("first, and long").unwrap();
         first.write("first").unwrap();
-        assert!(DiskClaim::take(&path).unwrap().is_none());
+        assert!(DiskClaim::take(&path).unwrap().is_none() && DiskClaim::is_held(&path));
         assert_eq!(fs::read_to_string(&path).unwrap(), "first");
         drop(first);
-        assert!(!path.exists());
+        assert!(!path.exists() && !DiskClaim::is_held(&path));
+        // Of one that was killed.
+        fs::write(&path, "pid 1").unwrap();
+        assert!(!DiskClaim::is_held(&path));
         assert!(DiskClaim::take(&path).unwrap().is_some());
     }
     /// C1.
