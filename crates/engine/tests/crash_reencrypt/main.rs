@@ -3,6 +3,7 @@
 //! comes to its end, with nothing left of the old epoch.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod full_disk;
 mod sim_storage;
 
 use std::cell::RefCell;

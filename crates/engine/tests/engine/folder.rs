@@ -6,18 +6,16 @@ use std::path::{Path, PathBuf};
 
 use selenite_cipher::Suite;
 use selenite_engine::folder::{Entry, Kind, Limits, Listing, Look, Warning};
-use selenite_engine::storage::{Disk, Storage};
-use selenite_engine::{
-    Access, Age, Encrypt, EngineError, VerifyKind, VerifyNotes, Watch, encrypt, now, reencrypt, verify,
-};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, Age, Encrypt, VerifyKind, VerifyNotes, Watch, encrypt, now, verify};
 use selenite_format::State;
 
 use crate::support::{Bench, rewrite_superblock, superblock_of};
 
 const DAY: u64 = 86_400;
-const NOTE: &str = "CREATE TABLE note (a); INSERT INTO note VALUES ('x')";
+pub const NOTE: &str = "CREATE TABLE note (a); INSERT INTO note VALUES ('x')";
 
-fn sealed(bench: &Bench, name: &str) -> PathBuf {
+pub fn sealed(bench: &Bench, name: &str) -> PathBuf {
     sealed_in(bench, name, Suite::Aes256)
 }
 
@@ -31,11 +29,11 @@ fn sealed_in(bench: &Bench, name: &str, suite: Suite) -> PathBuf {
     path
 }
 
-fn notes(bench: &Bench) -> VerifyNotes {
+pub fn notes(bench: &Bench) -> VerifyNotes {
     VerifyNotes::of(Some(&bench.path("state")))
 }
 
-fn verified(bench: &Bench, path: &Path) {
+pub fn verified(bench: &Bench, path: &Path) {
     let report = verify::verify(
         &Disk,
         path,
@@ -52,7 +50,7 @@ fn list_as(bench: &Bench, access: &Access) -> Listing {
     look.folder(bench.folder.path()).unwrap()
 }
 
-fn list(bench: &Bench) -> Listing {
+pub fn list(bench: &Bench) -> Listing {
     list_as(bench, &bench.access())
 }
 
@@ -61,14 +59,14 @@ fn entry<'a>(listing: &'a Listing, path: &Path) -> &'a Entry {
     found.unwrap_or_else(|| panic!("{} in {listing:#?}", path.display()))
 }
 
-fn only(listing: &Listing) -> &Entry {
+pub fn only(listing: &Listing) -> &Entry {
     let [one] = &listing.databases[..] else {
         panic!("{listing:#?}")
     };
     one
 }
 
-fn codes(entry: &Entry) -> Vec<&'static str> {
+pub fn codes(entry: &Entry) -> Vec<&'static str> {
     entry.warnings.iter().map(Warning::code).collect()
 }
 
@@ -217,88 +215,6 @@ fn what_lies_beside_a_database_is_told() {
     assert_eq!(codes(entry(&listing, &other)), ["in_clear"]);
     assert_eq!(codes(entry(&listing, &orphan)), ["in_clear", "draft"]);
     assert_eq!(listing.databases.len(), 4, "{listing:#?}");
-}
-
-/// A full copy, after `--off` in clear.
-#[test]
-fn an_offline_copy_that_was_cut_off_is_a_draft() {
-    let bench = Bench::new();
-    let path = sealed(&bench, "app.db");
-    let draft = bench.plain(".app.db.selenite-tmp-offline", NOTE);
-    let done = bench.path(".app.db.selenite-tmp-offline-done");
-    fs::write(&done, [0; 40]).unwrap();
-    verified(&bench, &path);
-    let listing = list(&bench);
-    let one = only(&listing);
-    let files: Vec<Option<&Path>> = one.warnings.iter().map(Warning::file).collect();
-    assert_eq!(
-        (codes(one), files),
-        (vec!["draft", "draft"], vec![Some(&*draft), Some(&*done)])
-    );
-    let look = Look::new(&bench.access(), Limits::default()).unwrap();
-    let listing = look.with_notes(notes(&bench)).file(&path).unwrap();
-    assert_eq!(codes(only(&listing)), ["draft", "draft"]);
-    fs::remove_file(&path).unwrap();
-    assert_eq!(codes(only(&list(&bench))), ["draft"]);
-}
-
-struct Stopped;
-
-impl selenite_engine::Observer for Stopped {
-    fn progress(&self, _: selenite_engine::Progress) {}
-
-    fn is_interrupted(&self) -> bool {
-        true
-    }
-}
-
-#[test]
-fn a_database_that_nobody_goes_on_sealing_anew_is_a_worry() {
-    let bench = Bench::new();
-    let path = sealed(&bench, "app.db");
-    verified(&bench, &path);
-    let watch = Watch::new(std::sync::Arc::new(Stopped));
-    let how = reencrypt::Reencrypt::default();
-    let stopped = reencrypt::reencrypt(&Disk, &path, &bench.access(), &how, &watch);
-    assert!(matches!(stopped, Err(EngineError::Unfinished { .. })), "{stopped:?}");
-    let look = || {
-        Look::new(&bench.access(), Limits::default())
-            .unwrap()
-            .with_notes(notes(&bench))
-    };
-    let link = bench.path("link");
-    symlink(&path, &link).unwrap();
-    let found = |codes_of: &[&str]| {
-        assert_eq!(codes(only(&list(&bench))), codes_of);
-        for path in [&path, &link] {
-            let of_file = look().file(path).unwrap();
-            assert_eq!(
-                only(&of_file)
-                    .warnings
-                    .last()
-                    .is_some_and(|last| *last == Warning::Unfinished),
-                !codes_of.is_empty()
-            );
-            let status = selenite_engine::status(&Disk, path, &bench.access()).unwrap();
-            let judged = look().judge(&status);
-            assert_eq!(judged.warnings.contains(&Warning::Unfinished), !codes_of.is_empty());
-        }
-    };
-    found(&["unfinished"]);
-    // One that is at it, here or where processes have other numbers.
-    let claim = Disk.claim(&bench.path("app.db-selenite")).unwrap().unwrap();
-    for pid in [std::process::id(), u32::MAX] {
-        claim.write(&format!("pid {pid}\n")).unwrap();
-        found(&[]);
-    }
-    drop(claim);
-    found(&["unfinished"]);
-    let how = reencrypt::Reencrypt {
-        goal: reencrypt::Goal::GoOn,
-        ..how
-    };
-    reencrypt::reencrypt(&Disk, &path, &bench.access(), &how, &Watch::nobody()).unwrap();
-    found(&[]);
 }
 
 /// A verify as if there were no log: it refuses one in clear.

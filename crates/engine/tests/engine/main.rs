@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod access_list;
 mod anchor;
 mod anchor_refused;
 mod conversion;
 mod epoch_count;
 mod folder;
+mod folder_unfinished;
 mod key_changes;
 mod keys;
 mod kill;
