@@ -74,6 +74,15 @@ pub enum EngineError {
         /// What the system said.
         source: io::Error,
     },
+    /// The machine: its disk is full, or a file may not grow.
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+        /// About how many bytes are needed; 0 where nobody can say.
+        needed: u64,
+        /// How to go on when there is room.
+        next: String,
+    },
     /// Somebody else has the file in use.
     Busy {
         /// The file.
@@ -185,7 +194,7 @@ impl EngineError {
             Self::NotEncrypted { .. } => Class::NotEncrypted,
             Self::Key(error) => class_of_key(error),
             Self::Refused { .. } | Self::Anchor { .. } => Class::Data,
-            Self::Io { .. } => Class::Io,
+            Self::Io { .. } | Self::NoRoom { .. } => Class::Io,
             Self::Busy { .. } | Self::UnderWay { .. } => Class::Busy,
             Self::Interrupted | Self::Unfinished { .. } | Self::StillCompromised { .. } => Class::Interrupted,
             Self::Sqlite { class, .. } => *class,
@@ -226,6 +235,11 @@ impl EngineError {
             }
             Self::CopyDiffers { .. } => "the database was left as it is; run PRAGMA integrity_check on it".to_owned(),
             Self::Io { source, .. } => advice_of_io(source).to_owned(),
+            Self::NoRoom { next, .. } if next.is_empty() => "make room there, then try again".to_owned(),
+            Self::NoRoom { needed, next, .. } => {
+                let mebibytes = needed.div_ceil(1 << 20);
+                format!("make room there for about {mebibytes} MiB, then {next}")
+            }
             Self::Busy { .. } => "close the programs that use it, then try again".to_owned(),
             Self::UnderWay { path, .. } => format!("see how far it is: selenite reencrypt {} --status", path.display()),
             Self::Begun { path, .. } => format!(
@@ -253,6 +267,23 @@ impl EngineError {
             what: format!("{}: {error}", path.display()),
             pages: Vec::new(),
         }
+    }
+
+    /// Says of a full disk how much room is needed there, and how to go on then. Any other error stays what it is.
+    pub(crate) fn with_room(self, needed: u64, next: impl FnOnce() -> String) -> Self {
+        let is_full =
+            |source: &io::Error| matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let path = if let Self::NoRoom { path, .. } = &self {
+            path.clone()
+        } else if let Self::Io { path, source, .. } = &self
+            && is_full(source)
+        {
+            path.clone()
+        } else {
+            return self;
+        };
+        let next = next();
+        Self::NoRoom { path, needed, next }
     }
 
     pub(crate) fn usage(what: impl Into<String>, next: impl Into<String>) -> Self {
@@ -307,7 +338,7 @@ fn advice_of_io(source: &io::Error) -> &'static str {
     } else if source.kind() == io::ErrorKind::PermissionDenied {
         "check who may read and write there"
     } else if source.kind() == io::ErrorKind::StorageFull {
-        "make room: as much as the database has is needed for its copy"
+        "make room there, then try again"
     } else {
         "check the disk, then try again"
     }
@@ -333,6 +364,7 @@ impl fmt::Display for EngineError {
             }
             Self::CopyDiffers { what } => write!(f, "the copy differs from the database: {what}"),
             Self::Io { verb, path, source } => write!(f, "can't {verb} {}: {source}", path.display()),
+            Self::NoRoom { path, .. } => write!(f, "{}: its disk is full, or it may not grow", path.display()),
             Self::Busy { path, what } => write!(f, "{}: in use: {what}", path.display()),
             Self::UnderWay { path, pid: 0, .. } => {
                 write!(f, "{}: another process is sealing its pages anew", path.display())
@@ -373,6 +405,7 @@ impl std::error::Error for EngineError {
             | Self::Refused { .. }
             | Self::Anchor { .. }
             | Self::CopyDiffers { .. }
+            | Self::NoRoom { .. }
             | Self::Busy { .. }
             | Self::UnderWay { .. }
             | Self::Begun { .. }

@@ -30,6 +30,7 @@ mod encrypt;
 mod epoch_count;
 mod error;
 mod exclusive_source;
+mod extended;
 mod file_uri;
 pub mod folder;
 pub mod keys;

@@ -31,7 +31,7 @@ use crate::raw_file::RawFile;
 use crate::reencrypt::Operation;
 use crate::storage::{Attributes, ReadAt, Storage};
 use crate::superblock_file::{Superblocks, inspect};
-use crate::{Access, EngineError, Watch, conversion, sqlite, verify};
+use crate::{Access, EngineError, Watch, conversion, extended, sqlite, verify};
 
 use copier::Copier;
 use new_file::{NewFile, remove_others};
@@ -76,6 +76,9 @@ pub struct Resealed {
     pub removed: Vec<PathBuf>,
     /// Why who had the old file open will not be told that it was replaced; mostly they will.
     pub not_retired: Option<String>,
+    /// What the old file had besides owner and mode, and the new one could not be given: its access list, and attributes by
+    /// name.
+    pub not_kept: Vec<String>,
 }
 
 /// Seals every page anew, in the database's place. Nobody else can use it meanwhile.
@@ -120,7 +123,9 @@ pub fn offline(
     operation.describe(&format!("{from} to {suite}, offline"));
     let page_count = u32::try_from(source.database().number("PRAGMA main.page_count")?).unwrap_or(u32::MAX);
     let removed = remove_others(storage, &path)?;
-    let new = NewFile::prepare(storage, &path, &unlocked, suite)?;
+    let room = Geometry::new(unlocked.superblock.page_size).size_for(page_count);
+    let tell_room = |error: EngineError| error.with_room(room, || conversion::SAME_AGAIN.to_owned());
+    let new = NewFile::prepare(storage, &path, &unlocked, suite).map_err(tell_room)?;
     let work = Work {
         storage,
         path: &path,
@@ -133,15 +138,15 @@ pub fn offline(
         watch,
     };
     let copied = work.copy(&new, &attributes);
-    let taken_over = match copied {
-        Ok(taken_over) => taken_over,
+    let (taken_over, not_kept) = match copied {
+        Ok(copied) => copied,
         Err(EngineError::Interrupted) => {
             new.draft.keep();
             return Err(EngineError::Interrupted);
         }
         Err(error) => {
             new.forget_done(storage);
-            return Err(error);
+            return Err(tell_room(error));
         }
     };
     // Nothing is left to be taken over, and nobody would remove it later.
@@ -157,6 +162,7 @@ pub fn offline(
         elapsed: started.elapsed(),
         removed,
         not_retired: not_retired.map(|error| error.to_string()),
+        not_kept,
         path,
     })
 }
@@ -177,8 +183,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Copies, verifies and syncs; answers how many bytes an earlier run had done.
-    fn copy(&self, new: &NewFile<'_>, attributes: &Attributes) -> Result<u64, EngineError> {
+    /// Copies, verifies and syncs; answers how many bytes an earlier run had done, and what could not be kept.
+    fn copy(&self, new: &NewFile<'_>, attributes: &Attributes) -> Result<(u64, Vec<String>), EngineError> {
         let target = new.open_to_write(self.storage)?;
         let size = self.new.geometry.size_for(self.page_count);
         target.set_size(size).map_err(io_error("write", new.draft.path()))?;
@@ -202,8 +208,9 @@ impl Work<'_> {
         synced.map_err(|_| bug())??;
         drop(target);
         self.watch.check()?;
+        let not_kept = extended::carry_over(self.path, new.draft.path());
         new.draft.finish(attributes)?;
-        Ok(taken_over)
+        Ok((taken_over, not_kept))
     }
 
     /// O3.

@@ -31,7 +31,7 @@ use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Watch, conversion, keys, sqlite};
 
 use finish::Finish;
-pub(crate) use operation::Operation;
+pub(crate) use operation::{Operation, is_held};
 pub use operation::{Report, report};
 use pace::Pace;
 use pages::Pages;
@@ -329,7 +329,11 @@ fn unfinished(error: EngineError, work: &Work<'_>) -> EngineError {
             path: work.path.to_owned(),
         };
     }
-    error
+    // A checkpoint empties the log each time that so much was written to it, unless readers keep it from that.
+    error.with_room(2 * work.save_every, || {
+        let path = work.path.display();
+        format!("go on with: selenite reencrypt {path} --resume; the database is whole, and in use as before")
+    })
 }
 
 /// `no` for a database in clear; one of ours in suite NONE has other words.

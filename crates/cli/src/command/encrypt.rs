@@ -55,4 +55,5 @@ pub fn show(lines: &mut Lines, outcome: &Outcome, checked: &str) {
     lines.add_all("removed", paths(&outcome.removed));
     lines.add_all("left over", paths(&outcome.leftovers));
     lines.add_all("not told", outcome.not_retired.clone());
+    lines.add_all("not kept", outcome.not_kept.clone());
 }

@@ -6,7 +6,7 @@ use selenite_cipher::Suite;
 use selenite_format::{EpochRecord, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Superblock};
 use selenite_keyring::{KeyError, Unlocked, os_random, sole_epoch};
 
-use crate::draft::{Draft, sync_folder};
+use crate::draft::{DONE, Draft, OFFLINE, beside, sync_folder};
 use crate::error::io_error;
 use crate::storage::{Storage, WriteAt};
 use crate::{EngineError, keys};
@@ -24,8 +24,8 @@ pub struct NewFile<'a> {
 impl<'a> NewFile<'a> {
     /// Takes over what an earlier run left behind for the same purpose, or begins anew.
     pub fn prepare(storage: &'a dyn Storage, path: &Path, from: &Unlocked, suite: Suite) -> Result<Self, EngineError> {
-        let draft_path = Draft::path_of(path, DRAFT)?;
-        let done_path = Draft::path_of(path, DONE)?;
+        let draft_path = Draft::path_of(path, OFFLINE)?;
+        let done_path = beside(&draft_path, DONE);
         if let Some(unlocked) = taken_over(storage, &draft_path, from, suite)? {
             let draft = Draft::take_over(storage, draft_path);
             return Ok(Self {
@@ -83,7 +83,8 @@ impl<'a> NewFile<'a> {
 /// Removes the drafts of other operations, which were cut off: with the lock held nobody else has one for this database.
 /// Answers which.
 pub fn remove_others(storage: &dyn Storage, path: &Path) -> Result<Vec<PathBuf>, EngineError> {
-    let own = [Draft::path_of(path, DRAFT)?, Draft::path_of(path, DONE)?];
+    let draft = Draft::path_of(path, OFFLINE)?;
+    let own = [beside(&draft, DONE), draft];
     let mut leftovers = Draft::leftovers(storage, path)?;
     leftovers.retain(|leftover| !own.contains(leftover));
     for leftover in &leftovers {
@@ -151,7 +152,5 @@ fn remove_if_there(storage: &dyn Storage, path: &Path) -> Result<(), EngineError
     }
 }
 
-const DRAFT: &str = "offline";
-const DONE: &str = "offline-done";
 /// What a draft is for nobody to do but its owner.
 const OTHERS: u32 = 0o077;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::pace::Pace;
 use crate::draft::beside;
 use crate::error::io_error;
-use crate::storage::{Claim, Storage};
+use crate::storage::{Claim, Disk, Storage};
 use crate::{EngineError, conversion, keys};
 
 /// An operation that is under way, as others see it.
@@ -202,6 +202,11 @@ fn under_way(path: &Path, other: &Report) -> EngineError {
         pid: other.pid,
         since: other.since,
     }
+}
+
+/// Whether a process is at it now.
+pub(crate) fn is_held(path: &Path) -> bool {
+    matches!(report(&Disk, path), Ok(Some(_)))
 }
 
 pub fn file_of(path: &Path) -> PathBuf {

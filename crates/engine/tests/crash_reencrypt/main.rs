@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod conversion;
+mod full_disk;
 mod in_place;
 mod keys;
 mod offline;

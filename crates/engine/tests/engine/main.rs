@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod access_list;
 mod anchor;
 mod anchor_refused;
 mod conversion;
@@ -10,6 +11,7 @@ mod damaged_log;
 mod epoch_count;
 mod failing_disk;
 mod folder;
+mod folder_unfinished;
 mod key_changes;
 mod keys;
 mod kill;
