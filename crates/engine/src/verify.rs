@@ -119,6 +119,23 @@ pub(crate) struct Subject<'a> {
     is_still: bool,
 }
 
+impl<'a> Subject<'a> {
+    /// One that others may be writing to.
+    fn in_use(
+        (storage, path, file): (&'a dyn Storage, &'a Path, &'a RawFile),
+        (keys, watch): (&'a Keys<'a>, &'a Watch),
+    ) -> Self {
+        Self {
+            storage,
+            path,
+            file,
+            keys,
+            watch,
+            is_still: false,
+        }
+    }
+}
+
 /// What was seen of it.
 struct Seen {
     report: PhysicalReport,
@@ -154,14 +171,7 @@ pub(crate) fn pages(
 
 fn see_file(storage: &dyn Storage, path: &Path, keys: &Keys<'_>, watch: &Watch) -> Result<PhysicalReport, EngineError> {
     let file = RawFile::open(storage, path)?;
-    let subject = Subject {
-        storage,
-        path,
-        file: &file,
-        keys,
-        watch,
-        is_still: false,
-    };
+    let subject = Subject::in_use((storage, path, &file), (keys, watch));
     Ok(see(&subject, None)?.report)
 }
 
@@ -206,14 +216,7 @@ pub fn verify(
         Some(target) => see_still((storage, path, access), (keys, watch), known.as_ref(), target)?,
         None => {
             let file = RawFile::open(storage, path)?;
-            let subject = Subject {
-                storage,
-                path,
-                file: &file,
-                keys,
-                watch,
-                is_still: false,
-            };
+            let subject = Subject::in_use((storage, path, &file), (keys, watch));
             (see(&subject, known.as_ref())?, None)
         }
     };
@@ -250,20 +253,24 @@ fn see_still(
 ) -> Result<(Seen, Option<(String, Written)>), EngineError> {
     let view = keys.view(&RawFile::open(storage, path)?)?;
     anchor::check_room(target, view.unlocked.superblock.database_id)?;
+    let loose = |file: &RawFile| {
+        let subject = Subject::in_use((storage, path, file), (keys, watch));
+        see(&subject, known)
+    };
+    let file = RawFile::open(storage, path)?;
+    if is_log_bad(&file, (storage, path), (keys, watch))? {
+        // SQLite would copy what it reads of such a log, and remove the rest.
+        let seen = loose(&file)?;
+        if !seen.report.is_good() {
+            return Ok((seen, None));
+        }
+    }
+    drop(file);
     let still = match Still::hold(storage, path, access, watch) {
         Ok(still) => still,
         // SQLite met a bad page: which are bad is then the answer.
         Err(error) if error.class() == Class::Data => {
-            let file = RawFile::open(storage, path)?;
-            let subject = Subject {
-                storage,
-                path,
-                file: &file,
-                keys,
-                watch,
-                is_still: false,
-            };
-            let seen = see(&subject, known)?;
+            let seen = loose(&RawFile::open(storage, path)?)?;
             return if seen.report.is_good() {
                 Err(error)
             } else {
@@ -296,6 +303,20 @@ fn see_still(
     };
     let key = view.unlocked.master.anchor_key();
     Ok((seen, Some((new.encode(|bytes| key.mac(bytes)), written))))
+}
+
+/// Whether the log or the journal has a bad place.
+fn is_log_bad(
+    file: &RawFile,
+    (storage, path): (&dyn Storage, &Path),
+    (keys, watch): (&Keys<'_>, &Watch),
+) -> Result<bool, EngineError> {
+    let subject = Subject::in_use((storage, path, file), (keys, watch));
+    let mut view = keys.view(file)?;
+    let mut findings = Findings::default();
+    wal::check(&subject, &mut view, &mut findings)?;
+    journal::check(&subject, &mut view, &mut findings)?;
+    Ok(!findings.are_none())
 }
 
 fn new_anchor(view: &View, tallied: Tallied, change_counter: u32, known: Option<&Anchor>) -> Anchor {

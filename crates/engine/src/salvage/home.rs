@@ -62,3 +62,38 @@ pub fn find(ground: &mut Ground<'_>, page_no: u32, candidates: &[Candidate<'_>])
 
 /// From here on the first byte of an overflow page, which begins with a page number, can be that of a leaf.
 pub const PAGE_COUNT_MAX: u32 = 0x0d00_0000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::salvage::Why;
+
+    #[test]
+    fn a_hole_is_found_by_its_rowids_as_by_a_look_at_each() {
+        let hole = |above, up_to, may_be_inner| Hole {
+            page_no: 9,
+            why: Why::Bad,
+            above,
+            up_to,
+            may_be_inner,
+        };
+        let holes = [
+            hole(None, Some(-50), true),
+            hole(Some(-50), Some(-20), false),
+            hole(Some(-20), Some(3), true),
+            hole(Some(3), Some(4), true),
+            hole(Some(40), Some(60), false),
+            hole(Some(70), Some(80), true),
+            hole(Some(90), None, true),
+        ];
+        for holes in [&holes[..], &holes[1..6], &[hole(None, None, true)], &[]] {
+            let candidate = Candidate::new(0, holes, None);
+            for first in -70..110 {
+                for last in first..110 {
+                    let expected = holes.iter().any(|hole| hole.covers(first, last));
+                    assert_eq!(candidate.covers(first, last), expected, "{first} {last} {holes:?}");
+                }
+            }
+        }
+    }
+}

@@ -96,6 +96,11 @@ impl Findings {
         self.bad_count += u64::try_from(count).unwrap_or(u64::MAX);
     }
 
+    /// Whether nothing is bad.
+    pub(super) fn are_none(&self) -> bool {
+        self.bad_count == 0
+    }
+
     /// Them and their count, by file and place.
     pub fn into_sorted(mut self) -> (Vec<BadPage>, u64) {
         self.bad.sort_by_key(|bad| (bad.origin, bad.index, bad.page_no));

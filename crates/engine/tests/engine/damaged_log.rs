@@ -170,3 +170,27 @@ fn verify_leaves_the_log_as_it_was() {
     assert_eq!(all(&copy).faults, Some(Vec::new()));
     assert_eq!(bench.names(), names);
 }
+
+/// For an anchor the log is copied into the file, as SQLite reads it.
+#[test]
+fn no_anchor_is_written_of_a_log_that_is_damaged_and_the_log_stays() {
+    let bench = Bench::new();
+    let copy = with_log(&bench, "WAL", TWO);
+    let (log, target) = (bench.path("copy.db-wal"), bench.path("anchor"));
+    flip(&log, 32 + 3 * FRAME + 8);
+    let frames = fs::read(&log).unwrap();
+    let how = Verify {
+        write_anchor: Some(&target),
+        ..Verify::default()
+    };
+    let report = verify(&Disk, &copy, &bench.access(), &how, &Watch::nobody()).unwrap();
+    assert_eq!((report.physical.bad_count, report.physical.bad[0].index), (1, Some(3)));
+    assert!(report.written.is_none() && !target.exists());
+    assert_eq!(fs::read(&log).unwrap(), frames);
+    flip(&log, 32 + 3 * FRAME + 8);
+    let report = verify(&Disk, &copy, &bench.access(), &how, &Watch::nobody()).unwrap();
+    assert!(
+        report.physical.is_good() && report.written.is_some() && target.exists(),
+        "{report:?}"
+    );
+}
