@@ -111,6 +111,7 @@ fn status(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Compl
         let running = report.as_ref().map(|report| {
             json!({
                 "pid": report.pid, "since": report.since, "what": report.what, "waiting": report.waiting,
+                "waiting_since": report.waiting_since,
                 "done": report.done, "total": report.total, "bytes_per_second": report.rate,
                 "lock_p99_us": report.lock_p99,
             })
@@ -158,6 +159,7 @@ fn running(lines: &mut Lines, report: &Report) {
         ),
     );
     if !report.waiting.is_empty() {
-        lines.add("now", report.waiting.clone());
+        let now = format!("{}, since {}", report.waiting, utc(report.waiting_since));
+        lines.add("now", now);
     }
 }

@@ -4,35 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use selenite_format::operation_report::Report;
+use selenite_format::operation_report::SIZE_MAX;
+
 use super::pace::Pace;
 use crate::draft::beside;
 use crate::error::io_error;
+use crate::lock_holders::{holders, who_writes};
 use crate::storage::{Claim, Storage};
 use crate::{EngineError, keys};
 
-/// An operation that is under way, as others see it.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Report {
-    /// The process that is at it.
-    pub pid: u32,
-    /// Since when: seconds since 1970-01-01 UTC.
-    pub since: u64,
-    /// From which suite to which.
-    pub what: String,
-    /// What it waits for; empty while it works.
-    pub waiting: String,
-    /// Bytes of pages that are done.
-    pub done: u64,
-    /// Bytes of all pages.
-    pub total: u64,
-    /// Bytes a second.
-    pub rate: u64,
-    /// The 99th percentile of how long a batch kept writers waiting, in microseconds, without syncs.
-    pub lock_p99: u64,
-}
-
 /// The file, held.
 pub struct Operation {
+    path: PathBuf,
     claim: Box<dyn Claim>,
     shared: Mutex<Shared>,
 }
@@ -49,7 +33,8 @@ impl Operation {
     /// [`EngineError::UnderWay`] names the process that is at it; [`EngineError::Io`].
     pub fn begin(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
         let file = file_of(path);
-        let Some(claim) = storage.claim(&file).map_err(io_error("create", &file))? else {
+        let claim = || storage.claim(&file).map_err(io_error("create", &file));
+        let Some(claim) = patiently(claim)? else {
             let other = report(storage, path)?.unwrap_or_default();
             return Err(EngineError::UnderWay {
                 path: path.to_owned(),
@@ -58,6 +43,7 @@ impl Operation {
             });
         };
         let operation = Self {
+            path: path.to_owned(),
             claim,
             shared: Mutex::new(Shared {
                 report: Report {
@@ -81,6 +67,7 @@ impl Operation {
     pub fn progress(&self, done: u64, total: u64, pace: &Pace) {
         self.update(false, |report| {
             report.waiting.clear();
+            report.waiting_since = 0;
             report.done = done;
             report.total = total;
             report.rate = pace.rate();
@@ -88,49 +75,73 @@ impl Operation {
         });
     }
 
-    /// Says what it waits for.
-    pub fn waiting(&self, what: &str) {
-        self.update(false, |report| what.clone_into(&mut report.waiting));
+    /// Says what it waits for, and by the kernel's list whom. Answers it in a line for people.
+    pub fn waiting(&self, what: &str) -> String {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = kind(&shared.report.waiting) == kind(what);
+        if !is_same {
+            what.clone_into(&mut shared.report.waiting);
+            shared.report.waiting_since = keys::now();
+        }
+        // Who it is is asked for now and then only: that reads a list of all locks of the machine.
+        if shared.is_due() {
+            shared.report.waiting = self.named(what);
+            shared.write(self.claim.as_ref());
+        }
+        shared.report.waiting.clone()
+    }
+
+    fn named(&self, what: &str) -> String {
+        if !what.starts_with(FOR_SOMEBODY) || what.contains(':') {
+            return what.to_owned();
+        }
+        let found = if what.ends_with("writes") {
+            who_writes(&self.path)
+        } else {
+            holders(&self.path)
+        };
+        let named: Vec<String> = found.iter().map(ToString::to_string).collect();
+        if named.is_empty() {
+            return what.to_owned();
+        }
+        format!("{what}: {}", named.join(", "))
     }
 
     /// What it is written for is to be read by people: what can't be written now is written later.
     fn update(&self, now: bool, change: impl FnOnce(&mut Report)) {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut shared.report);
-        if now || shared.written.is_none_or(|last| last.elapsed() >= WRITE_EVERY) {
-            shared.written = Some(Instant::now());
-            let _ = self.claim.write(&shared.report.to_text());
+        if now || shared.is_due() {
+            shared.write(self.claim.as_ref());
         }
     }
 }
 
-impl Report {
-    fn to_text(&self) -> String {
-        format!(
-            "pid {}\nsince {}\nwhat {}\nwaiting {}\ndone {}\ntotal {}\nrate {}\nlock_p99_us {}\n",
-            self.pid, self.since, self.what, self.waiting, self.done, self.total, self.rate, self.lock_p99
-        )
+impl Shared {
+    fn is_due(&self) -> bool {
+        self.written.is_none_or(|last| last.elapsed() >= WRITE_EVERY)
     }
 
-    fn parse(text: &str) -> Self {
-        let mut report = Self::default();
-        for line in text.lines() {
-            let (name, value) = line.split_once(' ').unwrap_or((line, ""));
-            let number = || value.parse().unwrap_or(0);
-            match name {
-                "pid" => report.pid = value.parse().unwrap_or(0),
-                "since" => report.since = number(),
-                "what" => value.clone_into(&mut report.what),
-                "waiting" => value.clone_into(&mut report.waiting),
-                "done" => report.done = number(),
-                "total" => report.total = number(),
-                "rate" => report.rate = number(),
-                "lock_p99_us" => report.lock_p99 = number(),
-                _ => {}
-            }
-        }
-        report
+    fn write(&mut self, claim: &dyn Claim) {
+        self.written = Some(Instant::now());
+        let _ = claim.write(&self.report.encode());
     }
+}
+
+/// Without the names of those who are waited for.
+fn kind(waiting: &str) -> &str {
+    waiting.split(':').next().unwrap_or_default()
+}
+
+/// Whoever looks at the file holds it shared for a moment, to find out whether anybody is at it: that is no other operation.
+fn patiently<T>(mut claim: impl FnMut() -> Result<Option<T>, EngineError>) -> Result<Option<T>, EngineError> {
+    for _ in 1..CLAIM_TRIES {
+        if let Some(claimed) = claim()? {
+            return Ok(Some(claimed));
+        }
+        std::thread::sleep(CLAIM_PAUSE);
+    }
+    claim()
 }
 
 /// What is being done to a database now; nothing if nobody is at it.
@@ -144,9 +155,9 @@ pub fn report(storage: &dyn Storage, path: &Path) -> Result<Option<Report>, Engi
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io_error("read", &file)(error)),
     };
-    let mut text = vec![0; REPORT_SIZE_MAX];
+    let mut text = vec![0; SIZE_MAX];
     let size = opened.read_at(&mut text, 0).map_err(io_error("read", &file))?;
-    let report = Report::parse(&String::from_utf8_lossy(&text[..size]));
+    let report = Report::parse(&text[..size]);
     // Its process was killed: nobody is at it.
     let is_alive = Path::new("/proc").join(report.pid.to_string()).exists();
     Ok((report.pid != 0 && is_alive).then_some(report))
@@ -156,7 +167,10 @@ pub fn file_of(path: &Path) -> PathBuf {
     beside(path, "-selenite")
 }
 
-const REPORT_SIZE_MAX: usize = 4096;
+/// With what [`Operation::waiting`] begins where it is for others.
+const FOR_SOMEBODY: &str = "waiting for who";
+const CLAIM_TRIES: u32 = 5;
+const CLAIM_PAUSE: Duration = Duration::from_millis(5);
 const WRITE_EVERY: Duration = Duration::from_millis(250);
 
 #[cfg(test)]
@@ -164,18 +178,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_comes_back_as_it_was_written() {
-        let report = Report {
-            pid: 7,
-            since: 8,
-            what: "AES_256 to AEGIS_256X4".to_owned(),
-            waiting: "waiting for who reads: process 9 reads".to_owned(),
-            done: 1,
-            total: 2,
-            rate: 3,
-            lock_p99: 4,
-        };
-        assert_eq!(Report::parse(&report.to_text()), report);
-        assert_eq!(Report::parse("nothing\n\x00"), Report::default());
+    fn who_only_looks_keeps_nobody_from_beginning() {
+        let mut looks = 0;
+        let claimed = patiently(|| {
+            looks += 1;
+            Ok((looks == 3).then_some(looks))
+        });
+        assert_eq!(claimed.unwrap(), Some(3));
+        let mut tries = 0;
+        let refused = patiently::<()>(|| {
+            tries += 1;
+            Ok(None)
+        });
+        assert_eq!((refused.unwrap(), tries), (None, CLAIM_TRIES));
     }
 }

@@ -76,6 +76,8 @@ pub fn first_old(work: &Work<'_>) -> Result<Option<u32>, EngineError> {
 
 /// The conversion of pages.
 pub struct Pages<'a> {
+    /// As what it is reported.
+    pub phase: Phase,
     work: &'a Work<'a>,
     /// Changes with every commit of somebody else; nothing before it was read for the first time.
     version: Option<u64>,
@@ -85,6 +87,7 @@ pub struct Pages<'a> {
 impl<'a> Pages<'a> {
     pub fn new(work: &'a Work<'a>) -> Self {
         Self {
+            phase: Phase::Sealing,
             work,
             version: None,
             has_company_until: None,
@@ -200,7 +203,7 @@ impl<'a> Pages<'a> {
         let page_count = self.work.number("PRAGMA main.page_count")?;
         let done = if next == 0 { page_count } else { u64::from(next) - 1 };
         let (done, total) = (done * self.work.page_bytes, page_count * self.work.page_bytes);
-        self.work.watch.report(Phase::Sealing, done.min(total), total);
+        self.work.watch.report(self.phase, done.min(total), total);
         self.work.operation.progress(done.min(total), total, pace);
         self.work.watch.check()
     }
@@ -223,7 +226,7 @@ impl Work<'_> {
 
     /// Sleeps, in pieces, and says meanwhile what for.
     pub fn wait(&self, what: &str, time: Duration) -> Result<(), EngineError> {
-        self.operation.waiting(what);
+        self.watch.waiting(&self.operation.waiting(what));
         self.sleep(time)
     }
 
