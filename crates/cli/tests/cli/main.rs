@@ -15,3 +15,4 @@ mod lab_online;
 mod lab_worker;
 mod look;
 mod reencrypt;
+mod reencrypt_signals;

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::bench::{Bench, NOTES, run};
 
 /// Some hundred pages, so that there is something to do.
-fn bench() -> Bench {
+pub fn bench() -> Bench {
     let bench = Bench::new();
     let rows = "INSERT INTO note SELECT id + 1000, randomblob(3000) FROM note";
     bench.plain("app.db", &format!("{NOTES} {rows}; PRAGMA journal_mode = WAL"));
@@ -15,21 +15,21 @@ fn bench() -> Bench {
     bench
 }
 
-fn seal(bench: &Bench, arguments: &[&str]) -> crate::bench::Ran {
+pub fn seal(bench: &Bench, arguments: &[&str]) -> crate::bench::Ran {
     bench.run(&[&["-i", "key.txt", "reencrypt", "app.db"], arguments].concat())
 }
 
-fn count(bench: &Bench) -> String {
+pub fn count(bench: &Bench) -> String {
     let counted = bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT count(*) FROM note", "--json"]);
     counted.done().out
 }
 
-fn state(bench: &Bench) -> serde_json::Value {
+pub fn state(bench: &Bench) -> serde_json::Value {
     seal(bench, &["--status", "--json"]).done().json()
 }
 
 /// Starts one that is too slow to end by itself, and waits until others see it.
-fn start_slowly(bench: &Bench) -> Child {
+pub fn start_slowly(bench: &Bench) -> Child {
     let slow = [
         "-i",
         "key.txt",

@@ -5,7 +5,9 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod child;
+mod inside;
 mod quiet;
+mod stopped;
 mod ways;
 
 use std::collections::BTreeSet;

@@ -11,7 +11,7 @@ use selenite_engine::{EngineError, Layout, Observer, PageSize, Phase, Progress, 
 
 use crate::{Bench, epochs};
 
-fn layout(suite: Suite, page_size: u32) -> Layout {
+pub(crate) fn layout(suite: Suite, page_size: u32) -> Layout {
     Layout {
         suite,
         page_size: PageSize::try_from(page_size).unwrap(),
@@ -27,7 +27,7 @@ fn seal(bench: &Bench, goal: Goal, watch: &Watch) -> Result<Reencrypted, EngineE
     reencrypt(&Disk, &bench.path(), &bench.access(), &how, watch)
 }
 
-fn connect(bench: &Bench) -> Connection {
+pub(crate) fn connect(bench: &Bench) -> Connection {
     let uri = format!(
         "file:{}?vfs=selenite&selenite_identity={}&plain=allow",
         bench.path().display(),
@@ -37,7 +37,7 @@ fn connect(bench: &Bench) -> Connection {
     Connection::open_with_flags(uri, flags).unwrap()
 }
 
-fn state(bench: &Bench) -> &'static str {
+pub(crate) fn state(bench: &Bench) -> &'static str {
     let status = selenite_engine::status(&Disk, &bench.path(), &bench.access()).unwrap();
     status.sealed.unwrap().state_word()
 }
