@@ -9,40 +9,26 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
 
 use selenite_format::operation_report::{Report, SIZE_MAX};
 
-/// Who is at a database's pages.
-#[derive(Debug)]
-pub enum Running {
-    /// Nobody; a file that is there was left by who is gone.
-    Nobody,
-    /// Somebody, who says this.
-    Somebody(Report),
-    /// That can't be said.
-    Unknown(String),
-}
-
-/// Looks who is at the pages of the database at `path`.
-#[must_use]
-pub fn look(path: &str) -> Running {
-    match read(path) {
-        Ok(Some(report)) => Running::Somebody(report),
-        Ok(None) => Running::Nobody,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Running::Nobody,
-        Err(error) => Running::Unknown(error.to_string()),
-    }
-}
-
-fn read(path: &str) -> io::Result<Option<Report>> {
-    let name = format!("{path}-selenite");
-    let place = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_PATH | libc::O_NOFOLLOW)
-        .open(name)?;
+/// Who is at the pages of the database at `path`, and what they say; nothing if nobody is.
+///
+/// # Errors
+/// As the system has it, and where what has the name is no such file.
+pub fn look(path: &Path) -> io::Result<Option<Report>> {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-selenite");
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_PATH | libc::O_NOFOLLOW);
+    let place = match options.open(name) {
+        Ok(place) => place,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
     let attributes = place.metadata()?;
-    let is_one = attributes.is_file() && attributes.nlink() <= 1 && attributes.len() <= SIZE_MAX_ON_DISK;
-    if !is_one {
+    if !attributes.is_file() || attributes.nlink() > 1 || attributes.len() > SIZE_MAX_ON_DISK {
         return Err(io::Error::other("what has its name is no report"));
     }
     // The same file, whatever has its name by now.
@@ -64,6 +50,7 @@ const SIZE_MAX_ON_DISK: u64 = SIZE_MAX as u64;
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
 
     use super::*;
 
@@ -78,40 +65,38 @@ mod tests {
             }
         }
 
-        fn database(&self) -> String {
-            self.folder.path().join("app.db").to_str().unwrap().to_owned()
+        fn database(&self) -> PathBuf {
+            self.folder.path().join("app.db")
         }
 
-        fn report(&self) -> String {
-            self.database() + "-selenite"
+        fn report(&self) -> PathBuf {
+            self.folder.path().join("app.db-selenite")
         }
 
-        fn unknown(&self, why: &str) {
-            let seen = look(&self.database());
-            assert!(
-                matches!(&seen, Running::Unknown(said) if said.contains(why)),
-                "{seen:?}"
-            );
+        fn look(&self) -> Option<Report> {
+            look(&self.database()).unwrap()
+        }
+
+        fn check_refused(&self) {
+            let seen = look(&self.database()).unwrap_err();
+            assert!(seen.to_string().contains("no report"), "{seen:?}");
         }
     }
 
     #[test]
     fn a_report_counts_while_somebody_holds_it() {
         let bench = Bench::new();
-        assert!(matches!(look(&bench.database()), Running::Nobody));
+        assert_eq!(bench.look(), None);
         fs::write(bench.report(), "pid 7\nwaiting paused\n").unwrap();
-        assert!(matches!(look(&bench.database()), Running::Nobody));
+        assert_eq!(bench.look(), None);
         let held = File::open(bench.report()).unwrap();
         held.lock().unwrap();
         for _ in 0..2 {
-            let seen = look(&bench.database());
-            assert!(
-                matches!(&seen, Running::Somebody(report) if report.pid == 7 && report.waiting == "paused"),
-                "{seen:?}"
-            );
+            let seen = bench.look().unwrap();
+            assert_eq!((seen.pid, seen.waiting.as_str()), (7, "paused"));
         }
         drop(held);
-        assert!(matches!(look(&bench.database()), Running::Nobody));
+        assert_eq!(bench.look(), None);
     }
 
     #[test]
@@ -119,19 +104,19 @@ mod tests {
         let bench = Bench::new();
         fs::write(bench.database(), [0; 512]).unwrap();
         symlink(bench.database(), bench.report()).unwrap();
-        bench.unknown("no report");
+        bench.check_refused();
         fs::remove_file(bench.report()).unwrap();
         fs::hard_link(bench.database(), bench.report()).unwrap();
-        bench.unknown("no report");
+        bench.check_refused();
         fs::remove_file(bench.report()).unwrap();
         fs::write(bench.report(), vec![b'x'; SIZE_MAX + 1]).unwrap();
-        bench.unknown("no report");
+        bench.check_refused();
         fs::remove_file(bench.report()).unwrap();
         fs::create_dir(bench.report()).unwrap();
-        bench.unknown("no report");
+        bench.check_refused();
         fs::remove_dir(bench.report()).unwrap();
         let made = std::process::Command::new("mkfifo").arg(bench.report()).status();
         assert!(made.unwrap().success());
-        bench.unknown("no report");
+        bench.check_refused();
     }
 }

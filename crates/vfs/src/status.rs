@@ -1,12 +1,15 @@
 //! What a database is, for people: suite, epochs, slots, pages, counters.
 
+use std::path::Path;
+
 use selenite_cipher::Suite;
 use selenite_format::{SlotKind, State, Superblock};
 
 use crate::database::Content;
 use crate::ffi::Value;
+use crate::host::Host;
 use crate::main_file::MainFile;
-use crate::operation_file::{self, Running};
+use crate::operation_file;
 use crate::role::Role;
 
 /// The rows of `selenite_status`: section, name, value.
@@ -59,9 +62,14 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
             reencryption(&mut rows, superblock, page_count, &database.path);
         }
     }
-    let log = database.host.log_counters.read();
+    counters(&mut rows, &database.host);
+    rows.0
+}
+
+fn counters(rows: &mut Rows, host: &Host) {
+    let log = host.log_counters.read();
     for role in Role::ALL {
-        let reading = database.host.counters.read(role);
+        let reading = host.counters.read(role);
         rows.number(role.name(), "pages_sealed", reading.pages_sealed);
         rows.number(role.name(), "pages_opened", reading.pages_opened);
         rows.number(role.name(), "bytes", reading.bytes);
@@ -75,14 +83,13 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
             rows.number(role.name(), "pages_carried", log.pages_carried);
             rows.number(role.name(), "read_ahead_used", reading.read_ahead_used);
             rows.number(role.name(), "read_ahead_wasted", reading.read_ahead_wasted);
-            rows.number("database", "sync_ns", database.host.sync_clock.read());
+            rows.number("database", "sync_ns", host.sync_clock.read());
             rows.number("pool", "hits", reading.pool_hits);
             rows.number("pool", "misses", reading.pool_misses);
-            rows.number("pool", "bytes", to_u64(database.host.pool.used()));
-            rows.number("pool", "limit", to_u64(database.host.pool.limit()));
+            rows.number("pool", "bytes", to_u64(host.pool.used()));
+            rows.number("pool", "limit", to_u64(host.pool.limit()));
         }
     }
-    rows.0
 }
 
 /// How far all pages are, while something is done to them all, and who does it.
@@ -93,10 +100,10 @@ fn reencryption(rows: &mut Rows, superblock: &Superblock, page_count: u32, path:
         "percent_complete",
         Value::Real(percent(superblock, page_count)),
     );
-    match operation_file::look(path) {
-        Running::Nobody => rows.text(SECTION, "running", "no".to_owned()),
-        Running::Unknown(why) => rows.text(SECTION, "running", format!("not known: {why}")),
-        Running::Somebody(report) => {
+    match operation_file::look(Path::new(path)) {
+        Ok(None) => rows.text(SECTION, "running", "no".to_owned()),
+        Err(why) => rows.text(SECTION, "running", format!("not known: {why}")),
+        Ok(Some(report)) => {
             rows.text(SECTION, "running", "yes".to_owned());
             rows.number(SECTION, "pid", report.pid.into());
             rows.number(SECTION, "since", report.since);

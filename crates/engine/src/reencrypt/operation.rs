@@ -5,14 +5,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use selenite_format::operation_report::Report;
-use selenite_format::operation_report::SIZE_MAX;
+use selenite_vfs::operation_file;
 
 use super::pace::Pace;
 use crate::draft::beside;
 use crate::error::io_error;
 use crate::lock_holders::{holders, who_writes};
 use crate::storage::{Claim, Storage};
-use crate::{EngineError, keys};
+use crate::{EngineError, conversion, keys};
 
 /// The file, held.
 pub struct Operation {
@@ -35,7 +35,7 @@ impl Operation {
         let file = file_of(path);
         let claim = || storage.claim(&file).map_err(io_error("create", &file));
         let Some(claim) = patiently(claim)? else {
-            let other = report(storage, path)?.unwrap_or_default();
+            let other = report(storage, path).ok().flatten().unwrap_or_default();
             return Err(EngineError::UnderWay {
                 path: path.to_owned(),
                 pid: other.pid,
@@ -149,18 +149,8 @@ fn patiently<T>(mut claim: impl FnMut() -> Result<Option<T>, EngineError>) -> Re
 /// # Errors
 /// [`EngineError::Io`].
 pub fn report(storage: &dyn Storage, path: &Path) -> Result<Option<Report>, EngineError> {
-    let file = file_of(path);
-    let opened = match storage.open(&file) {
-        Ok(opened) => opened,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io_error("read", &file)(error)),
-    };
-    let mut text = vec![0; SIZE_MAX];
-    let size = opened.read_at(&mut text, 0).map_err(io_error("read", &file))?;
-    let report = Report::parse(&text[..size]);
-    // Its process was killed: nobody is at it.
-    let is_alive = Path::new("/proc").join(report.pid.to_string()).exists();
-    Ok((report.pid != 0 && is_alive).then_some(report))
+    let path = conversion::real_path(storage, path)?;
+    operation_file::look(&path).map_err(io_error("read", &file_of(&path)))
 }
 
 pub fn file_of(path: &Path) -> PathBuf {
