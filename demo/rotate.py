@@ -3,6 +3,7 @@
 Commits a row, and another, until the command has ended, and looks then whether all of them are there.
 """
 
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +43,7 @@ def main(path: Path, command: list[str]) -> None:
         sys.exit("commits were lost")
 
 
-def at_work(connection) -> str:
+def at_work(connection: sqlite3.Connection) -> str:
     """What the database says of itself once a part is done; nothing until then."""
     status = dict(connection.execute("SELECT name, value FROM selenite_status WHERE section = 'reencryption'"))
     if status["running"] != "yes" or status["percent_complete"] < 10:
@@ -50,10 +51,10 @@ def at_work(connection) -> str:
     return f"during: process {status['pid']} has sealed {status['percent_complete']:.0f} % anew, {status['what']}"
 
 
-def epochs(connection, when: str) -> None:
+def epochs(connection: sqlite3.Connection, when: str) -> None:
     pages = connection.execute("SELECT epoch, suite, pages FROM selenite_epochs").fetchall()
     counts = ", ".join(f"{count:,} pages under key {epoch} ({suite})" for epoch, suite, count in pages if count)
-    say(f"{when} {counts}")
+    say(f"{when} {counts}{', and there is no other key' if len(pages) == 1 else ''}")
 
 
 if __name__ == "__main__":
