@@ -143,6 +143,11 @@ refused selenite --identity first.key exec encrypted.db 'SELECT count(*) FROM sq
 run selenite --identity second.key exec encrypted.db 'SELECT count(*) FROM sqlite_schema'
 export SELENITE_IDENTITY=$folder/second.key
 
+headline 'Give every page a new key, while it is written to'
+show selenite reencrypt encrypted.db --new-key
+"$python" "$here/rotate.py" encrypted.db selenite reencrypt encrypted.db --new-key
+say
+
 headline 'What it costs'
 "$python" "$here/compare.py" plain.db encrypted.db
 

@@ -24,6 +24,10 @@ pub struct Meter {
 struct Shown {
     phase: Option<Phase>,
     bar: Option<ProgressBar>,
+    /// Since when it has been waiting for others.
+    waiting: Option<Instant>,
+    /// When that was said last.
+    waiting_said: Option<Instant>,
 }
 
 impl Meter {
@@ -63,6 +67,7 @@ impl Meter {
             shown.bar = Some(new_bar(progress));
         }
         if let Some(bar) = &shown.bar {
+            bar.set_message(name(progress.phase));
             bar.set_length(progress.total);
             bar.set_position(progress.done);
         }
@@ -87,10 +92,10 @@ impl Observer for Meter {
         let now = self.now_ms();
         let last = self.shown_ms.load(Ordering::Relaxed);
         let pause = if self.on_terminal { BAR_PAUSE } else { LINE_PAUSE };
-        let is_new = self
-            .shown
-            .try_lock()
-            .is_ok_and(|shown| shown.phase != Some(progress.phase));
+        let is_new = self.shown.try_lock().is_ok_and(|mut shown| {
+            shown.waiting = None;
+            shown.phase != Some(progress.phase)
+        });
         let is_due = last == 0 || is_new || now.saturating_sub(last) >= millis(pause);
         if now < millis(SHORT) || !is_due {
             return;
@@ -106,6 +111,22 @@ impl Observer for Meter {
         shown.phase = Some(progress.phase);
     }
 
+    fn waiting(&self, what: &str) {
+        let Ok(mut shown) = self.shown.try_lock() else { return };
+        let since = *shown.waiting.get_or_insert_with(Instant::now);
+        if since.elapsed() < SHORT {
+            return;
+        }
+        if self.on_terminal {
+            if let Some(bar) = &shown.bar {
+                bar.set_message(what.to_owned());
+            }
+        } else if shown.waiting_said.is_none_or(|last| last.elapsed() >= LINE_PAUSE) {
+            shown.waiting_said = Some(Instant::now());
+            eprintln!("{what}, for {} s", since.elapsed().as_secs());
+        }
+    }
+
     fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
@@ -115,7 +136,7 @@ fn new_bar(progress: Progress) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(progress.total), ProgressDrawTarget::stderr());
     let template = match progress.phase {
         Phase::CheckingIntegrity | Phase::Finishing => "{msg} {elapsed}",
-        Phase::Copying | Phase::Comparing | Phase::Verifying | Phase::Sealing => {
+        Phase::Copying | Phase::Comparing | Phase::Verifying | Phase::Sealing | Phase::Checking => {
             "{msg:<10} [{bar:30}] {percent:>3} %  {binary_bytes:>10} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left"
         }
     };
@@ -136,6 +157,7 @@ fn name(phase: Phase) -> &'static str {
         Phase::CheckingIntegrity => "checking integrity",
         Phase::Sealing => "sealing",
         Phase::Finishing => "finishing",
+        Phase::Checking => "checking",
     }
 }
 

@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::draft::beside;
+use crate::error::{Class, EngineError};
 
 /// A process that has a lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -52,6 +53,28 @@ pub fn holders(path: &Path) -> Vec<Holder> {
     found.sort_unstable();
     found.dedup();
     found
+}
+
+/// Those who write, if anybody does: who writes also reads.
+pub fn who_writes(path: &Path) -> Vec<Holder> {
+    let all = holders(path);
+    let is_writing = |holder: &&Holder| holder.role != Role::Reading;
+    let writes: Vec<Holder> = all.iter().filter(is_writing).copied().collect();
+    if writes.is_empty() { all } else { writes }
+}
+
+/// Says of a database that is in use by whom it is, where the system tells.
+pub fn name(error: EngineError, path: &Path) -> EngineError {
+    let EngineError::Busy { .. } = &error else { return error };
+    let named: Vec<String> = who_writes(path).iter().map(ToString::to_string).collect();
+    if named.is_empty() {
+        return error;
+    }
+    EngineError::Sqlite {
+        class: Class::Busy,
+        what: format!("{}: in use: {}", path.display(), named.join(", ")),
+        next: "nothing was changed: try again when that has ended".to_owned(),
+    }
 }
 
 #[derive(Clone, Copy)]

@@ -28,7 +28,7 @@ use selenite_vfs::planted::{Bug, is_planted};
 use crate::database::Next;
 use crate::storage::Storage;
 use crate::watch::Phase;
-use crate::{Access, Database, EngineError, Watch, conversion, keys, sqlite};
+use crate::{Access, Database, EngineError, Watch, conversion, keys, lock_holders, sqlite};
 
 use finish::Finish;
 pub(crate) use operation::{Operation, is_held};
@@ -219,7 +219,7 @@ struct Begun {
 fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, EngineError> {
     let allow_deprecated = access.allow_deprecated;
     let path = database.path().to_owned();
-    database.change(move |unlocked| {
+    let begun = database.change(move |unlocked| {
         let present = unlocked
             .superblock
             .epochs
@@ -273,7 +273,8 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, Engi
                 ..describe(unlocked)
             })),
         }
-    })
+    });
+    begun.map_err(|error| lock_holders::name(error, database.path()))
 }
 
 fn sealing_suite(unlocked: &Unlocked) -> Suite {
@@ -308,6 +309,7 @@ fn convert(work: &Work<'_>, pace: &mut Pace, cursor: u32) -> Result<Duration, En
     pages.convert_from(cursor.saturating_add(1), pace, &finish)?;
     work.watch.report(Phase::Finishing, 0, 0);
     finish.note_all_done()?;
+    pages.phase = Phase::Checking;
     loop {
         if is_planted(Bug::KeyDroppedBeforeScan) {
             return Ok(finish.try_end()?.unwrap_or_default());

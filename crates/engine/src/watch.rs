@@ -20,6 +20,8 @@ pub enum Phase {
     Sealing,
     /// The last look at everything, and who is waited for before it.
     Finishing,
+    /// All pages are looked at once more, and those sealed anew that an old frame of the log brought back.
+    Checking,
 }
 
 /// How far an operation is.
@@ -37,6 +39,9 @@ pub struct Progress {
 pub trait Observer: Send + Sync {
     /// Hears how far it is.
     fn progress(&self, progress: Progress);
+
+    /// Hears what it waits for, and whom.
+    fn waiting(&self, _what: &str) {}
 
     /// Whether to stop.
     fn is_interrupted(&self) -> bool;
@@ -72,6 +77,10 @@ impl Watch {
 
     pub(crate) fn report(&self, phase: Phase, done: u64, total: u64) {
         self.0.progress(Progress { phase, done, total });
+    }
+
+    pub(crate) fn waiting(&self, what: &str) {
+        self.0.waiting(what);
     }
 
     pub(crate) fn is_interrupted(&self) -> bool {

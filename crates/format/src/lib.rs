@@ -15,6 +15,7 @@ mod error;
 mod field;
 mod geometry;
 pub mod journal;
+pub mod operation_report;
 mod page_size;
 mod slot;
 mod state;

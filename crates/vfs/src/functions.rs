@@ -9,7 +9,7 @@ use crate::change;
 use crate::database::Content;
 use crate::error::VfsError;
 use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value};
-use crate::main_file::MainFile;
+use crate::main_file::{EpochPages, MainFile};
 use crate::selenite::{host_of, set_default};
 use crate::status;
 
@@ -62,13 +62,21 @@ pub const FUNCTIONS: &[Entry] = &[
     },
 ];
 
-/// The table-valued function.
-pub const TABLES: &[Table] = &[Table {
-    name: c"selenite_status",
-    declaration: c"CREATE TABLE x(section TEXT, name TEXT, value, schema HIDDEN)",
-    columns: 3,
-    rows: status_rows,
-}];
+/// The table-valued functions.
+pub const TABLES: &[Table] = &[
+    Table {
+        name: c"selenite_status",
+        declaration: c"CREATE TABLE x(section TEXT, name TEXT, value, schema HIDDEN)",
+        columns: 3,
+        rows: status_rows,
+    },
+    Table {
+        name: c"selenite_epochs",
+        declaration: c"CREATE TABLE x(epoch INTEGER, suite TEXT, pages INTEGER, schema HIDDEN)",
+        columns: 3,
+        rows: epoch_rows,
+    },
+];
 
 fn version(_call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Text(env!("CARGO_PKG_VERSION").to_owned()))
@@ -187,8 +195,29 @@ fn cut(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(1))
 }
 
-fn status_rows(file: &mut dyn Any) -> Vec<Vec<Value>> {
-    file.downcast_mut::<MainFile>().map(status::rows).unwrap_or_default()
+fn status_rows(file: &mut dyn Any) -> Result<Vec<Vec<Value>>, Code> {
+    Ok(file.downcast_mut::<MainFile>().map(status::rows).unwrap_or_default())
+}
+
+/// A table of its own, so that a look at `selenite_status` never reads every page's trailer.
+fn epoch_rows(file: &mut dyn Any) -> Result<Vec<Vec<Value>>, Code> {
+    let Some(main) = file.downcast_mut::<MainFile>() else {
+        return Ok(Vec::new());
+    };
+    let epochs = main
+        .epoch_census()
+        .map_err(|error| main.database.report(&error))?
+        .into_iter();
+    let row = |epoch: EpochPages| {
+        vec![
+            Value::Integer(i64::from(epoch.epoch)),
+            epoch
+                .suite
+                .map_or(Value::Null, |suite| Value::Text(suite.name().to_owned())),
+            Value::Integer(i64::try_from(epoch.pages).unwrap_or(i64::MAX)),
+        ]
+    };
+    Ok(epochs.map(row).collect())
 }
 
 fn schema_of(call: &FunctionCall<'_>, argument: usize) -> Result<CString, String> {

@@ -20,6 +20,7 @@ pub mod journal_file;
 pub mod log_counters;
 pub mod main_file;
 pub mod nameless_file;
+pub mod operation_file;
 pub mod own_descriptors;
 mod page_buffer;
 mod passage;

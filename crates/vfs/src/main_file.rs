@@ -13,6 +13,7 @@
 
 mod append;
 mod control;
+mod epoch_census;
 mod epochs;
 mod locks;
 mod read;
@@ -37,6 +38,7 @@ use crate::page_buffer::PageBuffer;
 use crate::role::Role;
 use crate::sealer::Sealer;
 use append::Append;
+pub(crate) use epoch_census::EpochPages;
 use read_ahead::ReadAhead;
 use read_lock::ReadLock;
 use seat::Seat;
@@ -102,6 +104,18 @@ impl MainFile {
                 "nothing was written to this new database; VACUUM INTO an encrypted file wants SQLite 3.53: use selenite \
                  encrypt --to, or the backup API",
             );
+        }
+    }
+
+    /// Takes up what others did to keys and state since this connection last looked.
+    ///
+    /// # Errors
+    /// Whatever refuses the database now; what was known of it stays.
+    pub(crate) fn look_again(&self) -> Result<(), VfsError> {
+        let mut inner = self.database.lock();
+        match inner.content() {
+            Content::Sealed(_) if !self.refused => self.database.refresh(&mut inner).map(drop),
+            Content::Sealed(_) | Content::Plain | Content::Empty => Ok(()),
         }
     }
 

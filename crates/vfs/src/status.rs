@@ -1,11 +1,15 @@
 //! What a database is, for people: suite, epochs, slots, pages, counters.
 
+use std::path::Path;
+
 use selenite_cipher::Suite;
-use selenite_format::SlotKind;
+use selenite_format::{SlotKind, State, Superblock};
 
 use crate::database::Content;
 use crate::ffi::Value;
+use crate::host::Host;
 use crate::main_file::MainFile;
+use crate::operation_file;
 use crate::role::Role;
 
 /// The rows of `selenite_status`: section, name, value.
@@ -13,6 +17,10 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
     let mut rows = Rows(Vec::new());
     let database = main.database.clone();
     rows.text("database", "path", database.path.clone());
+    // It may be long since this connection looked: what others do to keys and pages is asked for here.
+    if let Err(error) = main.look_again() {
+        rows.text("database", "refused", error.to_string());
+    }
     match database.content() {
         Content::Plain => rows.text("database", "encrypted", "no".to_owned()),
         Content::Empty => rows.text("database", "encrypted", "no database yet".to_owned()),
@@ -31,7 +39,8 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
             rows.number("database", "generation", superblock.generation);
             rows.number("database", "page_size", superblock.page_size.as_u64());
             let size = database.lock().lower.size().unwrap_or(0);
-            rows.number("database", "pages", u64::from(view.geometry.page_count(size)));
+            let page_count = view.geometry.page_count(size);
+            rows.number("database", "pages", u64::from(page_count));
             rows.number("database", "master_key_created", superblock.master_created);
             if superblock.state.has_cursor() {
                 rows.number("database", "pages_done", u64::from(superblock.cursor));
@@ -50,11 +59,17 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
                     format!("{} {}", kind_name(slot.kind), slot.label).trim_end().to_owned(),
                 );
             }
+            reencryption(&mut rows, superblock, page_count, &database.path);
         }
     }
-    let log = database.host.log_counters.read();
+    counters(&mut rows, &database.host);
+    rows.0
+}
+
+fn counters(rows: &mut Rows, host: &Host) {
+    let log = host.log_counters.read();
     for role in Role::ALL {
-        let reading = database.host.counters.read(role);
+        let reading = host.counters.read(role);
         rows.number(role.name(), "pages_sealed", reading.pages_sealed);
         rows.number(role.name(), "pages_opened", reading.pages_opened);
         rows.number(role.name(), "bytes", reading.bytes);
@@ -68,14 +83,53 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
             rows.number(role.name(), "pages_carried", log.pages_carried);
             rows.number(role.name(), "read_ahead_used", reading.read_ahead_used);
             rows.number(role.name(), "read_ahead_wasted", reading.read_ahead_wasted);
-            rows.number("database", "sync_ns", database.host.sync_clock.read());
+            rows.number("database", "sync_ns", host.sync_clock.read());
             rows.number("pool", "hits", reading.pool_hits);
             rows.number("pool", "misses", reading.pool_misses);
-            rows.number("pool", "bytes", to_u64(database.host.pool.used()));
-            rows.number("pool", "limit", to_u64(database.host.pool.limit()));
+            rows.number("pool", "bytes", to_u64(host.pool.used()));
+            rows.number("pool", "limit", to_u64(host.pool.limit()));
         }
     }
-    rows.0
+}
+
+/// How far all pages are, while something is done to them all, and who does it.
+fn reencryption(rows: &mut Rows, superblock: &Superblock, page_count: u32, path: &str) {
+    const SECTION: &str = "reencryption";
+    rows.push(
+        SECTION,
+        "percent_complete",
+        Value::Real(percent(superblock, page_count)),
+    );
+    match operation_file::look(Path::new(path)) {
+        Ok(None) => rows.text(SECTION, "running", "no".to_owned()),
+        Err(why) => rows.text(SECTION, "running", format!("not known: {why}")),
+        Ok(Some(report)) => {
+            rows.text(SECTION, "running", "yes".to_owned());
+            rows.number(SECTION, "pid", report.pid.into());
+            rows.number(SECTION, "since", report.since);
+            rows.text(SECTION, "what", report.what);
+            rows.number(SECTION, "bytes_done", report.done);
+            rows.number(SECTION, "bytes", report.total);
+            rows.number(SECTION, "bytes_per_second", report.rate);
+            rows.number(SECTION, "lock_p99_us", report.lock_p99);
+            if !report.waiting.is_empty() {
+                rows.text(SECTION, "waiting", report.waiting);
+                rows.number(SECTION, "waiting_since", report.waiting_since);
+            }
+        }
+    }
+}
+
+/// What part of the pages is sealed anew and on disk, in percent; 0 while nothing is being done to them.
+fn percent(superblock: &Superblock, page_count: u32) -> f64 {
+    match superblock.state {
+        State::Steady | State::Retired => 0.0,
+        State::Finishing => 100.0,
+        State::SwitchingOn | State::SwitchingOff | State::Changing => {
+            let cursor = superblock.cursor.min(page_count);
+            f64::from(cursor) * 100.0 / f64::from(page_count.max(1))
+        }
+    }
 }
 
 /// The same as lines of text, for `PRAGMA selenite_status`.
@@ -119,15 +173,14 @@ struct Rows(Vec<Vec<Value>>);
 
 impl Rows {
     fn text(&mut self, section: &str, name: &str, value: String) {
-        self.0.push(vec![
-            Value::Text(section.to_owned()),
-            Value::Text(name.to_owned()),
-            Value::Text(value),
-        ]);
+        self.push(section, name, Value::Text(value));
     }
 
     fn number(&mut self, section: &str, name: &str, value: u64) {
-        let value = Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+        self.push(section, name, Value::Integer(i64::try_from(value).unwrap_or(i64::MAX)));
+    }
+
+    fn push(&mut self, section: &str, name: &str, value: Value) {
         self.0.push(vec![
             Value::Text(section.to_owned()),
             Value::Text(name.to_owned()),

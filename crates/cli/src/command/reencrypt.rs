@@ -129,6 +129,7 @@ fn status(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Compl
         let running = report.as_ref().map(|report| {
             json!({
                 "pid": report.pid, "since": report.since, "what": report.what, "waiting": report.waiting,
+                "waiting_since": report.waiting_since,
                 "done": report.done, "total": report.total, "bytes_per_second": report.rate,
                 "lock_p99_us": report.lock_p99,
             })
@@ -161,13 +162,15 @@ fn running(lines: &mut Lines, report: &Report) {
         format!("process {}, since {}", report.pid, utc(report.since)),
     );
     lines.add("what", report.what.clone());
-    let percent = u128::from(report.done) * 100 / u128::from(report.total.max(1));
+    let done = report.done.min(report.total);
+    let percent = u128::from(done) * 100 / u128::from(report.total.max(1));
     lines.add(
         "done",
-        format!("{percent} %: {} of {}", bytes(report.done), bytes(report.total)),
+        format!("{percent} %: {} of {}", bytes(done), bytes(report.total)),
     );
-    let left = report.total.saturating_sub(report.done) / report.rate.max(1);
-    lines.add("rate", format!("{} a second, about {left} s left", bytes(report.rate)));
+    let left = (report.total - done).checked_div(report.rate);
+    let left = left.map_or(String::new(), |left| format!(", about {left} s left"));
+    lines.add("rate", format!("{} a second{left}", bytes(report.rate)));
     lines.add(
         "writers wait",
         format!(
@@ -176,6 +179,48 @@ fn running(lines: &mut Lines, report: &Report) {
         ),
     );
     if !report.waiting.is_empty() {
-        lines.add("now", report.waiting.clone());
+        let now = format!("{}, since {}", report.waiting, utc(report.waiting_since));
+        lines.add("now", now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(report: &Report) -> String {
+        let mut lines = Lines::default();
+        running(&mut lines, report);
+        lines.text()
+    }
+
+    /// Clocks jump, and files lie: no time is reckoned with, and nothing runs over.
+    #[test]
+    fn whatever_a_report_says_can_be_shown() {
+        let all = Report {
+            pid: u32::MAX,
+            since: u64::MAX,
+            is_offline: false,
+            what: "x".to_owned(),
+            waiting: "waiting for who writes".to_owned(),
+            waiting_since: 1,
+            done: u64::MAX,
+            total: 10,
+            rate: u64::MAX,
+            lock_p99: u64::MAX,
+        };
+        let text = shown(&all);
+        assert!(text.contains("100 %"), "{text}");
+        assert!(
+            text.contains("waiting for who writes, since 1970-01-01T00:00:01Z"),
+            "{text}"
+        );
+        let text = shown(&Report {
+            done: 0,
+            total: u64::MAX,
+            rate: 0,
+            ..all
+        });
+        assert!(text.contains("0 %") && !text.contains("left"), "{text}");
     }
 }

@@ -17,3 +17,4 @@ mod lab_worker;
 mod look;
 mod printing;
 mod reencrypt;
+mod reencrypt_signals;

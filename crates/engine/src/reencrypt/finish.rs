@@ -120,7 +120,7 @@ impl<'a> Finish<'a> {
             if let Some(answer) = attempt()? {
                 return Ok(answer);
             }
-            self.0.wait_for(what, wait)?;
+            self.0.wait(what, wait)?;
             wait = (wait * 2).min(WAIT_MAX);
         }
     }
@@ -144,7 +144,7 @@ impl<'a> Finish<'a> {
         match database.batch("BEGIN IMMEDIATE") {
             Ok(()) => {}
             Err(EngineError::Busy { .. }) => {
-                self.0.wait_for("waiting for who writes", Duration::from_millis(5))?;
+                self.0.wait("waiting for who writes", Duration::from_millis(5))?;
                 return Ok(None);
             }
             Err(error) => return Err(error),

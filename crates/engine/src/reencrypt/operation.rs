@@ -4,37 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use selenite_format::operation_report::Report;
+
 use super::pace::Pace;
 use crate::draft::beside;
 use crate::error::io_error;
+use crate::lock_holders::{holders, who_writes};
 use crate::storage::{Claim, Disk, Storage};
 use crate::{EngineError, conversion, keys};
 
-/// An operation that is under way, as others see it.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Report {
-    /// The process that is at it.
-    pub pid: u32,
-    /// Since when: seconds since 1970-01-01 UTC.
-    pub since: u64,
-    /// Whether it copies the database, which nobody else can use meanwhile.
-    pub is_offline: bool,
-    /// From which suite to which.
-    pub what: String,
-    /// What it waits for; empty while it works.
-    pub waiting: String,
-    /// Bytes of pages that are done.
-    pub done: u64,
-    /// Bytes of all pages.
-    pub total: u64,
-    /// Bytes a second.
-    pub rate: u64,
-    /// The 99th percentile of how long a batch kept writers waiting, in microseconds, without syncs.
-    pub lock_p99: u64,
-}
-
 /// The file, held.
 pub struct Operation {
+    path: PathBuf,
     claim: Box<dyn Claim>,
     shared: Mutex<Shared>,
 }
@@ -64,6 +45,7 @@ impl Operation {
 
     fn begin_as(storage: &dyn Storage, path: &Path, is_offline: bool) -> Result<Self, EngineError> {
         let operation = Self {
+            path: path.to_owned(),
             claim: take(storage, path)?,
             shared: Mutex::new(Shared {
                 report: Report {
@@ -89,6 +71,7 @@ impl Operation {
     pub fn progress(&self, done: u64, total: u64, pace: &Pace) {
         self.update(false, |report| {
             report.waiting.clear();
+            report.waiting_since = 0;
             report.done = done;
             report.total = total;
             report.rate = pace.rate();
@@ -107,58 +90,62 @@ impl Operation {
         });
     }
 
-    /// Says what it waits for.
-    pub fn waiting(&self, what: &str) {
-        self.update(false, |report| what.clone_into(&mut report.waiting));
+    /// Says what it waits for, and by the kernel's list whom. Answers it in a line for people.
+    pub fn waiting(&self, what: &str) -> String {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = kind(&shared.report.waiting) == kind(what);
+        if !is_same {
+            what.clone_into(&mut shared.report.waiting);
+            shared.report.waiting_since = keys::now();
+        }
+        // Who it is is asked for now and then only: that reads a list of all locks of the machine.
+        if shared.is_due() {
+            shared.report.waiting = self.named(what);
+            shared.write(self.claim.as_ref());
+        }
+        shared.report.waiting.clone()
+    }
+
+    fn named(&self, what: &str) -> String {
+        if !what.starts_with(FOR_SOMEBODY) || what.contains(':') {
+            return what.to_owned();
+        }
+        let found = if what.ends_with("writes") {
+            who_writes(&self.path)
+        } else {
+            holders(&self.path)
+        };
+        let named: Vec<String> = found.iter().map(ToString::to_string).collect();
+        if named.is_empty() {
+            return what.to_owned();
+        }
+        format!("{what}: {}", named.join(", "))
     }
 
     /// What it is written for is to be read by people: what can't be written now is written later.
     fn update(&self, now: bool, change: impl FnOnce(&mut Report)) {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut shared.report);
-        if now || shared.written.is_none_or(|last| last.elapsed() >= WRITE_EVERY) {
-            shared.written = Some(Instant::now());
-            let _ = self.claim.write(&shared.report.to_text());
+        if now || shared.is_due() {
+            shared.write(self.claim.as_ref());
         }
     }
 }
 
-impl Report {
-    fn to_text(&self) -> String {
-        format!(
-            "pid {}\nsince {}\noffline {}\nwhat {}\nwaiting {}\ndone {}\ntotal {}\nrate {}\nlock_p99_us {}\n",
-            self.pid,
-            self.since,
-            u8::from(self.is_offline),
-            self.what,
-            self.waiting,
-            self.done,
-            self.total,
-            self.rate,
-            self.lock_p99
-        )
+impl Shared {
+    fn is_due(&self) -> bool {
+        self.written.is_none_or(|last| last.elapsed() >= WRITE_EVERY)
     }
 
-    fn parse(text: &str) -> Self {
-        let mut report = Self::default();
-        for line in text.lines() {
-            let (name, value) = line.split_once(' ').unwrap_or((line, ""));
-            let number = || value.parse().unwrap_or(0);
-            match name {
-                "pid" => report.pid = value.parse().unwrap_or(0),
-                "since" => report.since = number(),
-                "offline" => report.is_offline = value == "1",
-                "what" => value.clone_into(&mut report.what),
-                "waiting" => value.clone_into(&mut report.waiting),
-                "done" => report.done = number(),
-                "total" => report.total = number(),
-                "rate" => report.rate = number(),
-                "lock_p99_us" => report.lock_p99 = number(),
-                _ => {}
-            }
-        }
-        report
+    fn write(&mut self, claim: &dyn Claim) {
+        self.written = Some(Instant::now());
+        let _ = claim.write(&self.report.encode());
     }
+}
+
+/// Without the names of those who are waited for.
+fn kind(waiting: &str) -> &str {
+    waiting.split(':').next().unwrap_or_default()
 }
 
 /// What is being done to a database now; nothing if nobody is at it. What a process that was killed has left is not
@@ -169,7 +156,7 @@ impl Report {
 pub fn report(storage: &dyn Storage, path: &Path) -> Result<Option<Report>, EngineError> {
     let file = file_of(&conversion::real_path(storage, path)?);
     let claimed = storage.read_claim(&file).map_err(io_error("read", &file))?;
-    Ok(claimed.map(|text| Report::parse(&text)))
+    Ok(claimed.map(|text| Report::parse(text.as_bytes())))
 }
 
 /// Refuses to be the second that is at it.
@@ -185,13 +172,13 @@ pub fn refuse_second(storage: &dyn Storage, path: &Path) -> Result<(), EngineErr
 
 fn take(storage: &dyn Storage, path: &Path) -> Result<Box<dyn Claim>, EngineError> {
     let file = file_of(path);
-    for _ in 0..TRY_COUNT {
+    for _ in 0..CLAIM_TRIES {
         if let Some(claim) = storage.claim(&file).map_err(io_error("create", &file))? {
             return Ok(claim);
         }
         // Who only looks whether somebody is at it has a lock, too, for a moment.
         refuse_second(storage, path)?;
-        std::thread::sleep(TRY_AGAIN);
+        std::thread::sleep(CLAIM_PAUSE);
     }
     Err(under_way(path, &Report::default()))
 }
@@ -213,28 +200,8 @@ pub fn file_of(path: &Path) -> PathBuf {
     beside(path, "-selenite")
 }
 
-const TRY_COUNT: u32 = 50;
-const TRY_AGAIN: Duration = Duration::from_millis(2);
+/// With what [`Operation::waiting`] begins where it is for others.
+const FOR_SOMEBODY: &str = "waiting for who";
+const CLAIM_TRIES: u32 = 50;
+const CLAIM_PAUSE: Duration = Duration::from_millis(2);
 const WRITE_EVERY: Duration = Duration::from_millis(250);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_report_comes_back_as_it_was_written() {
-        let report = Report {
-            pid: 7,
-            since: 8,
-            is_offline: true,
-            what: "AES_256 to AEGIS_256X4".to_owned(),
-            waiting: "waiting for who reads: process 9 reads".to_owned(),
-            done: 1,
-            total: 2,
-            rate: 3,
-            lock_p99: 4,
-        };
-        assert_eq!(Report::parse(&report.to_text()), report);
-        assert_eq!(Report::parse("nothing\n\x00"), Report::default());
-    }
-}

@@ -77,6 +77,8 @@ pub fn first_old(work: &Work<'_>) -> Result<Option<u32>, EngineError> {
 
 /// The conversion of pages.
 pub struct Pages<'a> {
+    /// As what it is reported.
+    pub phase: Phase,
     work: &'a Work<'a>,
     /// Changes with every commit of somebody else; nothing before it was read for the first time.
     version: Option<u64>,
@@ -88,6 +90,7 @@ pub struct Pages<'a> {
 impl<'a> Pages<'a> {
     pub fn new(work: &'a Work<'a>) -> Self {
         Self {
+            phase: Phase::Sealing,
             work,
             version: None,
             has_company_until: None,
@@ -109,7 +112,7 @@ impl<'a> Pages<'a> {
             let count = u64::try_from(found.pages().count()).unwrap_or(0);
             if count > 0 {
                 let Some(taken) = self.batch(&found)? else {
-                    self.work.wait_for("waiting for who reads", BUSY_PAUSE)?;
+                    self.work.wait("waiting for who reads", BUSY_PAUSE)?;
                     continue;
                 };
                 pace.note(taken);
@@ -174,7 +177,7 @@ impl<'a> Pages<'a> {
             match self.work.database.batch("BEGIN IMMEDIATE") {
                 Err(EngineError::Busy { .. }) => {
                     self.note_company();
-                    self.work.wait_for("waiting for who writes", wait)?;
+                    self.work.wait("waiting for who writes", wait)?;
                     wait = (wait * 2).min(WAIT_MAX);
                 }
                 answer => return answer,
@@ -214,7 +217,7 @@ impl<'a> Pages<'a> {
         let page_count = self.work.number("PRAGMA main.page_count")?;
         let done = if next == 0 { page_count } else { u64::from(next) - 1 };
         let (done, total) = (done * self.work.page_bytes, page_count * self.work.page_bytes);
-        self.work.watch.report(Phase::Sealing, done.min(total), total);
+        self.work.watch.report(self.phase, done.min(total), total);
         self.work.operation.progress(done.min(total), total, pace);
         self.work.watch.check()
     }
@@ -225,7 +228,7 @@ impl Work<'_> {
     pub fn patiently<T>(&self, mut read: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
         loop {
             match read() {
-                Err(EngineError::Busy { .. }) => self.wait_for("waiting for who writes", BUSY_PAUSE)?,
+                Err(EngineError::Busy { .. }) => self.wait("waiting for who writes", BUSY_PAUSE)?,
                 answer => return answer,
             }
         }
@@ -237,17 +240,8 @@ impl Work<'_> {
 
     /// Sleeps, in pieces, and says meanwhile what for.
     pub fn wait(&self, what: &str, time: Duration) -> Result<(), EngineError> {
-        self.operation.waiting(what);
+        self.watch.waiting(&self.operation.waiting(what));
         self.sleep(time)
-    }
-
-    /// As [`Work::wait`], for others, who are named.
-    pub fn wait_for(&self, what: &str, time: Duration) -> Result<(), EngineError> {
-        let named: Vec<String> = holders(self.path).iter().map(ToString::to_string).collect();
-        if named.is_empty() {
-            return self.wait(what, time);
-        }
-        self.wait(&format!("{what}: {}", named.join(", ")), time)
     }
 
     pub fn sleep(&self, time: Duration) -> Result<(), EngineError> {

@@ -47,8 +47,8 @@ pub fn resume(storage: &dyn Storage, path: &Path) -> Result<bool, EngineError> {
 /// Whether a rest was asked for.
 #[must_use]
 pub fn is_paused(storage: &dyn Storage, path: &Path) -> bool {
-    let path = storage.real_path(path).unwrap_or_else(|_| path.to_owned());
-    storage.attributes(&file_of(&path)).is_ok()
+    let path = conversion::real_path(storage, path);
+    path.is_ok_and(|path| storage.attributes(&file_of(&path)).is_ok())
 }
 
 /// Rests as long as that is asked for.

@@ -4,7 +4,7 @@
 //!     what the link leads to.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -50,29 +50,6 @@ impl DiskClaim {
     }
 }
 
-impl DiskClaim {
-    /// What the one who holds it has written; `None` where nobody does. For a moment this has a lock itself, which is in
-    /// nobody's way who asks the same.
-    ///
-    /// # Errors
-    /// As the system has it.
-    pub fn read(path: &Path) -> io::Result<Option<String>> {
-        let file = match open_sole(OpenOptions::new().read(true), path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        match flock(&file, FlockOperation::NonBlockingLockShared) {
-            Ok(()) => return Ok(None),
-            Err(rustix::io::Errno::WOULDBLOCK) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let mut text = Vec::new();
-        (&file).take(TEXT_SIZE_MAX).read_to_end(&mut text)?;
-        Ok(Some(String::from_utf8_lossy(&text).into_owned()))
-    }
-}
-
 impl Claim for DiskClaim {
     fn write(&self, text: &str) -> io::Result<()> {
         self.file.write_all_at(text.as_bytes(), 0)?;
@@ -86,11 +63,10 @@ impl Drop for DiskClaim {
     }
 }
 
-/// Far more than anybody writes.
-const TEXT_SIZE_MAX: u64 = 4096;
-
 #[cfg(test)]
 mod tests {
+    use selenite_vfs::operation_file::read;
+
     use super::*;
 
     #[test]
@@ -101,12 +77,12 @@ mod tests {
         first.write("first, and long").unwrap();
         first.write("first").unwrap();
         assert!(DiskClaim::take(&path).unwrap().is_none());
-        assert_eq!(DiskClaim::read(&path).unwrap().as_deref(), Some("first"));
+        assert_eq!(read(&path).unwrap().as_deref(), Some(b"first".as_slice()));
         assert_eq!(fs::read_to_string(&path).unwrap(), "first");
         drop(first);
-        assert!(!path.exists() && DiskClaim::read(&path).unwrap().is_none());
+        assert!(!path.exists() && read(&path).unwrap().is_none());
         fs::write(&path, "left by a kill").unwrap();
-        assert!(DiskClaim::read(&path).unwrap().is_none());
+        assert!(read(&path).unwrap().is_none());
         assert!(DiskClaim::take(&path).unwrap().is_some());
     }
 
@@ -117,14 +93,14 @@ mod tests {
         let (path, other) = (folder.path().join("app.db-selenite"), folder.path().join("other"));
         fs::write(&other, "other").unwrap();
         std::os::unix::fs::symlink(&other, &path).unwrap();
-        assert!(DiskClaim::take(&path).is_err() && DiskClaim::read(&path).is_err());
+        assert!(DiskClaim::take(&path).is_err() && read(&path).is_err());
         fs::remove_file(&path).unwrap();
         fs::hard_link(&other, &path).unwrap();
         assert!(DiskClaim::take(&path).is_err());
         fs::remove_file(&path).unwrap();
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
         rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).unwrap();
-        assert!(DiskClaim::take(&path).is_err() && DiskClaim::read(&path).is_err());
+        assert!(DiskClaim::take(&path).is_err() && read(&path).is_err());
         assert_eq!(fs::read(&other).unwrap(), b"other");
     }
 }

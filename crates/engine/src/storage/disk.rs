@@ -92,7 +92,8 @@ impl Storage for Disk {
     }
 
     fn read_claim(&self, path: &Path) -> io::Result<Option<String>> {
-        DiskClaim::read(path)
+        let bytes = selenite_vfs::operation_file::read(path)?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>> {

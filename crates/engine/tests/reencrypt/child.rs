@@ -11,7 +11,7 @@ use selenite_engine::storage::Disk;
 use selenite_engine::{Database, EngineError, Observer, Progress, Watch};
 
 use crate::access;
-use crate::quiet::Nothing;
+use crate::quiet::{Nothing, Texts};
 
 const CHILD: &str = "SELENITE_TEST_REENCRYPT";
 
@@ -19,6 +19,8 @@ const CHILD: &str = "SELENITE_TEST_REENCRYPT";
 pub enum Role {
     /// Commits numbered rows, and says so, until its input ends.
     Writer(u64),
+    /// Runs what it is told, a line at a time.
+    Client,
     /// Seals all pages under a new key, or goes on with that.
     Sealer,
 }
@@ -26,6 +28,7 @@ pub enum Role {
 pub fn start(path: &Path, spec: &str, role: Role) -> std::process::Child {
     let role = match role {
         Role::Writer(number) => number.to_string(),
+        Role::Client => "client".to_owned(),
         Role::Sealer => "sealer".to_owned(),
     };
     Command::new(std::env::current_exe().unwrap())
@@ -47,6 +50,7 @@ pub fn play() {
     selenite_engine::install().unwrap();
     match role.parse() {
         Ok(writer) => write(Path::new(path), spec, writer),
+        Err(_) if role == "client" => obey(Path::new(path), spec),
         Err(_) => seal(Path::new(path), spec),
     }
 }
@@ -77,6 +81,19 @@ fn write(path: &Path, spec: &str, writer: u64) {
             Err(EngineError::Busy { .. }) => {}
             Err(error) => panic!("{error}"),
         }
+    }
+}
+
+fn obey(path: &Path, spec: &str) {
+    let database = Database::open(&Disk, path, &access(spec)).unwrap();
+    let mut line = String::new();
+    while std::io::stdin().read_line(&mut line).unwrap() > 0 {
+        let mut rows = Texts::default();
+        match database.run(line.trim_end(), &mut rows) {
+            Ok(()) => say(&format!("did {}", rows.0.join(" "))),
+            Err(error) => say(&format!("did not: {error}")),
+        }
+        line.clear();
     }
 }
 

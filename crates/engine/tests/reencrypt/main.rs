@@ -5,9 +5,11 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod child;
+mod inside;
 mod lock_place;
 mod quiet;
 mod rollback;
+mod stopped;
 mod ways;
 
 use std::collections::BTreeSet;

@@ -37,7 +37,7 @@ pub(crate) fn connect(bench: &Bench) -> Connection {
     Connection::open_with_flags(uri, flags).unwrap()
 }
 
-fn state(bench: &Bench) -> &'static str {
+pub(crate) fn state(bench: &Bench) -> &'static str {
     let status = selenite_engine::status(&Disk, &bench.path(), &bench.access()).unwrap();
     status.sealed.unwrap().state_word()
 }
@@ -220,12 +220,16 @@ fn a_reader_that_does_not_end_keeps_it_finishing_and_is_waited_for() {
 fn a_pause_is_kept_until_it_is_taken_back() {
     let bench = Bench::new();
     bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
-    reencrypt::pause(&Disk, &bench.path()).unwrap();
+    let link = bench.path().with_file_name("link.db");
+    std::os::unix::fs::symlink(bench.path(), &link).unwrap();
+    assert!(!reencrypt::is_paused(&Disk, &link));
+    reencrypt::pause(&Disk, &link).unwrap();
+    assert!(reencrypt::is_paused(&Disk, &link));
     reencrypt::pause(&Disk, &bench.path()).unwrap();
     std::thread::scope(|scope| {
         let sealing = scope.spawn(|| seal(&bench, Goal::NewKey, &Watch::nobody()));
         let is_paused = || {
-            let report = reencrypt::report(&Disk, &bench.path()).unwrap();
+            let report = reencrypt::report(&Disk, &link).unwrap();
             report.is_some_and(|report| report.waiting == "paused")
         };
         while !is_paused() {

@@ -20,8 +20,8 @@ pub struct Table {
     pub declaration: &'static CStr,
     /// How many columns stand before the hidden one.
     pub columns: c_int,
-    /// The rows for one file of ours.
-    pub rows: fn(&mut dyn Any) -> Vec<TableRow>,
+    /// The rows for one file of ours; what it answers otherwise ends the statement.
+    pub rows: fn(&mut dyn Any) -> Result<Vec<TableRow>, Code>,
 }
 
 /// `sqlite3_module`.
@@ -217,13 +217,13 @@ unsafe extern "C" fn filter(
             let name = text_of(&home.api, argument).ok_or(Code::ERROR)?;
             schema = CString::new(name).map_err(|_| Code::ERROR)?;
         }
-        let mut rows = Vec::new();
+        let mut rows = Ok(Vec::new());
         let shown = visit_file(&home.api, table.database, &schema, &mut |file| {
             rows = (home.table.rows)(file)
         });
         // A database on another VFS has no row: that is the answer, and no error.
         shown.or_else(|code| if code == Code::NOTFOUND { Ok(()) } else { Err(code) })?;
-        cursor.rows = rows;
+        cursor.rows = rows?;
         cursor.index = 0;
         Ok(())
     })

@@ -111,7 +111,7 @@ impl MainFile {
     }
 }
 
-fn epoch_place(geometry: Geometry, page: u32) -> Option<u64> {
+pub(super) fn epoch_place(geometry: Geometry, page: u32) -> Option<u64> {
     let place = geometry.place(PageNo(page))?;
     Some(place.0 + geometry.page_size().as_u64() - TRAILER_SIZE)
 }

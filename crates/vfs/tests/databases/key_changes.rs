@@ -118,10 +118,10 @@ fn a_writer_of_a_log_sees_every_change_of_keys_before_it_seals() {
             renew(&one, &bench, "raw.key");
         }
         assert_eq!(mark(), u32::MAX, "the mark outlives the keys");
-        assert_eq!(generation(&other), before);
         write(&other);
-        assert_eq!(generation(&other), generation(&one));
-        assert!(generation(&other) > before);
+        // It is the writer who set it: to ask for the generation would make it look, too.
+        assert_eq!(i64::from(mark()), generation(&one));
+        assert!(generation(&one) > before);
     }
 }
 

@@ -1,0 +1,154 @@
+//! `selenite reencrypt` that is asked to stop, by Ctrl-C or by a service manager, whatever it is doing: the batch ends, what is
+//! done stays done, and it says how to go on.
+
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, Cell, Database, Rows};
+
+use crate::bench::Bench;
+use crate::reencrypt::{bench, count, seal, start_slowly, state};
+
+struct Nothing;
+
+impl Rows for Nothing {
+    fn begin(&mut self, _: &[String]) {}
+
+    fn row(&mut self, _: Vec<Cell>) -> bool {
+        true
+    }
+
+    fn end(&mut self) {}
+}
+
+/// This process, with the database open.
+struct Holder(Database);
+
+impl Holder {
+    fn new(bench: &Bench) -> Self {
+        selenite_engine::install().unwrap();
+        let access = Access {
+            identity: Some(format!("age:{}", bench.path("key.txt").display()).parse().unwrap()),
+            busy_wait: Duration::from_secs(60),
+            ..Access::default()
+        };
+        Self(Database::open(&Disk, &bench.path("app.db"), &access).unwrap())
+    }
+
+    fn run(&self, sql: &str) {
+        self.0.run(sql, &mut Nothing).unwrap();
+    }
+}
+
+/// Waits until it says that it waits for that.
+fn wait_for(bench: &Bench, waiting: &str) {
+    loop {
+        let state = state(bench);
+        if state["running"]["waiting"].as_str().unwrap_or("").starts_with(waiting) {
+            assert!(state["running"]["waiting_since"].as_u64().unwrap() >= state["running"]["since"].as_u64().unwrap());
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn stop(bench: &Bench, child: Child, signal: Signal, state_left: &str) {
+    kill_process(Pid::from_child(&child), signal).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{signal:?} {err}");
+    assert!(
+        err.contains("stopped before all pages") && err.contains("selenite reencrypt") && err.contains("--resume"),
+        "{signal:?} {err}"
+    );
+    let left = state(bench);
+    assert!(left["running"].is_null(), "{left}");
+    assert_eq!(left["state"], state_left, "{left}");
+}
+
+/// What another run of it brings to its end.
+fn go_on(bench: &Bench, before: &str) {
+    seal(bench, &["--resume"]).done();
+    let end = state(bench);
+    assert_eq!(
+        (end["state"].as_str().unwrap(), count(bench).as_str()),
+        ("steady", before)
+    );
+    bench.run(&["-i", "key.txt", "verify", "app.db"]).done();
+}
+
+const SIGNALS: [Signal; 2] = [Signal::INT, Signal::TERM];
+const SEALING: &str = "changing key or suite";
+
+#[test]
+fn while_it_seals_it_stops_behind_the_batch_and_keeps_the_cursor() {
+    for signal in SIGNALS {
+        let bench = bench();
+        let before = count(&bench);
+        let child = start_slowly(&bench);
+        stop(&bench, child, signal, SEALING);
+        let left = state(&bench);
+        let done = left["pages_done"].as_u64().unwrap();
+        assert!(done > 0 && done < left["pages"].as_u64().unwrap(), "{left}");
+        go_on(&bench, &before);
+    }
+}
+
+#[test]
+fn while_it_waits_for_a_writer_it_names_that_one_and_stops() {
+    for signal in SIGNALS {
+        let bench = bench();
+        let before = count(&bench);
+        let holder = Holder::new(&bench);
+        let child = start_slowly(&bench);
+        holder.run("BEGIN IMMEDIATE");
+        let named = format!("process {} writes", std::process::id());
+        wait_for(&bench, &format!("waiting for who writes: {named}"));
+        let told = seal(&bench, &["--status"]).done().out;
+        assert!(told.contains(&format!("{named}, since 20")), "{told}");
+        stop(&bench, child, signal, SEALING);
+        // Who comes next is told whom to wait for.
+        seal(&bench, &["--resume"]).failed(7, &named);
+        holder.run("ROLLBACK");
+        go_on(&bench, &before);
+    }
+}
+
+#[test]
+fn while_it_waits_for_a_reader_at_the_end_it_names_that_one_and_stops() {
+    for signal in SIGNALS {
+        let bench = bench();
+        let before = count(&bench);
+        let holder = Holder::new(&bench);
+        holder.run("CREATE TABLE other(x); BEGIN; SELECT count(*) FROM note");
+        let arguments = ["-i", "key.txt", "reencrypt", "app.db", "--new-key"];
+        let mut command = bench.command(&arguments);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let named = format!("process {} reads", std::process::id());
+        wait_for(&bench, &format!("waiting for who reads: {named}"));
+        stop(&bench, child, signal, "finishing");
+        holder.run("COMMIT");
+        go_on(&bench, &before);
+    }
+}
+
+#[test]
+fn while_it_is_paused_it_stops_and_going_on_ends_the_pause() {
+    for signal in SIGNALS {
+        let bench = bench();
+        let before = count(&bench);
+        let child = start_slowly(&bench);
+        seal(&bench, &["--pause"]).done();
+        wait_for(&bench, "paused");
+        stop(&bench, child, signal, SEALING);
+        let left = state(&bench);
+        assert!(
+            left["paused"] == true && left["pages_done"].as_u64().unwrap() > 0,
+            "{left}"
+        );
+        go_on(&bench, &before);
+        assert_eq!(state(&bench)["paused"], false);
+    }
+}

@@ -1,0 +1,131 @@
+//! `DB-selenite`, as a connection of the database reads it: who is at all of its pages (FORMAT 11).
+//!
+//! O1. Whoever may write to the folder may put anything there: no link is followed, nothing but a small file is opened, and
+//!     what it says is only shown.
+//! O2. Closing a file gives up the process's POSIX locks on it, whatever its name (fcntl(2)): what may be SQLite's by a
+//!     second name is looked at by a descriptor that opens nothing (`O_PATH`, open(2)), and left alone.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use selenite_format::operation_report::{Report, SIZE_MAX};
+
+/// Who is at the pages of the database at `path`, and what they say; nothing if nobody is.
+///
+/// # Errors
+/// As the system has it, and where what has the name is no such file.
+pub fn look(path: &Path) -> io::Result<Option<Report>> {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-selenite");
+    Ok(read(Path::new(&name))?.map(|bytes| Report::parse(&bytes)))
+}
+
+/// What the one who holds this file has written in it; nothing if nobody does. For a moment it is held shared here, which
+/// is in nobody's way who asks the same.
+///
+/// # Errors
+/// As [`look`].
+pub fn read(name: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_PATH | libc::O_NOFOLLOW);
+    let place = match options.open(name) {
+        Ok(place) => place,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let attributes = place.metadata()?;
+    if !attributes.is_file() || attributes.nlink() > 1 || attributes.len() > SIZE_MAX_ON_DISK {
+        return Err(io::Error::other("what has its name is no report"));
+    }
+    // The same file, whatever has its name by now.
+    let file = File::open(format!("/proc/self/fd/{}", place.as_raw_fd()))?;
+    match file.try_lock_shared() {
+        // Its process is gone: the lock goes again with the descriptor.
+        Ok(()) => return Ok(None),
+        Err(TryLockError::WouldBlock) => {}
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    let mut bytes = Vec::new();
+    file.take(SIZE_MAX_ON_DISK).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+const SIZE_MAX_ON_DISK: u64 = SIZE_MAX as u64;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
+
+    use super::*;
+
+    struct Bench {
+        folder: tempfile::TempDir,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            Self {
+                folder: tempfile::tempdir().unwrap(),
+            }
+        }
+
+        fn database(&self) -> PathBuf {
+            self.folder.path().join("app.db")
+        }
+
+        fn report(&self) -> PathBuf {
+            self.folder.path().join("app.db-selenite")
+        }
+
+        fn look(&self) -> Option<Report> {
+            look(&self.database()).unwrap()
+        }
+
+        fn check_refused(&self) {
+            let seen = look(&self.database()).unwrap_err();
+            assert!(seen.to_string().contains("no report"), "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn a_report_counts_while_somebody_holds_it() {
+        let bench = Bench::new();
+        assert_eq!(bench.look(), None);
+        fs::write(bench.report(), "pid 7\nwaiting paused\n").unwrap();
+        assert_eq!(bench.look(), None);
+        let held = File::open(bench.report()).unwrap();
+        held.lock().unwrap();
+        for _ in 0..2 {
+            let seen = bench.look().unwrap();
+            assert_eq!((seen.pid, seen.waiting.as_str()), (7, "paused"));
+        }
+        drop(held);
+        assert_eq!(bench.look(), None);
+    }
+
+    #[test]
+    fn neither_links_nor_pipes_nor_folders_nor_large_files_are_opened() {
+        let bench = Bench::new();
+        fs::write(bench.database(), [0; 512]).unwrap();
+        symlink(bench.database(), bench.report()).unwrap();
+        bench.check_refused();
+        fs::remove_file(bench.report()).unwrap();
+        fs::hard_link(bench.database(), bench.report()).unwrap();
+        bench.check_refused();
+        fs::remove_file(bench.report()).unwrap();
+        fs::write(bench.report(), vec![b'x'; SIZE_MAX + 1]).unwrap();
+        bench.check_refused();
+        fs::remove_file(bench.report()).unwrap();
+        fs::create_dir(bench.report()).unwrap();
+        bench.check_refused();
+        fs::remove_dir(bench.report()).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(bench.report()).status();
+        assert!(made.unwrap().success());
+        bench.check_refused();
+    }
+}
