@@ -79,11 +79,7 @@ fn what_a_control_does_instead_is_said() {
     let views = |summary: &Summary| {
         let terminal = terminal::render(summary, look);
         let terminal = terminal.split_whitespace().collect::<Vec<_>>().join(" ");
-        [
-            markdown::render(&[summary]),
-            html::render(summary),
-            terminal,
-        ]
+        [markdown::render(&[summary]), html::render(summary), terminal]
     };
     for (work, part) in [
         ("rekey", "an ordinary copy of the file"),
