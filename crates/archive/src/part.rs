@@ -218,8 +218,11 @@ impl Drop for OpenPart {
     }
 }
 
+/// A block, and what is behind it.
+type Split<'a> = (&'a [u8], &'a [u8]);
+
 /// The first block, and what is behind it; nothing where only zeros may follow.
-fn next(content: &[u8]) -> Result<Option<(&[u8], &[u8])>, ArchiveError> {
+fn next(content: &[u8]) -> Result<Option<Split<'_>>, ArchiveError> {
     let Some((size, rest)) = content.split_first_chunk::<SIZE_SIZE>() else {
         return Ok(None);
     };
