@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod anchor_key;
+mod archive_key;
 mod data_key;
 mod database_id;
 mod epoch;
@@ -38,6 +39,7 @@ mod wrapping_key;
 mod xts_key;
 
 pub use anchor_key::AnchorKey;
+pub use archive_key::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKey, PartKind};
 pub use data_key::DataKey;
 pub use database_id::DatabaseId;
 pub use epoch::Epoch;

@@ -5,7 +5,7 @@ use aws_lc_rs::hmac;
 
 use crate::pseudorandom_key::PseudorandomKey;
 use crate::wrapping_key::WrappingKey;
-use crate::{AnchorKey, DatabaseId, Epoch, Secret, Suite, Unauthentic};
+use crate::{AnchorKey, ArchiveId, ArchiveKey, DatabaseId, Epoch, Secret, Suite, Unauthentic};
 
 /// The master key of one database, and the keys derived from it.
 pub struct MasterKey {
@@ -86,6 +86,20 @@ impl MasterKey {
         self.unwrap(&self.log_key_place(), wrapped)
     }
 
+    /// Wraps the key of a backup archive. `nonce` is random, and never used again.
+    pub fn wrap_archive_key(&self, nonce: [u8; 12], key: &ArchiveKey) -> [u8; 60] {
+        self.wrap(nonce, &self.archive_key_place(key.archive_id()), key.secret())
+    }
+
+    /// Unwraps the key of a backup archive.
+    ///
+    /// # Errors
+    /// It was wrapped by another master key, for another database or archive, or was altered.
+    pub fn unwrap_archive_key(&self, archive_id: ArchiveId, wrapped: &[u8; 60]) -> Result<ArchiveKey, Unauthentic> {
+        let secret = self.unwrap(&self.archive_key_place(archive_id), wrapped)?;
+        Ok(ArchiveKey::new(secret, archive_id))
+    }
+
     fn wrap(&self, nonce: [u8; 12], place: &[u8], key: &Secret<32>) -> [u8; 60] {
         let mut wrapped = [0; 60];
         self.wrapping_key.wrap(nonce, place, key.expose(), &mut wrapped);
@@ -109,6 +123,11 @@ impl MasterKey {
             &suite.id().to_be_bytes(),
         ]
         .concat()
+    }
+
+    /// The associated data of a wrapped archive key.
+    fn archive_key_place(&self, archive_id: ArchiveId) -> Vec<u8> {
+        [b"selenite/1 archive key".as_slice(), &self.database_id.0, &archive_id.0].concat()
     }
 
     /// The associated data of the wrapped log key.

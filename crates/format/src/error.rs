@@ -53,6 +53,13 @@ pub enum FormatError {
         /// Which, from 1.
         line: u64,
     },
+    /// The caller: this opens no archive of this version.
+    ArchiveMagic,
+    /// The file or the caller: an archive breaks a rule of FORMAT 12.
+    Archive {
+        /// Where.
+        what: &'static str,
+    },
 }
 
 impl fmt::Display for FormatError {
@@ -74,6 +81,8 @@ impl fmt::Display for FormatError {
             Self::AnchorMagic => f.write_str("not an anchor"),
             Self::AnchorVersion => f.write_str("an anchor of a later version"),
             Self::AnchorCut => f.write_str("the anchor was cut off: its last line, the MAC, is missing"),
+            Self::ArchiveMagic => f.write_str("not a backup archive of this version"),
+            Self::Archive { what } => write!(f, "the archive is not as archives are: {what}"),
             Self::AnchorLine { line } => write!(f, "line {line} of the anchor is not as anchors have it"),
         }
     }

@@ -1,4 +1,4 @@
-//! Selenite: the bytes of superblock, key slot, page trailer, WAL frame and journal record.
+//! Selenite: the bytes of superblock, key slot, page trailer, WAL frame, journal record, anchor and backup archive.
 //!
 //! `docs/FORMAT.md` is normative; this crate is its bytes and nothing else.
 //!
@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod anchor;
+pub mod archive;
 mod choice;
 mod epoch_record;
 mod error;

@@ -91,6 +91,7 @@ const RANKS: &[(&str, Standing)] = &[
     ("crates/tds", Standing::Rank(0)),
     ("crates/tsql", Standing::Rank(0)),
     ("crates/keyring", Standing::Rank(1)),
+    ("crates/archive", Standing::Rank(1)),
     ("crates/page", Standing::Rank(1)),
     ("crates/vfs", Standing::Rank(2)),
     ("crates/ext", Standing::Rank(3)),

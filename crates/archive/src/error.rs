@@ -1,0 +1,33 @@
+//! What can be wrong with an archive.
+
+use std::fmt;
+
+/// Why an archive's bytes were refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ArchiveError {
+    /// These bytes are no part of an archive, or of a later version.
+    NotAPart,
+    /// A part of another archive, of another kind or number.
+    OtherPart,
+    /// It does not open: altered, cut off, or put together of several.
+    Unauthentic,
+    /// It opened, and breaks a rule of FORMAT 12. Nobody who writes this format made it.
+    Malformed {
+        /// The rule.
+        what: &'static str,
+    },
+}
+
+impl fmt::Display for ArchiveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAPart => f.write_str("not a part of an archive of this version"),
+            Self::OtherPart => f.write_str("a part of another archive, or another part of this one"),
+            Self::Unauthentic => f.write_str("not authentic: altered, cut off, or put together of several"),
+            Self::Malformed { what } => write!(f, "sealed by this format's key, and not as it has it: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for ArchiveError {}

@@ -1,0 +1,21 @@
+//! Pages to the sealed parts of a backup archive, and back (FORMAT 12).
+//!
+//! A1. Bytes in, bytes out: no file, clock or source of randomness. Salts are drawn by the caller.
+//! A2. Compressed first, sealed then; where one compressed block ends and the next begins is told to nobody without the key.
+//! A3. Whatever a part holds is opened or refused: nothing is unpacked that was not authentic, and nothing beyond
+//!     [`BLOCK_SIZE_MAX`] bytes at once.
+#![forbid(unsafe_code)]
+
+mod block;
+mod error;
+mod packer;
+mod padding;
+mod part;
+mod unpacker;
+
+pub use block::{BLOCK_SIZE_MAX, Block, PackedPage, page_count_max};
+pub use error::ArchiveError;
+pub use packer::{CompressionLevel, Packer};
+pub use padding::padded;
+pub use part::{CONTENT_SIZE_MAX, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, PartWriter};
+pub use unpacker::Unpacker;

@@ -1,0 +1,244 @@
+//! A part: packed blocks behind their sizes, then zeros, sealed in pieces.
+//!
+//! | offset | size | |
+//! |---|---|---|
+//! | 0 | 16 | `selenite part 1\n` |
+//! | 16 | 1 | kind |
+//! | 17 | 3 | zeros |
+//! | 20 | 4 | number |
+//! | 24 | 16 | archive id |
+//! | 40 | 16 | salt: 128 random bits |
+//! | 56 | | pieces of 1 MiB, the last shorter, each with its tag of 16 bytes behind it |
+//!
+//! Nothing of the header is authenticated but by this: with another, no piece opens.
+
+use selenite_cipher::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKind};
+use zeroize::Zeroize;
+
+use crate::packer::PACKED_SIZE_MAX;
+use crate::{ArchiveError, padded};
+
+/// Bytes before the first piece.
+pub const PART_HEADER_SIZE: usize = 56;
+/// Bytes that are sealed at once.
+pub const PIECE_SIZE: usize = 1 << 20;
+/// Bytes of blocks and their sizes in one part, at most.
+pub const CONTENT_SIZE_MAX: usize = 32 * PIECE_SIZE;
+
+/// Which part of which archive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PartHeader {
+    /// What is in it.
+    pub kind: PartKind,
+    /// Its number, from 0.
+    pub number: u32,
+    /// The archive.
+    pub archive_id: ArchiveId,
+    /// Random.
+    pub salt: [u8; 16],
+}
+
+impl PartHeader {
+    /// Its bytes.
+    #[must_use]
+    pub fn encode(&self) -> [u8; PART_HEADER_SIZE] {
+        let mut bytes = [0; PART_HEADER_SIZE];
+        bytes[..16].copy_from_slice(MAGIC);
+        bytes[16] = self.kind as u8;
+        bytes[20..24].copy_from_slice(&self.number.to_be_bytes());
+        bytes[24..40].copy_from_slice(&self.archive_id.0);
+        bytes[40..].copy_from_slice(&self.salt);
+        bytes
+    }
+
+    /// Takes it from the beginning of a part.
+    ///
+    /// # Errors
+    /// [`ArchiveError::NotAPart`].
+    pub fn parse(part: &[u8]) -> Result<Self, ArchiveError> {
+        let bytes: &[u8; PART_HEADER_SIZE] = part.first_chunk().ok_or(ArchiveError::NotAPart)?;
+        let kind = match bytes[16] {
+            1 => PartKind::Part,
+            2 => PartKind::Index,
+            3 => PartKind::Facts,
+            _ => return Err(ArchiveError::NotAPart),
+        };
+        let field = |at: usize| -> [u8; 16] { bytes[at..at + 16].try_into().expect("sixteen bytes") };
+        let header = Self {
+            kind,
+            number: u32::from_be_bytes(bytes[20..24].try_into().expect("four bytes")),
+            archive_id: ArchiveId(field(24)),
+            salt: field(40),
+        };
+        (header.encode() == *bytes)
+            .then_some(header)
+            .ok_or(ArchiveError::NotAPart)
+    }
+}
+
+/// Gathers packed blocks, and seals them.
+#[derive(Default)]
+pub struct PartWriter {
+    content: Vec<u8>,
+}
+
+impl PartWriter {
+    /// Takes a packed block in; `false` if it has no room for it, and is to be sealed first.
+    ///
+    /// # Panics
+    /// If it is larger than any that [`crate::Packer`] makes.
+    #[must_use]
+    pub fn push(&mut self, packed: &[u8]) -> bool {
+        assert!((1..=PACKED_SIZE_MAX).contains(&packed.len()));
+        if self.content.len() + SIZE_SIZE + packed.len() > CONTENT_SIZE_MAX {
+            return false;
+        }
+        let size = u32::try_from(packed.len()).expect("a megabyte at most");
+        self.content.extend(size.to_be_bytes());
+        self.content.extend_from_slice(packed);
+        true
+    }
+
+    /// Whether nothing was taken in.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.content.is_empty()
+    }
+
+    /// Seals what was taken in, as long as all parts are, or, if it is the last, hardly longer than it is. It is empty then.
+    pub fn seal(
+        &mut self,
+        key: &ArchiveKey,
+        (kind, number, salt): (PartKind, u32, [u8; 16]),
+        is_last: bool,
+    ) -> Vec<u8> {
+        let size = if is_last {
+            padded(self.content.len()).min(CONTENT_SIZE_MAX)
+        } else {
+            CONTENT_SIZE_MAX
+        };
+        self.content.resize(size, 0);
+        let header = PartHeader {
+            kind,
+            number,
+            archive_id: key.archive_id(),
+            salt,
+        };
+        let part_key = key.part_key(kind, number, &salt);
+        let mut sealed = Vec::with_capacity(PART_HEADER_SIZE + size + size.div_ceil(PIECE_SIZE) * PIECE_TAG_SIZE);
+        sealed.extend(header.encode());
+        let count = size.div_ceil(PIECE_SIZE);
+        for (index, piece) in self.content.chunks(PIECE_SIZE).enumerate() {
+            let begin = sealed.len();
+            sealed.extend_from_slice(piece);
+            let number = u32::try_from(index).expect("32 at most");
+            let tag = part_key.seal_piece(number, index + 1 == count, &mut sealed[begin..]);
+            sealed.extend(tag);
+        }
+        self.content.zeroize();
+        sealed
+    }
+}
+
+impl Drop for PartWriter {
+    fn drop(&mut self) {
+        self.content.zeroize();
+    }
+}
+
+/// A part that was opened: packed blocks.
+#[derive(Debug)]
+pub struct OpenPart {
+    content: Vec<u8>,
+}
+
+impl OpenPart {
+    /// Opens a part, all of it, in the memory in which it is.
+    ///
+    /// # Errors
+    /// [`ArchiveError`]: nothing of it is to be used then.
+    pub fn open(key: &ArchiveKey, (kind, number): (PartKind, u32), mut part: Vec<u8>) -> Result<Self, ArchiveError> {
+        let header = PartHeader::parse(&part)?;
+        if (header.kind, header.number, header.archive_id) != (kind, number, key.archive_id()) {
+            return Err(ArchiveError::OtherPart);
+        }
+        let sealed_size = part.len() - PART_HEADER_SIZE;
+        let sealed_piece = PIECE_SIZE + PIECE_TAG_SIZE;
+        let count = sealed_size.div_ceil(sealed_piece);
+        if count == 0 || count > CONTENT_SIZE_MAX / PIECE_SIZE {
+            return Err(ArchiveError::Unauthentic);
+        }
+        let part_key = key.part_key(kind, number, &header.salt);
+        let mut to = 0;
+        for index in 0..count {
+            let from = PART_HEADER_SIZE + index * sealed_piece;
+            let end = part.len().min(from + sealed_piece);
+            let piece_no = u32::try_from(index).map_err(|_| ArchiveError::Unauthentic)?;
+            let opened = part_key.open_piece(piece_no, index + 1 == count, &mut part[from..end]);
+            let Ok(size) = opened.map(<[u8]>::len) else {
+                part.zeroize();
+                return Err(ArchiveError::Unauthentic);
+            };
+            part.copy_within(from..from + size, to);
+            to += size;
+        }
+        part[to..].zeroize();
+        part.truncate(to);
+        let opened = Self { content: part };
+        opened.check()?;
+        Ok(opened)
+    }
+
+    /// The packed blocks, in their order.
+    pub fn blocks(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = self.content.as_slice();
+        std::iter::from_fn(move || {
+            let (packed, behind) = next(rest).ok()??;
+            rest = behind;
+            Some(packed)
+        })
+    }
+
+    /// Whether it holds blocks, and then zeros to its end.
+    fn check(&self) -> Result<(), ArchiveError> {
+        let mut rest = self.content.as_slice();
+        while let Some((_, behind)) = next(rest)? {
+            rest = behind;
+        }
+        if rest.iter().any(|&byte| byte != 0) {
+            return Err(ArchiveError::Malformed { what: "padding" });
+        }
+        Ok(())
+    }
+}
+
+impl Drop for OpenPart {
+    fn drop(&mut self) {
+        self.content.zeroize();
+    }
+}
+
+/// A block, and what is behind it.
+type Split<'a> = (&'a [u8], &'a [u8]);
+
+/// The first block, and what is behind it; nothing where only zeros may follow.
+fn next(content: &[u8]) -> Result<Option<Split<'_>>, ArchiveError> {
+    let Some((size, rest)) = content.split_first_chunk::<SIZE_SIZE>() else {
+        return Ok(None);
+    };
+    let size = usize::try_from(u32::from_be_bytes(*size)).unwrap_or(usize::MAX);
+    if size == 0 {
+        return Ok(None);
+    }
+    if size > PACKED_SIZE_MAX {
+        return Err(ArchiveError::Malformed { what: "block size" });
+    }
+    let split = rest.split_at_checked(size);
+    split.map(Some).ok_or(ArchiveError::Malformed { what: "block size" })
+}
+
+const MAGIC: &[u8; 16] = b"selenite part 1\n";
+const SIZE_SIZE: usize = 4;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,11 @@
+//! A backup archive's own bytes, but for its sealed parts (FORMAT 12).
+
+mod begun;
+mod facts;
+mod reader;
+
+pub use begun::{Begun, RECIPIENT_COUNT_MAX};
+pub use facts::{Base, Facts};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+use proptest::prelude::*;
+use selenite_cipher::{ArchiveId, DatabaseId};
+
+use super::*;
+use crate::{FormatError, PageSize};
+
+fn begun() -> impl Strategy<Value = Begun> {
+    let recipients = prop::collection::vec(prop::collection::vec(any::<u8>(), 1..300), 0..=RECIPIENT_COUNT_MAX);
+    let ids = (any::<[u8; 16]>(), any::<[u8; 16]>());
+    let superblock = prop::collection::vec(any::<u8>(), 0..2000);
+    (ids, any::<u64>(), any::<[u8; 32]>(), superblock, recipients).prop_map(
+        |((archive, database), made, key, superblock, recipients)| {
+            let mut wrapped_key = [0; 60];
+            wrapped_key[..32].copy_from_slice(&key);
+            Begun {
+                archive_id: ArchiveId(archive),
+                database_id: DatabaseId(database),
+                made,
+                wrapped_key,
+                superblock,
+                recipients,
+            }
+        },
+    )
+}
+
+fn facts() -> impl Strategy<Value = Facts> {
+    let salts = || prop::collection::vec(any::<[u8; 16]>(), 0..20);
+    let base = prop::option::of((any::<[u8; 16]>(), any::<[u8; 32]>()));
+    let missing = prop::collection::btree_set(1..=10_000_u32, 0..20);
+    let counters = (10_000..u32::MAX, any::<u32>(), any::<u64>(), any::<u64>());
+    (base, counters, any::<Option<[u8; 32]>>(), salts(), salts(), missing).prop_map(
+        |(base, (page_count, change_counter, generation, made), digest, parts, indexes, missing)| Facts {
+            begun: [7; 32],
+            base: base.map(|(archive, manifest)| Base {
+                archive_id: ArchiveId(archive),
+                manifest,
+            }),
+            page_size: PageSize::DEFAULT,
+            page_count,
+            change_counter,
+            generation,
+            made,
+            digest,
+            parts,
+            indexes,
+            missing: missing.into_iter().collect(),
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_opens_an_archive_comes_back_and_cut_it_is_refused(begun in begun(), cut in any::<prop::sample::Index>()) {
+        let bytes = begun.encode(|_| [9; 32]).unwrap();
+        let (parsed, maced, mac) = Begun::parse(&bytes).unwrap();
+        prop_assert_eq!((&parsed, maced.len(), mac), (&begun, bytes.len() - 32, [9; 32]));
+        // A cut leaves a MAC of other bytes, or nothing that can be taken apart.
+        let cut = &bytes[..cut.index(bytes.len())];
+        prop_assert!(Begun::parse(cut).is_err());
+        prop_assert!(Begun::parse(&[bytes.as_slice(), &[0]].concat()).is_err());
+    }
+
+    #[test]
+    fn what_a_manifest_says_comes_back_and_cut_it_is_refused(facts in facts(), cut in any::<prop::sample::Index>()) {
+        let bytes = facts.encode();
+        prop_assert_eq!(&Facts::parse(&bytes).unwrap(), &facts);
+        prop_assert!(Facts::parse(&bytes[..cut.index(bytes.len())]).is_err());
+        prop_assert!(Facts::parse(&[bytes.as_slice(), &[0]].concat()).is_err());
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = Facts::parse(&bytes);
+        let _ = Begun::parse(&[b"selenite begun 1".as_slice(), &bytes].concat());
+    }
+}
+
+#[test]
+fn counts_that_lie_take_no_memory_and_missing_pages_ascend() {
+    let facts = Facts {
+        begun: [0; 32],
+        base: None,
+        page_size: PageSize::DEFAULT,
+        page_count: 9,
+        change_counter: 0,
+        generation: 1,
+        made: 0,
+        digest: None,
+        parts: Vec::new(),
+        indexes: Vec::new(),
+        missing: vec![3, 9],
+    };
+    let bytes = facts.encode();
+    assert_eq!(Facts::parse(&bytes).unwrap(), facts);
+    let mut lying = bytes.clone();
+    let at = bytes.len() - 8 - 12;
+    lying[at..at + 4].fill(0xff);
+    assert!(Facts::parse(&lying).is_err());
+    for missing in [vec![0, 1], vec![2, 2], vec![3, 2], vec![10]] {
+        let bytes = Facts {
+            missing,
+            ..facts.clone()
+        }
+        .encode();
+        assert!(Facts::parse(&bytes).is_err());
+    }
+    assert_eq!(Begun::parse(b"something else").unwrap_err(), FormatError::ArchiveMagic);
+}
