@@ -33,7 +33,7 @@ fn complain(salvaged: &Salvaged) -> Result<(), Complaint> {
     }
     more(salvaged.bad_count, salvaged.bad_pages.len(), "page");
     for page_no in &salvaged.uncertain_pages {
-        eprintln!("page {page_no}: may be older than its last commit, which a bad place in the log may have held");
+        eprintln!("page {page_no}: perhaps not as its last commit left it, which a bad place in a log may have held");
     }
     more(salvaged.uncertain_count, salvaged.uncertain_pages.len(), "page");
     for bad in &salvaged.bad_logs {

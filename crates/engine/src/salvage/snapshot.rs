@@ -6,7 +6,8 @@
 //!     that frame: then the file is newer than the log's beginning, and all of its authentic frames count.
 //! P3. A page whose committed image is known to be bad has no older image put in its place.
 //!     Where nobody can say which page a bad frame held, and it may have been copied or not, every page without a later
-//!     image may be older than its last commit: such pages are used, and named ([`Snapshot::is_certain`]).
+//!     image may be older than its last commit; and where nobody can say which page a bad record of a hot journal held,
+//!     one without a record may be newer. Such pages are used, and named ([`Snapshot::is_certain`]).
 //! P4. Nothing is written and no lock is taken. Whether somebody wrote meanwhile is seen by comparing [`Mark`]s.
 //! P5. A log whose header is damaged counts by the salts of its first frame: that was written after the header. If that is
 //!     damaged, too, what follows may be of an older log, and the file alone counts.
@@ -20,6 +21,7 @@ use selenite_cipher::{PageNo, TRAILER_SIZE};
 use selenite_page::PageCipher;
 use selenite_vfs::view::View;
 
+use super::report::LISTED_MAX;
 use crate::draft::beside;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
@@ -274,9 +276,16 @@ impl<'a> Snapshot<'a> {
             let place = Place::Journal(record.offset);
             self.elsewhere.entry(record.page_no).or_insert(place);
         }
+        let is_known = |page_no| page_no > 0 && page_no <= page_count && !self.elsewhere.contains_key(&page_no);
+        if reading.bad.iter().any(|bad| !is_known(bad.page_no)) {
+            // P3: what is on some page of the file was never committed.
+            self.certain = Some(self.elsewhere.keys().copied().collect());
+        }
         for bad in reading.bad {
             self.elsewhere.entry(bad.page_no).or_insert(Place::Lost);
-            self.bad_logs.push(bad);
+            if self.bad_logs.len() < LISTED_MAX {
+                self.bad_logs.push(bad);
+            }
         }
         self.journal = Some(file);
         self.page_count = page_count.min(most);

@@ -19,7 +19,7 @@ use selenite_page::PageCipher;
 use selenite_vfs::view::View;
 
 use super::keys::look_again;
-use super::{BadPage, Findings, Origin, Subject};
+use super::{BAD_LISTED_MAX, BadPage, Findings, Origin, Subject};
 use crate::draft::beside;
 use crate::raw_file::RawFile;
 use crate::{EngineError, Watch};
@@ -246,9 +246,10 @@ impl Journal<'_> {
                 Record::Bad { .. } if !is_synced => return Ok(self.size),
                 Record::Bad { page_no, why } | Record::Unread { page_no, why } => {
                     let index = Some(self.reading.report.record_count);
-                    self.reading
-                        .bad
-                        .push(BadPage::new(Origin::Journal, page_no, index, why));
+                    let bad = &mut self.reading.bad;
+                    // Words for all of them could take more room than the journal.
+                    let why = if bad.len() < BAD_LISTED_MAX { why } else { String::new() };
+                    bad.push(BadPage::new(Origin::Journal, page_no, index, why));
                 }
             }
             self.reading.report.record_count += 1;

@@ -149,6 +149,23 @@ fn frames_of_an_older_log_do_not_come_back_where_header_and_first_frame_are_lost
     assert_eq!(texts(&bench, THEM), ["new", "second", "third"]);
 }
 
+/// Nobody has authenticated the number before a record that does not open: where no page can have it, what was changed and
+/// not committed is in the file in some other place.
+#[test]
+fn a_bad_record_of_an_unknown_page_makes_pages_without_a_record_uncertain() {
+    let open = "PRAGMA cache_size = 5; DROP INDEX note_by_text; BEGIN; UPDATE note SET text = 'open' WHERE id < 1000;";
+    for (within, is_known) in [(0, false), (500, true)] {
+        let bench = Bench::new();
+        let path = with_log(&bench, &LAYOUT, "DELETE", open);
+        // The second record: each has a header of its own, where the cache is so small.
+        flip(&bench.path("damaged.db-journal"), 2048 + 512 + within);
+        let salvaged = save(&bench, &path);
+        assert_eq!(salvaged.bad_logs.len(), 1);
+        assert_eq!(salvaged.uncertain_count == 0, is_known, "{salvaged:?}");
+        assert!(!salvaged.is_complete());
+    }
+}
+
 /// SQLite does not believe a name that does not add up, and rolls back (readSuperJournal in pager.c).
 #[test]
 fn a_torn_name_of_a_super_journal_does_not_commit_a_transaction() {
