@@ -71,8 +71,7 @@ pub enum Command {
     /// Shut somebody out: drop the key slot, renew the master key, replace the data key.
     #[command(after_help = "Example:\n  selenite -i key.txt compromised app.db 5f0c\n\n\
         The first step shuts out the identity, the second who knows the master key, the third who knows the data key.\n\
-        What was copied before stays readable to who has the old keys. Stopped, it goes on when it is called again;\n\
-        with --go-on where the slot has gone already.")]
+        What was copied before stays readable to who has the old keys. Stopped, it goes on with --go-on.")]
     Compromised(Compromised),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]

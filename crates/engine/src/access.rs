@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use selenite_keyring::{Config, Identity, KeyError, Keyring, Spec};
 
-use crate::EngineError;
 use crate::file_uri::FileUri;
 use crate::layout::{Layout, auto_vacuum_word};
+use crate::{EngineError, Watch};
 
 /// Whose identity is in force, and what is admitted. None of it is a secret.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Access {
     pub allow_deprecated: bool,
     /// How long to wait for others that have the database locked.
     pub busy_wait: Duration,
+    /// Who may stop a change of keys before it is made.
+    pub watch: Watch,
     /// SQLite's VFS for encrypted databases: `selenite`, or a test's own.
     pub sealed_vfs: &'static str,
     /// SQLite's VFS for databases in clear: `unix`, or a test's own.
@@ -33,6 +35,7 @@ impl Default for Access {
             allow_plain: false,
             allow_deprecated: false,
             busy_wait: Duration::from_secs(2),
+            watch: Watch::nobody(),
             sealed_vfs: "selenite",
             plain_vfs: "unix",
         }

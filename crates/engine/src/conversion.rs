@@ -11,7 +11,7 @@ use crate::error::{Class, io_error};
 use crate::exclusive_source::ExclusiveSource;
 use crate::storage::{Attributes, ReadAt, Storage};
 use crate::tree_digest::TreeDigest;
-use crate::{Access, Database, EngineError, Outcome, Target, Watch};
+use crate::{Access, Database, EngineError, Outcome, Target, Watch, extended};
 
 /// One encryption or decryption.
 pub struct Conversion<'a> {
@@ -72,10 +72,19 @@ impl Conversion<'_> {
         &self,
         copy: impl FnOnce(Source<'_>, &Draft<'_>) -> Result<Copied, EngineError>,
     ) -> Result<Outcome, EngineError> {
-        match self.target {
+        let done = match self.target {
             Target::InPlace => self.in_place(copy),
             Target::New(target) => self.to_new(target, copy),
-        }
+        };
+        done.map_err(|error| error.with_room(self.room(), || SAME_AGAIN.to_owned()))
+    }
+
+    /// About how large a copy is: what stands in the log is in it, and pages have a trailer more, or a prefix.
+    fn room(&self) -> u64 {
+        let files = [self.path.to_owned(), beside(self.path, "-wal")];
+        let sizes = files.iter().filter_map(|path| self.attributes(path).ok());
+        let size: u64 = sizes.map(|found| found.size).sum();
+        size + size / 16 + PREFIX
     }
 
     fn in_place(
@@ -99,6 +108,7 @@ impl Conversion<'_> {
         let look = SecondLook::File(pages.clone());
         let database = source.database();
         let copied = copy(Source { database, look, is_wal }, &draft)?;
+        let not_kept = extended::carry_over(self.path, draft.path());
         draft.finish(&attributes)?;
         self.watch.check()?;
         let size = self.attributes(draft.path())?.size;
@@ -106,6 +116,7 @@ impl Conversion<'_> {
         Ok(Outcome {
             removed,
             not_retired: not_retired.map(|error| error.to_string()),
+            not_kept,
             ..outcome(self.path, &copied, size)
         })
     }
@@ -166,6 +177,11 @@ impl Conversion<'_> {
     }
 }
 
+/// What to do when there is room: no copy is kept that was cut off by an error.
+pub const SAME_AGAIN: &str = "run the same command again: the database is as it was";
+/// 128 KiB: the superblocks, and a superblock's journal.
+const PREFIX: u64 = 128 << 10;
+
 fn outcome(path: &Path, copied: &Copied, size: u64) -> Outcome {
     Outcome {
         path: path.to_owned(),
@@ -177,6 +193,7 @@ fn outcome(path: &Path, copied: &Copied, size: u64) -> Outcome {
         removed: Vec::new(),
         leftovers: Vec::new(),
         not_retired: None,
+        not_kept: Vec::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A new database file on its way: beside the name that it will have, and gone if it does not get there.
 //!
-//! `.NAME.selenite-tmp-XXXXXXXX`: nothing takes it for the database, and a later run finds what a kill left behind.
+//! `.NAME.selenite-tmp-XXXXXXXX`, or with `offline` at the end where a later run can go on with it: nothing takes it for the
+//! database, and a later run finds what a kill left behind.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -148,12 +149,17 @@ pub(crate) fn beside_as_draft(target: &Path) -> Result<PathBuf, EngineError> {
     Ok(folder_of(target).join(name))
 }
 
-/// Whose draft a file of that name is, if it is one.
+/// Whose draft a file of that name is, if it is one, or a file that belongs to one.
 pub(crate) fn target_of_draft(name: &OsStr) -> Option<&OsStr> {
-    let bytes = name.as_bytes();
-    let tail = bytes.len().checked_sub(DRAFT_TAIL_SIZE)?;
-    let target = bytes[..tail].strip_prefix(b".")?.strip_suffix(MARK.as_bytes())?;
-    let is_ours = !target.is_empty() && bytes[tail..].iter().all(u8::is_ascii_hexdigit);
+    let rest = name.as_bytes().strip_prefix(b".")?;
+    let at = rest.windows(MARK.len()).rposition(|window| window == MARK.as_bytes())?;
+    let (target, tail) = (&rest[..at], &rest[at + MARK.len()..]);
+    let belongings = COMPANIONS.iter().chain([&DONE]);
+    let own = belongings.fold(tail, |tail, belonging| {
+        tail.strip_suffix(belonging.as_bytes()).unwrap_or(tail)
+    });
+    let is_drawn = own.len() == DRAWN_SIZE && own.iter().all(u8::is_ascii_hexdigit);
+    let is_ours = !target.is_empty() && (is_drawn || own == OFFLINE.as_bytes());
     is_ours.then(|| OsStr::from_bytes(target))
 }
 
@@ -190,8 +196,12 @@ fn stem(target: &Path) -> Result<OsString, EngineError> {
 }
 
 const MARK: &str = ".selenite-tmp-";
-/// Eight hexadecimal digits.
-const DRAFT_TAIL_SIZE: usize = 8;
+/// Eight hexadecimal digits, drawn.
+const DRAWN_SIZE: usize = 8;
+/// The one that another run can go on with.
+pub(crate) const OFFLINE: &str = "offline";
+/// Of that one: what is done of it.
+pub(crate) const DONE: &str = "-done";
 /// What SQLite calls its files beside a database.
 pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
@@ -223,9 +233,16 @@ mod tests {
             target_of_draft(one.path().file_name().unwrap()),
             Some(OsStr::new("app.db"))
         );
+        for tail in ["01234567", "offline", "offline-done", "offline-wal", "01234567-journal"] {
+            let name = OsString::from(format!(".app.db.selenite-tmp-{tail}"));
+            assert_eq!(target_of_draft(&name), Some(OsStr::new("app.db")), "{tail}");
+        }
         for other in [
             ".app.db.selenite-tmp-1234567",
             ".app.db.selenite-tmp-1234567x",
+            ".app.db.selenite-tmp-offlined",
+            ".app.db.selenite-tmp-",
+            ".selenite-tmp-offline",
             "app.db",
             ".selenite-tmp-12345678",
         ] {

@@ -74,6 +74,15 @@ pub enum EngineError {
         /// What the system said.
         source: io::Error,
     },
+    /// The machine: its disk is full, or a file may not grow.
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+        /// About how many bytes are needed; 0 where nobody can say.
+        needed: u64,
+        /// How to go on when there is room.
+        next: String,
+    },
     /// Somebody else has the file in use.
     Busy {
         /// The file.
@@ -90,12 +99,28 @@ pub enum EngineError {
         /// Since when: seconds since 1970-01-01 UTC.
         since: u64,
     },
+    /// The caller: a new key was asked for, and pages are being sealed under one that was made before.
+    Begun {
+        /// The database.
+        path: PathBuf,
+        /// The epoch of that key.
+        epoch: u32,
+        /// When it was made: seconds since 1970-01-01 UTC.
+        since: u64,
+    },
     /// The caller asked to stop.
     Interrupted,
     /// The caller asked to stop. What was done stays done, and the rest can be done later.
     Unfinished {
         /// The database.
         path: PathBuf,
+    },
+    /// The caller asked to stop. Somebody was shut out of the slot, but may still know the data key.
+    StillCompromised {
+        /// The database.
+        path: PathBuf,
+        /// The slot, as it was named.
+        slot: String,
     },
     /// SQLite's words, or the VFS's.
     Sqlite {
@@ -165,13 +190,13 @@ impl EngineError {
     #[must_use]
     pub fn class(&self) -> Class {
         match self {
-            Self::Usage { .. } => Class::Usage,
+            Self::Usage { .. } | Self::Begun { .. } => Class::Usage,
             Self::NotEncrypted { .. } => Class::NotEncrypted,
             Self::Key(error) => class_of_key(error),
             Self::Refused { .. } | Self::Anchor { .. } => Class::Data,
-            Self::Io { .. } => Class::Io,
+            Self::Io { .. } | Self::NoRoom { .. } => Class::Io,
             Self::Busy { .. } | Self::UnderWay { .. } => Class::Busy,
-            Self::Interrupted | Self::Unfinished { .. } => Class::Interrupted,
+            Self::Interrupted | Self::Unfinished { .. } | Self::StillCompromised { .. } => Class::Interrupted,
             Self::Sqlite { class, .. } => *class,
             Self::AlreadyEncrypted { .. }
             | Self::Exists { .. }
@@ -210,11 +235,24 @@ impl EngineError {
             }
             Self::CopyDiffers { .. } => "the database was left as it is; run PRAGMA integrity_check on it".to_owned(),
             Self::Io { source, .. } => advice_of_io(source).to_owned(),
+            Self::NoRoom { next, .. } if next.is_empty() => "make room there, then try again".to_owned(),
+            Self::NoRoom { needed, next, .. } => {
+                let mebibytes = needed.div_ceil(1 << 20);
+                format!("make room there for about {mebibytes} MiB, then {next}")
+            }
             Self::Busy { .. } => "close the programs that use it, then try again".to_owned(),
             Self::UnderWay { path, .. } => format!("see how far it is: selenite reencrypt {} --status", path.display()),
-            Self::Interrupted => "the database was left as it is".to_owned(),
+            Self::Begun { path, .. } => format!(
+                "let that come to its end, then ask for a new key again: selenite reencrypt {} --resume",
+                path.display()
+            ),
+            Self::Interrupted => "the database was left as it is: run the same command again".to_owned(),
             Self::Unfinished { path } => format!(
                 "it is whole, and in use as before; go on with: selenite reencrypt {} --resume",
+                path.display()
+            ),
+            Self::StillCompromised { path, slot } => format!(
+                "it is whole, and in use as before; go on with: selenite compromised {} {slot} --go-on",
                 path.display()
             ),
         }
@@ -229,6 +267,23 @@ impl EngineError {
             what: format!("{}: {error}", path.display()),
             pages: Vec::new(),
         }
+    }
+
+    /// Says of a full disk how much room is needed there, and how to go on then. Any other error stays what it is.
+    pub(crate) fn with_room(self, needed: u64, next: impl FnOnce() -> String) -> Self {
+        let is_full =
+            |source: &io::Error| matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let path = if let Self::NoRoom { path, .. } = &self {
+            path.clone()
+        } else if let Self::Io { path, source, .. } = &self
+            && is_full(source)
+        {
+            path.clone()
+        } else {
+            return self;
+        };
+        let next = next();
+        Self::NoRoom { path, needed, next }
     }
 
     pub(crate) fn usage(what: impl Into<String>, next: impl Into<String>) -> Self {
@@ -283,7 +338,7 @@ fn advice_of_io(source: &io::Error) -> &'static str {
     } else if source.kind() == io::ErrorKind::PermissionDenied {
         "check who may read and write there"
     } else if source.kind() == io::ErrorKind::StorageFull {
-        "make room: as much as the database has is needed for its copy"
+        "make room there, then try again"
     } else {
         "check the disk, then try again"
     }
@@ -309,15 +364,30 @@ impl fmt::Display for EngineError {
             }
             Self::CopyDiffers { what } => write!(f, "the copy differs from the database: {what}"),
             Self::Io { verb, path, source } => write!(f, "can't {verb} {}: {source}", path.display()),
+            Self::NoRoom { path, .. } => write!(f, "{}: its disk is full, or it may not grow", path.display()),
             Self::Busy { path, what } => write!(f, "{}: in use: {what}", path.display()),
+            Self::UnderWay { path, pid: 0, .. } => {
+                write!(f, "{}: another process is sealing its pages anew", path.display())
+            }
             Self::UnderWay { path, pid, since } => write!(
                 f,
                 "{}: process {pid} has been sealing its pages anew since {}",
                 path.display(),
                 crate::utc(*since)
             ),
+            Self::Begun { path, epoch, since } => write!(
+                f,
+                "{}: its pages are being sealed anew already, under the key of epoch {epoch}, made {}",
+                path.display(),
+                crate::utc(*since)
+            ),
             Self::Interrupted => f.write_str("interrupted"),
             Self::Unfinished { path } => write!(f, "{}: stopped before all pages were sealed anew", path.display()),
+            Self::StillCompromised { path, slot } => write!(
+                f,
+                "{}: key slot {slot} is gone, but it was stopped before the data key was replaced",
+                path.display()
+            ),
         }
     }
 }
@@ -335,10 +405,13 @@ impl std::error::Error for EngineError {
             | Self::Refused { .. }
             | Self::Anchor { .. }
             | Self::CopyDiffers { .. }
+            | Self::NoRoom { .. }
             | Self::Busy { .. }
             | Self::UnderWay { .. }
+            | Self::Begun { .. }
             | Self::Interrupted
             | Self::Unfinished { .. }
+            | Self::StillCompromised { .. }
             | Self::Sqlite { .. } => None,
         }
     }

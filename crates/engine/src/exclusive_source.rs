@@ -5,10 +5,16 @@
 //! X2. When the new file gets its name, the old connection has neither WAL nor journal: SQLite deletes those by name,
 //!     and the name would be the new database's.
 //! X3. Whoever still has the old file open is told at its next read: it is retired before the lock is released.
+//! X4. The file that is locked is the one that has the name. Who waited for the lock of a file may get it when another has
+//!     taken its place: a copy of it would go over the new one, and so would the deletion of logs by name. (A file that was
+//!     replaced is mostly retired, X3; not if a kill came in between, nor if another program replaced it.)
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::draft::{COMPANIONS, Draft, beside, sync_folder};
+use crate::error::io_error;
 use crate::storage::Storage;
 use crate::{Access, Database, EngineError};
 
@@ -16,6 +22,8 @@ use crate::{Access, Database, EngineError};
 pub struct ExclusiveSource {
     database: Database,
     path: PathBuf,
+    /// Device and inode of the file.
+    file: (u64, u64),
     is_wal: bool,
 }
 
@@ -23,18 +31,42 @@ impl ExclusiveSource {
     /// Takes the lock. `path` is the file's own name, without links.
     ///
     /// # Errors
-    /// [`EngineError::Busy`] if anybody uses it; what SQLite and the VFS say.
+    /// [`EngineError::Busy`] if anybody uses it, or another file took its place meanwhile; what SQLite and the VFS say.
     pub fn lock(path: &Path, access: &Access) -> Result<Self, EngineError> {
+        Self::open(path, access)?.locked()
+    }
+
+    /// Opens it, without a lock.
+    fn open(path: &Path, access: &Access) -> Result<Self, EngineError> {
+        // Before SQLite opens it: what has the name before and after is what was opened in between.
+        let file = file_at(path)?;
         let database = Database::connect(path, &access.uri(path), access)?;
-        // Before the first read: then a WAL is used without shared memory, which needs the lock on the whole file.
-        database.text("PRAGMA main.locking_mode = EXCLUSIVE")?;
-        database.batch("BEGIN EXCLUSIVE")?;
-        let is_wal = database.text("PRAGMA main.journal_mode")? == "wal";
-        database.batch("COMMIT")?;
         Ok(Self {
             database,
             path: path.to_owned(),
-            is_wal,
+            file,
+            is_wal: false,
+        })
+    }
+
+    fn locked(mut self) -> Result<Self, EngineError> {
+        // Before the first read: then a WAL is used without shared memory, which needs the lock on the whole file.
+        self.database.text("PRAGMA main.locking_mode = EXCLUSIVE")?;
+        self.database.batch("BEGIN EXCLUSIVE")?;
+        self.check_name()?;
+        self.is_wal = self.database.text("PRAGMA main.journal_mode")? == "wal";
+        self.database.batch("COMMIT")?;
+        Ok(self)
+    }
+
+    /// X4.
+    fn check_name(&self) -> Result<(), EngineError> {
+        if file_at(&self.path)? == self.file {
+            return Ok(());
+        }
+        Err(EngineError::Busy {
+            path: self.path.clone(),
+            what: "another file has taken its place",
         })
     }
 
@@ -69,7 +101,11 @@ impl ExclusiveSource {
     /// [`EngineError::Io`] and what SQLite says; then the old database is in its place, as it was. Only if the folder
     /// can't be synced after the rename ([`EngineError::Io`], `sync`) is the new one there, until the power fails.
     pub fn hand_over(self, storage: &dyn Storage, mut draft: Draft<'_>) -> Result<Option<EngineError>, EngineError> {
-        let replaced = self.put_away_logs(storage).and_then(|()| draft.replace(&self.path));
+        let replaced = self
+            .check_name()
+            .and_then(|()| self.put_away_logs(storage))
+            .and_then(|()| self.check_name())
+            .and_then(|()| draft.replace(&self.path));
         if let Err(error) = replaced {
             self.take_back();
             return Err(error);
@@ -112,8 +148,68 @@ impl ExclusiveSource {
     /// Back to the mode in which it was found. What fails here leaves it in rollback mode, whole.
     fn take_back(&self) {
         let _ = self.database.batch("ROLLBACK");
-        if self.is_wal {
+        // X4: a WAL has its name by that of the database.
+        if self.is_wal && self.check_name().is_ok() {
             let _ = self.database.text("PRAGMA main.journal_mode = WAL");
         }
+    }
+}
+
+/// By stat(2): closing a descriptor would give up the process's locks.
+fn file_at(path: &Path) -> Result<(u64, u64), EngineError> {
+    let found = fs::metadata(path).map_err(io_error("read", path))?;
+    Ok((found.dev(), found.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::install;
+    use crate::storage::Disk;
+
+    const OTHER: &str = "another file";
+
+    fn made(folder: &Path) -> PathBuf {
+        install().unwrap();
+        let path = folder.join("app.db");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch("CREATE TABLE t (a)").unwrap();
+        std::fs::write(folder.join("other"), OTHER).unwrap();
+        path
+    }
+
+    fn replace(path: &Path) {
+        std::fs::rename(path.with_file_name("other"), path).unwrap();
+        std::fs::write(beside(path, "-shm"), OTHER).unwrap();
+    }
+
+    fn check(path: &Path) {
+        assert_eq!(std::fs::read_to_string(path).unwrap(), OTHER);
+        assert_eq!(std::fs::read_to_string(beside(path, "-shm")).unwrap(), OTHER);
+    }
+
+    /// X4: as one that waited for the lock of who replaced it, and was killed before the old file was retired.
+    #[test]
+    fn a_file_that_was_replaced_before_it_was_locked_is_not_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = made(folder.path());
+        let waiting = ExclusiveSource::open(&path, &Access::default().passing()).unwrap();
+        replace(&path);
+        assert!(matches!(waiting.locked(), Err(EngineError::Busy { .. })));
+        check(&path);
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_while_it_is_locked_goes_over_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = made(folder.path());
+        let source = ExclusiveSource::lock(&path, &Access::default().passing()).unwrap();
+        let draft = Draft::create(&Disk, &path).unwrap();
+        replace(&path);
+        assert!(matches!(source.hand_over(&Disk, draft), Err(EngineError::Busy { .. })));
+        check(&path);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }

@@ -16,7 +16,7 @@ use crate::database::Next;
 use crate::error::io_error;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
-use crate::superblock_file::{inspect, unlock};
+use crate::superblock_file::{inspect, twin, unlock};
 use crate::{Access, Database, EngineError};
 
 /// The slots of a database, which nobody has authenticated.
@@ -81,16 +81,28 @@ pub fn add(
     })
 }
 
-/// Removes the slot whose id begins with `prefix`.
+/// Removes the slot whose id begins with `prefix`: also from the superblock that does not count, where a removal was cut
+/// off between the two.
 ///
 /// # Errors
 /// [`EngineError::Key`]: no such slot, several, or the last one; what SQLite says.
 pub fn remove(storage: &dyn Storage, path: &Path, access: &Access, prefix: &str) -> Result<Changed, EngineError> {
-    let prefix = prefix.to_owned();
-    apply(storage, path, access, move |unlocked| {
-        let id = find_slot(&unlocked.superblock, &prefix)?.id;
+    // Before: a change, be it in vain, writes that superblock anew.
+    let left = twin(storage, path).ok().flatten();
+    let wanted = prefix.to_owned();
+    let removed = apply(storage, path, access, move |unlocked| {
+        let id = find_slot(&unlocked.superblock, &wanted)?.id;
         Ok(change::remove_slot(unlocked, id)?)
-    })
+    });
+    let Err(EngineError::Key(KeyError::NoSuchSlot { .. })) = removed else {
+        return removed;
+    };
+    let Some(slot) = left.and_then(|twin| Some(SlotSummary::new(find_slot(&twin, prefix).ok()?))) else {
+        return removed;
+    };
+    let mut mended = repair(storage, path, access)?;
+    mended.report.removed.push(slot);
+    Ok(mended)
 }
 
 /// Puts a slot for `recipient` in the place of the one whose id begins with `prefix`, in one step.
@@ -133,6 +145,32 @@ pub fn renew(
     recipients: &[String],
     drop_others: bool,
 ) -> Result<Changed, EngineError> {
+    renew_without(storage, path, access, None, recipients, drop_others)
+}
+
+/// Removes the slot whose id begins with `prefix` and makes a new master key, in one step.
+///
+/// # Errors
+/// As [`remove`] and [`renew`].
+pub(crate) fn shut_out(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    prefix: &str,
+    recipients: &[String],
+    drop_others: bool,
+) -> Result<Changed, EngineError> {
+    renew_without(storage, path, access, Some(prefix), recipients, drop_others)
+}
+
+fn renew_without(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    prefix: Option<&str>,
+    recipients: &[String],
+    drop_others: bool,
+) -> Result<Changed, EngineError> {
     let config = Access::config()?;
     let mut known: Vec<Box<dyn Recipient>> = Vec::new();
     for identity in access.identities(&config)? {
@@ -141,13 +179,19 @@ pub fn renew(
     for recipient in recipients {
         known.push(parse_recipient(recipient, &config)?);
     }
+    let prefix = prefix.map(str::to_owned);
     let started = Instant::now();
-    let database = Database::open(storage, path, access)?;
     let keyring = config.keyring_path().map(Path::to_owned);
     let pins = keyring.clone();
-    let (report, database_id, pin) = database.change(move |unlocked| {
+    let (report, database_id, pin) = make(storage, path, access, move |unlocked| {
         let known: Vec<&dyn Recipient> = known.iter().map(AsRef::as_ref).collect();
-        let changed = change::renew_master(unlocked, &known, now(), &mut os_random)?;
+        let changed = match &prefix {
+            Some(prefix) => {
+                let id = find_slot(&unlocked.superblock, prefix)?.id;
+                change::shut_out(unlocked, id, &known, now(), &mut os_random)?
+            }
+            None => change::renew_master(unlocked, &known, now(), &mut os_random)?,
+        };
         if !changed.report.dropped.is_empty() && !drop_others {
             let slots: Vec<String> = changed.report.dropped.iter().map(|slot| format!("  {slot}")).collect();
             return Err(EngineError::WouldDrop {
@@ -158,12 +202,8 @@ pub fn renew(
         if let (Pin::Pinned, Some(pins)) = (unlocked.pin, pins) {
             expect(&pins, unlocked, changed.unlocked.master.commitment())?;
         }
-        let result = (changed.report, unlocked.superblock.database_id, unlocked.pin);
-        Ok(Next::Write(
-            Box::new(changed.unlocked),
-            changed.takes_rights_away,
-            result,
-        ))
+        let result = (changed.report.clone(), unlocked.superblock.database_id, unlocked.pin);
+        Ok((changed, result))
     })?;
     let keyring = match (pin, report.commitment, keyring) {
         (Pin::Pinned, Some(commitment), Some(keyring)) => {
@@ -263,18 +303,41 @@ fn apply(
     change: impl FnOnce(&Unlocked) -> Result<change::Change, EngineError> + Send + 'static,
 ) -> Result<Changed, EngineError> {
     let started = Instant::now();
-    let database = Database::open(storage, path, access)?;
-    let report = database.change(move |unlocked| {
+    let report = make(storage, path, access, move |unlocked| {
         let changed = change(unlocked)?;
-        Ok(Next::Write(
-            Box::new(changed.unlocked),
-            changed.takes_rights_away,
-            changed.report,
-        ))
+        let report = changed.report.clone();
+        Ok((changed, report))
     })?;
     Ok(Changed {
         report,
         elapsed: started.elapsed(),
         keyring: None,
     })
+}
+
+/// Makes a change, whole. Who wants it stopped is heard until it begins to be written.
+fn make<R: Send + 'static>(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    change: impl FnOnce(&Unlocked) -> Result<(change::Change, R), EngineError> + Send + 'static,
+) -> Result<R, EngineError> {
+    access.watch.check()?;
+    let watch = access.watch.clone();
+    let changed = Database::open(storage, path, access).and_then(|database| {
+        database.change(move |unlocked| {
+            let (changed, result) = change(unlocked)?;
+            watch.check()?;
+            Ok(Next::Write(
+                Box::new(changed.unlocked),
+                changed.takes_rights_away,
+                result,
+            ))
+        })
+    });
+    match changed {
+        // Who waited for others in vain, and was told to stop meanwhile, has stopped.
+        Err(EngineError::Busy { .. }) => access.watch.check().and(changed),
+        changed => changed,
+    }
 }

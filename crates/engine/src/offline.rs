@@ -28,9 +28,10 @@ use selenite_vfs::view::View;
 use crate::error::io_error;
 use crate::exclusive_source::ExclusiveSource;
 use crate::raw_file::RawFile;
+use crate::reencrypt::Operation;
 use crate::storage::{Attributes, ReadAt, Storage};
 use crate::superblock_file::{Superblocks, inspect};
-use crate::{Access, EngineError, Watch, conversion, sqlite, verify};
+use crate::{Access, EngineError, Watch, conversion, extended, sqlite, verify};
 
 use copier::Copier;
 use new_file::{NewFile, remove_others};
@@ -75,12 +76,16 @@ pub struct Resealed {
     pub removed: Vec<PathBuf>,
     /// Why who had the old file open will not be told that it was replaced; mostly they will.
     pub not_retired: Option<String>,
+    /// What the old file had besides owner and mode, and the new one could not be given: its access list, and attributes by
+    /// name.
+    pub not_kept: Vec<String>,
 }
 
 /// Seals every page anew, in the database's place. Nobody else can use it meanwhile.
 ///
 /// # Errors
-/// [`EngineError::Busy`] if it is in use; [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Refused`]
+/// [`EngineError::UnderWay`] if another process seals its pages anew; [`EngineError::Busy`] if it is in use otherwise;
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Refused`]
 /// names pages that are not authentic; [`EngineError::CopyDiffers`] if the disk did not keep the copy;
 /// [`EngineError::Io`]. The database is then as it was, and nothing is left beside it; but after
 /// [`EngineError::Interrupted`] what was copied is still there, for the next run.
@@ -99,6 +104,8 @@ pub fn offline(
     access.require()?;
     let attributes = storage.attributes(&path).map_err(io_error("read", &path))?;
     conversion::check_sole_name(&path, &attributes)?;
+    // Before the lock is waited for, which who seals pages anew has again and again.
+    let operation = Operation::begin_offline(storage, &path)?;
     // A database in suite NONE is admitted to be encrypted, and one that is to be in NONE.
     let access = access.passing();
     // O1. Dropped after the connection.
@@ -108,9 +115,17 @@ pub fn offline(
     source.empty_log()?;
     let unlocked = source.database().unlocked()?;
     let suite = suite_of(&unlocked, how.suite, &access)?;
+    let from = unlocked
+        .superblock
+        .epochs
+        .first()
+        .map_or("", |epoch| epoch.suite.name());
+    operation.describe(&format!("{from} to {suite}, offline"));
     let page_count = u32::try_from(source.database().number("PRAGMA main.page_count")?).unwrap_or(u32::MAX);
     let removed = remove_others(storage, &path)?;
-    let new = NewFile::prepare(storage, &path, &unlocked, suite)?;
+    let room = Geometry::new(unlocked.superblock.page_size).size_for(page_count);
+    let tell_room = |error: EngineError| error.with_room(room, || conversion::SAME_AGAIN.to_owned());
+    let new = NewFile::prepare(storage, &path, &unlocked, suite).map_err(tell_room)?;
     let work = Work {
         storage,
         path: &path,
@@ -119,18 +134,19 @@ pub fn offline(
         old: view(&path, unlocked, &access)?,
         new: view(&path, new.unlocked.duplicate(), &access)?,
         how,
+        operation: &operation,
         watch,
     };
     let copied = work.copy(&new, &attributes);
-    let taken_over = match copied {
-        Ok(taken_over) => taken_over,
+    let (taken_over, not_kept) = match copied {
+        Ok(copied) => copied,
         Err(EngineError::Interrupted) => {
             new.draft.keep();
             return Err(EngineError::Interrupted);
         }
         Err(error) => {
             new.forget_done(storage);
-            return Err(error);
+            return Err(tell_room(error));
         }
     };
     // Nothing is left to be taken over, and nobody would remove it later.
@@ -146,6 +162,7 @@ pub fn offline(
         elapsed: started.elapsed(),
         removed,
         not_retired: not_retired.map(|error| error.to_string()),
+        not_kept,
         path,
     })
 }
@@ -161,12 +178,13 @@ struct Work<'a> {
     old: View,
     new: View,
     how: &'a Offline,
+    operation: &'a Operation,
     watch: &'a Watch,
 }
 
 impl Work<'_> {
-    /// Copies, verifies and syncs; answers how many bytes an earlier run had done.
-    fn copy(&self, new: &NewFile<'_>, attributes: &Attributes) -> Result<u64, EngineError> {
+    /// Copies, verifies and syncs; answers how many bytes an earlier run had done, and what could not be kept.
+    fn copy(&self, new: &NewFile<'_>, attributes: &Attributes) -> Result<(u64, Vec<String>), EngineError> {
         let target = new.open_to_write(self.storage)?;
         let size = self.new.geometry.size_for(self.page_count);
         target.set_size(size).map_err(io_error("write", new.draft.path()))?;
@@ -190,8 +208,9 @@ impl Work<'_> {
         synced.map_err(|_| bug())??;
         drop(target);
         self.watch.check()?;
+        let not_kept = extended::carry_over(self.path, new.draft.path());
         new.draft.finish(attributes)?;
-        Ok(taken_over)
+        Ok((taken_over, not_kept))
     }
 
     /// O3.

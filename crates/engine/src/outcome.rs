@@ -35,4 +35,7 @@ pub struct Outcome {
     pub leftovers: Vec<PathBuf>,
     /// Why who had the old file open will not be told that it was replaced; mostly they will.
     pub not_retired: Option<String>,
+    /// What the old file had besides owner and mode, and the new one could not be given: its access list, and attributes by
+    /// name.
+    pub not_kept: Vec<String>,
 }

@@ -6,14 +6,17 @@
 //!     the old epoch ([`finish::Finish::save`]).
 //! R3. The old key is dropped under SQLite's write lock, in both superblocks, after a look at every page of the file and
 //!     every frame of the log under that lock ([`finish`]).
-//! R4. A kill at any moment loses no commit and no key; what was begun goes on with [`Goal::GoOn`], or with the same goal.
+//! R4. A kill at any moment loses no commit and no key; what was begun goes on with [`Goal::GoOn`], or with the same suite as
+//!     the goal. A new key is never one that was there before.
 
+mod checkpoint;
 mod finish;
 mod operation;
 mod pace;
 mod pages;
 mod pause;
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -28,7 +31,7 @@ use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Watch, conversion, keys, sqlite};
 
 use finish::Finish;
-use operation::Operation;
+pub(crate) use operation::{Operation, is_held};
 pub use operation::{Report, report};
 use pace::Pace;
 use pages::Pages;
@@ -56,6 +59,8 @@ pub struct Reencrypt {
     pub rate_max: Option<u64>,
     /// How long one batch may keep a writer waiting, as the 99th percentile, without the time in syncs.
     pub lock_max: Duration,
+    /// How much of the time to work while others use the database, in percent, from 1 to 100.
+    pub busy_share: u32,
     /// Pages in one batch, at most.
     pub batch_max: u32,
     /// After how many bytes of pages the log is copied and the cursor moved.
@@ -68,6 +73,7 @@ impl Default for Reencrypt {
             goal: Goal::NewKey,
             rate_max: None,
             lock_max: Duration::from_millis(20),
+            busy_share: 10,
             batch_max: 1024,
             save_every: 16 << 20,
         }
@@ -83,6 +89,9 @@ pub struct Reencrypted {
     pub suite: Suite,
     /// The epoch that is in use.
     pub epoch: u32,
+    /// When its data key was made, if that was before: then this went on with what had been begun. Seconds since 1970-01-01
+    /// UTC.
+    pub begun: Option<u64>,
     /// How many pages were sealed anew here; others may have been written meanwhile.
     pub page_count: u64,
     /// Their bytes.
@@ -102,8 +111,9 @@ pub struct Reencrypted {
 /// Seals every page anew. Others go on; at the end the old data key is gone.
 ///
 /// # Errors
-/// [`EngineError::UnderWay`] if another process is at it; [`EngineError::Unfinished`] where it was stopped: what is done
-/// stays done; [`EngineError::Key`]; what SQLite and the VFS say.
+/// [`EngineError::UnderWay`] if another process is at it; [`EngineError::Begun`] where a new key is wanted and another is
+/// under way; [`EngineError::Unfinished`] where it was stopped: what is done stays done; [`EngineError::Key`]; what SQLite
+/// and the VFS say.
 pub fn reencrypt(
     storage: &dyn Storage,
     path: &Path,
@@ -114,6 +124,8 @@ pub fn reencrypt(
     let started = Instant::now();
     sqlite::install()?;
     let path = conversion::real_path(storage, path)?;
+    // Who copies it offline has it locked: asked before that is waited for.
+    operation::refuse_second(storage, &path)?;
     // A database in suite NONE is admitted to be encrypted, and one that is to be in NONE.
     let access = &Access {
         allow_plain: true,
@@ -129,15 +141,18 @@ pub fn reencrypt(
     }
     let operation = Operation::begin(storage, &path)?;
     let begun = begin(&database, how.goal, access)?;
+    if database.text("PRAGMA main.journal_mode")? == "wal" {
+        // A batch need not outlive a crash: what the cursor and the end promise is synced by checkpoints before.
+        database.batch("PRAGMA main.synchronous = NORMAL")?;
+    } else {
+        // Others may keep the journal open ([`finish`]): it is never removed from under them.
+        database.text("PRAGMA main.journal_mode = TRUNCATE")?;
+    }
     // Where it waits for others itself, it does so outside of SQLite: which, cutting a log, waits with the write lock.
     let patience = how.lock_max.as_millis() / 2;
     database.batch(&format!(
         "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA busy_timeout = {patience}"
     ))?;
-    if database.text("PRAGMA main.journal_mode")? == "wal" {
-        // A batch need not outlive a crash: what the cursor and the end promise is synced by checkpoints before.
-        database.batch("PRAGMA main.synchronous = NORMAL")?;
-    }
     let work = Work {
         storage,
         path: &path,
@@ -147,6 +162,7 @@ pub fn reencrypt(
         page_bytes: u64::from(begun.page_bytes),
         sealing_epoch: begun.sealing_epoch,
         save_every: how.save_every,
+        slept: Cell::default(),
     };
     operation.describe(&begun.what);
     let mut pace = Pace::new(how, begun.page_bytes);
@@ -159,11 +175,10 @@ pub fn reencrypt(
             return Err(unfinished(error, &work));
         }
     };
-    let unlocked = database.unlocked()?;
-    let superblock = &unlocked.superblock;
     Ok(Reencrypted {
-        suite: superblock.epochs.first().map_or(Suite::None, |epoch| epoch.suite),
-        epoch: superblock.sealing_epoch.0,
+        suite: begun.suite,
+        epoch: begun.sealing_epoch,
+        begun: begun.since,
         page_count: pace.page_count(),
         size: pace.page_count() * u64::from(begun.page_bytes),
         batch_count: pace.batch_count(),
@@ -185,19 +200,25 @@ struct Work<'a> {
     page_bytes: u64,
     sealing_epoch: u32,
     save_every: u64,
+    /// How long it rested and waited so far.
+    slept: Cell<Duration>,
 }
 
 /// What the superblock says when it begins, or goes on.
 struct Begun {
     cursor: u32,
     page_bytes: u32,
+    suite: Suite,
     sealing_epoch: u32,
     what: String,
+    /// When what it goes on with was begun.
+    since: Option<u64>,
 }
 
 /// Lists the new epoch, unless it is listed.
 fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, EngineError> {
     let allow_deprecated = access.allow_deprecated;
+    let path = database.path().to_owned();
     database.change(move |unlocked| {
         let present = unlocked
             .superblock
@@ -241,7 +262,16 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, Engi
                 format!("its pages are being sealed in {} already", sealing_suite(unlocked)),
                 "let that come to its end: selenite reencrypt DB --resume",
             )),
-            _ => Ok(Next::Leave(describe(unlocked))),
+            // Somebody else's key would not be the new one that is meant: who knows it, nobody here can say.
+            (_, Goal::NewKey) => Err(EngineError::Begun {
+                path,
+                epoch: unlocked.superblock.sealing_epoch.0,
+                since: begun_at(unlocked),
+            }),
+            _ => Ok(Next::Leave(Begun {
+                since: Some(begun_at(unlocked)),
+                ..describe(unlocked)
+            })),
         }
     })
 }
@@ -256,13 +286,19 @@ fn describe(unlocked: &Unlocked) -> Begun {
     Begun {
         cursor: superblock.cursor,
         page_bytes: superblock.page_size.as_u32(),
+        suite: sealing_suite(unlocked),
         sealing_epoch: superblock.sealing_epoch.0,
         what: format!(
             "{from} to {}, epoch {}",
             sealing_suite(unlocked),
             superblock.sealing_epoch.0
         ),
+        since: None,
     }
+}
+
+fn begun_at(unlocked: &Unlocked) -> u64 {
+    unlocked.superblock.sealing().map_or(0, |epoch| epoch.created)
 }
 
 /// Converts what is left, and ends it. Answers how long the last look kept writers waiting.
@@ -293,7 +329,11 @@ fn unfinished(error: EngineError, work: &Work<'_>) -> EngineError {
             path: work.path.to_owned(),
         };
     }
-    error
+    // A checkpoint empties the log each time that so much was written to it, unless readers keep it from that.
+    error.with_room(2 * work.save_every, || {
+        let path = work.path.display();
+        format!("go on with: selenite reencrypt {path} --resume; the database is whole, and in use as before")
+    })
 }
 
 /// `no` for a database in clear; one of ours in suite NONE has other words.

@@ -26,6 +26,13 @@ pub fn translate_either(error: rusqlite::Error, path: &Path, other: Option<&Path
             };
         }
         INTERRUPT => return EngineError::Interrupted,
+        FULL => {
+            return EngineError::NoRoom {
+                path: other.unwrap_or(path).to_owned(),
+                needed: 0,
+                next: String::new(),
+            };
+        }
         _ => {}
     }
     let class = class_of(code);
@@ -70,7 +77,7 @@ fn class_of(code: i32) -> Class {
     match code & 0xff {
         NOTADB => Class::NotEncrypted,
         CORRUPT => Class::Data,
-        IOERR | FULL | CANTOPEN | READONLY | NOMEM => Class::Io,
+        IOERR | CANTOPEN | READONLY | NOMEM => Class::Io,
         _ => Class::Other,
     }
 }

@@ -105,6 +105,27 @@ pub(crate) fn inspect_file(file: &RawFile) -> Result<Present, EngineError> {
     })
 }
 
+/// The superblock that does not count, if it is whole. Nobody has authenticated it.
+///
+/// # Errors
+/// As [`inspect`].
+pub(crate) fn twin(storage: &dyn Storage, path: &Path) -> Result<Option<Superblock>, EngineError> {
+    let file = RawFile::open(storage, path)?;
+    let counts = match inspect_file(&file)? {
+        Present::Sealed { superblock, .. } => superblock.generation,
+        Present::Empty | Present::Plain | Present::Foreign => return Ok(None),
+    };
+    let mut place = vec![0; SUPERBLOCK_SIZE_MAX];
+    for offset in [SUPERBLOCK_A, SUPERBLOCK_B] {
+        let size = file.read_at(&mut place, offset)?;
+        match Superblock::parse(&place[..size]) {
+            Ok(superblock) if superblock.generation != counts => return Ok(Some(superblock)),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(None)
+}
+
 fn key_error(error: FormatError) -> KeyError {
     if let FormatError::UnsupportedVersion { version } = error {
         return KeyError::UnsupportedVersion { version };

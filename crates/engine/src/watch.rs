@@ -1,5 +1,6 @@
 //! Somebody who looks on: is told how far an operation is, and may stop it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::EngineError;
@@ -44,6 +45,12 @@ pub trait Observer: Send + Sync {
 /// An observer, shared by the threads of an operation.
 #[derive(Clone)]
 pub struct Watch(Arc<dyn Observer>);
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch")
+    }
+}
 
 impl Watch {
     /// Has `observer` look on.

@@ -6,6 +6,8 @@
 //! D1. A database never loses its last slot.
 //! D2. Taking a slot away or renewing the master key takes nothing from who already has the master key and an old
 //!     copy: pages stay under their data keys until the database is encrypted anew under a new one.
+//! D3. While two epochs are listed, the time of a renewed master key is above theirs, whatever the clock says; and that of
+//!     a new epoch is never below the master key's. So [`crate::epoch_change::is_since_master`] asks no clock.
 
 use std::fmt;
 
@@ -14,7 +16,7 @@ use selenite_format::{EpochRecord, SLOT_COUNT_MAX, Slot};
 
 use crate::create::secret;
 use crate::provider::age::AgeRecipient;
-use crate::{KeyError, Random, Recipient, SlotSummary, Unlocked, hex, random, slot};
+use crate::{KeyError, Random, Recipient, SlotSummary, Unlocked, epoch_change, hex, random, slot};
 
 /// A change that was prepared.
 #[derive(Debug)]
@@ -118,10 +120,34 @@ pub fn renew_master(
     now: u64,
     random: &mut Random<'_>,
 ) -> Result<Change, KeyError> {
+    renew_without(from, None, recipients, now, random)
+}
+
+/// Removes a slot and makes a new master key, in one step: from then on every key that is made is out of its reach.
+///
+/// As [`remove_slot`] and [`renew_master`].
+pub fn shut_out(
+    from: &Unlocked,
+    id: SlotId,
+    recipients: &[&dyn Recipient],
+    now: u64,
+    random: &mut Random<'_>,
+) -> Result<Change, KeyError> {
+    index_of(from, id)?;
+    renew_without(from, Some(id), recipients, now, random)
+}
+
+fn renew_without(
+    from: &Unlocked,
+    gone: Option<SlotId>,
+    recipients: &[&dyn Recipient],
+    now: u64,
+    random: &mut Random<'_>,
+) -> Result<Change, KeyError> {
     let database_id = from.superblock.database_id;
     let mut to = next(from)?;
     to.master = MasterKey::new(secret(random), database_id);
-    to.superblock.master_created = now;
+    to.superblock.master_created = epoch_change::time_of_master(&from.superblock, now);
     for epoch in &mut to.superblock.epochs {
         let key = from.data_secret(epoch)?;
         let EpochRecord {
@@ -138,6 +164,10 @@ pub fn renew_master(
     };
     to.superblock.slots = Vec::new();
     for old in &from.superblock.slots {
+        if Some(old.id) == gone {
+            report.removed.push(SlotSummary::new(old));
+            continue;
+        }
         match rewrap(&to, old, recipients)? {
             Some(new) => {
                 report.rewrapped.push(SlotSummary::new(&new));
@@ -147,7 +177,12 @@ pub fn renew_master(
         }
     }
     let first = to.superblock.slots.first().ok_or(KeyError::LastSlot)?.id;
-    if report.dropped.iter().any(|slot| slot.id == to.slot) {
+    if report
+        .dropped
+        .iter()
+        .chain(&report.removed)
+        .any(|slot| slot.id == to.slot)
+    {
         to.slot = first;
     }
     finish(to, true, report)

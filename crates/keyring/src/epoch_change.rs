@@ -5,9 +5,11 @@
 //!     that took its lock before still writes pages of the old one, and the caller's looks find them.
 //! P2. The old data key is gone with [`end`], and with it whatever is still sealed under it: the caller has looked at every
 //!     page, log and journal before.
+//! P3. Which of two keys is younger is in their times, and rests on no clock: of two epochs and a master key that are
+//!     listed together, each that was made later has no lower time, and a master key that was made later a higher one.
 
 use selenite_cipher::{Epoch, Suite};
-use selenite_format::{EpochRecord, State};
+use selenite_format::{EpochRecord, State, Superblock};
 
 use crate::change::{Change, Report, next};
 use crate::create::secret;
@@ -30,7 +32,7 @@ pub fn begin(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) -
     to.superblock.epochs.push(EpochRecord {
         epoch,
         suite,
-        created: now,
+        created: now.max(from.superblock.master_created),
         wrapped,
     });
     to.superblock.epoch_max = epoch;
@@ -79,6 +81,25 @@ pub fn end(from: &Unlocked) -> Result<Change, KeyError> {
     finish(to, true)
 }
 
+/// Whether pages are being sealed anew under a data key that was made under the present master key: who had an older one
+/// only does not know it.
+pub fn is_since_master(superblock: &Superblock) -> bool {
+    superblock.state != State::Steady
+        && superblock
+            .sealing()
+            .is_some_and(|epoch| epoch.created >= superblock.master_created)
+}
+
+/// P3. The time of a master key that is made now. In a steady state nobody will ask, and a clock that was wrong once is
+/// not followed for ever.
+pub(crate) fn time_of_master(superblock: &Superblock, now: u64) -> u64 {
+    if superblock.state == State::Steady {
+        return now;
+    }
+    let latest = superblock.epochs.iter().map(|epoch| epoch.created).max();
+    now.max(latest.map_or(0, |latest| latest.saturating_add(1)))
+}
+
 fn under_way(from: &Unlocked) -> Result<Unlocked, KeyError> {
     match from.superblock.state {
         State::SwitchingOn | State::SwitchingOff | State::Changing | State::Finishing => next(from),
@@ -101,6 +122,7 @@ mod tests {
     use selenite_format::{PageSize, Superblock};
 
     use super::*;
+    use crate::change::renew_master;
     use crate::fixture::raw;
     use crate::{create, os_random};
 
@@ -144,6 +166,32 @@ mod tests {
         assert_eq!(state(Suite::None, Suite::Aes256), State::SwitchingOn);
         assert_eq!(state(Suite::Aes256, Suite::None), State::SwitchingOff);
         assert_eq!(state(Suite::Aes256, Suite::Aes256), State::Changing);
+    }
+
+    /// Clocks of other machines, clocks that were set back, and two changes in one second.
+    #[test]
+    fn which_key_is_younger_rests_on_no_clock() {
+        for times in [[1000, 1000, 1000], [1000, 500, 1], [1, 2, 3], [u64::MAX - 9, 1, 1]] {
+            let [first, second, third] = times;
+            let recipient = raw(1);
+            let renewed = |from: &Unlocked, now| {
+                let renewed = renew_master(from, &[recipient.as_ref()], now, &mut os_random);
+                renewed.unwrap().unlocked
+            };
+            let begun = begin(&database(Suite::Aes256), Suite::Aes256, first, &mut os_random).unwrap();
+            let begun = begun.unlocked;
+            assert!(is_since_master(&begun.superblock), "{times:?}");
+            let older = renewed(&begun, second);
+            assert!(!is_since_master(&older.superblock), "{times:?}");
+            let older = renewed(&older, third);
+            assert!(!is_since_master(&older.superblock), "{times:?}");
+            let steady = end(&all_done(&older).unwrap().unlocked).unwrap().unlocked;
+            assert!(!is_since_master(&steady.superblock), "{times:?}");
+            let younger = begin(&steady, Suite::Aes256, third, &mut os_random).unwrap().unlocked;
+            assert!(is_since_master(&younger.superblock), "{times:?}");
+            // Of the steady state nobody asks: its time is the clock's.
+            assert_eq!(renewed(&steady, third).superblock.master_created, third);
+        }
     }
 
     #[test]

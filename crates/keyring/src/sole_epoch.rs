@@ -19,7 +19,8 @@ pub fn draw(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) ->
     Ok(EpochRecord {
         epoch,
         suite,
-        created: now,
+        // FORMAT 3.12.
+        created: now.max(from.superblock.master_created),
         wrapped: from.master.wrap_data_key(random::draw(random), epoch, suite, &key),
     })
 }

@@ -41,7 +41,7 @@ pub(crate) struct State {
     pub(crate) names: BTreeMap<String, Inode>,
     pub(crate) nodes: BTreeMap<Inode, Node>,
     next: u64,
-    log: Vec<Operation>,
+    pub(crate) log: Vec<Operation>,
     calls: Option<Vec<CallRecord>>,
     tap: Vec<Tapped>,
     faults: Faults,
@@ -416,7 +416,7 @@ impl State {
         self.drop_unused(inode);
     }
 
-    fn drop_unused(&mut self, inode: Inode) {
+    pub(crate) fn drop_unused(&mut self, inode: Inode) {
         if self
             .nodes
             .get(&inode)

@@ -11,6 +11,7 @@
 //! Only ever a dev-dependency.
 #![forbid(unsafe_code)]
 
+pub mod beside;
 pub mod call;
 pub mod content;
 pub mod crash_point;
@@ -32,6 +33,7 @@ pub mod sim;
 mod sim_file;
 pub mod spy;
 
+pub use beside::Beside;
 pub use call::{Call, CallRecord};
 pub use content::Content;
 pub use crash_point::{CrashPoint, Tear};

@@ -47,6 +47,15 @@ pub enum Operation {
     },
     /// What was created and deleted is.
     SyncFolder,
+    /// A file got another name, in one step with losing its own; a file that had it has none.
+    Rename {
+        /// The file.
+        inode: Inode,
+        /// Its name before.
+        from: String,
+        /// Its name since.
+        to: String,
+    },
     /// A name was taken away.
     Delete {
         /// The file that had it.
@@ -65,6 +74,7 @@ impl Operation {
             | Self::Write { inode, .. }
             | Self::Truncate { inode, .. }
             | Self::Sync { inode, .. }
+            | Self::Rename { inode, .. }
             | Self::Delete { inode, .. } => Some(*inode),
             Self::SyncFolder => None,
         }
@@ -84,6 +94,7 @@ impl Operation {
             Self::Truncate { inode, size } => format!("truncate {} to {size}", inode.0),
             Self::Sync { inode, role } => format!("sync {role} {}", inode.0),
             Self::SyncFolder => "sync the folder".to_owned(),
+            Self::Rename { inode, from, to } => format!("rename {} from {from} to {to}", inode.0),
             Self::Delete { inode, path } => format!("delete {} at {path}", inode.0),
         }
     }

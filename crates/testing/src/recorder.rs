@@ -124,7 +124,11 @@ fn for_each_region(disk: &Disk, reach: usize, show: Show<'_>) {
                 show(index + 1, *role, start, &region);
             }
             Operation::Truncate { inode, size } => files.entry(*inode).or_default().truncate(*size),
-            Operation::Create { .. } | Operation::Sync { .. } | Operation::SyncFolder | Operation::Delete { .. } => {}
+            Operation::Create { .. }
+            | Operation::Sync { .. }
+            | Operation::SyncFolder
+            | Operation::Rename { .. }
+            | Operation::Delete { .. } => {}
         }
     }
 }

@@ -125,7 +125,7 @@ impl<'a> Replay<'a> {
                 self.settle(&mut settled);
             }
             Operation::SyncFolder => self.settle(&mut is_of_folder),
-            Operation::Create { .. } | Operation::Delete { .. } => {
+            Operation::Create { .. } | Operation::Rename { .. } | Operation::Delete { .. } => {
                 self.pending.push(index);
                 if self.namespace == Namespace::AtOnce {
                     self.settle(&mut is_of_folder);
@@ -150,7 +150,10 @@ impl<'a> Replay<'a> {
 }
 
 fn is_of_folder(operation: &Operation) -> bool {
-    matches!(operation, Operation::Create { .. } | Operation::Delete { .. })
+    matches!(
+        operation,
+        Operation::Create { .. } | Operation::Rename { .. } | Operation::Delete { .. }
+    )
 }
 
 fn part_of(tear: Tear, operation: &Operation, number: usize, is_last: bool, order: Order) -> Part {
@@ -183,6 +186,13 @@ impl State {
                 self.files.entry(*inode).or_insert_with(|| (*role, Content::default()));
                 if let (Some(path), true) = (path, part.is_whole(order)) {
                     self.names.insert(path.clone(), *inode);
+                    note(1);
+                }
+            }
+            Operation::Rename { inode, from, to } => {
+                if part.is_whole(order) && self.names.get(from) == Some(inode) {
+                    self.names.remove(from);
+                    self.names.insert(to.clone(), *inode);
                     note(1);
                 }
             }

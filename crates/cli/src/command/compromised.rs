@@ -5,11 +5,13 @@ use selenite_engine::compromised::{Compromised, Step, compromised};
 use selenite_engine::reencrypt::{Goal, Reencrypt};
 use selenite_engine::storage::Disk;
 
+use super::keys::slot_lines;
 use super::reencrypt::text;
 use crate::arguments;
 use crate::complaint::Complaint;
 use crate::meter::Meter;
 use crate::output::print;
+use crate::printable;
 
 pub fn run(arguments: &arguments::Compromised, access: &Access) -> Result<(), Complaint> {
     let what = Compromised {
@@ -41,11 +43,19 @@ fn tell(step: &Step) -> std::io::Result<()> {
         Step::SlotRemoved(report) if report.removed.is_empty() => {
             print("1 of 3  no such key slot: it was removed before\n")
         }
-        Step::SlotRemoved(report) => print(&format!(
+        Step::SlotRemoved(report) => print(&printable::lines(&format!(
             "1 of 3  {report}        the identity opens this database no longer; who used it may know the master key\n"
-        )),
-        Step::MasterRenewed(report) => print(&format!(
+        ))),
+        Step::MasterRenewed(report) => print(&printable::lines(&format!(
             "2 of 3  master key renewed\n{report}        an old copy of the superblock opens nothing new; who had it may know the data key\n"
+        ))),
+        Step::DoneBefore(slots) => print(&printable::lines(&format!(
+            "2 of 3  done before, by the run that was stopped; who opens it:\n{}\n",
+            slot_lines(slots).join("\n")
+        ))),
+        Step::EarlierEnded(sealed) => print(&format!(
+            "        a change that was begun before is at its end, key epoch {}: its data key was within reach of that slot\n",
+            sealed.epoch
         )),
         Step::DataKeyReplaced(sealed) => print(&format!(
             "3 of 3  data key replaced\n{}\nWhat was copied before stays readable to who has the old keys: nothing takes that back.\n",

@@ -9,14 +9,27 @@ use serde_json::{Value, json};
 use crate::arguments::{KeysCommand, KeysList};
 use crate::complaint::Complaint;
 use crate::lines::elapsed;
-use crate::output::print;
+use crate::meter::Meter;
+use crate::output::{print, print_json};
+use crate::printable;
 
 pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
+    // A change is made whole or not at all: who takes a right away has done so in both superblocks when it ends.
+    let changing = || Access {
+        watch: Meter::start().watch(),
+        ..access.clone()
+    };
     match command {
         KeysCommand::List(list) => show_list(list),
-        KeysCommand::Add(add) => show(&keys::add(&Disk, &add.database, access, &add.recipient, &add.label)?),
+        KeysCommand::Add(add) => show(&keys::add(
+            &Disk,
+            &add.database,
+            &changing(),
+            &add.recipient,
+            &add.label,
+        )?),
         KeysCommand::Remove(remove) => {
-            show(&keys::remove(&Disk, &remove.database, access, &remove.slot)?)?;
+            show(&keys::remove(&Disk, &remove.database, &changing(), &remove.slot)?)?;
             remind();
             Ok(())
         }
@@ -24,7 +37,7 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
             show(&keys::replace(
                 &Disk,
                 &one.database,
-                access,
+                &changing(),
                 &one.slot,
                 &one.recipient,
                 &one.label,
@@ -35,12 +48,12 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
         KeysCommand::Renew(renew) => show(&keys::renew(
             &Disk,
             &renew.database,
-            access,
+            &changing(),
             &renew.recipient,
             renew.drop,
         )?),
         KeysCommand::Repair(repair) => {
-            let changed = keys::repair(&Disk, &repair.database, access)?;
+            let changed = keys::repair(&Disk, &repair.database, &changing())?;
             let text = format!("both superblocks written anew\ndone in {}", elapsed(changed.elapsed));
             Ok(print(&text)?)
         }
@@ -48,8 +61,8 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
             let keyring = keys::pin(&Disk, &pin.database, access, pin.replace)?;
             Ok(print(&format!(
                 "pinned {} in {}",
-                pin.database.display(),
-                keyring.display()
+                printable::path(&pin.database),
+                printable::path(&keyring)
             ))?)
         }
     }
@@ -60,15 +73,15 @@ fn show_list(arguments: &KeysList) -> Result<(), Complaint> {
     if arguments.json {
         let slots: Vec<Value> = list.slots.iter().map(slot_json).collect();
         let object = json!({ "database_id": list.database_id.to_string(), "slots": slots });
-        return Ok(print(&object.to_string())?);
+        return Ok(print_json(&object)?);
     }
     Ok(print(&slot_lines(&list.slots).join("\n"))?)
 }
 
 fn show(changed: &Changed) -> Result<(), Complaint> {
-    let mut text = changed.report.to_string();
+    let mut text = printable::lines(&changed.report.to_string());
     if let Some(keyring) = &changed.keyring {
-        text.push_str(&format!("pinned anew in {}\n", keyring.display()));
+        text.push_str(&format!("pinned anew in {}\n", printable::path(keyring)));
     }
     text.push_str(&format!("done in {}\n", elapsed(changed.elapsed)));
     Ok(print(&text)?)
@@ -92,7 +105,7 @@ pub fn slot_lines(slots: &[SlotSummary]) -> Vec<String> {
                 slot.who,
                 slot.label
             );
-            line.trim_end().to_owned()
+            printable::line(line.trim_end())
         })
         .collect()
 }

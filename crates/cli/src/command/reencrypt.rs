@@ -11,7 +11,8 @@ use crate::arguments;
 use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, counted, elapsed};
 use crate::meter::Meter;
-use crate::output::print;
+use crate::output::{print, print_json};
+use crate::printable;
 
 pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Complaint> {
     let path = &arguments.database;
@@ -24,7 +25,15 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Comp
     if arguments.pause {
         let status = selenite_engine::status(&Disk, path, access)?;
         let is_steady = status.sealed.is_none_or(|sealed| sealed.state_word() == "steady");
-        if is_steady && reencrypt::report(&Disk, path)?.is_none() {
+        let other = reencrypt::report(&Disk, path)?;
+        if other.as_ref().is_some_and(|other| other.is_offline) {
+            return Err(EngineError::Usage {
+                what: format!("{}: it is being copied offline", path.display()),
+                next: "stop that process: the same command goes on from there".to_owned(),
+            }
+            .into());
+        }
+        if is_steady && other.is_none() {
             return Err(EngineError::Usage {
                 what: format!("{}: none of its pages are being sealed anew", path.display()),
                 next: "there is nothing to pause".to_owned(),
@@ -53,7 +62,10 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Comp
         );
     }
     if reencrypt::is_paused(&Disk, path) {
-        eprintln!("Paused: it rests until selenite reencrypt {} --resume.", path.display());
+        eprintln!(
+            "Paused: it rests until selenite reencrypt {} --resume.",
+            printable::path(path)
+        );
     }
     let meter = Meter::start();
     let done = reencrypt::reencrypt(&Disk, path, access, &how, &meter.watch());
@@ -73,11 +85,17 @@ fn goal(arguments: &arguments::Reencrypt) -> Goal {
 
 pub fn text(done: &Reencrypted) -> String {
     let mut lines = Lines::default();
-    lines.add("database", done.path.display().to_string());
+    lines.add("database", printable::path(&done.path));
     lines.add(
         "suite",
         format!("{}, key epoch {}; the old key is gone", done.suite, done.epoch),
     );
+    if let Some(since) = done.begun {
+        lines.add(
+            "went on with",
+            format!("what was begun before; that data key was made {}", utc(since)),
+        );
+    }
     let pages = counted(done.page_count, "page");
     let batches = counted(done.batch_count, "transaction");
     lines.add("sealed anew", format!("{pages}, {}, in {batches}", bytes(done.size)));
@@ -116,13 +134,13 @@ fn status(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Compl
             })
         });
         let answer = json!({
-            "database": path, "state": state, "pages_done": cursor, "pages": page_count, "paused": is_paused,
+            "database": path.to_string_lossy(), "state": state, "pages_done": cursor, "pages": page_count, "paused": is_paused,
             "running": running,
         });
-        return Ok(print(&format!("{answer}\n"))?);
+        return Ok(print_json(&answer)?);
     }
     let mut lines = Lines::default();
-    lines.add("database", path.display().to_string());
+    lines.add("database", printable::path(path));
     lines.add("state", state);
     if cursor > 0 {
         lines.add("on disk", format!("up to page {cursor} of {page_count}"));

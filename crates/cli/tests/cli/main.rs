@@ -4,6 +4,7 @@
 
 mod anchor;
 mod bench;
+mod compromised;
 mod convert;
 mod exec;
 mod exposition;
@@ -14,4 +15,5 @@ mod lab;
 mod lab_online;
 mod lab_worker;
 mod look;
+mod printing;
 mod reencrypt;

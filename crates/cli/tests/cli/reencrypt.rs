@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::bench::{Bench, NOTES, run};
 
 /// Some hundred pages, so that there is something to do.
-fn bench() -> Bench {
+pub fn bench() -> Bench {
     let bench = Bench::new();
     let rows = "INSERT INTO note SELECT id + 1000, randomblob(3000) FROM note";
     bench.plain("app.db", &format!("{NOTES} {rows}; PRAGMA journal_mode = WAL"));
@@ -15,21 +15,21 @@ fn bench() -> Bench {
     bench
 }
 
-fn seal(bench: &Bench, arguments: &[&str]) -> crate::bench::Ran {
+pub fn seal(bench: &Bench, arguments: &[&str]) -> crate::bench::Ran {
     bench.run(&[&["-i", "key.txt", "reencrypt", "app.db"], arguments].concat())
 }
 
-fn count(bench: &Bench) -> String {
+pub fn count(bench: &Bench) -> String {
     let counted = bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT count(*) FROM note", "--json"]);
     counted.done().out
 }
 
-fn state(bench: &Bench) -> serde_json::Value {
+pub fn state(bench: &Bench) -> serde_json::Value {
     seal(bench, &["--status", "--json"]).done().json()
 }
 
 /// Starts one that is too slow to end by itself, and waits until others see it.
-fn start_slowly(bench: &Bench) -> Child {
+pub fn start_slowly(bench: &Bench) -> Child {
     let slow = [
         "-i",
         "key.txt",
@@ -45,10 +45,15 @@ fn start_slowly(bench: &Bench) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    wait_until_seen(bench);
+    child
+}
+
+/// Waits until others see that pages are being sealed anew.
+pub fn wait_until_seen(bench: &Bench) {
     while state(bench)["running"]["done"].as_u64().unwrap_or(0) == 0 {
         std::thread::yield_now();
     }
-    child
 }
 
 #[test]
@@ -167,6 +172,47 @@ fn a_pause_of_another_is_asked_for_and_ended() {
     assert_eq!(state(&bench)["paused"], false);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+}
+
+/// A kill leaves the file behind that says who is at it, and its process id is another's by and by.
+#[test]
+fn who_was_killed_while_it_rested_does_not_go_on() {
+    let bench = bench();
+    let before = count(&bench);
+    let mut child = start_slowly(&bench);
+    seal(&bench, &["--pause"]).done();
+    while state(&bench)["running"]["waiting"] != "paused" {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let claim = bench.path("app.db-selenite");
+    let text = std::fs::read_to_string(&claim).unwrap();
+    let reused = text.replace(
+        &format!("pid {}\n", child.id()),
+        &format!("pid {}\n", std::process::id()),
+    );
+    assert_ne!(reused, text);
+    std::fs::write(&claim, reused).unwrap();
+    assert!(state(&bench)["running"].is_null());
+    let told = seal(&bench, &["--resume"]).done().out;
+    assert!(told.contains("key epoch 2"), "{told}");
+    assert_eq!(
+        (state(&bench)["state"].as_str().unwrap(), count(&bench)),
+        ("steady", before)
+    );
+}
+
+#[test]
+fn offline_while_another_seals_anew_names_it() {
+    let bench = bench();
+    let mut child = start_slowly(&bench);
+    let refused = seal(&bench, &["--offline", "--new-key"]).failed(7, &format!("process {} has been", child.id()));
+    assert!(refused.err.contains(" since 2"), "{refused:?}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    seal(&bench, &["--offline", "--new-key"]).done();
+    assert_eq!(state(&bench)["state"], "steady");
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::draft::target_of_draft;
 use crate::error::Class;
 use crate::last_verify::LastVerify;
 use crate::raw_file::RawFile;
+use crate::reencrypt;
 use crate::status::{look, summary};
 use crate::superblock_file::{Present, Superblocks, inspect_file};
 use crate::{EngineError, Sealed};
@@ -147,6 +148,9 @@ impl Entry {
         }
         if sealed.superblocks.keeps_dropped {
             warnings.push(Warning::SuperblockBehind);
+        }
+        if sealed.state.has_cursor() && !reencrypt::is_held(&self.path) {
+            warnings.push(Warning::Unfinished);
         }
     }
 

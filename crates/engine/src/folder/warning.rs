@@ -62,8 +62,10 @@ pub enum Warning {
     LogInClear(PathBuf),
     /// A copy in clear lies beside it, or what is named like one.
     PlainCopy(PathBuf),
-    /// What an encrypt or decrypt left when it was killed, or is making now.
+    /// What an encrypt, a decrypt or an offline copy left when it was killed, or is making now.
     Draft(PathBuf),
+    /// Its pages were being sealed anew, and nobody is at it.
+    Unfinished,
 }
 
 impl Warning {
@@ -88,6 +90,7 @@ impl Warning {
             Self::LogInClear(_) => "log_in_clear",
             Self::PlainCopy(_) => "plain_copy",
             Self::Draft(_) => "draft",
+            Self::Unfinished => "unfinished",
         }
     }
 
@@ -109,7 +112,8 @@ impl Warning {
             | Self::InFuture(_)
             | Self::SetBack
             | Self::SuperblockDamaged
-            | Self::SuperblockBehind => None,
+            | Self::SuperblockBehind
+            | Self::Unfinished => None,
         }
     }
 }
@@ -141,6 +145,7 @@ impl fmt::Display for Warning {
             Self::LogInClear(path) => write!(f, "log in clear: {}", name(path)),
             Self::PlainCopy(path) => write!(f, "copy in clear: {}", name(path)),
             Self::Draft(path) => write!(f, "draft: {}", name(path)),
+            Self::Unfinished => f.write_str("sealing anew was cut off: selenite reencrypt DB --resume"),
         }
     }
 }

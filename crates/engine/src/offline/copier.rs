@@ -146,9 +146,9 @@ impl<'a> Copier<'a> {
             self.copy(hands, &Run { number, first, last })?;
             let size = self.bytes(last - first + 1);
             let done = self.done.fetch_add(size, Ordering::Relaxed) + size;
-            self.work
-                .watch
-                .report(Phase::Copying, done, self.bytes(self.filled_count));
+            let total = self.bytes(self.filled_count);
+            self.work.watch.report(Phase::Copying, done, total);
+            self.work.operation.copied(done, total);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use selenite_cipher::Suite;
 use selenite_format::{EpochRecord, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Superblock};
 use selenite_keyring::{KeyError, Unlocked, os_random, sole_epoch};
 
-use crate::draft::{Draft, sync_folder};
+use crate::draft::{DONE, Draft, OFFLINE, beside, sync_folder};
 use crate::error::io_error;
 use crate::storage::{Storage, WriteAt};
 use crate::{EngineError, keys};
@@ -24,8 +24,8 @@ pub struct NewFile<'a> {
 impl<'a> NewFile<'a> {
     /// Takes over what an earlier run left behind for the same purpose, or begins anew.
     pub fn prepare(storage: &'a dyn Storage, path: &Path, from: &Unlocked, suite: Suite) -> Result<Self, EngineError> {
-        let draft_path = Draft::path_of(path, DRAFT)?;
-        let done_path = Draft::path_of(path, DONE)?;
+        let draft_path = Draft::path_of(path, OFFLINE)?;
+        let done_path = beside(&draft_path, DONE);
         if let Some(unlocked) = taken_over(storage, &draft_path, from, suite)? {
             let draft = Draft::take_over(storage, draft_path);
             return Ok(Self {
@@ -64,16 +64,15 @@ impl<'a> NewFile<'a> {
         storage.open_to_write(path).map_err(io_error("write", path))
     }
 
-    /// Opens the file of what is done, which is made if it is missing.
+    /// Opens the file of what is done, which is made if it is missing, or if something else is in its place.
     pub fn open_done(&self, storage: &dyn Storage) -> Result<Box<dyn WriteAt>, EngineError> {
-        if storage.attributes(&self.done_path).is_err() {
-            storage
-                .create(&self.done_path)
-                .map_err(io_error("create", &self.done_path))?;
+        let path = &self.done_path;
+        if let Ok(file) = storage.open_to_write(path) {
+            return Ok(file);
         }
-        storage
-            .open_to_write(&self.done_path)
-            .map_err(io_error("write", &self.done_path))
+        remove_if_there(storage, path)?;
+        storage.create(path).map_err(io_error("create", path))?;
+        storage.open_to_write(path).map_err(io_error("write", path))
     }
 
     /// Removes what is written down; what can't be removed now is found by the next run.
@@ -85,7 +84,8 @@ impl<'a> NewFile<'a> {
 /// Removes the drafts of other operations, which were cut off: with the lock held nobody else has one for this database.
 /// Answers which.
 pub fn remove_others(storage: &dyn Storage, path: &Path) -> Result<Vec<PathBuf>, EngineError> {
-    let own = [Draft::path_of(path, DRAFT)?, Draft::path_of(path, DONE)?];
+    let draft = Draft::path_of(path, OFFLINE)?;
+    let own = [beside(&draft, DONE), draft];
     let mut leftovers = Draft::leftovers(storage, path)?;
     leftovers.retain(|leftover| !own.contains(leftover));
     for leftover in &leftovers {
@@ -153,7 +153,5 @@ fn remove_if_there(storage: &dyn Storage, path: &Path) -> Result<(), EngineError
     }
 }
 
-const DRAFT: &str = "offline";
-const DONE: &str = "offline-done";
 /// What a draft is for nobody to do but its owner.
 const OTHERS: u32 = 0o077;

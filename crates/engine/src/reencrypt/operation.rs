@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::pace::Pace;
 use crate::draft::beside;
 use crate::error::io_error;
-use crate::storage::{Claim, Storage};
-use crate::{EngineError, keys};
+use crate::storage::{Claim, Disk, Storage};
+use crate::{EngineError, conversion, keys};
 
 /// An operation that is under way, as others see it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct Report {
     pub pid: u32,
     /// Since when: seconds since 1970-01-01 UTC.
     pub since: u64,
+    /// Whether it copies the database, which nobody else can use meanwhile.
+    pub is_offline: bool,
     /// From which suite to which.
     pub what: String,
     /// What it waits for; empty while it works.
@@ -39,6 +41,7 @@ pub struct Operation {
 
 struct Shared {
     report: Report,
+    began: Instant,
     written: Option<Instant>,
 }
 
@@ -48,23 +51,28 @@ impl Operation {
     /// # Errors
     /// [`EngineError::UnderWay`] names the process that is at it; [`EngineError::Io`].
     pub fn begin(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
-        let file = file_of(path);
-        let Some(claim) = storage.claim(&file).map_err(io_error("create", &file))? else {
-            let other = report(storage, path)?.unwrap_or_default();
-            return Err(EngineError::UnderWay {
-                path: path.to_owned(),
-                pid: other.pid,
-                since: other.since,
-            });
-        };
+        Self::begin_as(storage, path, false)
+    }
+
+    /// Begins one that copies the database while nobody else uses it.
+    ///
+    /// # Errors
+    /// As [`Operation::begin`].
+    pub fn begin_offline(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
+        Self::begin_as(storage, path, true)
+    }
+
+    fn begin_as(storage: &dyn Storage, path: &Path, is_offline: bool) -> Result<Self, EngineError> {
         let operation = Self {
-            claim,
+            claim: take(storage, path)?,
             shared: Mutex::new(Shared {
                 report: Report {
                     pid: std::process::id(),
                     since: keys::now(),
+                    is_offline,
                     ..Report::default()
                 },
+                began: Instant::now(),
                 written: None,
             }),
         };
@@ -88,6 +96,17 @@ impl Operation {
         });
     }
 
+    /// Says how far a copy is.
+    pub fn copied(&self, done: u64, total: u64) {
+        let began = self.shared.lock().unwrap_or_else(PoisonError::into_inner).began;
+        let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.update(false, |report| {
+            report.done = done;
+            report.total = total;
+            report.rate = done.saturating_mul(1000) / elapsed_ms.max(1);
+        });
+    }
+
     /// Says what it waits for.
     pub fn waiting(&self, what: &str) {
         self.update(false, |report| what.clone_into(&mut report.waiting));
@@ -107,8 +126,16 @@ impl Operation {
 impl Report {
     fn to_text(&self) -> String {
         format!(
-            "pid {}\nsince {}\nwhat {}\nwaiting {}\ndone {}\ntotal {}\nrate {}\nlock_p99_us {}\n",
-            self.pid, self.since, self.what, self.waiting, self.done, self.total, self.rate, self.lock_p99
+            "pid {}\nsince {}\noffline {}\nwhat {}\nwaiting {}\ndone {}\ntotal {}\nrate {}\nlock_p99_us {}\n",
+            self.pid,
+            self.since,
+            u8::from(self.is_offline),
+            self.what,
+            self.waiting,
+            self.done,
+            self.total,
+            self.rate,
+            self.lock_p99
         )
     }
 
@@ -120,6 +147,7 @@ impl Report {
             match name {
                 "pid" => report.pid = value.parse().unwrap_or(0),
                 "since" => report.since = number(),
+                "offline" => report.is_offline = value == "1",
                 "what" => value.clone_into(&mut report.what),
                 "waiting" => value.clone_into(&mut report.waiting),
                 "done" => report.done = number(),
@@ -133,30 +161,60 @@ impl Report {
     }
 }
 
-/// What is being done to a database now; nothing if nobody is at it.
+/// What is being done to a database now; nothing if nobody is at it. What a process that was killed has left is not
+/// believed: its number may be another's by now, but the lock is nobody's.
 ///
 /// # Errors
-/// [`EngineError::Io`].
+/// [`EngineError::Io`], also where something else than a file of this one name is in its place.
 pub fn report(storage: &dyn Storage, path: &Path) -> Result<Option<Report>, EngineError> {
+    let file = file_of(&conversion::real_path(storage, path)?);
+    let claimed = storage.read_claim(&file).map_err(io_error("read", &file))?;
+    Ok(claimed.map(|text| Report::parse(&text)))
+}
+
+/// Refuses to be the second that is at it.
+///
+/// # Errors
+/// [`EngineError::UnderWay`]; [`EngineError::Io`].
+pub fn refuse_second(storage: &dyn Storage, path: &Path) -> Result<(), EngineError> {
+    match report(storage, path)? {
+        Some(other) => Err(under_way(path, &other)),
+        None => Ok(()),
+    }
+}
+
+fn take(storage: &dyn Storage, path: &Path) -> Result<Box<dyn Claim>, EngineError> {
     let file = file_of(path);
-    let opened = match storage.open(&file) {
-        Ok(opened) => opened,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(io_error("read", &file)(error)),
-    };
-    let mut text = vec![0; REPORT_SIZE_MAX];
-    let size = opened.read_at(&mut text, 0).map_err(io_error("read", &file))?;
-    let report = Report::parse(&String::from_utf8_lossy(&text[..size]));
-    // Its process was killed: nobody is at it.
-    let is_alive = Path::new("/proc").join(report.pid.to_string()).exists();
-    Ok((report.pid != 0 && is_alive).then_some(report))
+    for _ in 0..TRY_COUNT {
+        if let Some(claim) = storage.claim(&file).map_err(io_error("create", &file))? {
+            return Ok(claim);
+        }
+        // Who only looks whether somebody is at it has a lock, too, for a moment.
+        refuse_second(storage, path)?;
+        std::thread::sleep(TRY_AGAIN);
+    }
+    Err(under_way(path, &Report::default()))
+}
+
+fn under_way(path: &Path, other: &Report) -> EngineError {
+    EngineError::UnderWay {
+        path: path.to_owned(),
+        pid: other.pid,
+        since: other.since,
+    }
+}
+
+/// Whether a process is at it now.
+pub(crate) fn is_held(path: &Path) -> bool {
+    matches!(report(&Disk, path), Ok(Some(_)))
 }
 
 pub fn file_of(path: &Path) -> PathBuf {
     beside(path, "-selenite")
 }
 
-const REPORT_SIZE_MAX: usize = 4096;
+const TRY_COUNT: u32 = 50;
+const TRY_AGAIN: Duration = Duration::from_millis(2);
 const WRITE_EVERY: Duration = Duration::from_millis(250);
 
 #[cfg(test)]
@@ -168,6 +226,7 @@ mod tests {
         let report = Report {
             pid: 7,
             since: 8,
+            is_offline: true,
             what: "AES_256 to AEGIS_256X4".to_owned(),
             waiting: "waiting for who reads: process 9 reads".to_owned(),
             done: 1,

@@ -13,10 +13,27 @@ use super::tree::Hole;
 pub struct Candidate<'a> {
     /// Which of the tables.
     pub index: usize,
-    /// What it lost.
-    pub holes: &'a [Hole],
+    /// Those of its holes below which there may be leaves, in the order of their rowids: they do not overlap.
+    pub holes: Vec<Hole>,
     /// Its columns; any record fits where they are not known.
     pub layout: Option<&'a TableLayout>,
+}
+
+impl<'a> Candidate<'a> {
+    /// A table with these holes, as its walk found them.
+    pub fn new(index: usize, holes: &[Hole], layout: Option<&'a TableLayout>) -> Self {
+        let mut holes: Vec<Hole> = holes.iter().filter(|hole| hole.may_be_inner).copied().collect();
+        holes.sort_by_key(|hole| hole.above);
+        Self { index, holes, layout }
+    }
+
+    /// Whether these rowids could be below one of its holes.
+    fn covers(&self, first: i64, last: i64) -> bool {
+        let at = self
+            .holes
+            .partition_point(|hole| hole.up_to.is_some_and(|up_to| up_to < first));
+        self.holes.get(at).is_some_and(|hole| hole.covers(first, last))
+    }
 }
 
 /// The only table that a leaf can be of.
@@ -32,7 +49,7 @@ pub fn find(ground: &mut Ground<'_>, page_no: u32, candidates: &[Candidate<'_>])
         records.push(record::fields(&page[start..start + size])?.0);
     }
     let mut fitting = candidates.iter().filter(|candidate| {
-        candidate.holes.iter().any(|hole| hole.covers(first, last))
+        candidate.covers(first, last)
             && candidate
                 .layout
                 .is_none_or(|layout| records.iter().all(|fields| layout.fits(fields)))
@@ -45,3 +62,38 @@ pub fn find(ground: &mut Ground<'_>, page_no: u32, candidates: &[Candidate<'_>])
 
 /// From here on the first byte of an overflow page, which begins with a page number, can be that of a leaf.
 pub const PAGE_COUNT_MAX: u32 = 0x0d00_0000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::salvage::Why;
+
+    #[test]
+    fn a_hole_is_found_by_its_rowids_as_by_a_look_at_each() {
+        let hole = |above, up_to, may_be_inner| Hole {
+            page_no: 9,
+            why: Why::Bad,
+            above,
+            up_to,
+            may_be_inner,
+        };
+        let holes = [
+            hole(None, Some(-50), true),
+            hole(Some(-50), Some(-20), false),
+            hole(Some(-20), Some(3), true),
+            hole(Some(3), Some(4), true),
+            hole(Some(40), Some(60), false),
+            hole(Some(70), Some(80), true),
+            hole(Some(90), None, true),
+        ];
+        for holes in [&holes[..], &holes[1..6], &[hole(None, None, true)], &[]] {
+            let candidate = Candidate::new(0, holes, None);
+            for first in -70..110 {
+                for last in first..110 {
+                    let expected = holes.iter().any(|hole| hole.covers(first, last));
+                    assert_eq!(candidate.covers(first, last), expected, "{first} {last} {holes:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,13 +1,18 @@
 //! A file that says who is at work on a database: held by one process at a time, and let go with it.
+//!
+//! C1. It is written only where it is a file of this one name: who may make a link beside a database decides nothing about
+//!     what the link leads to.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use super::Claim;
+use super::disk::open_sole;
 
 /// A claim on this machine's disk, by flock(2): a process that ends has none. The file goes when it is dropped.
 pub struct DiskClaim {
@@ -22,20 +27,16 @@ impl DiskClaim {
     /// As the system has it.
     pub fn take(path: &Path) -> io::Result<Option<Self>> {
         loop {
-            let file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .mode(0o600)
-                .open(path)?;
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false).mode(0o600);
+            let file = open_sole(&mut options, path)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+                Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }
             // The one before may have removed the file between the two calls.
-            let is_same = fs::metadata(path).is_ok_and(|named| {
+            let is_same = fs::symlink_metadata(path).is_ok_and(|named| {
                 file.metadata()
                     .is_ok_and(|held| (held.dev(), held.ino()) == (named.dev(), named.ino()))
             });
@@ -46,6 +47,29 @@ impl DiskClaim {
                 }));
             }
         }
+    }
+}
+
+impl DiskClaim {
+    /// What the one who holds it has written; `None` where nobody does. For a moment this has a lock itself, which is in
+    /// nobody's way who asks the same.
+    ///
+    /// # Errors
+    /// As the system has it.
+    pub fn read(path: &Path) -> io::Result<Option<String>> {
+        let file = match open_sole(OpenOptions::new().read(true), path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => return Ok(None),
+            Err(rustix::io::Errno::WOULDBLOCK) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut text = Vec::new();
+        (&file).take(TEXT_SIZE_MAX).read_to_end(&mut text)?;
+        Ok(Some(String::from_utf8_lossy(&text).into_owned()))
     }
 }
 
@@ -62,6 +86,9 @@ impl Drop for DiskClaim {
     }
 }
 
+/// Far more than anybody writes.
+const TEXT_SIZE_MAX: u64 = 4096;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,9 +101,30 @@ mod tests {
         first.write("first, and long").unwrap();
         first.write("first").unwrap();
         assert!(DiskClaim::take(&path).unwrap().is_none());
+        assert_eq!(DiskClaim::read(&path).unwrap().as_deref(), Some("first"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "first");
         drop(first);
-        assert!(!path.exists());
+        assert!(!path.exists() && DiskClaim::read(&path).unwrap().is_none());
+        fs::write(&path, "left by a kill").unwrap();
+        assert!(DiskClaim::read(&path).unwrap().is_none());
         assert!(DiskClaim::take(&path).unwrap().is_some());
+    }
+
+    /// C1.
+    #[test]
+    fn a_link_and_a_pipe_are_no_claim() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("app.db-selenite"), folder.path().join("other"));
+        fs::write(&other, "other").unwrap();
+        std::os::unix::fs::symlink(&other, &path).unwrap();
+        assert!(DiskClaim::take(&path).is_err() && DiskClaim::read(&path).is_err());
+        fs::remove_file(&path).unwrap();
+        fs::hard_link(&other, &path).unwrap();
+        assert!(DiskClaim::take(&path).is_err());
+        fs::remove_file(&path).unwrap();
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+        rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).unwrap();
+        assert!(DiskClaim::take(&path).is_err() && DiskClaim::read(&path).is_err());
+        assert_eq!(fs::read(&other).unwrap(), b"other");
     }
 }

@@ -56,7 +56,7 @@ fn check(bench: &Bench) -> Result<(), String> {
         Err(format!("commits {found:?}, not {LAST} and the one before"))
     };
     look()?;
-    let status = selenite_engine::status(&SimStorage, Path::new(PATH), &bench.access());
+    let status = selenite_engine::status(&SimStorage::of_thread(), Path::new(PATH), &bench.access());
     let sealed = status.map_err(|error| error.to_string())?.sealed;
     if sealed.ok_or("not encrypted")?.state_word() != "steady" {
         let gone_on = bench.reencrypt(Goal::GoOn, &Watch::nobody());

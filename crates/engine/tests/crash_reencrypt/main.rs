@@ -3,7 +3,11 @@
 //! comes to its end, with nothing left of the old epoch.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod conversion;
+mod full_disk;
 mod in_place;
+mod keys;
+mod offline;
 mod sim_storage;
 mod unsynced;
 
@@ -137,11 +141,11 @@ impl Bench {
             save_every: 10 * 1024,
             ..Reencrypt::default()
         };
-        reencrypt(&SimStorage, Path::new(PATH), &self.access(), &how, watch).map(drop)
+        reencrypt(&SimStorage::of_thread(), Path::new(PATH), &self.access(), &how, watch).map(drop)
     }
 
     fn is_of_first_epoch(&self) -> Result<bool, String> {
-        let status = selenite_engine::status(&SimStorage, Path::new(PATH), &self.access());
+        let status = selenite_engine::status(&SimStorage::of_thread(), Path::new(PATH), &self.access());
         let sealed = status
             .map_err(|error| error.to_string())?
             .sealed
@@ -155,7 +159,7 @@ impl Bench {
             let connection = self.opening().connect().map_err(|error| format!("open: {error}"))?;
             self.ledger.check_recovered(&connection, &["main"], acknowledged)?;
         }
-        let state = selenite_engine::status(&SimStorage, Path::new(PATH), &self.access())
+        let state = selenite_engine::status(&SimStorage::of_thread(), Path::new(PATH), &self.access())
             .map_err(|error| format!("status: {error}"))?
             .sealed
             .ok_or("not encrypted")?

@@ -3,20 +3,61 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use selenite_engine::storage::{Attributes, Claim, ReadAt, Storage, WriteAt};
-use selenite_testing::Disk;
+use selenite_testing::{Beside, Disk};
 
-pub struct SimStorage;
+/// A disk, also for the threads that an operation starts.
+pub struct SimStorage {
+    disk: Arc<Disk>,
+    forgets: Forgets,
+}
 
-struct Bytes(Vec<u8>);
+/// What is planted: what it answers, and does not do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Forgets {
+    Nothing,
+    SyncsOfFiles,
+    SyncsOfFolders,
+}
+
+impl SimStorage {
+    pub fn of_thread() -> Self {
+        Self::forgetful(Forgets::Nothing)
+    }
+
+    pub fn forgetful(forgets: Forgets) -> Self {
+        let disk = Disk::of_thread().unwrap();
+        Self { disk, forgets }
+    }
+
+    fn opened(&self, path: &Path) -> io::Result<File> {
+        let opened = self.disk.open_beside(name(path)?);
+        Ok(File {
+            beside: opened.ok_or(io::ErrorKind::NotFound)?,
+            forgets: self.forgets,
+        })
+    }
+}
+
+struct File {
+    beside: Beside,
+    forgets: Forgets,
+}
 
 struct Free;
 
-fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let disk = Disk::of_thread().map_err(|code| io::Error::other(code.to_string()))?;
-    let name = path.to_str().ok_or(io::ErrorKind::InvalidInput)?;
-    disk.bytes(name).ok_or_else(|| io::ErrorKind::NotFound.into())
+fn name(path: &Path) -> io::Result<&str> {
+    path.to_str().ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}
+
+fn found(is_there: bool) -> io::Result<()> {
+    if is_there {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::NotFound.into())
+    }
 }
 
 impl Storage for SimStorage {
@@ -26,7 +67,7 @@ impl Storage for SimStorage {
 
     fn attributes(&self, path: &Path) -> io::Result<Attributes> {
         Ok(Attributes {
-            size: u64::try_from(bytes(path)?.len()).unwrap(),
+            size: self.opened(path)?.beside.size(),
             user_id: 0,
             group_id: 0,
             mode: 0o600,
@@ -35,12 +76,18 @@ impl Storage for SimStorage {
         })
     }
 
-    fn list(&self, _: &Path) -> io::Result<Vec<OsString>> {
-        Ok(Vec::new())
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        let paths = self.disk.names().into_iter().map(PathBuf::from);
+        let within = paths.filter(|path| path.parent() == Some(folder));
+        Ok(within.filter_map(|path| Some(path.file_name()?.to_owned())).collect())
     }
 
-    fn create(&self, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn create(&self, path: &Path) -> io::Result<()> {
+        if self.disk.create(name(path)?) {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::AlreadyExists.into())
+        }
     }
 
     fn set_owner_and_mode(&self, _: &Path, _: &Attributes) -> io::Result<()> {
@@ -48,53 +95,72 @@ impl Storage for SimStorage {
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
-        let disk = Disk::of_thread().map_err(|code| io::Error::other(code.to_string()))?;
-        let is_there = disk.sync(path.to_str().ok_or(io::ErrorKind::InvalidInput)?);
-        is_there.then_some(()).ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.opened(path)?.sync()
     }
 
     fn sync_folder(&self, _: &Path) -> io::Result<()> {
+        if self.forgets != Forgets::SyncsOfFolders {
+            self.disk.sync_folder();
+        }
         Ok(())
     }
 
-    fn rename(&self, _: &Path, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        found(self.disk.rename(name(from)?, name(to)?))
     }
 
-    fn rename_new(&self, _: &Path, _: &Path) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        if self.disk.bytes(name(to)?).is_some() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        self.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        bytes(path)?;
-        let disk = Disk::of_thread().map_err(|code| io::Error::other(code.to_string()))?;
-        disk.remove(path.to_str().unwrap());
-        Ok(())
+        found(self.disk.unlink(name(path)?))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
-        Ok(Box::new(Bytes(bytes(path)?)))
+        Ok(Box::new(self.opened(path)?))
     }
 
-    fn open_to_write(&self, _: &Path) -> io::Result<Box<dyn WriteAt>> {
-        Err(io::ErrorKind::Unsupported.into())
+    fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>> {
+        Ok(Box::new(self.opened(path)?))
     }
 
     fn claim(&self, _: &Path) -> io::Result<Option<Box<dyn Claim>>> {
         Ok(Some(Box::new(Free)))
     }
+
+    fn read_claim(&self, _: &Path) -> io::Result<Option<String>> {
+        Ok(None)
+    }
 }
 
-impl ReadAt for Bytes {
+impl ReadAt for File {
     fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
-        let start = usize::try_from(offset).unwrap().min(self.0.len());
-        let size = out.len().min(self.0.len() - start);
-        out[..size].copy_from_slice(&self.0[start..start + size]);
-        Ok(size)
+        Ok(self.beside.read(out, offset))
     }
 
     fn size(&self) -> io::Result<u64> {
-        Ok(u64::try_from(self.0.len()).unwrap())
+        Ok(self.beside.size())
+    }
+}
+
+impl WriteAt for File {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.beside.write(bytes, offset)
+    }
+
+    fn set_size(&self, size: u64) -> io::Result<()> {
+        self.beside.set_size(size)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        if self.forgets != Forgets::SyncsOfFiles {
+            self.beside.sync();
+        }
+        Ok(())
     }
 }
 

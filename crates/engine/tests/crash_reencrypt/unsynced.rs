@@ -13,7 +13,7 @@ use crate::{Bench, PAGE_SIZE, PATH, PREFIX_SIZE, WAYS, play};
 
 /// No page is under a key that was dropped, and none up to the cursor under the old one (FORMAT 3.11).
 fn check(bench: &Bench) -> Result<(), String> {
-    let status = selenite_engine::status(&SimStorage, Path::new(PATH), &bench.access());
+    let status = selenite_engine::status(&SimStorage::of_thread(), Path::new(PATH), &bench.access());
     let sealed = status.map_err(|error| error.to_string())?.sealed;
     let sealed = sealed.ok_or("not encrypted")?;
     let is_dropped = sealed.epochs.iter().all(|epoch| epoch.epoch != 1);

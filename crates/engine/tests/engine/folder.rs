@@ -13,9 +13,9 @@ use selenite_format::State;
 use crate::support::{Bench, rewrite_superblock, superblock_of};
 
 const DAY: u64 = 86_400;
-const NOTE: &str = "CREATE TABLE note (a); INSERT INTO note VALUES ('x')";
+pub const NOTE: &str = "CREATE TABLE note (a); INSERT INTO note VALUES ('x')";
 
-fn sealed(bench: &Bench, name: &str) -> PathBuf {
+pub fn sealed(bench: &Bench, name: &str) -> PathBuf {
     sealed_in(bench, name, Suite::Aes256)
 }
 
@@ -29,11 +29,11 @@ fn sealed_in(bench: &Bench, name: &str, suite: Suite) -> PathBuf {
     path
 }
 
-fn notes(bench: &Bench) -> VerifyNotes {
+pub fn notes(bench: &Bench) -> VerifyNotes {
     VerifyNotes::of(Some(&bench.path("state")))
 }
 
-fn verified(bench: &Bench, path: &Path) {
+pub fn verified(bench: &Bench, path: &Path) {
     let report = verify::verify(
         &Disk,
         path,
@@ -50,7 +50,7 @@ fn list_as(bench: &Bench, access: &Access) -> Listing {
     look.folder(bench.folder.path()).unwrap()
 }
 
-fn list(bench: &Bench) -> Listing {
+pub fn list(bench: &Bench) -> Listing {
     list_as(bench, &bench.access())
 }
 
@@ -59,14 +59,14 @@ fn entry<'a>(listing: &'a Listing, path: &Path) -> &'a Entry {
     found.unwrap_or_else(|| panic!("{} in {listing:#?}", path.display()))
 }
 
-fn only(listing: &Listing) -> &Entry {
+pub fn only(listing: &Listing) -> &Entry {
     let [one] = &listing.databases[..] else {
         panic!("{listing:#?}")
     };
     one
 }
 
-fn codes(entry: &Entry) -> Vec<&'static str> {
+pub fn codes(entry: &Entry) -> Vec<&'static str> {
     entry.warnings.iter().map(Warning::code).collect()
 }
 

@@ -2,11 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod access_list;
 mod anchor;
 mod anchor_refused;
 mod conversion;
+mod cut_file;
+mod damaged_log;
 mod epoch_count;
+mod failing_disk;
 mod folder;
+mod folder_unfinished;
 mod key_changes;
 mod keys;
 mod kill;
@@ -16,12 +21,17 @@ mod offline_kill;
 mod offline_power;
 mod other_process;
 mod pausing;
+mod planted;
 mod power;
 mod salvage;
+mod salvage_damaged_log;
+mod salvage_hostile;
+mod salvage_kill;
 mod salvage_logs;
 mod salvage_strays;
 mod salvage_twin;
 mod support;
 mod verify;
+mod verify_in_use;
 mod verify_logs;
 mod verify_owners;

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use selenite_engine::offline::{Offline, offline};
+use selenite_engine::reencrypt::{self, Goal, Reencrypt};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Layout, Suite, Watch, status};
+use selenite_engine::{EngineError, Layout, Suite, Watch, status};
 
 use crate::offline::{DUMP, check, made};
 use crate::pausing::{Pausing, Steps, watch};
@@ -147,4 +148,47 @@ fn a_kill_while_sealing_anew_offline_leaves_one_whole_database() {
 #[test]
 fn a_kill_while_sealing_anew_offline_in_wal_mode_leaves_one_whole_database() {
     kill_everywhere("WAL", 0x5eed_0012);
+}
+
+#[test]
+fn who_comes_second_is_told_which_process_copies_it_and_since_when() {
+    let bench = Bench::new();
+    let path = made(&bench, &Layout::default(), "WAL", 500);
+    let said = run_child(&bench, &path, u32::MAX, |_| ());
+    let count: u32 = said.strip_prefix("done after ").unwrap().parse().unwrap();
+    let started = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap();
+    let mut is_seen = false;
+    run_child(&bench, &path, count / 2, |said| {
+        assert!(said.starts_with("stopped at "), "{said}");
+        let report = reencrypt::report(&Disk, &path).unwrap().expect("somebody is at it");
+        assert!(report.is_offline && report.since >= started.as_secs(), "{report:?}");
+        let command = std::fs::read_to_string(format!("/proc/{}/cmdline", report.pid)).unwrap();
+        assert!(command.contains("offline_child"), "{command}");
+        let access = bench.access();
+        let second = offline(&Disk, &path, &access, &HOW, &Watch::nobody()).map(drop);
+        let online = |goal| {
+            let how = Reencrypt {
+                goal,
+                ..Reencrypt::default()
+            };
+            reencrypt::reencrypt(&Disk, &path, &access, &how, &Watch::nobody()).map(drop)
+        };
+        for refused in [second, online(Goal::NewKey), online(Goal::GoOn)] {
+            match refused {
+                Err(EngineError::UnderWay { pid, since, .. }) => {
+                    assert_eq!((pid, since), (report.pid, report.since));
+                }
+                refused => panic!("{refused:?}"),
+            }
+        }
+        is_seen = true;
+    });
+    assert!(is_seen);
+    // It was killed, and what it left is nobody's.
+    assert!(bench.names().contains(&"app.db-selenite".to_owned()));
+    assert!(reencrypt::report(&Disk, &path).unwrap().is_none());
+    offline(&Disk, &path, &bench.access(), &HOW, &Watch::nobody()).unwrap();
+    assert_eq!(bench.names(), ["app.db"]);
 }

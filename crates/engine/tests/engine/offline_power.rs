@@ -3,7 +3,7 @@
 
 use selenite_engine::offline::{Offline, offline};
 use selenite_engine::storage::Disk;
-use selenite_engine::{EngineError, Layout, PageSize, Suite, Watch};
+use selenite_engine::{Class, EngineError, Layout, PageSize, Suite, Watch};
 
 use crate::offline::{DUMP, check, made};
 use crate::power::Power;
@@ -83,10 +83,15 @@ fn a_full_disk_leaves_the_database_as_it_was_and_nothing_beside_it() {
                 &how,
                 &Watch::nobody(),
             );
-            let Err(EngineError::Io { source, .. }) = full else {
+            let Err(error @ EngineError::NoRoom { needed, .. }) = full else {
                 panic!("{full:?}")
             };
-            assert_eq!(source.kind(), std::io::ErrorKind::StorageFull);
+            assert_eq!((needed, error.class()), (before.len().try_into().unwrap(), Class::Io));
+            assert!(
+                error.advice().contains("MiB, then run the same command again"),
+                "{}",
+                error.advice()
+            );
             assert_eq!(std::fs::read(&path).unwrap(), before);
             assert_eq!(bench.names(), ["app.db"]);
         }

@@ -74,6 +74,10 @@ impl<S: Steps> Storage for Pausing<S> {
         Disk.open(path)
     }
 
+    fn read_claim(&self, path: &Path) -> io::Result<Option<String>> {
+        Disk.read_claim(path)
+    }
+
     fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>> {
         self.0.step("claim");
         Disk.claim(path)

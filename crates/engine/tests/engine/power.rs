@@ -99,6 +99,10 @@ impl Power {
 }
 
 impl Storage for Power {
+    fn read_claim(&self, path: &Path) -> io::Result<Option<String>> {
+        Disk.read_claim(path)
+    }
+
     fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>> {
         Disk.claim(path)
     }

@@ -137,6 +137,36 @@ fn renew_keeps_the_slots_whose_recipients_can_be_asked_and_drops_the_others() {
 }
 
 #[test]
+fn shutting_out_removes_a_slot_and_makes_a_new_master_key_in_one_step() {
+    let (public, native) = (age(), age());
+    let recipient: AgeRecipient = native.describe().parse().unwrap();
+    let from = database(vec![raw(1), public, Box::new(recipient), raw(2)]);
+    let ids: Vec<_> = from.superblock.slots.iter().map(|slot| slot.id).collect();
+    let (owner, other) = (raw(1), raw(2));
+    // Who is to go is not kept because it could be asked, or needs not be.
+    for (index, dropped) in [(2, 0), (3, 0)] {
+        let recipients: [&dyn Recipient; 2] = [owner.as_ref(), other.as_ref()];
+        let changed = shut_out(&from, ids[index], &recipients, 9, &mut os_random).unwrap();
+        assert!(changed.takes_rights_away);
+        assert_eq!(
+            (changed.report.removed.len(), changed.report.dropped.len()),
+            (1, dropped)
+        );
+        assert_eq!(changed.report.removed[0].id, ids[index]);
+        let to = changed.unlocked;
+        assert_eq!(to.superblock.generation, from.superblock.generation + 1);
+        assert!(to.superblock.slots.iter().all(|slot| slot.id != ids[index]));
+        assert!(!to.master.secret().ct_eq(from.master.secret()));
+        assert!(opens(&to, raw(1)));
+    }
+    let unknown = shut_out(&from, SlotId([9; 16]), &[owner.as_ref()], 9, &mut os_random);
+    assert!(matches!(unknown, Err(KeyError::NoSuchSlot { .. })));
+    let sole = database(vec![raw(1)]);
+    let last = shut_out(&sole, sole.superblock.slots[0].id, &[owner.as_ref()], 9, &mut os_random);
+    assert!(matches!(last, Err(KeyError::LastSlot)));
+}
+
+#[test]
 fn renew_never_drops_all_slots_and_no_slot_whose_service_is_away() {
     let from = database(vec![command(ROTATE), raw(1)]);
     let error = renew_master(&from, &[], 0, &mut os_random).unwrap_err();

@@ -1,0 +1,201 @@
+//! `selenite compromised` beside changes that were begun before it, and after runs of its own that were stopped; changes of
+//! keys that are interrupted.
+
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use selenite_engine::Database;
+use selenite_engine::storage::Disk;
+
+use crate::bench::{Bench, Ignored, Ran};
+use crate::reencrypt::{bench, count, seal, start_slowly, state, wait_until_seen};
+
+/// Another identity, and the first digits of its slot.
+fn add(bench: &Bench, name: &str) -> String {
+    if !bench.path(name).exists() {
+        bench.run(&["keygen", "-o", name]).done();
+    }
+    let recipient = bench.recipient(name);
+    bench
+        .run(&["-i", "key.txt", "keys", "add", "app.db", &recipient])
+        .done();
+    opens(bench, name).done();
+    let listed = bench.run(&["keys", "list", "app.db", "--json"]).done().json();
+    let slots = listed["slots"].as_array().unwrap();
+    slots.last().unwrap()["id"].as_str().unwrap()[..8].to_owned()
+}
+
+fn opens(bench: &Bench, name: &str) -> Ran {
+    bench.run(&["-i", name, "exec", "app.db", "SELECT count(*) FROM note"])
+}
+
+fn compromised(bench: &Bench, arguments: &[&str]) -> Ran {
+    bench.run(&[&["-i", "key.txt", "compromised", "app.db"], arguments].concat())
+}
+
+/// Starts one, and ends it in its third step.
+fn stop_in_last_step(bench: &Bench, slot: &str, signal: Signal) -> std::process::Output {
+    let slow = ["-i", "key.txt", "compromised", "app.db", slot, "--max-rate", "200kB/s"];
+    let child = bench
+        .command(&slow)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until_seen(bench);
+    kill_process(Pid::from_child(&child), signal).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// One that nobody ends by himself.
+fn stop_a_new_key(bench: &Bench) {
+    let mut child = start_slowly(bench);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(state(bench)["state"], "changing key or suite");
+}
+
+#[test]
+fn a_change_that_was_begun_before_is_not_taken_for_the_third_step() {
+    let bench = bench();
+    let slot = add(&bench, "other.txt");
+    let before = count(&bench);
+    stop_a_new_key(&bench);
+    compromised(&bench, &["ffffffff"]).failed(2, "no key slot");
+    opens(&bench, "other.txt").done();
+    let told = compromised(&bench, &[&slot]).done().out;
+    for step in [
+        "1 of 3",
+        "removed key slot",
+        "2 of 3",
+        "new master key",
+        "3 of 3",
+        "key epoch 3",
+    ] {
+        assert!(told.contains(step), "{step}: {told}");
+    }
+    opens(&bench, "other.txt").failed(4, "");
+    assert_eq!(
+        (state(&bench)["state"].as_str().unwrap(), count(&bench)),
+        ("steady", before)
+    );
+}
+
+#[test]
+fn two_in_a_row_are_both_shut_out() {
+    let bench = bench();
+    let first = add(&bench, "other.txt");
+    let second = add(&bench, "third.txt");
+    stop_in_last_step(&bench, &first, Signal::KILL);
+    let told = compromised(&bench, &[&second]).done().out;
+    assert!(
+        told.contains("removed key slot") && told.contains("key epoch 3"),
+        "{told}"
+    );
+    opens(&bench, "other.txt").failed(4, "");
+    opens(&bench, "third.txt").failed(4, "");
+    opens(&bench, "key.txt").done();
+}
+
+#[test]
+fn stopped_in_its_last_step_it_says_how_to_go_on_and_does_no_more_than_is_left() {
+    let bench = bench();
+    let slot = add(&bench, "other.txt");
+    let stopped = stop_in_last_step(&bench, &slot, Signal::INT);
+    let err = String::from_utf8_lossy(&stopped.stderr).into_owned();
+    assert_eq!(stopped.status.code(), Some(130), "{err}");
+    assert!(
+        err.contains(&format!("selenite compromised app.db {slot} --go-on")),
+        "{err}"
+    );
+    // Nobody knows a slot that is gone from one that was mistyped.
+    compromised(&bench, &[&slot]).failed(2, "--go-on");
+    let told = compromised(&bench, &[&slot, "--go-on"]).done().out;
+    assert!(told.contains("done before") && told.contains("key epoch 2"), "{told}");
+    opens(&bench, "other.txt").failed(4, "");
+}
+
+#[test]
+fn a_slot_that_would_be_lost_stops_it_before_anything_is_changed() {
+    let bench = bench();
+    let slot = add(&bench, "other.txt");
+    std::fs::write(bench.path("phrase.txt"), "correct horse battery staple\n").unwrap();
+    bench
+        .run(&["-i", "key.txt", "keys", "add", "app.db", "passphrase:phrase.txt"])
+        .done();
+    compromised(&bench, &[&slot]).failed(1, "(passphrase)");
+    opens(&bench, "other.txt").done();
+    let told = compromised(&bench, &[&slot, "-r", "passphrase:phrase.txt"]).done().out;
+    assert!(told.contains("key epoch 2"), "{told}");
+    opens(&bench, "other.txt").failed(4, "");
+    opens(&bench, "passphrase:phrase.txt").done();
+}
+
+#[test]
+fn a_new_key_is_not_the_one_that_somebody_began_before() {
+    let bench = bench();
+    stop_a_new_key(&bench);
+    let refused = seal(&bench, &["--new-key"]).failed(2, "sealed anew already");
+    assert!(
+        refused.err.contains("epoch 2") && refused.err.contains("--resume"),
+        "{refused:?}"
+    );
+    let told = seal(&bench, &["--cipher", "AES_256"]).done().out;
+    assert!(told.contains("went on with") && told.contains("key epoch 2"), "{told}");
+    let told = seal(&bench, &["--new-key"]).done().out;
+    assert!(!told.contains("went on with") && told.contains("key epoch 3"), "{told}");
+}
+
+/// Starts a command that has to wait for a writer, and interrupts it when it can hear that.
+fn interrupt_waiting(bench: &Bench, arguments: &[&str]) -> Ran {
+    let writer = Database::open(&Disk, &bench.path("app.db"), &bench.access()).unwrap();
+    writer.run("BEGIN IMMEDIATE", &mut Ignored).unwrap();
+    let child = bench
+        .command(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !catches_interrupts(child.id()) {
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    Ran {
+        status: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// As proc_pid_status(5) has it: SigCgt, of which SIGINT is the second bit.
+fn catches_interrupts(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 2 != 0))
+}
+
+#[test]
+fn an_interrupted_change_of_keys_changes_nothing_and_says_so() {
+    let bench = bench();
+    let slot = add(&bench, "other.txt");
+    bench.run(&["keygen", "-o", "third.txt"]).done();
+    let third = bench.recipient("third.txt");
+    let before = std::fs::read(bench.path("app.db")).unwrap();
+    for command in [
+        &["keys", "add", "app.db", &third][..],
+        &["keys", "remove", "app.db", &slot],
+        &["keys", "replace", "app.db", &slot, &third],
+        &["keys", "renew", "app.db"],
+        &["keys", "repair", "app.db"],
+        &["compromised", "app.db", &slot],
+    ] {
+        let ran = interrupt_waiting(&bench, &[&["-i", "key.txt"], command].concat());
+        let ran = ran.failed(130, "interrupted");
+        assert!(ran.err.contains("run the same command again"), "{ran:?}");
+        assert_eq!(ran.out, "", "{command:?}");
+    }
+    assert!(std::fs::read(bench.path("app.db")).unwrap() == before);
+    compromised(&bench, &[&slot]).done();
+    opens(&bench, "other.txt").failed(4, "");
+}

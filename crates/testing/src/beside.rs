@@ -1,0 +1,163 @@
+//! Files as a program uses them beside SQLite, without its locks: made, written, renamed, removed, each with its place in
+//! the disk's log.
+
+use std::sync::Arc;
+
+use selenite_vfs::role::Role;
+
+use crate::lock_table::Handle;
+use crate::{Disk, Inode, Operation};
+
+/// An open file. It outlives its name.
+pub struct Beside {
+    disk: Arc<Disk>,
+    inode: Inode,
+    handle: Handle,
+}
+
+impl Disk {
+    /// Opens a file; `None` where there is none.
+    #[must_use]
+    pub fn open_beside(self: &Arc<Self>, path: &str) -> Option<Beside> {
+        let mut state = self.lock();
+        let inode = *state.names.get(path)?;
+        let handle = Handle(state.number());
+        state.nodes.get_mut(&inode)?.open_count += 1;
+        let disk = self.clone();
+        Some(Beside { disk, inode, handle })
+    }
+
+    /// Makes an empty file; says whether there was none.
+    pub fn create(&self, path: &str) -> bool {
+        let mut state = self.lock();
+        let is_new = !state.names.contains_key(path);
+        if is_new {
+            state.create(Role::Main, Some(path));
+        }
+        is_new
+    }
+
+    /// Gives a file another name, which another file loses; says whether there was one. The name is on the disk once its
+    /// folder is synced.
+    pub fn rename(&self, from: &str, to: &str) -> bool {
+        let mut state = self.lock();
+        let Some(inode) = state.names.remove(from) else {
+            return false;
+        };
+        let replaced = state.names.insert(to.to_owned(), inode);
+        state.log.push(Operation::Rename {
+            inode,
+            from: from.to_owned(),
+            to: to.to_owned(),
+        });
+        if let Some(replaced) = replaced {
+            if let Some(node) = state.nodes.get_mut(&replaced) {
+                node.has_name = false;
+            }
+            state.drop_unused(replaced);
+        }
+        true
+    }
+
+    /// Takes a file's name away; says whether there was one. As [`Disk::rename`].
+    pub fn unlink(&self, path: &str) -> bool {
+        self.lock().delete(path, false).is_ok()
+    }
+
+    /// Has all names on the disk.
+    pub fn sync_folder(&self) {
+        self.lock().log.push(Operation::SyncFolder);
+    }
+
+    /// The names that there are.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.lock().names.keys().cloned().collect()
+    }
+}
+
+impl Beside {
+    /// Reads; answers how many bytes there were.
+    #[must_use]
+    pub fn read(&self, out: &mut [u8], offset: u64) -> usize {
+        self.disk.lock().read(self.inode, out, offset).unwrap_or(0)
+    }
+
+    /// How long it is.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        let state = self.disk.lock();
+        state.nodes.get(&self.inode).map_or(0, |node| node.content.size())
+    }
+
+    /// Writes.
+    ///
+    /// # Errors
+    /// Where the disk is full.
+    pub fn write(&self, bytes: &[u8], offset: u64) -> std::io::Result<()> {
+        let written = self.disk.lock().write(self.inode, bytes, offset);
+        written.map_err(|_| std::io::ErrorKind::StorageFull.into())
+    }
+
+    /// Cuts it, or makes it longer by zeros.
+    ///
+    /// # Errors
+    /// Where the disk is full.
+    pub fn set_size(&self, size: u64) -> std::io::Result<()> {
+        let now = self.size();
+        if size > now {
+            return self.write(&vec![0; usize::try_from(size - now).unwrap_or(0)], now);
+        }
+        let cut = self.disk.lock().truncate(self.inode, size);
+        cut.map_err(|code| std::io::Error::other(code.to_string()))
+    }
+
+    /// Has what was written on the disk.
+    pub fn sync(&self) {
+        // A planted bug that ignores syncs ignores it, too.
+        let _ = self.disk.lock().sync(self.inode, false);
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        self.disk.lock().close(self.inode, self.handle);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Namespace, Replay, Tear};
+
+    #[test]
+    fn a_file_that_takes_anothers_name_is_it_or_the_other_after_a_crash() {
+        let disk = Disk::new();
+        assert!(disk.create("/old") && disk.create("/new") && !disk.create("/new"));
+        disk.sync_folder();
+        let (old, new) = (disk.open_beside("/old").unwrap(), disk.open_beside("/new").unwrap());
+        old.write(b"old", 0).unwrap();
+        new.set_size(5).unwrap();
+        new.write(b"new", 0).unwrap();
+        old.sync();
+        new.sync();
+        assert!(disk.rename("/new", "/old") && !disk.rename("/new", "/old"));
+        assert_eq!(
+            (disk.bytes("/old").unwrap(), disk.names()),
+            (b"new\0\0".to_vec(), vec!["/old".to_owned()])
+        );
+        let mut out = [0; 9];
+        assert_eq!((old.read(&mut out, 0), &out[..3]), (3, b"old".as_slice()));
+        disk.sync_folder();
+        let log = disk.log();
+        let image = |position, tear| {
+            let mut replay = Replay::new(&disk, &log, Namespace::AtFolderSync);
+            replay.advance(position);
+            replay.image(tear).0
+        };
+        assert_eq!(image(log.len() - 1, Tear::None).bytes("/old"), b"old");
+        assert_eq!(image(log.len() - 1, Tear::All).bytes("/old"), b"new\0\0");
+        assert_eq!(image(log.len(), Tear::None).bytes("/old"), b"new\0\0");
+        assert_eq!(image(log.len(), Tear::None).files.len(), 1);
+    }
+}
