@@ -4,7 +4,7 @@
 //! C2. The master key is renewed: copies of the old superblock open nothing new, but who had it knows the data key.
 //! C3. The data key is replaced and every page sealed anew: what is written from then on, and what lay there, is out of
 //!     reach. What was copied before stays readable to who has the old keys; no step takes that back. The log key stays, and
-//!     with it checksums of what is in a log: THREAT_MODEL 5 says what they tell.
+//!     with it checksums of what is in a log: THREAT_MODEL 5 says what they tell, and that an offline copy has another.
 //! C4. Slot and master key go in one change of the superblock. So a data key that was made under the present master key
 //!     was never within reach of a slot that went with the one before; any other was, and is replaced: a change of pages
 //!     that was begun before is first brought to its end, and its key replaced then.

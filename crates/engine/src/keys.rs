@@ -87,6 +87,8 @@ pub fn add(
 /// # Errors
 /// [`EngineError::Key`]: no such slot, several, or the last one; what SQLite says.
 pub fn remove(storage: &dyn Storage, path: &Path, access: &Access, prefix: &str) -> Result<Changed, EngineError> {
+    // Before: a change, be it in vain, writes that superblock anew.
+    let left = twin(storage, path).ok().flatten();
     let wanted = prefix.to_owned();
     let removed = apply(storage, path, access, move |unlocked| {
         let id = find_slot(&unlocked.superblock, &wanted)?.id;
@@ -95,7 +97,6 @@ pub fn remove(storage: &dyn Storage, path: &Path, access: &Access, prefix: &str)
     let Err(EngineError::Key(KeyError::NoSuchSlot { .. })) = removed else {
         return removed;
     };
-    let left = twin(storage, path).ok().flatten();
     let Some(slot) = left.and_then(|twin| Some(SlotSummary::new(find_slot(&twin, prefix).ok()?))) else {
         return removed;
     };

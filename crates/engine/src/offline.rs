@@ -4,7 +4,7 @@
 //! O1. The database is locked as for [`crate::encrypt`] in place, and its log is empty: what the file holds is all there
 //!     is. It is read beside SQLite by a descriptor that is opened after SQLite's, and closed after it: closing one gives
 //!     up the process's locks (fcntl(2)).
-//! O2. The copy has the same database id, master key, log key and slots, one new epoch, and a higher generation: keyring
+//! O2. The copy has the same database id, master key and slots, one new epoch, a new log key, and a higher generation: keyring
 //!     pins and whoever could open it go on ([`selenite_keyring::sole_epoch`]).
 //! O3. Every page of the copy is opened again from the file, under the new key alone, before it gets the name; the old
 //!     file is then retired.

@@ -1,7 +1,7 @@
 //! A database under one new data key, for a copy in which every page is sealed anew (FORMAT 3.2).
 //!
-//! P1. Nothing else changes: database id, master key, log key and slots stay, so that pins stay valid, and who could open
-//!     the old file can open the copy.
+//! P1. Database id, master key and slots stay, so that pins stay valid, and who could open the old file can open the copy.
+//!     The log key is new, too: no log of the old file is ever read with the copy.
 //! P2. The copy's generations are above those that the old file gets when it is retired (FORMAT 3.10).
 
 use selenite_cipher::{Epoch, Suite};
@@ -25,11 +25,20 @@ pub fn draw(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) ->
     })
 }
 
-/// The copy's superblock, with that epoch alone. The same arguments give the same bytes.
+/// Makes a log key for the copy, wrapped.
+pub fn draw_log_key(from: &Unlocked, random: &mut Random<'_>) -> [u8; 60] {
+    let key = secret(random);
+    from.master.wrap_log_key(random::draw(random), &key)
+}
+
+/// The copy's superblock, with that epoch alone and that log key. The same arguments give the same bytes.
 ///
-/// `Tampered` if the record is not of this database, or not of its next epoch.
-pub fn superblock(from: &Unlocked, record: EpochRecord) -> Result<Unlocked, KeyError> {
+/// `Tampered` if the record is not of this database, or not of its next epoch; or the log key is not, or the old one.
+pub fn superblock(from: &Unlocked, record: EpochRecord, log_key: [u8; 60]) -> Result<Unlocked, KeyError> {
     let epoch = next_epoch(from)?;
+    if log_key == from.superblock.log_key {
+        return Err(crate::unlocked::tampered("a log key that is not new"));
+    }
     if record.epoch != epoch {
         return Err(crate::unlocked::tampered("the number of a new epoch"));
     }
@@ -37,6 +46,8 @@ pub fn superblock(from: &Unlocked, record: EpochRecord) -> Result<Unlocked, KeyE
     let generation = from.superblock.generation.checked_add(RETIREMENT + 1);
     let mut to = from.with_generation(generation.ok_or(KeyError::GenerationExhausted)?);
     to.superblock.epochs = vec![record];
+    to.superblock.log_key = log_key;
+    to.log_secret()?;
     to.superblock.epoch_max = epoch;
     to.superblock.sealing_epoch = epoch;
     to.set_state(State::Steady, 0);
@@ -61,14 +72,17 @@ mod tests {
     use crate::{create, os_random};
 
     #[test]
-    fn a_copy_has_one_new_epoch_and_is_else_the_same() {
+    fn a_copy_has_one_new_epoch_and_a_new_log_key_and_is_else_the_same() {
         let from = create(PageSize::DEFAULT, Suite::Aes256, &[raw(1), raw(2)], 5, &mut os_random).unwrap();
         let record = draw(&from, Suite::Aegis128X4, 77, &mut os_random).unwrap();
-        let to = superblock(&from, record.clone()).unwrap();
+        let log_key = draw_log_key(&from, &mut os_random);
+        let to = superblock(&from, record.clone(), log_key).unwrap();
         assert_eq!(
             to.encode().unwrap(),
-            superblock(&from, record).unwrap().encode().unwrap()
+            superblock(&from, record, log_key).unwrap().encode().unwrap()
         );
+        let log_secret = |unlocked: &crate::Unlocked| *unlocked.log_secret().unwrap().expose();
+        assert_ne!(log_secret(&to), log_secret(&from));
         let keys = to.data_keys().unwrap();
         assert_eq!(
             (keys.len(), keys[0].epoch(), keys[0].suite()),
@@ -79,6 +93,7 @@ mod tests {
             epoch_max: Epoch(2),
             sealing_epoch: Epoch(2),
             epochs: to.superblock.epochs.clone(),
+            log_key,
             ..from.superblock.clone()
         };
         assert_eq!(to.superblock, expected);
@@ -90,9 +105,16 @@ mod tests {
         let from = create(PageSize::DEFAULT, Suite::Aes256, &[raw(1)], 5, &mut os_random).unwrap();
         let other = create(PageSize::DEFAULT, Suite::Aes256, &[raw(1)], 5, &mut os_random).unwrap();
         let foreign = draw(&other, Suite::Aes256, 1, &mut os_random).unwrap();
-        assert!(matches!(superblock(&from, foreign), Err(KeyError::Tampered { .. })));
+        let log_key = draw_log_key(&from, &mut os_random);
+        let made = |record, log_key| superblock(&from, record, log_key);
+        assert!(matches!(made(foreign, log_key), Err(KeyError::Tampered { .. })));
         let mut later = draw(&from, Suite::Aes256, 1, &mut os_random).unwrap();
         later.epoch = Epoch(3);
-        assert!(matches!(superblock(&from, later), Err(KeyError::Tampered { .. })));
+        assert!(matches!(made(later, log_key), Err(KeyError::Tampered { .. })));
+        let record = draw(&from, Suite::Aes256, 1, &mut os_random).unwrap();
+        for log_key in [from.superblock.log_key, draw_log_key(&other, &mut os_random)] {
+            assert!(matches!(made(record.clone(), log_key), Err(KeyError::Tampered { .. })));
+        }
+        assert!(made(record, log_key).is_ok());
     }
 }

@@ -38,7 +38,8 @@ impl<'a> NewFile<'a> {
             remove_if_there(storage, leftover)?;
         }
         let record = sole_epoch::draw(from, suite, keys::now(), &mut os_random)?;
-        let [first, second] = superblocks(from, record)?;
+        let log_key = sole_epoch::draw_log_key(from, &mut os_random);
+        let [first, second] = superblocks(from, record, log_key)?;
         let draft = Draft::create_at(storage, draft_path)?;
         let file = storage
             .open_to_write(draft.path())
@@ -114,10 +115,10 @@ fn taken_over(
     for (bytes, place) in places.iter_mut().zip([SUPERBLOCK_A, SUPERBLOCK_B]) {
         file.read_at(bytes, place).map_err(io_error("read", draft))?;
     }
-    let Some(record) = record_of(&places[1]).filter(|record| record.suite == suite) else {
+    let Some((record, log_key)) = new_keys_of(&places[1]).filter(|(record, _)| record.suite == suite) else {
         return Ok(None);
     };
-    let Ok([first, second]) = superblocks(from, record) else {
+    let Ok([first, second]) = superblocks(from, record, log_key) else {
         return Ok(None);
     };
     let begins_with =
@@ -126,20 +127,20 @@ fn taken_over(
     Ok(is_same.then_some(second))
 }
 
-/// The only epoch in a superblock, which nobody has authenticated.
-fn record_of(place: &[u8]) -> Option<EpochRecord> {
+/// The only epoch in a superblock, and the log key, which nobody has authenticated.
+fn new_keys_of(place: &[u8]) -> Option<(EpochRecord, [u8; 60])> {
     let size = u32::from_be_bytes(place.get(24..28)?.try_into().ok()?);
     let bytes = place.get(..usize::try_from(size).ok()?)?;
     let superblock = Superblock::parse(bytes).ok()?;
     match superblock.epochs.as_slice() {
-        [record] => Some(record.clone()),
+        [record] => Some((record.clone(), superblock.log_key)),
         _ => None,
     }
 }
 
 /// Both superblocks, the one that counts behind the other.
-fn superblocks(from: &Unlocked, record: EpochRecord) -> Result<[Unlocked; 2], KeyError> {
-    let first = sole_epoch::superblock(from, record)?;
+fn superblocks(from: &Unlocked, record: EpochRecord, log_key: [u8; 60]) -> Result<[Unlocked; 2], KeyError> {
+    let first = sole_epoch::superblock(from, record, log_key)?;
     let generation = first.superblock.generation.checked_add(1);
     let second = first.with_generation(generation.ok_or(KeyError::GenerationExhausted)?);
     Ok([first, second])

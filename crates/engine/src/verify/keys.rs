@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use selenite_cipher::Suite;
-use selenite_keyring::{Cache, Identity, Keyring, Unlocked};
+use selenite_keyring::{Cache, Identity, KeyError, Keyring, Unlocked};
 use selenite_vfs::view::View;
 
 use crate::error::ONLY_NONE;
@@ -57,7 +57,13 @@ impl<'a> Keys<'a> {
     pub(crate) fn view(&self, file: &RawFile) -> Result<View, EngineError> {
         let unlocked = match &self.source {
             Source::Given(unlocked) => unlocked.duplicate(),
-            Source::Asked(asked) => unlock(self.path, file, &asked.identities, &asked.keyring, &asked.cache)?,
+            Source::Asked(asked) => match asked.unlock(self.path, file, &asked.keyring) {
+                // A master key that was renewed meanwhile is in the keyring file by now.
+                Err(EngineError::Key(KeyError::DatabaseReplaced { .. })) => {
+                    asked.unlock(self.path, file, &Access::config()?.load_keyring()?)?
+                }
+                unlocked => unlocked?,
+            },
         };
         let epochs = &unlocked.superblock.epochs;
         if epochs.iter().all(|epoch| epoch.suite == Suite::None) && !self.access.allow_plain {
@@ -68,6 +74,12 @@ impl<'a> Keys<'a> {
         }
         View::new(unlocked, self.access.allow_plain, self.access.allow_deprecated)
             .map_err(|error| EngineError::of_vfs(&error, self.path))
+    }
+}
+
+impl Asked {
+    fn unlock(&self, path: &Path, file: &RawFile, keyring: &Keyring) -> Result<Unlocked, EngineError> {
+        unlock(path, file, &self.identities, keyring, &self.cache)
     }
 }
 
@@ -109,3 +121,32 @@ const LOOK_COUNT: u32 = 3;
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
 /// Whoever seals all pages anew moves the cursor often; but nobody a hundred times while few pages are looked at.
 const CHANGE_COUNT_MAX: u32 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Disk;
+    use crate::{Database, Layout};
+
+    #[test]
+    fn a_pin_that_was_replaced_meanwhile_is_read_again() {
+        crate::install().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("key");
+        std::fs::write(&key, [7; 32]).unwrap();
+        let access = Access {
+            identity: Some(format!("raw:{}", key.display()).parse().unwrap()),
+            ..Access::default()
+        };
+        let path = folder.path().join("app.db");
+        drop(Database::create(&Disk, &path, &access, &Layout::default()).unwrap());
+        let file = RawFile::open(&Disk, &path).unwrap();
+        let mut keys = Keys::ask(&path, &access).unwrap();
+        let id = keys.view(&file).unwrap().unlocked.superblock.database_id;
+        let Source::Asked(asked) = &mut keys.source else {
+            panic!("they are given");
+        };
+        asked.keyring.replace(id, [0; 32]);
+        assert!(keys.view(&file).is_ok());
+    }
+}
