@@ -13,6 +13,7 @@ mod help;
 mod keys;
 mod lab;
 mod lab_online;
+mod lab_rekey;
 mod lab_worker;
 mod look;
 mod printing;
