@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use selenite_engine::EngineError;
 
 use crate::output::Output;
+use crate::printable;
 
 /// What ends the command.
 pub enum Complaint {
@@ -36,10 +37,17 @@ pub enum Complaint {
 impl Complaint {
     /// Shows it, and gives its exit status.
     pub fn show(self) -> ExitCode {
+        // What was typed or read may be in it: nothing of that moves the cursor, and a name makes no line of its own.
         let (what, next, status) = match self {
-            Self::Engine(error) => (error.to_string(), error.advice(), error.class().exit_status()),
-            Self::Found { what, next } => (what, next.to_owned(), 5),
-            Self::Lab { what, next, status } => (what, next, status),
+            Self::Engine(error) => {
+                // Its slots stand one to a line; a summary has no line's end in it.
+                let has_lines = matches!(error, EngineError::WouldDrop { .. });
+                let shown = if has_lines { printable::lines } else { printable::line };
+                let what = shown(&error.to_string());
+                (what, printable::line(&error.advice()), error.class().exit_status())
+            }
+            Self::Found { what, next } => (printable::line(&what), next.to_owned(), 5),
+            Self::Lab { what, next, status } => (printable::lines(&what), printable::lines(&next), status),
             Self::Answer(status) => return ExitCode::from(status),
             Self::Closed => return ExitCode::SUCCESS,
         };
@@ -53,8 +61,6 @@ impl Complaint {
         if !next.is_empty() {
             text.push_str(&format!(" {bold}next:{plain} {next}\n"));
         }
-        // What was typed or read may be in it: nothing of that moves the cursor.
-        let text = text.replace(|c: char| c.is_control() && c != '\n' && c != '\x1b', "?");
         // Where standard error can't be written there is nobody to tell.
         let _ = std::io::stderr().write_all(text.as_bytes());
         ExitCode::from(status)

@@ -1,6 +1,8 @@
-//! Names and values, one to a line, the values below each other.
+//! Names and values, one to a line, the values below each other. What is in a value never leaves its line.
 
 use std::time::Duration;
+
+use crate::printable;
 
 /// Lines on their way.
 #[derive(Default)]
@@ -26,7 +28,7 @@ impl Lines {
         let width = self.0.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         let mut text = String::new();
         for (name, value) in &self.0 {
-            text.push_str(format!("{name:width$}  {value}").trim_end());
+            text.push_str(printable::line(&format!("{name:width$}  {value}")).trim_end());
             text.push('\n');
         }
         text
@@ -88,6 +90,13 @@ mod tests {
         lines.add("suite", "AES_256");
         lines.add_all("key slots", ["one".to_owned(), "two".to_owned()]);
         assert_eq!(lines.text(), "suite      AES_256\nkey slots  one\n           two\n");
+    }
+
+    #[test]
+    fn a_value_forges_no_line() {
+        let mut lines = Lines::default();
+        lines.add("left over", "a\nlost  nothing\u{1b}[2J");
+        assert_eq!(lines.text(), "left over  a?lost  nothing?[2J\n");
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 use selenite_engine::EngineError;
+use serde_json::Value;
+
+use crate::printable;
 
 /// Standard output, with room for a few lines before they are written.
 pub struct Output(BufWriter<StdoutLock<'static>>);
@@ -34,7 +37,17 @@ impl Output {
     }
 }
 
-/// Writes one text to standard output.
+/// Writes JSON to standard output, in one line.
+pub fn print_json(value: &Value) -> io::Result<()> {
+    print(&printable::json(value))
+}
+
+/// Writes one line to standard error, whatever names are in it.
+pub fn note(text: &str) {
+    eprintln!("{}", printable::line(text));
+}
+
+/// Writes one text to standard output. Its caller has made it printable.
 pub fn print(text: &str) -> io::Result<()> {
     let mut output = Output::take();
     output.line(text.trim_end_matches('\n'))?;

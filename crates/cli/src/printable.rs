@@ -69,7 +69,7 @@ fn escape(text: &mut String, bytes: &[u8]) {
 }
 
 /// Neither a control character nor one of those that turn the direction (Unicode's Bidi_Control) or end a line.
-fn is_harmless(character: char) -> bool {
+pub fn is_harmless(character: char) -> bool {
     !character.is_control()
         && !matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -3,7 +3,8 @@
 //! C1. The slot goes: the identity opens this database no longer, but who used it knows the master key.
 //! C2. The master key is renewed: copies of the old superblock open nothing new, but who had it knows the data key.
 //! C3. The data key is replaced and every page sealed anew: what is written from then on, and what lay there, is out of
-//!     reach. What was copied before stays readable to who has the old keys; no step takes that back.
+//!     reach. What was copied before stays readable to who has the old keys; no step takes that back. The log key stays, and
+//!     with it checksums of what is in a log: THREAT_MODEL 5 says what they tell.
 
 use std::path::Path;
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::fallible_iterator::FallibleIterator;
+use rusqlite::hooks::{AuthContext, Authorization};
 use rusqlite::{Connection, OpenFlags};
 use selenite_keyring::Unlocked;
 use selenite_vfs::change;
@@ -231,6 +232,15 @@ impl Database {
     /// Has `stop` asked every now and then whether to stop.
     pub(crate) fn on_progress(&mut self, stop: impl FnMut() -> bool + Send + 'static) -> Result<(), EngineError> {
         let set = self.connection.progress_handler(STEP_COUNT, Some(stop));
+        set.map_err(|error| self.error(error))
+    }
+
+    /// Has `decide` asked what a statement may do while it is compiled.
+    pub(crate) fn authorize(
+        &mut self,
+        decide: impl FnMut(AuthContext<'_>) -> Authorization + Send + 'static,
+    ) -> Result<(), EngineError> {
+        let set = self.connection.authorizer(Some(decide));
         set.map_err(|error| self.error(error))
     }
 

@@ -44,7 +44,7 @@ pub enum EngineError {
         /// The slots, one to a line.
         slots: String,
     },
-    /// The master key was renewed, but the keyring file could not be told.
+    /// The master key was renewed, but the keyring file still lists the old one, too.
     PinNotKept(KeyError),
     /// The file: data that is not what was written.
     Refused {
@@ -203,7 +203,7 @@ impl EngineError {
                 "name them with --recipient, or give their identities; to drop them, add --drop".to_owned()
             }
             Self::PinNotKept(error) => {
-                format!("{}, then run selenite keys pin --replace", error.advice())
+                format!("{}, then run selenite keys pin", error.advice())
             }
             Self::Refused { .. } => {
                 "restore these pages from a backup, and find out who could write to the file".to_owned()
@@ -304,7 +304,7 @@ impl fmt::Display for EngineError {
             Self::PinNotKept(error) => {
                 write!(
                     f,
-                    "the master key was renewed, but the keyring file still names the old one: {error}"
+                    "the master key was renewed, but the keyring file still names the old one, too: {error}"
                 )
             }
             Self::CopyDiffers { what } => write!(f, "the copy differs from the database: {what}"),

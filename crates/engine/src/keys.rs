@@ -124,8 +124,8 @@ pub fn replace(
 /// identity in force, and `recipients`.
 ///
 /// # Errors
-/// [`EngineError::WouldDrop`] names the others, unless they are to be dropped; [`EngineError::PinNotKept`] if a keyring
-/// file pins the database and can't be changed: the key is renewed then.
+/// [`EngineError::WouldDrop`] names the others, unless they are to be dropped; [`EngineError::Key`] if a keyring file pins
+/// the database and can't be changed; [`EngineError::PinNotKept`] if that can't be changed any more once the key is renewed.
 pub fn renew(
     storage: &dyn Storage,
     path: &Path,
@@ -143,6 +143,8 @@ pub fn renew(
     }
     let started = Instant::now();
     let database = Database::open(storage, path, access)?;
+    let keyring = config.keyring_path().map(Path::to_owned);
+    let pins = keyring.clone();
     let (report, database_id, pin) = database.change(move |unlocked| {
         let known: Vec<&dyn Recipient> = known.iter().map(AsRef::as_ref).collect();
         let changed = change::renew_master(unlocked, &known, now(), &mut os_random)?;
@@ -152,6 +154,10 @@ pub fn renew(
                 slots: slots.join("\n"),
             });
         }
+        // Before the superblock: a kill in between leaves no pin that is wrong.
+        if let (Pin::Pinned, Some(pins)) = (unlocked.pin, pins) {
+            expect(&pins, unlocked, changed.unlocked.master.commitment())?;
+        }
         let result = (changed.report, unlocked.superblock.database_id, unlocked.pin);
         Ok(Next::Write(
             Box::new(changed.unlocked),
@@ -159,14 +165,14 @@ pub fn renew(
             result,
         ))
     })?;
-    let keyring = match (pin, report.commitment, config.keyring_path()) {
+    let keyring = match (pin, report.commitment, keyring) {
         (Pin::Pinned, Some(commitment), Some(keyring)) => {
-            let written = Keyring::update(keyring, |pins| {
+            let written = Keyring::update(&keyring, |pins| {
                 pins.replace(database_id, commitment);
                 Ok(())
             });
             written.map_err(EngineError::PinNotKept)?;
-            Some(keyring.to_owned())
+            Some(keyring)
         }
         _ => None,
     };
@@ -174,6 +180,14 @@ pub fn renew(
         report,
         elapsed: started.elapsed(),
         keyring,
+    })
+}
+
+/// Pins the commitment that a database is about to have, beside the present one.
+fn expect(keyring: &Path, unlocked: &Unlocked, next: [u8; 32]) -> Result<(), KeyError> {
+    Keyring::update(keyring, |pins| {
+        pins.expect(unlocked.superblock.database_id, unlocked.master.commitment(), next);
+        Ok(())
     })
 }
 

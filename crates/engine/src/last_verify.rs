@@ -7,9 +7,9 @@
 //!     would not do, for one file has several (containers, links).
 //! N4. One file for each, replaced whole: two who verify at once both leave a good one. A note that can't be read is
 //!     none.
+//! N5. Several users may write to the folder: [`SharedFolder`] follows no link there.
 
-use std::fs::{self, DirBuilder};
-use std::io::Read;
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,9 @@ use selenite_cipher::DatabaseId;
 
 use crate::anchor::{Comparison, Verdict};
 use crate::error::io_error;
+use crate::shared_folder::SharedFolder;
 use crate::verify::Report;
-use crate::{Access, EngineError, now, whole_file};
+use crate::{Access, EngineError, now};
 
 /// How much was verified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,35 +130,25 @@ impl VerifyNotes {
             return Ok(());
         };
         let inode = fs::metadata(path).map_err(io_error("read", path))?.ino();
-        DirBuilder::new()
-            .recursive(true)
-            .create(folder)
-            .map_err(io_error("create", folder))?;
+        let shared = SharedFolder::make(folder).map_err(io_error("open", folder))?;
         let note = LastVerify {
             time: now(),
             kind,
             page_count: physical.page_count,
             generation: physical.generation,
         };
-        let file = folder.join(name(physical.database_id, inode));
-        whole_file::replace(&file, note.encode().as_bytes())
+        let name = name(physical.database_id, inode);
+        shared
+            .replace(&name, note.encode().as_bytes())
+            .map_err(io_error("write", &folder.join(name)))
     }
 
     /// The note on the database of this id in this file.
     #[must_use]
     pub fn find(&self, database_id: DatabaseId, path: &Path) -> Option<LastVerify> {
         let inode = fs::metadata(path).ok()?.ino();
-        let note = self.folder.as_ref()?.join(name(database_id, inode));
-        // A folder that several write to may hold anything; a pipe would keep us waiting.
-        if !fs::metadata(&note).ok()?.is_file() {
-            return None;
-        }
-        let mut text = String::new();
-        fs::File::open(note)
-            .ok()?
-            .take(NOTE_SIZE_MAX)
-            .read_to_string(&mut text)
-            .ok()?;
+        let shared = SharedFolder::open(self.folder.as_ref()?).ok()?;
+        let text = shared.read(&name(database_id, inode), NOTE_SIZE_MAX).ok()?;
         LastVerify::parse(&text)
     }
 }

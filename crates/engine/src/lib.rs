@@ -41,6 +41,7 @@ mod outcome;
 pub mod raw_file;
 pub mod reencrypt;
 pub mod salvage;
+mod shared_folder;
 mod sqlite;
 mod sqlite_error;
 mod status;

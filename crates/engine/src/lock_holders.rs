@@ -38,6 +38,7 @@ pub fn holders(path: &Path) -> Vec<Holder> {
     };
     let files = [(path.to_owned(), File::Database), (beside(path, "-shm"), File::Index)];
     let own = std::process::id();
+    let has_index = files[1].0.exists();
     let mut found = Vec::new();
     for (path, file) in files {
         let Ok(metadata) = fs::metadata(&path) else { continue };
@@ -45,7 +46,7 @@ pub fn holders(path: &Path) -> Vec<Holder> {
         let ours =
             locks.filter(|lock| lock.inode == metadata.ino() && lock.device == metadata.dev() && lock.pid != own);
         found.extend(ours.filter_map(|lock| {
-            let role = lock.role(file)?;
+            let role = lock.role(file, has_index)?;
             Some(Holder { pid: lock.pid, role })
         }));
     }
@@ -116,14 +117,17 @@ impl Lock {
 
     /// In WAL mode everybody has SHARED on the database, and locks of the index say more: sqlite.org/walformat.html, 2.3;
     /// os.h for those of the database.
-    fn role(&self, file: File) -> Option<Role> {
+    fn role(&self, file: File, has_index: bool) -> Option<Role> {
         let covers = |byte: u64| (self.first..=self.last).contains(&byte);
         match file {
             File::Index if covers(INDEX_LOCKS) && self.is_write => Some(Role::Writing),
             File::Index if covers(INDEX_LOCKS + 1) && self.is_write => Some(Role::Checkpointing),
-            // Read mark 0 reads the database alone: it keeps no frame.
-            File::Index if (4..8).any(|mark| covers(INDEX_LOCKS + mark)) => Some(Role::Reading),
+            // Read mark 0 too: it reads the database alone, which nobody can write to then.
+            File::Index if (3..8).any(|mark| covers(INDEX_LOCKS + mark)) => Some(Role::Reading),
             File::Database if covers(PENDING + 1) && self.is_write => Some(Role::Writing),
+            File::Database if !has_index && self.first >= PENDING + 2 && self.last < PENDING + 512 => {
+                Some(Role::Reading)
+            }
             File::Index | File::Database => None,
         }
     }
@@ -153,9 +157,13 @@ mod tests {
     fn a_line_of_the_kernel_is_taken_apart() {
         let lock = Lock::parse("12: POSIX  ADVISORY  READ 4711 fe:00:131 124 124").unwrap();
         assert_eq!((lock.pid, lock.inode, lock.first, lock.last), (4711, 131, 124, 124));
-        assert_eq!(lock.role(File::Index), Some(Role::Reading));
+        assert_eq!(lock.role(File::Index, true), Some(Role::Reading));
         let lock = Lock::parse("3: POSIX  ADVISORY  WRITE 7 fe:00:131 120 EOF").unwrap();
-        assert_eq!(lock.role(File::Index), Some(Role::Writing));
+        assert_eq!(lock.role(File::Index, true), Some(Role::Writing));
+        // SHARED: in rollback mode a read transaction, in WAL mode an open connection.
+        let lock = Lock::parse("3: POSIX  ADVISORY  READ 7 fe:00:131 1073741826 1073742335").unwrap();
+        assert_eq!(lock.role(File::Database, false), Some(Role::Reading));
+        assert_eq!(lock.role(File::Database, true), None);
         assert!(Lock::parse("3: -> POSIX  ADVISORY  WRITE 7 fe:00:131 120 120").is_none());
         assert!(Lock::parse("1: FLOCK  ADVISORY  WRITE 7 fe:00:131 0 EOF").is_none());
     }

@@ -8,12 +8,14 @@
 //!     every frame of the log under that lock ([`finish`]).
 //! R4. A kill at any moment loses no commit and no key; what was begun goes on with [`Goal::GoOn`], or with the same goal.
 
+mod checkpoint;
 mod finish;
 mod operation;
 mod pace;
 mod pages;
 mod pause;
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -56,6 +58,8 @@ pub struct Reencrypt {
     pub rate_max: Option<u64>,
     /// How long one batch may keep a writer waiting, as the 99th percentile, without the time in syncs.
     pub lock_max: Duration,
+    /// How much of the time to work while others use the database, in percent, from 1 to 100.
+    pub busy_share: u32,
     /// Pages in one batch, at most.
     pub batch_max: u32,
     /// After how many bytes of pages the log is copied and the cursor moved.
@@ -68,6 +72,7 @@ impl Default for Reencrypt {
             goal: Goal::NewKey,
             rate_max: None,
             lock_max: Duration::from_millis(20),
+            busy_share: 10,
             batch_max: 1024,
             save_every: 16 << 20,
         }
@@ -129,15 +134,18 @@ pub fn reencrypt(
     }
     let operation = Operation::begin(storage, &path)?;
     let begun = begin(&database, how.goal, access)?;
+    if database.text("PRAGMA main.journal_mode")? == "wal" {
+        // A batch need not outlive a crash: what the cursor and the end promise is synced by checkpoints before.
+        database.batch("PRAGMA main.synchronous = NORMAL")?;
+    } else {
+        // Others may keep the journal open ([`finish`]): it is never removed from under them.
+        database.text("PRAGMA main.journal_mode = TRUNCATE")?;
+    }
     // Where it waits for others itself, it does so outside of SQLite: which, cutting a log, waits with the write lock.
     let patience = how.lock_max.as_millis() / 2;
     database.batch(&format!(
         "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA busy_timeout = {patience}"
     ))?;
-    if database.text("PRAGMA main.journal_mode")? == "wal" {
-        // A batch need not outlive a crash: what the cursor and the end promise is synced by checkpoints before.
-        database.batch("PRAGMA main.synchronous = NORMAL")?;
-    }
     let work = Work {
         storage,
         path: &path,
@@ -147,6 +155,7 @@ pub fn reencrypt(
         page_bytes: u64::from(begun.page_bytes),
         sealing_epoch: begun.sealing_epoch,
         save_every: how.save_every,
+        slept: Cell::default(),
     };
     operation.describe(&begun.what);
     let mut pace = Pace::new(how, begun.page_bytes);
@@ -159,11 +168,9 @@ pub fn reencrypt(
             return Err(unfinished(error, &work));
         }
     };
-    let unlocked = database.unlocked()?;
-    let superblock = &unlocked.superblock;
     Ok(Reencrypted {
-        suite: superblock.epochs.first().map_or(Suite::None, |epoch| epoch.suite),
-        epoch: superblock.sealing_epoch.0,
+        suite: begun.suite,
+        epoch: begun.sealing_epoch,
         page_count: pace.page_count(),
         size: pace.page_count() * u64::from(begun.page_bytes),
         batch_count: pace.batch_count(),
@@ -185,12 +192,15 @@ struct Work<'a> {
     page_bytes: u64,
     sealing_epoch: u32,
     save_every: u64,
+    /// How long it rested and waited so far.
+    slept: Cell<Duration>,
 }
 
 /// What the superblock says when it begins, or goes on.
 struct Begun {
     cursor: u32,
     page_bytes: u32,
+    suite: Suite,
     sealing_epoch: u32,
     what: String,
 }
@@ -257,6 +267,7 @@ fn describe(unlocked: &Unlocked) -> Begun {
     Begun {
         cursor: superblock.cursor,
         page_bytes: superblock.page_size.as_u32(),
+        suite: sealing_suite(unlocked),
         sealing_epoch: superblock.sealing_epoch.0,
         what: format!(
             "{from} to {}, epoch {}",

@@ -5,7 +5,9 @@
 //! S3. Indexes are made anew from the schema, never read. A table's rows are read from its b-tree (`tree.rs`); leaves to
 //!     which nothing leads any more are found by looking at all pages, and taken for a table's only where it can be no
 //!     other's (`home.rs`), or else put into a table of their own (`lost_and_found.rs`).
-//! S4. The new database has its name only when it is whole, verified and synced; nothing is ever in clear on disk.
+//! S4. The new database has its name only when it is whole, verified and synced, and SQLite has read it anew
+//!     (`soundness.rs`); nothing is ever in clear on disk.
+//! S5. What the old schema says is not believed: what it made is what it names, or is not made (`maker.rs`).
 //!
 //! What authenticity can't tell: whether a page is the newest. See [`snapshot`] for what is done about logs.
 
@@ -15,6 +17,7 @@ mod free_list;
 mod ground;
 mod home;
 mod lost_and_found;
+mod maker;
 mod node;
 mod record;
 mod report;
@@ -23,6 +26,7 @@ mod schema;
 mod sequence;
 mod slots;
 mod snapshot;
+mod soundness;
 mod table_layout;
 mod text;
 mod tree;
@@ -48,6 +52,7 @@ use crate::superblock_file::unlock;
 use crate::{Access, Database, EngineError, Layout, Watch, conversion, sqlite, verify};
 use copier::Copier;
 use ground::Ground;
+use maker::Guard;
 use schema::Schema;
 use slots::Slots;
 use snapshot::Snapshot;
@@ -87,12 +92,14 @@ pub fn salvage(
     let uri = access.new_uri(draft.path(), &layout);
     let mut database = Database::connect(draft.path(), &uri, access)?;
     database.watch(watch)?;
-    let copied = Copier::begin(&database, &mut ground, schema.as_ref(), watch)?.run()?;
+    let guard = Guard::post(&mut database)?;
+    let mut copied = Copier::begin((&database, guard), &mut ground, schema.as_ref(), watch)?.run()?;
     let (unlocked, dropped) = slots.make(&database)?;
     if schema.as_ref().is_some_and(|schema| schema.header.is_wal) {
         database.text("PRAGMA journal_mode = WAL")?;
     }
     database.close()?;
+    copied.not_made.extend(soundness::faults(&draft, access, watch)?);
     check_verified(verify::pages(storage, draft.path(), &unlocked, access, watch)?)?;
 
     let own = storage
@@ -103,9 +110,11 @@ pub fn salvage(
         suite,
         page_size: layout.page_size,
         size: own.size,
-        page_count: ground.snapshot().page_count(),
+        page_count: ground.snapshot().promised_count(),
         bad_pages: ground.bad_pages().take(LISTED_MAX).collect(),
-        bad_count: u64::try_from(ground.bad_pages().count()).unwrap_or(u64::MAX),
+        bad_count: ground.bad_count(),
+        uncertain_pages: ground.uncertain_pages().take(LISTED_MAX).collect(),
+        uncertain_count: u64::try_from(ground.uncertain_pages().count()).unwrap_or(u64::MAX),
         bad_logs: ground.snapshot().bad_logs().to_vec(),
         schema: match &schema {
             None => SchemaState::Lost,

@@ -36,9 +36,9 @@ pub trait Storage: Send + Sync {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Opens a file for reading. The caller sees to it that SQLite has it not open (E3).
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
-    /// Opens a file for reading and writing, and no link. As for [`Storage::open`].
+    /// Opens a file for reading and writing that has no other name, and no link. As for [`Storage::open`].
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>>;
-    /// Makes or takes a file that one process holds at a time; `None` where another does.
+    /// Makes or takes a file that one process holds at a time, and no link; `None` where another does.
     fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>>;
 }
 

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use selenite_format::{Chosen, FormatError, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Superblock, choose};
+use selenite_format::{
+    Chosen, FormatError, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Superblock, choose, keeps_dropped,
+};
 use selenite_keyring::{Cache, Identity, KeyError, Keyring, Unlocked};
 
 use crate::EngineError;
@@ -35,14 +37,16 @@ pub struct Superblocks {
     pub a_is_whole: bool,
     /// The one at 32768.
     pub b_is_whole: bool,
+    /// Whether the older one still lists a key that the other no longer does: a change was cut off.
+    pub keeps_dropped: bool,
 }
 
 impl Superblocks {
-    /// Looks at both, again if one seems damaged: others may be writing it.
+    /// Looks at both, again if one seems damaged, or behind: others may be writing it.
     pub(crate) fn load(file: &RawFile) -> Result<Self, EngineError> {
         let mut found = Self::look(file)?;
         for attempt in 1..LOOK_COUNT {
-            if found.are_whole() {
+            if found.are_whole() && !found.keeps_dropped {
                 break;
             }
             std::thread::sleep(LOOK_PAUSE * attempt);
@@ -52,13 +56,17 @@ impl Superblocks {
     }
 
     fn look(file: &RawFile) -> Result<Self, EngineError> {
-        let mut place = vec![0; SUPERBLOCK_SIZE_MAX];
+        let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
+        let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
         let size = file.size()?;
-        let a_size = file.read_at(&mut place, SUPERBLOCK_A)?;
-        let a_is_whole = matches!(choose(&place[..a_size], &[], size), Chosen::A(_));
-        let b_size = file.read_at(&mut place, SUPERBLOCK_B)?;
-        let b_is_whole = matches!(choose(&[], &place[..b_size], size), Chosen::B(_));
-        Ok(Self { a_is_whole, b_is_whole })
+        let a_size = file.read_at(&mut a, SUPERBLOCK_A)?;
+        let b_size = file.read_at(&mut b, SUPERBLOCK_B)?;
+        let (a, b) = (&a[..a_size], &b[..b_size]);
+        Ok(Self {
+            a_is_whole: matches!(choose(a, &[], size), Chosen::A(_)),
+            b_is_whole: matches!(choose(&[], b, size), Chosen::B(_)),
+            keeps_dropped: keeps_dropped(a, b),
+        })
     }
 
     /// Whether there is nothing to mend.

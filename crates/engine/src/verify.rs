@@ -5,9 +5,12 @@
 //! V3. A page that does not open while a log is about to write it anew is no loss, and is said to be pending ([`backfill`]).
 //! V4. Plaintext is wiped from the buffers when they are done with.
 
+mod ahead;
 mod backfill;
 mod bad_page;
+mod cut;
 mod effective;
+pub(crate) mod frame;
 pub(crate) mod journal;
 mod keys;
 mod owner;
@@ -21,6 +24,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use selenite_cipher::DatabaseId;
 use selenite_format::anchor::Anchor;
 use selenite_keyring::Unlocked;
@@ -33,12 +37,14 @@ pub use wal::WalReport;
 
 use crate::anchor::{self, Comparison, Still, Tallied, Tally, Written};
 use crate::database::{Cell, Rows};
+use crate::draft::beside;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
 use crate::superblock_file::Superblocks;
 use crate::watch::Phase;
 use crate::{Access, Class, Database, EngineError, Watch, sqlite};
 
+use ahead::Ahead;
 use effective::Effective;
 use keys::Keys;
 
@@ -321,16 +327,15 @@ fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<Seen, EngineErro
     let mut findings = Findings::default();
     let is_for_anchor = known.is_some() || subject.is_still;
     let tally = is_for_anchor.then(|| Tally::new(view.geometry, known));
-    let (page_count, size) = pages::check(subject, &mut view, tally.as_ref(), &mut findings)?;
+    let (page_count, size, suspects) = pages::check(subject, &mut view, tally.as_ref())?;
     let (mut wal, mut journal) = (None, None);
     if !subject.is_still {
         wal = wal::check(subject, &mut view, &mut findings)?;
         journal = journal::check(subject, &mut view, &mut findings)?;
     }
-    if wal.is_none() && journal.is_none() {
-        pages::check_count(subject, &mut view, &mut findings)?;
-    }
-    let pending = take_pending(subject, &mut findings, wal.as_ref(), journal.as_ref())?;
+    cut::check(subject, &mut view, (&mut wal, &mut journal), &mut findings)?;
+    let (pending, bad) = split_pending(subject, suspects, wal.as_ref(), journal.as_ref())?;
+    pages::name(subject.file, &view, &bad, &mut findings)?;
     let elapsed = started.elapsed();
 
     let tallied = tally.map(Tally::finish).unwrap_or_default();
@@ -369,27 +374,18 @@ fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<Seen, EngineErro
     })
 }
 
-/// V3. Takes pages out that a log is about to write anew.
-fn take_pending(
+/// V3. The pages that a log is about to write anew, and those that are bad.
+fn split_pending(
     subject: &Subject<'_>,
-    findings: &mut Findings,
+    suspects: Vec<u32>,
     wal: Option<&wal::Found>,
     journal: Option<&journal::Found>,
-) -> Result<Vec<u32>, EngineError> {
-    if findings.are_none() {
-        return Ok(Vec::new());
+) -> Result<(Vec<u32>, Vec<u32>), EngineError> {
+    if suspects.is_empty() {
+        return Ok((Vec::new(), Vec::new()));
     }
-    let copied_count = match wal.and_then(|wal| wal.salts) {
-        Some(salts) => backfill::copied_count(subject, salts)?,
-        None => 0,
-    };
-    // The transaction of a super-journal may have been committed: then nothing is put back.
-    let journal = journal.filter(|journal| !journal.has_super_journal);
-    Ok(findings.take_pending(|page_no| {
-        let frame = wal.and_then(|wal| wal.frames.get(&page_no));
-        frame.is_some_and(|frame| frame.index >= copied_count)
-            || journal.is_some_and(|journal| journal.records.contains_key(&page_no))
-    }))
+    let ahead = Ahead::new(subject, wal, journal)?;
+    Ok(suspects.into_iter().partition(|&page_no| ahead.holds(page_no)))
 }
 
 /// What a reader would be given from a log in the place of pages.
@@ -432,8 +428,18 @@ fn name_owners(effective: &mut Effective<'_>, places: &mut [BadPage]) {
 /// What SQLite's integrity check finds; nothing if all is well.
 fn integrity(storage: &dyn Storage, path: &Path, access: &Access, watch: &Watch) -> Result<Vec<String>, EngineError> {
     watch.report(Phase::CheckingIntegrity, 0, 0);
+    let has_log = storage
+        .attributes(&beside(path, "-wal"))
+        .is_ok_and(|attributes| attributes.size > 0);
     let mut database = Database::open(storage, path, access)?;
     database.watch(watch)?;
+    if has_log {
+        // Who closes it last would copy the log, as far as SQLite reads it, and remove it (sqlite3WalClose in wal.c).
+        let kept = database
+            .connection()
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        kept.map_err(|error| database.error(error))?;
+    }
     let mut faults = Faults(Vec::new());
     database.run("PRAGMA integrity_check", &mut faults)?;
     faults.0.retain(|fault| fault != "ok");

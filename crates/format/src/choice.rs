@@ -1,7 +1,7 @@
 //! Which of the two superblocks counts (FORMAT 2.6 and 3.6).
 
 use crate::superblock::MAGIC;
-use crate::{PREFIX_SIZE, Whole, inspect};
+use crate::{PREFIX_SIZE, Superblock, Whole, inspect};
 
 /// What the first 64 KiB of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,22 @@ pub fn choose<'a>(a: &'a [u8], b: &'a [u8], file_size: u64) -> Chosen<'a> {
         (Whole::No, Whole::Yes { size, .. }) => Chosen::B(&b[..size]),
         (Whole::No, Whole::No) => choose_none(a, b, file_size),
     }
+}
+
+/// Whether the one that does not count still lists a key that the other no longer does: a change that takes a right away
+/// was cut off between its two writes (FORMAT 3.7). Takes what [`choose`] does; nothing is authenticated.
+pub fn keeps_dropped(a: &[u8], b: &[u8]) -> bool {
+    let parsed = |place| match inspect(place) {
+        Whole::Yes { size, .. } => Superblock::parse(&place[..size]).ok(),
+        Whole::No => None,
+    };
+    let (Some(a), Some(b)) = (parsed(a), parsed(b)) else {
+        return false;
+    };
+    let (counts, twin) = if b.generation > a.generation { (b, a) } else { (a, b) };
+    twin.log_key != counts.log_key
+        || twin.epochs.iter().any(|epoch| !counts.epochs.contains(epoch))
+        || twin.slots.iter().any(|slot| !counts.slots.contains(slot))
 }
 
 fn choose_none<'a>(a: &[u8], b: &[u8], file_size: u64) -> Chosen<'a> {

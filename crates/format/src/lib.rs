@@ -25,7 +25,7 @@ pub mod trailer;
 pub mod wal;
 mod whole;
 
-pub use choice::{Chosen, choose};
+pub use choice::{Chosen, choose, keeps_dropped};
 pub use epoch_record::EpochRecord;
 pub use error::FormatError;
 pub use geometry::{FileOffset, Geometry, PREFIX_SIZE};

@@ -1,7 +1,8 @@
 //! Changes of the key under which pages are sealed (FORMAT 3.1, 3.2): a new epoch is listed beside the old one, every
 //! page is sealed anew, and then the old epoch goes.
 //!
-//! P1. Two epochs are listed in between. From [`begin`] on every page that is written is of the new one.
+//! P1. Two epochs are listed in between. Whoever takes the write lock after [`begin`] seals under the new one; a checkpoint
+//!     that took its lock before still writes pages of the old one, and the caller's looks find them.
 //! P2. The old data key is gone with [`end`], and with it whatever is still sealed under it: the caller has looked at every
 //!     page, log and journal before.
 

@@ -11,7 +11,9 @@
 //! ```
 //!
 //! K1. A file is replaced whole or not at all, and two processes that change it at once both take effect.
-//! K2. Without `only_listed`, a database that is not listed opens: a forgery under a *new* id is only kept out
+//! K2. While a master key is renewed both commitments are listed, `["old", "new"]`: nobody is refused in between, and a kill
+//!     leaves no pin that is wrong.
+//! K3. Without `only_listed`, a database that is not listed opens: a forgery under a *new* id is only kept out
 //!     with it.
 
 use std::collections::BTreeMap;
@@ -31,7 +33,7 @@ use crate::{KeyError, hex, secret_file};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keyring {
     only_listed: bool,
-    databases: BTreeMap<DatabaseId, [u8; 32]>,
+    databases: BTreeMap<DatabaseId, Vec<[u8; 32]>>,
 }
 
 /// What a keyring file says about a database.
@@ -101,7 +103,7 @@ impl Keyring {
     /// What this keyring says about a database whose master key has this commitment.
     pub fn check(&self, database_id: DatabaseId, commitment: [u8; 32]) -> Pin {
         match self.databases.get(&database_id) {
-            Some(&pinned) if pinned == commitment => Pin::Pinned,
+            Some(pinned) if pinned.contains(&commitment) => Pin::Pinned,
             Some(_) => Pin::Mismatch,
             None => Pin::Unknown,
         }
@@ -131,7 +133,12 @@ impl Keyring {
 
     /// Lists a database with this commitment, whatever was listed before: its master key was renewed.
     pub fn replace(&mut self, database_id: DatabaseId, commitment: [u8; 32]) {
-        self.databases.insert(database_id, commitment);
+        self.databases.insert(database_id, vec![commitment]);
+    }
+
+    /// Lists a database with its present commitment and the one that it is about to have. [`Keyring::replace`] ends that.
+    pub fn expect(&mut self, database_id: DatabaseId, present: [u8; 32], next: [u8; 32]) {
+        self.databases.insert(database_id, vec![present, next]);
     }
 
     /// Takes a database off the list, and says whether it was on it.
@@ -140,21 +147,27 @@ impl Keyring {
     }
 
     /// The databases and their commitments, in the order of their ids.
-    pub fn databases(&self) -> impl Iterator<Item = (DatabaseId, [u8; 32])> {
+    pub fn databases(&self) -> impl Iterator<Item = (DatabaseId, &[[u8; 32]])> {
         self.databases
             .iter()
-            .map(|(&database_id, &commitment)| (database_id, commitment))
+            .map(|(&database_id, commitments)| (database_id, commitments.as_slice()))
     }
 
     /// The text of a keyring file.
     pub fn encode(&self) -> String {
         let mut text = String::from(HEADING);
-        let ids = self.databases.iter();
-        let lines = ids.map(|(id, commitment)| (hex::encode(&id.0), hex::encode(commitment)));
         let flag = format!("only_listed = {}\n\n[databases]\n", self.only_listed);
         text.push_str(&flag);
-        for (id, commitment) in lines {
-            writeln!(text, "\"{id}\" = \"{commitment}\"").expect("a string takes any text");
+        for (id, commitments) in &self.databases {
+            let words: Vec<String> = commitments
+                .iter()
+                .map(|commitment| format!("\"{}\"", hex::encode(commitment)))
+                .collect();
+            let value = match words.as_slice() {
+                [one] => one.clone(),
+                several => format!("[{}]", several.join(", ")),
+            };
+            writeln!(text, "\"{}\" = {value}", hex::encode(&id.0)).expect("a string takes any text");
         }
         text
     }
@@ -170,8 +183,8 @@ impl Keyring {
                 }
                 "databases" => {
                     for (key, value) in toml_text::table("databases", value)? {
-                        let (database_id, commitment) = entry(key, value)?;
-                        if keyring.databases.insert(database_id, commitment).is_some() {
+                        let (database_id, commitments) = entry(key, value)?;
+                        if keyring.databases.insert(database_id, commitments).is_some() {
                             return Err(Fault::new(key.span(), "this database is listed twice"));
                         }
                     }
@@ -183,12 +196,20 @@ impl Keyring {
     }
 }
 
-fn entry(key: &Key<'_>, value: &Value<'_>) -> Result<(DatabaseId, [u8; 32]), Fault> {
+fn entry(key: &Key<'_>, value: &Value<'_>) -> Result<(DatabaseId, Vec<[u8; 32]>), Fault> {
     let id =
         hex::decode(key.get_ref()).ok_or_else(|| Fault::new(key.span(), "a database id has 32 hexadecimal digits"))?;
-    let commitment = hex::decode(toml_text::string("a commitment", value)?)
-        .ok_or_else(|| Fault::new(value.span(), "a commitment has 64 hexadecimal digits"))?;
-    Ok((DatabaseId(id), commitment))
+    let commitments = match value.get_ref().as_array() {
+        Some(both) if both.len() == 2 => both.iter().map(commitment).collect::<Result<_, _>>()?,
+        Some(_) => return Err(Fault::new(value.span(), "a database has one commitment, or two")),
+        None => vec![commitment(value)?],
+    };
+    Ok((DatabaseId(id), commitments))
+}
+
+fn commitment(value: &Value<'_>) -> Result<[u8; 32], Fault> {
+    hex::decode(toml_text::string("a commitment", value)?)
+        .ok_or_else(|| Fault::new(value.span(), "a commitment has 64 hexadecimal digits"))
 }
 
 const HEADING: &str = "\

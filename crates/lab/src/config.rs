@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use selenite_stats::SESSIONS_MIN;
-use selenite_worker::protocol::Dataset;
+use selenite_worker::protocol::{Dataset, Work};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use toml::Spanned;
@@ -118,6 +118,7 @@ impl Config {
             let what = "cells of work `online` are judged by another figure than others";
             return Err(ConfigError::new(what).next("make two studies of them"));
         }
+        check_keys(&arms, &cells)?;
         if let Some(unused) = data.keys().find(|name| cells.iter().all(|cell| &cell.data != *name)) {
             return Err(ConfigError::new(format!("no cell uses data `{unused}`")));
         }
@@ -306,6 +307,19 @@ fn check_cells(made: Vec<Cell>, data: &BTreeMap<String, Dataset>, before: &[Cell
         }
     }
     Ok(made)
+}
+
+/// Suite NONE of Selenite has no key that could be changed.
+fn check_keys(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
+    let keyless = arms.iter().find(|arm| arm.engine == "selenite" && arm.cipher == "NONE");
+    let rekeyed = cells.iter().find(|cell| cell.work == Work::Rekey);
+    match (keyless, rekeyed) {
+        (Some(arm), Some(cell)) => {
+            let what = format!("arm `{}` has no key, which cell `{}` is to change", arm.name, cell.name);
+            Err(ConfigError::new(what).next("leave out one of them"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_name(kind: &str, name: &str) -> Result<(), ConfigError> {

@@ -11,8 +11,9 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use rusqlite::{Connection, OpenFlags};
+use selenite_engine::offline::{Offline, offline};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Encrypt, EngineError, FileUri, Suite, Target, Watch, verify};
+use selenite_engine::{Access, Encrypt, EngineError, FileUri, Suite, Target, Watch, keys, verify};
 use selenite_worker::engine::{Engine, Status, check_absent, hello, vacuum_into};
 use selenite_worker::protocol::{CipherTime, Hello, Opening, PLAIN};
 use selenite_worker::stock::Stock;
@@ -153,6 +154,28 @@ impl Engine for Native {
                 "Selenite converts to and from databases in clear, not {from} to {to}"
             ))),
         }
+    }
+
+    /// As `selenite reencrypt --offline --new-key` does: a new data key in the same suite, for every page. Then the slot, of
+    /// which there is one, goes over to the new key.
+    fn rekey(&self, database: &Opening, key_file: &Path) -> Result<(), WorkerError> {
+        let suite = suite(database)?.filter(|suite| *suite != Suite::None);
+        let suite = suite.ok_or_else(|| WorkerError::Refused(format!("{} has no key to change", database.cipher)))?;
+        let (path, access) = (&database.path, access(database, suite)?);
+        let renewed = Opening {
+            key_file: key_file.to_owned(),
+            ..database.clone()
+        };
+        let recipient = identity(&renewed)?;
+        let said = |error: EngineError| engine_error(&error);
+        offline(&Disk, path, &access, &Offline::default(), &Watch::nobody()).map_err(said)?;
+        let slots = keys::list(&Disk, path).map_err(said)?.slots;
+        let [slot] = slots.as_slice() else {
+            let count = slots.len();
+            return Err(WorkerError::Wrong(format!("{count} key slots, where there was one")));
+        };
+        keys::replace(&Disk, path, &access, &slot.id.to_string(), &recipient, "").map_err(said)?;
+        Ok(())
     }
 
     fn verify_physical(&self, database: &Opening) -> Result<u64, WorkerError> {

@@ -37,7 +37,7 @@ pub const PRESETS: [Preset; 9] = [
     },
     Preset {
         name: "convert-scan",
-        about: "encrypting and decrypting a whole database, by suite",
+        about: "encrypting, decrypting and giving a new key to a whole database, by suite",
         text: include_str!("presets/convert-scan.toml"),
     },
     Preset {

@@ -4,6 +4,7 @@
 //! R2. A study that can't bear a verdict shows none, and says why before anything else.
 //! R3. A ratio is always (encrypted - plain) / plain, and both are shown.
 
+mod control;
 pub mod csv;
 pub mod html;
 pub mod json;

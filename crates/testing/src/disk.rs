@@ -163,6 +163,13 @@ impl Disk {
         self.lock().delete(path, true).is_ok()
     }
 
+    /// Syncs a file, as whoever does so beside SQLite; says whether it was there.
+    pub fn sync(&self, path: &str) -> bool {
+        let mut state = self.lock();
+        let inode = state.names.get(path).copied();
+        inode.is_some_and(|inode| state.sync(inode, false).is_ok())
+    }
+
     /// Leaves the WAL index as a process does that dies between both copies of its header.
     pub fn tear_index(&self, path: &str) {
         let mut state = self.lock();

@@ -14,17 +14,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use selenite_cipher::Suite;
 use selenite_format::State;
-use selenite_keyring::{Config, Identity, Keyring, Unlocked};
+use selenite_keyring::{Config, Identity, KeyError, Keyring, Unlocked};
 
 use crate::closing::{Closing, FileId};
 use crate::error::VfsError;
-use crate::ffi::{Code, LockLevel, LowerFile, ShmRegion};
+use crate::ffi::{Code, LockLevel, LowerFile, ShmRegion, SyncFlags};
 use crate::generation_mark::GenerationMark;
 use crate::host::{Host, Identify, Presence};
 use crate::passage::Passage;
 use crate::planted::{Bug, is_planted};
 use crate::settings::Settings;
-use crate::superblock_pair::{Heads, Place, Prefix, read_prefix, store, store_new};
+use crate::superblock_pair::{Heads, Place, Prefix, is_behind, read_prefix, store, store_new};
 use crate::view::View;
 
 /// The database behind one open main file.
@@ -40,7 +40,8 @@ pub struct Database {
     /// Device and inode, where they are known to be those of the file that is open.
     pub identity: Option<(u64, u64)>,
     config: Config,
-    keyring: Keyring,
+    /// As it was when a master key was last found in it, or not.
+    keyring: Mutex<Keyring>,
     identities: Vec<Box<dyn Identity>>,
     inner: Mutex<Inner>,
     /// Counts the views: a file compares it before it uses the view that it holds.
@@ -148,7 +149,7 @@ impl Database {
             settings,
             path,
             config,
-            keyring,
+            keyring: Mutex::new(keyring),
             identities,
             inner: Mutex::new(Inner {
                 lower,
@@ -308,13 +309,16 @@ impl Database {
             ));
         }
         self.refresh(inner)?;
+        if let Some(mark) = inner.mark {
+            mark.clear();
+        }
+        self.mend_twin(inner)?;
         let Content::Sealed(view) = inner.content.clone() else {
             return Err(VfsError::NotEncrypted("it has no keys to change"));
         };
         let (new, takes_rights_away) = change(&view.unlocked)?;
-        if let Some(mark) = inner.mark {
-            mark.clear();
-        }
+        // What it says of pages may rest on what somebody wrote under `synchronous = OFF`.
+        self.host.sync_clock.time(|| inner.lower.sync(SyncFlags::FULL))?;
         let (new, place) = store(&mut inner.lower, inner.place, new, takes_rights_away)?;
         self.adopt(inner, new, place)
     }
@@ -358,7 +362,7 @@ impl Database {
             Prefix::Sealed { bytes, place, heads } => {
                 // Only what was adopted counts as seen: what is refused now is refused the next time, too.
                 inner.heads = None;
-                let unlocked = self.host.unlock(&bytes, &self.identities, &self.keyring)?;
+                let unlocked = self.unlock(&bytes)?;
                 check_successor(&inner.content, &unlocked)?;
                 self.adopt_read(inner, unlocked, place)?;
                 self.check_not_emptied(inner)?;
@@ -385,6 +389,32 @@ impl Database {
             Prefix::Foreign => Err(VfsError::NotEncrypted("it is not an SQLite database")),
             Prefix::Torn => Err(VfsError::BothDamaged),
         }
+    }
+
+    /// Opens a superblock. A master key that was renewed is in the keyring file by now, not in what was read of it before.
+    fn unlock(&self, bytes: &[u8]) -> Result<Unlocked, VfsError> {
+        let mut keyring = self.keyring.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.host.unlock(bytes, &self.identities, &keyring) {
+            Err(KeyError::DatabaseReplaced { .. }) => *keyring = self.config.load_keyring()?,
+            unlocked => return Ok(unlocked?),
+        }
+        Ok(self.host.unlock(bytes, &self.identities, &keyring)?)
+    }
+
+    /// S3. Ends a change that was cut off between its two writes: the superblock that does not count is written anew.
+    fn mend_twin(&self, inner: &mut Inner) -> Result<(), VfsError> {
+        let Content::Sealed(view) = inner.content.clone() else {
+            return Ok(());
+        };
+        if !is_behind(&mut inner.lower)? {
+            return Ok(());
+        }
+        let generation = view.unlocked.superblock.generation.checked_add(1);
+        let same = view
+            .unlocked
+            .with_generation(generation.ok_or(KeyError::GenerationExhausted)?);
+        let (same, place) = store(&mut inner.lower, inner.place, same, false)?;
+        self.adopt(inner, same, place)
     }
 
     /// Goes on with a superblock that this connection wrote.

@@ -51,6 +51,11 @@ pub const FUNCTIONS: &[Entry] = &[
         body: cut,
     },
     Entry {
+        name: c"selenite_sync_ns",
+        arguments: 0,
+        body: sync_ns,
+    },
+    Entry {
         name: c"selenite_retire",
         arguments: 1,
         body: retire,
@@ -174,6 +179,14 @@ fn old_pages(call: &FunctionCall<'_>) -> Result<Value, String> {
         Ok(())
     })?;
     Ok(Value::Text(text))
+}
+
+/// `selenite_sync_ns()`: nanoseconds that this process has waited for disks. Unlike `selenite_status` it takes no lock.
+fn sync_ns(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let host = host_of(call.api()).ok_or("not installed")?;
+    Ok(Value::Integer(
+        i64::try_from(host.sync_clock.read()).unwrap_or(i64::MAX),
+    ))
 }
 
 /// `selenite_cut(schema)`: cuts off what SQLite left behind the last page. Inside BEGIN IMMEDIATE, with an empty log.

@@ -2,8 +2,11 @@
 //!
 //! S1. A superblock is written only over the one that does not count, while the other is whole.
 //! S2. What takes a right away is in both places, synced, before it is reported.
+//! S3. Where that was cut off in between, the next change of any kind, be it in vain, begins with the write that is missing.
 
-use selenite_format::{Chosen, PREFIX_SIZE, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Whole, choose, inspect};
+use selenite_format::{
+    Chosen, PREFIX_SIZE, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Whole, choose, inspect, keeps_dropped,
+};
 use selenite_keyring::Unlocked;
 
 use crate::error::VfsError;
@@ -139,7 +142,7 @@ pub fn store_new(file: &mut LowerFile, new: Unlocked) -> Result<(Unlocked, Place
 }
 
 /// Replaces the superblock in `current`, which counts and is whole: the caller has just read it, under SQLite's
-/// write lock. `new` is of the next generation.
+/// write lock, and has synced the pages that it speaks of. `new` is of the next generation.
 ///
 /// # Errors
 /// As the VFS below has it; then the old one counts, or the new one, each whole.
@@ -158,6 +161,19 @@ pub fn store(
     file.write(&twin.encode()?, current.offset())?;
     file.sync(SyncFlags::FULL)?;
     Ok((twin, current))
+}
+
+/// Whether the superblock that does not count has to be written anew: it lists a key that was dropped, or is torn, and
+/// may hold a part of one.
+///
+/// # Errors
+/// As the VFS below has it.
+pub fn is_behind(file: &mut LowerFile) -> Result<bool, Code> {
+    let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
+    let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
+    read_or_zero(file, &mut a, SUPERBLOCK_A)?;
+    read_or_zero(file, &mut b, SUPERBLOCK_B)?;
+    Ok(inspect(&a) == Whole::No || inspect(&b) == Whole::No || keeps_dropped(&a, &b))
 }
 
 /// Reads; what lies beyond the end stays zero. Answers how far the file may reach.

@@ -6,8 +6,9 @@ use std::cell::Cell;
 
 use rusqlite::Connection;
 use selenite_cipher::Secret;
+use selenite_format::keeps_dropped;
 use selenite_keyring::change::{self, add_slot, remove_slot, renew_master};
-use selenite_keyring::{RawIdentity, Recipient, Unlocked, os_random};
+use selenite_keyring::{KeyError, RawIdentity, Recipient, Unlocked, os_random};
 use selenite_testing::crash_point::Density;
 use selenite_testing::fault::Failure;
 use selenite_testing::{Call, Disk, Fault, Image, KeyFile, Ledger, Opening, Scenario, run};
@@ -16,6 +17,7 @@ use selenite_vfs::ffi::Code;
 
 type Prepared = Result<change::Change, selenite_keyring::KeyError>;
 
+const PATH: &str = "/keys/main.db";
 const OLD: u8 = 1;
 const NEW: u8 = 2;
 const OTHERS: std::ops::Range<u8> = 3..12;
@@ -70,7 +72,7 @@ struct Keys {
 impl Keys {
     fn new(mode: &str) -> Self {
         let files = [KeyFile::new(OLD), KeyFile::new(NEW)];
-        let [old, new] = [&files[0], &files[1]].map(|key| Opening::encrypted("/keys/main.db", key));
+        let [old, new] = [&files[0], &files[1]].map(|key| Opening::encrypted(PATH, key));
         Self {
             old,
             new,
@@ -122,6 +124,23 @@ impl Keys {
                 Err("no key opens".to_owned())
             }
         })
+        .and_then(|()| self.check_twin(if new { &self.new } else { &self.old }))
+    }
+
+    /// Whoever asks for a change, be it in vain, leaves no superblock that lists a key which was dropped.
+    fn check_twin(&self, opening: &Opening) -> Result<(), String> {
+        let connection = opening.connect().map_err(|error| error.to_string())?;
+        connection
+            .execute_batch("BEGIN IMMEDIATE")
+            .map_err(|error| error.to_string())?;
+        let refused = apply(&connection, |_| Err(KeyError::NotUnderWay));
+        let _ = connection.execute_batch("ROLLBACK");
+        let bytes = Disk::of_thread().ok().and_then(|disk| disk.bytes(PATH));
+        let bytes = bytes.ok_or("no database")?;
+        if refused.is_ok() || keeps_dropped(&bytes[..32768], &bytes[32768..65536]) {
+            return Err("a superblock still lists a key that was dropped".to_owned());
+        }
+        Ok(())
     }
 }
 

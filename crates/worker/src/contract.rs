@@ -2,6 +2,7 @@
 //!
 //! K1. A worker is compared with what this crate itself does with the same requests, answer for answer.
 //! K2. That it encrypts is seen on its file, not taken from its words.
+//! K3. A cipher that a worker itself does not call an encryption has no key that could be changed.
 
 mod dialogue;
 
@@ -155,6 +156,7 @@ impl Contract<'_> {
         let opened: Result<Opened, String> = parsed(worker.ask(&Request::Open {
             database: database.clone(),
         })?);
+        let encrypted = opened.as_ref().is_ok_and(|opened| opened.encrypted);
         let proof = opened.and_then(|opened| proved(&opened, &database, &expected.marker));
         let is_open = proof.is_ok();
         self.note(&about("open, and what the file holds"), proof);
@@ -165,7 +167,12 @@ impl Contract<'_> {
         for work in works {
             let given: Result<Sample, String> = parsed(worker.ask(&run(work.clone()))?);
             let expected: Sample = self::expected(&mut reference, &run(work.clone()))?;
-            let worked = given.and_then(|given| same_work(&given, &expected));
+            let has_no_key = *work == Work::Rekey && cipher != PLAIN && !encrypted;
+            let worked = match (given, has_no_key) {
+                (Ok(_), true) => Err("it changed a key that there is not".to_owned()),
+                (Err(_), true) => Ok(()),
+                (given, false) => given.and_then(|given| same_work(&given, &expected)),
+            };
             self.note(&about(&word(work)), worked);
         }
         let given: Result<Digest, String> = parsed(worker.ask(&Request::Digest)?);
@@ -268,6 +275,7 @@ fn parts() -> [(&'static str, Dataset, Vec<Work>); 3] {
                 Work::SelectAll,
                 Work::Backup,
                 Work::Convert { to: PLAIN.to_owned() },
+                Work::Rekey,
                 Work::PhysicalVerify,
                 Work::SelectAll,
             ],

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
 use rusqlite::Connection;
 
@@ -51,6 +52,18 @@ pub trait Engine: Sync {
     /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
     fn convert(&self, source: &Opening, target: &Opening) -> Result<(), WorkerError> {
         vacuum_into(self, source, target)
+    }
+
+    /// Gives a database, which is closed and has a key, the one in another file, and seals every page of it anew.
+    ///
+    /// # Errors
+    /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
+    fn rekey(&self, database: &Opening, key_file: &Path) -> Result<(), WorkerError> {
+        let _ = key_file;
+        Err(WorkerError::Refused(format!(
+            "this engine can't change the key of {}",
+            database.cipher
+        )))
     }
 
     /// Reads all pages of a database, which is closed, and authenticates them if the engine can. Answers how many bytes

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// The version of what is in this file. A worker of another one is refused.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// A line to a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -158,6 +158,9 @@ pub enum Work {
         /// The cipher of the copy, or [`PLAIN`].
         to: String,
     },
+    /// Gives a copy, made before the clock starts, a new key and seals every page of it anew; in clear, copies the file's
+    /// bytes and syncs them. It is gone afterwards.
+    Rekey,
     /// `PRAGMA integrity_check`, which has to answer ok.
     IntegrityCheck,
     /// `PRAGMA quick_check`, which has to answer ok.

@@ -7,6 +7,7 @@
 mod connections;
 mod copy;
 mod hummer;
+mod rekey;
 mod rows;
 
 use std::collections::BTreeMap;
@@ -58,7 +59,7 @@ struct Checkpoint {
 #[must_use]
 pub fn wants_closed(work: &Work) -> bool {
     match work {
-        Work::Convert { .. } | Work::PhysicalVerify | Work::Open { .. } => true,
+        Work::Convert { .. } | Work::Rekey | Work::PhysicalVerify | Work::Open { .. } => true,
         Work::Like { .. }
         | Work::Equal { .. }
         | Work::Insert { .. }
@@ -100,7 +101,7 @@ pub fn run(
         Work::IntegrityCheck => rows::check(connection, "integrity_check", &timed),
         Work::QuickCheck => rows::check(connection, "quick_check", &timed),
         Work::Readers { connections: count } => connections::readers(engine, database, *count, &timed),
-        Work::Convert { .. } | Work::PhysicalVerify | Work::Open { .. } => {
+        Work::Convert { .. } | Work::Rekey | Work::PhysicalVerify | Work::Open { .. } => {
             Err(WorkerError::Refused("this work wants the database closed".to_owned()))
         }
     }
@@ -120,6 +121,7 @@ pub fn run_closed(
     let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| measured(block, &database.path, &|| None, job);
     match work {
         Work::Convert { to } => copy::convert(engine, database, to, &timed),
+        Work::Rekey => rekey::rekey(engine, database, &timed),
         Work::Open { times } => connections::open(engine, database, *times, &timed),
         Work::PhysicalVerify => timed(&mut || {
             engine.verify_physical(database)?;
@@ -183,8 +185,13 @@ fn checkpoint(connection: &Connection) -> Result<Checkpoint, WorkerError> {
 }
 
 fn log_of(database: &Path) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
-    name.push("-wal");
+    beside(database, "-wal")
+}
+
+/// The file whose name has this ending besides.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
     name.into()
 }
 

@@ -9,6 +9,7 @@ mod fault;
 mod folder;
 pub mod layout;
 pub mod protocol;
+pub mod rekeying;
 pub mod sealing;
 pub mod talk;
 

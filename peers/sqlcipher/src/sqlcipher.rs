@@ -90,6 +90,19 @@ impl Engine for SqlCipher {
         Ok(())
     }
 
+    /// By `PRAGMA rekey`, in the journal mode that the database has; its log goes into the file when it is closed.
+    fn rekey(&self, database: &Opening, key_file: &Path) -> Result<(), WorkerError> {
+        let renewed = Opening {
+            key_file: key_file.to_owned(),
+            ..database.clone()
+        };
+        let secret = secret(&renewed)?.ok_or_else(|| WorkerError::Refused("in clear there is no key".to_owned()))?;
+        let connection = self.open(database)?;
+        pragma::answer(&connection, &format!("rekey = \"{secret}\""))?;
+        connection.close().map_err(|(_, error)| error)?;
+        Ok(())
+    }
+
     /// By `PRAGMA cipher_integrity_check`, which authenticates every page of the file; in clear it is only read.
     fn verify_physical(&self, database: &Opening) -> Result<u64, WorkerError> {
         if database.cipher == PLAIN {
@@ -163,11 +176,16 @@ const SAID: [&str; 6] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use selenite_peer_contract::{Fault, conversion, sealing};
+    use selenite_peer_contract::{Fault, conversion, rekeying, sealing};
 
     #[test]
     fn a_conversion_keeps_all_rows() -> Result<(), Fault> {
         conversion::keeps_all_rows(&SqlCipher)
+    }
+
+    #[test]
+    fn a_change_of_key_shuts_the_old_one_out() -> Result<(), Fault> {
+        rekeying::shuts_the_old_key_out(&SqlCipher)
     }
 
     #[test]

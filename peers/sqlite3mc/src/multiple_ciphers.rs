@@ -7,6 +7,7 @@
 mod location;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use selenite_peer::{flags, key, pragma};
@@ -83,6 +84,19 @@ impl Engine for MultipleCiphers {
         connection.close().map_err(|(_, error)| error)?;
         Ok(())
     }
+
+    /// By `PRAGMA hexrekey`, in the journal mode that the database has; its log goes into the file when it is closed.
+    fn rekey(&self, database: &Opening, key_file: &Path) -> Result<(), WorkerError> {
+        let renewed = Opening {
+            key_file: key_file.to_owned(),
+            ..database.clone()
+        };
+        let secret = secret(&renewed)?.ok_or_else(|| WorkerError::Refused("in clear there is no key".to_owned()))?;
+        let connection = self.open(database)?;
+        pragma::answer(&connection, &format!("hexrekey = '{secret}'"))?;
+        connection.close().map_err(|(_, error)| error)?;
+        Ok(())
+    }
 }
 
 fn keyed(database: &Opening, flags: OpenFlags) -> Result<Connection, WorkerError> {
@@ -135,11 +149,16 @@ const RAW: &str = "7261773a";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use selenite_peer_contract::{Fault, conversion, sealing};
+    use selenite_peer_contract::{Fault, conversion, rekeying, sealing};
 
     #[test]
     fn a_conversion_keeps_all_rows() -> Result<(), Fault> {
         conversion::keeps_all_rows(&MultipleCiphers)
+    }
+
+    #[test]
+    fn a_change_of_key_shuts_the_old_one_out() -> Result<(), Fault> {
+        rekeying::shuts_the_old_key_out(&MultipleCiphers)
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::arguments;
 use crate::complaint::Complaint;
 use crate::meter::Meter;
 use crate::output::print;
+use crate::printable;
 
 pub fn run(arguments: &arguments::Compromised, access: &Access) -> Result<(), Complaint> {
     let what = Compromised {
@@ -41,12 +42,12 @@ fn tell(step: &Step) -> std::io::Result<()> {
         Step::SlotRemoved(report) if report.removed.is_empty() => {
             print("1 of 3  no such key slot: it was removed before\n")
         }
-        Step::SlotRemoved(report) => print(&format!(
+        Step::SlotRemoved(report) => print(&printable::lines(&format!(
             "1 of 3  {report}        the identity opens this database no longer; who used it may know the master key\n"
-        )),
-        Step::MasterRenewed(report) => print(&format!(
+        ))),
+        Step::MasterRenewed(report) => print(&printable::lines(&format!(
             "2 of 3  master key renewed\n{report}        an old copy of the superblock opens nothing new; who had it may know the data key\n"
-        )),
+        ))),
         Step::DataKeyReplaced(sealed) => print(&format!(
             "3 of 3  data key replaced\n{}\nWhat was copied before stays readable to who has the old keys: nothing takes that back.\n",
             text(sealed)

@@ -10,6 +10,7 @@ use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::print;
+use crate::printable;
 
 pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), Complaint> {
     let how = Encrypt {
@@ -35,7 +36,7 @@ pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), Compla
 
 /// The result's name, as it was given.
 pub fn name(database: &Path, to: Option<&Path>) -> String {
-    to.unwrap_or(database).display().to_string()
+    printable::path(to.unwrap_or(database))
 }
 
 /// Where the result goes.
@@ -50,7 +51,7 @@ pub fn show(lines: &mut Lines, outcome: &Outcome, checked: &str) {
     lines.add("contents", format!("{tables}, {rows}: {checked}"));
     lines.add("size", bytes(outcome.size));
     lines.add("took", elapsed(outcome.elapsed));
-    let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+    let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();
     lines.add_all("removed", paths(&outcome.removed));
     lines.add_all("left over", paths(&outcome.leftovers));
     lines.add_all("not told", outcome.not_retired.clone());

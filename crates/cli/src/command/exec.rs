@@ -11,6 +11,7 @@ use crate::arguments::Exec;
 use crate::complaint::Complaint;
 use crate::meter::Meter;
 use crate::output::Output;
+use crate::printable;
 
 pub fn run(arguments: &Exec, access: Access) -> Result<(), Complaint> {
     let meter = Meter::start();
@@ -88,7 +89,8 @@ impl Printer {
     /// Settles the widths by the rows that came so far, and prints them.
     fn settle(&mut self) -> io::Result<()> {
         let rows: Vec<Vec<String>> = self.held.drain(..).map(|row| row.iter().map(text).collect()).collect();
-        let mut widths: Vec<usize> = self.columns.iter().map(|name| name.chars().count()).collect();
+        let columns: Vec<String> = self.columns.iter().map(|name| printable::line(name)).collect();
+        let mut widths: Vec<usize> = columns.iter().map(|name| name.chars().count()).collect();
         for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(cell.chars().count());
@@ -98,7 +100,7 @@ impl Printer {
             *width = (*width).min(WIDTH_MAX);
         }
         let rules: Vec<String> = widths.iter().map(|&width| "-".repeat(width)).collect();
-        self.output.line(&aligned(&self.columns, &widths))?;
+        self.output.line(&aligned(&columns, &widths))?;
         self.output.line(&aligned(&rules, &widths))?;
         for row in &rows {
             self.output.line(&aligned(row, &widths))?;
@@ -131,7 +133,7 @@ impl Printer {
                     .map(|row| row.iter().map(json_of).collect())
                     .collect();
                 let object = json!({ "columns": self.columns, "rows": rows });
-                self.output.line(&object.to_string())
+                self.output.line(&printable::json(&object))
             }
         }
     }
@@ -174,7 +176,7 @@ fn text(cell: &Cell) -> String {
         Cell::Text(text) => {
             let mut out = String::with_capacity(text.len());
             for letter in text.chars() {
-                if letter.is_control() || letter == '\\' {
+                if !printable::is_harmless(letter) || letter == '\\' {
                     out.extend(letter.escape_default());
                 } else {
                     out.push(letter);

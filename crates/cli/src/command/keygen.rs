@@ -6,6 +6,7 @@ use crate::arguments::Keygen;
 use crate::complaint::Complaint;
 use crate::lines::Lines;
 use crate::output::print;
+use crate::printable;
 
 pub fn run(arguments: &Keygen) -> Result<(), Complaint> {
     let new = selenite_keyring::keygen(selenite_engine::now());
@@ -18,7 +19,7 @@ pub fn run(arguments: &Keygen) -> Result<(), Complaint> {
     };
     selenite_keyring::write_key_file(path, new.text.as_bytes()).map_err(selenite_engine::EngineError::from)?;
     let mut lines = Lines::default();
-    lines.add("identity", path.display().to_string());
+    lines.add("identity", printable::path(path));
     lines.add("recipient", new.recipient.clone());
     print(&lines.text())?;
     eprintln!("\nKeep a copy of the identity elsewhere: without it nobody opens what is encrypted for it.");

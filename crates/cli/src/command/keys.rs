@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::arguments::{KeysCommand, KeysList};
 use crate::complaint::Complaint;
 use crate::lines::elapsed;
-use crate::output::print;
+use crate::output::{print, print_json};
+use crate::printable;
 
 pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
     match command {
@@ -48,8 +49,8 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
             let keyring = keys::pin(&Disk, &pin.database, access, pin.replace)?;
             Ok(print(&format!(
                 "pinned {} in {}",
-                pin.database.display(),
-                keyring.display()
+                printable::path(&pin.database),
+                printable::path(&keyring)
             ))?)
         }
     }
@@ -60,15 +61,15 @@ fn show_list(arguments: &KeysList) -> Result<(), Complaint> {
     if arguments.json {
         let slots: Vec<Value> = list.slots.iter().map(slot_json).collect();
         let object = json!({ "database_id": list.database_id.to_string(), "slots": slots });
-        return Ok(print(&object.to_string())?);
+        return Ok(print_json(&object)?);
     }
     Ok(print(&slot_lines(&list.slots).join("\n"))?)
 }
 
 fn show(changed: &Changed) -> Result<(), Complaint> {
-    let mut text = changed.report.to_string();
+    let mut text = printable::lines(&changed.report.to_string());
     if let Some(keyring) = &changed.keyring {
-        text.push_str(&format!("pinned anew in {}\n", keyring.display()));
+        text.push_str(&format!("pinned anew in {}\n", printable::path(keyring)));
     }
     text.push_str(&format!("done in {}\n", elapsed(changed.elapsed)));
     Ok(print(&text)?)
@@ -92,7 +93,7 @@ pub fn slot_lines(slots: &[SlotSummary]) -> Vec<String> {
                 slot.who,
                 slot.label
             );
-            line.trim_end().to_owned()
+            printable::line(line.trim_end())
         })
         .collect()
 }

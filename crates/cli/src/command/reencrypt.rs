@@ -11,7 +11,8 @@ use crate::arguments;
 use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, counted, elapsed};
 use crate::meter::Meter;
-use crate::output::print;
+use crate::output::{print, print_json};
+use crate::printable;
 
 pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Complaint> {
     let path = &arguments.database;
@@ -53,7 +54,10 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Comp
         );
     }
     if reencrypt::is_paused(&Disk, path) {
-        eprintln!("Paused: it rests until selenite reencrypt {} --resume.", path.display());
+        eprintln!(
+            "Paused: it rests until selenite reencrypt {} --resume.",
+            printable::path(path)
+        );
     }
     let meter = Meter::start();
     let done = reencrypt::reencrypt(&Disk, path, access, &how, &meter.watch());
@@ -73,7 +77,7 @@ fn goal(arguments: &arguments::Reencrypt) -> Goal {
 
 pub fn text(done: &Reencrypted) -> String {
     let mut lines = Lines::default();
-    lines.add("database", done.path.display().to_string());
+    lines.add("database", printable::path(&done.path));
     lines.add(
         "suite",
         format!("{}, key epoch {}; the old key is gone", done.suite, done.epoch),
@@ -117,13 +121,13 @@ fn status(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Compl
             })
         });
         let answer = json!({
-            "database": path, "state": state, "pages_done": cursor, "pages": page_count, "paused": is_paused,
+            "database": path.to_string_lossy(), "state": state, "pages_done": cursor, "pages": page_count, "paused": is_paused,
             "running": running,
         });
-        return Ok(print(&format!("{answer}\n"))?);
+        return Ok(print_json(&answer)?);
     }
     let mut lines = Lines::default();
-    lines.add("database", path.display().to_string());
+    lines.add("database", printable::path(path));
     lines.add("state", state);
     if cursor > 0 {
         lines.add("on disk", format!("up to page {cursor} of {page_count}"));

@@ -9,6 +9,7 @@ use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::print;
+use crate::printable;
 
 pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), Complaint> {
     if arguments.cipher == Some(Suite::None) {
@@ -36,7 +37,7 @@ pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), Complaint> {
     }
     let done = done?;
     let mut lines = Lines::default();
-    lines.add("database", arguments.database.display().to_string());
+    lines.add("database", printable::path(&arguments.database));
     lines.add(
         "suite",
         format!("{}, key epoch {}; the old key is gone", done.suite, done.epoch),
@@ -53,7 +54,7 @@ pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), Complaint> {
         );
     }
     lines.add("took", elapsed(done.elapsed));
-    lines.add_all("removed", done.removed.iter().map(|path| path.display().to_string()));
+    lines.add_all("removed", done.removed.iter().map(|path| printable::path(path)));
     lines.add_all("not told", done.not_retired.clone());
     print(&lines.text())?;
     if done.suite == Suite::None {

@@ -9,7 +9,8 @@ use crate::arguments;
 use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, count, counted, elapsed};
 use crate::meter::Meter;
-use crate::output::print;
+use crate::output::{note, print, print_json};
+use crate::printable;
 
 pub fn run(arguments: &arguments::Salvage, access: &Access) -> Result<(), Complaint> {
     let meter = Meter::start();
@@ -18,7 +19,7 @@ pub fn run(arguments: &arguments::Salvage, access: &Access) -> Result<(), Compla
     meter.finish();
     let salvaged = done?;
     if arguments.json {
-        print(&json(&salvaged).to_string())?;
+        print_json(&json(&salvaged))?;
     } else {
         print(&text(&salvaged))?;
     }
@@ -31,8 +32,12 @@ fn complain(salvaged: &Salvaged) -> Result<(), Complaint> {
         eprintln!("page {page_no}: not authentic");
     }
     more(salvaged.bad_count, salvaged.bad_pages.len(), "page");
+    for page_no in &salvaged.uncertain_pages {
+        eprintln!("page {page_no}: may be older than its last commit, which a bad place in the log may have held");
+    }
+    more(salvaged.uncertain_count, salvaged.uncertain_pages.len(), "page");
     for bad in &salvaged.bad_logs {
-        eprintln!("{bad}: what was committed from here on is lost");
+        note(&format!("{bad}: what was committed from here on may be lost"));
     }
     match salvaged.schema {
         SchemaState::Whole => {}
@@ -41,15 +46,20 @@ fn complain(salvaged: &Salvaged) -> Result<(), Complaint> {
     }
     for table in &salvaged.tables {
         for lost in &table.lost {
-            eprintln!("table {}: {lost}", table.name);
+            note(&format!("table {}: {lost}", table.name));
         }
         more(table.lost_count, table.lost.len(), "thing");
     }
     for not_made in &salvaged.not_made {
-        eprintln!("{} {} was not made: {}", not_made.kind, not_made.name, not_made.why);
+        note(&format!(
+            "{} {} was not made: {}",
+            not_made.kind, not_made.name, not_made.why
+        ));
     }
     for slot in &salvaged.dropped {
-        eprintln!("key slot {slot} is not in the new database: add it with selenite keys add");
+        note(&format!(
+            "key slot {slot} is not in the new database: add it with selenite keys add"
+        ));
     }
     if salvaged.is_complete() {
         return Ok(());
@@ -69,7 +79,7 @@ fn more(all: u64, listed: usize, one: &str) {
 
 fn text(salvaged: &Salvaged) -> String {
     let mut lines = Lines::default();
-    lines.add("salvaged", salvaged.path.display().to_string());
+    lines.add("salvaged", printable::path(&salvaged.path));
     lines.add("suite", salvaged.suite.name());
     let pages = counted(salvaged.page_count.into(), "page");
     lines.add("pages", format!("{pages}, {} not authentic", count(salvaged.bad_count)));
@@ -87,10 +97,7 @@ fn text(salvaged: &Salvaged) -> String {
     lines.add_all("key slots", salvaged.slots.iter().map(ToString::to_string));
     lines.add("size", bytes(salvaged.size));
     lines.add("took", elapsed(salvaged.elapsed));
-    lines.add_all(
-        "left over",
-        salvaged.leftovers.iter().map(|path| path.display().to_string()),
-    );
+    lines.add_all("left over", salvaged.leftovers.iter().map(|path| printable::path(path)));
     lines.text()
 }
 
@@ -134,6 +141,8 @@ fn json(salvaged: &Salvaged) -> Value {
         "page_count": salvaged.page_count,
         "bad_count": salvaged.bad_count,
         "bad_pages": salvaged.bad_pages,
+        "uncertain_count": salvaged.uncertain_count,
+        "uncertain_pages": salvaged.uncertain_pages,
         "bad_logs": logs,
         "schema": match salvaged.schema {
             SchemaState::Whole => "whole",

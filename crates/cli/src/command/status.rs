@@ -247,6 +247,13 @@ pub fn warn_of_superblocks(found: Superblocks, path: &Path) {
             printable::path(path)
         );
     }
+    if found.keeps_dropped {
+        eprintln!(
+            "warning: one of the two superblocks still lists a key that was dropped: the change was cut off\n \
+             next: write it anew: selenite keys repair {}",
+            printable::path(path)
+        );
+    }
 }
 
 fn json(status: &Status) -> Value {

@@ -11,7 +11,7 @@ use crate::arguments;
 use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, count, counted, elapsed};
 use crate::meter::Meter;
-use crate::output::print;
+use crate::output::{note, print, print_json};
 use crate::printable;
 
 pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complaint> {
@@ -26,7 +26,7 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complai
     meter.finish();
     let report = done?;
     if arguments.json {
-        print(&json(path, &report).to_string())?;
+        print_json(&json(path, &report))?;
     } else {
         print(&text(path, &report, arguments.physical_only))?;
     }
@@ -71,7 +71,7 @@ fn complain(report: &Report) -> Result<(), Complaint> {
     }
     let faults = report.faults.as_deref().unwrap_or_default();
     for fault in faults {
-        eprintln!("{fault}");
+        note(fault);
     }
     if faults.is_empty() {
         return Ok(());
@@ -84,7 +84,7 @@ fn complain(report: &Report) -> Result<(), Complaint> {
 
 fn list(places: &[BadPage], place_count: u64) {
     for place in places {
-        eprintln!("{place}");
+        note(&place.to_string());
     }
     let unlisted = place_count.saturating_sub(u64::try_from(places.len()).unwrap_or(u64::MAX));
     if unlisted > 0 {
@@ -157,7 +157,7 @@ fn places_json(places: &[BadPage]) -> Vec<Value> {
 fn text(path: &std::path::Path, report: &Report, physical_only: bool) -> String {
     let physical = &report.physical;
     let mut lines = Lines::default();
-    lines.add("database", path.display().to_string());
+    lines.add("database", printable::path(path));
     let pages = counted(physical.page_count.into(), "page");
     lines.add("pages", format!("{pages}, {}", bytes(physical.size)));
     if let Some(wal) = &physical.wal {

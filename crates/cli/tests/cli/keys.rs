@@ -123,6 +123,22 @@ fn a_pinned_database_is_refused_with_another_master_key_and_renewing_pins_anew()
     bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"]).done();
 }
 
+/// Else nobody who trusts that file could open the database afterwards.
+#[test]
+fn a_master_key_is_not_renewed_where_the_keyring_file_that_pins_it_cannot_be_written() {
+    let (bench, path) = Bench::encrypted();
+    let ran = bench.run(&["-i", "key.txt", "keys", "pin", "app.db"]).done();
+    let keyring = ran.out.trim().rsplit(' ').next().unwrap().to_owned();
+    let lock = format!("{keyring}.lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let ran = bench.run(&["-i", "key.txt", "keys", "renew", "app.db"]);
+    assert!(ran.status != 0 && ran.err.contains("can't write"), "{ran:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"]).done();
+}
+
 #[test]
 fn the_identity_comes_from_the_argument_then_the_environment_then_the_configuration() {
     let (bench, _) = Bench::encrypted();

@@ -14,5 +14,6 @@ mod lab;
 mod lab_online;
 mod lab_worker;
 mod look;
+mod printing;
 mod reencrypt;
 mod reencrypt_signals;

@@ -145,6 +145,9 @@ impl Entry {
         if !sealed.superblocks.are_whole() {
             warnings.push(Warning::SuperblockDamaged);
         }
+        if sealed.superblocks.keeps_dropped {
+            warnings.push(Warning::SuperblockBehind);
+        }
     }
 
     fn warn_of_ages(&self, with: &Look, warnings: &mut Vec<Warning>) {

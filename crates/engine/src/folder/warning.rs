@@ -56,6 +56,8 @@ pub enum Warning {
     SetBack,
     /// One of its two superblocks is damaged.
     SuperblockDamaged,
+    /// One of its two superblocks lists a key that was dropped.
+    SuperblockBehind,
     /// A log or journal in clear lies beside it.
     LogInClear(PathBuf),
     /// A copy in clear lies beside it, or what is named like one.
@@ -82,6 +84,7 @@ impl Warning {
             Self::InFuture(_) => "time_in_future",
             Self::SetBack => "set_back",
             Self::SuperblockDamaged => "superblock_damaged",
+            Self::SuperblockBehind => "superblock_behind",
             Self::LogInClear(_) => "log_in_clear",
             Self::PlainCopy(_) => "plain_copy",
             Self::Draft(_) => "draft",
@@ -105,7 +108,8 @@ impl Warning {
             | Self::VerifyOld
             | Self::InFuture(_)
             | Self::SetBack
-            | Self::SuperblockDamaged => None,
+            | Self::SuperblockDamaged
+            | Self::SuperblockBehind => None,
         }
     }
 }
@@ -133,6 +137,7 @@ impl fmt::Display for Warning {
             Self::InFuture(what) => write!(f, "{what} in the future"),
             Self::SetBack => f.write_str("older than at its last verify"),
             Self::SuperblockDamaged => f.write_str("one superblock damaged"),
+            Self::SuperblockBehind => f.write_str("one superblock lists a dropped key"),
             Self::LogInClear(path) => write!(f, "log in clear: {}", name(path)),
             Self::PlainCopy(path) => write!(f, "copy in clear: {}", name(path)),
             Self::Draft(path) => write!(f, "draft: {}", name(path)),

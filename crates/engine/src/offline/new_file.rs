@@ -63,16 +63,15 @@ impl<'a> NewFile<'a> {
         storage.open_to_write(path).map_err(io_error("write", path))
     }
 
-    /// Opens the file of what is done, which is made if it is missing.
+    /// Opens the file of what is done, which is made if it is missing, or if something else is in its place.
     pub fn open_done(&self, storage: &dyn Storage) -> Result<Box<dyn WriteAt>, EngineError> {
-        if storage.attributes(&self.done_path).is_err() {
-            storage
-                .create(&self.done_path)
-                .map_err(io_error("create", &self.done_path))?;
+        let path = &self.done_path;
+        if let Ok(file) = storage.open_to_write(path) {
+            return Ok(file);
         }
-        storage
-            .open_to_write(&self.done_path)
-            .map_err(io_error("write", &self.done_path))
+        remove_if_there(storage, path)?;
+        storage.create(path).map_err(io_error("create", path))?;
+        storage.open_to_write(path).map_err(io_error("write", path))
     }
 
     /// Removes what is written down; what can't be removed now is found by the next run.

@@ -14,12 +14,12 @@ use selenite_vfs::change;
 use selenite_vfs::error::VfsError;
 use selenite_vfs::planted::{Bug, is_planted};
 
+use super::checkpoint::Checkpoint;
 use super::{Work, pages};
 use crate::EngineError;
 use crate::database::Next;
-use crate::draft::{beside, sync_folder};
+use crate::draft::beside;
 use crate::error::io_error;
-use crate::lock_holders::holders;
 
 /// The end of an operation, and what is kept on its way.
 pub struct Finish<'a>(&'a Work<'a>);
@@ -29,23 +29,12 @@ impl<'a> Finish<'a> {
         Self(work)
     }
 
-    /// Copies the log into the database, as far as readers let it, and syncs. Nobody waits for it.
-    ///
-    /// # Errors
-    /// What SQLite and the VFS say.
-    pub fn copy_log(&self) -> Result<(), EngineError> {
-        match self.0.database.text("PRAGMA main.wal_checkpoint(PASSIVE)") {
-            Ok(_) | Err(EngineError::Busy { .. }) => Ok(()),
-            Err(error) => Err(error),
-        }
-    }
-
     /// Moves the cursor to the page before the first that is still old in the file, if the log can be cut now.
     ///
     /// # Errors
     /// What SQLite and the VFS say.
     pub fn save(&self) -> Result<(), EngineError> {
-        self.copy_log()?;
+        Checkpoint::passive(self.0)?;
         let first_old = pages::first_old(self.0)?;
         self.save_up_to(first_old.map_or(u32::MAX, |page| page - 1))
     }
@@ -55,11 +44,9 @@ impl<'a> Finish<'a> {
     /// # Errors
     /// What SQLite and the VFS say.
     pub fn save_up_to(&self, page: u32) -> Result<(), EngineError> {
-        if !is_planted(Bug::CursorBeforeSync) {
-            self.copy_log()?;
-            if !self.cut_log()? || self.log_has_old_frames()? {
-                return Ok(());
-            }
+        let is_safe = || Ok::<_, EngineError>(self.try_empty_log()? && !self.log_has_old_frames()?);
+        if !is_planted(Bug::CursorBeforeSync) && !is_safe()? {
+            return Ok(());
         }
         let page_count = u32::try_from(self.0.number("PRAGMA main.page_count")?).unwrap_or(u32::MAX);
         let cursor = page.min(page_count);
@@ -103,10 +90,23 @@ impl<'a> Finish<'a> {
     /// # Errors
     /// [`EngineError::Interrupted`]; what SQLite and the VFS say.
     pub fn empty_log(&self) -> Result<(), EngineError> {
-        self.patiently("waiting for who reads", || {
-            self.copy_log()?;
-            Ok(self.cut_log()?.then_some(()))
-        })
+        self.patiently("waiting for who reads", || Ok(self.try_empty_log()?.then_some(())))
+    }
+
+    /// Whether the log is empty now, also after a crash. Where many write, somebody is at a checkpoint most of the time: that one's end is
+    /// waited for. The write lock is taken only when all is copied, so that nobody waits for what a reader forbids.
+    fn try_empty_log(&self) -> Result<bool, EngineError> {
+        for _ in 0..CHECKPOINT_TRIES {
+            let checkpoint = match Checkpoint::passive(self.0)? {
+                Checkpoint::Done => Checkpoint::truncate(self.0)?,
+                held @ (Checkpoint::Elsewhere | Checkpoint::Held) => held,
+            };
+            match checkpoint {
+                Checkpoint::Done => return self.sync_log().map(|()| true),
+                Checkpoint::Elsewhere | Checkpoint::Held => self.0.sleep(CHECKPOINT_PAUSE)?,
+            }
+        }
+        Ok(false)
     }
 
     /// Tries until there is an answer, in growing intervals, and says who is in the way.
@@ -120,23 +120,17 @@ impl<'a> Finish<'a> {
             if let Some(answer) = attempt()? {
                 return Ok(answer);
             }
-            let named: Vec<String> = holders(self.0.path).iter().map(ToString::to_string).collect();
-            let text = if named.is_empty() {
-                what.to_owned()
-            } else {
-                format!("{what}: {}", named.join(", "))
-            };
-            self.0.wait(&text, wait)?;
+            self.0.wait(what, wait)?;
             wait = (wait * 2).min(WAIT_MAX);
         }
     }
 
-    /// Whether the log is empty now. In rollback mode there is none.
-    fn cut_log(&self) -> Result<bool, EngineError> {
-        match self.0.database.text("PRAGMA main.wal_checkpoint(TRUNCATE)") {
-            Ok(busy) => Ok(busy == "0"),
-            Err(EngineError::Busy { .. }) => Ok(false),
-            Err(error) => Err(error),
+    /// Has the cut of the log on disk: SQLite does not sync it. No lock is on that file: it may be opened and closed.
+    fn sync_log(&self) -> Result<(), EngineError> {
+        let path = beside(self.0.path, "-wal");
+        match self.0.storage.sync_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error("sync", &path)(error)),
+            Ok(()) | Err(_) => Ok(()),
         }
     }
 
@@ -183,7 +177,7 @@ impl<'a> Finish<'a> {
         if self.log_has_old_frames()? {
             return Ok(false);
         }
-        self.remove_journal()?;
+        self.empty_journal()?;
         if !pages::any_is_old(self.0)? {
             return Ok(true);
         }
@@ -195,14 +189,21 @@ impl<'a> Finish<'a> {
     }
 
     /// A journal that is kept (`journal_mode = PERSIST`) holds old images behind a header of zeros. With the write lock held
-    /// and nothing written under it, no journal is anybody's.
-    fn remove_journal(&self) -> Result<(), EngineError> {
+    /// and nothing written under it, what it holds is nobody's. It is cut and not removed: a connection that still reads
+    /// keeps it open after a commit, and would write the next one into a file that no recovery finds.
+    fn empty_journal(&self) -> Result<(), EngineError> {
         let path = beside(self.0.path, "-journal");
-        match self.0.storage.remove(&path) {
-            Ok(()) => sync_folder(self.0.storage, &path),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(io_error("remove", &path)(error)),
-        }
+        let file = match self.0.storage.open_to_write(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(io_error("write", &path)(error)),
+        };
+        let emptied = if file.size().map_err(io_error("read", &path))? > 0 {
+            file.set_size(0).and_then(|()| file.sync())
+        } else {
+            Ok(())
+        };
+        emptied.map_err(io_error("write", &path))
     }
 
     fn log_is_empty(&self) -> Result<bool, EngineError> {
@@ -240,4 +241,6 @@ impl<'a> Finish<'a> {
 const HEADER: u64 = HEADER_SIZE as u64;
 const FRAME_SIZE: u64 = FRAME_HEADER_SIZE as u64;
 const TRAILER_SIZE: u64 = 48;
+const CHECKPOINT_TRIES: u32 = 20;
+const CHECKPOINT_PAUSE: Duration = Duration::from_millis(1);
 const WAIT_MAX: Duration = Duration::from_millis(500);

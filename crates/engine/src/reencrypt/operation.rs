@@ -147,7 +147,7 @@ fn patiently<T>(mut claim: impl FnMut() -> Result<Option<T>, EngineError>) -> Re
 /// What is being done to a database now; nothing if nobody is at it.
 ///
 /// # Errors
-/// [`EngineError::Io`].
+/// [`EngineError::Io`]; of that kind, too, where something else than a report is in its place.
 pub fn report(storage: &dyn Storage, path: &Path) -> Result<Option<Report>, EngineError> {
     let path = conversion::real_path(storage, path)?;
     operation_file::look(&path).map_err(io_error("read", &file_of(&path)))

@@ -11,9 +11,7 @@ use super::Reencrypt;
 pub struct Taken {
     /// Pages that it sealed anew.
     pub page_count: u64,
-    /// From the write lock to its end.
-    pub elapsed: Duration,
-    /// The same without syncs.
+    /// From the write lock to its end, without syncs.
     pub lock: Duration,
 }
 
@@ -21,10 +19,10 @@ pub struct Taken {
 pub struct Pace {
     lock_max: Duration,
     rate_max: Option<u64>,
+    busy_share: u32,
     page_bytes: u64,
     batch_size: u32,
     batch_size_max: u32,
-    last: Taken,
     /// Microseconds.
     locks: Histogram<u64>,
     page_count: u64,
@@ -36,25 +34,29 @@ impl Pace {
         Self {
             lock_max: how.lock_max,
             rate_max: how.rate_max,
+            busy_share: how.busy_share.clamp(1, 100),
             page_bytes: u64::from(page_bytes),
             batch_size: BATCH_SIZE_FIRST.min(how.batch_max).max(1),
             batch_size_max: how.batch_max.max(1),
-            last: Taken::default(),
             locks: Histogram::new(3).expect("three digits are what a histogram can have"),
             page_count: 0,
             started: Instant::now(),
         }
     }
 
-    /// How many pages the next batch may have.
-    pub fn batch_size(&self) -> u32 {
-        self.batch_size
+    /// How many pages the next batch may have: few where others write, who sleep the longer the longer they find the lock
+    /// taken (sqliteDefaultBusyCallback in main.c: 1, 2, 5, 10 ms and so on).
+    pub fn batch_size(&self, has_company: bool) -> u32 {
+        if has_company {
+            self.batch_size.min(COMPANY_BATCH_SIZE)
+        } else {
+            self.batch_size
+        }
     }
 
     /// Hears what a batch took. The next has half as many pages where it came near to what is allowed, and one eighth more
     /// where it was far from that.
     pub fn note(&mut self, taken: Taken) {
-        self.last = taken;
         if taken.page_count == 0 {
             return;
         }
@@ -69,13 +71,10 @@ impl Pace {
         }
     }
 
-    /// How long to rest after the last batch.
-    pub fn rest(&self, has_company: bool) -> Duration {
-        let for_others = if has_company {
-            self.last.elapsed * REST_FACTOR
-        } else {
-            Duration::ZERO
-        };
+    /// How long to rest. `at_work` is the time since the last rest, where others use the database.
+    pub fn rest(&self, at_work: Option<Duration>) -> Duration {
+        // Looks, batches and checkpoints together.
+        let for_others = at_work.unwrap_or_default() * (100 - self.busy_share) / self.busy_share;
         for_others.max(self.behind_rate())
     }
 
@@ -112,8 +111,8 @@ impl Pace {
 
 /// What a batch begins with: under a millisecond.
 const BATCH_SIZE_FIRST: u32 = 32;
-/// Where others write, the write lock is held for a tenth of the time.
-const REST_FACTOR: u32 = 9;
+/// About a millisecond.
+const COMPANY_BATCH_SIZE: u32 = 128;
 
 #[cfg(test)]
 mod tests {
@@ -121,29 +120,25 @@ mod tests {
 
     fn taken(page_count: u64, millis: u64) -> Taken {
         let time = Duration::from_millis(millis);
-        Taken {
-            page_count,
-            elapsed: time,
-            lock: time,
-        }
+        Taken { page_count, lock: time }
     }
 
     #[test]
     fn batches_grow_while_they_are_short_and_are_halved_when_they_are_long() {
         let mut pace = Pace::new(&Reencrypt::default(), 4096);
-        let first = pace.batch_size();
+        let first = pace.batch_size(false);
         for _ in 0..200 {
             pace.note(taken(10, 1));
         }
-        assert_eq!(pace.batch_size(), 1024);
+        assert_eq!(pace.batch_size(false), 1024);
         pace.note(taken(10, 17));
-        assert_eq!(pace.batch_size(), 512);
+        assert_eq!(pace.batch_size(false), 512);
         pace.note(taken(10, 12));
-        assert_eq!(pace.batch_size(), 512);
+        assert_eq!(pace.batch_size(false), 512);
         for _ in 0..20 {
             pace.note(taken(1, 1000));
         }
-        assert_eq!((first, pace.batch_size(), pace.batch_count()), (32, 1, 222));
+        assert_eq!((first, pace.batch_size(false), pace.batch_count()), (32, 1, 222));
         assert!(pace.lock_p99() >= Duration::from_millis(990));
     }
 
@@ -151,8 +146,8 @@ mod tests {
     fn it_rests_for_others_and_for_its_rate() {
         let mut pace = Pace::new(&Reencrypt::default(), 4096);
         pace.note(taken(10, 5));
-        assert_eq!(pace.rest(false), Duration::ZERO);
-        assert_eq!(pace.rest(true), Duration::from_millis(45));
+        assert_eq!(pace.rest(None), Duration::ZERO);
+        assert_eq!(pace.rest(Some(Duration::from_millis(5))), Duration::from_millis(45));
         let mut slow = Pace::new(
             &Reencrypt {
                 rate_max: Some(4096),
@@ -161,6 +156,6 @@ mod tests {
             4096,
         );
         slow.note(taken(100, 5));
-        assert!(slow.rest(false) > Duration::from_secs(90));
+        assert!(slow.rest(None) > Duration::from_secs(90));
     }
 }

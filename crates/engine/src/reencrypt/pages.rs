@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::finish::Finish;
 use super::pace::{Pace, Taken};
 use super::{Work, pause};
+use crate::lock_holders::holders;
 use crate::watch::Phase;
 use crate::{Database, EngineError};
 
@@ -82,6 +83,8 @@ pub struct Pages<'a> {
     /// Changes with every commit of somebody else; nothing before it was read for the first time.
     version: Option<u64>,
     has_company_until: Option<Instant>,
+    /// When the last rest ended, and how long had been slept by then.
+    at_work_since: (Instant, Duration),
 }
 
 impl<'a> Pages<'a> {
@@ -91,6 +94,7 @@ impl<'a> Pages<'a> {
             work,
             version: None,
             has_company_until: None,
+            at_work_since: (Instant::now(), work.slept.get()),
         }
     }
 
@@ -104,7 +108,7 @@ impl<'a> Pages<'a> {
         let mut since_save = 0;
         while next != 0 {
             pause::wait(self.work)?;
-            let found = look(self.work, next, pace.batch_size())?;
+            let found = look(self.work, next, pace.batch_size(self.has_company()))?;
             let count = u64::try_from(found.pages().count()).unwrap_or(0);
             if count > 0 {
                 let Some(taken) = self.batch(&found)? else {
@@ -120,9 +124,7 @@ impl<'a> Pages<'a> {
                 since_save = 0;
                 finish.save_up_to(next.saturating_sub(1))?;
             }
-            if count > 0 {
-                self.rest(pace)?;
-            }
+            self.rest(pace)?;
         }
         Ok(pace.page_count() - before)
     }
@@ -130,7 +132,6 @@ impl<'a> Pages<'a> {
     /// One transaction. Waits for whoever writes. `None` where it was taken back, as others were reading.
     fn batch(&mut self, found: &Found) -> Result<Option<Taken>, EngineError> {
         let database = self.work.database;
-        // Before the lock, which is not to be held for it.
         let synced = sync_time(database)?;
         self.lock()?;
         let started = Instant::now();
@@ -141,7 +142,6 @@ impl<'a> Pages<'a> {
         match written.and_then(|page_count| ended.map(|()| page_count)) {
             Ok(page_count) => Ok(Some(Taken {
                 page_count,
-                elapsed,
                 lock: elapsed.saturating_sub(in_sync),
             })),
             // Somebody reads, in rollback mode.
@@ -189,14 +189,28 @@ impl<'a> Pages<'a> {
         self.has_company_until = Some(Instant::now() + COMPANY);
     }
 
-    /// Lets others write: nine times as long as the batch took where they do.
+    fn has_company(&self) -> bool {
+        self.has_company_until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Lets others work, where they do.
     fn rest(&mut self, pace: &Pace) -> Result<(), EngineError> {
         let version = self.work.number("PRAGMA main.data_version")?;
         if self.version.replace(version).is_some_and(|last| last != version) {
             self.note_company();
         }
-        let has_company = self.has_company_until.is_some_and(|until| Instant::now() < until);
-        self.work.sleep(pace.rest(has_company))
+        // Who only reads leaves no trace but locks.
+        if !self.has_company() && !holders(self.work.path).is_empty() {
+            self.note_company();
+        }
+        let has_company = self.has_company();
+        let (since, slept) = self.at_work_since;
+        let at_work = since
+            .elapsed()
+            .saturating_sub(self.work.slept.get().saturating_sub(slept));
+        self.work.sleep(pace.rest(has_company.then_some(at_work)))?;
+        self.at_work_since = (Instant::now(), self.work.slept.get());
+        Ok(())
     }
 
     fn report(&self, next: u32, pace: &Pace) -> Result<(), EngineError> {
@@ -224,28 +238,30 @@ impl Work<'_> {
         self.patiently(|| self.database.number(sql))
     }
 
-    /// Sleeps, in pieces, and says meanwhile what for.
+    /// Sleeps, in pieces, and says meanwhile what for, and for whom.
     pub fn wait(&self, what: &str, time: Duration) -> Result<(), EngineError> {
         self.watch.waiting(&self.operation.waiting(what));
         self.sleep(time)
     }
 
     pub fn sleep(&self, time: Duration) -> Result<(), EngineError> {
-        let until = Instant::now() + time;
+        let began = Instant::now();
+        let until = began + time;
         loop {
             self.watch.check()?;
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Ok(());
+                break;
             }
             std::thread::sleep(left.min(PIECE));
         }
+        self.slept.set(self.slept.get() + began.elapsed());
+        Ok(())
     }
 }
 
 fn sync_time(database: &Database) -> Result<Duration, EngineError> {
-    let sql = "SELECT value FROM selenite_status WHERE section = 'database' AND name = 'sync_ns'";
-    Ok(Duration::from_nanos(database.number(sql)?))
+    Ok(Duration::from_nanos(database.number("SELECT selenite_sync_ns()")?))
 }
 
 /// One look at trailers: 16 MiB of pages of 4 KiB, some milliseconds.

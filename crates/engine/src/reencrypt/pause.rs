@@ -17,9 +17,18 @@ pub fn pause(storage: &dyn Storage, path: &Path) -> Result<(), EngineError> {
     let file = file_of(&conversion::real_path(storage, path)?);
     match storage.create(&file) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => replace_link(storage, &file),
         Err(error) => Err(io_error("create", &file)(error)),
     }
+}
+
+/// What is there already asks for a rest, unless it is a link to nothing: nobody would see it.
+fn replace_link(storage: &dyn Storage, file: &Path) -> Result<(), EngineError> {
+    if storage.attributes(file).is_ok() {
+        return Ok(());
+    }
+    let replaced = storage.remove(file).and_then(|()| storage.create(file));
+    replaced.map_err(io_error("create", file))
 }
 
 /// Ends the rest, and says whether there was one.
@@ -38,8 +47,8 @@ pub fn resume(storage: &dyn Storage, path: &Path) -> Result<bool, EngineError> {
 /// Whether a rest was asked for.
 #[must_use]
 pub fn is_paused(storage: &dyn Storage, path: &Path) -> bool {
-    let path = conversion::real_path(storage, path);
-    path.is_ok_and(|path| storage.attributes(&file_of(&path)).is_ok())
+    let path = storage.real_path(path).unwrap_or_else(|_| path.to_owned());
+    storage.attributes(&file_of(&path)).is_ok()
 }
 
 /// Rests as long as that is asked for.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::filler::{Filler, refusal};
+use super::filler::Filler;
 use super::free_list;
 use super::ground::Ground;
 use super::home::{self, Candidate};
 use super::lost_and_found::{self, Stray};
+use super::maker::{Guard, Maker};
 use super::node::NodeKind;
 use super::report::{Lost, NotMade, Strays, TableReport, broken_off};
 use super::row::each_row;
@@ -30,6 +31,7 @@ pub struct Copied {
 /// Copies a database.
 pub struct Copier<'a, 'g> {
     database: &'a Database,
+    maker: Maker<'a>,
     ground: &'a mut Ground<'g>,
     schema: Option<&'a Schema>,
     encoding: Encoding,
@@ -63,7 +65,7 @@ impl<'a, 'g> Copier<'a, 'g> {
     /// # Errors
     /// What SQLite says.
     pub fn begin(
-        database: &'a Database,
+        (database, guard): (&'a Database, Guard),
         ground: &'a mut Ground<'g>,
         schema: Option<&'a Schema>,
         watch: &'a Watch,
@@ -74,6 +76,7 @@ impl<'a, 'g> Copier<'a, 'g> {
             "journal_mode = MEMORY",
             "synchronous = OFF",
             "foreign_keys = OFF",
+            "trusted_schema = OFF",
             // What was allowed when a row was written need not be now.
             "ignore_check_constraints = ON",
         ] {
@@ -81,6 +84,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         }
         Ok(Self {
             database,
+            maker: Maker::new(database, guard),
             ground,
             schema,
             encoding,
@@ -119,8 +123,16 @@ impl<'a, 'g> Copier<'a, 'g> {
                 table.report.lose(Lost::Page(*hole));
             }
         }
-        let strays = lost_and_found::keep(self.database, self.ground, &self.strays, self.encoding, self.watch)?;
-        self.make_others()?;
+        let entries = schema.map(|schema| schema.entries.as_slice()).unwrap_or_default();
+        let kept = lost_and_found::keep(
+            (self.database, entries),
+            self.ground,
+            &self.strays,
+            self.encoding,
+            self.watch,
+        );
+        let strays = kept?;
+        self.make_others(entries)?;
         let (user, application) = schema.map_or((0, 0), |schema| {
             (schema.header.user_version, schema.header.application_id)
         });
@@ -240,16 +252,13 @@ impl<'a, 'g> Copier<'a, 'g> {
         let is_certain = all_is_known
             && free_is_known
             && snapshot.bad_logs().is_empty()
-            && snapshot.page_count() < home::PAGE_COUNT_MAX;
+            && snapshot.promised_count() < home::PAGE_COUNT_MAX;
         let candidates: Vec<Candidate<'_>> = tables
             .iter()
             .enumerate()
             .filter(|(_, table)| table.family == Family::Rowid)
-            .map(|(index, table)| Candidate {
-                index,
-                holes: &table.tree.holes,
-                layout: table.layout.as_ref(),
-            })
+            .map(|(index, table)| Candidate::new(index, &table.tree.holes, table.layout.as_ref()))
+            .filter(|candidate| !candidate.holes.is_empty())
             .collect();
         let mut found: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for page_no in self.ground.untaken_leaves() {
@@ -271,8 +280,7 @@ impl<'a, 'g> Copier<'a, 'g> {
     }
 
     /// Makes indexes, views and triggers, and lists virtual tables.
-    fn make_others(&mut self) -> Result<(), EngineError> {
-        let entries = self.schema.map(|schema| schema.entries.as_slice()).unwrap_or_default();
+    fn make_others(&mut self, entries: &[Entry]) -> Result<(), EngineError> {
         for entry in entries
             .iter()
             .filter(|entry| entry.kind != "table" && entry.sql.is_some())
@@ -280,34 +288,20 @@ impl<'a, 'g> Copier<'a, 'g> {
             self.watch.check()?;
             self.make(entry)?;
         }
-        let is_virtual = entries.iter().any(Entry::is_virtual);
-        if is_virtual {
-            // CREATE would make its contents, which are there: tables of their own, copied as any.
-            self.database.batch("PRAGMA writable_schema = ON")?;
-            for entry in entries.iter().filter(|entry| entry.is_virtual()) {
-                let listed = self.database.connection().execute(
-                    "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('table', ?1, ?1, 0, ?2)",
-                    [Some(&entry.name), entry.sql.as_ref()],
-                );
-                listed.map_err(|error| self.database.error(error))?;
+        for entry in entries.iter().filter(|entry| entry.is_virtual()) {
+            self.watch.check()?;
+            if let Err(why) = self.maker.list(entry)? {
+                self.note_not_made(&entry.kind, &entry.name, why);
             }
-            self.database.batch("PRAGMA writable_schema = OFF")?;
         }
         Ok(())
     }
 
-    /// Runs what made an entry. Answers whether SQLite took it.
+    /// Answers whether SQLite took it.
     fn make(&mut self, entry: &Entry) -> Result<bool, EngineError> {
-        let sql = entry.sql.as_deref().unwrap_or_default();
-        // Whoever could write to the schema table could have put anything there.
-        if !sql.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("CREATE ")) {
-            self.note_not_made(&entry.kind, &entry.name, "its definition is none".to_owned());
-            return Ok(false);
-        }
-        match self.database.connection().execute(sql, []) {
-            Ok(_) => Ok(true),
-            Err(error) => {
-                let why = refusal(self.database, error)?;
+        match self.maker.make(entry)? {
+            Ok(()) => Ok(true),
+            Err(why) => {
                 self.note_not_made(&entry.kind, &entry.name, why);
                 Ok(false)
             }

@@ -1,4 +1,7 @@
 //! Rows on their way into a table of the new database.
+//!
+//! L1. A row that is not in the table afterwards is refused, and no other goes for it: what the table itself says of
+//!     conflicts (`ON CONFLICT REPLACE`, `IGNORE`) was meant for its application's rows, not for old ones beside new ones.
 
 use std::collections::HashMap;
 
@@ -49,12 +52,13 @@ impl<'a> Filler<'a> {
             return Ok(Err("it is of another table".to_owned()));
         }
         match self.try_insert(rowid, &values) {
-            Ok(()) => Ok(Ok(())),
+            Ok(1) => Ok(Ok(())),
+            Ok(_) => Ok(Err("SQLite left it out".to_owned())),
             Err(error) => refusal(self.database, error).map(Err),
         }
     }
 
-    fn try_insert(&mut self, rowid: Option<i64>, values: &[ValueRef<'_>]) -> Result<(), rusqlite::Error> {
+    fn try_insert(&mut self, rowid: Option<i64>, values: &[ValueRef<'_>]) -> Result<usize, rusqlite::Error> {
         let (layout, encoding) = (self.layout, self.encoding);
         let statement = self.statement(values.len())?;
         let mut index = 0;
@@ -64,12 +68,12 @@ impl<'a> Filler<'a> {
             index += 1;
         }
         for (column, value) in layout.columns.iter().zip(values) {
-            if !column.is_generated && !column.is_rowid {
+            if column.is_given() {
                 encoding.bind(statement, index, *value)?;
                 index += 1;
             }
         }
-        statement.raw_execute().map(drop)
+        statement.raw_execute()
     }
 
     fn statement(&mut self, field_count: usize) -> Result<&mut Statement<'a>, rusqlite::Error> {
@@ -89,7 +93,7 @@ fn prepare<'a>(
     field_count: usize,
 ) -> Result<Statement<'a>, rusqlite::Error> {
     let given = layout.columns.iter().take(field_count);
-    let given = given.filter(|column| !column.is_generated && !column.is_rowid);
+    let given = given.filter(|column| column.is_given());
     let names: Vec<String> = layout
         .rowid_name
         .iter()
@@ -98,33 +102,39 @@ fn prepare<'a>(
         .collect();
     let table = quote(&layout.name);
     if names.is_empty() {
-        return connection.prepare(&format!("INSERT INTO main.{table} DEFAULT VALUES"));
+        return connection.prepare(&format!("INSERT OR ABORT INTO main.{table} DEFAULT VALUES"));
     }
     let values: Vec<String> = (0..names.len()).map(|index| encoding.placeholder(index)).collect();
     connection.prepare(&format!(
-        "INSERT INTO main.{table} ({}) VALUES ({})",
+        "INSERT OR ABORT INTO main.{table} ({}) VALUES ({})",
         names.join(", "),
         values.join(", ")
     ))
 }
 
-/// SQLite's words where it refused a row or a definition for what it is: by a constraint, its size, or because of a
-/// function or collation that only the database's application has.
+/// SQLite's words where it refused a row or a definition for what it is: by a constraint, its size, because of a function
+/// or collation that only the database's application has, or because it may not do that (`maker.rs`).
 ///
 /// # Errors
 /// Everything else.
 pub fn refusal(database: &Database, error: rusqlite::Error) -> Result<String, EngineError> {
-    let code = error
-        .sqlite_error()
-        .map_or(ERROR, |failure| failure.extended_code & 0xff);
-    if matches!(code, ERROR | TOOBIG | CONSTRAINT | MISMATCH) {
+    if matches!(code_of(&error), ERROR | TOOBIG | CONSTRAINT | MISMATCH | AUTH) {
         return Ok(error.to_string());
     }
     Err(database.error(error))
 }
 
+/// SQLite's result code.
+pub fn code_of(error: &rusqlite::Error) -> i32 {
+    error
+        .sqlite_error()
+        .map_or(ERROR, |failure| failure.extended_code & 0xff)
+}
+
 // <https://sqlite.org/rescode.html>
 const ERROR: i32 = 1;
+pub const CORRUPT: i32 = 11;
 const TOOBIG: i32 = 18;
 const CONSTRAINT: i32 = 19;
 const MISMATCH: i32 = 20;
+const AUTH: i32 = 23;

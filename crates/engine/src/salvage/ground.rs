@@ -80,11 +80,30 @@ impl<'a> Ground<'a> {
         self.snapshot
     }
 
-    /// The pages that are not authentic.
+    /// The pages that are not authentic, or missing.
     pub fn bad_pages(&self) -> impl Iterator<Item = u32> {
+        let missing = (self.snapshot.page_count()..self.snapshot.promised_count()).map(|page_no| page_no + 1);
         (1..=self.snapshot.page_count())
             .zip(&self.marks)
             .filter(|(_, mark)| mark.is_bad)
+            .map(|(page_no, _)| page_no)
+            .chain(missing.filter(|&page_no| !self.snapshot.is_lock_page(page_no)))
+    }
+
+    /// How many there are of those, without a look at each that is missing: SQLite's lock-byte page is one too many, there.
+    pub fn bad_count(&self) -> u64 {
+        let (here, promised) = (self.snapshot.page_count(), self.snapshot.promised_count());
+        let bad = self.marks.iter().filter(|mark| mark.is_bad).count();
+        u64::try_from(bad).unwrap_or(u64::MAX) + u64::from(promised - here)
+    }
+
+    /// The pages whose newest image may be lost, though they have one (P3 in `snapshot.rs`).
+    pub fn uncertain_pages(&self) -> impl Iterator<Item = u32> {
+        (1..=self.snapshot.page_count())
+            .zip(&self.marks)
+            .filter(|(page_no, mark)| {
+                !mark.is_bad && !self.snapshot.is_certain(*page_no) && !self.snapshot.is_lock_page(*page_no)
+            })
             .map(|(page_no, _)| page_no)
     }
 

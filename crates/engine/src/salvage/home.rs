@@ -13,10 +13,27 @@ use super::tree::Hole;
 pub struct Candidate<'a> {
     /// Which of the tables.
     pub index: usize,
-    /// What it lost.
-    pub holes: &'a [Hole],
+    /// Those of its holes below which there may be leaves, in the order of their rowids: they do not overlap.
+    pub holes: Vec<Hole>,
     /// Its columns; any record fits where they are not known.
     pub layout: Option<&'a TableLayout>,
+}
+
+impl<'a> Candidate<'a> {
+    /// A table with these holes, as its walk found them.
+    pub fn new(index: usize, holes: &[Hole], layout: Option<&'a TableLayout>) -> Self {
+        let mut holes: Vec<Hole> = holes.iter().filter(|hole| hole.may_be_inner).copied().collect();
+        holes.sort_by_key(|hole| hole.above);
+        Self { index, holes, layout }
+    }
+
+    /// Whether these rowids could be below one of its holes.
+    fn covers(&self, first: i64, last: i64) -> bool {
+        let at = self
+            .holes
+            .partition_point(|hole| hole.up_to.is_some_and(|up_to| up_to < first));
+        self.holes.get(at).is_some_and(|hole| hole.covers(first, last))
+    }
 }
 
 /// The only table that a leaf can be of.
@@ -32,7 +49,7 @@ pub fn find(ground: &mut Ground<'_>, page_no: u32, candidates: &[Candidate<'_>])
         records.push(record::fields(&page[start..start + size])?.0);
     }
     let mut fitting = candidates.iter().filter(|candidate| {
-        candidate.holes.iter().any(|hole| hole.covers(first, last))
+        candidate.covers(first, last)
             && candidate
                 .layout
                 .is_none_or(|layout| records.iter().all(|fields| layout.fits(fields)))

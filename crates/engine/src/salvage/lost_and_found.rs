@@ -9,6 +9,7 @@ use super::ground::Ground;
 use super::record;
 use super::report::Strays;
 use super::row::each_row;
+use super::schema::Entry;
 use super::table_layout::quote;
 use super::text::Encoding;
 use crate::{Database, EngineError, Watch};
@@ -26,7 +27,7 @@ pub struct Stray {
 /// # Errors
 /// What SQLite says; [`EngineError::Interrupted`].
 pub fn keep(
-    database: &Database,
+    (database, old): (&Database, &[Entry]),
     ground: &mut Ground<'_>,
     pages: &[Stray],
     encoding: Encoding,
@@ -36,7 +37,7 @@ pub fn keep(
         return Ok(None);
     }
     let width = width(ground, pages);
-    let table = free_name(database)?;
+    let table = free_name(database, old)?;
     let columns: Vec<String> = (0..width).map(|index| format!(", c{index}")).collect();
     let name = quote(&table);
     database.batch(&format!(
@@ -131,10 +132,11 @@ fn width(ground: &mut Ground<'_>, pages: &[Stray]) -> usize {
     width.min(WIDTH_MAX)
 }
 
-/// A name that no table has.
-fn free_name(database: &Database) -> Result<String, EngineError> {
+/// A name that nothing has, and nothing had: what could not be made yet may be listed later.
+fn free_name(database: &Database, old: &[Entry]) -> Result<String, EngineError> {
+    let had = |name: &str| old.iter().any(|entry| entry.name.eq_ignore_ascii_case(name));
     let names = std::iter::once("lost_and_found".to_owned()).chain((1_u32..).map(|n| format!("lost_and_found_{n}")));
-    for name in names {
+    for name in names.filter(|name| !had(name)) {
         let found = database.connection().query_row(
             "SELECT count(*) FROM sqlite_schema WHERE lower(name) = ?1",
             [&name],

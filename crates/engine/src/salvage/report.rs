@@ -28,7 +28,12 @@ pub struct Salvaged {
     pub bad_pages: Vec<u32>,
     /// How many are not.
     pub bad_count: u64,
-    /// Bad places in the logs: what was committed behind them is lost.
+    /// Pages that were used, though their newest image may have been in a part of the log that is bad, as many as are
+    /// listed ([`LISTED_MAX`]).
+    pub uncertain_pages: Vec<u32>,
+    /// How many there are.
+    pub uncertain_count: u64,
+    /// Bad places in the logs: what was committed behind them may be lost.
     pub bad_logs: Vec<BadPage>,
     /// Whether every table, index, view and trigger is known.
     pub schema: SchemaState,
@@ -118,6 +123,7 @@ impl Salvaged {
     pub fn is_complete(&self) -> bool {
         self.schema == SchemaState::Whole
             && self.bad_logs.is_empty()
+            && self.uncertain_count == 0
             && self.not_made.is_empty()
             && self.strays.is_none()
             && self.tables.iter().all(|table| table.lost_count == 0)

@@ -5,22 +5,25 @@
 //!     counts up to its first bad frame, as SQLite would have it; unless a checkpoint has copied what lies behind
 //!     that frame: then the file is newer than the log's beginning, and all of its authentic frames count.
 //! P3. A page whose committed image is known to be bad has no older image put in its place.
+//!     Where nobody can say which page a bad frame held, and it may have been copied or not, every page without a later
+//!     image may be older than its last commit: such pages are used, and named ([`Snapshot::is_certain`]).
 //! P4. Nothing is written and no lock is taken. Whether somebody wrote meanwhile is seen by comparing [`Mark`]s.
+//! P5. A log whose header is damaged counts by the salts of its first frame: that was written after the header. If that is
+//!     damaged, too, what follows may be of an older log, and the file alone counts.
+//! P6. Nobody has authenticated how many pages there are: no more are looked at than the file and the logs have.
 
-use std::collections::HashMap;
-use std::os::unix::ffi::OsStrExt;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::SystemTime;
 
 use selenite_cipher::{PageNo, TRAILER_SIZE};
-use selenite_format::journal::MAGIC;
 use selenite_page::PageCipher;
 use selenite_vfs::view::View;
 
 use crate::draft::beside;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
-use crate::verify::wal::FrameAt;
+use crate::verify::frame::FrameAt;
 use crate::verify::{BadPage, journal, wal};
 use crate::{EngineError, Watch};
 
@@ -33,8 +36,12 @@ pub struct Snapshot<'a> {
     journal: Option<RawFile>,
     /// Where pages are that are not the file's.
     elsewhere: HashMap<u32, Place>,
+    /// How many pages there are to look at, and how many there should be.
     page_count: u32,
+    promised_count: u32,
     bad_logs: Vec<BadPage>,
+    /// P3. The only pages whose newest image is known; nothing: all.
+    certain: Option<HashSet<u32>>,
     mark: Mark,
     image: Vec<u8>,
 }
@@ -65,16 +72,19 @@ impl<'a> Snapshot<'a> {
     /// process has the database open.
     pub fn load(storage: &dyn Storage, path: &Path, view: &'a View, watch: &Watch) -> Result<Self, EngineError> {
         let file = RawFile::open(storage, path)?;
+        let present = view.geometry.page_count(file.size()?);
         let changed = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
         let mut snapshot = Self {
             view,
             cipher: PageCipher::new(view.page_keys.clone()),
-            page_count: view.geometry.page_count(file.size()?),
+            page_count: present,
             file,
             wal: None,
             journal: None,
             elsewhere: HashMap::new(),
             bad_logs: Vec::new(),
+            promised_count: 0,
+            certain: None,
             mark: Mark {
                 changed,
                 first_page: None,
@@ -97,12 +107,30 @@ impl<'a> Snapshot<'a> {
         if !known && let Some(count) = snapshot.page(1).as_deref().and_then(header_page_count) {
             snapshot.page_count = count;
         }
+        // P6.
+        let images = snapshot
+            .elsewhere
+            .iter()
+            .filter(|(_, place)| !matches!(place, Place::Lost));
+        let in_logs = images.map(|(&page_no, _)| page_no).max().unwrap_or(0);
+        snapshot.promised_count = snapshot.page_count;
+        snapshot.page_count = snapshot.page_count.min(present.max(in_logs));
         Ok(snapshot)
     }
 
-    /// How many pages there should be.
+    /// How many pages there are to look at.
     pub fn page_count(&self) -> u32 {
         self.page_count
+    }
+
+    /// How many there should be: those beyond are missing.
+    pub fn promised_count(&self) -> u32 {
+        self.promised_count
+    }
+
+    /// Whether a page's image, if it has one, is surely that of its last commit (P3).
+    pub fn is_certain(&self, page_no: u32) -> bool {
+        self.certain.as_ref().is_none_or(|certain| certain.contains(&page_no))
     }
 
     /// How many bytes of a page are SQLite's.
@@ -166,6 +194,11 @@ impl<'a> Snapshot<'a> {
         let reading = wal::read(&file, self.view, watch)?;
         self.wal = Some(file);
         self.mark.wal = Some((reading.header, reading.report.committed_count));
+        self.bad_logs.extend(reading.bad);
+        if reading.salts.is_none() && reading.frames.is_empty() {
+            // P5.
+            return Ok(false);
+        }
         let mut page_count = reading.page_counts.0;
         let mut frames: Vec<(FrameAt, bool)> = reading.frames.into_iter().map(|frame| (frame, true)).collect();
         let copied = self.count_copied(&reading.behind);
@@ -175,9 +208,17 @@ impl<'a> Snapshot<'a> {
             page_count = reading.page_counts.1;
             frames.extend(reading.behind.into_iter().map(|frame| (frame, true)));
             frames.extend(reading.bad_frames.into_iter().map(|frame| (frame, false)));
-            frames.sort_unstable_by_key(|(frame, _)| frame.offset);
+            frames.sort_unstable_by_key(|(frame, _)| frame.index);
+            if let Some(unknown) = reading.last_unknown {
+                let behind = frames.partition_point(|(frame, _)| frame.index < unknown);
+                if is_all_copied {
+                    // What was in any of them, or in the one that nobody knows, is in the file.
+                    frames.drain(..behind);
+                } else {
+                    self.certain = Some(frames[behind..].iter().map(|(frame, _)| frame.page_no).collect());
+                }
+            }
         }
-        self.bad_logs.extend(reading.bad);
         for (frame, is_good) in frames {
             match (is_good, is_all_copied) {
                 (true, _) => self.elsewhere.insert(frame.page_no, Place::Wal(frame.offset)),
@@ -219,9 +260,10 @@ impl<'a> Snapshot<'a> {
         };
         let reading = journal::read(&file, self.view, watch)?;
         let Some(page_count) = reading.page_count else {
+            self.bad_logs.extend(reading.bad);
             return Ok(false);
         };
-        if reading.report.record_count == 0 || is_committed(storage, &file)? {
+        if reading.report.record_count == 0 || is_committed(storage, &file) {
             return Ok(false);
         }
         self.mark.journal_records = Some(reading.report.record_count);
@@ -243,26 +285,12 @@ impl<'a> Snapshot<'a> {
 }
 
 /// Whether the journal is of a transaction over several databases that was committed: it names a super-journal, which
-/// is gone (sqlite.org/atomiccommit.html, 5.5; readSuperJournal in pager.c).
-fn is_committed(storage: &dyn Storage, journal: &RawFile) -> Result<bool, EngineError> {
-    let size = journal.size()?;
-    let mut tail = [0; 16];
-    let Some(at) = size.checked_sub(16) else {
-        return Ok(false);
-    };
-    journal.read_at(&mut tail, at)?;
-    let [a, b, c, d, ..] = tail;
-    let name_size = u32::from_be_bytes([a, b, c, d]);
-    let Some(at) = at.checked_sub(u64::from(name_size)) else {
-        return Ok(false);
-    };
-    if tail[8..] != MAGIC || name_size == 0 || name_size > NAME_SIZE_MAX {
-        return Ok(false);
-    }
-    let mut name = vec![0; usize::try_from(name_size).unwrap_or(0)];
-    journal.read_at(&mut name, at)?;
-    let found = storage.attributes(Path::new(std::ffi::OsStr::from_bytes(&name)));
-    Ok(found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound))
+/// is gone, or empty (pager_playback in pager.c, unixAccess in `os_unix.c`).
+fn is_committed(storage: &dyn Storage, journal: &RawFile) -> bool {
+    journal::super_journal(journal).is_some_and(|name| match storage.attributes(&name) {
+        Ok(found) => found.is_file && found.size == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    })
 }
 
 fn read(file: Option<&RawFile>, out: &mut [u8], offset: u64) -> bool {
@@ -275,6 +303,3 @@ fn header_page_count(page: &[u8]) -> Option<u32> {
     let count = u32::from_be_bytes(field);
     (page[24..28] == page[92..96] && count > 0).then_some(count)
 }
-
-/// The longest path that Linux knows.
-const NAME_SIZE_MAX: u32 = 4096;

@@ -16,6 +16,7 @@ pub struct TableLayout {
 }
 
 /// A column.
+#[derive(Clone)]
 pub struct Column {
     /// Its name.
     pub name: String,
@@ -23,8 +24,17 @@ pub struct Column {
     pub is_generated: bool,
     /// Whether it is the rowid: records have NULL for it.
     pub is_rowid: bool,
+    /// Whether the record had it before: a key's column under another collation.
+    pub is_repeated: bool,
     is_not_null: bool,
     is_text: bool,
+}
+
+impl Column {
+    /// Whether its value is given when a row is inserted.
+    pub fn is_given(&self) -> bool {
+        !self.is_generated && !self.is_rowid && !self.is_repeated
+    }
 }
 
 impl TableLayout {
@@ -58,6 +68,7 @@ impl TableLayout {
                     name: row.get(1)?,
                     is_generated: hidden == 3,
                     is_rowid: is_key_rowid && key > 0,
+                    is_repeated: false,
                     is_not_null: row.get(3)?,
                     // sqlite.org/datatype3.html, 3.1.
                     is_text: !has("INT") && (has("CHAR") || has("CLOB") || has("TEXT")),
@@ -78,12 +89,11 @@ impl TableLayout {
             (true, None, Some((_, column))) => Some(column.name.clone()),
         };
         if let Some(index) = key_index.filter(|_| !has_rowid) {
-            // Its records are those of its key's index: the key's columns come first.
             let mut statement = connection.prepare("SELECT cid FROM pragma_index_xinfo(?1, 'main') ORDER BY seqno")?;
             let order: Vec<i64> = statement
                 .query_map([index], |row| row.get(0))?
                 .collect::<Result<_, _>>()?;
-            columns.sort_by_key(|(id, _)| order.iter().position(|other| other == id).unwrap_or(usize::MAX));
+            columns = in_order(&order, columns);
         }
         Ok(Self {
             name: name.to_owned(),
@@ -102,6 +112,21 @@ impl TableLayout {
                 FieldKind::Blob(_) | FieldKind::Text(_) => !column.is_rowid,
             })
     }
+}
+
+/// The columns of a table without rowids, whose records are those of its key's index: the key's come first, and one that is
+/// there under two collations comes twice (`convertToWithoutRowidTable` in build.c).
+fn in_order(order: &[i64], columns: Vec<(i64, Column)>) -> Vec<(i64, Column)> {
+    let mut ordered: Vec<(i64, Column)> = Vec::with_capacity(order.len());
+    for wanted in order {
+        let is_repeated = ordered.iter().any(|(id, _)| id == wanted);
+        if let Some((id, column)) = columns.iter().find(|(id, _)| id == wanted) {
+            let column = column.clone();
+            ordered.push((*id, Column { is_repeated, ..column }));
+        }
+    }
+    ordered.extend(columns.into_iter().filter(|(id, _)| !order.contains(id)));
+    ordered
 }
 
 /// A name, as SQL has it.

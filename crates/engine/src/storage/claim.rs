@@ -1,4 +1,7 @@
 //! A file that says who is at work on a database: held by one process at a time, and let go with it.
+//!
+//! C1. It is written only where it is a file of this one name: who may make a link beside a database decides nothing about
+//!     what the link leads to.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -8,6 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 
 use super::Claim;
+use super::disk::open_sole;
 
 /// A claim on this machine's disk, by flock(2): a process that ends has none. The file goes when it is dropped.
 pub struct DiskClaim {
@@ -22,20 +26,16 @@ impl DiskClaim {
     /// As the system has it.
     pub fn take(path: &Path) -> io::Result<Option<Self>> {
         loop {
-            let file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .mode(0o600)
-                .open(path)?;
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create(true).truncate(false).mode(0o600);
+            let file = open_sole(&mut options, path)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
                 Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
                 Err(error) => return Err(error.into()),
             }
             // The one before may have removed the file between the two calls.
-            let is_same = fs::metadata(path).is_ok_and(|named| {
+            let is_same = fs::symlink_metadata(path).is_ok_and(|named| {
                 file.metadata()
                     .is_ok_and(|held| (held.dev(), held.ino()) == (named.dev(), named.ino()))
             });
@@ -78,5 +78,22 @@ mod tests {
         drop(first);
         assert!(!path.exists());
         assert!(DiskClaim::take(&path).unwrap().is_some());
+    }
+    /// C1.
+    #[test]
+    fn a_link_and_a_pipe_are_no_claim() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("app.db-selenite"), folder.path().join("other"));
+        fs::write(&other, "other").unwrap();
+        std::os::unix::fs::symlink(&other, &path).unwrap();
+        assert!(DiskClaim::take(&path).is_err());
+        fs::remove_file(&path).unwrap();
+        fs::hard_link(&other, &path).unwrap();
+        assert!(DiskClaim::take(&path).is_err());
+        fs::remove_file(&path).unwrap();
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+        rustix::fs::mknodat(rustix::fs::CWD, &path, kind, mode, 0).unwrap();
+        assert!(DiskClaim::take(&path).is_err());
+        assert_eq!(fs::read(&other).unwrap(), b"other");
     }
 }

@@ -93,12 +93,24 @@ impl Storage for Disk {
 
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>> {
         let mut options = OpenOptions::new();
-        options
-            .read(true)
-            .write(true)
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
-        Ok(Box::new(options.open(path)?))
+        Ok(Box::new(open_sole(options.read(true).write(true), path)?))
     }
+}
+
+/// Opens a file that has no other name, and nothing else: no link, and nothing that would have to be waited for.
+pub fn open_sole(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = match options.custom_flags(flags.bits().cast_signed()).open(path) {
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            return Err(io::Error::other("it is a link: remove it"));
+        }
+        opened => opened?,
+    };
+    let found = file.metadata()?;
+    if !found.is_file() || found.nlink() > 1 {
+        return Err(io::Error::other("it is no file of this one name: remove it"));
+    }
+    Ok(file)
 }
 
 impl ReadAt for File {

@@ -32,7 +32,7 @@ impl Origin {
 pub struct BadPage {
     /// The file in which it is.
     pub origin: Origin,
-    /// Which page it should be; 0 where it is a header.
+    /// Which page it should be; 0 where it is a header, or where nobody can say.
     pub page_no: u32,
     /// Its place in a log: the frame or record, from 0.
     pub index: Option<u64>,
@@ -60,6 +60,8 @@ impl fmt::Display for BadPage {
             (Origin::Database, _) | (Origin::Wal | Origin::Journal, None) if self.page_no == 0 => {
                 write!(f, "{}: {}", self.origin.word(), self.why)?;
             }
+            (Origin::Wal, Some(index)) if self.page_no == 0 => write!(f, "wal frame {index}: {}", self.why)?,
+            (Origin::Journal, Some(index)) if self.page_no == 0 => write!(f, "journal record {index}: {}", self.why)?,
             (Origin::Wal, Some(index)) => write!(f, "wal frame {index}, page {}: {}", self.page_no, self.why)?,
             (Origin::Journal, Some(index)) => {
                 write!(f, "journal record {index}, page {}: {}", self.page_no, self.why)?;
@@ -89,23 +91,9 @@ impl Findings {
         }
     }
 
-    /// Takes out the pages of the database file that `is_pending`, and answers them.
-    pub(super) fn take_pending(&mut self, is_pending: impl Fn(u32) -> bool) -> Vec<u32> {
-        let is_taken = |bad: &BadPage| bad.origin == Origin::Database && is_pending(bad.page_no);
-        let taken: Vec<u32> = self
-            .bad
-            .iter()
-            .filter(|bad| is_taken(bad))
-            .map(|bad| bad.page_no)
-            .collect();
-        self.bad.retain(|bad| !is_taken(bad));
-        self.bad_count -= u64::try_from(taken.len()).unwrap_or(self.bad_count);
-        taken
-    }
-
-    /// Whether nothing is bad.
-    pub(super) fn are_none(&self) -> bool {
-        self.bad_count == 0
+    /// Adds so many of which nothing is listed.
+    pub fn add_unlisted(&mut self, count: usize) {
+        self.bad_count += u64::try_from(count).unwrap_or(u64::MAX);
     }
 
     /// Them and their count, by file and place.

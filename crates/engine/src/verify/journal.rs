@@ -2,12 +2,17 @@
 //!
 //! J1. Only what a synced record count covers must be authentic (FORMAT 7.3); behind it the journal ends where SQLite's
 //!     rollback would end it.
+//! J2. What can't be read is bad, wherever it is: no crash leaves such a thing, and a rollback would fail at it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 
 use selenite_cipher::TRAILER_SIZE;
 use selenite_format::journal::{
-    HEADER_SIZE, Header, MAGIC, RECORD_COUNT_UNKNOWN, Record, checksum, magic_from_disk, record_size, unmask_checksum,
+    HEADER_SIZE, Header, MAGIC, RECORD_COUNT_UNKNOWN, Record as RecordBytes, checksum, magic_from_disk, record_size,
+    unmask_checksum,
 };
 use selenite_format::trailer::split_image;
 use selenite_page::PageCipher;
@@ -34,6 +39,8 @@ pub(super) struct Found {
     pub(super) report: JournalReport,
     /// The first authentic record of each page: the one that counts.
     pub(super) records: BTreeMap<u32, RecordAt>,
+    /// How many pages the database had.
+    pub(super) page_count: u32,
     /// Whether it is a part of a transaction over several databases, which may have been committed.
     pub(super) has_super_journal: bool,
     /// The file.
@@ -46,22 +53,32 @@ pub(super) fn check(
     view: &mut View,
     findings: &mut Findings,
 ) -> Result<Option<Found>, EngineError> {
-    let path = beside(subject.path, "-journal");
     let looked = look_again((subject.keys, subject.file), view, subject.watch, |view| {
-        let Some(file) = RawFile::open_if_there(subject.storage, &path)? else {
-            return Ok((None, true));
-        };
-        let reading = read(&file, view, subject.watch)?;
-        let has_super_journal = has_super_journal(&file)?;
-        let is_good = reading.bad.is_empty();
-        Ok((Some((file, reading, has_super_journal)), is_good))
+        let loaded = load_with_bad(subject, view)?;
+        let is_good = loaded.as_ref().is_none_or(|(_, bad)| bad.is_empty());
+        Ok((loaded, is_good))
     })?;
-    let Some((file, reading, has_super_journal)) = looked else {
+    let Some((found, bad)) = looked else {
         return Ok(None);
     };
-    for bad in reading.bad {
+    for bad in bad {
         findings.add(bad);
     }
+    Ok(is_hot(&found).then_some(found))
+}
+
+/// Reads a journal, if there is one with something in it.
+pub(super) fn load(subject: &Subject<'_>, view: &View) -> Result<Option<Found>, EngineError> {
+    let loaded = load_with_bad(subject, view)?;
+    Ok(loaded.map(|(found, _)| found).filter(is_hot))
+}
+
+fn load_with_bad(subject: &Subject<'_>, view: &View) -> Result<Option<(Found, Vec<BadPage>)>, EngineError> {
+    let path = beside(subject.path, "-journal");
+    let Some(file) = RawFile::open_if_there(subject.storage, &path)? else {
+        return Ok(None);
+    };
+    let reading = read(&file, view, subject.watch)?;
     let mut records = BTreeMap::new();
     for record in reading.records {
         records.entry(record.page_no).or_insert(record);
@@ -69,18 +86,50 @@ pub(super) fn check(
     let found = Found {
         report: reading.report,
         records,
-        has_super_journal,
+        page_count: reading.page_count.unwrap_or(0),
+        has_super_journal: super_journal(&file).is_some(),
         file,
     };
-    // With no record it is finished: SQLite leaves it so in the journal modes PERSIST and TRUNCATE.
-    Ok((found.report.record_count > 0).then_some(found))
+    Ok(Some((found, reading.bad)))
 }
 
-/// Whether the name of a super-journal stands at the end (sqlite.org/fileformat.html, 3; pager.c, readSuperJournal).
-fn has_super_journal(file: &RawFile) -> Result<bool, EngineError> {
-    let mut end = [0; 8];
-    let at = file.size()?.saturating_sub(8);
-    Ok(file.read_at(&mut end, at)? == 8 && end == MAGIC)
+/// With no record it is finished: SQLite leaves it so in the journal modes PERSIST and TRUNCATE.
+fn is_hot(found: &Found) -> bool {
+    found.report.record_count > 0
+}
+
+/// The super-journal that a journal names at its end: it is part of a transaction over several databases. A name that does
+/// not add up is none, and the transaction is rolled back; so it is taken for one that can't be read (sqlite.org/
+/// atomiccommit.html, 5.5; readSuperJournal in pager.c).
+pub(crate) fn super_journal(journal: &RawFile) -> Option<PathBuf> {
+    let at = journal.size().ok()?.checked_sub(16)?;
+    let mut tail = [0; 16];
+    journal.read_at(&mut tail, at).ok().filter(|&count| count == 16)?;
+    let (size, sum, magic) = (tail.first_chunk()?, tail[4..8].try_into().ok()?, &tail[8..]);
+    let size = u32::from_be_bytes(*size);
+    if magic != MAGIC || size == 0 || size > NAME_SIZE_MAX {
+        return None;
+    }
+    let at = at.checked_sub(u64::from(size))?;
+    let mut name = vec![0; usize::try_from(size).ok()?];
+    journal
+        .read_at(&mut name, at)
+        .ok()
+        .filter(|&count| count == name.len())?;
+    (name_sum(&name) == u32::from_be_bytes(sum)).then(|| PathBuf::from(OsString::from_vec(name)))
+}
+
+/// The sum of a name's bytes, which are C's `char`, with a sign or without (writeSuperJournal in pager.c).
+fn name_sum(name: &[u8]) -> u32 {
+    let sign_is_kept = std::ffi::c_char::MIN != 0;
+    name.iter().fold(0, |sum: u32, &byte| {
+        let sum = sum.wrapping_add(u32::from(byte));
+        if sign_is_kept && byte >= 0x80 {
+            sum.wrapping_sub(0x100)
+        } else {
+            sum
+        }
+    })
 }
 
 /// A journal that was read to its end.
@@ -121,12 +170,36 @@ pub fn read(file: &RawFile, view: &View, watch: &Watch) -> Result<Reading, Engin
     };
     journal.reading.report.size = size;
     let mut at = 0;
-    while let Some(header) = journal.header(at)? {
+    loop {
         watch.check()?;
+        let header = match journal.header(at) {
+            Ok(Some(header)) => header,
+            Ok(None) => break,
+            Err(error) => {
+                // J2.
+                let why = format!("its header at {at} could not be read: {error}");
+                journal.reading.bad.push(BadPage::new(Origin::Journal, 0, None, why));
+                break;
+            }
+        };
         journal.reading.page_count.get_or_insert(header.page_count);
         at = journal.section(&header, at)?;
     }
     Ok(journal.reading)
+}
+
+/// What became of a record. The page is 0 where it is not known.
+enum Record {
+    Good(RecordAt),
+    Bad {
+        page_no: u32,
+        why: String,
+    },
+    /// The disk did not give it.
+    Unread {
+        page_no: u32,
+        why: String,
+    },
 }
 
 struct Journal<'a> {
@@ -168,10 +241,10 @@ impl Journal<'_> {
         };
         for index in 0..count {
             let at = first + index * size;
-            match self.record(header, at)? {
-                Ok(record) => self.reading.records.push(record),
-                Err(_) if !is_synced => return Ok(self.size),
-                Err((page_no, why)) => {
+            match self.record(header, at) {
+                Record::Good(record) => self.reading.records.push(record),
+                Record::Bad { .. } if !is_synced => return Ok(self.size),
+                Record::Bad { page_no, why } | Record::Unread { page_no, why } => {
                     let index = Some(self.reading.report.record_count);
                     self.reading
                         .bad
@@ -183,34 +256,47 @@ impl Journal<'_> {
         Ok((first + count * size).next_multiple_of(sector))
     }
 
-    /// Checks one record; answers it, or which page it is and what is wrong with it.
-    fn record(&mut self, header: &Header, at: u64) -> Result<Result<RecordAt, (u32, String)>, EngineError> {
+    /// Checks one record.
+    fn record(&mut self, header: &Header, at: u64) -> Record {
         let page_size = self.view.geometry.page_size();
         let mut bytes = vec![0; record_size(page_size)];
-        self.file.read_at(&mut bytes, at)?;
-        let cut_off = || Ok(Err((0, "cut off".to_owned())));
-        let Some(record) = Record::parse(&bytes, page_size) else {
-            return cut_off();
+        if let Err(error) = self.file.read_at(&mut bytes, at) {
+            return self.unread(at, &error);
+        }
+        let bad = |page_no, why: String| Record::Bad { page_no, why };
+        let Some(record) = RecordBytes::parse(&bytes, page_size) else {
+            return bad(0, "cut off".to_owned());
         };
+        let page_no = record.page_no.0;
         let Some((_, trailer)) = split_image(record.image) else {
-            return cut_off();
+            return bad(0, "cut off".to_owned());
         };
         let mut plain = vec![0; page_size.bytes()];
         if let Err(error) = self.cipher.open(record.page_no, record.image, &mut plain) {
-            return Ok(Err((record.page_no.0, error.to_string())));
+            return bad(page_no, error.to_string());
         }
         let mask = self.view.log_key.journal_mask(trailer);
         let is_right = unmask_checksum(record.checksum, mask) == checksum(header.nonce, &plain);
         plain.fill(0);
         if !is_right {
-            return Ok(Err((record.page_no.0, "its checksum is of another journal".to_owned())));
+            return bad(page_no, "its checksum is of another journal".to_owned());
         }
-        Ok(Ok(RecordAt {
+        Record::Good(RecordAt {
             index: self.reading.report.record_count,
-            page_no: record.page_no.0,
+            page_no,
             offset: at + IMAGE_OFFSET,
             trailer: *trailer,
-        }))
+        })
+    }
+
+    /// J2. Its page number may be in a sector that can be read.
+    fn unread(&self, at: u64, error: &EngineError) -> Record {
+        let mut number = [0; 4];
+        let was_read = self.file.read_at(&mut number, at).is_ok();
+        Record::Unread {
+            page_no: if was_read { u32::from_be_bytes(number) } else { 0 },
+            why: error.to_string(),
+        }
     }
 }
 
@@ -219,3 +305,5 @@ const IMAGE_OFFSET: u64 = 4;
 /// As SQLite has them (pager.c, readJournalHdr).
 const SECTOR_MIN: u32 = 32;
 const SECTOR_MAX: u32 = 65536;
+/// The longest path that Linux knows.
+const NAME_SIZE_MAX: u32 = 4096;

@@ -11,33 +11,28 @@ use selenite_vfs::view::View;
 
 use super::keys::look_again;
 use super::page_buffer::PageBuffer;
-use super::{BadPage, Findings, Origin, Subject};
+use super::{BAD_LISTED_MAX, BadPage, Findings, Origin, Subject};
 use crate::anchor::Tally;
-use crate::draft::beside;
 use crate::raw_file::RawFile;
 use crate::watch::Phase;
 use crate::{EngineError, Watch};
 
-/// Authenticates all pages; answers how many there are, and the file's size. `tally` gets the trailer of each that opens.
+/// Authenticates all pages; answers how many there are, the file's size, and which are not authentic, in their order.
+/// `tally` gets the trailer of each that opens.
 pub fn check(
     subject: &Subject<'_>,
     view: &mut View,
     tally: Option<&Tally<'_>>,
-    findings: &mut Findings,
-) -> Result<(u32, u64), EngineError> {
+) -> Result<(u32, u64, Vec<u32>), EngineError> {
     let file = subject.file;
     let (page_count, size, mut suspects) = scan((file, subject.path), view, tally, subject.watch)?;
     if !suspects.is_empty() {
-        let bad = look_again((subject.keys, file), view, subject.watch, |view| {
-            let bad = second_look((file, view), tally, subject.watch, &mut suspects)?;
-            let is_good = bad.is_empty();
-            Ok((bad, is_good))
+        look_again((subject.keys, file), view, subject.watch, |view| {
+            second_look((file, view), tally, subject.watch, &mut suspects)?;
+            Ok(((), suspects.is_empty()))
         })?;
-        for bad in bad {
-            findings.add(bad);
-        }
     }
-    Ok((page_count, size))
+    Ok((page_count, size, suspects))
 }
 
 /// As [`check`], for a file that nobody else writes to, and whose keys nobody changes.
@@ -49,9 +44,23 @@ pub fn check_file(
     findings: &mut Findings,
 ) -> Result<(), EngineError> {
     let (_, _, mut suspects) = scan((file, path), view, None, watch)?;
-    for bad in second_look((file, view), None, watch, &mut suspects)? {
-        findings.add(bad);
+    second_look((file, view), None, watch, &mut suspects)?;
+    name(file, view, &suspects, findings)
+}
+
+/// Adds pages that are not authentic, and says why of as many as are listed. Words for all of them could take more room
+/// than the database.
+pub fn name(file: &RawFile, view: &View, bad: &[u32], findings: &mut Findings) -> Result<(), EngineError> {
+    let mut opener = Opener::new(file, view);
+    let (listed, unlisted) = bad.split_at(bad.len().min(BAD_LISTED_MAX));
+    let page_count = view.geometry.page_count(file.size()?);
+    for &page_no in listed.iter().filter(|&&page_no| page_no <= page_count) {
+        // V1: one that opens now is not bad.
+        if let Err(doubt) = opener.page(PageNo(page_no)) {
+            findings.add(BadPage::new(Origin::Database, page_no, None, doubt.to_string()));
+        }
     }
+    findings.add_unlisted(unlisted.len());
     Ok(())
 }
 
@@ -100,70 +109,28 @@ fn second_look(
     tally: Option<&Tally<'_>>,
     watch: &Watch,
     suspects: &mut Vec<u32>,
-) -> Result<Vec<BadPage>, EngineError> {
+) -> Result<(), EngineError> {
     let mut opener = Opener::new(file, view);
     // The file may have been cut meanwhile: what is gone is not bad.
     let page_count = view.geometry.page_count(file.size()?);
-    suspects.retain(|&page_no| page_no <= page_count);
-    let mut bad = Vec::new();
-    for &page_no in suspects.iter() {
-        watch.check()?;
+    suspects.retain(|&page_no| {
+        if page_no > page_count {
+            return false;
+        }
+        if watch.is_interrupted() {
+            return true;
+        }
         match opener.page(PageNo(page_no)) {
-            Ok(Some(opened)) => {
-                if let Some(tally) = tally {
+            Ok(opened) => {
+                if let (Some(tally), Some(opened)) = (tally, opened) {
                     tally.page(page_no, opened.trailer);
                 }
+                false
             }
-            Ok(None) => {}
-            Err(doubt) => bad.push(BadPage::new(Origin::Database, page_no, None, doubt.to_string())),
+            Err(_) => true,
         }
-    }
-    *suspects = bad.iter().map(|bad| bad.page_no).collect();
-    Ok(bad)
-}
-
-/// Compares the page count in page 1 with that of the file, which a cut at the end of a page makes smaller; no tag tells
-/// of a page that is gone. A file may be longer (FORMAT 2.4). The caller found neither WAL nor journal: with one, the
-/// file may rightly lack pages.
-pub fn check_count(subject: &Subject<'_>, view: &mut View, findings: &mut Findings) -> Result<(), EngineError> {
-    let file = subject.file;
-    let missing = look_again((subject.keys, file), view, subject.watch, |view| {
-        let Some(promised) = header_page_count(file, view) else {
-            return Ok((None, true));
-        };
-        let present = view.geometry.page_count(file.size()?);
-        if present >= promised || has_log(subject)? {
-            return Ok((None, true));
-        }
-        let why = format!("missing, with all up to page {promised}: the file was cut");
-        Ok((Some(BadPage::new(Origin::Database, present + 1, None, why)), false))
-    })?;
-    if let Some(missing) = missing {
-        findings.add(missing);
-    }
-    Ok(())
-}
-
-/// The page count in SQLite's header, if that is valid (sqlite.org/fileformat.html, 1.3.8); nothing, too, if page 1 does
-/// not open, which is found elsewhere.
-fn header_page_count(file: &RawFile, view: &View) -> Option<u32> {
-    let mut opener = Opener::new(file, view);
-    let plain = opener.page(PageNo(1)).ok()??.plain;
-    let field = plain[28..32].try_into().expect("four bytes");
-    (plain[24..28] == plain[92..96]).then(|| u32::from_be_bytes(field))
-}
-
-/// Whether somebody has begun to write meanwhile.
-fn has_log(subject: &Subject<'_>) -> Result<bool, EngineError> {
-    if subject.is_still {
-        return Ok(false);
-    }
-    for companion in ["-wal", "-journal"] {
-        if RawFile::open_if_there(subject.storage, &beside(subject.path, companion))?.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    });
+    watch.check()
 }
 
 /// Opens pages of the file one by one.

@@ -2,17 +2,21 @@
 //!
 //! W1. The log ends where SQLite's recovery would end it (FORMAT 6.4). What is behind is of an older log, or of a
 //!     transaction that was rolled back or cut off: no fault.
-//! W2. But where a commit that is authentic follows, the frame at which the log would end is bad: transactions that
-//!     were committed would be lost.
+//! W2. But where a commit that is authentic and of this log follows, the frame at which the log would end is bad:
+//!     transactions that were committed would be lost. That holds for one whose header is damaged, too, which looks like
+//!     one of another log: so all headers are read, to the end of the file.
+//! W3. Frames of this log that follow each other, and not the last good frame, were given up: a recovery ended the log
+//!     before them, and writers went on from there, with the same salts (walIndexRecover in wal.c keeps them). No fault.
+//! W4. A log whose header is damaged is empty to SQLite. Where frames in it open and end a transaction, the header is bad.
+//! W5. What others overwrote while it was read is read again: a fault is one of the log as it is.
 
 use std::collections::BTreeMap;
 
-use selenite_cipher::TRAILER_SIZE;
 use selenite_format::FormatError;
-use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Header, checksum, frame_count, frame_offset};
-use selenite_page::PageCipher;
+use selenite_format::wal::{HEADER_SIZE, Header, WordOrder, frame_count};
 use selenite_vfs::view::View;
 
+use super::frame::{Frame, FrameAt, FrameReader};
 use super::keys::look_again;
 use super::{BadPage, Findings, Origin, Subject};
 use crate::draft::beside;
@@ -36,6 +40,8 @@ pub(super) struct Found {
     pub(super) report: WalReport,
     /// The last committed frame of each page.
     pub(super) frames: BTreeMap<u32, FrameAt>,
+    /// How many pages the database has after the last of its commits; 0 where it has none.
+    pub(super) page_count: u32,
     /// Both salts of its header; nothing where that is none.
     pub(super) salts: Option<[u8; 8]>,
     /// The file.
@@ -48,28 +54,40 @@ pub(super) fn check(
     view: &mut View,
     findings: &mut Findings,
 ) -> Result<Option<Found>, EngineError> {
-    let path = beside(subject.path, "-wal");
     let looked = look_again((subject.keys, subject.file), view, subject.watch, |view| {
-        let Some(file) = RawFile::open_if_there(subject.storage, &path)? else {
-            return Ok((None, true));
-        };
-        let reading = read(&file, view, subject.watch)?;
-        let is_good = reading.bad.is_none();
-        Ok((Some((file, reading)), is_good))
+        let loaded = load(subject, view)?;
+        let is_good = loaded.as_ref().is_none_or(|(_, bad)| bad.is_none());
+        Ok((loaded, is_good))
     })?;
-    let Some((file, reading)) = looked else {
+    Ok(looked.map(|(found, bad)| {
+        if let Some(bad) = bad {
+            findings.add(bad);
+        }
+        found
+    }))
+}
+
+/// Reads a log, if there is one; answers what is bad, too.
+pub(super) fn load(subject: &Subject<'_>, view: &View) -> Result<Option<(Found, Option<BadPage>)>, EngineError> {
+    let path = beside(subject.path, "-wal");
+    let Some(file) = RawFile::open_if_there(subject.storage, &path)? else {
         return Ok(None);
     };
-    let frames = newest(&reading.frames);
-    if let Some(bad) = reading.bad {
-        findings.add(bad);
-    }
-    Ok(Some(Found {
+    let reading = read(&file, view, subject.watch)?;
+    // A reader is given nothing of a log whose header is none.
+    let is_read = reading.salts.is_some();
+    let found = Found {
         report: reading.report,
-        frames,
+        frames: if is_read {
+            newest(&reading.frames)
+        } else {
+            BTreeMap::new()
+        },
+        page_count: if is_read { reading.page_counts.0 } else { 0 },
         salts: reading.salts,
         file,
-    }))
+    };
+    Ok(Some((found, reading.bad)))
 }
 
 /// The last frame of each page.
@@ -98,186 +116,272 @@ pub struct Reading {
     pub behind: Vec<FrameAt>,
     /// The frames up to that commit that are bad.
     pub bad_frames: Vec<FrameAt>,
+    /// The last frame before that commit of which nobody knows what page it holds.
+    pub last_unknown: Option<u64>,
     /// How many pages the database has after the last of `frames`; and after the last of `behind`.
     pub page_counts: (u32, u32),
     /// The header's bytes.
     pub header: [u8; HEADER_SIZE],
-    /// Both salts of the header; nothing where it is none.
+    /// Both salts of the header; nothing where that is none. Its frames may have been found by their own, then (W4).
     pub salts: Option<[u8; 8]>,
-}
-
-/// A frame in a log.
-#[derive(Clone, Copy, Debug)]
-pub struct FrameAt {
-    /// Which, from 0.
-    pub index: u64,
-    /// Which page it is.
-    pub page_no: u32,
-    /// Where its image begins.
-    pub offset: u64,
-    /// How many pages the database has after its commit; 0 where it ends no transaction.
-    pub commit_size: u32,
-    /// The trailer of its page.
-    pub trailer: [u8; TRAILER_SIZE],
+    /// W5. The frame at which it ends, as it was.
+    end: Option<(u64, Vec<u8>)>,
 }
 
 /// Reads a log.
 pub fn read(file: &RawFile, view: &View, watch: &Watch) -> Result<Reading, EngineError> {
-    Log { file, view, watch }.read()
+    let log = Log { file, view, watch };
+    let mut read_count = 0;
+    loop {
+        let reading = log.read()?;
+        read_count += 1;
+        // W5.
+        if reading.bad.is_none() || read_count == READ_COUNT_MAX || !log.has_changed(&reading)? {
+            return Ok(reading);
+        }
+    }
 }
 
-struct Log<'a> {
-    file: &'a RawFile,
-    view: &'a View,
-    watch: &'a Watch,
+pub(super) struct Log<'a> {
+    pub(super) file: &'a RawFile,
+    pub(super) view: &'a View,
+    pub(super) watch: &'a Watch,
 }
 
-/// What became of a frame.
-enum Frame {
-    /// The log ends before it: it is of another one.
-    Other,
-    /// It is authentic.
-    Good { at: FrameAt, checksum: [u32; 2] },
-    /// It is of this log, and not authentic.
-    Bad { at: FrameAt, bad: BadPage },
+/// From what frames go on.
+#[derive(Clone, Copy)]
+struct Start {
+    order: WordOrder,
+    salts: [u8; 8],
+    /// Nothing where the header is damaged.
+    checksum: Option<[u32; 2]>,
 }
 
 impl Log<'_> {
     fn read(&self) -> Result<Reading, EngineError> {
         let page_size = self.view.geometry.page_size();
-        let mut reading = Reading::default();
-        reading.report.size = self.file.size()?;
-        self.file.read_at(&mut reading.header, 0)?;
-        let header = match Header::parse(&reading.header) {
+        let mut reading = self.empty()?;
+        let header = match self.file.read_at(&mut reading.header, 0) {
+            Ok(_) => Header::parse(&reading.header),
+            Err(error) => return self.without_header(&error.to_string()),
+        };
+        let header = match header {
             Ok(header) if header.page_size == page_size.as_u32() => header,
             Ok(_) => {
                 reading.bad = Some(bad_header("its page size is not the database's".to_owned()));
                 return Ok(reading);
             }
-            // As SQLite has it, such a log is empty.
-            Err(FormatError::WalMagic | FormatError::WalChecksum) => return Ok(reading),
+            Err(error @ (FormatError::WalMagic | FormatError::WalChecksum)) => {
+                return self.without_header(&error.to_string());
+            }
             Err(error) => {
                 reading.bad = Some(bad_header(error.to_string()));
                 return Ok(reading);
             }
         };
         reading.salts = Some(header.salts);
-        self.frames(&header, &mut reading)?;
+        let start = Start {
+            order: header.order,
+            salts: header.salts,
+            checksum: Some(header.checksum),
+        };
+        self.frames(start, &mut reading)?;
         Ok(reading)
     }
 
-    fn frames(&self, header: &Header, reading: &mut Reading) -> Result<(), EngineError> {
-        let page_size = self.view.geometry.page_size();
-        let mut reader = FrameReader::new(self, header);
-        let mut sum = header.checksum;
-        let mut suspect = None;
-        let (mut open, mut open_bad) = (Vec::new(), Vec::new());
-        for index in 0..frame_count(reading.report.size, page_size) {
+    fn empty(&self) -> Result<Reading, EngineError> {
+        let mut reading = Reading::default();
+        reading.report.size = self.file.size()?;
+        Ok(reading)
+    }
+
+    /// W4. The salts are those of the first two frames that open and have the same, or of a single one; the order of words
+    /// is the one in which more frames follow each other.
+    fn without_header(&self, why: &str) -> Result<Reading, EngineError> {
+        let mut found = self.empty()?;
+        // As it is there, if it can be read: W5 compares it.
+        let _unread = self.file.read_at(&mut found.header, 0);
+        let Some(salts) = self.first_salts(found.report.size)? else {
+            return Ok(found);
+        };
+        for order in [WordOrder::LittleEndian, WordOrder::BigEndian] {
+            let mut reading = self.empty()?;
+            reading.header = found.header;
+            let start = Start {
+                order,
+                salts,
+                checksum: None,
+            };
+            self.frames(start, &mut reading)?;
+            if reading.frames.len() + reading.behind.len() > found.frames.len() + found.behind.len() {
+                found = reading;
+            }
+        }
+        found.bad = None;
+        if !found.frames.is_empty() || !found.behind.is_empty() {
+            let why = format!("{why}, and committed transactions follow it");
+            found.bad = Some(bad_header(why));
+        }
+        Ok(found)
+    }
+
+    fn first_salts(&self, size: u64) -> Result<Option<[u8; 8]>, EngineError> {
+        let mut reader = FrameReader::new(self, None, WordOrder::LittleEndian);
+        let mut first = None;
+        let mut last = None;
+        for index in 0..frame_count(size, self.view.geometry.page_size()) {
             self.watch.check()?;
-            let at = match reader.frame(index, sum)? {
-                Frame::Other => break,
-                Frame::Good { at, checksum } => {
-                    sum = checksum;
-                    at
+            if let Frame::Opened { salts, .. } = reader.frame(index, None) {
+                if last.replace(salts) == Some(salts) {
+                    return Ok(last);
                 }
-                Frame::Bad { at, bad } => {
-                    open_bad.push(at);
-                    if suspect.is_none() {
-                        suspect = Some(bad);
-                        reading.report.uncommitted_count = count(&open);
-                        open.clear();
-                        // The chain of checksums is broken: from here on only tags can tell.
-                        reader.follows_chain = false;
-                    }
-                    continue;
+                first.get_or_insert(salts);
+            }
+        }
+        Ok(first)
+    }
+
+    fn frames(&self, start: Start, reading: &mut Reading) -> Result<(), EngineError> {
+        let mut reader = FrameReader::new(self, Some(start.salts), start.order);
+        let mut walk = Walk::default();
+        let mut sum = start.checksum;
+        for index in 0..frame_count(reading.report.size, self.view.geometry.page_size()) {
+            self.watch.check()?;
+            let is_on = match reader.frame(index, sum) {
+                Frame::Other { why } => {
+                    sum = None;
+                    walk.other(index, why, reading, &reader)
+                }
+                Frame::Bad { at, checksum, why } => {
+                    sum = Some(checksum);
+                    walk.bad(at, why, reading, &reader);
+                    true
+                }
+                Frame::Opened {
+                    at, checksum, follows, ..
+                } => {
+                    sum = Some(checksum);
+                    (follows || walk.gap(at, reading, &reader)) && walk.opened(at, reading)
                 }
             };
-            open.push(at);
-            if at.commit_size == 0 {
-                continue;
-            }
-            if suspect.is_none() {
-                reading.frames.append(&mut open);
-                reading.page_counts.0 = at.commit_size;
-            } else {
-                reading.behind.append(&mut open);
-                reading.bad_frames.append(&mut open_bad);
-                reading.page_counts.1 = at.commit_size;
+            if !is_on {
+                break;
             }
         }
-        reading.report.committed_count = count(&reading.frames);
-        if suspect.is_none() {
-            reading.report.uncommitted_count = count(&open);
-        } else if !reading.behind.is_empty() {
-            reading.bad = suspect;
-        }
+        walk.finish(reading);
         Ok(())
     }
-}
 
-struct FrameReader<'a> {
-    log: &'a Log<'a>,
-    header: &'a Header,
-    cipher: PageCipher,
-    image: Vec<u8>,
-    plain: Vec<u8>,
-    follows_chain: bool,
-}
-
-impl<'a> FrameReader<'a> {
-    fn new(log: &'a Log<'a>, header: &'a Header) -> Self {
-        let page_bytes = log.view.page_bytes();
-        Self {
-            log,
-            header,
-            cipher: PageCipher::new(log.view.page_keys.clone()),
-            image: vec![0; page_bytes],
-            plain: vec![0; page_bytes],
-            follows_chain: true,
+    /// W5. Whether the header, or the frame at which the log ends, is not what it was when it was read.
+    fn has_changed(&self, reading: &Reading) -> Result<bool, EngineError> {
+        self.watch.check()?;
+        let mut header = [0; HEADER_SIZE];
+        if self.file.read_at(&mut header, 0).is_ok() && header != reading.header {
+            return Ok(true);
         }
-    }
-
-    fn frame(&mut self, index: u64, sum: [u32; 2]) -> Result<Frame, EngineError> {
-        let at = frame_offset(index, self.log.view.geometry.page_size()).0;
-        let mut bytes = [0; FRAME_HEADER_SIZE];
-        self.log.file.read_at(&mut bytes, at)?;
-        self.log.file.read_at(&mut self.image, at + FRAME_HEADER_SIZE_U64)?;
-        let mut frame = FrameHeader::parse(&bytes);
-        self.log
-            .view
-            .log_key
-            .open_frame_block(index, frame.page_no.0, frame.commit_size, &mut frame.block);
-        if frame.salts() != self.header.salts {
-            return Ok(Frame::Other);
-        }
-        let at = FrameAt {
-            index,
-            page_no: frame.page_no.0,
-            offset: at + FRAME_HEADER_SIZE_U64,
-            commit_size: frame.commit_size,
-            trailer: PageCipher::trailer_of(&self.image)
-                .copied()
-                .unwrap_or([0; TRAILER_SIZE]),
+        let Some((index, bytes)) = &reading.end else {
+            return Ok(false);
         };
-        let bad = |why: String| Frame::Bad {
-            at,
-            bad: BadPage::new(Origin::Wal, at.page_no, Some(index), why),
-        };
-        if let Err(error) = self.cipher.open(frame.page_no, &self.image, &mut self.plain) {
-            return Ok(bad(error.to_string()));
-        }
-        let order = self.header.order;
-        let next = checksum(order, checksum(order, sum, &bytes[..8]), &self.plain);
-        if self.follows_chain && next != frame.checksum() {
-            return Ok(bad("it does not follow the frame before it".to_owned()));
-        }
-        Ok(Frame::Good { at, checksum: next })
+        let mut reader = FrameReader::new(self, None, WordOrder::LittleEndian);
+        let _frame = reader.frame(*index, None);
+        Ok(reader.bytes() != *bytes)
     }
 }
 
-impl Drop for FrameReader<'_> {
-    fn drop(&mut self) {
-        self.plain.fill(0);
+/// What is known on the way through the frames.
+#[derive(Default)]
+struct Walk {
+    /// Frames since the last commit.
+    open: Vec<FrameAt>,
+    open_bad: Vec<FrameAt>,
+    open_unknown: Option<u64>,
+    /// The frame at which the log ends (W2, if commits follow).
+    suspect: Option<BadPage>,
+    /// W3. The same, while frames follow each other that do not follow the last good one.
+    given_up: Option<(BadPage, FrameAt)>,
+}
+
+impl Walk {
+    fn suspect(&mut self, bad: BadPage, reading: &mut Reading, reader: &FrameReader<'_>) {
+        if self.suspect.is_some() {
+            return;
+        }
+        if reading.end.is_none() {
+            reading.report.uncommitted_count = count(&self.open);
+            self.open.clear();
+            reading.end = bad.index.map(|index| (index, reader.bytes()));
+        }
+        self.suspect = Some(bad);
+    }
+
+    /// A frame with other salts. Answers whether to go on.
+    fn other(&mut self, index: u64, why: String, reading: &mut Reading, reader: &FrameReader<'_>) -> bool {
+        if self.given_up.is_some() {
+            return false;
+        }
+        self.open_unknown = Some(index);
+        self.suspect(BadPage::new(Origin::Wal, 0, Some(index), why), reading, reader);
+        true
+    }
+
+    /// One with the right salts that does not open.
+    fn bad(&mut self, at: FrameAt, why: String, reading: &mut Reading, reader: &FrameReader<'_>) {
+        if self.given_up.is_some() {
+            return;
+        }
+        self.open_bad.push(at);
+        self.suspect(
+            BadPage::new(Origin::Wal, at.page_no, Some(at.index), why),
+            reading,
+            reader,
+        );
+    }
+
+    /// One that opens, and does not follow the frame before it. Answers whether to go on.
+    fn gap(&mut self, at: FrameAt, reading: &mut Reading, reader: &FrameReader<'_>) -> bool {
+        let why = "it does not follow the frame before it".to_owned();
+        let bad = BadPage::new(Origin::Wal, at.page_no, Some(at.index), why);
+        if let Some((first, first_at)) = self.given_up.take() {
+            // No part of a log that was given up looks so: a frame was put into another's place.
+            self.suspect = Some(first);
+            self.open_bad.push(first_at);
+        } else if self.suspect.is_none() {
+            self.suspect(bad, reading, reader);
+            self.given_up = self.suspect.take().map(|bad| (bad, at));
+        }
+        // Behind a bad frame and its commits the log ends as behind good ones.
+        reading.behind.is_empty()
+    }
+
+    /// One that opens. Answers whether to go on.
+    fn opened(&mut self, at: FrameAt, reading: &mut Reading) -> bool {
+        if self.given_up.is_some() {
+            return true;
+        }
+        self.open.push(at);
+        if at.commit_size == 0 {
+            return true;
+        }
+        if self.suspect.is_none() {
+            reading.frames.append(&mut self.open);
+            reading.page_counts.0 = at.commit_size;
+        } else {
+            reading.behind.append(&mut self.open);
+            reading.bad_frames.append(&mut self.open_bad);
+            reading.last_unknown = self.open_unknown;
+            reading.page_counts.1 = at.commit_size;
+        }
+        true
+    }
+
+    fn finish(self, reading: &mut Reading) {
+        reading.report.committed_count = count(&reading.frames);
+        if reading.end.is_none() {
+            reading.report.uncommitted_count = count(&self.open);
+        }
+        if !reading.behind.is_empty() {
+            reading.bad = self.suspect;
+        }
     }
 }
 
@@ -289,4 +393,5 @@ fn bad_header(why: String) -> BadPage {
     BadPage::new(Origin::Wal, 0, None, why)
 }
 
-const FRAME_HEADER_SIZE_U64: u64 = 24;
+/// 100: whoever begins a log anew does so once in many frames, and reading takes less than writing.
+const READ_COUNT_MAX: u32 = 100;

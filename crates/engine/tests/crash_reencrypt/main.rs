@@ -3,7 +3,9 @@
 //! comes to its end, with nothing left of the old epoch.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod in_place;
 mod sim_storage;
+mod unsynced;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -76,6 +78,8 @@ const WAYS: [Way; 6] = [
 struct Bench {
     key: KeyFile,
     ledger: Ledger,
+    /// Of who writes in between.
+    synchronous: &'static str,
 }
 
 impl Bench {
@@ -83,6 +87,7 @@ impl Bench {
         Self {
             key: KeyFile::new(1),
             ledger: Ledger::SMALL,
+            synchronous: "extra",
         }
     }
 
@@ -93,7 +98,8 @@ impl Bench {
     fn connect(&self, mode: &str) -> rusqlite::Result<Connection> {
         let connection = self.opening().connect()?;
         connection.execute_batch(&format!(
-            "PRAGMA journal_mode = {mode}; PRAGMA synchronous = extra; PRAGMA wal_autocheckpoint = 7"
+            "PRAGMA journal_mode = {mode}; PRAGMA synchronous = {}; PRAGMA wal_autocheckpoint = 7",
+            self.synchronous
         ))?;
         Ok(connection)
     }
@@ -157,7 +163,10 @@ impl Bench {
         if state != "steady" {
             self.reencrypt(Goal::GoOn, &Watch::nobody())
                 .map_err(|error| format!("{state}, going on: {error}"))?;
+        } else if self.reencrypt(Goal::GoOn, &Watch::nobody()).is_ok() {
+            return Err("steady, and there was something to go on with".to_owned());
         }
+        check_twin()?;
         {
             // The check before has committed once more.
             let connection = self
@@ -176,6 +185,16 @@ impl Bench {
         }
         find_old(old)
     }
+}
+
+/// Neither superblock lists a key that was dropped.
+fn check_twin() -> Result<(), String> {
+    let bytes = Disk::of_thread().ok().and_then(|disk| disk.bytes(PATH));
+    let bytes = bytes.ok_or("no database")?;
+    if selenite_format::keeps_dropped(&bytes[..PREFIX_SIZE / 2], &bytes[PREFIX_SIZE / 2..PREFIX_SIZE]) {
+        return Err("a superblock still lists a key that was dropped".to_owned());
+    }
+    Ok(())
 }
 
 /// The marks of all pages of the file and all frames of its log.
@@ -247,33 +266,37 @@ fn crash(way: &Way, points: usize) -> Summary {
     let check = |acknowledged| bench.check(&old, acknowledged);
     let scenario = Scenario::new(way.name, &check).from(origin).with_points(points);
     run(&scenario, |run| {
-        let writer = Writer {
-            bench: bench.clone(),
-            mode: way.mode,
-            commits: Rc::default(),
-        };
         run.acknowledge(8);
-        // A commit before, some in between, and the rest afterwards.
-        writer.commit();
-        let inner = writer.clone();
-        CALL.set(Some(Box::new(move || {
-            if inner.last() + 1 < COMMITS {
-                inner.commit();
-            }
-        })));
-        let thread = std::thread::current().id();
-        let done = bench.reencrypt(way.goal, &Watch::new(Arc::new(Bound { thread })));
-        CALL.set(None);
-        assert!(done.is_ok(), "{}: {}", way.name, done.unwrap_err());
-        assert!(writer.last() > 9, "nobody wrote in between");
-        while writer.last() < COMMITS {
-            writer.commit();
-        }
-        for &(position, tx) in writer.commits.borrow().iter() {
+        for &(position, tx) in play(&bench, way).commits.borrow().iter() {
             run.acknowledge_at(position, tx);
         }
         Ok(())
     })
+}
+
+/// A commit before, some in between, and the rest afterwards.
+fn play(bench: &Arc<Bench>, way: &Way) -> Writer {
+    let writer = Writer {
+        bench: bench.clone(),
+        mode: way.mode,
+        commits: Rc::default(),
+    };
+    writer.commit();
+    let inner = writer.clone();
+    CALL.set(Some(Box::new(move || {
+        if inner.last() + 1 < COMMITS {
+            inner.commit();
+        }
+    })));
+    let thread = std::thread::current().id();
+    let done = bench.reencrypt(way.goal, &Watch::new(Arc::new(Bound { thread })));
+    CALL.set(None);
+    assert!(done.is_ok(), "{}: {}", way.name, done.unwrap_err());
+    assert!(writer.last() > 9, "nobody wrote in between");
+    while writer.last() < COMMITS {
+        writer.commit();
+    }
+    writer
 }
 
 /// Another connection, which commits now and then, and notes when.

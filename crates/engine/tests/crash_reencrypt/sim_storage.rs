@@ -47,8 +47,10 @@ impl Storage for SimStorage {
         Ok(())
     }
 
-    fn sync_file(&self, _: &Path) -> io::Result<()> {
-        Ok(())
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        let disk = Disk::of_thread().map_err(|code| io::Error::other(code.to_string()))?;
+        let is_there = disk.sync(path.to_str().ok_or(io::ErrorKind::InvalidInput)?);
+        is_there.then_some(()).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn sync_folder(&self, _: &Path) -> io::Result<()> {

@@ -1,7 +1,8 @@
 //! Key slots: who can open a database, and who no longer.
 
+use selenite_engine::reencrypt::{Goal, Reencrypt, reencrypt};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Class, Database, EngineError, Layout, PageSize, keys, status};
+use selenite_engine::{Class, Database, EngineError, Layout, PageSize, Watch, keys, status};
 
 use crate::support::{Bench, query};
 
@@ -173,4 +174,59 @@ fn a_new_database_is_made_once() {
     let again = Database::create(&Disk, &path, &bench.access(), &Layout::default());
     assert!(matches!(again.err().unwrap(), EngineError::Exists { .. }));
     assert!(opens(&bench, &path, "key"));
+}
+
+/// FORMAT 3.7: a removal, a new master key and the end of a new data key, each cut off between its two writes.
+#[test]
+fn a_change_that_was_cut_off_is_told_and_ended_by_going_on() {
+    type Change = fn(&Bench, &std::path::Path);
+    let changes: [Change; 3] = [
+        |bench, path| {
+            let slot = keys::list(&Disk, path).unwrap().slots[1].id.to_string();
+            keys::remove(&Disk, path, &bench.access(), &slot).unwrap();
+        },
+        |bench, path| {
+            keys::renew(&Disk, path, &bench.access(), &[bench.spec("other-key")], false).unwrap();
+        },
+        |bench, path| {
+            let how = Reencrypt::default();
+            reencrypt(&Disk, path, &bench.access(), &how, &Watch::nobody()).unwrap();
+        },
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let bench = Bench::new();
+        let path = made(&bench);
+        keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
+        let before = std::fs::read(&path).unwrap();
+        change(&bench, &path);
+        let found = || status(&Disk, &path, &bench.access()).unwrap().sealed.unwrap();
+        assert!(!found().superblocks.keeps_dropped);
+
+        // The second write is that with the higher generation: in its place is what was there when the change began.
+        let mut bytes = std::fs::read(&path).unwrap();
+        let generation = |at: usize| u64::from_be_bytes(bytes[at + 32..at + 40].try_into().unwrap());
+        let (older, newer) = if generation(0) < generation(32768) {
+            (0, 32768)
+        } else {
+            (32768, 0)
+        };
+        assert_eq!(generation(older) + 1, generation(newer));
+        bytes[newer..newer + 32768].copy_from_slice(&before[newer..newer + 32768]);
+        std::fs::write(&path, bytes).unwrap();
+        let cut = found();
+        assert!(cut.superblocks.are_whole() && cut.superblocks.keeps_dropped, "{number}");
+
+        let how = Reencrypt {
+            goal: Goal::GoOn,
+            ..Reencrypt::default()
+        };
+        let gone_on = reencrypt(&Disk, &path, &bench.access(), &how, &Watch::nobody());
+        assert!(matches!(gone_on, Err(EngineError::Key(_))), "{gone_on:?}");
+        let mended = found();
+        assert!(
+            mended.superblocks.are_whole() && !mended.superblocks.keeps_dropped,
+            "{number}"
+        );
+        assert!(mended.generation > cut.generation && opens(&bench, &path, "key"));
+    }
 }

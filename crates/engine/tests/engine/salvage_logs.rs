@@ -10,12 +10,12 @@ use crate::salvage::{LAYOUT, NOTES, flip, pages, place, save, saved, sealed, spo
 use crate::support::{Bench, Collected};
 
 /// A database with its log, copied while it was open: the log would be gone when it is closed.
-fn with_log(bench: &Bench, layout: &Layout, mode: &str, sql: &str) -> PathBuf {
+pub fn with_log(bench: &Bench, layout: &Layout, mode: &str, sql: &str) -> PathBuf {
     with_reader(bench, layout, mode, (sql, ""))
 }
 
 /// The same; before the second part somebody begins to read, and keeps the log from beginning anew.
-fn with_reader(bench: &Bench, layout: &Layout, mode: &str, (sql, then): (&str, &str)) -> PathBuf {
+pub fn with_reader(bench: &Bench, layout: &Layout, mode: &str, (sql, then): (&str, &str)) -> PathBuf {
     let path = sealed(bench, "app.db", layout, NOTES);
     let database = Database::open(&Disk, &path, &bench.access()).unwrap();
     let mut rows = Collected::default();
@@ -39,7 +39,7 @@ fn with_reader(bench: &Bench, layout: &Layout, mode: &str, (sql, then): (&str, &
     copy
 }
 
-fn texts(bench: &Bench, sql: &str) -> Vec<String> {
+pub fn texts(bench: &Bench, sql: &str) -> Vec<String> {
     let text = |row: &Vec<Cell>| match &row[0] {
         Cell::Text(text) => text.clone(),
         Cell::Null | Cell::Integer(_) | Cell::Real(_) | Cell::Blob(_) => panic!("{row:?}"),
@@ -47,18 +47,18 @@ fn texts(bench: &Bench, sql: &str) -> Vec<String> {
     saved(bench, sql).iter().map(text).collect()
 }
 
-fn wal_of(path: &Path) -> PathBuf {
+pub fn wal_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
     PathBuf::from(name)
 }
 
-const FRAME: u64 = 24 + 1024;
+pub const FRAME: u64 = 24 + 1024;
 
 /// Transactions of one page each, on pages of their own.
-const THREE: &str = "UPDATE note SET text = 'first' WHERE id = 1; UPDATE note SET text = 'second' WHERE id = 1500;
+pub const THREE: &str = "UPDATE note SET text = 'first' WHERE id = 1; UPDATE note SET text = 'second' WHERE id = 1500;
     UPDATE note SET text = 'third' WHERE id = 2900;";
-const THEM: &str =
+pub const THEM: &str =
     "SELECT CASE WHEN text LIKE 'note%' THEN 'old' ELSE text END FROM note WHERE id IN (1, 1500, 2900) ORDER BY id";
 
 #[test]

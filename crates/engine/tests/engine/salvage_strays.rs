@@ -5,8 +5,10 @@ use std::path::Path;
 
 use rusqlite::Connection;
 use rusqlite::backup::Backup;
-use selenite_engine::Cell;
-use selenite_engine::salvage::SchemaState;
+use selenite_engine::salvage::{Lost, SchemaState};
+use selenite_engine::storage::Disk;
+use selenite_engine::verify::physical;
+use selenite_engine::{Cell, Watch};
 
 use crate::salvage::{LAYOUT, NOTES, integer, pages, save, saved, sealed, spoil, table};
 use crate::support::{Bench, query};
@@ -140,4 +142,48 @@ fn tables_of_a_lost_part_of_the_schema_are_not_made_and_their_rows_are_kept() {
     assert_eq!(salvaged.schema, SchemaState::Partial);
     let strays = salvaged.strays.as_ref().unwrap().row_count;
     assert!(strays > 0 && strays + salvaged.row_count() == 60, "{salvaged:?}");
+}
+
+/// Their leaves are of the kind of an index's: nobody can say which are rows.
+#[test]
+fn rows_without_rowid_below_a_lost_page_are_said_to_be_lost() {
+    let bench = Bench::new();
+    let sql = "CREATE TABLE pair (a TEXT PRIMARY KEY, b TEXT) WITHOUT ROWID; CREATE INDEX pair_by_b ON pair (b);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+        INSERT INTO pair SELECT printf('%06d', i), hex(randomblob(30)) FROM n;";
+    let path = sealed(&bench, "app.db", &LAYOUT, sql);
+    let dump = query(&path, &bench.access(), "SELECT a, b FROM pair").unwrap();
+    let inner = pages(&path, &bench, "pair", "internal");
+    assert!(inner.len() > 2, "{inner:?}");
+    // The first is the root.
+    spoil(&path, inner[1]);
+    let salvaged = save(&bench, &path);
+    let pair = table(&salvaged, "pair");
+    assert!(!salvaged.is_complete() && salvaged.strays.is_none(), "{salvaged:?}");
+    assert_eq!(pair.lost_count, 1, "{salvaged:?}");
+    assert!(matches!(&pair.lost[0], Lost::Page(hole) if hole.page_no == inner[1] && hole.may_be_inner));
+    let rows = saved(&bench, "SELECT a, b FROM pair");
+    assert!(rows.len() > 1000 && rows.len() < 4000, "{}", rows.len());
+    assert!(rows.iter().all(|row| dump.contains(row)));
+}
+
+/// Whoever can write to a database can write any count into its first page.
+#[test]
+fn a_database_that_promises_all_pages_is_not_looked_for_page_by_page() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db", &LAYOUT, NOTES);
+    let dump = query(&path, &bench.access(), "SELECT * FROM note").unwrap();
+    let sql = "UPDATE sqlite_dbpage SET data = CAST(substr(data, 1, 28) || x'ffffffff' || substr(data, 33) AS BLOB)
+        WHERE pgno = 1";
+    query(&path, &bench.access(), sql).unwrap();
+    let present = fs::metadata(&path).unwrap().len() / 1024 - 64;
+    let report = physical(&Disk, &path, &bench.access(), &Watch::nobody()).unwrap();
+    assert_eq!(u64::from(report.bad[0].page_no), present + 1, "{report:?}");
+    let salvaged = save(&bench, &path);
+    assert_eq!(
+        (salvaged.page_count, table(&salvaged, "note").lost_count),
+        (u32::MAX, 0)
+    );
+    assert_eq!(salvaged.bad_count, u64::from(u32::MAX) - present);
+    assert_eq!(saved(&bench, "SELECT * FROM note"), dump);
 }

@@ -21,11 +21,11 @@ fn sealed(bench: &Bench) -> std::path::PathBuf {
     path
 }
 
-fn check(bench: &Bench, path: &Path) -> PhysicalReport {
+pub fn check(bench: &Bench, path: &Path) -> PhysicalReport {
     physical(&Disk, path, &bench.access(), &Watch::nobody()).unwrap()
 }
 
-fn flip(path: &Path, offset: u64) {
+pub fn flip(path: &Path, offset: u64) {
     let file = OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mut byte = [0];
     file.read_exact_at(&mut byte, offset).unwrap();
@@ -127,7 +127,7 @@ fn verify_says_wrong_key_and_tampered_superblock_before_any_page() {
 }
 
 /// Copies a database with its log while it is open: the log would be gone when it is closed.
-fn with_log(bench: &Bench, mode: &str, sql: &str) -> std::path::PathBuf {
+pub fn with_log(bench: &Bench, mode: &str, sql: &str) -> std::path::PathBuf {
     let path = sealed(bench);
     let database = Database::open(&Disk, &path, &bench.access()).unwrap();
     let mut rows = Collected::default();
@@ -145,7 +145,7 @@ fn with_log(bench: &Bench, mode: &str, sql: &str) -> std::path::PathBuf {
     copy
 }
 
-const FRAME: u64 = 24 + 1024;
+pub const FRAME: u64 = 24 + 1024;
 
 #[test]
 fn frames_of_a_log_are_counted_and_bad_ones_named() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use selenite_engine::storage::Disk;
 use selenite_engine::verify::{PhysicalReport, physical};
-use selenite_engine::{Database, Layout, Watch};
+use selenite_engine::{Database, Layout, PageSize, Watch};
 
 use crate::support::{Bench, Collected, query};
 
@@ -41,6 +41,20 @@ fn check(bench: &Bench, path: &Path) -> PhysicalReport {
 
 fn bad_pages(report: &PhysicalReport) -> Vec<u32> {
     report.bad.iter().map(|bad| bad.page_no).collect()
+}
+
+/// A journal with the name of a super-journal behind it, as SQLite writes it (writeSuperJournal in pager.c): the number of
+/// the lock page, the name, its size, its sum, the magic.
+pub fn with_super_journal(journal: &[u8], name: &[u8]) -> Vec<u8> {
+    let sum: u32 = name.iter().map(|&byte| u32::from(byte)).sum();
+    let size = u32::try_from(name.len()).unwrap();
+    let mut bytes = journal.to_vec();
+    bytes.extend(0x4000_0000_u32.to_be_bytes());
+    bytes.extend(name);
+    bytes.extend(size.to_be_bytes());
+    bytes.extend(sum.to_be_bytes());
+    bytes.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
+    bytes
 }
 
 /// As a power failure in the middle of a checkpoint leaves it.
@@ -96,14 +110,56 @@ fn a_page_torn_by_a_commit_is_pending_while_the_journal_puts_it_back() {
     tear(&copy, 3);
     let report = check(&bench, &copy);
     assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
-    // A journal that names a super-journal may be of a transaction that was committed.
+    // A journal that names a super-journal may be of a transaction that was committed; a name that was torn is none.
     let journal = bench.path("copy.db-journal");
-    let mut bytes = fs::read(&journal).unwrap();
-    bytes.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
-    fs::write(&journal, bytes).unwrap();
+    let hot = fs::read(&journal).unwrap();
+    let name = bench.path("copy.db-mj1").into_os_string().into_encoded_bytes();
+    fs::write(&journal, with_super_journal(&hot, &name)).unwrap();
     let report = check(&bench, &copy);
     assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
+    let mut torn = with_super_journal(&hot, &name);
+    let within_name = torn.len() - 17;
+    torn[within_name] ^= 1;
+    fs::write(&journal, torn).unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
     fs::remove_file(journal).unwrap();
     let report = check(&bench, &copy);
     assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
+}
+
+/// More than are listed: those that are pending do not count as bad, be they ever so many.
+#[test]
+fn pages_beyond_the_listed_ones_are_counted_rightly() {
+    let bench = Bench::new();
+    let sql = "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+        CREATE TABLE note (id INTEGER PRIMARY KEY, text); PRAGMA wal_checkpoint(TRUNCATE);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10500)
+        INSERT INTO note SELECT i, zeroblob(900) FROM n;";
+    let path = bench.path("app.db");
+    let layout = Layout {
+        page_size: PageSize::MIN,
+        ..Layout::default()
+    };
+    let database = Database::create(&Disk, &path, &bench.access(), &layout).unwrap();
+    database.run(sql, &mut Collected::default()).unwrap();
+    let copy = bench.path("copy.db");
+    fs::copy(&path, &copy).unwrap();
+    fs::copy(bench.path("app.db-wal"), bench.path("copy.db-wal")).unwrap();
+    drop(database);
+    // As a checkpoint that was cut off leaves it: the file is long enough, and nothing is on it yet.
+    let size = fs::metadata(&path).unwrap().len();
+    OpenOptions::new()
+        .write(true)
+        .open(&copy)
+        .unwrap()
+        .set_len(size)
+        .unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((report.bad_count, &report.bad), (0, &vec![]), "{report:?}");
+    assert!(report.pending.len() > 10_400, "{}", report.pending.len());
+    fs::remove_file(bench.path("copy.db-wal")).unwrap();
+    let found = check(&bench, &copy);
+    assert_eq!((found.bad.len(), found.pending.len()), (10_000, 0));
+    assert_eq!(found.bad_count, u64::try_from(report.pending.len()).unwrap());
 }

@@ -112,6 +112,8 @@ impl Observer for Telling {
 fn seal(path: &Path, spec: &str) {
     let how = |goal| Reencrypt {
         goal,
+        // The kills are to fall on all of it, soon.
+        busy_share: 60,
         ..Reencrypt::default()
     };
     say("step begins");

@@ -6,7 +6,9 @@
 
 mod child;
 mod inside;
+mod lock_place;
 mod quiet;
+mod rollback;
 mod stopped;
 mod ways;
 

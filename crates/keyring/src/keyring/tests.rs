@@ -41,6 +41,24 @@ fn add_does_not_replace_a_commitment_but_replace_does() {
 }
 
 #[test]
+fn both_commitments_are_listed_while_a_master_key_is_renewed() {
+    let next = [0xef; 32];
+    let mut keyring = Keyring::default();
+    keyring.add(ID, COMMITMENT).unwrap();
+    keyring.expect(ID, COMMITMENT, next);
+    let both = Keyring::parse(&keyring.encode(), Path::new("k")).unwrap();
+    assert_eq!(both, keyring);
+    for commitment in [COMMITMENT, next] {
+        assert_eq!(both.check(ID, commitment), Pin::Pinned);
+    }
+    assert_eq!(both.check(ID, [0; 32]), Pin::Mismatch);
+    // A kill in between leaves both: whoever pins it again leaves the one that it has.
+    keyring.add(ID, next).unwrap();
+    assert_eq!(keyring.check(ID, COMMITMENT), Pin::Mismatch);
+    assert_eq!(keyring.check(ID, next), Pin::Pinned);
+}
+
+#[test]
 fn parse_reads_what_encode_writes() {
     let mut keyring = Keyring::default();
     for byte in 0..5 {
@@ -75,6 +93,14 @@ fn parse_refuses_what_it_does_not_know_with_its_line() {
         ),
         (
             format!("[databases]\n{id} = 'cd'"),
+            "line 2: a commitment has 64 hexadecimal digits",
+        ),
+        (
+            format!("[databases]\n{id} = ['{commitment}']"),
+            "line 2: a database has one commitment, or two",
+        ),
+        (
+            format!("[databases]\n{id} = ['{commitment}', 'cd']"),
             "line 2: a commitment has 64 hexadecimal digits",
         ),
         (

@@ -18,6 +18,7 @@ pub fn work(work: &Work) -> &'static str {
         Work::Backup => "backup",
         Work::Hummer { .. } => "hummer",
         Work::Convert { .. } => "convert",
+        Work::Rekey => "rekey",
         Work::IntegrityCheck => "integrity-check",
         Work::QuickCheck => "quick-check",
         Work::PhysicalVerify => "physical-verify",
@@ -36,6 +37,7 @@ pub fn unit(work: &Work) -> &'static str {
         Work::Hummer { .. } => "loop",
         Work::Backup => "backup",
         Work::Convert { .. } => "copy",
+        Work::Rekey => "change of key",
         Work::IntegrityCheck | Work::QuickCheck | Work::PhysicalVerify => "check",
         Work::Like { .. } | Work::Equal { .. } | Work::UpdateAll | Work::SelectAll => "statement",
     }
@@ -52,6 +54,7 @@ pub fn mix(work: &Work) -> Option<[u8; 3]> {
         | Work::SelectAll
         | Work::Backup
         | Work::Convert { .. }
+        | Work::Rekey
         | Work::IntegrityCheck
         | Work::QuickCheck
         | Work::PhysicalVerify

@@ -61,6 +61,7 @@ pub fn writes(work: &Work) -> bool {
         | Work::SelectAll
         | Work::Backup
         | Work::Convert { .. }
+        | Work::Rekey
         | Work::IntegrityCheck
         | Work::QuickCheck
         | Work::PhysicalVerify
@@ -82,6 +83,7 @@ pub fn connections(work: &Work) -> u32 {
         | Work::Backup
         | Work::Hummer { .. }
         | Work::Convert { .. }
+        | Work::Rekey
         | Work::IntegrityCheck
         | Work::QuickCheck
         | Work::PhysicalVerify
@@ -134,6 +136,7 @@ enum Kind {
     Backup,
     Hummer,
     Convert,
+    Rekey,
     IntegrityCheck,
     QuickCheck,
     PhysicalVerify,
@@ -212,6 +215,9 @@ impl WorkTable {
         if cache == CacheState::Cold && rehearsals > 0 {
             return Err("after a rehearsal nothing is `cold`".to_owned());
         }
+        if self.kind == Kind::Rekey && cache != CacheState::Os {
+            return Err("`rekey` is done to a copy that was just written: its cache is `os`".to_owned());
+        }
         Ok(match self.kind {
             Kind::Like => Work::Like { rehearsals },
             Kind::Equal => Work::Equal { rehearsals },
@@ -233,6 +239,7 @@ impl WorkTable {
                     );
                 }
             },
+            Kind::Rekey => Work::Rekey,
             Kind::IntegrityCheck => Work::IntegrityCheck,
             Kind::QuickCheck => Work::QuickCheck,
             Kind::PhysicalVerify => Work::PhysicalVerify,
@@ -344,6 +351,7 @@ fn label(work: &Work, cache: CacheState, processes: u32, same_memory: bool) -> S
         } => format!("mix {read}/{update}/{insert}{several}"),
         Work::Convert { to } if to == PLAIN => "copy into clear".to_owned(),
         Work::Convert { .. } => "encrypting copy".to_owned(),
+        Work::Rekey => "rekey".to_owned(),
         Work::IntegrityCheck => "integrity_check".to_owned(),
         Work::QuickCheck => "quick_check".to_owned(),
         Work::PhysicalVerify => "physical verify".to_owned(),

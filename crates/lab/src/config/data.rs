@@ -80,6 +80,7 @@ pub fn needs(work: &Work) -> Option<&'static str> {
         Work::Hummer { .. } => Some("cards"),
         Work::Backup
         | Work::Convert { .. }
+        | Work::Rekey
         | Work::IntegrityCheck
         | Work::QuickCheck
         | Work::PhysicalVerify

@@ -230,6 +230,28 @@ fn connections_openings_indexes_and_pools_are_read() {
 }
 
 #[test]
+fn a_change_of_key_is_read_and_needs_a_key() {
+    let rekey = "[[cells]]\nname = \"k\"\nwork = { kind = \"rekey\" }\ncache = \"os\"\n";
+    let text = format!("{TEXT}{rekey}");
+    let cell = Config::parse(&text).unwrap().cells.pop().unwrap();
+    assert_eq!((cell.work, cell.label.as_str()), (Work::Rekey, "rekey, OS cache"));
+    for (from, to, part) in [
+        ("\"os\"", "\"cold\"", "its cache is `os`"),
+        ("\"os\"", "\"page\"", "its cache is `os`"),
+        ("\"rekey\"", "\"rekey\", to = \"plain\"", "no `to`"),
+        (
+            "\"AES_256\"",
+            "\"NONE\"",
+            "arm `zeta` has no key, which cell `k` is to change",
+        ),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let error = Config::parse(&text.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(error.contains(part), "{to}: {error}");
+    }
+}
+
+#[test]
 fn too_few_sessions_are_noted() {
     let config = Config::parse(&TEXT.replace("name = \"s\"", "name = \"s\"\nsessions = 4")).unwrap();
     assert!(config.notes()[0].contains("too few"));

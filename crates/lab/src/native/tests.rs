@@ -102,6 +102,7 @@ fn every_work_answers_alike_in_clear_and_sealed() {
             Work::Backup,
             Work::IntegrityCheck,
             Work::PhysicalVerify,
+            Work::Rekey,
             convert,
         ] {
             let answers = [&plain, &sealed].map(|database| run(database, work.clone()).unwrap().answer);
@@ -118,10 +119,30 @@ fn every_work_answers_alike_in_clear_and_sealed() {
     assert!(
         names.iter().all(|name| {
             let name = name.to_string_lossy();
-            !name.contains("-converted") && !name.contains("-backup")
+            !name.contains("-converted") && !name.contains("-backup") && !name.contains("-rekey")
         }),
         "{names:?}"
     );
+}
+
+#[test]
+fn a_key_of_either_kind_is_changed_and_where_there_is_none_it_is_refused() {
+    let bench = Bench::new();
+    let wanted = dataset::load(&Native, &bench.database(PLAIN), &ROWS, 7).unwrap().digest;
+    for (cipher, key) in [("AEGIS_256X4", "raw"), ("AES_192", "age")] {
+        let mut sealed = bench.database(cipher);
+        sealed.settings.insert("key".to_owned(), key.to_owned());
+        dataset::load(&Native, &sealed, &ROWS, 7).unwrap();
+        let changed = run(&sealed, Work::Rekey).unwrap();
+        assert_eq!(changed.answer, format!("400 rows {wanted}"), "{cipher} {key}");
+        let other = bench.folder.path().join("other-key");
+        Native.rekey(&sealed, &other).unwrap();
+        assert!(Native.open(&sealed).is_err(), "{cipher} {key}");
+        sealed.key_file = other;
+        Native.open(&sealed).unwrap();
+    }
+    let clear = bench.load("NONE");
+    assert!(run(&clear, Work::Rekey).unwrap_err().contains("no key to change"));
 }
 
 #[test]

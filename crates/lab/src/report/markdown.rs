@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use selenite_engine::utc;
 
-use super::{number, resources, sentence};
+use super::{control, number, resources, sentence};
 use crate::standing::flaws;
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
@@ -130,7 +130,10 @@ fn cell_table(summary: &Summary, cell: &CellSummary) -> String {
         "verdict",
     ];
     head.extend(has_none.then_some("against NONE"));
-    format!("### {}{note}\n\n{}\n", plain(&cell.label), table(&head, &rows))
+    let control = control::of(cell)
+        .map(|words| format!("{words}\n\n"))
+        .unwrap_or_default();
+    format!("### {}{note}\n\n{control}{}\n", plain(&cell.label), table(&head, &rows))
 }
 
 fn phases(summary: &Summary) -> String {

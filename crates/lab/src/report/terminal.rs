@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{number, sentence};
+use super::{control, number, sentence};
 use crate::standing::flaws;
 use crate::summary::{CellSummary, Effect, Metric, Summary, Verdict};
 
@@ -73,6 +73,14 @@ pub fn render(summary: &Summary, look: Look) -> String {
     out.push_str(&phases(summary, look));
     for metric in summary.foremost() {
         out.push_str(&forest(summary, metric, flaws.is_empty(), look));
+    }
+    let controls = control::all(summary);
+    if !controls.is_empty() {
+        out.push_str("\nWhat arms are compared with:\n");
+    }
+    for words in controls {
+        let text = wrapped(&words, "    ", look.width);
+        let _ = writeln!(out, "  - {}", text.trim_start());
     }
     out.push_str("\nNot covered:\n");
     for limit in summary.host.warnings.iter().chain(&summary.limits) {

@@ -67,6 +67,33 @@ fn a_terminal_is_never_wider_than_it_is() {
     );
 }
 
+/// Without it a reader takes every control for the same work in clear.
+#[test]
+fn what_a_control_does_instead_is_said() {
+    let mut summary = Fixture::whole().summary();
+    let look = Look {
+        width: 80,
+        unicode: false,
+        color: false,
+    };
+    let views = |summary: &Summary| {
+        let terminal = terminal::render(summary, look);
+        let terminal = terminal.split_whitespace().collect::<Vec<_>>().join(" ");
+        [markdown::render(&[summary]), html::render(summary), terminal]
+    };
+    for (work, part) in [
+        ("rekey", "an ordinary copy of the file"),
+        ("convert", "VACUUM INTO"),
+        ("physical-verify", "reading the file from its first byte to its last"),
+    ] {
+        assert!(views(&summary).iter().all(|view| !view.contains(part)), "{work}");
+        summary.cells[0].work = work.to_owned();
+        for view in views(&summary) {
+            assert!(view.contains(part), "{work}: {view}");
+        }
+    }
+}
+
 #[test]
 fn a_study_sends_no_codes_to_a_terminal() {
     let mut summary = Fixture::whole().summary();

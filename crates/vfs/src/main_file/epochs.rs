@@ -69,8 +69,9 @@ impl MainFile {
         Ok(found)
     }
 
-    /// Cuts off what lies behind the last page that page 1 counts: SQLite leaves it there, and never reads it. The caller
-    /// holds the write lock, and there is no log.
+    /// Cuts off what lies behind the last page that page 1 counts: SQLite leaves it there, and never reads it. What can't be
+    /// cut off, since the displaced page lies behind it (FORMAT 2.4), becomes zeros, sealed anew. The caller holds the write
+    /// lock, and there is no log.
     ///
     /// # Errors
     /// Without the write lock; page 1 does not open; as the VFS below has it.
@@ -90,6 +91,10 @@ impl MainFile {
         };
         if present > count {
             self.try_truncate(u64::from(count) * view.geometry.page_size().as_u64())?;
+            let left = view.geometry.page_count(view.geometry.size_for(count));
+            if left > count {
+                self.fill_gap(count, PageNo(left + 1), view.geometry)?;
+            }
         }
         Ok(())
     }

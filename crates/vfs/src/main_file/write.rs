@@ -85,7 +85,7 @@ impl MainFile {
     }
 
     /// M4. Seals zeros into every place between the end and `number`, and beside the displaced page (FORMAT 2.3, 2.5).
-    fn fill_gap(&mut self, count: u32, number: PageNo, geometry: Geometry) -> Result<(), VfsError> {
+    pub(super) fn fill_gap(&mut self, count: u32, number: PageNo, geometry: Geometry) -> Result<(), VfsError> {
         let last = if number == geometry.displaced_page() {
             geometry.lock_page().0
         } else {

@@ -8,7 +8,7 @@ use selenite_keyring::{Config, KeyError, Unlocked, change, load_identity, os_ran
 use selenite_vfs::error::VfsError;
 
 /// Runs a change of keys as the engine does: staged, and applied under SQLite's write lock.
-fn apply(
+pub fn apply(
     connection: &Connection,
     change: impl FnOnce(&Unlocked) -> Result<change::Change, KeyError> + Send + 'static,
 ) -> rusqlite::Result<()> {

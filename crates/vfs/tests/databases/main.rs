@@ -3,5 +3,7 @@
 
 mod bad_input;
 mod key_changes;
+mod lock_place;
+mod pins;
 mod suites;
 mod workbench;

@@ -1,11 +1,11 @@
 //! Work that writes a whole new file, which is gone afterwards.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::{Outcome, Timed};
+use super::{Outcome, Timed, beside};
 use crate::protocol::{Opening, Sample};
 use crate::{Engine, WorkerError};
 
@@ -62,12 +62,6 @@ pub fn convert(engine: &dyn Engine, database: &Opening, to: &str, timed: Timed<'
     });
     remove(&target.path)?;
     sample
-}
-
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }
 
 /// Removes a copy and what SQLite leaves beside it, as far as they are there.

@@ -5,7 +5,7 @@ use super::table::{folded, table};
 use crate::analysis::as_f64;
 use crate::report::scale::Scale;
 use crate::report::svg::{Shape, typeset};
-use crate::report::{number, sentence};
+use crate::report::{control, number, sentence};
 use crate::standing::Flaw;
 use crate::summary::{ArmRole, CellSummary, Effect, LatencyCurve, Metric, PhaseLevels, Summary};
 
@@ -121,6 +121,7 @@ pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
     let caption = [Some(caption), corrected]
         .into_iter()
         .flatten()
+        .chain(control::all(summary))
         .collect::<Vec<_>>()
         .join(" ");
     format!(

@@ -1,0 +1,71 @@
+//! SQLite's checkpoints, and what they say (sqlite.org/pragma.html#pragma_wal_checkpoint).
+
+use super::Work;
+use crate::EngineError;
+
+/// What a checkpoint came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Checkpoint {
+    /// All that was asked for. In rollback mode there is no log, and nothing to do.
+    Done,
+    /// Somebody else is at one: nothing was waited for.
+    Elsewhere,
+    /// Somebody reads what is not to be written over, or writes.
+    Held,
+}
+
+impl Checkpoint {
+    /// Copies the log into the database, as far as readers let it, and syncs. Nobody waits for it.
+    ///
+    /// # Errors
+    /// What SQLite and the VFS say.
+    pub fn passive(work: &Work<'_>) -> Result<Self, EngineError> {
+        Self::run(work, "PRAGMA main.wal_checkpoint(PASSIVE)")
+    }
+
+    /// Copies all of the log, and cuts it: with the write lock held, for as long as this connection waits for others.
+    ///
+    /// # Errors
+    /// What SQLite and the VFS say.
+    pub fn truncate(work: &Work<'_>) -> Result<Self, EngineError> {
+        Self::run(work, "PRAGMA main.wal_checkpoint(TRUNCATE)")
+    }
+
+    fn run(work: &Work<'_>, sql: &str) -> Result<Self, EngineError> {
+        let connection = work.database.connection();
+        let answer = connection.query_row(sql, [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        });
+        match answer.map_err(|error| work.database.error(error)) {
+            Ok(answer) => Ok(Self::of(answer)),
+            Err(EngineError::Busy { .. }) => Ok(Self::Held),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Of busy, the frames in the log, and those that are copied. Both are -1 where nothing was begun: in rollback mode, or
+    /// as another has the checkpoint lock (sqlite3WalCheckpoint in wal.c takes that one without waiting).
+    fn of((busy, in_log, copied): (i64, i64, i64)) -> Self {
+        match (busy, in_log) {
+            (0, _) if in_log == copied => Self::Done,
+            (0, _) => Self::Held,
+            (_, ..0) => Self::Elsewhere,
+            _ => Self::Held,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Checkpoint;
+
+    #[test]
+    fn its_three_numbers_are_understood() {
+        assert_eq!(Checkpoint::of((0, -1, -1)), Checkpoint::Done);
+        assert_eq!(Checkpoint::of((0, 0, 0)), Checkpoint::Done);
+        assert_eq!(Checkpoint::of((0, 7, 7)), Checkpoint::Done);
+        assert_eq!(Checkpoint::of((0, 7, 5)), Checkpoint::Held);
+        assert_eq!(Checkpoint::of((1, 7, 7)), Checkpoint::Held);
+        assert_eq!(Checkpoint::of((1, -1, -1)), Checkpoint::Elsewhere);
+    }
+}

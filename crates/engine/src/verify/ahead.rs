@@ -1,0 +1,60 @@
+//! The pages that a log or journal is about to write to the database.
+
+use super::{Subject, backfill, journal, wal};
+use crate::EngineError;
+
+/// Those pages.
+pub(super) struct Ahead<'a> {
+    wal: Option<&'a wal::Found>,
+    journal: Option<&'a journal::Found>,
+    /// How many frames of the log are in the database already (B2 in `backfill.rs`).
+    copied_count: u64,
+}
+
+impl<'a> Ahead<'a> {
+    pub(super) fn new(
+        subject: &Subject<'_>,
+        wal: Option<&'a wal::Found>,
+        journal: Option<&'a journal::Found>,
+    ) -> Result<Self, EngineError> {
+        let copied_count = match wal.and_then(|wal| wal.salts) {
+            Some(salts) => backfill::copied_count(subject, salts)?,
+            None => 0,
+        };
+        Ok(Self {
+            wal,
+            // The transaction of a super-journal may have been committed: then nothing is put back.
+            journal: journal.filter(|journal| !journal.has_super_journal),
+            copied_count,
+        })
+    }
+
+    /// Whether a page is one of them.
+    pub(super) fn holds(&self, page_no: u32) -> bool {
+        let frame = self.wal.and_then(|wal| wal.frames.get(&page_no));
+        frame.is_some_and(|frame| frame.index >= self.copied_count)
+            || self
+                .journal
+                .is_some_and(|journal| journal.records.contains_key(&page_no))
+    }
+
+    /// Of the pages from `first` on, up to `last`, those that are.
+    pub(super) fn held_between(&self, first: u32, last: u32) -> Vec<u32> {
+        if first > last {
+            return Vec::new();
+        }
+        let frames = self.wal.iter().flat_map(|wal| wal.frames.range(first..=last));
+        let records = self
+            .journal
+            .iter()
+            .flat_map(|journal| journal.records.range(first..=last));
+        let mut held: Vec<u32> = frames
+            .map(|(&page_no, _)| page_no)
+            .chain(records.map(|(&page_no, _)| page_no))
+            .collect();
+        held.retain(|&page_no| self.holds(page_no));
+        held.sort_unstable();
+        held.dedup();
+        held
+    }
+}

@@ -1,0 +1,108 @@
+//! Pages that are gone: the file was cut at the end of one, of which no tag tells.
+//!
+//! C1. How many there should be says the last commit in the log, or else the hot journal, which a rollback goes by, or else
+//!     page 1. What neither the file has nor the log or journal is about to write to it is gone; a log that holds no commit
+//!     excuses nothing.
+//! C2. A file may be longer (FORMAT 2.4).
+//! C3. Others may be writing: what is missing is looked for again, in the logs as they are then.
+
+use selenite_cipher::PageNo;
+use selenite_vfs::view::View;
+
+use super::ahead::Ahead;
+use super::keys::look_again;
+use super::pages::Opener;
+use super::{BadPage, Findings, Origin, Subject, journal, wal};
+use crate::EngineError;
+use crate::raw_file::RawFile;
+
+/// Looks for such pages; `logs` are the log and the journal as they were found, and afterwards as they are.
+pub(super) fn check(
+    subject: &Subject<'_>,
+    view: &mut View,
+    (wal, journal): (&mut Option<wal::Found>, &mut Option<journal::Found>),
+    findings: &mut Findings,
+) -> Result<(), EngineError> {
+    let missing = look_again((subject.keys, subject.file), view, subject.watch, |view| {
+        let mut missing = missing_page(subject, view, (wal.as_ref(), journal.as_ref()))?;
+        if missing.is_some() && !subject.is_still {
+            // C3. Closed first: what this process has open is not opened again.
+            (*wal, *journal) = (None, None);
+            *wal = wal::load(subject, view)?.map(|(found, _)| found);
+            *journal = journal::load(subject, view)?;
+            missing = missing_page(subject, view, (wal.as_ref(), journal.as_ref()))?;
+        }
+        let is_good = missing.is_none();
+        Ok((missing, is_good))
+    })?;
+    if let Some(missing) = missing {
+        findings.add(missing);
+    }
+    Ok(())
+}
+
+/// The first of them, with words for all.
+fn missing_page(
+    subject: &Subject<'_>,
+    view: &View,
+    (wal, journal): (Option<&wal::Found>, Option<&journal::Found>),
+) -> Result<Option<BadPage>, EngineError> {
+    let Some(promised) = promised(subject, view, wal, journal) else {
+        return Ok(None);
+    };
+    let present = view.geometry.page_count(subject.file.size()?);
+    if present >= promised {
+        return Ok(None);
+    }
+    let mut held = Ahead::new(subject, wal, journal)?.held_between(present + 1, promised);
+    let lock_page = view.geometry.lock_page().0;
+    if (present + 1..=promised).contains(&lock_page) {
+        // It has no place, and nobody writes it.
+        held.push(lock_page);
+        held.sort_unstable();
+    }
+    let held_count = u32::try_from(held.len()).unwrap_or(u32::MAX);
+    let more_count = (promised - present).saturating_sub(held_count);
+    if more_count == 0 {
+        return Ok(None);
+    }
+    let mut first = present + 1;
+    for page_no in held {
+        if page_no == first {
+            first += 1;
+        }
+    }
+    let all = match more_count - 1 {
+        0 => String::new(),
+        more if more == promised - first => format!(", with all up to page {promised}"),
+        more => format!(", with {more} more up to page {promised}"),
+    };
+    let why = format!("missing{all}: the file was cut");
+    Ok(Some(BadPage::new(Origin::Database, first, None, why)))
+}
+
+/// C1.
+fn promised(
+    subject: &Subject<'_>,
+    view: &View,
+    wal: Option<&wal::Found>,
+    journal: Option<&journal::Found>,
+) -> Option<u32> {
+    let committed = wal.map(|wal| wal.page_count).filter(|&count| count > 0);
+    match (committed, journal) {
+        (Some(count), _) => Some(count),
+        // Whether that is rolled back is not known.
+        (None, Some(journal)) if journal.has_super_journal => None,
+        (None, Some(journal)) => Some(journal.page_count),
+        (None, None) => header_page_count(subject.file, view),
+    }
+}
+
+/// The page count in SQLite's header, if that is valid (sqlite.org/fileformat.html, 1.3.8); nothing, too, if page 1 does
+/// not open, which is found elsewhere.
+fn header_page_count(file: &RawFile, view: &View) -> Option<u32> {
+    let mut opener = Opener::new(file, view);
+    let plain = opener.page(PageNo(1)).ok()??.plain;
+    let field = plain[28..32].try_into().expect("four bytes");
+    (plain[24..28] == plain[92..96]).then(|| u32::from_be_bytes(field))
+}

@@ -1,0 +1,38 @@
+//! What a control does where that is not the arm's own work without a cipher.
+
+use crate::summary::{CellSummary, Summary};
+
+/// In a sentence; none for work that is the same for both.
+pub fn of(cell: &CellSummary) -> Option<&'static str> {
+    match cell.work.as_str() {
+        "convert" => Some("Beside it: a copy in clear of a database in clear, by SQLite's own VACUUM INTO."),
+        "rekey" => Some(
+            "Beside it: an ordinary copy of the file's bytes, read, written and synced as by cp and sync. In clear there is no \
+             key, and that is what moving the bytes costs.",
+        ),
+        "physical-verify" => Some(
+            "Beside it: reading the file from its first byte to its last. So does an engine that has no such check.",
+        ),
+        _ => None,
+    }
+}
+
+/// Of all cells of a study, each sentence once, with the cells that it is about.
+pub fn all(summary: &Summary) -> Vec<String> {
+    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
+    for cell in &summary.cells {
+        let Some(sentence) = of(cell) else { continue };
+        match said.iter_mut().find(|(other, _)| *other == sentence) {
+            Some((_, cells)) => cells.push(&cell.label),
+            None => said.push((sentence, vec![&cell.label])),
+        }
+    }
+    let line = |(sentence, cells): (&str, Vec<&str>)| format!("{}: {}", cells.join("; "), lowered(sentence));
+    said.into_iter().map(line).collect()
+}
+
+fn lowered(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
+}

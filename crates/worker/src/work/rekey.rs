@@ -1,0 +1,211 @@
+//! A new key for a database, every page sealed anew.
+//!
+//! R1. It is given to a copy, in a folder of its own beside the twin: the twin keeps the key that the lab knows.
+//! R2. The copy is synced before the clock starts, and once more before it stops, whatever the engine has synced itself.
+//! R3. A block counts only if the copy opens with the new key and not with the old one, no page of it is as it was, and its
+//!     rows are the twin's.
+//! R4. In clear there is no key, and what is measured is an ordinary copy of the file's bytes with its sync: what moving them
+//!     costs.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::thread;
+
+use super::{Outcome, Timed, beside};
+use crate::protocol::{Digest, Opening, PLAIN, Sample};
+use crate::{Engine, WorkerError, digest};
+
+/// Changes the key of a copy of a database, which is closed; the copy is gone afterwards.
+pub fn rekey(engine: &dyn Engine, database: &Opening, timed: Timed<'_>) -> Result<Sample, WorkerError> {
+    let folder = beside(&database.path, "-rekey");
+    remove(&folder)?;
+    fs::create_dir(&folder).map_err(WorkerError::io("make", &folder))?;
+    let copy = Opening {
+        path: folder.join("copy.db"),
+        ..database.clone()
+    };
+    let changed = match database.cipher == PLAIN {
+        true => moved(engine, database, &copy, timed),
+        false => sealed_anew(engine, database, &copy, timed),
+    };
+    let removed = remove(&folder);
+    let sample = changed?;
+    removed.map(|()| sample)
+}
+
+/// R4.
+fn moved(engine: &dyn Engine, database: &Opening, copy: &Opening, timed: Timed<'_>) -> Result<Sample, WorkerError> {
+    let sample = timed(&mut || {
+        duplicate(&database.path, &copy.path)?;
+        Ok(once())
+    })?;
+    answered(engine, database, copy, sample)
+}
+
+fn sealed_anew(
+    engine: &dyn Engine,
+    database: &Opening,
+    copy: &Opening,
+    timed: Timed<'_>,
+) -> Result<Sample, WorkerError> {
+    let folder = copy.path.with_file_name("");
+    let renewed = Opening {
+        key_file: folder.join("key"),
+        ..copy.clone()
+    };
+    draw_key(&renewed.key_file)?;
+    duplicate(&database.path, &copy.path)?;
+    sync(&folder)?;
+    let sample = timed(&mut || {
+        engine.rekey(copy, &renewed.key_file)?;
+        sync(&copy.path)?;
+        Ok(once())
+    })?;
+    check_old_key(engine, copy)?;
+    check_pages(database, copy)?;
+    answered(engine, database, &renewed, sample)
+}
+
+/// The sample, with what the changed database holds; it has to be what the twin does.
+fn answered(engine: &dyn Engine, database: &Opening, changed: &Opening, sample: Sample) -> Result<Sample, WorkerError> {
+    let (twin, rows) = thread::scope(|scope| {
+        let twin = scope.spawn(|| held(engine, database));
+        let rows = held(engine, changed);
+        let gone = || Err(WorkerError::Engine("a thread that read panicked".to_owned()));
+        (twin.join().unwrap_or_else(|_| gone()), rows)
+    });
+    let (twin, rows) = (twin?, rows?);
+    if twin != rows {
+        return Err(WorkerError::Wrong(format!(
+            "with its new key it holds other rows: {rows:?}, not {twin:?}"
+        )));
+    }
+    let answer = format!("{} rows {}", rows.rows, rows.digest);
+    Ok(Sample { answer, ..sample })
+}
+
+/// What a database holds, which has to be encrypted unless it is one in clear.
+fn held(engine: &dyn Engine, database: &Opening) -> Result<Digest, WorkerError> {
+    let connection = engine.open(database)?;
+    let status = engine.status(&connection, database)?;
+    if database.cipher != PLAIN && !status.encrypted {
+        return Err(WorkerError::Wrong("with its new key it is not encrypted".to_owned()));
+    }
+    let held = digest::of(&connection)?;
+    connection.close().map_err(|(_, error)| error)?;
+    Ok(held)
+}
+
+/// It has to be shut to who has the old key. That the new one opens it is seen later.
+fn check_old_key(engine: &dyn Engine, copy: &Opening) -> Result<(), WorkerError> {
+    match engine.open(copy) {
+        Ok(_) => Err(WorkerError::Wrong("the old key still opens it".to_owned())),
+        Err(_) => Ok(()),
+    }
+}
+
+/// No page may be as it was; pages of zeros, as that of SQLite's locks, are no pages.
+fn check_pages(database: &Opening, copy: &Opening) -> Result<(), WorkerError> {
+    let size = usize::try_from(database.page_size).unwrap_or(usize::MAX);
+    let (mut old, mut new) = (Pages::open(&database.path, size)?, Pages::open(&copy.path, size)?);
+    let (mut place, mut same) = (0_u64, 0_u64);
+    let mut first = None;
+    while old.next()? && new.next()? {
+        if old.page == new.page && old.page.iter().any(|byte| *byte != 0) {
+            first.get_or_insert(place);
+            same += 1;
+        }
+        place += 1;
+    }
+    match first {
+        None => Ok(()),
+        Some(first) => Err(WorkerError::Wrong(format!(
+            "{same} of its pages are as they were, the first one at byte {}",
+            first * u64::from(database.page_size)
+        ))),
+    }
+}
+
+/// The pages of a file, one after the other.
+struct Pages<'a> {
+    path: &'a Path,
+    file: std::io::BufReader<File>,
+    page: Vec<u8>,
+}
+
+impl<'a> Pages<'a> {
+    fn open(path: &'a Path, size: usize) -> Result<Self, WorkerError> {
+        let file = File::open(path).map_err(WorkerError::io("open", path))?;
+        Ok(Self {
+            path,
+            file: std::io::BufReader::with_capacity(PIECE_SIZE, file),
+            page: vec![0; size],
+        })
+    }
+
+    /// Reads the next; false at the end.
+    fn next(&mut self) -> Result<bool, WorkerError> {
+        match self.file.read_exact(&mut self.page) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+            Err(error) => Err(WorkerError::io("read", self.path)(error)),
+        }
+    }
+}
+
+/// Copies a file and syncs the copy. Bytes are read and written, also where the file system could share them: they are to
+/// be moved, and to be in the system's cache.
+fn duplicate(from: &Path, to: &Path) -> Result<(), WorkerError> {
+    let mut source = File::open(from).map_err(WorkerError::io("open", from))?;
+    let mut target = File::create_new(to).map_err(WorkerError::io("make", to))?;
+    let mut piece = vec![0; PIECE_SIZE];
+    loop {
+        let count = source.read(&mut piece).map_err(WorkerError::io("read", from))?;
+        if count == 0 {
+            return target.sync_all().map_err(WorkerError::io("sync", to));
+        }
+        target
+            .write_all(&piece[..count])
+            .map_err(WorkerError::io("write", to))?;
+    }
+}
+
+/// A key that nobody had before.
+fn draw_key(path: &Path) -> Result<(), WorkerError> {
+    let mut key = [0; KEY_SIZE];
+    let read = File::open(RANDOM).and_then(|mut random| random.read_exact(&mut key));
+    read.map_err(WorkerError::io("read", RANDOM))?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    file.and_then(|mut file| file.write_all(&key))
+        .map_err(WorkerError::io("write", path))
+}
+
+fn sync(path: &Path) -> Result<(), WorkerError> {
+    let synced = File::open(path).and_then(|file| file.sync_all());
+    synced.map_err(WorkerError::io("sync", path))
+}
+
+fn remove(folder: &Path) -> Result<(), WorkerError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(WorkerError::io("remove", folder)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn once() -> Outcome {
+    Outcome {
+        operations: 1,
+        ..Outcome::default()
+    }
+}
+
+/// 1 MiB: more at once is no faster.
+const PIECE_SIZE: usize = 1 << 20;
+/// As every worker's key file has it.
+const KEY_SIZE: usize = 32;
+const RANDOM: &str = "/dev/urandom";
+
+#[cfg(test)]
+mod tests;
