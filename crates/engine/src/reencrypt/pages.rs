@@ -238,7 +238,7 @@ impl Work<'_> {
         self.patiently(|| self.database.number(sql))
     }
 
-    /// Sleeps, in pieces, and says meanwhile what for.
+    /// Sleeps, in pieces, and says meanwhile what for, and for whom.
     pub fn wait(&self, what: &str, time: Duration) -> Result<(), EngineError> {
         self.watch.waiting(&self.operation.waiting(what));
         self.sleep(time)

@@ -200,13 +200,10 @@ fn one_in_a_write_transaction_is_waited_for_and_named() {
 }
 
 #[test]
-fn one_in_a_read_transaction_is_waited_for() {
+fn one_in_a_read_transaction_is_waited_for_and_named() {
     for mode in ["wal", "delete"] {
         let sql = "BEGIN; SELECT CAST(count(*) AS TEXT) FROM t";
-        let waits = |waiting: &str, pid: u32| {
-            waiting.starts_with("waiting for who reads")
-                && (mode != "wal" || waiting.contains(&format!("process {pid} reads")))
-        };
+        let waits = |waiting: &str, pid: u32| waiting == format!("waiting for who reads: process {pid} reads");
         stopped_in_the_middle(mode, sql, waits, "SELECT CAST(count(*) AS TEXT) FROM t; COMMIT", 1);
     }
 }
