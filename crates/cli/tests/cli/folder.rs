@@ -197,8 +197,8 @@ fn json_has_everything() {
     assert!(object["time"].as_str().unwrap().ends_with('Z'));
     let app = entry(&object, "srv/app.db");
     assert_eq!((&app["kind"], &app["encrypted"]), (&"selenite".into(), &true.into()));
-    assert_eq!(codes(app), ["plain_copy"]);
-    assert_eq!(app["warnings"][0]["file"], "srv/app.db.bak");
+    assert_eq!(codes(app), ["unfinished", "plain_copy"]);
+    assert_eq!(app["warnings"][1]["file"], "srv/app.db.bak");
     assert_eq!(app["size"], fs::metadata(bench.path("srv/app.db")).unwrap().len());
     let verify = &app["last_verify"];
     assert_eq!(verify["kind"], "physical");
@@ -260,9 +260,12 @@ fn prometheus_gets_metrics_of_all_databases() {
     }
     let ratio = 1.0 / of("pages", app);
     assert!((of("reencryption_ratio", app) - ratio).abs() < 1e-3 && ratio < 0.5);
-    assert_eq!((of("reencryption_active", app), of("warnings", app)), (1.0, 1.0));
-    let warning = find(&samples, "selenite_database_warning", app).unwrap();
-    assert_eq!(warning.labels["warning"], "plain_copy");
+    assert_eq!((of("reencryption_active", app), of("warnings", app)), (1.0, 2.0));
+    let warnings = samples
+        .iter()
+        .filter(|sample| sample.name == "selenite_database_warning" && sample.labels["path"] == app);
+    let warnings: Vec<&str> = warnings.map(|sample| sample.labels["warning"].as_str()).collect();
+    assert_eq!(warnings, ["plain_copy", "unfinished"]);
     assert!(find(&samples, "selenite_database_encrypted", "srv/other.db").is_none());
     assert_eq!((of("listed", ""), of("unreadable", "")), (5.0, 0.0));
     assert!(of("listed_timestamp_seconds", "") > 1_700_000_000.0);
