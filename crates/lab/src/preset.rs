@@ -105,6 +105,37 @@ mod tests {
         assert!(seen >= 12, "{seen}");
     }
 
+    /// A goal for what no study measures would never be missed.
+    #[test]
+    fn every_goal_names_a_cell_and_an_arm_of_a_published_study() {
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let goals: toml::Table = toml::from_str(&std::fs::read_to_string(docs.join("goals.toml")).unwrap()).unwrap();
+        let mut seen = 0;
+        for goal in ["rows", "whole"]
+            .iter()
+            .flat_map(|kind| goals[*kind].as_array().unwrap())
+        {
+            let text = |key: &str| goal[key].as_str().unwrap();
+            let study = docs.join("studies").join(format!("{}.toml", text("study")));
+            let config = Config::parse(&std::fs::read_to_string(study).unwrap()).unwrap();
+            assert!(config.cells.iter().any(|cell| cell.name == text("cell")), "{goal}");
+            let suites = match goal.get("suites") {
+                Some(suites) => suites
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|suite| suite.as_str().unwrap())
+                    .collect(),
+                None => vec!["AES_256", "AEGIS_256X4"],
+            };
+            for suite in suites {
+                assert!(config.arms.iter().any(|arm| arm.name == suite), "{suite}: {goal}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 50, "{seen}");
+    }
+
     #[test]
     fn hummer_has_sixteen_different_mixes() {
         let config = Config::parse(preset("hummer").unwrap().text).unwrap();
