@@ -67,6 +67,7 @@ fn written(opening: &Opening, settings: &str, mode: &str) -> Written {
         | Operation::Truncate { .. }
         | Operation::Sync { .. }
         | Operation::SyncFolder
+        | Operation::Rename { .. }
         | Operation::Delete { .. } => 0,
     });
     Written {
