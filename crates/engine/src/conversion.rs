@@ -94,7 +94,7 @@ impl Conversion<'_> {
         let attributes = self.attributes(self.path)?;
         check_sole_name(self.path, &attributes)?;
         let pages: Arc<dyn ReadAt>;
-        let mut source = ExclusiveSource::lock(self.path, &self.source)?;
+        let mut source = ExclusiveSource::lock(self.storage, self.path, &self.source)?;
         source.empty_log()?;
         // With the lock held no other run can have a draft for this database.
         let removed = Draft::leftovers(self.storage, self.path)?;

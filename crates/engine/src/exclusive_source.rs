@@ -9,8 +9,6 @@
 //!     taken its place: a copy of it would go over the new one, and so would the deletion of logs by name. (A file that was
 //!     replaced is mostly retired, X3; not if a kill came in between, nor if another program replaced it.)
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::draft::{COMPANIONS, Draft, beside, sync_folder};
@@ -32,14 +30,14 @@ impl ExclusiveSource {
     ///
     /// # Errors
     /// [`EngineError::Busy`] if anybody uses it, or another file took its place meanwhile; what SQLite and the VFS say.
-    pub fn lock(path: &Path, access: &Access) -> Result<Self, EngineError> {
-        Self::open(path, access)?.locked()
+    pub fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Self, EngineError> {
+        Self::open(storage, path, access)?.locked(storage)
     }
 
     /// Opens it, without a lock.
-    fn open(path: &Path, access: &Access) -> Result<Self, EngineError> {
+    fn open(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Self, EngineError> {
         // Before SQLite opens it: what has the name before and after is what was opened in between.
-        let file = file_at(path)?;
+        let file = file_at(storage, path)?;
         let database = Database::connect(path, &access.uri(path), access)?;
         Ok(Self {
             database,
@@ -49,19 +47,19 @@ impl ExclusiveSource {
         })
     }
 
-    fn locked(mut self) -> Result<Self, EngineError> {
+    fn locked(mut self, storage: &dyn Storage) -> Result<Self, EngineError> {
         // Before the first read: then a WAL is used without shared memory, which needs the lock on the whole file.
         self.database.text("PRAGMA main.locking_mode = EXCLUSIVE")?;
         self.database.batch("BEGIN EXCLUSIVE")?;
-        self.check_name()?;
+        self.check_name(storage)?;
         self.is_wal = self.database.text("PRAGMA main.journal_mode")? == "wal";
         self.database.batch("COMMIT")?;
         Ok(self)
     }
 
     /// X4.
-    fn check_name(&self) -> Result<(), EngineError> {
-        if file_at(&self.path)? == self.file {
+    fn check_name(&self, storage: &dyn Storage) -> Result<(), EngineError> {
+        if file_at(storage, &self.path)? == self.file {
             return Ok(());
         }
         Err(EngineError::Busy {
@@ -102,12 +100,12 @@ impl ExclusiveSource {
     /// can't be synced after the rename ([`EngineError::Io`], `sync`) is the new one there, until the power fails.
     pub fn hand_over(self, storage: &dyn Storage, mut draft: Draft<'_>) -> Result<Option<EngineError>, EngineError> {
         let replaced = self
-            .check_name()
+            .check_name(storage)
             .and_then(|()| self.put_away_logs(storage))
-            .and_then(|()| self.check_name())
+            .and_then(|()| self.check_name(storage))
             .and_then(|()| draft.replace(&self.path));
         if let Err(error) = replaced {
-            self.take_back();
+            self.take_back(storage);
             return Err(error);
         }
         // Not retired before the new name is on disk: a power failure could bring the old one back.
@@ -146,19 +144,19 @@ impl ExclusiveSource {
     }
 
     /// Back to the mode in which it was found. What fails here leaves it in rollback mode, whole.
-    fn take_back(&self) {
+    fn take_back(&self, storage: &dyn Storage) {
         let _ = self.database.batch("ROLLBACK");
         // X4: a WAL has its name by that of the database.
-        if self.is_wal && self.check_name().is_ok() {
+        if self.is_wal && self.check_name(storage).is_ok() {
             let _ = self.database.text("PRAGMA main.journal_mode = WAL");
         }
     }
 }
 
 /// By stat(2): closing a descriptor would give up the process's locks.
-fn file_at(path: &Path) -> Result<(u64, u64), EngineError> {
-    let found = fs::metadata(path).map_err(io_error("read", path))?;
-    Ok((found.dev(), found.ino()))
+fn file_at(storage: &dyn Storage, path: &Path) -> Result<(u64, u64), EngineError> {
+    let found = storage.attributes(path).map_err(io_error("read", path))?;
+    Ok(found.identity)
 }
 
 #[cfg(test)]
@@ -195,9 +193,9 @@ mod tests {
     fn a_file_that_was_replaced_before_it_was_locked_is_not_taken() {
         let folder = tempfile::tempdir().unwrap();
         let path = made(folder.path());
-        let waiting = ExclusiveSource::open(&path, &Access::default().passing()).unwrap();
+        let waiting = ExclusiveSource::open(&Disk, &path, &Access::default().passing()).unwrap();
         replace(&path);
-        assert!(matches!(waiting.locked(), Err(EngineError::Busy { .. })));
+        assert!(matches!(waiting.locked(&Disk), Err(EngineError::Busy { .. })));
         check(&path);
     }
 
@@ -205,7 +203,7 @@ mod tests {
     fn a_file_that_is_replaced_while_it_is_locked_goes_over_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = made(folder.path());
-        let source = ExclusiveSource::lock(&path, &Access::default().passing()).unwrap();
+        let source = ExclusiveSource::lock(&Disk, &path, &Access::default().passing()).unwrap();
         let draft = Draft::create(&Disk, &path).unwrap();
         replace(&path);
         assert!(matches!(source.hand_over(&Disk, draft), Err(EngineError::Busy { .. })));

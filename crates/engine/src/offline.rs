@@ -110,7 +110,7 @@ pub fn offline(
     let access = access.passing();
     // O1. Dropped after the connection.
     let pages;
-    let mut source = ExclusiveSource::lock(&path, &access)?;
+    let mut source = ExclusiveSource::lock(storage, &path, &access)?;
     pages = storage.open(&path).map_err(io_error("read", &path))?;
     source.empty_log()?;
     let unlocked = source.database().unlocked()?;

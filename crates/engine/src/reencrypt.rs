@@ -141,7 +141,8 @@ pub fn reencrypt(
     }
     let operation = Operation::begin(storage, &path)?;
     let begun = begin(&database, how.goal, access)?;
-    if database.text("PRAGMA main.journal_mode")? == "wal" {
+    let is_wal = database.text("PRAGMA main.journal_mode")? == "wal";
+    if is_wal {
         // A batch need not outlive a crash: what the cursor and the end promise is synced by checkpoints before.
         database.batch("PRAGMA main.synchronous = NORMAL")?;
     } else {
@@ -165,7 +166,7 @@ pub fn reencrypt(
         slept: Cell::default(),
     };
     operation.describe(&begun.what);
-    let mut pace = Pace::new(how, begun.page_bytes);
+    let mut pace = Pace::new(how, begun.page_bytes, is_wal);
     let done = convert(&work, &mut pace, begun.cursor);
     let last_look = match done {
         Ok(last_look) => last_look,

@@ -64,6 +64,8 @@ pub struct Attributes {
     pub group_id: u32,
     /// Who may do what: the lower 12 bits.
     pub mode: u32,
+    /// Its device and inode: two names with the same are names of one file.
+    pub identity: (u64, u64),
     /// How many names it has.
     pub link_count: u64,
     /// Whether it is a file, and no folder or device.

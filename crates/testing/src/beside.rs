@@ -77,6 +77,12 @@ impl Disk {
 }
 
 impl Beside {
+    /// Which file it is.
+    #[must_use]
+    pub fn inode(&self) -> Inode {
+        self.inode
+    }
+
     /// Reads; answers how many bytes there were.
     #[must_use]
     pub fn read(&self, out: &mut [u8], offset: u64) -> usize {

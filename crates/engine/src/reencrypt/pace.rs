@@ -20,6 +20,7 @@ pub struct Pace {
     lock_max: Duration,
     rate_max: Option<u64>,
     busy_share: u32,
+    company_batch_size: u32,
     page_bytes: u64,
     batch_size: u32,
     batch_size_max: u32,
@@ -30,10 +31,11 @@ pub struct Pace {
 }
 
 impl Pace {
-    pub fn new(how: &Reencrypt, page_bytes: u32) -> Self {
+    pub fn new(how: &Reencrypt, page_bytes: u32, is_wal: bool) -> Self {
         Self {
             lock_max: how.lock_max,
             rate_max: how.rate_max,
+            company_batch_size: if is_wal { COMPANY_BATCH_SIZE } else { u32::MAX },
             busy_share: how.busy_share.clamp(1, 100),
             page_bytes: u64::from(page_bytes),
             batch_size: BATCH_SIZE_FIRST.min(how.batch_max).max(1),
@@ -45,10 +47,11 @@ impl Pace {
     }
 
     /// How many pages the next batch may have: few where others write, who sleep the longer the longer they find the lock
-    /// taken (sqliteDefaultBusyCallback in main.c: 1, 2, 5, 10 ms and so on).
+    /// taken (sqliteDefaultBusyCallback in main.c: 1, 2, 5, 10 ms and so on). Not in rollback mode, in which every commit waits for
+    /// all readers, and most have to be tried again.
     pub fn batch_size(&self, has_company: bool) -> u32 {
         if has_company {
-            self.batch_size.min(COMPANY_BATCH_SIZE)
+            self.batch_size.min(self.company_batch_size)
         } else {
             self.batch_size
         }
@@ -125,7 +128,7 @@ mod tests {
 
     #[test]
     fn batches_grow_while_they_are_short_and_are_halved_when_they_are_long() {
-        let mut pace = Pace::new(&Reencrypt::default(), 4096);
+        let mut pace = Pace::new(&Reencrypt::default(), 4096, true);
         let first = pace.batch_size(false);
         for _ in 0..200 {
             pace.note(taken(10, 1));
@@ -144,7 +147,7 @@ mod tests {
 
     #[test]
     fn it_rests_for_others_and_for_its_rate() {
-        let mut pace = Pace::new(&Reencrypt::default(), 4096);
+        let mut pace = Pace::new(&Reencrypt::default(), 4096, true);
         pace.note(taken(10, 5));
         assert_eq!(pace.rest(None), Duration::ZERO);
         assert_eq!(pace.rest(Some(Duration::from_millis(5))), Duration::from_millis(45));
@@ -154,6 +157,7 @@ mod tests {
                 ..Reencrypt::default()
             },
             4096,
+            true,
         );
         slow.note(taken(100, 5));
         assert!(slow.rest(None) > Duration::from_secs(90));

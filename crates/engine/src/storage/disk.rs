@@ -27,6 +27,7 @@ impl Storage for Disk {
             user_id: metadata.uid(),
             group_id: metadata.gid(),
             mode: metadata.mode() & MODE_BITS,
+            identity: (metadata.dev(), metadata.ino()),
             link_count: metadata.nlink(),
             is_file: metadata.is_file(),
         })
