@@ -1,7 +1,9 @@
 //! An open encrypted database: SQL, and changes of its keys.
 
+use std::cell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthContext, Authorization};
@@ -19,6 +21,8 @@ use crate::{Access, EngineError, Layout, Watch, sqlite};
 pub struct Database {
     connection: Connection,
     path: PathBuf,
+    /// How long to wait for locks.
+    patience: cell::Cell<Duration>,
 }
 
 /// A value in a row.
@@ -98,10 +102,39 @@ impl Database {
         let database = Self {
             connection,
             path: path.to_owned(),
+            patience: cell::Cell::default(),
         };
-        let waited = database.connection.busy_timeout(access.busy_wait);
-        waited.map_err(|error| database.error(error))?;
+        database.wait_for_locks(access.busy_wait)?;
         Ok(database)
+    }
+
+    /// Says how long to wait for locks from now on.
+    pub(crate) fn wait_for_locks(&self, patience: Duration) -> Result<(), EngineError> {
+        self.patience.set(patience);
+        let waits = self.connection.busy_timeout(patience);
+        waits.map_err(|error| self.error(error))
+    }
+
+    /// Takes SQLite's write lock. SQLite itself waits in steps of up to 100 ms, and where others write all the time seldom
+    /// comes at a moment between two of their commits; this one looks every millisecond.
+    ///
+    /// # Errors
+    /// [`EngineError::Busy`]; what SQLite says.
+    pub(crate) fn begin(&self) -> Result<(), EngineError> {
+        self.try_begin().map_err(|error| self.error(error))
+    }
+
+    fn try_begin(&self) -> Result<(), rusqlite::Error> {
+        let until = Instant::now() + self.patience.get();
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let begun = loop {
+            match self.connection.execute_batch("BEGIN IMMEDIATE") {
+                Err(error) if is_busy(&error) && Instant::now() < until => std::thread::sleep(LOOK_AGAIN),
+                begun => break begun,
+            }
+        };
+        self.connection.busy_timeout(self.patience.get())?;
+        begun
     }
 
     /// Stops long statements when the one who looks on wants it.
@@ -180,7 +213,7 @@ impl Database {
     }
 
     fn apply(&self, token: i64) -> Result<(), rusqlite::Error> {
-        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        self.try_begin()?;
         let applied = self
             .connection
             .query_row("SELECT selenite_apply(?1)", [token], |_| Ok(()));
@@ -261,6 +294,10 @@ fn check_file(storage: &dyn Storage, path: &Path, access: &Access) -> Result<(),
     }
 }
 
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+}
+
 fn cell(value: rusqlite::types::ValueRef<'_>) -> Cell {
     use rusqlite::types::ValueRef;
     match value {
@@ -276,6 +313,8 @@ fn cell(value: rusqlite::types::ValueRef<'_>) -> Cell {
 const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
     .union(OpenFlags::SQLITE_OPEN_URI)
     .union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// 4096 of SQLite's steps: a fraction of a millisecond.
 const STEP_COUNT: i32 = 4096;

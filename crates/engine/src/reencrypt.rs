@@ -150,10 +150,8 @@ pub fn reencrypt(
         database.text("PRAGMA main.journal_mode = TRUNCATE")?;
     }
     // Where it waits for others itself, it does so outside of SQLite: which, cutting a log, waits with the write lock.
-    let patience = how.lock_max.as_millis() / 2;
-    database.batch(&format!(
-        "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA busy_timeout = {patience}"
-    ))?;
+    database.batch("PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192")?;
+    database.wait_for_locks(how.lock_max / 2)?;
     let work = Work {
         storage,
         path: &path,

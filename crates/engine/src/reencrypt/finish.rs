@@ -141,7 +141,7 @@ impl<'a> Finish<'a> {
     /// What SQLite and the VFS say.
     pub fn try_end(&self) -> Result<Option<Duration>, EngineError> {
         let database = self.0.database;
-        match database.batch("BEGIN IMMEDIATE") {
+        match database.begin() {
             Ok(()) => {}
             Err(EngineError::Busy { .. }) => {
                 self.0.wait("waiting for who writes", Duration::from_millis(5))?;

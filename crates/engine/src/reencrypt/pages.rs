@@ -172,13 +172,14 @@ impl<'a> Pages<'a> {
 
     /// Takes SQLite's write lock, however long others have it.
     fn lock(&mut self) -> Result<(), EngineError> {
-        let mut wait = Duration::from_millis(1);
+        let began = Instant::now();
         loop {
-            match self.work.database.batch("BEGIN IMMEDIATE") {
+            match self.work.database.begin() {
                 Err(EngineError::Busy { .. }) => {
                     self.note_company();
+                    // Where many write, there are but moments between two commits; a long transaction can be asked after seldom.
+                    let wait = if began.elapsed() < LONG { LOOK_AGAIN } else { BUSY_PAUSE };
                     self.work.wait("waiting for who writes", wait)?;
-                    wait = (wait * 2).min(WAIT_MAX);
                 }
                 answer => return answer,
             }
@@ -228,7 +229,7 @@ impl Work<'_> {
     pub fn patiently<T>(&self, mut read: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
         loop {
             match read() {
-                Err(EngineError::Busy { .. }) => self.wait("waiting for who writes", BUSY_PAUSE)?,
+                Err(EngineError::Busy { .. }) => self.wait("waiting for who writes", LOOK_AGAIN)?,
                 answer => return answer,
             }
         }
@@ -270,7 +271,9 @@ const LOOK_COUNT: u32 = 4096;
 const COMPANY: Duration = Duration::from_secs(1);
 /// After a commit that readers were in the way of.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
-const WAIT_MAX: Duration = Duration::from_millis(100);
+/// After which somebody has the write lock for long.
+const LONG: Duration = Duration::from_secs(10);
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// A sleep is cut into these, so that Ctrl-C is heard.
 const PIECE: Duration = Duration::from_millis(50);
 
