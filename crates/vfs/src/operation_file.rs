@@ -6,9 +6,9 @@
 //!     second name is looked at by a descriptor that opens nothing (`O_PATH`, open(2)), and left alone.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use selenite_format::operation_report::{Report, SIZE_MAX};
@@ -48,11 +48,26 @@ pub fn read(name: &Path) -> io::Result<Option<Vec<u8>>> {
         Err(TryLockError::WouldBlock) => {}
         Err(TryLockError::Error(error)) => return Err(error),
     }
-    let mut bytes = Vec::new();
-    file.take(SIZE_MAX_ON_DISK).read_to_end(&mut bytes)?;
+    // Others write meanwhile: it is whole when it was the same twice.
+    let mut bytes = read_once(&file)?;
+    for _ in 0..READ_TRIES {
+        let again = read_once(&file)?;
+        if again == bytes {
+            break;
+        }
+        bytes = again;
+    }
     Ok(Some(bytes))
 }
 
+fn read_once(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; SIZE_MAX];
+    let size = file.read_at(&mut bytes, 0)?;
+    bytes.truncate(size);
+    Ok(bytes)
+}
+
+const READ_TRIES: u32 = 8;
 const SIZE_MAX_ON_DISK: u64 = SIZE_MAX as u64;
 
 #[cfg(test)]

@@ -78,6 +78,8 @@ impl Pace {
     pub fn rest(&self, at_work: Option<Duration>) -> Duration {
         // Looks, batches and checkpoints together.
         let for_others = at_work.unwrap_or_default() * (100 - self.busy_share) / self.busy_share;
+        // A machine that was asleep has not worked.
+        let for_others = for_others.min(REST_MAX);
         for_others.max(self.behind_rate())
     }
 
@@ -114,6 +116,8 @@ impl Pace {
 
 /// What a batch begins with: under a millisecond.
 const BATCH_SIZE_FIRST: u32 = 32;
+/// Nine times the longest that is done at once in good order, a checkpoint of 16 MiB and its sync, twice over.
+const REST_MAX: Duration = Duration::from_secs(5);
 /// About a millisecond.
 const COMPANY_BATCH_SIZE: u32 = 128;
 
@@ -151,6 +155,7 @@ mod tests {
         pace.note(taken(10, 5));
         assert_eq!(pace.rest(None), Duration::ZERO);
         assert_eq!(pace.rest(Some(Duration::from_millis(5))), Duration::from_millis(45));
+        assert_eq!(pace.rest(Some(Duration::from_secs(3600))), REST_MAX);
         let mut slow = Pace::new(
             &Reencrypt {
                 rate_max: Some(4096),

@@ -173,6 +173,7 @@ impl<'a> Pages<'a> {
     /// Takes SQLite's write lock, however long others have it.
     fn lock(&mut self) -> Result<(), EngineError> {
         let began = Instant::now();
+        let slept = self.work.slept.get();
         loop {
             match self.work.database.begin() {
                 Err(EngineError::Busy { .. }) => {
@@ -181,7 +182,11 @@ impl<'a> Pages<'a> {
                     let wait = if began.elapsed() < LONG { LOOK_AGAIN } else { BUSY_PAUSE };
                     self.work.wait("waiting for who writes", wait)?;
                 }
-                answer => return answer,
+                answer => {
+                    // All of it was waiting, also what was waited within.
+                    self.work.slept.set(slept + began.elapsed());
+                    return answer;
+                }
             }
         }
     }
