@@ -8,6 +8,7 @@
 
 mod block;
 mod error;
+mod index;
 mod packer;
 mod padding;
 mod part;
@@ -15,7 +16,8 @@ mod unpacker;
 
 pub use block::{BLOCK_SIZE_MAX, Block, PackedPage, page_count_max};
 pub use error::ArchiveError;
+pub use index::{IndexBlock, index_count_max};
 pub use packer::{CompressionLevel, Packer};
 pub use padding::padded;
-pub use part::{CONTENT_SIZE_MAX, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, PartWriter};
+pub use part::{BLOCK_COUNT_MAX, CONTENT_SIZE_MAX, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, PartWriter};
 pub use unpacker::Unpacker;

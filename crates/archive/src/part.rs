@@ -23,7 +23,9 @@ pub const PART_HEADER_SIZE: usize = 56;
 /// Bytes that are sealed at once.
 pub const PIECE_SIZE: usize = 1 << 20;
 /// Bytes of blocks and their sizes in one part, at most.
-pub const CONTENT_SIZE_MAX: usize = 32 * PIECE_SIZE;
+pub const CONTENT_SIZE_MAX: usize = 16 * PIECE_SIZE;
+/// Blocks in one part, at most: what one part unpacks to, and how long its index is, has a limit.
+pub const BLOCK_COUNT_MAX: usize = 512;
 
 /// Which part of which archive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +82,7 @@ impl PartHeader {
 #[derive(Default)]
 pub struct PartWriter {
     content: Vec<u8>,
+    block_count: usize,
 }
 
 impl PartWriter {
@@ -90,9 +93,11 @@ impl PartWriter {
     #[must_use]
     pub fn push(&mut self, packed: &[u8]) -> bool {
         assert!((1..=PACKED_SIZE_MAX).contains(&packed.len()));
-        if self.content.len() + SIZE_SIZE + packed.len() > CONTENT_SIZE_MAX {
+        let has_room = self.content.len() + SIZE_SIZE + packed.len() <= CONTENT_SIZE_MAX;
+        if !has_room || self.block_count == BLOCK_COUNT_MAX {
             return false;
         }
+        self.block_count += 1;
         let size = u32::try_from(packed.len()).expect("a megabyte at most");
         self.content.extend(size.to_be_bytes());
         self.content.extend_from_slice(packed);
@@ -105,14 +110,16 @@ impl PartWriter {
         self.content.is_empty()
     }
 
-    /// Seals what was taken in, as long as all parts are, or, if it is the last, hardly longer than it is. It is empty then.
+    /// Seals what was taken in, as long as all parts are, or, if it is the last or has as many blocks as there may be, hardly
+    /// longer than it is. It is empty then.
     pub fn seal(
         &mut self,
         key: &ArchiveKey,
         (kind, number, salt): (PartKind, u32, [u8; 16]),
         is_last: bool,
     ) -> Vec<u8> {
-        let size = if is_last {
+        let is_cut = is_last || self.block_count == BLOCK_COUNT_MAX;
+        let size = if is_cut {
             padded(self.content.len()).min(CONTENT_SIZE_MAX)
         } else {
             CONTENT_SIZE_MAX
@@ -131,11 +138,12 @@ impl PartWriter {
         for (index, piece) in self.content.chunks(PIECE_SIZE).enumerate() {
             let begin = sealed.len();
             sealed.extend_from_slice(piece);
-            let number = u32::try_from(index).expect("32 at most");
+            let number = u32::try_from(index).expect("16 at most");
             let tag = part_key.seal_piece(number, index + 1 == count, &mut sealed[begin..]);
             sealed.extend(tag);
         }
         self.content.zeroize();
+        self.block_count = 0;
         sealed
     }
 }
@@ -202,8 +210,13 @@ impl OpenPart {
     /// Whether it holds blocks, and then zeros to its end.
     fn check(&self) -> Result<(), ArchiveError> {
         let mut rest = self.content.as_slice();
+        let mut block_count = 0;
         while let Some((_, behind)) = next(rest)? {
             rest = behind;
+            block_count += 1;
+        }
+        if block_count > BLOCK_COUNT_MAX {
+            return Err(ArchiveError::Malformed { what: "block count" });
         }
         if rest.iter().any(|&byte| byte != 0) {
             return Err(ArchiveError::Malformed { what: "padding" });

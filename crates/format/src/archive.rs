@@ -5,7 +5,7 @@ mod facts;
 mod reader;
 
 pub use begun::{Begun, RECIPIENT_COUNT_MAX};
-pub use facts::{Base, Facts};
+pub use facts::{Base, Facts, LogPosition};
 
 #[cfg(test)]
 mod tests;

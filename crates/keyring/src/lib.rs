@@ -36,6 +36,7 @@ mod unlock;
 mod unlocked;
 
 pub use cache::Cache;
+pub use civil_time::rfc3339;
 pub use config::Config;
 pub use create::create;
 pub use key_error::{KeyError, Refusal, ServiceFailure};

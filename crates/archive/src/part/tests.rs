@@ -26,12 +26,12 @@ fn open(part: &[u8]) -> Result<OpenPart, ArchiveError> {
 #[test]
 fn all_parts_but_the_last_have_one_size_whatever_is_in_them() {
     let small = sealed(&[&[1; 10]], false);
-    let large = sealed(&[[1; 500_000].as_slice(); 60], false);
+    let large = sealed(&[[1; 500_000].as_slice(); 30], false);
     assert_eq!(small.len(), large.len());
-    assert_eq!(small.len(), PART_HEADER_SIZE + CONTENT_SIZE_MAX + 32 * PIECE_TAG_SIZE);
+    assert_eq!(small.len(), PART_HEADER_SIZE + CONTENT_SIZE_MAX + 16 * PIECE_TAG_SIZE);
     let last = sealed(&[&[1; 10]], true);
     assert_eq!(last.len(), PART_HEADER_SIZE + 4096 + PIECE_TAG_SIZE);
-    assert_eq!(open(&large).unwrap().blocks().count(), 60);
+    assert_eq!(open(&large).unwrap().blocks().count(), 30);
 }
 
 #[test]
@@ -45,6 +45,19 @@ fn a_part_that_is_full_says_so_and_takes_what_fits() {
     assert_eq!(count, CONTENT_SIZE_MAX / (PACKED_SIZE_MAX + 4));
     let part = writer.seal(&key(1), PLACE, true);
     assert_eq!(open(&part).unwrap().blocks().count(), count);
+}
+
+#[test]
+fn a_part_of_many_small_blocks_ends_at_a_count_of_them() {
+    let mut writer = PartWriter::default();
+    while writer.push(&[1; 40]) {}
+    let part = writer.seal(&key(1), PLACE, false);
+    assert_eq!(open(&part).unwrap().blocks().count(), BLOCK_COUNT_MAX);
+    assert_eq!(
+        part.len(),
+        PART_HEADER_SIZE + padded(BLOCK_COUNT_MAX * 44) + PIECE_TAG_SIZE
+    );
+    assert!(writer.push(&[1; 40]));
 }
 
 #[test]
@@ -92,6 +105,7 @@ fn pieces_of_two_parts_are_no_part() {
 fn what_has_the_key_and_breaks_a_rule_is_refused() {
     let malformed = |content: &[u8]| {
         let mut writer = PartWriter {
+            block_count: 0,
             content: content.to_vec(),
         };
         open(&writer.seal(&key(1), PLACE, true)).unwrap_err()

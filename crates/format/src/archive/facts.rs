@@ -9,6 +9,7 @@
 //! | 4 | SQLite's change counter |
 //! | 8 | generation of the superblock |
 //! | 8 | when the database was so: seconds since 1970-01-01 UTC |
+//! | 1 | 1 if it says where its log begins (FORMAT 12.6), else 0; then the WAL's salts (8) and how many of its frames (4) are in the pages |
 //! | 1 | 1 if there is a digest of its rows, else 0; then that (32) |
 //! | 4, n | parts: the salt (16) of each |
 //! | 4, n | index parts: the salt (16) of each |
@@ -28,6 +29,15 @@ pub struct Base {
     pub manifest: [u8; 32],
 }
 
+/// A place in a write-ahead log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LogPosition {
+    /// The salts of its header.
+    pub salts: [u8; 8],
+    /// How many of its frames come before.
+    pub frames: u32,
+}
+
 /// What a manifest says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Facts {
@@ -45,6 +55,8 @@ pub struct Facts {
     pub generation: u64,
     /// When the database was so: seconds since 1970-01-01 UTC.
     pub made: u64,
+    /// Where in the write-ahead log it was taken, if somebody follows from there.
+    pub log: Option<LogPosition>,
     /// The digest of its rows, if it was made.
     pub digest: Option<[u8; 32]>,
     /// The salt of each part.
@@ -71,6 +83,11 @@ impl Facts {
         out.extend(self.change_counter.to_be_bytes());
         out.extend(self.generation.to_be_bytes());
         out.extend(self.made.to_be_bytes());
+        out.push(u8::from(self.log.is_some()));
+        if let Some(log) = &self.log {
+            out.extend(log.salts);
+            out.extend(log.frames.to_be_bytes());
+        }
         out.push(u8::from(self.digest.is_some()));
         out.extend(self.digest.iter().flatten());
         for salts in [&self.parts, &self.indexes] {
@@ -104,6 +121,14 @@ impl Facts {
         let change_counter = reader.u32()?;
         let generation = reader.u64()?;
         let made = reader.u64()?;
+        let log = if reader.flag()? {
+            Some(LogPosition {
+                salts: reader.array()?,
+                frames: reader.u32()?,
+            })
+        } else {
+            None
+        };
         let digest = if reader.flag()? { Some(reader.array()?) } else { None };
         let mut salts = || -> Result<Vec<[u8; 16]>, FormatError> {
             let count = reader.count(16)?;
@@ -124,6 +149,7 @@ impl Facts {
             change_counter,
             generation,
             made,
+            log,
             digest,
             parts,
             indexes,

@@ -28,25 +28,35 @@ fn facts() -> impl Strategy<Value = Facts> {
     let salts = || prop::collection::vec(any::<[u8; 16]>(), 0..20);
     let base = prop::option::of((any::<[u8; 16]>(), any::<[u8; 32]>()));
     let missing = prop::collection::btree_set(1..=10_000_u32, 0..20);
+    let log = prop::option::of((any::<[u8; 8]>(), any::<u32>()));
     let counters = (10_000..u32::MAX, any::<u32>(), any::<u64>(), any::<u64>());
-    (base, counters, any::<Option<[u8; 32]>>(), salts(), salts(), missing).prop_map(
-        |(base, (page_count, change_counter, generation, made), digest, parts, indexes, missing)| Facts {
-            begun: [7; 32],
-            base: base.map(|(archive, manifest)| Base {
-                archive_id: ArchiveId(archive),
-                manifest,
-            }),
-            page_size: PageSize::DEFAULT,
-            page_count,
-            change_counter,
-            generation,
-            made,
-            digest,
-            parts,
-            indexes,
-            missing: missing.into_iter().collect(),
-        },
+    (
+        (base, log),
+        counters,
+        any::<Option<[u8; 32]>>(),
+        salts(),
+        salts(),
+        missing,
     )
+        .prop_map(
+            |((base, log), (page_count, change_counter, generation, made), digest, parts, indexes, missing)| Facts {
+                begun: [7; 32],
+                base: base.map(|(archive, manifest)| Base {
+                    archive_id: ArchiveId(archive),
+                    manifest,
+                }),
+                page_size: PageSize::DEFAULT,
+                page_count,
+                change_counter,
+                generation,
+                made,
+                log: log.map(|(salts, frames)| LogPosition { salts, frames }),
+                digest,
+                parts,
+                indexes,
+                missing: missing.into_iter().collect(),
+            },
+        )
 }
 
 proptest! {
@@ -88,6 +98,7 @@ fn counts_that_lie_take_no_memory_and_missing_pages_ascend() {
         change_counter: 0,
         generation: 1,
         made: 0,
+        log: None,
         digest: None,
         parts: Vec::new(),
         indexes: Vec::new(),

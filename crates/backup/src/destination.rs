@@ -1,0 +1,105 @@
+//! Where archives are kept: objects by name, each written once.
+
+use std::fmt;
+
+/// Where archives are kept.
+///
+/// A name is made of parts between slashes, each of letters, digits, `-`, `.` and `_`. Errors are final: whoever implements
+/// this tries again where that helps, and says how often it did.
+pub trait Destination: Send + Sync {
+    /// Writes an object, whole or not at all, and has it durable before it returns.
+    ///
+    /// # Errors
+    /// [`Trouble::Exists`] where there is one of that name, which stays as it is. After any other error it may be there or not.
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
+
+    /// Reads an object, all of it.
+    ///
+    /// # Errors
+    /// [`Trouble::Missing`]; [`Trouble::Lying`] where it has more than `size_max` bytes, or others than were promised.
+    fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError>;
+
+    /// The objects whose names begin with `prefix`, which ends with a slash or is empty; by name.
+    ///
+    /// # Errors
+    /// None of them being there is no error.
+    fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError>;
+
+    /// Removes an object; that it is not there is no error.
+    ///
+    /// # Errors
+    /// As the destination has it.
+    fn remove(&self, name: &str) -> Result<(), StoreError>;
+
+    /// What went over the line since this was made.
+    fn traffic(&self) -> Traffic;
+
+    /// Where it is, as it was named, without any secret.
+    fn place(&self) -> String;
+}
+
+/// An object in a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Object {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// When it was written, by the destination's clock: seconds since 1970-01-01 UTC.
+    pub modified: u64,
+}
+
+/// What went over the line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traffic {
+    /// How many requests were made, those made again among them.
+    pub requests: u64,
+    /// How many of them were made again.
+    pub retries: u64,
+    /// Bytes of objects that were sent.
+    pub sent: u64,
+    /// Bytes of objects that were received.
+    pub received: u64,
+}
+
+/// What kind of trouble there is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trouble {
+    /// There is no such object.
+    Missing,
+    /// There is one already.
+    Exists,
+    /// The destination does not let us.
+    Denied,
+    /// It is full.
+    Full,
+    /// It can't be reached, or does not answer.
+    Away,
+    /// Its answer is not what it promised: shorter, longer, or altered.
+    Lying,
+    /// It was named wrongly.
+    Usage,
+    /// Something else.
+    Other,
+}
+
+/// What a destination said.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoreError {
+    /// What kind of trouble it is.
+    pub trouble: Trouble,
+    /// The verb: `write`, `read`, `list`, `remove`, `open`.
+    pub verb: &'static str,
+    /// The object, or the place.
+    pub name: String,
+    /// In its own words.
+    pub what: String,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "can't {} {}: {}", self.verb, self.name, self.what)
+    }
+}
+
+impl std::error::Error for StoreError {}

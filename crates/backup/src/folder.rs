@@ -1,0 +1,260 @@
+//! A folder as a destination: one file for each object, below folders by the parts of its name.
+//!
+//! F1. A file gets its name when it is whole and on disk, and never over another: it is written under a name of its own,
+//!     synced, and linked (`link(2)` fails where there is one).
+//! F2. A file is read as it is, no more of it than the caller takes; no link is followed at its end.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::UNIX_EPOCH;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
+
+/// A folder.
+pub struct Folder {
+    root: PathBuf,
+    requests: AtomicU64,
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+impl Folder {
+    /// That folder. It is made when the first object is written.
+    #[must_use]
+    pub fn new(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            requests: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            received: AtomicU64::new(0),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        make_folders(folder)?;
+        // F1. The name is this process's and this call's own.
+        let draft = folder.join(format!(
+            "{DRAFT}{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        ));
+        let written = write_draft(&draft, bytes).and_then(|()| fs::hard_link(&draft, path));
+        let removed = fs::remove_file(&draft);
+        written?;
+        removed?;
+        File::open(folder)?.sync_all()
+    }
+
+    fn walk(&self, folder: &Path, below: &str, found: &mut Vec<Object>) -> io::Result<()> {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        for entry in entries {
+            let entry = entry?;
+            let Some(name) = entry.file_name().to_str().map(str::to_owned) else {
+                continue;
+            };
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                self.walk(&entry.path(), &format!("{below}{name}/"), found)?;
+            } else if kind.is_file() && !name.starts_with('.') {
+                // One that was removed meanwhile is not listed.
+                let Ok(attributes) = entry.metadata() else { continue };
+                let since = attributes.modified()?.duration_since(UNIX_EPOCH);
+                found.push(Object {
+                    name: format!("{below}{name}"),
+                    size: attributes.len(),
+                    modified: since.map_or(0, |since| since.as_secs()),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&self, verb: &'static str, name: &str, error: &io::Error) -> StoreError {
+        let trouble = match error.kind() {
+            io::ErrorKind::NotFound => Trouble::Missing,
+            io::ErrorKind::AlreadyExists => Trouble::Exists,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Trouble::Denied,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Trouble::Full,
+            io::ErrorKind::InvalidData => Trouble::Lying,
+            _ => Trouble::Other,
+        };
+        StoreError {
+            trouble,
+            verb,
+            name: self.path(name).display().to_string(),
+            what: error.to_string(),
+        }
+    }
+}
+
+impl Destination for Folder {
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let written = Self::write(&self.path(name), bytes);
+        written.map_err(|error| self.error("write", name, &error))?;
+        self.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let bytes = read(&self.path(name), size_max).map_err(|error| self.error("read", name, &error))?;
+        self.received.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(bytes)
+    }
+
+    fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let mut found = Vec::new();
+        let walked = self.walk(&self.path(prefix), prefix, &mut found);
+        walked.map_err(|error| self.error("list", prefix, &error))?;
+        found.sort_unstable_by(|one, two| one.name.cmp(&two.name));
+        Ok(found)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let path = self.path(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(self.error("remove", name, &error)),
+            _ => {}
+        }
+        // Folders go with the last that was in them.
+        let mut folder = path.parent();
+        while let Some(empty) = folder.filter(|folder| *folder != self.root) {
+            if fs::remove_dir(empty).is_err() {
+                break;
+            }
+            folder = empty.parent();
+        }
+        Ok(())
+    }
+
+    fn traffic(&self) -> Traffic {
+        Traffic {
+            requests: self.requests.load(Ordering::Relaxed),
+            retries: 0,
+            sent: self.sent.load(Ordering::Relaxed),
+            received: self.received.load(Ordering::Relaxed),
+        }
+    }
+
+    fn place(&self) -> String {
+        self.root.display().to_string()
+    }
+}
+
+/// Makes a folder and those above it, and has their names on disk.
+fn make_folders(folder: &Path) -> io::Result<()> {
+    if folder.as_os_str().is_empty() || folder.is_dir() {
+        return Ok(());
+    }
+    let above = folder.parent().unwrap_or(Path::new(""));
+    make_folders(above)?;
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let above = if above.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        above
+    };
+    File::open(above)?.sync_all()
+}
+
+fn write_draft(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// F2.
+fn read(path: &Path, size_max: usize) -> io::Result<Vec<u8>> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).map_err(|_| Errno::INVAL)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is no file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(size_max as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > size_max {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "it is longer than any object of its kind",
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Names that are no object's.
+const DRAFT: &str = ".writing-";
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_written_once_and_listed_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Folder::new(&folder.path().join("not/there/yet"));
+        assert_eq!(place.list("").unwrap(), []);
+        place.put_new("b/x/one", b"1").unwrap();
+        place.put_new("b/a", b"22").unwrap();
+        let again = place.put_new("b/a", b"3").unwrap_err();
+        assert_eq!(again.trouble, Trouble::Exists);
+        assert_eq!(place.get("b/a", 2).unwrap(), b"22");
+        let found = |prefix| -> Vec<(String, u64)> {
+            let objects = place.list(prefix).unwrap().into_iter();
+            objects.map(|object| (object.name, object.size)).collect()
+        };
+        assert_eq!(found(""), [("b/a".to_owned(), 2), ("b/x/one".to_owned(), 1)]);
+        assert_eq!(found("b/x/"), [("b/x/one".to_owned(), 1)]);
+        assert_eq!(found("c/"), []);
+        assert_eq!((place.traffic().sent, place.traffic().received), (3, 2));
+    }
+
+    #[test]
+    fn what_is_too_long_missing_or_no_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Folder::new(folder.path());
+        place.put_new("a", b"333").unwrap();
+        std::os::unix::fs::symlink(folder.path().join("a"), folder.path().join("link")).unwrap();
+        let trouble = |name, size_max| place.get(name, size_max).unwrap_err().trouble;
+        assert_eq!(trouble("a", 2), Trouble::Lying);
+        assert_eq!(trouble("b", 2), Trouble::Missing);
+        assert_eq!(trouble("link", 9), Trouble::Other);
+        std::fs::create_dir(folder.path().join("c")).unwrap();
+        assert_eq!(trouble("c", 9), Trouble::Lying);
+    }
+
+    #[test]
+    fn what_is_removed_leaves_no_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Folder::new(folder.path());
+        place.put_new("a/b/one", b"1").unwrap();
+        place.put_new("a/two", b"1").unwrap();
+        place.remove("a/b/one").unwrap();
+        place.remove("a/b/one").unwrap();
+        assert!(!folder.path().join("a/b").exists() && folder.path().join("a").exists());
+        place.remove("a/two").unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,18 @@
+//! A database's pages to archives in a destination, and back (FORMAT 12).
+//!
+//! K1. Each object is written once and whole: a destination refuses a second of the same name ([`Destination::put_new`]).
+//!     What has no manifest is no backup.
+//! K2. Nothing leaves this crate unsealed: a destination sees lengths, names and times, and what opens an archive for whoever
+//!     has the key.
+//! K3. Whatever a destination answers is opened, or refused; it is never believed.
+#![forbid(unsafe_code)]
+
+mod destination;
+mod folder;
+mod names;
+mod source;
+
+pub use destination::{Destination, Object, StoreError, Traffic, Trouble};
+pub use folder::Folder;
+pub use names::{ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
+pub use source::{PageSource, SourceError};

@@ -1,0 +1,186 @@
+//! How objects are called: `DATABASE/ARCHIVE/part-00000000`.
+
+use std::fmt;
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use selenite_cipher::{ArchiveId, DatabaseId};
+use selenite_keyring::rfc3339;
+
+/// An archive's name: when it was begun, and the first half of its id. The time is for people: no rule rests on it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ArchiveName(String);
+
+impl ArchiveName {
+    /// `20261122T011500Z-0123456789abcdef`. `begun` is in seconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn new(begun: u64, archive_id: ArchiveId) -> Self {
+        let mut name: String = rfc3339(begun)
+            .chars()
+            .filter(|sign| !matches!(sign, '-' | ':'))
+            .collect();
+        name.push('-');
+        for byte in &archive_id.0[..8] {
+            let _ = write!(name, "{byte:02x}");
+        }
+        Self(name)
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether an archive of this id may have this name.
+    #[must_use]
+    pub fn is_of(&self, archive_id: ArchiveId) -> bool {
+        self.0.ends_with(&Self::new(0, archive_id).0[TIME_SIZE..])
+    }
+}
+
+impl FromStr for ArchiveName {
+    type Err = ();
+
+    /// Takes a name that a destination listed.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let is_form = text.len() == TIME_SIZE + 16
+            && text.bytes().zip(FORM.bytes()).all(|(byte, form)| match form {
+                b'0' => byte.is_ascii_digit(),
+                b'x' => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
+                _ => byte == form,
+            });
+        is_form.then(|| Self(text.to_owned())).ok_or(())
+    }
+}
+
+impl fmt::Display for ArchiveName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One object of an archive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Part {
+    /// What opens it (FORMAT 12.3).
+    Begun,
+    /// Pages.
+    Pages(u32),
+    /// Which pages are in the part of that number.
+    Index(u32),
+    /// What makes it a backup (FORMAT 12.5).
+    Manifest,
+    /// What was written to the database's log after it (FORMAT 12.6).
+    Log(u32),
+}
+
+impl Part {
+    /// Takes the last part of an object's name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        let number = |digits: &str| {
+            let is_form = digits.len() == 8 && digits.bytes().all(|byte| byte.is_ascii_digit());
+            is_form.then(|| digits.parse().ok()).flatten()
+        };
+        match name {
+            "begun" => Some(Self::Begun),
+            "manifest" => Some(Self::Manifest),
+            _ => match name.split_once('-')? {
+                ("part", digits) => number(digits).map(Self::Pages),
+                ("index", digits) => number(digits).map(Self::Index),
+                ("log", digits) => number(digits).map(Self::Log),
+                _ => None,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Begun => f.write_str("begun"),
+            Self::Pages(number) => write!(f, "part-{number:08}"),
+            Self::Index(number) => write!(f, "index-{number:08}"),
+            Self::Manifest => f.write_str("manifest"),
+            Self::Log(number) => write!(f, "log-{number:08}"),
+        }
+    }
+}
+
+/// What the names of all objects of a database begin with.
+#[must_use]
+pub fn database_prefix(id: DatabaseId) -> String {
+    let mut prefix = String::new();
+    for byte in id.0 {
+        let _ = write!(prefix, "{byte:02x}");
+    }
+    prefix.push('/');
+    prefix
+}
+
+/// What the names of all objects of an archive begin with.
+#[must_use]
+pub fn archive_key_prefix(id: DatabaseId, archive: &ArchiveName) -> String {
+    format!("{}{archive}/", database_prefix(id))
+}
+
+/// The name of an object.
+#[must_use]
+pub fn object_key(id: DatabaseId, archive: &ArchiveName, part: Part) -> String {
+    format!("{}{part}", archive_key_prefix(id, archive))
+}
+
+const FORM: &str = "00000000T000000Z-xxxxxxxxxxxxxxxx";
+/// Bytes of the time, with the sign behind it.
+const TIME_SIZE: usize = 17;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_when_and_which() {
+        let id = ArchiveId([0xab; 16]);
+        let name = ArchiveName::new(1_795_308_896, id);
+        assert_eq!(name.as_str(), "20261122T005456Z-abababababababab");
+        assert_eq!(name.as_str().parse(), Ok(name.clone()));
+        assert!(name.is_of(id) && !name.is_of(ArchiveId([0xac; 16])));
+        assert_eq!(ArchiveName::new(951_782_400, id).as_str()[..15], *"20000229T000000");
+        assert_eq!(ArchiveName::new(0, id).as_str()[..15], *"19700101T000000");
+    }
+
+    #[test]
+    fn other_names_are_none_of_an_archive() {
+        for other in [
+            "",
+            "20261122T005456Z-ABABABABABABABAB",
+            "20261122T005456Z-abababababababa",
+            "20261122T005456Z-abababababababab0",
+            "2026112xT005456Z-abababababababab",
+            "../61122T005456Z-abababababababab",
+        ] {
+            assert_eq!(other.parse::<ArchiveName>(), Err(()), "{other}");
+        }
+        for part in [
+            Part::Begun,
+            Part::Pages(0),
+            Part::Index(12_345_678),
+            Part::Manifest,
+            Part::Log(7),
+        ] {
+            assert_eq!(Part::parse(&part.to_string()), Some(part));
+        }
+        for other in [
+            "part",
+            "part-",
+            "part-1",
+            "part-+0000001",
+            "part-000000000",
+            "beguN",
+            "x-00000000",
+        ] {
+            assert_eq!(Part::parse(other), None, "{other}");
+        }
+    }
+}
