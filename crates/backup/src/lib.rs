@@ -8,11 +8,13 @@
 #![forbid(unsafe_code)]
 
 mod destination;
+mod error;
 mod folder;
 mod names;
 mod source;
 
 pub use destination::{Destination, Object, StoreError, Traffic, Trouble};
+pub use error::BackupError;
 pub use folder::Folder;
 pub use names::{ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
 pub use source::{PageSource, SourceError};

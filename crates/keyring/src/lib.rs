@@ -12,6 +12,7 @@
 //! data keys seal (`selenite-page`).
 #![forbid(unsafe_code)]
 
+pub mod archive_recipient;
 mod argv;
 mod cache;
 pub mod change;

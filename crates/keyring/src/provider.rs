@@ -61,6 +61,13 @@ pub trait Identity: Recipient {
     /// `WrongKey` if the slot is not this identity's, or was made for another database or slot; `KeyServiceAway` if
     /// a service had to be asked and did not help; `KeyRefused` if the slot asks for more than a slot may.
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError>;
+
+    /// Unwraps the key of a backup archive from an age file. Nothing in it says what it is of: the archive's MAC does.
+    ///
+    /// `WrongKey` for what is no age key, too; else as [`Identity::unwrap`].
+    fn unwrap_archive_key(&self, _file: &[u8]) -> Result<Secret<32>, KeyError> {
+        Err(KeyError::WrongKey)
+    }
 }
 
 /// What trying a slot takes; less is tried first.
