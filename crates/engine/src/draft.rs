@@ -238,7 +238,15 @@ mod tests {
             target_of_draft(one.path().file_name().unwrap()),
             Some(OsStr::new("app.db"))
         );
-        for tail in ["01234567", "restore", "restore-claim", "offline", "offline-done", "offline-wal", "01234567-journal"] {
+        for tail in [
+            "01234567",
+            "restore",
+            "restore-claim",
+            "offline",
+            "offline-done",
+            "offline-wal",
+            "01234567-journal",
+        ] {
             let name = OsString::from(format!(".app.db.selenite-tmp-{tail}"));
             assert_eq!(target_of_draft(&name), Some(OsStr::new("app.db")), "{tail}");
         }

@@ -177,7 +177,10 @@ fn run(
     if !facts.missing.is_empty() && !how.allow_missing {
         return Err(BackupError::Incomplete {
             archive: chain.tip().name().clone(),
-            what: format!("pages that were not authentic are missing in it: {}", listed(&facts.missing)),
+            what: format!(
+                "pages that were not authentic are missing in it: {}",
+                listed(&facts.missing)
+            ),
         }
         .into());
     }
@@ -238,7 +241,10 @@ impl Work<'_> {
     fn begin(&self, path: &Path) -> Result<(Box<dyn crate::storage::Claim>, Vec<PathBuf>), EngineError> {
         let draft = Draft::path_of(path, RESTORE)?;
         let claim_path = beside(&draft, CLAIM);
-        let claim = self.storage.claim(&claim_path).map_err(io_error("create", &claim_path))?;
+        let claim = self
+            .storage
+            .claim(&claim_path)
+            .map_err(io_error("create", &claim_path))?;
         let claim = claim.ok_or_else(|| EngineError::Busy {
             path: path.to_owned(),
             what: "another process is restoring it",
@@ -284,7 +290,13 @@ impl Work<'_> {
         let PageNo(lock) = view.geometry.lock_page();
         let behind = facts.page_count.saturating_add(1)..=view.geometry.page_count(size);
         let zeros = vec![0; view.page_bytes()];
-        for page_no in facts.missing.iter().copied().chain(behind).filter(|&page_no| page_no != lock) {
+        for page_no in facts
+            .missing
+            .iter()
+            .copied()
+            .chain(behind)
+            .filter(|&page_no| page_no != lock)
+        {
             writer.add(page_no, &zeros)?;
         }
         writer.flush()?;

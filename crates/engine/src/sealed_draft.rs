@@ -13,11 +13,7 @@ use crate::superblock_file::Superblocks;
 use crate::{EngineError, Watch, verify};
 
 /// Writes both superblocks, the one that counts behind the other, and has them on disk before the first page (FORMAT 2.6).
-pub fn write_superblocks(
-    file: &dyn WriteAt,
-    path: &Path,
-    [first, second]: [&Unlocked; 2],
-) -> Result<(), EngineError> {
+pub fn write_superblocks(file: &dyn WriteAt, path: &Path, [first, second]: [&Unlocked; 2]) -> Result<(), EngineError> {
     for (unlocked, place) in [(first, SUPERBLOCK_A), (second, SUPERBLOCK_B)] {
         let bytes = unlocked.encode()?;
         file.write_at(&bytes, place).map_err(io_error("write", path))?;

@@ -58,7 +58,11 @@ fn database_of(catalog: &Catalog, destination: &dyn Destination, how: &Restore) 
         several => {
             let ids: Vec<String> = several.iter().map(|&id| hex(id)).collect();
             Err(EngineError::usage(
-                format!("{} holds backups of several databases: {}", destination.place(), ids.join(", ")),
+                format!(
+                    "{} holds backups of several databases: {}",
+                    destination.place(),
+                    ids.join(", ")
+                ),
                 "name one of them: --database ID",
             ))
         }

@@ -53,7 +53,10 @@ impl NewKeys {
         };
         if first.superblock.page_size != facts.page_size {
             return Err(EngineError::Refused {
-                what: format!("backup {}: its pages have another size than its database", backup.name()),
+                what: format!(
+                    "backup {}: its pages have another size than its database",
+                    backup.name()
+                ),
                 pages: Vec::new(),
             });
         }

@@ -47,7 +47,9 @@ impl<'a> PageWriter<'a> {
         let Some(place) = self.view.geometry.place(page) else {
             return Err(refused(page_no, "it has no place in a database"));
         };
-        let next = self.place.saturating_add(u64::try_from(self.images.len()).unwrap_or(u64::MAX));
+        let next = self
+            .place
+            .saturating_add(u64::try_from(self.images.len()).unwrap_or(u64::MAX));
         let is_run = !self.images.is_empty() && place.0 == next && self.images.len() < RUN_SIZE;
         let is_written = !is_run && !self.images.is_empty();
         if !is_run {

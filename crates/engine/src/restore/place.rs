@@ -68,7 +68,10 @@ impl<'a> Place<'a> {
             return Err(EngineError::Exists { path: to.to_owned() });
         }
         if !attributes.is_file {
-            return Err(EngineError::usage(format!("{}: not a file", to.display()), "name a database file"));
+            return Err(EngineError::usage(
+                format!("{}: not a file", to.display()),
+                "name a database file",
+            ));
         }
         let path = storage.real_path(to).map_err(io_error("open", to))?;
         check_sole_name(&path, &attributes)?;
@@ -97,7 +100,9 @@ impl<'a> Place<'a> {
         let (storage, path) = (self.storage, &self.path);
         match self.kind {
             Kind::Free => {
-                let own = storage.attributes(draft.path()).map_err(io_error("read", draft.path()))?;
+                let own = storage
+                    .attributes(draft.path())
+                    .map_err(io_error("read", draft.path()))?;
                 draft.finish(&own)?;
                 draft.publish(path)?;
                 Ok(Replaced::default())
@@ -118,7 +123,9 @@ impl<'a> Place<'a> {
                     Some(_) => extended::carry_over(path, draft.path()),
                     None => Vec::new(),
                 };
-                let own = storage.attributes(draft.path()).map_err(io_error("read", draft.path()))?;
+                let own = storage
+                    .attributes(draft.path())
+                    .map_err(io_error("read", draft.path()))?;
                 draft.finish(attributes.as_ref().unwrap_or(&own))?;
                 replace_unopened(storage, path, draft)?;
                 Ok(Replaced {
