@@ -24,6 +24,8 @@ mod pausing;
 mod planted;
 mod power;
 mod restore;
+mod restore_chain;
+mod restore_kill;
 mod salvage;
 mod salvage_damaged_log;
 mod salvage_hostile;
