@@ -33,6 +33,7 @@ mod exclusive_source;
 mod extended;
 mod file_uri;
 pub mod folder;
+pub mod key_export;
 pub mod keys;
 mod last_verify;
 mod layout;

@@ -12,6 +12,7 @@
 //! data keys seal (`selenite-page`).
 #![forbid(unsafe_code)]
 
+pub mod archive_recipient;
 mod argv;
 mod cache;
 pub mod change;
@@ -19,6 +20,7 @@ mod civil_time;
 mod config;
 mod create;
 pub mod epoch_change;
+mod exported_key;
 #[cfg(test)]
 mod fixture;
 mod hex;
@@ -39,12 +41,14 @@ pub use cache::Cache;
 pub use civil_time::rfc3339;
 pub use config::Config;
 pub use create::create;
+pub use exported_key::{EXPORTED_KEY_SIZE, ExportedKey};
 pub use key_error::{KeyError, Refusal, ServiceFailure};
 pub use keyring::{Keyring, Pin};
 pub use load::{load, load_identity, parse_recipient};
 pub use provider::age::identity_file::{NewIdentity, keygen};
 pub use provider::age::{AgeIdentity, AgeRecipient};
 pub use provider::command::CommandIdentity;
+pub use provider::held::HeldMaster;
 pub use provider::passphrase::{Cost, PassphraseIdentity};
 pub use provider::raw::RawIdentity;
 pub use provider::{Effort, Identity, Recipient, SlotBody};

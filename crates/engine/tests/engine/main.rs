@@ -13,6 +13,7 @@ mod failing_disk;
 mod folder;
 mod folder_unfinished;
 mod key_changes;
+mod key_export;
 mod keys;
 mod kill;
 mod locks;

@@ -15,7 +15,7 @@ use selenite_cipher::{DatabaseId, Secret, SlotId, sha256};
 use selenite_format::{SLOT_IDENTIFIER_SIZE_MAX, SLOT_WRAPPED_SIZE_MAX, Slot, SlotKind};
 
 use super::{Effort, Identity, Recipient, SlotBody, bound, unbound};
-use crate::KeyError;
+use crate::{EXPORTED_KEY_SIZE, KeyError};
 
 /// An identity that is an age key: `AGE-SECRET-KEY-1...`.
 pub struct AgeIdentity {
@@ -67,13 +67,28 @@ impl AgeRecipient {
         })
     }
 
-    fn wrap_bound(&self, plain: &Secret<64>) -> Result<Vec<u8>, KeyError> {
-        match &self.key {
+    /// The key of a backup archive as an age file: no more than it and its size (FORMAT 12.3).
+    pub(crate) fn wrap_archive_key(&self, key: &Secret<32>) -> Result<Vec<u8>, KeyError> {
+        self.seal(key)
+    }
+
+    /// The record of an exported key as an age file (FORMAT 13).
+    pub(crate) fn seal_exported_key(&self, record: &Secret<EXPORTED_KEY_SIZE>) -> Result<Vec<u8>, KeyError> {
+        self.seal(record)
+    }
+
+    /// A binary age file, of a size that slots and archives have room for.
+    fn seal<const N: usize>(&self, plain: &Secret<N>) -> Result<Vec<u8>, KeyError> {
+        let sealed = match &self.key {
             PublicKey::Native(key) => {
-                sealed::seal(key.as_ref(), plain).map_err(|_| self.cannot_wrap("age did not take it"))
+                sealed::seal(key.as_ref(), plain).map_err(|_| self.cannot_wrap("age did not take it"))?
             }
-            PublicKey::Plugin(plugin) => plugin.seal(plain),
+            PublicKey::Plugin(plugin) => plugin.seal(plain)?,
+        };
+        if sealed.len() > SLOT_WRAPPED_SIZE_MAX {
+            return Err(self.cannot_wrap("its wrapped key is larger than there is room for"));
         }
+        Ok(sealed)
     }
 
     fn cannot_wrap(&self, problem: &'static str) -> KeyError {
@@ -117,10 +132,7 @@ impl Recipient for AgeRecipient {
     }
 
     fn wrap(&self, database_id: DatabaseId, slot_id: SlotId, master: &Secret<32>) -> Result<SlotBody, KeyError> {
-        let wrapped = self.wrap_bound(&bound(database_id, slot_id, master))?;
-        if wrapped.len() > SLOT_WRAPPED_SIZE_MAX {
-            return Err(self.cannot_wrap("its wrapped key is larger than a key slot may hold"));
-        }
+        let wrapped = self.seal(&bound(database_id, slot_id, master))?;
         let identifier = self.text.clone().into_bytes();
         Ok(SlotBody {
             identifier,
@@ -171,8 +183,16 @@ impl Identity for AgeIdentity {
 
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
         // Whatever is wrong with an age file, nobody for whom it was made sees it: it is not for this key.
-        let plain = sealed::open(&self.key, &slot.wrapped).map_err(|_| KeyError::WrongKey)?;
+        let plain = sealed::open::<64>(&self.key, &slot.wrapped).map_err(|_| KeyError::WrongKey)?;
         unbound(database_id, slot.id, plain.expose())
+    }
+
+    fn open_exported_key(&self, file: &[u8]) -> Result<Secret<EXPORTED_KEY_SIZE>, KeyError> {
+        sealed::open(&self.key, file).map_err(|_| KeyError::WrongKey)
+    }
+
+    fn unwrap_archive_key(&self, file: &[u8]) -> Result<Secret<32>, KeyError> {
+        sealed::open(&self.key, file).map_err(|_| KeyError::WrongKey)
     }
 }
 

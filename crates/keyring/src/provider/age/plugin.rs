@@ -12,9 +12,9 @@ use selenite_cipher::{DatabaseId, Secret, SlotId, sha256};
 use selenite_format::{Slot, SlotKind};
 
 use super::{AgeRecipient, sealed};
-use crate::KeyError;
 use crate::key_error::ServiceFailure;
 use crate::provider::{Effort, Identity, Recipient, SlotBody, thread, unbound};
+use crate::{EXPORTED_KEY_SIZE, KeyError};
 
 /// A recipient of a plugin: `age1NAME1...`.
 pub struct PluginRecipient(plugin::Recipient);
@@ -31,7 +31,7 @@ impl PluginRecipient {
         text.parse().ok().map(Self)
     }
 
-    pub fn seal(&self, plain: &Secret<64>) -> Result<Vec<u8>, KeyError> {
+    pub fn seal<const N: usize>(&self, plain: &Secret<N>) -> Result<Vec<u8>, KeyError> {
         let (recipient, plain) = (self.0.clone(), plain.duplicate());
         ask(self.0.plugin(), move || {
             let name = recipient.plugin().to_owned();
@@ -53,6 +53,20 @@ impl PluginIdentity {
         };
         let recipient = comment.filter(is_its_own).and_then(|text| text.parse().ok());
         Some(Self { identity, recipient })
+    }
+
+    fn open<const N: usize>(&self, sealed: &[u8]) -> Result<Secret<N>, KeyError> {
+        let (identity, sealed) = (self.identity.clone(), sealed.to_vec());
+        ask(self.identity.plugin(), move || {
+            let name = identity.plugin().to_owned();
+            let asked = plugin::IdentityPluginV1::new(&name, &[identity], NoCallbacks)
+                .map_err(DecryptError::PluginResolve)
+                .and_then(|asked| sealed::open(&asked, &sealed));
+            asked.map_err(|error| match open_failure(error) {
+                Some(failure) => failed(&name, failure),
+                None => KeyError::WrongKey,
+            })
+        })
     }
 }
 
@@ -105,18 +119,16 @@ impl Identity for PluginIdentity {
     }
 
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
-        let (identity, wrapped) = (self.identity.clone(), slot.wrapped.clone());
-        let plain = ask(self.identity.plugin(), move || {
-            let name = identity.plugin().to_owned();
-            let asked = plugin::IdentityPluginV1::new(&name, &[identity], NoCallbacks)
-                .map_err(DecryptError::PluginResolve)
-                .and_then(|asked| sealed::open(&asked, &wrapped));
-            asked.map_err(|error| match open_failure(error) {
-                Some(failure) => failed(&name, failure),
-                None => KeyError::WrongKey,
-            })
-        })?;
+        let plain = self.open::<64>(&slot.wrapped)?;
         unbound(database_id, slot.id, plain.expose())
+    }
+
+    fn open_exported_key(&self, file: &[u8]) -> Result<Secret<EXPORTED_KEY_SIZE>, KeyError> {
+        self.open(file)
+    }
+
+    fn unwrap_archive_key(&self, file: &[u8]) -> Result<Secret<32>, KeyError> {
+        self.open(file)
     }
 }
 

@@ -1,0 +1,119 @@
+//! The key of a backup archive for who may open archives without the database's identities: a binary age file of its 32
+//! bytes for each of them (FORMAT 12.3).
+//!
+//! R1. An age file proves nothing: whoever knows a recipient can make one. What came out of it is the archive's key if, and
+//!     only if, the archive's MAC is right under it; and then it says who could read the archive, not who wrote it.
+
+use selenite_cipher::Secret;
+
+use crate::key_error::ServiceFailure;
+use crate::{AgeRecipient, Identity, KeyError};
+
+/// Wraps an archive's key for one recipient.
+///
+/// `KeyServiceAway` if a plugin had to be asked and did not answer; `CannotWrap` if it made more of it than there is room for.
+pub fn wrap(recipient: &AgeRecipient, key: &Secret<32>) -> Result<Vec<u8>, KeyError> {
+    recipient.wrap_archive_key(key)
+}
+
+/// Unwraps an archive's key from those files by the first of the identities that opens one. `is_right` says whether it is the archive's (R1).
+///
+/// `NoKey` without identities; `KeyServiceAway` if a plugin did not help, and no other identity opened one; else `WrongKey`.
+pub fn unwrap(
+    identities: &[Box<dyn Identity>],
+    files: &[Vec<u8>],
+    is_right: &dyn Fn(&Secret<32>) -> bool,
+) -> Result<Secret<32>, KeyError> {
+    if identities.is_empty() {
+        return Err(KeyError::NoKey);
+    }
+    let mut away = None;
+    for identity in identities {
+        for file in files {
+            match identity.unwrap_archive_key(file) {
+                Ok(key) if is_right(&key) => return Ok(key),
+                Ok(_) | Err(KeyError::WrongKey) => {}
+                Err(error) => {
+                    // One that was too slow is not asked for every file.
+                    let is_timeout = matches!(
+                        error,
+                        KeyError::KeyServiceAway {
+                            failure: ServiceFailure::TimedOut(_),
+                            ..
+                        }
+                    );
+                    away.get_or_insert(error);
+                    if is_timeout {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    Err(away.unwrap_or(KeyError::WrongKey))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AgeIdentity;
+    use crate::fixture::{age, passphrase, raw};
+
+    const KEY: [u8; 32] = [0x6b; 32];
+
+    fn wrapped_for(identity: &AgeIdentity) -> Vec<u8> {
+        use crate::Recipient;
+        wrap(&identity.describe().parse().unwrap(), &Secret::new(KEY)).unwrap()
+    }
+
+    fn is_key(key: &Secret<32>) -> bool {
+        *key.expose() == KEY
+    }
+
+    #[test]
+    fn a_key_is_unwrapped_by_whom_it_was_wrapped_for_and_nobody_else() {
+        let (one, two) = (age(), age());
+        let files = [wrapped_for(&two), wrapped_for(&one)];
+        let with = |identities: Vec<Box<dyn Identity>>, files: &[Vec<u8>]| unwrap(&identities, files, &is_key);
+        assert!(is_key(&with(vec![raw(1), one], &files).unwrap()));
+        for identities in [vec![raw(1) as Box<dyn Identity>], vec![age()], vec![passphrase("x")]] {
+            assert!(matches!(with(identities, &files), Err(KeyError::WrongKey)));
+        }
+        assert!(matches!(with(vec![two], &files[1..]), Err(KeyError::WrongKey)));
+        assert!(matches!(with(vec![], &files), Err(KeyError::NoKey)));
+    }
+
+    /// R1: somebody's own file in front of the right one does not hide that.
+    #[test]
+    fn a_key_that_is_not_the_archives_is_passed_over() {
+        use crate::Recipient;
+        let own = age();
+        let foreign = wrap(&own.describe().parse().unwrap(), &Secret::new([1; 32])).unwrap();
+        let files = [foreign.clone(), b"no age file".to_vec(), wrapped_for(&own)];
+        let identities: Vec<Box<dyn Identity>> = vec![own];
+        assert!(is_key(&unwrap(&identities, &files, &is_key).unwrap()));
+        assert!(matches!(
+            unwrap(&identities, &[foreign], &is_key),
+            Err(KeyError::WrongKey)
+        ));
+    }
+
+    #[test]
+    fn a_file_that_was_cut_altered_or_of_a_slot_is_the_wrong_key() {
+        use crate::Recipient;
+        let own = age();
+        let file = wrapped_for(&own);
+        let slot = own
+            .wrap(crate::fixture::DATABASE, crate::fixture::SLOT, &Secret::new(KEY))
+            .unwrap();
+        let identities: Vec<Box<dyn Identity>> = vec![own];
+        let of = |file: Vec<u8>| unwrap(&identities, &[file], &|_| true);
+        for cut in 0..file.len() {
+            assert!(matches!(of(file[..cut].to_vec()), Err(KeyError::WrongKey)), "{cut}");
+            let mut altered = file.clone();
+            altered[cut] ^= 1;
+            assert!(matches!(of(altered), Err(KeyError::WrongKey)), "{cut}");
+        }
+        assert!(matches!(of(slot.wrapped), Err(KeyError::WrongKey)));
+    }
+}
