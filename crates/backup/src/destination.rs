@@ -19,6 +19,14 @@ pub trait Destination: Send + Sync {
     /// [`Trouble::Missing`]; [`Trouble::Lying`] where it has more than `size_max` bytes, or others than were promised.
     fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError>;
 
+    /// The same, past any copy that is kept nearer: asked for where that was no good.
+    ///
+    /// # Errors
+    /// As [`Destination::get`].
+    fn get_anew(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
+        self.get(name, size_max)
+    }
+
     /// The objects whose names begin with `prefix`, which ends with a slash or is empty; by name.
     ///
     /// # Errors

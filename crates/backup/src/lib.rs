@@ -7,12 +7,25 @@
 //! K3. Whatever a destination answers is opened, or refused; it is never believed.
 #![forbid(unsafe_code)]
 
+mod cached;
+mod catalog;
+mod chain;
 mod destination;
+mod error;
 mod folder;
+mod key_source;
 mod names;
+mod opened;
+mod pages;
 mod source;
 
+pub use cached::Cached;
+pub use catalog::{Catalog, Entry, parse_database_id};
+pub use chain::Chain;
 pub use destination::{Destination, Object, StoreError, Traffic, Trouble};
+pub use error::BackupError;
 pub use folder::Folder;
+pub use key_source::{KeySource, OpenedBy};
 pub use names::{ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
+pub use opened::{Backup, OpenArchive};
 pub use source::{PageSource, SourceError};

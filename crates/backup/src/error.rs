@@ -1,0 +1,206 @@
+//! What can be wrong with a backup, and whose fault it is.
+
+use std::fmt;
+
+use selenite_archive::ArchiveError;
+use selenite_cipher::DatabaseId;
+use selenite_format::FormatError;
+use selenite_keyring::KeyError;
+
+use crate::destination::{StoreError, Trouble};
+use crate::names::ArchiveName;
+use crate::source::SourceError;
+
+/// Why a backup was not made, or is not to be had.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// The caller: there is no backup of that kind there.
+    NotThere {
+        /// What was looked for.
+        what: String,
+    },
+    /// The caller or the key's keeper: nobody who was named opens it, or a pin does not fit.
+    Key {
+        /// The archive.
+        archive: ArchiveName,
+        /// Why not.
+        source: KeyError,
+    },
+    /// The archive has no manifest: it was never finished, or is being written.
+    Unfinished {
+        /// The archive.
+        archive: ArchiveName,
+    },
+    /// The destination: an object is not what was written there.
+    Unauthentic {
+        /// The object.
+        object: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The destination: an archive that this one rests on is not there.
+    MissingLink {
+        /// The archive that rests on it.
+        archive: ArchiveName,
+        /// The second half of the name of the one that is missing.
+        base: String,
+    },
+    /// An archive does not fit the one that rests on it.
+    Chain {
+        /// The one that rests on it.
+        archive: ArchiveName,
+        /// What does not fit.
+        what: String,
+    },
+    /// It is authentic, and not all of the database.
+    Incomplete {
+        /// The archive.
+        archive: ArchiveName,
+        /// What is missing.
+        what: String,
+    },
+    /// It opened, and breaks a rule of FORMAT 12: nobody who writes this format made it.
+    Form {
+        /// The object.
+        object: String,
+        /// The rule.
+        what: String,
+    },
+    /// The destination can't be used.
+    Store(StoreError),
+    /// The database's pages can't be had.
+    Source(SourceError),
+    /// Another backup goes on with the same archive.
+    Taken {
+        /// The object that was there already.
+        object: String,
+    },
+    /// The machine.
+    Machine {
+        /// What it said.
+        what: String,
+    },
+    /// Who took the pages wants no more of them.
+    Stopped,
+}
+
+impl BackupError {
+    /// An object that does not open, or is not of its form.
+    #[must_use]
+    pub fn of_part(object: impl Into<String>, error: ArchiveError) -> Self {
+        let (object, what) = (object.into(), error.to_string());
+        if matches!(error, ArchiveError::Malformed { .. }) {
+            return Self::Form { object, what };
+        }
+        Self::Unauthentic { object, what }
+    }
+
+    /// What opens an archive, or its manifest, does not have its form.
+    #[must_use]
+    pub fn of_form(object: impl Into<String>, error: FormatError) -> Self {
+        Self::Form {
+            object: object.into(),
+            what: error.to_string(),
+        }
+    }
+
+    /// There is no backup of this database.
+    #[must_use]
+    pub fn none_of(id: DatabaseId, place: &str) -> Self {
+        let id = crate::names::database_prefix(id);
+        Self::NotThere {
+            what: format!("{place} holds no backup of database {}", id.trim_end_matches('/')),
+        }
+    }
+
+    /// What to do next, for people: a sentence without its full stop; empty where there is nothing to say.
+    #[must_use]
+    pub fn advice(&self) -> &str {
+        match self {
+            Self::NotThere { .. } => "see what is there: selenite backups list",
+            Self::Key {
+                source: KeyError::DatabaseReplaced { .. },
+                ..
+            } => FORMER_KEY_ADVICE,
+            Self::Key { source, .. } => source.advice(),
+            Self::Unfinished { .. } => "name another backup, or finish it: selenite backup --resume",
+            Self::Unauthentic { .. } | Self::Form { .. } | Self::Chain { .. } => {
+                "name another backup, and find out who could write to the destination"
+            }
+            Self::MissingLink { .. } => "name a backup that does not rest on it, and check what was removed there",
+            Self::Incomplete { .. } => "name another backup, or take what there is: --allow-missing",
+            Self::Store(error) => match error.trouble {
+                Trouble::Missing => "check the destination's name",
+                Trouble::Denied => "check who may read and write there",
+                Trouble::Full => "make room there, then try again",
+                Trouble::Lying => "try again, and check what is between here and there",
+                Trouble::Exists | Trouble::Away | Trouble::Usage | Trouble::Other => {
+                    "check the destination, then try again"
+                }
+            },
+            Self::Source(_) => "find out which pages are bad: selenite verify",
+            Self::Taken { .. } => "let the other one finish, then try again",
+            Self::Machine { .. } => "try again",
+            Self::Stopped => "",
+        }
+    }
+}
+
+impl From<StoreError> for BackupError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<SourceError> for BackupError {
+    fn from(error: SourceError) -> Self {
+        Self::Source(error)
+    }
+}
+
+impl fmt::Display for BackupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotThere { what } | Self::Machine { what } => f.write_str(what),
+            Self::Key { archive, source } => write!(f, "backup {archive}: {source}"),
+            Self::Unfinished { archive } => write!(f, "backup {archive} was never finished"),
+            Self::Unauthentic { object, what } => write!(f, "{object}: {what}"),
+            Self::MissingLink { archive, base } => {
+                write!(
+                    f,
+                    "backup {archive} rests on one that is not there: its name ends in {base}"
+                )
+            }
+            Self::Chain { archive, what } | Self::Incomplete { archive, what } => write!(f, "backup {archive}: {what}"),
+            Self::Form { object, what } => write!(f, "{object}: {what}"),
+            Self::Store(error) => write!(f, "{error}"),
+            Self::Source(error) => write!(f, "{error}"),
+            Self::Taken { object } => write!(f, "{object} is there already: another backup goes on with this archive"),
+            Self::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+impl std::error::Error for BackupError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Key { source, .. } => Some(source),
+            Self::Store(error) => Some(error),
+            Self::Source(error) => Some(error),
+            Self::NotThere { .. }
+            | Self::Unfinished { .. }
+            | Self::Unauthentic { .. }
+            | Self::MissingLink { .. }
+            | Self::Chain { .. }
+            | Self::Incomplete { .. }
+            | Self::Form { .. }
+            | Self::Taken { .. }
+            | Self::Machine { .. }
+            | Self::Stopped => None,
+        }
+    }
+}
+
+const FORMER_KEY_ADVICE: &str = "if it was made before the master key was renewed, and you trust who could write to the \
+                                 destination since, add --former-key";
