@@ -17,6 +17,7 @@ mod key_source;
 mod names;
 mod opened;
 mod pages;
+pub mod retention;
 mod source;
 
 pub use cached::Cached;
