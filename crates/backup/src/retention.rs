@@ -122,7 +122,9 @@ impl Rules {
             match state {
                 State::Unreadable => kept.add(id, Reason::Unreadable),
                 State::Complete { .. } if !chains.is_whole(id) => kept.add(id, Reason::Broken),
-                State::Complete { made, .. } if *made > now.saturating_add(SKEW_SECONDS) => kept.add(id, Reason::Future),
+                State::Complete { made, .. } if *made > now.saturating_add(SKEW_SECONDS) => {
+                    kept.add(id, Reason::Future)
+                }
                 State::Complete { made, .. } => past.push((*made, id)),
                 State::Unfinished { is_stale: false } => kept.add(id, Reason::Unfinished),
                 State::Unfinished { is_stale: true } => {}
@@ -140,7 +142,9 @@ impl Rules {
 
     /// Says what is kept of backups, the newest first.
     fn keep<Id: Ord + Clone>(&self, past: &[(u64, &Id)], kept: &mut Kept<Id>) {
-        let Some((newest_made, newest)) = past.first() else { return };
+        let Some((newest_made, newest)) = past.first() else {
+            return;
+        };
         kept.add(newest, Reason::Newest);
         if self.is_empty() {
             past.iter().for_each(|(_, id)| kept.add(id, Reason::NoRule));

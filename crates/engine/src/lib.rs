@@ -19,6 +19,7 @@
 mod access;
 mod age;
 pub mod anchor;
+pub mod backup;
 mod comparison;
 pub mod compromised;
 mod content_digest;
@@ -45,6 +46,7 @@ pub mod reencrypt;
 mod row_digest;
 pub mod salvage;
 mod shared_folder;
+mod snapshot;
 mod sqlite;
 mod sqlite_error;
 mod status;

@@ -11,7 +11,9 @@ use crate::error::VfsError;
 use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value};
 use crate::main_file::{EpochPages, MainFile};
 use crate::selenite::{host_of, set_default};
+use crate::snapshot::{self, Snapshot};
 use crate::status;
+use crate::wal_file::WalFile;
 
 /// All of them.
 pub const FUNCTIONS: &[Entry] = &[
@@ -49,6 +51,11 @@ pub const FUNCTIONS: &[Entry] = &[
         name: c"selenite_cut",
         arguments: 1,
         body: cut,
+    },
+    Entry {
+        name: c"selenite_read",
+        arguments: 1,
+        body: read,
     },
     Entry {
         name: c"selenite_sync_ns",
@@ -179,6 +186,43 @@ fn old_pages(call: &FunctionCall<'_>) -> Result<Value, String> {
         Ok(())
     })?;
     Ok(Value::Text(text))
+}
+
+/// `selenite_read(token)`: see [`snapshot`].
+fn read(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let token = call.integer(0).ok_or("selenite_read takes a token")?;
+    let reader = snapshot::take(token).ok_or("no reader is staged under this token")?;
+    with_snapshot(call, 1, reader)?;
+    Ok(Value::Integer(1))
+}
+
+/// Shows `reader` what the connection sees of a database in its present read transaction. The schema's name is in
+/// `argument`, or `main`.
+///
+/// # Errors
+/// In words: no read transaction, or one that writes; exclusive mode; not encrypted.
+pub fn with_snapshot(
+    call: &FunctionCall<'_>,
+    argument: usize,
+    reader: impl FnOnce(&mut Snapshot<'_>),
+) -> Result<(), String> {
+    let schema = schema_of(call, argument)?;
+    let mut reader = Some(reader);
+    with_main(call, argument, |main| {
+        let reader = reader.take().ok_or(VfsError::Setting("read twice".to_owned()))?;
+        if !main.database.has_log() {
+            reader(&mut Snapshot::new(main, None)?);
+            return Ok(());
+        }
+        let mut reader = Some(reader);
+        let mut outcome = Err(VfsError::Lower(Code::NOTFOUND));
+        call.visit_log(&schema, &mut |file| {
+            if let (Some(log), Some(reader)) = (file.downcast_mut::<WalFile>(), reader.take()) {
+                outcome = Snapshot::new(main, Some(log)).map(|mut snapshot| reader(&mut snapshot));
+            }
+        })?;
+        outcome
+    })
 }
 
 /// `selenite_sync_ns()`: nanoseconds that this process has waited for disks. Unlike `selenite_status` it takes no lock.

@@ -21,6 +21,7 @@ mod read_ahead;
 mod read_lock;
 mod run;
 mod seat;
+mod snapshot;
 mod write;
 
 use std::any::Any;
@@ -42,6 +43,7 @@ pub(crate) use epoch_census::EpochPages;
 use read_ahead::ReadAhead;
 use read_lock::ReadLock;
 use seat::Seat;
+pub use snapshot::Snapshot;
 
 /// An open database file.
 pub struct MainFile {

@@ -10,6 +10,7 @@
 //! W5. A commit is reported only when all of its frames were written, in its own xWrite (`writer.rs`). What is gathered
 //!     for it counts as written for this connection, and is never written once the write lock has gone.
 
+mod frames;
 mod gather;
 mod own;
 mod signature;
@@ -27,7 +28,7 @@ use zeroize::Zeroize;
 use crate::database::{Content, Database};
 use crate::device;
 use crate::error::VfsError;
-use crate::ffi::{Code, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags};
+use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, ShmLock, ShmRegion, SyncFlags};
 use crate::role::Role;
 use crate::sealer::Sealer;
 use crate::view::View;
@@ -336,6 +337,10 @@ impl File for WalFile {
     }
 
     fn control(&mut self, control: &mut RawControl) -> Result<(), Code> {
+        if let Control::Visit(visit) = control.parse() {
+            visit.show(self);
+            return Ok(());
+        }
         let is_plain = matches!(self.database.content(), Content::Plain);
         device::control_beside_main(is_plain, &mut self.lower, control)
     }

@@ -46,16 +46,56 @@ fn the_last_of_each_of_the_last_periods_is_kept() {
     let nothing = Rules::default();
     assert_eq!(rule(nothing).len(), 800);
     assert_eq!(rule(last(3)), [0, 1, 2]);
-    assert_eq!(rule(Rules { hourly: Some(3), ..nothing }), [0, 1, 2]);
-    assert_eq!(rule(Rules { daily: Some(3), ..nothing }), [0, 2, 4]);
+    assert_eq!(
+        rule(Rules {
+            hourly: Some(3),
+            ..nothing
+        }),
+        [0, 1, 2]
+    );
+    assert_eq!(
+        rule(Rules {
+            daily: Some(3),
+            ..nothing
+        }),
+        [0, 2, 4]
+    );
     // The newest is of Saturday the 21st; the weeks before end on Sundays, the 15th and the 8th.
-    assert_eq!(rule(Rules { weekly: Some(3), ..nothing }), [0, 12, 26]);
+    assert_eq!(
+        rule(Rules {
+            weekly: Some(3),
+            ..nothing
+        }),
+        [0, 12, 26]
+    );
     // October has 31 days.
-    assert_eq!(rule(Rules { monthly: Some(3), ..nothing }), [0, 42, 104]);
+    assert_eq!(
+        rule(Rules {
+            monthly: Some(3),
+            ..nothing
+        }),
+        [0, 42, 104]
+    );
     // The last day of 2025 is the 325th before the 21st of November.
-    assert_eq!(rule(Rules { yearly: Some(5), ..nothing }), [0, 650]);
-    assert_eq!(rule(Rules { within: Some(DAY), ..nothing }), [0, 1, 2]);
-    let both = Rules { daily: Some(2), monthly: Some(2), ..nothing };
+    assert_eq!(
+        rule(Rules {
+            yearly: Some(5),
+            ..nothing
+        }),
+        [0, 650]
+    );
+    assert_eq!(
+        rule(Rules {
+            within: Some(DAY),
+            ..nothing
+        }),
+        [0, 1, 2]
+    );
+    let both = Rules {
+        daily: Some(2),
+        monthly: Some(2),
+        ..nothing
+    };
     assert_eq!(rule(both), [0, 2, 42]);
 }
 
@@ -76,7 +116,12 @@ fn a_month_is_one_in_every_year() {
 
 #[test]
 fn what_a_kept_one_is_based_on_is_kept_and_named_so() {
-    let archives = [full(1, NOW - 500), on(1, 2, NOW - 400), full(3, NOW - 300), on(2, 4, NOW - 200)];
+    let archives = [
+        full(1, NOW - 500),
+        on(1, 2, NOW - 400),
+        full(3, NOW - 300),
+        on(2, 4, NOW - 200),
+    ];
     let decision = last(1).decide(&archives, NOW);
     assert_eq!(decision.removed, [3]);
     assert_eq!(decision.kept[&1], BTreeSet::from([Reason::Base]));
@@ -96,7 +141,10 @@ fn one_from_the_future_takes_nobodys_place() {
     assert_eq!(decision.removed, [1]);
     assert_eq!(decision.kept[&9], BTreeSet::from([Reason::Future]));
     assert!(decision.kept[&2].contains(&Reason::Newest));
-    let within = Rules { within: Some(50), ..Rules::default() };
+    let within = Rules {
+        within: Some(50),
+        ..Rules::default()
+    };
     assert_eq!(kept(within, &archives), [2, 9]);
     // The clock of who prunes was set ahead by a year: what is kept is the same.
     assert_eq!(within.decide(&archives[..2], NOW + 400 * DAY).removed, [1]);
@@ -116,7 +164,10 @@ fn a_backup_that_can_not_be_restored_takes_nobodys_place_either() {
 
 #[test]
 fn where_one_can_not_be_read_nothing_is_removed() {
-    let unreadable = Candidate { id: 3, state: State::Unreadable };
+    let unreadable = Candidate {
+        id: 3,
+        state: State::Unreadable,
+    };
     let archives = [full(1, 10), full(2, 20), unreadable, unfinished(4, true)];
     let decision = last(1).decide(&archives, NOW);
     assert_eq!(decision.removed, [0_u32; 0]);
@@ -125,7 +176,12 @@ fn where_one_can_not_be_read_nothing_is_removed() {
 
 #[test]
 fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() {
-    let archives = [unfinished(1, true), unfinished(2, false), unfinished(3, true), on(3, 4, 10)];
+    let archives = [
+        unfinished(1, true),
+        unfinished(2, false),
+        unfinished(3, true),
+        on(3, 4, 10),
+    ];
     let decision = Rules::default().decide(&archives, NOW);
     assert_eq!(decision.removed, [1]);
     assert_eq!(decision.kept[&2], BTreeSet::from([Reason::Unfinished]));

@@ -6,7 +6,7 @@ use std::slice;
 use std::sync::OnceLock;
 
 use super::guard::{guard, guard_or};
-use super::sqlite::{Database, FCNTL_VISIT, RawApi, RawContext, RawValue};
+use super::sqlite::{Database, FCNTL_VISIT, RawApi, RawContext, RawFile, RawValue};
 use super::{Api, Code, Table};
 
 /// What an SQL function answers.
@@ -78,6 +78,30 @@ impl FunctionCall<'_> {
         // SAFETY: a function's context belongs to a connection (sqlite.org/c3ref/context_db_handle.html).
         let database = unsafe { (self.api.context_db_handle)(self.context) };
         visit_file(&self.api, database, schema, visitor)
+    }
+
+    /// Shows the WAL or rollback journal of ours that `schema` has open to `visitor`. It may be called from the visitor of
+    /// [`FunctionCall::visit`]: SQLite asks no file for it.
+    ///
+    /// # Errors
+    /// `NOTFOUND` where there is none open, or none of ours.
+    pub fn visit_log(&self, schema: &CStr, visitor: &mut dyn FnMut(&mut dyn Any)) -> Result<(), Code> {
+        const JOURNAL_POINTER: c_int = 28;
+        // SAFETY: as above.
+        let database = unsafe { (self.api.context_db_handle)(self.context) };
+        let mut file: *mut RawFile = std::ptr::null_mut();
+        // SAFETY: the control takes a pointer to a file's pointer (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
+        let code =
+            unsafe { (self.api.file_control)(database, schema.as_ptr(), JOURNAL_POINTER, (&raw mut file).cast()) };
+        Code::check(code)?;
+        // SAFETY: it is null or the pager's own file, which lives as long as the database is open.
+        let methods = unsafe { file.as_ref() }.map_or(std::ptr::null(), |file| file.methods);
+        // SAFETY: a file that is open has methods; one that is not has none.
+        let control = unsafe { methods.as_ref() }.and_then(|methods| methods.file_control);
+        let control = control.ok_or(Code::NOTFOUND)?;
+        let mut visit = FileVisit { visitor };
+        // SAFETY: the control passes `visit` down to our own file, during this call; others do not know its number.
+        Code::check(unsafe { control(file, FCNTL_VISIT, (&raw mut visit).cast()) })
     }
 
     /// Reserves bytes at the end of every page of a database that is vacuumed next

@@ -106,7 +106,7 @@ impl MainFile {
         }
         if !lock.lock && has_mark(lock) {
             self.end_of_lock();
-            self.read_lock.note(lock);
+            self.read_lock.note(lock, self.region.as_ref());
         }
         let mut inner = self.database.lock();
         let is_write = lock.exclusive && lock.covers(WAL_WRITE_LOCK);
@@ -120,7 +120,7 @@ impl MainFile {
         }
         inner.lower.shm_lock(lock)?;
         if lock.lock {
-            self.read_lock.note(lock);
+            self.read_lock.note(lock, self.region.as_ref());
             self.database.note_shm_lock(is_write.then_some(true));
         }
         if lock.exclusive && takes_write {

@@ -1,6 +1,7 @@
 //! Whether this connection is in a read transaction that the file can't change under, as its locks tell.
 
-use crate::ffi::{LockLevel, ShmLock};
+use crate::ffi::{LockLevel, ShmLock, ShmRegion};
+use crate::index_header::IndexHeader;
 
 /// The locks that were seen taken.
 pub struct ReadLock {
@@ -9,6 +10,11 @@ pub struct ReadLock {
     has_shm: bool,
     /// Which of the five read marks are held, shared.
     marks: u8,
+    /// The WAL index's header when the read mark was taken.
+    ///
+    /// `walTryBeginRead` compares the header with what it knows after it has the lock, and gives the lock back where they
+    /// differ: so what is read in between is the header that it goes on with.
+    index: Option<IndexHeader>,
 }
 
 impl ReadLock {
@@ -18,6 +24,7 @@ impl ReadLock {
             level: LockLevel::NONE,
             has_shm: false,
             marks: 0,
+            index: None,
         }
     }
 
@@ -45,17 +52,28 @@ impl ReadLock {
         self.level = level;
     }
 
+    /// The end of the log that this read transaction sees, and whether it looks in the log at all: on read mark 0 it does
+    /// not, for all of the log is in the file.
+    pub fn log_end(&self) -> Option<(IndexHeader, bool)> {
+        let index = self.index.filter(|_| self.marks != 0)?;
+        Some((index, self.marks != READ_MARK_0))
+    }
+
     /// Notes that the shared memory was asked for, or given back.
     pub fn set_shm(&mut self, has_shm: bool) {
         self.has_shm = has_shm;
         self.marks = 0;
+        self.index = None;
     }
 
-    /// Notes a lock of the shared memory that was given or is given back.
-    pub fn note(&mut self, lock: ShmLock) {
+    /// Notes a lock of the shared memory that was given or is given back; `region` is the first of the WAL index.
+    pub fn note(&mut self, lock: ShmLock, region: Option<&ShmRegion>) {
         let marks = marks_of(lock);
         if lock.lock && !lock.exclusive {
             self.marks |= marks;
+            if marks != 0 {
+                self.index = region.and_then(IndexHeader::read);
+            }
         } else {
             self.marks &= !marks;
         }
@@ -76,6 +94,8 @@ fn marks_of(lock: ShmLock) -> u8 {
 /// WAL_READ_LOCK(0), the first of WAL_NREADER = 5 (sqlite.org/walformat.html, section 2.3).
 const WAL_READ_LOCK: i32 = 3;
 const READ_MARK_COUNT: i32 = 5;
+/// Its bit among the marks.
+const READ_MARK_0: u8 = 1;
 /// SQLITE_SHM_NLOCK.
 const LOCK_COUNT: i32 = 8;
 
@@ -108,16 +128,16 @@ mod tests {
         lock.set_level(LockLevel::SHARED);
         lock.set_shm(true);
         assert!(!lock.is_held());
-        lock.note(shm(0, 1, true, true));
+        lock.note(shm(0, 1, true, true), None);
         assert!(!lock.is_held(), "the write lock is no read mark");
-        lock.note(shm(4, 1, true, true));
+        lock.note(shm(4, 1, true, true), None);
         assert!(!lock.is_held(), "a mark that is being moved is no read mark");
-        lock.note(shm(4, 1, false, true));
-        lock.note(shm(4, 1, true, false));
+        lock.note(shm(4, 1, false, true), None);
+        lock.note(shm(4, 1, true, false), None);
         assert!(lock.is_held());
-        lock.note(shm(4, 1, false, false));
+        lock.note(shm(4, 1, false, false), None);
         assert!(!lock.is_held());
-        lock.note(shm(3, 1, true, false));
+        lock.note(shm(3, 1, true, false), None);
         lock.set_shm(false);
         assert!(lock.is_held(), "SHARED is held");
         lock.set_level(LockLevel::NONE);

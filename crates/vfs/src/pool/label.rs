@@ -28,6 +28,7 @@ use selenite_cipher::TRAILER_SIZE;
 
 use crate::ffi::ShmRegion;
 use crate::generation_mark::GenerationMark;
+use crate::index_header::IndexHeader;
 use crate::planted::{Bug, is_planted};
 
 /// A label: with the generation of the superblock, since a change of keys may take rights away.
@@ -53,15 +54,16 @@ impl Label {
     /// The label of a WAL index, read as `walIndexTryHdr` reads it: both copies of the header are the same and their
     /// checksum is right, and none of it changes meanwhile. The caller holds a read mark.
     pub fn of_log(keys: u64, region: &ShmRegion) -> Option<Self> {
-        let header = read_header(region)?;
+        let header = IndexHeader::read(region)?;
         let (backfilled, attempted) = (region.word(BACKFILLED)?, region.word(ATTEMPTED)?);
         let is_steady = (region.word(BACKFILLED)?, region.word(ATTEMPTED)?) == (backfilled, attempted)
-            && read_header(region)? == header;
-        let frame_max = header[FRAME_MAX];
+            && IndexHeader::read(region)? == header;
+        let frame_max = header.frame_count();
         if !is_steady || attempted > frame_max || backfilled > frame_max {
             return None;
         }
-        let is_empty = header[SALTS..SALTS + 2] == [0, 0];
+        let salts = header.salt_words();
+        let is_empty = salts == [0, 0];
         if is_empty && !GenerationMark::new(*region).is_clear() {
             return None;
         }
@@ -72,7 +74,7 @@ impl Label {
         };
         Some(Self::Log {
             keys,
-            words: [header[SALTS], header[SALTS + 1], backfilled, attempted],
+            words: [salts[0], salts[1], backfilled, attempted],
         })
     }
 
@@ -87,41 +89,9 @@ impl Label {
     }
 }
 
-type Header = [u32; HEADER_WORDS];
-
-/// `WalIndexHdr` (sqlite.org/walformat.html, section 2.2).
-fn read_header(region: &ShmRegion) -> Option<Header> {
-    let mut header = [0; HEADER_WORDS];
-    for (index, word) in header.iter_mut().enumerate() {
-        *word = region.word(index)?;
-    }
-    for (index, word) in header.iter().enumerate() {
-        if region.word(HEADER_WORDS + index)? != *word {
-            return None;
-        }
-    }
-    // `isInit` is the first byte of word 3.
-    let is_ready = header[0] == VERSION && header[3].to_ne_bytes()[0] != 0;
-    (is_ready && checksum(&header[..CHECKSUM]) == header[CHECKSUM..]).then_some(header)
-}
-
-/// `walChecksumBytes` in the machine's byte order.
-fn checksum(words: &[u32]) -> [u32; 2] {
-    words.chunks_exact(2).fold([0_u32; 2], |[one, two], pair| {
-        let one = one.wrapping_add(pair[0]).wrapping_add(two);
-        [one, two.wrapping_add(pair[1]).wrapping_add(one)]
-    })
-}
-
-const HEADER_WORDS: usize = 12;
-const FRAME_MAX: usize = 4;
-const SALTS: usize = 8;
-const CHECKSUM: usize = 10;
 /// `WalCkptInfo` stands behind both copies of the header.
 const BACKFILLED: usize = 24;
 const ATTEMPTED: usize = 32;
-/// WALINDEX_MAX_VERSION.
-const VERSION: u32 = 3_007_000;
 
 #[cfg(test)]
 mod tests;

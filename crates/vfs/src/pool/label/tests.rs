@@ -2,13 +2,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::ffi::ShmMemory;
+use crate::index_header::{CHECKSUM, FRAME_MAX, SALTS, VERSION, WORD_COUNT, checksum};
+
+type Header = [u32; WORD_COUNT];
 
 /// A WAL index's first region.
 const REGION_SIZE: usize = 32768;
 
 /// A header as SQLite leaves it, of a log with so many frames.
 fn header(frame_max: u32, salt: u32) -> Header {
-    let mut words = [0; HEADER_WORDS];
+    let mut words = [0; WORD_COUNT];
     words[0] = VERSION;
     words[2] = frame_max;
     words[3] = u32::from_ne_bytes([1, 0, 0, 4]);
@@ -23,7 +26,7 @@ fn header(frame_max: u32, salt: u32) -> Header {
 
 fn write_copy(memory: &ShmMemory, copy: usize, header: &Header) {
     for (index, word) in header.iter().enumerate() {
-        memory.set_word(copy * HEADER_WORDS + index, *word);
+        memory.set_word(copy * WORD_COUNT + index, *word);
     }
 }
 
@@ -65,18 +68,18 @@ fn a_whole_index_has_a_label_that_its_salts_and_numbers_tell_from_others() {
 /// A writer is in the middle of `walIndexWriteHdr`: the copies differ in any one word, or one has a word of neither.
 #[test]
 fn an_index_with_a_torn_header_has_none() {
-    for word in 0..HEADER_WORDS {
+    for word in 0..WORD_COUNT {
         for copies in [&[0][..], &[1], &[0, 1]] {
             let memory = index(&header(10, 7), 3, 5);
             for copy in copies {
-                let at = copy * HEADER_WORDS + word;
+                let at = copy * WORD_COUNT + word;
                 let found = memory.region().word(at).unwrap();
                 memory.set_word(at, found ^ 0x0100);
             }
             assert_eq!(label(&memory), None, "word {word} of copies {copies:?}");
         }
     }
-    for first_words in 1..HEADER_WORDS {
+    for first_words in 1..WORD_COUNT {
         let (old, new) = (header(10, 7), header(12, 8));
         // As it writes: the second copy first, then the first.
         for (torn, whole) in [(1, &old), (0, &new)] {

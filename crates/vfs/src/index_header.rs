@@ -1,0 +1,70 @@
+//! The head of a WAL's index: where the log ends, as the last commit left it (sqlite.org/walformat.html, section 2.2).
+
+use crate::ffi::ShmRegion;
+
+/// `WalIndexHdr`, read whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IndexHeader([u32; WORD_COUNT]);
+
+impl IndexHeader {
+    /// Reads it as `walIndexTryHdr` does: both copies are the same, and their checksum is right.
+    pub fn read(region: &ShmRegion) -> Option<Self> {
+        let mut header = [0; WORD_COUNT];
+        for (index, word) in header.iter_mut().enumerate() {
+            *word = region.word(index)?;
+        }
+        for (index, word) in header.iter().enumerate() {
+            if region.word(WORD_COUNT + index)? != *word {
+                return None;
+            }
+        }
+        // `isInit` is the first byte of word 3.
+        let is_ready = header[0] == VERSION && header[3].to_ne_bytes()[0] != 0;
+        (is_ready && checksum(&header[..CHECKSUM]) == header[CHECKSUM..]).then_some(Self(header))
+    }
+
+    /// How many frames the log has.
+    pub fn frame_count(&self) -> u32 {
+        self.0[FRAME_MAX]
+    }
+
+    /// How many pages the database has.
+    pub fn page_count(&self) -> u32 {
+        self.0[PAGE_COUNT]
+    }
+
+    /// The log's salts, as the machine has them in memory.
+    pub fn salt_words(&self) -> [u32; 2] {
+        [self.0[SALTS], self.0[SALTS + 1]]
+    }
+
+    /// The log's salts as they stand in its header: SQLite copies them from there byte by byte.
+    pub fn salts(&self) -> [u8; 8] {
+        let [one, two] = self.salt_words().map(u32::to_ne_bytes);
+        let mut salts = [0; 8];
+        salts[..4].copy_from_slice(&one);
+        salts[4..].copy_from_slice(&two);
+        salts
+    }
+}
+
+/// `walChecksumBytes` in the machine's byte order.
+pub fn checksum(words: &[u32]) -> [u32; 2] {
+    words.chunks_exact(2).fold([0_u32; 2], |[one, two], pair| {
+        let one = one.wrapping_add(pair[0]).wrapping_add(two);
+        [one, two.wrapping_add(pair[1]).wrapping_add(one)]
+    })
+}
+
+/// How many words each of the two copies has.
+pub const WORD_COUNT: usize = 12;
+/// WALINDEX_MAX_VERSION.
+pub const VERSION: u32 = 3_007_000;
+/// mxFrame.
+pub const FRAME_MAX: usize = 4;
+/// nPage.
+const PAGE_COUNT: usize = 5;
+/// aSalt.
+pub const SALTS: usize = 8;
+/// aCksum.
+pub const CHECKSUM: usize = 10;

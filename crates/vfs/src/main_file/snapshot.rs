@@ -1,0 +1,289 @@
+//! The pages of a read transaction, sealed as they lie in the files: for who copies them.
+//!
+//! N1. The connection is in a read transaction and does not write. What it sees stays where it is: nobody copies over a
+//!     page of the file that it would read from there, and nobody writes over a frame up to the end that it noted
+//!     (`read_lock.rs`); on read mark 0 it sees the file alone.
+//! N2. A page is that of its last frame up to that end, or else that of the file. Only frames count whose header is of this
+//!     log, at this place.
+//! N3. No other descriptor of these files is opened: closing it would give up the process's locks (fcntl(2)).
+
+use selenite_cipher::PageNo;
+use selenite_format::archive::LogPosition;
+use selenite_format::{Geometry, PageSize};
+use selenite_keyring::Unlocked;
+use selenite_page::{PageSource, SourceError};
+
+use super::MainFile;
+use crate::error::VfsError;
+use crate::ffi::{Code, LockLevel};
+use crate::role::Role;
+use crate::wal_file::WalFile;
+
+/// The pages that a connection sees in its read transaction.
+pub struct Snapshot<'a> {
+    main: &'a mut MainFile,
+    log: Option<Log<'a>>,
+    geometry: Geometry,
+    page_count: u32,
+    position: Option<LogPosition>,
+}
+
+struct Log<'a> {
+    file: &'a mut WalFile,
+    /// Page and last frame, ascending.
+    frames: Vec<(u32, u32)>,
+}
+
+impl<'a> Snapshot<'a> {
+    /// Of the transaction that the connection of `main` is in. `log` is its WAL, if one is open.
+    pub(crate) fn new(main: &'a mut MainFile, log: Option<&'a mut WalFile>) -> Result<Self, VfsError> {
+        main.settle()?;
+        let Some(view) = main.sealer.view(&main.database) else {
+            return Err(VfsError::NotEncrypted("it has no sealed pages"));
+        };
+        let writes = main.database.holds_write_lock(&main.database.lock());
+        if !main.read_lock.is_held() || writes {
+            return Err(VfsError::SettingsMismatch("a copy outside a read transaction"));
+        }
+        let geometry = view.geometry;
+        if !main.read_lock.has_shm() {
+            if main.database.has_log() || main.read_lock.level() != LockLevel::SHARED {
+                return Err(VfsError::SettingsMismatch(
+                    "a copy by a connection with locking_mode=exclusive",
+                ));
+            }
+            let page_count = main.page_count_without_log(geometry)?;
+            return Ok(Self {
+                main,
+                log: None,
+                geometry,
+                page_count,
+                position: None,
+            });
+        }
+        let Some((index, looks_in_log)) = main.read_lock.log_end() else {
+            return Err(VfsError::SettingsMismatch("a WAL whose index can't be read"));
+        };
+        let position = LogPosition {
+            salts: index.salts(),
+            frames: index.frame_count(),
+        };
+        let mut snapshot = Self {
+            page_count: index.page_count(),
+            main,
+            log: None,
+            geometry,
+            position: Some(position),
+        };
+        if looks_in_log && position.frames > 0 {
+            let file = log.ok_or(VfsError::SettingsMismatch("a WAL that is not open"))?;
+            let mut frames = Vec::new();
+            for frame in 0..position.frames {
+                let header = file.committed_header(u64::from(frame), position.salts, &view)?;
+                frames.push((header.page_no.0, frame));
+            }
+            frames.sort_unstable();
+            // N2: of several frames of one page the last.
+            frames.dedup_by(|later, kept| {
+                let is_same = later.0 == kept.0;
+                if is_same {
+                    kept.1 = later.1;
+                }
+                is_same
+            });
+            snapshot.log = Some(Log { file, frames });
+        }
+        Ok(snapshot)
+    }
+
+    /// Of every page.
+    #[must_use]
+    pub fn page_size(&self) -> PageSize {
+        self.geometry.page_size()
+    }
+
+    /// How many pages the database has.
+    #[must_use]
+    pub fn page_count(&self) -> u32 {
+        self.page_count
+    }
+
+    /// Where in the log the transaction began; nothing in rollback mode.
+    #[must_use]
+    pub fn position(&self) -> Option<LogPosition> {
+        self.position
+    }
+
+    /// Whether frames of the log can be read: not where the transaction sees the file alone.
+    #[must_use]
+    pub fn sees_log(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// Superblock and master key, as this connection knows them now.
+    ///
+    /// # Errors
+    /// `NotEncrypted`; what refuses the database now.
+    pub fn unlocked(&mut self) -> Result<Unlocked, VfsError> {
+        self.main.look_again()?;
+        let view = self.main.sealer.view(&self.main.database);
+        let view = view.ok_or(VfsError::NotEncrypted("it has no sealed pages"))?;
+        Ok(view.unlocked.duplicate())
+    }
+
+    /// Reads the sealed images of pages that lie side by side, from `first` on, into `images`. That of the lock-byte page
+    /// is zeros.
+    ///
+    /// # Errors
+    /// `Unauthentic` where the file ends before a page; as the VFS below has it.
+    ///
+    /// # Panics
+    /// If `images` has no room for whole pages.
+    pub fn read(&mut self, first: u32, images: &mut [u8]) -> Result<(), VfsError> {
+        let size = self.geometry.page_size().bytes();
+        assert!(images.len().is_multiple_of(size), "room for whole pages");
+        let mut page_no = first;
+        let mut rest = images;
+        while !rest.is_empty() {
+            let count = self.run(page_no, rest.len() / size);
+            let (run, behind) = rest.split_at_mut(count * size);
+            self.read_run(page_no, run)?;
+            page_no = page_no.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    /// Opens an image that was read, as SQLite has the page.
+    ///
+    /// # Errors
+    /// `Unauthentic`, `UnknownEpoch`, `DeprecatedSuite`: of this page alone.
+    pub fn open(&mut self, page_no: u32, image: &[u8], plain: &mut [u8]) -> Result<(), VfsError> {
+        let main = &mut *self.main;
+        let opened = match main.sealer.open(&main.database, PageNo(page_no), image, plain) {
+            Err(VfsError::UnknownEpoch { .. }) => {
+                main.database.refresh(&mut main.database.lock())?;
+                main.sealer.open(&main.database, PageNo(page_no), image, plain)
+            }
+            opened => opened,
+        };
+        match opened {
+            Err(VfsError::Unauthentic { page_no, .. }) if self.frame_of(page_no).is_some() => {
+                Err(VfsError::Unauthentic {
+                    role: Role::Wal,
+                    page_no,
+                })
+            }
+            opened => opened,
+        }
+    }
+
+    /// The last image of each page among the log's frames from `from` on, sealed as it is, by ascending page number.
+    ///
+    /// # Errors
+    /// What `each` answers; as the VFS below has it.
+    pub fn log_pages<E: From<VfsError>>(
+        &mut self,
+        from: u32,
+        mut each: impl FnMut(u32, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let view = self.main.sealer.view(&self.main.database);
+        let view = view.ok_or(VfsError::NotEncrypted("it has no sealed pages"))?;
+        let Some(log) = &mut self.log else { return Ok(()) };
+        let mut image = vec![0; view.page_bytes()];
+        for &(page_no, frame) in &log.frames {
+            if frame >= from && page_no <= self.page_count {
+                log.file.committed_image(u64::from(frame), &mut image, &view)?;
+                each(page_no, &image)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn source_error(&self, page_no: u32, error: &VfsError) -> SourceError {
+        let what = format!("{}: {error}", self.main.database.path);
+        if matches!(error, VfsError::Unauthentic { .. } | VfsError::UnknownEpoch { .. }) {
+            return SourceError::Unauthentic { page_no, what };
+        }
+        SourceError::Read { what }
+    }
+
+    fn frame_of(&self, page_no: u32) -> Option<u32> {
+        let frames = &self.log.as_ref()?.frames;
+        let at = frames.binary_search_by_key(&page_no, |(known, _)| *known).ok()?;
+        Some(frames[at].1)
+    }
+
+    /// How many pages from `first` on, `most` at most, lie side by side in the file; 1 for a page of the log.
+    fn run(&self, first: u32, most: usize) -> usize {
+        let place = |page_no: u32| match self.frame_of(page_no) {
+            Some(_) => None,
+            None => self.geometry.place(PageNo(page_no)).map(|place| place.0),
+        };
+        let Some(begin) = place(first) else { return 1 };
+        let size = self.geometry.page_size().as_u64();
+        let is_beside = |&(page_no, offset): &(u32, u64)| place(page_no) == Some(begin + offset * size);
+        let pages = (first..=u32::MAX).zip(0..).take(most);
+        pages.take_while(is_beside).count().max(1)
+    }
+
+    fn read_run(&mut self, first: u32, images: &mut [u8]) -> Result<(), VfsError> {
+        if let (Some(frame), Some(log)) = (self.frame_of(first), &mut self.log) {
+            let view = self.main.sealer.view(&self.main.database);
+            let view = view.ok_or(VfsError::NotEncrypted("it has no sealed pages"))?;
+            return log.file.committed_image(u64::from(frame), images, &view);
+        }
+        let Some(place) = self.geometry.place(PageNo(first)) else {
+            images.fill(0);
+            return Ok(());
+        };
+        let mut inner = self.main.database.lock();
+        match inner.lower.read(images, place.0) {
+            // What is missing is zeros, which open as no page (FORMAT 2.5).
+            Err(Code::IOERR_SHORT_READ) => Ok(()),
+            read => Ok(read?),
+        }
+    }
+}
+
+impl PageSource for Snapshot<'_> {
+    fn page_size(&self) -> PageSize {
+        Snapshot::page_size(self)
+    }
+
+    fn page_count(&self) -> u32 {
+        Snapshot::page_count(self)
+    }
+
+    fn read(&mut self, first: u32, images: &mut [u8]) -> Result<(), SourceError> {
+        Snapshot::read(self, first, images).map_err(|error| self.source_error(first, &error))
+    }
+
+    fn open(&mut self, page_no: u32, image: &[u8], plain: &mut [u8]) -> Result<(), SourceError> {
+        Snapshot::open(self, page_no, image, plain).map_err(|error| self.source_error(page_no, &error))
+    }
+}
+
+impl MainFile {
+    /// As SQLite counts them: by page 1, or else by the file.
+    fn page_count_without_log(&mut self, geometry: Geometry) -> Result<u32, VfsError> {
+        let present = {
+            let mut inner = self.database.lock();
+            geometry.page_count(inner.lower.size()?)
+        };
+        if present == 0 {
+            return Ok(0);
+        }
+        let mut page = vec![0; geometry.page_size().bytes()];
+        let read = self.read_one(PageNo(1), &mut page, geometry);
+        let is_valid = page[24..28] == page[92..96];
+        let count = u32::from_be_bytes([page[28], page[29], page[30], page[31]]);
+        page.fill(0);
+        match read {
+            Ok(()) => Ok(if is_valid && count > 0 { count } else { present }),
+            // A page that is not authentic is named when it is opened.
+            Err(VfsError::Unauthentic { .. }) => Ok(present),
+            Err(error) => Err(error),
+        }
+    }
+}

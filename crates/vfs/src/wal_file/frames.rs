@@ -1,0 +1,46 @@
+//! Frames as they lie in the file, for who copies them sealed.
+
+use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader};
+
+use super::{WalFile, open_header};
+use crate::error::VfsError;
+use crate::role::Role;
+use crate::view::View;
+
+impl WalFile {
+    /// The header of a committed frame of the log with these salts.
+    ///
+    /// # Errors
+    /// `Unauthentic` where it is of another log, or lay elsewhere.
+    pub(crate) fn committed_header(
+        &mut self,
+        index: u64,
+        salts: [u8; 8],
+        view: &View,
+    ) -> Result<FrameHeader, VfsError> {
+        let mut bytes = [0; FRAME_HEADER_SIZE];
+        self.lower
+            .read(&mut bytes, wal::frame_offset(index, view.geometry.page_size()).0)?;
+        check(open_header(index, &bytes, view), salts)
+    }
+
+    /// Reads a committed frame's page into `image`, sealed as it is.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub(crate) fn committed_image(&mut self, index: u64, image: &mut [u8], view: &View) -> Result<(), VfsError> {
+        let frame = wal::frame_offset(index, view.geometry.page_size()).0;
+        let header_size = u64::try_from(FRAME_HEADER_SIZE).unwrap_or(u64::MAX);
+        Ok(self.lower.read(image, frame + header_size)?)
+    }
+}
+
+fn check(header: FrameHeader, salts: [u8; 8]) -> Result<FrameHeader, VfsError> {
+    if header.salts() == salts {
+        return Ok(header);
+    }
+    Err(VfsError::Unauthentic {
+        role: Role::Wal,
+        page_no: header.page_no.0,
+    })
+}
