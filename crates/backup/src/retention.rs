@@ -191,15 +191,32 @@ impl<Id: Ord + Clone> Kept<Id> {
 }
 
 /// What is based on what.
-struct Chains<'a, Id>(BTreeMap<&'a Id, Option<&'a Id>>);
+struct Chains<'a, Id>(BTreeMap<&'a Id, Link<'a, Id>>);
+
+/// What an archive is in a chain.
+enum Link<'a, Id> {
+    Full,
+    On(&'a Id),
+    /// No backup: what is based on it can't be restored.
+    Nothing,
+}
+
+impl<'a, Id> Link<'a, Id> {
+    fn base(&self) -> Option<&'a Id> {
+        match *self {
+            Self::On(base) => Some(base),
+            Self::Full | Self::Nothing => None,
+        }
+    }
+}
 
 impl<'a, Id: Ord + Clone> Chains<'a, Id> {
     fn of(archives: &'a [Candidate<Id>]) -> Self {
-        let base = |archive: &'a Candidate<Id>| match &archive.state {
-            State::Complete { base, .. } => base.as_ref(),
-            State::Unfinished { .. } | State::Unreadable => None,
+        let link = |archive: &'a Candidate<Id>| match &archive.state {
+            State::Complete { base, .. } => base.as_ref().map_or(Link::Full, Link::On),
+            State::Unfinished { .. } | State::Unreadable => Link::Nothing,
         };
-        Self(archives.iter().map(|archive| (&archive.id, base(archive))).collect())
+        Self(archives.iter().map(|archive| (&archive.id, link(archive))).collect())
     }
 
     /// Whether all that it needs is there. A chain that leads back to itself is none.
@@ -207,9 +224,9 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
         let mut next = id;
         for _ in 0..self.0.len() {
             match self.0.get(next) {
-                None => return false,
-                Some(None) => return true,
-                Some(Some(base)) => next = base,
+                None | Some(Link::Nothing) => return false,
+                Some(Link::Full) => return true,
+                Some(Link::On(base)) => next = base,
             }
         }
         false
@@ -219,7 +236,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
     fn keep_bases(&self, kept: &mut Kept<Id>) {
         let mut next: Vec<Id> = kept.0.keys().cloned().collect();
         while let Some(id) = next.pop() {
-            if let Some(Some(base)) = self.0.get(&id)
+            if let Some(Link::On(base)) = self.0.get(&id)
                 && self.0.contains_key(base)
                 && kept.0.entry((*base).clone()).or_default().insert(Reason::Base)
             {
@@ -233,7 +250,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
         self.0.retain(|id, _| !kept.0.contains_key(*id));
         let mut removed = Vec::with_capacity(self.0.len());
         loop {
-            let bases: BTreeSet<&Id> = self.0.values().copied().flatten().collect();
+            let bases: BTreeSet<&Id> = self.0.values().filter_map(|link| link.base()).collect();
             let free: Vec<&Id> = self.0.keys().copied().filter(|id| !bases.contains(id)).collect();
             if free.is_empty() {
                 // Chains that lead back to themselves are broken, and kept.

@@ -20,6 +20,7 @@ mod access;
 mod age;
 pub mod anchor;
 pub mod backup;
+pub mod backups;
 mod comparison;
 pub mod compromised;
 mod content_digest;

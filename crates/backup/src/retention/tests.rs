@@ -185,7 +185,8 @@ fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() 
     let decision = Rules::default().decide(&archives, NOW);
     assert_eq!(decision.removed, [1]);
     assert_eq!(decision.kept[&2], BTreeSet::from([Reason::Unfinished]));
-    assert!(decision.kept[&3].contains(&Reason::Base));
+    // What has no manifest any more is nothing to restore from, and is kept for who finds out why.
+    assert!(decision.kept[&3].contains(&Reason::Base) && decision.kept[&4].contains(&Reason::Broken));
 }
 
 /// Up to 40 archives over some two years, a few of them in the future, based on any earlier or later one, or on none that is there.
