@@ -11,7 +11,7 @@ use selenite_format::archive::{Base, Begun};
 
 use crate::BackupError;
 use crate::destination::{Destination, Trouble};
-use crate::key_source::KeySource;
+use crate::key_source::{KeySource, OpenedBy};
 use crate::names::{ArchiveName, Part, object_key};
 use crate::opened::{BEGUN_SIZE_MAX, Backup, OpenArchive};
 
@@ -33,10 +33,8 @@ impl Chain {
         names: &[ArchiveName],
         keys: &KeySource<'_>,
     ) -> Result<Self, BackupError> {
-        let mut masters = Vec::new();
-        let tip = OpenArchive::open_link(destination, id, name, keys, (&mut masters, false))?;
-        let tip = tip.into_backup(destination)?;
-        Self::below(destination, tip, names, keys, &mut masters)
+        let tip = OpenArchive::open(destination, id, name, keys)?.into_backup(destination)?;
+        Self::of(destination, tip, names, keys)
     }
 
     /// Opens what a backup rests on.
@@ -49,7 +47,12 @@ impl Chain {
         names: &[ArchiveName],
         keys: &KeySource<'_>,
     ) -> Result<Self, BackupError> {
-        Self::below(destination, tip, names, keys, &mut Vec::new())
+        // Mostly the whole chain has one master key.
+        let mut masters = match &tip.archive.by {
+            OpenedBy::Slot(unlocked) => vec![unlocked.duplicate().master],
+            OpenedBy::Master | OpenedBy::Recipient => Vec::new(),
+        };
+        Self::below(destination, tip, names, keys, &mut masters)
     }
 
     fn below(

@@ -177,7 +177,9 @@ fn look(
     for (index, backup) in &opened {
         // One of another manifest is not what it is based on.
         let fits = backup.facts.base.is_none_or(|base| {
-            let mut bases = opened.iter().filter(|(_, other)| other.archive.begun.archive_id == base.archive_id);
+            let mut bases = opened
+                .iter()
+                .filter(|(_, other)| other.archive.begun.archive_id == base.archive_id);
             bases.all(|(_, other)| other.manifest_digest == base.manifest)
         });
         let names = if fits { names.as_slice() } else { &[] };
