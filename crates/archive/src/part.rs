@@ -86,6 +86,15 @@ pub struct PartWriter {
 }
 
 impl PartWriter {
+    /// How long a packed block may be that is taken in; 0 where none is.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        if self.block_count == BLOCK_COUNT_MAX {
+            return 0;
+        }
+        (CONTENT_SIZE_MAX - self.content.len()).saturating_sub(SIZE_SIZE)
+    }
+
     /// Takes a packed block in; `false` if it has no room for it, and is to be sealed first.
     ///
     /// # Panics
@@ -93,9 +102,12 @@ impl PartWriter {
     #[must_use]
     pub fn push(&mut self, packed: &[u8]) -> bool {
         assert!((1..=PACKED_SIZE_MAX).contains(&packed.len()));
-        let has_room = self.content.len() + SIZE_SIZE + packed.len() <= CONTENT_SIZE_MAX;
-        if !has_room || self.block_count == BLOCK_COUNT_MAX {
+        if packed.len() > self.room() {
             return false;
+        }
+        if self.content.capacity() == 0 {
+            // At once: growing would leave copies behind. What is never written to takes no memory.
+            self.content.reserve_exact(CONTENT_SIZE_MAX);
         }
         self.block_count += 1;
         let size = u32::try_from(packed.len()).expect("a megabyte at most");
@@ -157,6 +169,7 @@ impl Drop for PartWriter {
 /// A part that was opened: packed blocks.
 #[derive(Debug)]
 pub struct OpenPart {
+    salt: [u8; 16],
     content: Vec<u8>,
 }
 
@@ -192,9 +205,18 @@ impl OpenPart {
         }
         part[to..].zeroize();
         part.truncate(to);
-        let opened = Self { content: part };
+        let opened = Self {
+            salt: header.salt,
+            content: part,
+        };
         opened.check()?;
         Ok(opened)
+    }
+
+    /// The random bits under which it was sealed.
+    #[must_use]
+    pub fn salt(&self) -> [u8; 16] {
+        self.salt
     }
 
     /// The packed blocks, in their order.

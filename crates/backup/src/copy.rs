@@ -28,8 +28,8 @@ use crate::writer::ArchiveWriter;
 pub struct Copy<'a> {
     /// How hard to compress.
     pub level: CompressionLevel,
-    /// What other archives have: pages with the same mark are not sent.
-    pub present: Option<&'a Marks>,
+    /// What is there already, the oldest first: where the last that has a mark of a page has the page's own, it is not sent.
+    pub present: &'a [&'a Marks],
     /// Whether pages that are not sent are opened all the same.
     pub verify: bool,
     /// Whether a page that is not authentic is left out, and named; or ends the copy.
@@ -56,12 +56,12 @@ impl Copy<'_> {
     ///
     /// # Errors
     /// [`BackupError::Source`], for a bad page, too; [`BackupError::Stopped`]; [`BackupError::Taken`]; what the destination says.
-    pub fn run(&self, source: &mut dyn PageSource, archive: &mut ArchiveWriter<'_>) -> Result<Copied, BackupError> {
+    pub fn run(&self, source: &mut dyn PageSource, archive: &mut ArchiveWriter) -> Result<Copied, BackupError> {
         let core_count = thread::available_parallelism().map_or(1, NonZero::get);
         let page_size = source.page_size();
-        let packers: Vec<Packer> = (0..core_count)
-            .map(|_| Packer::new(self.level).map_err(machine))
-            .collect::<Result<_, _>>()?;
+        let packer = || BlockPacker::new(page_size, self.level);
+        let packers: Vec<BlockPacker> = (0..core_count).map(|_| packer()).collect::<Result<_, _>>()?;
+        let last_packer = packer()?;
         thread::scope(|scope| {
             let (give, jobs) = sync_channel::<Job>(1);
             let (pass, packed) = sync_channel::<PackedBlock>(1);
@@ -69,11 +69,11 @@ impl Copy<'_> {
             let jobs = Arc::new(Mutex::new(jobs));
             for packer in packers {
                 let (jobs, pass) = (jobs.clone(), pass.clone());
-                scope.spawn(move || pack(page_size, packer, &jobs, &pass));
+                scope.spawn(move || pack(packer, &jobs, &pass));
             }
             // Each end is held by those alone who use it: when one thread ends, those before and behind it do, too.
             drop((jobs, pass));
-            scope.spawn(move || gather(&packed, &fill));
+            scope.spawn(move || gather(&packed, last_packer, &fill));
             let sender = scope.spawn(move || send(&parts, archive));
             let read = self.read(source, &give);
             drop(give);
@@ -92,7 +92,7 @@ impl Copy<'_> {
         let lock_page = Geometry::new(page_size).lock_page();
         let run = (RUN_SIZE / size).max(1);
         let mut images = vec![0; run * size];
-        let mut known = vec![Mark::default(); run];
+        let (mut known, mut later) = (vec![Mark::default(); run], vec![Mark::default(); run]);
         let mut plain = Zeroizing::new(vec![0; size]);
         let mut copied = Copied::default();
         let mut gathered = Gathered::new(page_size);
@@ -104,15 +104,13 @@ impl Copy<'_> {
             let left = usize::try_from(page_count - first).map_or(run, |left| run.min(left + 1));
             let images = &mut images[..left * size];
             source.read(first, images)?;
-            if let Some(present) = self.present {
-                present.read(first, &mut known[..left]).map_err(machine)?;
-            }
+            self.read_marks(first, &mut known[..left], &mut later[..left])?;
             for ((image, known), page_no) in images.chunks_exact(size).zip(&known).zip(first..) {
                 if PageNo(page_no) == lock_page {
                     continue;
                 }
                 let mark = mark_of(image);
-                let is_same = self.present.is_some() && mark == *known;
+                let is_same = !self.present.is_empty() && mark == *known;
                 if is_same && !self.verify && page_no != 1 {
                     copied.same += 1;
                     continue;
@@ -147,6 +145,22 @@ impl Copy<'_> {
     }
 }
 
+impl Copy<'_> {
+    /// The last mark of each page that has one.
+    fn read_marks(&self, first: u32, known: &mut [Mark], later: &mut [Mark]) -> Result<(), BackupError> {
+        known.fill(Mark::default());
+        for marks in self.present {
+            marks.read(first, later).map_err(machine)?;
+            for (known, later) in known.iter_mut().zip(&*later) {
+                if *later != Mark::default() {
+                    *known = *later;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Pages that will be a block.
 struct Gathered {
     number: u64,
@@ -161,9 +175,8 @@ struct Job {
 }
 
 struct PackedBlock {
-    number: u64,
-    pages: Vec<(u32, Mark)>,
-    bytes: Zeroizing<Vec<u8>>,
+    job: Job,
+    packed: Zeroizing<Vec<u8>>,
 }
 
 impl Gathered {
@@ -207,27 +220,42 @@ impl Job {
     }
 }
 
-fn pack(page_size: PageSize, mut packer: Packer, jobs: &Mutex<Receiver<Job>>, pass: &SyncSender<PackedBlock>) {
-    let mut block = Zeroizing::new(Vec::new());
-    loop {
-        let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = next else { return };
-        let images = job.bytes.chunks_exact(page_size.bytes());
-        let pages: Vec<PackedPage<'_>> = job
-            .pages
+/// Packs pages, each time into memory of its own.
+struct BlockPacker {
+    page_size: PageSize,
+    packer: Packer,
+    block: Zeroizing<Vec<u8>>,
+}
+
+impl BlockPacker {
+    fn new(page_size: PageSize, level: CompressionLevel) -> Result<Self, BackupError> {
+        Ok(Self {
+            page_size,
+            packer: Packer::new(level).map_err(machine)?,
+            block: Zeroizing::new(Vec::new()),
+        })
+    }
+
+    fn pack(&mut self, pages: &[(u32, Mark)], bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+        let images = bytes.chunks_exact(self.page_size.bytes());
+        let pages: Vec<PackedPage<'_>> = pages
             .iter()
             .zip(images)
             .map(|(&(page_no, mark), bytes)| PackedPage { page_no, mark, bytes })
             .collect();
-        Block::encode(page_size, &pages, &mut block);
-        let mut bytes = Zeroizing::new(Vec::new());
-        packer.pack(&block, &mut bytes);
-        let packed = PackedBlock {
-            number: job.number,
-            pages: job.pages,
-            bytes,
-        };
-        if pass.send(packed).is_err() {
+        Block::encode(self.page_size, &pages, &mut self.block);
+        let mut packed = Zeroizing::new(Vec::new());
+        self.packer.pack(&self.block, &mut packed);
+        packed
+    }
+}
+
+fn pack(mut packer: BlockPacker, jobs: &Mutex<Receiver<Job>>, pass: &SyncSender<PackedBlock>) {
+    loop {
+        let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = next else { return };
+        let packed = packer.pack(&job.pages, &job.bytes);
+        if pass.send(PackedBlock { job, packed }).is_err() {
             return;
         }
     }
@@ -242,21 +270,17 @@ struct FullPart {
 }
 
 /// Y2. Puts blocks into parts, in their order.
-fn gather(packed: &Receiver<PackedBlock>, fill: &SyncSender<FullPart>) {
+fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, fill: &SyncSender<FullPart>) {
     let mut waiting = BTreeMap::new();
     let mut next = 0;
     let mut part = FullPart::default();
     while let Ok(block) = packed.recv() {
-        waiting.insert(block.number, block);
+        waiting.insert(block.job.number, block);
         while let Some(block) = waiting.remove(&next) {
             next += 1;
-            if !part.content.push(&block.bytes) {
-                if fill.send(std::mem::take(&mut part)).is_err() {
-                    return;
-                }
-                assert!(part.content.push(&block.bytes), "an empty part has room for a block");
+            if !part.take(block, &mut packer, fill) {
+                return;
             }
-            part.pages.extend(block.pages);
         }
     }
     part.is_last = true;
@@ -265,7 +289,44 @@ fn gather(packed: &Receiver<PackedBlock>, fill: &SyncSender<FullPart>) {
     }
 }
 
-fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter<'_>) -> Result<(), BackupError> {
+impl FullPart {
+    /// Takes a block in. One that is too long fills the part as far as it goes, and begins the next: a part with room for half
+    /// a block would be sent as long as others. Answers whether anybody still sends parts.
+    fn take(&mut self, block: PackedBlock, packer: &mut BlockPacker, fill: &SyncSender<FullPart>) -> bool {
+        let PackedBlock { job, packed } = block;
+        if self.content.push(&packed) {
+            self.pages.extend(job.pages);
+            return true;
+        }
+        let page_bytes = packer.page_size.bytes();
+        // What would fit if all of it were as compressible, and a little less.
+        let fitting = job.pages.len() * self.content.room() / packed.len() * 31 / 32;
+        let (front, mut rest) = job.pages.split_at(fitting);
+        let mut bytes = job.bytes.as_slice();
+        if !front.is_empty() {
+            let packed = packer.pack(front, &bytes[..fitting * page_bytes]);
+            if self.content.push(&packed) {
+                self.pages.extend(front);
+                bytes = &bytes[fitting * page_bytes..];
+            } else {
+                rest = &job.pages;
+            }
+        }
+        if fill.send(std::mem::take(self)).is_err() {
+            return false;
+        }
+        let packed = if rest.len() == job.pages.len() {
+            packed
+        } else {
+            packer.pack(rest, bytes)
+        };
+        assert!(self.content.push(&packed), "an empty part has room for a block");
+        self.pages.extend(rest);
+        true
+    }
+}
+
+fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter) -> Result<(), BackupError> {
     while let Ok(mut part) = parts.recv() {
         archive.part(&mut part.content, &part.pages, part.is_last)?;
     }

@@ -7,22 +7,37 @@
 //! K3. Whatever a destination answers is opened, or refused; it is never believed.
 #![forbid(unsafe_code)]
 
+mod base;
+mod cached;
+mod catalog;
+mod chain;
 mod copy;
 mod destination;
 mod error;
 mod folder;
+mod key_source;
 mod marks;
 mod names;
 mod onlooker;
+mod opened;
+mod pages;
+mod unfinished;
 mod writer;
 
+pub use base::Base;
+pub use cached::Cached;
+pub use catalog::{Catalog, Entry, parse_database_id};
+pub use chain::Chain;
 pub use copy::{Copied, Copy};
 pub use destination::{Destination, Object, StoreError, Traffic, Trouble};
 pub use error::BackupError;
 pub use folder::Folder;
+pub use key_source::{KeySource, OpenedBy};
 pub use marks::Marks;
 pub use names::{ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
 pub use onlooker::{Nobody, Onlooker};
+pub use opened::{Backup, OpenArchive, PartIndex};
 pub use selenite_archive::CompressionLevel;
 pub use selenite_page::{PageSource, SourceError};
+pub use unfinished::{QUIET_SECONDS, go_on};
 pub use writer::ArchiveWriter;
