@@ -7,6 +7,8 @@ use selenite_engine::EngineError;
 
 use crate::complaint::Complaint;
 
+pub use selenite_store::is_far;
+
 /// Opens it: a folder, or `s3://BUCKET/PREFIX`. Nothing is asked of it yet.
 pub fn destination(spec: &str) -> Result<Arc<dyn Destination>, Complaint> {
     match selenite_store::open(spec) {

@@ -44,3 +44,9 @@ pub fn open_with(spec: &str, settings: &Settings) -> Result<Box<dyn Destination>
         Spec::Bucket { bucket, prefix } => Box::new(Bucket::open(bucket, prefix, settings)?),
     })
 }
+
+/// Whether what is read there comes over a line, so that it is better kept than read again.
+#[must_use]
+pub fn is_far(spec: &str) -> bool {
+    matches!(Spec::parse(spec), Ok(Spec::Bucket { .. }))
+}
