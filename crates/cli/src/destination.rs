@@ -1,15 +1,25 @@
-//! Where backups are kept, as an argument names it.
+//! Where backups are kept, and which, as they were named on the command line.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use selenite_backup::{ArchiveName, Destination, Folder, parse_database_id};
+use selenite_backup::{ArchiveName, BackupError, Destination, Trouble, parse_database_id};
 use selenite_cipher::DatabaseId;
 use selenite_engine::EngineError;
 
-/// Opens it. Nothing is asked of it yet.
-pub fn open(text: &str) -> Arc<dyn Destination> {
-    Arc::new(Folder::new(Path::new(text)))
+use crate::complaint::Complaint;
+
+pub use selenite_store::is_far;
+
+/// Opens it: a folder, or `s3://BUCKET/PREFIX`. Nothing is asked of it yet.
+pub fn open(spec: &str) -> Result<Arc<dyn Destination>, Complaint> {
+    match selenite_store::open(spec) {
+        Ok(destination) => Ok(Arc::from(destination)),
+        Err(error) if error.trouble == Trouble::Usage => Err(Complaint::Engine(EngineError::Usage {
+            what: error.to_string(),
+            next: "name a folder, or s3://BUCKET/PREFIX with the AWS_* variables or a profile in ~/.aws: docs/CONFIGURATION.md".to_owned(),
+        })),
+        Err(error) => Err(Complaint::Engine(EngineError::Backup(BackupError::Store(error)))),
+    }
 }
 
 /// A database's id, if one was named.

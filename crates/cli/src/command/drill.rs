@@ -14,7 +14,7 @@ use crate::output::{note, print, print_json};
 use crate::printable;
 
 pub fn run(arguments: &arguments::backups::Drill, access: &Access) -> Result<(), Complaint> {
-    let place = destination::open(&arguments.destination);
+    let place = destination::open(&arguments.destination)?;
     let what = Drill {
         database_id: destination::database(arguments.database.as_deref())?,
         which: destination::backup(arguments.backup.as_deref())?.map_or(Which::Newest, Which::Named),

@@ -14,7 +14,7 @@ use crate::output::{note, print, print_json};
 use crate::printable;
 
 pub fn run(arguments: &BackupsList, access: &Access) -> Result<(), Complaint> {
-    let place = destination::open(&arguments.destination);
+    let place = destination::open(&arguments.destination)?;
     let of = destination::database(arguments.database.as_deref())?;
     let meter = Meter::start();
     let listed = backups::list(place.as_ref(), access, of, &meter.watch());

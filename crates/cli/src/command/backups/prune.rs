@@ -13,7 +13,7 @@ use crate::output::{note, print, print_json};
 use crate::printable;
 
 pub fn run(arguments: &BackupsPrune, access: &Access) -> Result<(), Complaint> {
-    let place = destination::open(&arguments.destination);
+    let place = destination::open(&arguments.destination)?;
     let what = Prune {
         database_id: destination::database(arguments.database.as_deref())?,
         rules: arguments.keep.rules(),

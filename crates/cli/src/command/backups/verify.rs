@@ -14,7 +14,7 @@ use crate::output::{note, print, print_json};
 use crate::printable;
 
 pub fn run(arguments: &BackupsVerify, access: &Access) -> Result<(), Complaint> {
-    let place = destination::open(&arguments.destination);
+    let place = destination::open(&arguments.destination)?;
     let what = Verify {
         database_id: destination::database(arguments.database.as_deref())?,
         name: destination::backup(arguments.backup.as_deref())?,
