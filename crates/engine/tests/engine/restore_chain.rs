@@ -83,6 +83,31 @@ fn each_link_of_a_chain_is_restored_as_the_database_was_then() {
     }
 }
 
+/// In one second, too.
+#[test]
+fn the_newest_is_the_one_that_was_made_last() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "DELETE", 100);
+    let to = bench.path("new.db");
+    let how = Restore {
+        force: true,
+        ..Restore::new(&to)
+    };
+    for round in 0..6 {
+        query(&path, &bench.access(), "INSERT INTO t (b) VALUES ('one more')").unwrap();
+        let name = back_up_as(
+            &bench,
+            &path,
+            Backup {
+                incremental: round % 2 == 1,
+                ..Backup::default()
+            },
+        );
+        assert_eq!(from_backups(&bench, &how).unwrap().name, name, "{round}");
+        assert!(same(&bench, &path, &to));
+    }
+}
+
 #[test]
 fn a_backup_that_lacks_pages_is_restored_if_that_is_meant() {
     let bench = Bench::new();
