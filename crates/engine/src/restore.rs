@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 use selenite_backup::{ArchiveName, BackupError, Cached, Chain, Destination, KeySource, Traffic};
 use selenite_cipher::{DatabaseId, PageNo};
 use selenite_format::Geometry;
-use selenite_format::archive::Facts;
 use selenite_keyring::{Cache, Keyring, Pin, SlotSummary, Unlocked};
 use selenite_vfs::view::View;
 
@@ -293,7 +292,7 @@ impl Work<'_> {
             Ok::<(), EngineError>(())
         })?;
         let zeros = vec![0; view.page_bytes()];
-        for page_no in zero_pages(view.geometry, facts) {
+        for page_no in zero_pages(view.geometry, facts.page_count, &facts.missing) {
             writer.add(page_no, &zeros)?;
         }
         writer.flush()?;
@@ -313,13 +312,12 @@ impl Work<'_> {
     }
 }
 
-/// Pages that no archive has: those that are missing, and those between the last page and the end of the file (FORMAT 2.4, 2.5).
-fn zero_pages(geometry: Geometry, facts: &Facts) -> impl Iterator<Item = u32> {
+/// Pages that no archive has: those that it lacks, and those between the last page and the end of the file (FORMAT 2.4, 2.5).
+fn zero_pages(geometry: Geometry, page_count: u32, lacking: &[u32]) -> impl Iterator<Item = u32> {
     let PageNo(lock) = geometry.lock_page();
-    let filled = geometry.page_count(geometry.size_for(facts.page_count));
-    let behind = facts.page_count.saturating_add(1)..=filled;
-    let missing = facts.missing.iter().copied();
-    missing.chain(behind).filter(move |&page_no| page_no != lock)
+    let behind = page_count.saturating_add(1)..=geometry.page_count(geometry.size_for(page_count));
+    let lacking = lacking.iter().copied();
+    lacking.chain(behind).filter(move |&page_no| page_no != lock)
 }
 
 /// Whether who opens it is refused by the keyring file.
@@ -356,23 +354,9 @@ mod tests {
 
     use super::*;
 
-    fn zeros_of(page_size: u32, page_count: u32, missing: &[u32]) -> Vec<u32> {
-        let page_size = PageSize::try_from(page_size).unwrap();
-        let facts = Facts {
-            begun: [0; 32],
-            base: None,
-            page_size,
-            page_count,
-            change_counter: 0,
-            generation: 1,
-            made: 0,
-            log: None,
-            digest: None,
-            parts: Vec::new(),
-            indexes: Vec::new(),
-            missing: missing.to_vec(),
-        };
-        zero_pages(Geometry::new(page_size), &facts).collect()
+    fn zeros_of(page_size: u32, page_count: u32, lacking: &[u32]) -> Vec<u32> {
+        let geometry = Geometry::new(PageSize::try_from(page_size).unwrap());
+        zero_pages(geometry, page_count, lacking).collect()
     }
 
     /// FORMAT 2.3, 2.4: page X lies in the place of page L, and what is between them is sealed zeros.
