@@ -5,6 +5,7 @@
 mod access_list;
 mod anchor;
 mod anchor_refused;
+mod backup;
 mod backups;
 mod conversion;
 mod cut_file;
@@ -26,6 +27,8 @@ mod pausing;
 mod planted;
 mod power;
 mod restore;
+mod restore_chain;
+mod restore_kill;
 mod salvage;
 mod salvage_damaged_log;
 mod salvage_hostile;
