@@ -17,22 +17,10 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
     let finished = || catalog.of(id).rev().filter(|entry| entry.is_finished);
     let tip = match &how.which {
         Which::Named(name) => opened(name)?,
-        Which::Newest => {
-            let mut found: Option<Backup> = None;
-            for entry in finished() {
-                match &mut found {
-                    None => found = Some(opened(&entry.name)?),
-                    Some(last) if is_same_second(last.name(), &entry.name) => {
-                        let other = opened(&entry.name)?;
-                        if is_later(&other, last) {
-                            *last = other;
-                        }
-                    }
-                    Some(_) => break,
-                }
-            }
-            found.ok_or_else(|| none(destination, "it holds none that was finished"))?
-        }
+        Which::Newest => match finished().next() {
+            Some(entry) => opened(&entry.name)?,
+            None => return Err(none(destination, "it holds none that was finished").into()),
+        },
         Which::At(time) => {
             // A name says when its backup was begun, and the manifest which moment it is of: not before that.
             let last = ArchiveName::new(*time, ArchiveId([0xff; 16]));
@@ -48,23 +36,6 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
         }
     };
     Ok(Chain::of(destination, tip, &names, keys)?)
-}
-
-/// Names tell seconds apart, and no less.
-fn is_same_second(one: &ArchiveName, other: &ArchiveName) -> bool {
-    let time = |name: &ArchiveName| name.as_str().split('-').next().map(str::to_owned);
-    time(one) == time(other)
-}
-
-/// Of two that were begun in one second.
-fn is_later(one: &Backup, other: &Backup) -> bool {
-    let rests_on = |one: &Backup, other: &Backup| {
-        let base = one.facts.base.map(|base| base.archive_id);
-        base == Some(other.archive.begun.archive_id)
-    };
-    // SQLite's counter goes round.
-    let ahead = one.facts.change_counter.wrapping_sub(other.facts.change_counter);
-    rests_on(one, other) || (!rests_on(other, one) && ahead != 0 && ahead < 1 << 31)
 }
 
 fn database_of(catalog: &Catalog, destination: &dyn Destination, how: &Restore) -> Result<DatabaseId, EngineError> {
