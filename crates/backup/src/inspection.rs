@@ -84,12 +84,10 @@ impl Backup {
             if !read() {
                 return Err(BackupError::Stopped);
             }
-            let mut told = Vec::new();
-            let each = &mut |page_no, mark| told.push((page_no, mark));
             let told = self
                 .archive
-                .index(destination, number, Some(index), each)
-                .map(|()| told);
+                .index(destination, number, Some(index))
+                .map(|told| told.pages);
             if let (Some(held), Some(told)) = (held, found.take(told)?)
                 && held != told
             {

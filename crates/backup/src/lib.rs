@@ -7,6 +7,7 @@
 //! K3. Whatever a destination answers is opened, or refused; it is never believed.
 #![forbid(unsafe_code)]
 
+mod base;
 mod cached;
 mod catalog;
 mod chain;
@@ -23,8 +24,10 @@ mod opened;
 mod pages;
 mod removal;
 pub mod retention;
+mod unfinished;
 mod writer;
 
+pub use base::Base;
 pub use cached::Cached;
 pub use catalog::{Catalog, Entry, parse_database_id};
 pub use chain::Chain;
@@ -37,8 +40,9 @@ pub use key_source::{KeySource, OpenedBy};
 pub use marks::Marks;
 pub use names::{ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
 pub use onlooker::{Nobody, Onlooker};
-pub use opened::{Backup, OpenArchive};
+pub use opened::{Backup, OpenArchive, PartIndex};
 pub use removal::remove_archive;
 pub use selenite_archive::CompressionLevel;
 pub use selenite_page::{PageSource, SourceError};
+pub use unfinished::{QUIET_SECONDS, go_on};
 pub use writer::ArchiveWriter;

@@ -8,6 +8,7 @@
 mod arguments;
 mod command;
 mod complaint;
+mod destination;
 mod interrupt;
 mod lines;
 mod meter;
@@ -42,6 +43,8 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Reencrypt(reencrypt) => command::reencrypt::run(reencrypt, &access),
         Command::Compromised(compromised) => command::compromised::run(compromised, &access),
         Command::Backup(backup) => command::backup::run(backup, &access),
+        Command::Backups(backups) => command::backups::run(&backups.command, &access),
+        Command::Drill(drill) => command::drill::run(drill, &access),
         Command::Exec(exec) => command::exec::run(exec, access),
         Command::Lab(lab) => command::lab::run(&lab.command),
         Command::LabWorker => command::lab_worker::run(),

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use selenite_backup::CompressionLevel;
-use selenite_backup::{ArchiveName, ArchiveWriter, BackupError, Copied, Copy, Destination, Onlooker, Traffic};
-use selenite_cipher::Secret;
+use selenite_backup::{
+    ArchiveName, ArchiveWriter, BackupError, Base, Copied, Copy, Destination, KeySource, Marks, Onlooker, Traffic,
+};
 use selenite_format::archive::Facts;
-use selenite_keyring::{AgeRecipient, archive_recipient};
+use selenite_keyring::{AgeRecipient, Cache, KeyError, Unlocked};
 use selenite_vfs::snapshot::Snapshot;
 
 use crate::keys::now;
@@ -28,6 +29,10 @@ pub struct Backup {
     pub level: CompressionLevel,
     /// Who may open the backup without the database's identities.
     pub recipients: Vec<AgeRecipient>,
+    /// Whether it rests on the newest backup that is there, and has what changed since.
+    pub incremental: bool,
+    /// Whether to go on with an unfinished backup at once: nobody else backs this database up there.
+    pub resume: bool,
     /// Whether a page that is not authentic is left out, and named; or ends it.
     pub skip_bad: bool,
     /// Whether pages that are not sent, since they have not changed, are opened all the same.
@@ -41,13 +46,15 @@ pub struct Report {
     pub name: ArchiveName,
     /// The backup that it is based on; nothing for a full one.
     pub base: Option<ArchiveName>,
+    /// Whether it went on with one that an interrupted run had begun.
+    pub resumed: bool,
     /// How many pages the database had.
     pub page_count: u32,
     /// The size of a page in bytes.
     pub page_size: u32,
     /// How many pages were sent.
     pub sent_count: u64,
-    /// How many are in the backups that it is based on.
+    /// How many are there already: in the backups that it is based on, or sent by an interrupted run.
     pub same_count: u64,
     /// Pages that did not open, and are missing.
     pub missing: Vec<u32>,
@@ -70,62 +77,133 @@ pub fn backup(
     watch: &Watch,
 ) -> Result<Report, EngineError> {
     let database = Database::open(storage, path, access)?;
-    let started = Instant::now();
-    let (destination, watch) = (destination.clone(), watch.clone());
-    let mut report = database.read(move |snapshot| copy(snapshot, &how, destination.as_ref(), &watch))?;
-    report.elapsed = started.elapsed();
+    let refused = |error| EngineError::of_vfs(&error, Path::new(""));
+    let unlocked = database.read(move |snapshot| snapshot.unlocked().map_err(refused))?;
     database.end_read()?;
-    Ok(report)
+    // What takes the network's time is done before readers and writers have anything to wait for.
+    let plan = Plan::make(how, &unlocked, access, destination)?;
+    let started = Instant::now();
+    let watch = watch.clone();
+    let copied = database.read(move |snapshot| plan.carry_out(snapshot, &watch))?;
+    let elapsed = started.elapsed();
+    database.end_read()?;
+    Ok(Report {
+        traffic: destination.traffic(),
+        elapsed,
+        ..copied
+    })
 }
 
-fn copy(
-    snapshot: &mut Snapshot<'_>,
-    how: &Backup,
-    destination: &dyn Destination,
-    watch: &Watch,
-) -> Result<Report, EngineError> {
-    let made = now();
-    let path = Path::new("");
-    let unlocked = snapshot.unlocked().map_err(|error| EngineError::of_vfs(&error, path))?;
-    let wrap = |key: &Secret<32>| wrap(&how.recipients, key);
-    let mut archive = ArchiveWriter::begin(destination, &unlocked, made, wrap)?;
-    let copy = Copy {
-        level: how.level,
-        present: None,
-        verify: how.verify,
-        skip_bad: how.skip_bad,
-        onlooker: &Looking(watch),
+/// What is to be done under the read transaction.
+struct Plan {
+    how: Backup,
+    archive: ArchiveWriter,
+    base: Option<Base>,
+    /// Of what an interrupted run has sent.
+    sent: Option<Marks>,
+}
+
+impl Plan {
+    fn make(
+        how: Backup,
+        unlocked: &Unlocked,
+        access: &Access,
+        destination: &Arc<dyn Destination>,
+    ) -> Result<Self, EngineError> {
+        let base = if how.incremental {
+            Some(base(unlocked, access, destination.as_ref())?)
+        } else {
+            None
+        };
+        let made = now();
+        let found = selenite_backup::go_on(destination, unlocked, &how.recipients, (made, how.resume))?;
+        let (archive, sent) = match found {
+            Some((archive, sent)) => (archive, Some(sent)),
+            None => (
+                ArchiveWriter::begin(destination, unlocked, made, &how.recipients)?,
+                None,
+            ),
+        };
+        Ok(Self {
+            how,
+            archive,
+            base,
+            sent,
+        })
+    }
+
+    fn carry_out(mut self, snapshot: &mut Snapshot<'_>, watch: &Watch) -> Result<Report, EngineError> {
+        let made = now();
+        let unlocked = snapshot
+            .unlocked()
+            .map_err(|error| EngineError::of_vfs(&error, Path::new("")))?;
+        let present: Vec<&Marks> = self.base.iter().map(|base| &base.marks).chain(&self.sent).collect();
+        let copy = Copy {
+            level: self.how.level,
+            present: &present,
+            verify: self.how.verify,
+            skip_bad: self.how.skip_bad,
+            onlooker: &Looking(watch),
+        };
+        let Copied {
+            sent,
+            same,
+            change_counter,
+            missing,
+        } = copy.run(snapshot, &mut self.archive)?;
+        self.archive.finish(Facts {
+            begun: self.archive.begun(),
+            base: self.base.as_ref().map(|base| base.link),
+            page_size: snapshot.page_size(),
+            page_count: snapshot.page_count(),
+            change_counter,
+            generation: unlocked.superblock.generation,
+            made,
+            log: None,
+            digest: None,
+            parts: Vec::new(),
+            indexes: Vec::new(),
+            missing: missing.clone(),
+        })?;
+        Ok(Report {
+            name: self.archive.name().clone(),
+            base: self.base.map(|base| base.name),
+            resumed: self.sent.is_some(),
+            page_count: snapshot.page_count(),
+            page_size: snapshot.page_size().as_u32(),
+            sent_count: sent,
+            same_count: same,
+            missing,
+            traffic: Traffic::default(),
+            elapsed: Duration::ZERO,
+        })
+    }
+}
+
+/// The newest backup, which may be of a master key from before.
+fn base(unlocked: &Unlocked, access: &Access, destination: &dyn Destination) -> Result<Base, EngineError> {
+    let id = unlocked.superblock.database_id;
+    let found = match Base::newest(destination, id, &KeySource::Master(&unlocked.master)) {
+        Err(BackupError::Key {
+            source: KeyError::WrongKey,
+            ..
+        }) => {
+            let config = Access::config()?;
+            let keys = KeySource::Identities {
+                identities: &access.identities(&config)?,
+                // The database itself is at hand: that its keys are its own was checked when it was opened.
+                keyring: &selenite_keyring::Keyring::default(),
+                cache: &Cache::default(),
+            };
+            Base::newest(destination, id, &keys)
+        }
+        found => found,
     };
-    let Copied {
-        sent,
-        same,
-        change_counter,
-        missing,
-    } = copy.run(snapshot, &mut archive)?;
-    archive.finish(Facts {
-        begun: archive.begun(),
-        base: None,
-        page_size: snapshot.page_size(),
-        page_count: snapshot.page_count(),
-        change_counter,
-        generation: unlocked.superblock.generation,
-        made,
-        log: None,
-        digest: None,
-        parts: Vec::new(),
-        indexes: Vec::new(),
-        missing: missing.clone(),
-    })?;
-    Ok(Report {
-        name: archive.name().clone(),
-        base: None,
-        page_count: snapshot.page_count(),
-        page_size: snapshot.page_size().as_u32(),
-        sent_count: sent,
-        same_count: same,
-        missing,
-        traffic: destination.traffic(),
-        elapsed: Duration::ZERO,
+    found?.ok_or_else(|| {
+        EngineError::usage(
+            format!("{} holds no backup of this database to rest on", destination.place()),
+            "make a full one first: without --incremental",
+        )
     })
 }
 
@@ -136,14 +214,6 @@ fn copy(
 pub fn recipients(given: &[String]) -> Result<Vec<AgeRecipient>, EngineError> {
     let parsed = given.iter().map(|text| text.parse::<AgeRecipient>());
     Ok(parsed.collect::<Result<_, _>>()?)
-}
-
-/// The archive's key for each of them.
-fn wrap(recipients: &[AgeRecipient], key: &Secret<32>) -> Result<Vec<Vec<u8>>, BackupError> {
-    let wrapped = recipients.iter().map(|to| archive_recipient::wrap(to, key));
-    wrapped.collect::<Result<_, _>>().map_err(|error| BackupError::Machine {
-        what: error.to_string(),
-    })
 }
 
 /// One who looks on at the operation looks on at the copy.

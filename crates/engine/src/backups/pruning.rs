@@ -98,7 +98,10 @@ pub fn prune(
                 state: item.state.clone(),
             })
             .collect();
-        let decision = what.rules.decide(&candidates, now());
+        // By name, as a backup chooses it (`selenite_backup::Base`).
+        let next_base = items.iter().rev().find(|item| item.entry.is_finished);
+        let next_base = next_base.map(|item| &item.entry.name);
+        let decision = what.rules.decide(&candidates, next_base, now());
         pruned.add(items, &decision);
     }
     if what.dry_run {

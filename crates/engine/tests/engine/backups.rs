@@ -45,7 +45,7 @@ impl Shelf {
     /// A backup of that time, with the pages of the one that it is based on, or with none.
     fn made(&self, made: u64, base: Option<Base>, page_count: u32) -> (ArchiveName, Base) {
         let unlocked = superblock_of(&self.bench, &self.database);
-        let mut writer = ArchiveWriter::begin(self.place.as_ref(), &unlocked, made, |_| Ok(Vec::new())).unwrap();
+        let mut writer = ArchiveWriter::begin(&self.place, &unlocked, made, &[]).unwrap();
         let facts = Facts {
             begun: [0; 32],
             base,
@@ -68,7 +68,7 @@ impl Shelf {
     /// One that was begun then, and never finished.
     fn begun(&self, made: u64) -> ArchiveName {
         let unlocked = superblock_of(&self.bench, &self.database);
-        let writer = ArchiveWriter::begin(self.place.as_ref(), &unlocked, made, |_| Ok(Vec::new())).unwrap();
+        let writer = ArchiveWriter::begin(&self.place, &unlocked, made, &[]).unwrap();
         writer.name().clone()
     }
 
