@@ -210,4 +210,4 @@ impl std::error::Error for BackupError {
 }
 
 const FORMER_KEY_ADVICE: &str = "if it was made before the master key was renewed, and you trust who could write to the \
-                                 destination since, add --former-key";
+                                 destination since, add --unpinned";

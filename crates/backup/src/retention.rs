@@ -30,6 +30,8 @@ pub enum State<Id> {
         made: u64,
         /// What it is based on; nothing for a full backup.
         base: Option<Id>,
+        /// Whether somebody may be following the database from it.
+        is_followed: bool,
     },
     /// It has no manifest.
     Unfinished {
@@ -90,6 +92,8 @@ pub enum Reason {
     Unreadable,
     /// What can't be read may be based on it.
     PerhapsBase,
+    /// Somebody follows the database from it: what is written to its log goes there.
+    Followed,
     /// The next incremental backup rests on it, and may be being made.
     NextBase,
     /// One that is kept is based on it.
@@ -136,6 +140,9 @@ impl Rules {
                 State::Complete { made, .. } => past.push((*made, id)),
                 State::Unfinished { is_stale: false } => kept.add(id, Reason::Unfinished),
                 State::Unfinished { is_stale: true } => {}
+            }
+            if matches!(state, State::Complete { is_followed: true, .. }) {
+                kept.add(id, Reason::Followed);
             }
             if is_blind && *state != State::Unreadable {
                 kept.add(id, Reason::PerhapsBase);
@@ -306,6 +313,7 @@ impl fmt::Display for Reason {
             Self::Unfinished => "unfinished, and perhaps being written",
             Self::Unreadable => "can't be read",
             Self::PerhapsBase => "what can't be read may be based on it",
+            Self::Followed => "followed",
             Self::NextBase => "the next incremental rests on it",
             Self::Base => "base",
         })

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use selenite_backup::{ArchiveName, Destination, Folder, parse_database_id};
-use selenite_cipher::DatabaseId;
-use selenite_engine::EngineError;
+use selenite_engine::{DatabaseId, EngineError};
 
 /// Opens it. Nothing is asked of it yet.
 pub fn open(text: &str) -> Arc<dyn Destination> {

@@ -5,12 +5,20 @@ use super::*;
 type Archive = Candidate<u32>;
 
 fn full(id: u32, made: u64) -> Archive {
-    let state = State::Complete { made, base: None };
+    let state = State::Complete {
+        made,
+        base: None,
+        is_followed: false,
+    };
     Candidate { id, state }
 }
 
 fn on(base: u32, id: u32, made: u64) -> Archive {
-    let state = State::Complete { made, base: Some(base) };
+    let state = State::Complete {
+        made,
+        base: Some(base),
+        is_followed: false,
+    };
     Candidate { id, state }
 }
 
@@ -144,6 +152,18 @@ fn what_the_next_incremental_rests_on_is_kept_with_its_chain() {
 }
 
 #[test]
+fn what_somebody_follows_is_kept_with_its_chain() {
+    let mut archives = [full(1, 10), on(1, 2, 20), full(3, 30)];
+    let State::Complete { is_followed, .. } = &mut archives[1].state else {
+        unreachable!("it is complete")
+    };
+    *is_followed = true;
+    let decision = last(1).decide(&archives, None, NOW);
+    assert_eq!(decision.removed, [0_u32; 0]);
+    assert_eq!(decision.kept[&2], BTreeSet::from([Reason::Followed]));
+}
+
+#[test]
 fn one_from_the_future_takes_nobodys_place() {
     let archives = [full(1, NOW - 200), full(2, NOW - 100), full(9, NOW + 10 * DAY)];
     let decision = last(1).decide(&archives, None, NOW);
@@ -202,7 +222,11 @@ fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() 
 fn archives() -> impl Strategy<Value = Vec<Archive>> {
     let made = prop_oneof![8 => NOW - 2 * 365 * DAY..NOW, 1 => NOW..NOW + 9 * DAY, 1 => Just(u64::MAX)];
     let base = prop_oneof![3 => Just(None), 4 => (0_u32..42).prop_map(Some)];
-    let complete = (made, base).prop_map(|(made, base)| State::Complete { made, base });
+    let complete = (made, base).prop_map(|(made, base)| State::Complete {
+        made,
+        base,
+        is_followed: false,
+    });
     let state = prop_oneof![9 => complete, 1 => any::<bool>().prop_map(|is_stale| State::Unfinished { is_stale })];
     prop::collection::vec(state, 0..40).prop_map(|states| {
         let ids = 0_u32..;

@@ -53,7 +53,7 @@ pub struct BackupsVerify {
     pub backup: Option<String>,
     /// Backups from before the master key was renewed, too, whatever the keyring file says.
     #[arg(long)]
-    pub former_key: bool,
+    pub unpinned: bool,
     /// Answer in JSON.
     #[arg(long)]
     pub json: bool,
@@ -74,7 +74,7 @@ pub struct BackupsPrune {
     pub dry_run: bool,
     /// Backups from before the master key was renewed, too, whatever the keyring file says.
     #[arg(long)]
-    pub former_key: bool,
+    pub unpinned: bool,
     /// Answer in JSON.
     #[arg(long)]
     pub json: bool,

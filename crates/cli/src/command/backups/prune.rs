@@ -18,7 +18,7 @@ pub fn run(arguments: &BackupsPrune, access: &Access) -> Result<(), Complaint> {
         database_id: destination::database(arguments.database.as_deref())?,
         rules: arguments.keep.rules(),
         dry_run: arguments.dry_run,
-        former_key: arguments.former_key,
+        unpinned: arguments.unpinned,
     };
     let meter = Meter::start();
     let done = backups::prune(place.as_ref(), access, &what, &meter.watch());
@@ -40,7 +40,7 @@ pub fn run(arguments: &BackupsPrune, access: &Access) -> Result<(), Complaint> {
         .any(|kept| kept.reasons.contains(&Reason::Unreadable))
     {
         note(
-            "Nothing of a database is removed of which a backup can't be read: see --former-key, and selenite backups verify.",
+            "Nothing of a database is removed of which a backup can't be read: see --unpinned, and selenite backups verify.",
         );
     }
     Ok(())

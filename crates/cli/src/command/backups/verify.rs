@@ -18,7 +18,7 @@ pub fn run(arguments: &BackupsVerify, access: &Access) -> Result<(), Complaint> 
     let what = Verify {
         database_id: destination::database(arguments.database.as_deref())?,
         name: destination::backup(arguments.backup.as_deref())?,
-        former_key: arguments.former_key,
+        unpinned: arguments.unpinned,
     };
     let meter = Meter::start();
     let done = backups::verify(place.as_ref(), access, &what, &meter.watch());
