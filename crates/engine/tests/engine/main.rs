@@ -10,6 +10,7 @@ mod backups;
 mod conversion;
 mod cut_file;
 mod damaged_log;
+mod drill;
 mod epoch_count;
 mod failing_disk;
 mod folder;
