@@ -10,11 +10,15 @@
 mod destination;
 mod error;
 mod folder;
+mod log_reader;
+mod log_writer;
 mod names;
 mod source;
 
 pub use destination::{Destination, Object, StoreError, Traffic, Trouble};
 pub use error::BackupError;
 pub use folder::Folder;
+pub use log_reader::{LOG_OBJECT_SIZE_MAX, LogChain, LogObject, LogPlan};
+pub use log_writer::{LogTurn, LogWriter};
 pub use names::{ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
 pub use source::{PageSource, SourceError};
