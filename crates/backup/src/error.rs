@@ -6,10 +6,10 @@ use selenite_archive::ArchiveError;
 use selenite_cipher::DatabaseId;
 use selenite_format::FormatError;
 use selenite_keyring::KeyError;
+use selenite_page::SourceError;
 
 use crate::destination::{StoreError, Trouble};
 use crate::names::ArchiveName;
-use crate::source::SourceError;
 
 /// Why a backup was not made, or is not to be had.
 #[derive(Debug)]
@@ -144,6 +144,13 @@ impl BackupError {
             Self::Machine { .. } => "try again",
             Self::Stopped => "",
         }
+    }
+}
+
+/// What the machine, or a part of this program, could not do.
+pub(crate) fn machine(error: impl fmt::Display) -> BackupError {
+    BackupError::Machine {
+        what: error.to_string(),
     }
 }
 

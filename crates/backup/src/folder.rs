@@ -85,14 +85,7 @@ impl Folder {
     }
 
     fn error(&self, verb: &'static str, name: &str, error: &io::Error) -> StoreError {
-        let trouble = match error.kind() {
-            io::ErrorKind::NotFound => Trouble::Missing,
-            io::ErrorKind::AlreadyExists => Trouble::Exists,
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Trouble::Denied,
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Trouble::Full,
-            io::ErrorKind::InvalidData => Trouble::Lying,
-            _ => Trouble::Other,
-        };
+        let trouble = trouble_of(error.kind());
         StoreError {
             trouble,
             verb,
@@ -156,6 +149,21 @@ impl Destination for Folder {
 
     fn place(&self) -> String {
         self.root.display().to_string()
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the system has more kinds of trouble than who waits for a backup can tell apart"
+)]
+fn trouble_of(kind: io::ErrorKind) -> Trouble {
+    match kind {
+        io::ErrorKind::NotFound => Trouble::Missing,
+        io::ErrorKind::AlreadyExists => Trouble::Exists,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Trouble::Denied,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Trouble::Full,
+        io::ErrorKind::InvalidData => Trouble::Lying,
+        _ => Trouble::Other,
     }
 }
 

@@ -7,18 +7,26 @@
 //! K3. Whatever a destination answers is opened, or refused; it is never believed.
 #![forbid(unsafe_code)]
 
+mod copy;
 mod destination;
 mod error;
 mod folder;
 mod log_reader;
 mod log_writer;
+mod marks;
 mod names;
-mod source;
+mod onlooker;
+mod writer;
 
+pub use copy::{Copied, Copy};
 pub use destination::{Destination, Object, StoreError, Traffic, Trouble};
 pub use error::BackupError;
 pub use folder::Folder;
 pub use log_reader::{LOG_OBJECT_SIZE_MAX, LogChain, LogObject, LogPlan};
 pub use log_writer::{LogTurn, LogWriter};
+pub use marks::Marks;
 pub use names::{ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
-pub use source::{PageSource, SourceError};
+pub use onlooker::{Nobody, Onlooker};
+pub use selenite_archive::CompressionLevel;
+pub use selenite_page::{PageSource, SourceError};
+pub use writer::ArchiveWriter;

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::destination::{Destination, StoreError, Trouble};
-use crate::error::BackupError;
+use crate::error::{BackupError, machine};
 use crate::log_reader::{LOG_OBJECT_SIZE_MAX, LogObject};
 use crate::names::{ArchiveName, Part, object_key};
 
@@ -257,10 +257,6 @@ impl LogTurn<'_> {
         self.facts.is_first = false;
         Ok(())
     }
-}
-
-fn machine(what: impl std::fmt::Display) -> BackupError {
-    BackupError::Machine { what: what.to_string() }
 }
 
 /// Bytes of packed blocks in one object: what a follower holds of it in memory, twice.

@@ -1,5 +1,6 @@
 //! The arguments.
 
+pub mod backup;
 pub mod lab;
 mod status;
 
@@ -73,6 +74,9 @@ pub enum Command {
         The first step shuts out the identity, the second who knows the master key, the third who knows the data key.\n\
         What was copied before stays readable to who has the old keys. Stopped, it goes on with --go-on.")]
     Compromised(Compromised),
+    /// Back a database up while others use it: compressed, then sealed.
+    #[command(after_help = backup::AFTER_HELP)]
+    Backup(backup::Backup),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub mod backup;
 pub mod compromised;
 pub mod decrypt;
 pub mod encrypt;

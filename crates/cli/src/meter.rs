@@ -136,7 +136,7 @@ fn new_bar(progress: Progress) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(progress.total), ProgressDrawTarget::stderr());
     let template = match progress.phase {
         Phase::CheckingIntegrity | Phase::Finishing => "{msg} {elapsed}",
-        Phase::Copying | Phase::Comparing | Phase::Verifying | Phase::Sealing | Phase::Checking => {
+        Phase::Copying | Phase::BackingUp | Phase::Comparing | Phase::Verifying | Phase::Sealing | Phase::Checking => {
             "{msg:<10} [{bar:30}] {percent:>3} %  {binary_bytes:>10} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left"
         }
     };
@@ -152,6 +152,7 @@ fn new_bar(progress: Progress) -> ProgressBar {
 fn name(phase: Phase) -> &'static str {
     match phase {
         Phase::Copying => "copying",
+        Phase::BackingUp => "backing up",
         Phase::Comparing => "comparing",
         Phase::Verifying => "verifying",
         Phase::CheckingIntegrity => "checking integrity",

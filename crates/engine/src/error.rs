@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use selenite_backup::{BackupError, SourceError};
 use selenite_keyring::KeyError;
 use selenite_vfs::error::VfsError;
 
@@ -122,6 +123,8 @@ pub enum EngineError {
         /// The slot, as it was named.
         slot: String,
     },
+    /// A backup was not made, or is not to be had.
+    Backup(BackupError),
     /// SQLite's words, or the VFS's.
     Sqlite {
         /// Whose fault it is, by SQLite's result code.
@@ -193,6 +196,7 @@ impl EngineError {
             Self::Usage { .. } | Self::Begun { .. } => Class::Usage,
             Self::NotEncrypted { .. } => Class::NotEncrypted,
             Self::Key(error) => class_of_key(error),
+            Self::Backup(error) => class_of_backup(error),
             Self::Refused { .. } | Self::Anchor { .. } => Class::Data,
             Self::Io { .. } | Self::NoRoom { .. } => Class::Io,
             Self::Busy { .. } | Self::UnderWay { .. } => Class::Busy,
@@ -224,6 +228,7 @@ impl EngineError {
             Self::AlreadyEncrypted { .. } => "to change who can open it, use selenite keys".to_owned(),
             Self::Exists { .. } => "choose another name: nothing is overwritten".to_owned(),
             Self::Key(error) => error.advice().to_owned(),
+            Self::Backup(error) => error.advice().to_owned(),
             Self::WouldDrop { .. } => {
                 "name them with --recipient, or give their identities; to drop them, add --drop".to_owned()
             }
@@ -332,6 +337,23 @@ fn class_of_key(error: &KeyError) -> Class {
     }
 }
 
+fn class_of_backup(error: &BackupError) -> Class {
+    match error {
+        BackupError::NotThere { .. } => Class::Usage,
+        BackupError::Key { source, .. } => class_of_key(source),
+        BackupError::Unauthentic { .. }
+        | BackupError::MissingLink { .. }
+        | BackupError::Chain { .. }
+        | BackupError::Incomplete { .. }
+        | BackupError::Form { .. }
+        | BackupError::Source(SourceError::Unauthentic { .. }) => Class::Data,
+        BackupError::Store(_) | BackupError::Source(SourceError::Read { .. }) => Class::Io,
+        BackupError::Taken { .. } => Class::Busy,
+        BackupError::Stopped => Class::Interrupted,
+        BackupError::Unfinished { .. } | BackupError::Machine { .. } | _ => Class::Other,
+    }
+}
+
 fn advice_of_io(source: &io::Error) -> &'static str {
     if source.kind() == io::ErrorKind::NotFound {
         "check the path"
@@ -355,6 +377,7 @@ impl fmt::Display for EngineError {
             Self::AlreadyEncrypted { path } => write!(f, "{}: encrypted already", path.display()),
             Self::Exists { path } => write!(f, "{}: exists already", path.display()),
             Self::Key(error) => write!(f, "{error}"),
+            Self::Backup(error) => write!(f, "{error}"),
             Self::WouldDrop { slots } => write!(f, "nobody who was named opens these key slots:\n{slots}"),
             Self::PinNotKept(error) => {
                 write!(
@@ -396,6 +419,7 @@ impl std::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Key(error) | Self::PinNotKept(error) => Some(error),
+            Self::Backup(error) => Some(error),
             Self::Io { source, .. } => Some(source),
             Self::Usage { .. }
             | Self::NotEncrypted { .. }
@@ -420,5 +444,14 @@ impl std::error::Error for EngineError {
 impl From<KeyError> for EngineError {
     fn from(error: KeyError) -> Self {
         Self::Key(error)
+    }
+}
+
+impl From<BackupError> for EngineError {
+    fn from(error: BackupError) -> Self {
+        if matches!(error, BackupError::Stopped) {
+            return Self::Interrupted;
+        }
+        Self::Backup(error)
     }
 }

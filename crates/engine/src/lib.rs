@@ -19,6 +19,7 @@
 mod access;
 mod age;
 pub mod anchor;
+pub mod backup;
 mod comparison;
 pub mod compromised;
 mod content_digest;
@@ -43,6 +44,7 @@ pub mod raw_file;
 pub mod reencrypt;
 pub mod salvage;
 mod shared_folder;
+mod snapshot;
 mod sqlite;
 mod sqlite_error;
 mod status;

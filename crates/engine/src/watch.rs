@@ -10,6 +10,8 @@ use crate::EngineError;
 pub enum Phase {
     /// The database is copied.
     Copying,
+    /// Pages are read, and what changed is sent to a backup.
+    BackingUp,
     /// The copy is compared with it, table by table.
     Comparing,
     /// Pages are authenticated.

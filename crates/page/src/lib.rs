@@ -17,8 +17,10 @@ mod page_cipher;
 mod page_error;
 mod page_keys;
 mod scan;
+mod source;
 
 pub use page_cipher::PageCipher;
 pub use page_error::PageError;
 pub use page_keys::{PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageKeys, PageKeysParts};
 pub use scan::Scan;
+pub use source::{PageSource, SourceError};

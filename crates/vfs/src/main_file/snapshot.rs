@@ -13,6 +13,7 @@ use selenite_cipher::PageNo;
 use selenite_format::archive::{LogEnd, LogPosition};
 use selenite_format::{Geometry, PageSize};
 use selenite_keyring::Unlocked;
+use selenite_page::{PageSource, SourceError};
 
 use super::MainFile;
 use crate::error::VfsError;
@@ -272,6 +273,14 @@ impl<'a> Snapshot<'a> {
         self.look_up().is_ok() && self.frame_of(page_no).is_some()
     }
 
+    fn source_error(&self, page_no: u32, error: &VfsError) -> SourceError {
+        let what = format!("{}: {error}", self.main.database.path);
+        if matches!(error, VfsError::Unauthentic { .. } | VfsError::UnknownEpoch { .. }) {
+            return SourceError::Unauthentic { page_no, what };
+        }
+        SourceError::Read { what }
+    }
+
     fn frame_of(&self, page_no: u32) -> Option<u32> {
         let frames = self.log.as_ref()?.frames.as_ref()?;
         let at = frames.binary_search_by_key(&page_no, |(known, _)| *known).ok()?;
@@ -307,6 +316,24 @@ impl<'a> Snapshot<'a> {
             Err(Code::IOERR_SHORT_READ) => Ok(()),
             read => Ok(read?),
         }
+    }
+}
+
+impl PageSource for Snapshot<'_> {
+    fn page_size(&self) -> PageSize {
+        Snapshot::page_size(self)
+    }
+
+    fn page_count(&self) -> u32 {
+        Snapshot::page_count(self)
+    }
+
+    fn read(&mut self, first: u32, images: &mut [u8]) -> Result<(), SourceError> {
+        Snapshot::read(self, first, images).map_err(|error| self.source_error(first, &error))
+    }
+
+    fn open(&mut self, page_no: u32, image: &[u8], plain: &mut [u8]) -> Result<(), SourceError> {
+        Snapshot::open(self, page_no, image, plain).map_err(|error| self.source_error(page_no, &error))
     }
 }
 

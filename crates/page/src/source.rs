@@ -1,4 +1,4 @@
-//! The pages of a database at one moment, from which an archive is made.
+//! The pages of a database at one moment, for who copies them.
 
 use std::fmt;
 
@@ -13,10 +13,13 @@ pub trait PageSource {
     fn page_count(&self) -> u32;
 
     /// Reads the sealed images of pages that lie side by side, from `first` on, into `images`, which has room for whole pages.
-    /// That of a page that has no place, the lock-byte page, or that was never written is zeros.
+    /// That of the lock-byte page, which has no place, is zeros.
     ///
     /// # Errors
     /// [`SourceError::Read`].
+    ///
+    /// # Panics
+    /// If `images` has no room for whole pages.
     fn read(&mut self, first: u32, images: &mut [u8]) -> Result<(), SourceError>;
 
     /// Opens an image that [`PageSource::read`] gave into `plain`, as SQLite has the page.

@@ -1,0 +1,284 @@
+//! Pages from a source into an archive: read and opened by the one who calls, compressed by as many threads as there are cores,
+//! sealed and sent by one more.
+//!
+//! Y1. A page is opened before it is sent: what is not authentic is named, and never sent.
+//! Y2. Order of pages is order of numbers: blocks come to the sender as they were read.
+//! Y3. Bounded: blocks under way are as many as threads, and a few more; of parts there is one being filled and one being sent.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use selenite_archive::{Block, CompressionLevel, PackedPage, Packer, PartWriter, page_count_max};
+use selenite_cipher::{PageNo, TRAILER_SIZE};
+use selenite_format::anchor::Mark;
+use selenite_format::{Geometry, PageSize};
+use selenite_page::{PageSource, SourceError};
+use zeroize::Zeroizing;
+
+use crate::error::{BackupError, machine};
+use crate::marks::Marks;
+use crate::onlooker::Onlooker;
+use crate::writer::ArchiveWriter;
+
+/// How pages are copied.
+#[derive(Clone, Copy)]
+pub struct Copy<'a> {
+    /// How hard to compress.
+    pub level: CompressionLevel,
+    /// What other archives have: pages with the same mark are not sent.
+    pub present: Option<&'a Marks>,
+    /// Whether pages that are not sent are opened all the same.
+    pub verify: bool,
+    /// Whether a page that is not authentic is left out, and named; or ends the copy.
+    pub skip_bad: bool,
+    /// Who looks on.
+    pub onlooker: &'a dyn Onlooker,
+}
+
+/// What was copied.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Copied {
+    /// How many pages were sent.
+    pub sent: u64,
+    /// How many are as other archives have them.
+    pub same: u64,
+    /// SQLite's change counter, of page 1.
+    pub change_counter: u32,
+    /// Pages that did not open, ascending.
+    pub missing: Vec<u32>,
+}
+
+impl Copy<'_> {
+    /// Copies what `source` has and the other archives have not.
+    ///
+    /// # Errors
+    /// [`BackupError::Source`], for a bad page, too; [`BackupError::Stopped`]; [`BackupError::Taken`]; what the destination says.
+    pub fn run(&self, source: &mut dyn PageSource, archive: &mut ArchiveWriter<'_>) -> Result<Copied, BackupError> {
+        let core_count = thread::available_parallelism().map_or(1, NonZero::get);
+        let page_size = source.page_size();
+        let packers: Vec<Packer> = (0..core_count)
+            .map(|_| Packer::new(self.level).map_err(machine))
+            .collect::<Result<_, _>>()?;
+        thread::scope(|scope| {
+            let (give, jobs) = sync_channel::<Job>(1);
+            let (pass, packed) = sync_channel::<PackedBlock>(1);
+            let (fill, parts) = sync_channel::<FullPart>(0);
+            let jobs = Arc::new(Mutex::new(jobs));
+            for packer in packers {
+                let (jobs, pass) = (jobs.clone(), pass.clone());
+                scope.spawn(move || pack(page_size, packer, &jobs, &pass));
+            }
+            // Each end is held by those alone who use it: when one thread ends, those before and behind it do, too.
+            drop((jobs, pass));
+            scope.spawn(move || gather(&packed, &fill));
+            let sender = scope.spawn(move || send(&parts, archive));
+            let read = self.read(source, &give);
+            drop(give);
+            let sent = sender.join().unwrap_or(Err(BackupError::Machine {
+                what: "a thread ended with a bug in selenite".to_owned(),
+            }));
+            // What the sender says comes first: without it nobody takes what is read.
+            sent?;
+            read
+        })
+    }
+
+    fn read(&self, source: &mut dyn PageSource, give: &SyncSender<Job>) -> Result<Copied, BackupError> {
+        let page_size = source.page_size();
+        let (size, page_count) = (page_size.bytes(), source.page_count());
+        let lock_page = Geometry::new(page_size).lock_page();
+        let run = (RUN_SIZE / size).max(1);
+        let mut images = vec![0; run * size];
+        let mut known = vec![Mark::default(); run];
+        let mut plain = Zeroizing::new(vec![0; size]);
+        let mut copied = Copied::default();
+        let mut gathered = Gathered::new(page_size);
+        let mut first = 1;
+        while first <= page_count {
+            if self.onlooker.is_interrupted() {
+                return Err(BackupError::Stopped);
+            }
+            let left = usize::try_from(page_count - first).map_or(run, |left| run.min(left + 1));
+            let images = &mut images[..left * size];
+            source.read(first, images)?;
+            if let Some(present) = self.present {
+                present.read(first, &mut known[..left]).map_err(machine)?;
+            }
+            for ((image, known), page_no) in images.chunks_exact(size).zip(&known).zip(first..) {
+                if PageNo(page_no) == lock_page {
+                    continue;
+                }
+                let mark = mark_of(image);
+                let is_same = self.present.is_some() && mark == *known;
+                if is_same && !self.verify && page_no != 1 {
+                    copied.same += 1;
+                    continue;
+                }
+                match source.open(page_no, image, &mut plain) {
+                    Ok(()) => {}
+                    Err(SourceError::Unauthentic { page_no, .. }) if self.skip_bad => {
+                        copied.missing.push(page_no);
+                        continue;
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+                if page_no == 1 {
+                    copied.change_counter = u32::from_be_bytes([plain[24], plain[25], plain[26], plain[27]]);
+                }
+                if is_same {
+                    copied.same += 1;
+                    continue;
+                }
+                copied.sent += 1;
+                if gathered.push(page_no, mark, &plain) && !gathered.give(give) {
+                    // The sender has ended, and says why.
+                    return Ok(copied);
+                }
+            }
+            first = first.saturating_add(u32::try_from(left).unwrap_or(u32::MAX));
+            let done = u64::from(first - 1) * page_size.as_u64();
+            self.onlooker.progress(done, u64::from(page_count) * page_size.as_u64());
+        }
+        gathered.give(give);
+        Ok(copied)
+    }
+}
+
+/// Pages that will be a block.
+struct Gathered {
+    number: u64,
+    count_max: usize,
+    job: Job,
+}
+
+struct Job {
+    number: u64,
+    pages: Vec<(u32, Mark)>,
+    bytes: Zeroizing<Vec<u8>>,
+}
+
+struct PackedBlock {
+    number: u64,
+    pages: Vec<(u32, Mark)>,
+    bytes: Zeroizing<Vec<u8>>,
+}
+
+impl Gathered {
+    fn new(page_size: PageSize) -> Self {
+        Self {
+            number: 0,
+            count_max: page_count_max(page_size),
+            job: Job::new(0),
+        }
+    }
+
+    /// Takes a page in, and says whether there is no room for more.
+    fn push(&mut self, page_no: u32, mark: Mark, plain: &[u8]) -> bool {
+        if self.job.bytes.capacity() == 0 {
+            // At once, so that no plaintext is left behind where a smaller buffer was.
+            self.job.bytes.reserve_exact(self.count_max * plain.len());
+        }
+        self.job.pages.push((page_no, mark));
+        self.job.bytes.extend_from_slice(plain);
+        self.job.pages.len() == self.count_max
+    }
+
+    /// Gives the block to whoever packs it; `false` where nobody does any more.
+    fn give(&mut self, to: &SyncSender<Job>) -> bool {
+        if self.job.pages.is_empty() {
+            return true;
+        }
+        self.number += 1;
+        let job = std::mem::replace(&mut self.job, Job::new(self.number));
+        to.send(job).is_ok()
+    }
+}
+
+impl Job {
+    fn new(number: u64) -> Self {
+        Self {
+            number,
+            pages: Vec::new(),
+            bytes: Zeroizing::new(Vec::new()),
+        }
+    }
+}
+
+fn pack(page_size: PageSize, mut packer: Packer, jobs: &Mutex<Receiver<Job>>, pass: &SyncSender<PackedBlock>) {
+    let mut block = Zeroizing::new(Vec::new());
+    loop {
+        let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = next else { return };
+        let images = job.bytes.chunks_exact(page_size.bytes());
+        let pages: Vec<PackedPage<'_>> = job
+            .pages
+            .iter()
+            .zip(images)
+            .map(|(&(page_no, mark), bytes)| PackedPage { page_no, mark, bytes })
+            .collect();
+        Block::encode(page_size, &pages, &mut block);
+        let mut bytes = Zeroizing::new(Vec::new());
+        packer.pack(&block, &mut bytes);
+        let packed = PackedBlock {
+            number: job.number,
+            pages: job.pages,
+            bytes,
+        };
+        if pass.send(packed).is_err() {
+            return;
+        }
+    }
+}
+
+/// A part that is to be sent.
+#[derive(Default)]
+struct FullPart {
+    content: PartWriter,
+    pages: Vec<(u32, Mark)>,
+    is_last: bool,
+}
+
+/// Y2. Puts blocks into parts, in their order.
+fn gather(packed: &Receiver<PackedBlock>, fill: &SyncSender<FullPart>) {
+    let mut waiting = BTreeMap::new();
+    let mut next = 0;
+    let mut part = FullPart::default();
+    while let Ok(block) = packed.recv() {
+        waiting.insert(block.number, block);
+        while let Some(block) = waiting.remove(&next) {
+            next += 1;
+            if !part.content.push(&block.bytes) {
+                if fill.send(std::mem::take(&mut part)).is_err() {
+                    return;
+                }
+                assert!(part.content.push(&block.bytes), "an empty part has room for a block");
+            }
+            part.pages.extend(block.pages);
+        }
+    }
+    part.is_last = true;
+    if !part.content.is_empty() {
+        let _ = fill.send(part);
+    }
+}
+
+fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter<'_>) -> Result<(), BackupError> {
+    while let Ok(mut part) = parts.recv() {
+        archive.part(&mut part.content, &part.pages, part.is_last)?;
+    }
+    Ok(())
+}
+
+/// The first bytes of the tag, which ends a page's trailer.
+fn mark_of(image: &[u8]) -> Mark {
+    let trailer: &[u8; TRAILER_SIZE] = image.last_chunk().expect("a page is longer than its trailer");
+    let tag: &[u8; 8] = trailer[TAG_OFFSET..].first_chunk().expect("a tag has 16 bytes");
+    Mark(*tag)
+}
+
+const TAG_OFFSET: usize = 32;
+/// What is read at once: small enough to be opened while it is in the processor's cache.
+const RUN_SIZE: usize = 256 << 10;

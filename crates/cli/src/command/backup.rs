@@ -1,0 +1,113 @@
+//! `selenite backup`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use selenite_backup::{Destination, Folder};
+use selenite_engine::Access;
+use selenite_engine::backup::{self, Backup, CompressionLevel, Report};
+use selenite_engine::storage::Disk;
+use serde_json::{Value, json};
+
+use crate::arguments;
+use crate::complaint::Complaint;
+use crate::lines::{Lines, bytes, count, counted, elapsed};
+use crate::meter::Meter;
+use crate::output::{note, print, print_json};
+use crate::printable;
+
+pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(), Complaint> {
+    let destination: Arc<dyn Destination> = Arc::new(Folder::new(Path::new(&arguments.destination)));
+    let how = Backup {
+        level: if arguments.no_compress {
+            CompressionLevel::None
+        } else {
+            CompressionLevel::Zstd(arguments.level)
+        },
+        recipients: backup::recipients(&arguments.recipient)?,
+        skip_bad: arguments.skip_bad,
+        verify: false,
+    };
+    let meter = Meter::start();
+    let done = backup::backup(&Disk, &arguments.database, access, how, &destination, &meter.watch());
+    meter.finish();
+    let report = done?;
+    if arguments.json {
+        print_json(&json(&arguments.database, &report))?;
+    } else {
+        print(&text(&arguments.database, destination.as_ref(), &report))?;
+    }
+    complain(&report)
+}
+
+fn text(database: &Path, destination: &dyn Destination, report: &Report) -> String {
+    let page_size = u64::from(report.page_size);
+    let mut lines = Lines::default();
+    lines.add("backed up", printable::path(database));
+    lines.add("to", printable::line(&destination.place()));
+    lines.add("backup", report.name.as_str());
+    let kind = report.base.as_ref().map_or_else(
+        || "full".to_owned(),
+        |base| {
+            format!(
+                "incremental, based on {base}: {} unchanged",
+                counted(report.same_count, "page")
+            )
+        },
+    );
+    lines.add("kind", kind);
+    let whole = bytes(u64::from(report.page_count) * page_size);
+    lines.add(
+        "pages",
+        format!(
+            "{} of {} ({whole})",
+            count(report.sent_count),
+            count(u64::from(report.page_count))
+        ),
+    );
+    let traffic = report.traffic;
+    let retries = if traffic.retries > 0 {
+        format!(", {} again", count(traffic.retries))
+    } else {
+        String::new()
+    };
+    let requests = counted(traffic.requests, "request");
+    lines.add("sent", format!("{} in {requests}{retries}", bytes(traffic.sent)));
+    lines.add("took", elapsed(report.elapsed));
+    lines.text()
+}
+
+fn json(database: &Path, report: &Report) -> Value {
+    json!({
+        "database": database.display().to_string(),
+        "backup": report.name.as_str(),
+        "base": report.base.as_ref().map(ToString::to_string),
+        "page_size": report.page_size,
+        "pages": report.page_count,
+        "pages_sent": report.sent_count,
+        "pages_unchanged": report.same_count,
+        "pages_missing": report.missing,
+        "bytes_sent": report.traffic.sent,
+        "bytes_received": report.traffic.received,
+        "requests": report.traffic.requests,
+        "retries": report.traffic.retries,
+        "seconds": report.elapsed.as_secs_f64(),
+    })
+}
+
+/// Pages that are missing go to standard error, one to a line.
+fn complain(report: &Report) -> Result<(), Complaint> {
+    if report.missing.is_empty() {
+        return Ok(());
+    }
+    for page_no in report.missing.iter().take(LISTED_MAX) {
+        note(&format!("page {page_no} is not authentic, and not in the backup"));
+    }
+    let count_of = u64::try_from(report.missing.len()).unwrap_or(u64::MAX);
+    Err(Complaint::Found {
+        what: format!("the backup is made, without {}", counted(count_of, "page")),
+        next: "find out who could write to the file; what can be read is also had by selenite salvage",
+    })
+}
+
+const LISTED_MAX: usize = 100;
