@@ -87,6 +87,15 @@ pub struct PartWriter {
 }
 
 impl PartWriter {
+    /// How long a packed block may be that is taken in; 0 where none is.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        if self.block_count == BLOCK_COUNT_MAX {
+            return 0;
+        }
+        (CONTENT_SIZE_MAX - self.content.len()).saturating_sub(SIZE_SIZE)
+    }
+
     /// Takes a packed block in; `false` if it has no room for it, and is to be sealed first.
     ///
     /// # Panics
@@ -94,9 +103,12 @@ impl PartWriter {
     #[must_use]
     pub fn push(&mut self, packed: &[u8]) -> bool {
         assert!((1..=PACKED_SIZE_MAX).contains(&packed.len()));
-        let has_room = self.content.len() + SIZE_SIZE + packed.len() <= CONTENT_SIZE_MAX;
-        if !has_room || self.block_count == BLOCK_COUNT_MAX {
+        if packed.len() > self.room() {
             return false;
+        }
+        if self.content.capacity() == 0 {
+            // At once: growing would leave copies behind. What is never written to takes no memory.
+            self.content.reserve_exact(CONTENT_SIZE_MAX);
         }
         self.block_count += 1;
         let size = u32::try_from(packed.len()).expect("a megabyte at most");

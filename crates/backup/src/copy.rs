@@ -59,9 +59,9 @@ impl Copy<'_> {
     pub fn run(&self, source: &mut dyn PageSource, archive: &mut ArchiveWriter<'_>) -> Result<Copied, BackupError> {
         let core_count = thread::available_parallelism().map_or(1, NonZero::get);
         let page_size = source.page_size();
-        let packers: Vec<Packer> = (0..core_count)
-            .map(|_| Packer::new(self.level).map_err(machine))
-            .collect::<Result<_, _>>()?;
+        let packer = || BlockPacker::new(page_size, self.level);
+        let packers: Vec<BlockPacker> = (0..core_count).map(|_| packer()).collect::<Result<_, _>>()?;
+        let last_packer = packer()?;
         thread::scope(|scope| {
             let (give, jobs) = sync_channel::<Job>(1);
             let (pass, packed) = sync_channel::<PackedBlock>(1);
@@ -69,11 +69,11 @@ impl Copy<'_> {
             let jobs = Arc::new(Mutex::new(jobs));
             for packer in packers {
                 let (jobs, pass) = (jobs.clone(), pass.clone());
-                scope.spawn(move || pack(page_size, packer, &jobs, &pass));
+                scope.spawn(move || pack(packer, &jobs, &pass));
             }
             // Each end is held by those alone who use it: when one thread ends, those before and behind it do, too.
             drop((jobs, pass));
-            scope.spawn(move || gather(&packed, &fill));
+            scope.spawn(move || gather(&packed, last_packer, &fill));
             let sender = scope.spawn(move || send(&parts, archive));
             let read = self.read(source, &give);
             drop(give);
@@ -161,9 +161,8 @@ struct Job {
 }
 
 struct PackedBlock {
-    number: u64,
-    pages: Vec<(u32, Mark)>,
-    bytes: Zeroizing<Vec<u8>>,
+    job: Job,
+    packed: Zeroizing<Vec<u8>>,
 }
 
 impl Gathered {
@@ -207,27 +206,42 @@ impl Job {
     }
 }
 
-fn pack(page_size: PageSize, mut packer: Packer, jobs: &Mutex<Receiver<Job>>, pass: &SyncSender<PackedBlock>) {
-    let mut block = Zeroizing::new(Vec::new());
-    loop {
-        let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = next else { return };
-        let images = job.bytes.chunks_exact(page_size.bytes());
-        let pages: Vec<PackedPage<'_>> = job
-            .pages
+/// Packs pages, each time into memory of its own.
+struct BlockPacker {
+    page_size: PageSize,
+    packer: Packer,
+    block: Zeroizing<Vec<u8>>,
+}
+
+impl BlockPacker {
+    fn new(page_size: PageSize, level: CompressionLevel) -> Result<Self, BackupError> {
+        Ok(Self {
+            page_size,
+            packer: Packer::new(level).map_err(machine)?,
+            block: Zeroizing::new(Vec::new()),
+        })
+    }
+
+    fn pack(&mut self, pages: &[(u32, Mark)], bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+        let images = bytes.chunks_exact(self.page_size.bytes());
+        let pages: Vec<PackedPage<'_>> = pages
             .iter()
             .zip(images)
             .map(|(&(page_no, mark), bytes)| PackedPage { page_no, mark, bytes })
             .collect();
-        Block::encode(page_size, &pages, &mut block);
-        let mut bytes = Zeroizing::new(Vec::new());
-        packer.pack(&block, &mut bytes);
-        let packed = PackedBlock {
-            number: job.number,
-            pages: job.pages,
-            bytes,
-        };
-        if pass.send(packed).is_err() {
+        Block::encode(self.page_size, &pages, &mut self.block);
+        let mut packed = Zeroizing::new(Vec::new());
+        self.packer.pack(&self.block, &mut packed);
+        packed
+    }
+}
+
+fn pack(mut packer: BlockPacker, jobs: &Mutex<Receiver<Job>>, pass: &SyncSender<PackedBlock>) {
+    loop {
+        let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = next else { return };
+        let packed = packer.pack(&job.pages, &job.bytes);
+        if pass.send(PackedBlock { job, packed }).is_err() {
             return;
         }
     }
@@ -242,26 +256,59 @@ struct FullPart {
 }
 
 /// Y2. Puts blocks into parts, in their order.
-fn gather(packed: &Receiver<PackedBlock>, fill: &SyncSender<FullPart>) {
+fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, fill: &SyncSender<FullPart>) {
     let mut waiting = BTreeMap::new();
     let mut next = 0;
     let mut part = FullPart::default();
     while let Ok(block) = packed.recv() {
-        waiting.insert(block.number, block);
+        waiting.insert(block.job.number, block);
         while let Some(block) = waiting.remove(&next) {
             next += 1;
-            if !part.content.push(&block.bytes) {
-                if fill.send(std::mem::take(&mut part)).is_err() {
-                    return;
-                }
-                assert!(part.content.push(&block.bytes), "an empty part has room for a block");
+            if !part.take(block, &mut packer, fill) {
+                return;
             }
-            part.pages.extend(block.pages);
         }
     }
     part.is_last = true;
     if !part.content.is_empty() {
         let _ = fill.send(part);
+    }
+}
+
+impl FullPart {
+    /// Takes a block in. One that is too long fills the part as far as it goes, and begins the next: a part with room for half
+    /// a block would be sent as long as others. Answers whether anybody still sends parts.
+    fn take(&mut self, block: PackedBlock, packer: &mut BlockPacker, fill: &SyncSender<FullPart>) -> bool {
+        let PackedBlock { job, packed } = block;
+        if self.content.push(&packed) {
+            self.pages.extend(job.pages);
+            return true;
+        }
+        let page_bytes = packer.page_size.bytes();
+        // What would fit if all of it were as compressible, and a little less.
+        let fitting = job.pages.len() * self.content.room() / packed.len() * 31 / 32;
+        let (front, mut rest) = job.pages.split_at(fitting);
+        let mut bytes = job.bytes.as_slice();
+        if !front.is_empty() {
+            let packed = packer.pack(front, &bytes[..fitting * page_bytes]);
+            if self.content.push(&packed) {
+                self.pages.extend(front);
+                bytes = &bytes[fitting * page_bytes..];
+            } else {
+                rest = &job.pages;
+            }
+        }
+        if fill.send(std::mem::take(self)).is_err() {
+            return false;
+        }
+        let packed = if rest.len() == job.pages.len() {
+            packed
+        } else {
+            packer.pack(rest, bytes)
+        };
+        assert!(self.content.push(&packed), "an empty part has room for a block");
+        self.pages.extend(rest);
+        true
     }
 }
 

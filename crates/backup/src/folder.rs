@@ -197,10 +197,13 @@ fn read(path: &Path, size_max: usize) -> io::Result<Vec<u8>> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(|_| Errno::INVAL)?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if !file.metadata()?.is_file() {
+    let attributes = file.metadata()?;
+    if !attributes.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it is no file"));
     }
-    let mut bytes = Vec::new();
+    // No more memory than it takes: a part is as large as anything here.
+    let size = usize::try_from(attributes.len()).unwrap_or(usize::MAX);
+    let mut bytes = Vec::with_capacity(size.min(size_max) + 1);
     file.take(size_max as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > size_max {
         return Err(io::Error::new(

@@ -7,26 +7,37 @@
 //! K3. Whatever a destination answers is opened, or refused; it is never believed.
 #![forbid(unsafe_code)]
 
+mod cached;
+mod catalog;
+mod chain;
 mod copy;
 mod destination;
 mod error;
 mod folder;
+mod key_source;
 mod log_reader;
 mod log_writer;
 mod marks;
 mod names;
 mod onlooker;
+mod opened;
+mod pages;
 mod writer;
 
+pub use cached::Cached;
+pub use catalog::{Catalog, Entry, parse_database_id};
+pub use chain::Chain;
 pub use copy::{Copied, Copy};
 pub use destination::{Destination, Object, StoreError, Traffic, Trouble};
 pub use error::BackupError;
 pub use folder::Folder;
+pub use key_source::{KeySource, OpenedBy};
 pub use log_reader::{LOG_OBJECT_SIZE_MAX, LogChain, LogObject, LogPlan};
 pub use log_writer::{LogTurn, LogWriter};
 pub use marks::Marks;
 pub use names::{ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
 pub use onlooker::{Nobody, Onlooker};
+pub use opened::{Backup, OpenArchive};
 pub use selenite_archive::CompressionLevel;
 pub use selenite_page::{PageSource, SourceError};
 pub use writer::ArchiveWriter;

@@ -154,12 +154,13 @@ pub(crate) fn target_of_draft(name: &OsStr) -> Option<&OsStr> {
     let rest = name.as_bytes().strip_prefix(b".")?;
     let at = rest.windows(MARK.len()).rposition(|window| window == MARK.as_bytes())?;
     let (target, tail) = (&rest[..at], &rest[at + MARK.len()..]);
-    let belongings = COMPANIONS.iter().chain([&DONE]);
+    let belongings = COMPANIONS.iter().chain([&DONE, &CLAIM]);
     let own = belongings.fold(tail, |tail, belonging| {
         tail.strip_suffix(belonging.as_bytes()).unwrap_or(tail)
     });
     let is_drawn = own.len() == DRAWN_SIZE && own.iter().all(u8::is_ascii_hexdigit);
-    let is_ours = !target.is_empty() && (is_drawn || own == OFFLINE.as_bytes());
+    let is_named = [OFFLINE, RESTORE].iter().any(|name| own == name.as_bytes());
+    let is_ours = !target.is_empty() && (is_drawn || is_named);
     is_ours.then(|| OsStr::from_bytes(target))
 }
 
@@ -202,6 +203,10 @@ const DRAWN_SIZE: usize = 8;
 pub(crate) const OFFLINE: &str = "offline";
 /// Of that one: what is done of it.
 pub(crate) const DONE: &str = "-done";
+/// The one that a restore fills: one at a time, who holds its claim.
+pub(crate) const RESTORE: &str = "restore";
+/// Of that one: who is at it.
+pub(crate) const CLAIM: &str = "-claim";
 /// What SQLite calls its files beside a database.
 pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
@@ -233,7 +238,15 @@ mod tests {
             target_of_draft(one.path().file_name().unwrap()),
             Some(OsStr::new("app.db"))
         );
-        for tail in ["01234567", "offline", "offline-done", "offline-wal", "01234567-journal"] {
+        for tail in [
+            "01234567",
+            "restore",
+            "restore-claim",
+            "offline",
+            "offline-done",
+            "offline-wal",
+            "01234567-journal",
+        ] {
             let name = OsString::from(format!(".app.db.selenite-tmp-{tail}"));
             assert_eq!(target_of_draft(&name), Some(OsStr::new("app.db")), "{tail}");
         }

@@ -27,11 +27,10 @@ use selenite_vfs::view::View;
 
 use crate::error::io_error;
 use crate::exclusive_source::ExclusiveSource;
-use crate::raw_file::RawFile;
 use crate::reencrypt::Operation;
 use crate::storage::{Attributes, ReadAt, Storage};
-use crate::superblock_file::{Superblocks, inspect};
-use crate::{Access, EngineError, Watch, conversion, extended, sqlite, verify};
+use crate::superblock_file::inspect;
+use crate::{Access, EngineError, Watch, conversion, extended, sealed_draft, sqlite};
 
 use copier::Copier;
 use new_file::{NewFile, remove_others};
@@ -201,7 +200,10 @@ impl Work<'_> {
             let copied = copier.run();
             // What is verified is read from the system's memory while the rest of it goes to the disk.
             syncer.end();
-            let verified = copied.and_then(|taken_over| self.verify(new.draft.path()).map(|()| taken_over));
+            let verified = copied.and_then(|taken_over| {
+                // O3.
+                sealed_draft::check(self.storage, new.draft.path(), &self.new, self.watch).map(|()| taken_over)
+            });
             (verified, syncing.join())
         });
         let taken_over = copied?;
@@ -211,24 +213,6 @@ impl Work<'_> {
         let not_kept = extended::carry_over(self.path, new.draft.path());
         new.draft.finish(attributes)?;
         Ok((taken_over, not_kept))
-    }
-
-    /// O3.
-    fn verify(&self, draft: &Path) -> Result<(), EngineError> {
-        let file = RawFile::open_unasked(self.storage, draft)?;
-        let superblocks = Superblocks::load(&file)?;
-        if !superblocks.are_whole() {
-            return Err(EngineError::CopyDiffers {
-                what: "its superblocks are damaged: the disk did not keep them".to_owned(),
-            });
-        }
-        let (bad, bad_count) = verify::draft(&file, draft, &self.new, self.watch)?;
-        match bad.first() {
-            None => Ok(()),
-            Some(first) => Err(EngineError::CopyDiffers {
-                what: format!("{bad_count} of its pages are not authentic: the disk did not keep them; {first}"),
-            }),
-        }
     }
 }
 

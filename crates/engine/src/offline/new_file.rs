@@ -9,7 +9,7 @@ use selenite_keyring::{KeyError, Unlocked, os_random, sole_epoch};
 use crate::draft::{DONE, Draft, OFFLINE, beside, sync_folder};
 use crate::error::io_error;
 use crate::storage::{Storage, WriteAt};
-use crate::{EngineError, keys};
+use crate::{EngineError, keys, sealed_draft};
 
 /// A draft, its keys, and what is done of it.
 pub struct NewFile<'a> {
@@ -44,12 +44,7 @@ impl<'a> NewFile<'a> {
         let file = storage
             .open_to_write(draft.path())
             .map_err(io_error("write", draft.path()))?;
-        // FORMAT 2.6.
-        for (unlocked, place) in [(&first, SUPERBLOCK_A), (&second, SUPERBLOCK_B)] {
-            let bytes = unlocked.encode()?;
-            file.write_at(&bytes, place).map_err(io_error("write", draft.path()))?;
-        }
-        file.sync().map_err(io_error("sync", draft.path()))?;
+        sealed_draft::write_superblocks(file.as_ref(), draft.path(), [&first, &second])?;
         sync_folder(storage, path)?;
         Ok(Self {
             draft,

@@ -1,0 +1,177 @@
+//! What archives a destination holds.
+//!
+//! C1. What is said here was not authenticated: names, sizes and times are the destination's. Whoever opens an archive finds
+//!     out whether it is what its name says ([`crate::OpenArchive`]).
+//! C2. Objects that are not named as ours are left out, and counted.
+
+use std::collections::BTreeMap;
+
+use selenite_cipher::{ArchiveId, DatabaseId};
+use selenite_format::archive::Begun;
+
+use crate::StoreError;
+use crate::destination::{Destination, Object, Trouble};
+use crate::names::{ArchiveName, Part, database_prefix, object_key};
+use crate::opened::BEGUN_SIZE_MAX;
+
+/// The archives of a destination.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    /// By database and name, which is by the time at which they were begun.
+    pub entries: Vec<Entry>,
+    /// How many objects are none of ours.
+    pub foreign_count: u64,
+}
+
+/// An archive.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// The database, as the name of its folder says.
+    pub database_id: DatabaseId,
+    /// Its name, which says when it was begun.
+    pub name: ArchiveName,
+    /// Its id, as its first object says; nothing where that was not read.
+    pub archive_id: Option<ArchiveId>,
+    /// Whether there is what opens it.
+    pub has_begun: bool,
+    /// Whether there is a manifest: without it, it is no backup.
+    pub is_finished: bool,
+    /// How many objects it has.
+    pub object_count: u64,
+    /// How many bytes they have.
+    pub size: u64,
+    /// When the newest of them was written, by the destination's clock: seconds since 1970-01-01 UTC.
+    pub modified: u64,
+    /// How many of them are parts with pages.
+    pub part_count: u32,
+    /// How many are parts of the index.
+    pub index_count: u32,
+    /// How many of them are of its log.
+    pub log_count: u32,
+}
+
+impl Catalog {
+    /// What the names of the objects say: of one database, or of all.
+    ///
+    /// # Errors
+    /// As the destination has it.
+    pub fn list(destination: &dyn Destination, of: Option<DatabaseId>) -> Result<Self, StoreError> {
+        let prefix = of.map(database_prefix).unwrap_or_default();
+        let mut catalog = Self::default();
+        let mut found: BTreeMap<(DatabaseId, ArchiveName), Entry> = BTreeMap::new();
+        for object in destination.list(&prefix)? {
+            let Some((id, name, part)) = taken_apart(&object) else {
+                catalog.foreign_count += 1;
+                continue;
+            };
+            let entry = found.entry((id, name)).or_insert_with_key(|(id, name)| Entry {
+                database_id: *id,
+                name: name.clone(),
+                archive_id: None,
+                has_begun: false,
+                is_finished: false,
+                object_count: 0,
+                size: 0,
+                modified: 0,
+                part_count: 0,
+                index_count: 0,
+                log_count: 0,
+            });
+            entry.add(&object, part);
+        }
+        catalog.entries = found.into_values().collect();
+        Ok(catalog)
+    }
+
+    /// The same, with what opens each archive read: what is not the beginning of one of this name is none of ours, with all that
+    /// is beside it.
+    ///
+    /// # Errors
+    /// As the destination has it.
+    pub fn read(destination: &dyn Destination, of: Option<DatabaseId>) -> Result<Self, StoreError> {
+        let mut catalog = Self::list(destination, of)?;
+        let mut entries = Vec::with_capacity(catalog.entries.len());
+        for mut entry in catalog.entries {
+            entry.archive_id = archive_id_of(destination, &entry)?;
+            if entry.archive_id.is_some() {
+                entries.push(entry);
+            } else {
+                catalog.foreign_count += entry.object_count;
+            }
+        }
+        catalog.entries = entries;
+        Ok(catalog)
+    }
+
+    /// The databases that there are archives of.
+    #[must_use]
+    pub fn databases(&self) -> Vec<DatabaseId> {
+        let mut ids: Vec<DatabaseId> = self.entries.iter().map(|entry| entry.database_id).collect();
+        ids.dedup();
+        ids
+    }
+
+    /// The archives of a database, in the order in which they were begun.
+    pub fn of(&self, id: DatabaseId) -> impl DoubleEndedIterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.database_id == id)
+    }
+}
+
+impl Entry {
+    fn add(&mut self, object: &Object, part: Part) {
+        self.object_count += 1;
+        self.size = self.size.saturating_add(object.size);
+        self.modified = self.modified.max(object.modified);
+        match part {
+            Part::Begun => self.has_begun = true,
+            Part::Manifest => self.is_finished = true,
+            Part::Pages(_) => self.part_count += 1,
+            Part::Index(_) => self.index_count += 1,
+            Part::Log(_) => self.log_count += 1,
+        }
+    }
+}
+
+fn archive_id_of(destination: &dyn Destination, entry: &Entry) -> Result<Option<ArchiveId>, StoreError> {
+    if !entry.has_begun {
+        return Ok(None);
+    }
+    let key = object_key(entry.database_id, &entry.name, Part::Begun);
+    let bytes = match destination.get(&key, BEGUN_SIZE_MAX) {
+        Ok(bytes) => bytes,
+        // Removed meanwhile, or far too long.
+        Err(error) if matches!(error.trouble, Trouble::Missing | Trouble::Lying) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let begun = Begun::parse(&bytes).ok().map(|(begun, _, _)| begun);
+    let fits = |begun: &Begun| {
+        begun.database_id == entry.database_id && ArchiveName::new(begun.made, begun.archive_id) == entry.name
+    };
+    Ok(begun.filter(fits).map(|begun| begun.archive_id))
+}
+
+/// `DATABASE/ARCHIVE/PART`.
+fn taken_apart(object: &Object) -> Option<(DatabaseId, ArchiveName, Part)> {
+    let (database, rest) = object.name.split_once('/')?;
+    let (archive, part) = rest.split_once('/')?;
+    Some((parse_database_id(database)?, archive.parse().ok()?, Part::parse(part)?))
+}
+
+/// Takes the name of a database's folder, without the slash: 32 hexadecimal digits.
+#[must_use]
+pub fn parse_database_id(text: &str) -> Option<DatabaseId> {
+    let digits: &[u8; 32] = text.as_bytes().try_into().ok()?;
+    let mut id = [0; 16];
+    for (byte, pair) in id.iter_mut().zip(digits.as_chunks::<2>().0) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(DatabaseId(id))
+}
+
+fn digit(sign: u8) -> Option<u8> {
+    match sign {
+        b'0'..=b'9' => Some(sign - b'0'),
+        b'a'..=b'f' => Some(sign - b'a' + 10),
+        _ => None,
+    }
+}

@@ -1,0 +1,162 @@
+//! A backup and all that it rests on, down to a full one.
+//!
+//! N1. An archive is known by its id and by the SHA-256 of its manifest, in which is the hash of what opens it and the salts
+//!     of its parts: none of them can be another than it was when the one above was made.
+
+use std::collections::BTreeSet;
+
+use selenite_cipher::{ArchiveId, DatabaseId, MasterKey};
+use selenite_format::anchor::Mark;
+use selenite_format::archive::{Base, Begun};
+
+use crate::BackupError;
+use crate::destination::{Destination, Trouble};
+use crate::key_source::{KeySource, OpenedBy};
+use crate::names::{ArchiveName, Part, object_key};
+use crate::opened::{BEGUN_SIZE_MAX, Backup, OpenArchive};
+
+/// A backup and what it rests on.
+pub struct Chain {
+    links: Vec<Backup>,
+}
+
+impl Chain {
+    /// Opens a backup of this name, and what it rests on, which is one of `names`.
+    ///
+    /// # Errors
+    /// [`BackupError::MissingLink`] and [`BackupError::Chain`], where something below does not fit; as [`OpenArchive::open`] and
+    /// [`OpenArchive::into_backup`].
+    pub fn open(
+        destination: &dyn Destination,
+        id: DatabaseId,
+        name: &ArchiveName,
+        names: &[ArchiveName],
+        keys: &KeySource<'_>,
+    ) -> Result<Self, BackupError> {
+        let tip = OpenArchive::open(destination, id, name, keys)?.into_backup(destination)?;
+        Self::of(destination, tip, names, keys)
+    }
+
+    /// Opens what a backup rests on.
+    ///
+    /// # Errors
+    /// As [`Chain::open`].
+    pub fn of(
+        destination: &dyn Destination,
+        tip: Backup,
+        names: &[ArchiveName],
+        keys: &KeySource<'_>,
+    ) -> Result<Self, BackupError> {
+        // Mostly the whole chain has one master key.
+        let mut masters = match &tip.archive.by {
+            OpenedBy::Slot(unlocked) => vec![unlocked.duplicate().master],
+            OpenedBy::Master | OpenedBy::Recipient => Vec::new(),
+        };
+        Self::below(destination, tip, names, keys, &mut masters)
+    }
+
+    fn below(
+        destination: &dyn Destination,
+        tip: Backup,
+        names: &[ArchiveName],
+        keys: &KeySource<'_>,
+        masters: &mut Vec<MasterKey>,
+    ) -> Result<Self, BackupError> {
+        let mut seen = BTreeSet::from([tip.archive.begun.archive_id]);
+        let mut links = vec![tip];
+        while let Some((above, base)) = links.last().and_then(|link| link.facts.base.map(|base| (link, base))) {
+            let refused = |what: String| BackupError::Chain {
+                archive: above.name().clone(),
+                what,
+            };
+            if !seen.insert(base.archive_id) {
+                return Err(refused("what it rests on rests on it".to_owned()));
+            }
+            let found = find(destination, above, base, names)?;
+            let id = above.archive.begun.database_id;
+            let link = OpenArchive::open_link(destination, id, &found, keys, (masters, true))?;
+            let link = match link.into_backup(destination) {
+                Err(BackupError::Unfinished { archive }) => {
+                    return Err(refused(format!(
+                        "backup {archive}, on which it rests, has no manifest any more"
+                    )));
+                }
+                link => link?,
+            };
+            if link.manifest_digest != base.manifest {
+                let what = format!("backup {found}, on which it rests, has another manifest than it had");
+                return Err(refused(what));
+            }
+            if link.facts.page_size != above.facts.page_size {
+                let what = format!("backup {found}, on which it rests, has pages of another size");
+                return Err(refused(what));
+            }
+            links.push(link);
+        }
+        Ok(Self { links })
+    }
+
+    /// The backup that was asked for.
+    ///
+    /// # Panics
+    /// Never: a chain has a tip.
+    #[must_use]
+    pub fn tip(&self) -> &Backup {
+        self.links.first().expect("a chain is made with its tip")
+    }
+
+    /// The backup, and what it rests on, the full one last.
+    #[must_use]
+    pub fn links(&self) -> &[Backup] {
+        &self.links
+    }
+
+    /// Takes the backup that was asked for out of it.
+    ///
+    /// # Panics
+    /// Never: a chain has a tip.
+    #[must_use]
+    pub fn into_tip(mut self) -> Backup {
+        self.links.swap_remove(0)
+    }
+
+    /// The pages of all archives and their marks, the oldest first: what comes later counts. A mark of zeros is of a page that is missing.
+    ///
+    /// # Errors
+    /// As [`Backup::marks`].
+    pub fn marks(&self, destination: &dyn Destination, each: &mut dyn FnMut(u32, Mark)) -> Result<(), BackupError> {
+        self.links
+            .iter()
+            .rev()
+            .try_for_each(|link| link.marks(destination, each))
+    }
+}
+
+/// The name of an archive's base. A name has but half of an id.
+fn find(
+    destination: &dyn Destination,
+    above: &Backup,
+    base: Base,
+    names: &[ArchiveName],
+) -> Result<ArchiveName, BackupError> {
+    let id = above.archive.begun.database_id;
+    for name in names.iter().filter(|name| name.is_of(base.archive_id)) {
+        let begun = destination.get(&object_key(id, name, Part::Begun), BEGUN_SIZE_MAX);
+        match begun {
+            Ok(bytes) if archive_id(&bytes).is_none_or(|found| found == base.archive_id) => return Ok(name.clone()),
+            Ok(_) => {}
+            Err(error) if error.trouble == Trouble::Missing => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let name = ArchiveName::new(0, base.archive_id);
+    Err(BackupError::MissingLink {
+        archive: above.name().clone(),
+        base: name.as_str().rsplit('-').next().unwrap_or_default().to_owned(),
+    })
+}
+
+/// Nothing where it has no such form: what opens it says so.
+fn archive_id(begun: &[u8]) -> Option<ArchiveId> {
+    Begun::parse(begun).ok().map(|(begun, _, _)| begun.archive_id)
+}

@@ -1,0 +1,99 @@
+//! Who opens archives.
+//!
+//! S1. A pin of the keyring file holds for the archive that was asked for: a master key with another commitment than the
+//!     database's, and an archive that was opened without any master key, are refused where the database is listed. What an
+//!     archive rests on is known by its hash, and may be of a master key from before.
+
+use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, Secret};
+use selenite_format::archive::Begun;
+use selenite_keyring::{Cache, Identity, KeyError, Keyring, Pin, Unlocked, archive_recipient, unlock};
+
+/// Who opens archives.
+#[derive(Clone, Copy)]
+pub enum KeySource<'a> {
+    /// The master key of the database, at hand.
+    Master(&'a MasterKey),
+    /// Identities.
+    Identities {
+        /// They open a slot of the superblock in it, or one of its recipients' files.
+        identities: &'a [Box<dyn Identity>],
+        /// Which master key a database has (S1).
+        keyring: &'a Keyring,
+        /// Where master keys are found again.
+        cache: &'a Cache,
+    },
+}
+
+/// How an archive was opened.
+pub enum OpenedBy {
+    /// By the master key that was at hand.
+    Master,
+    /// By a slot of the superblock in it.
+    Slot(Box<Unlocked>),
+    /// By a recipient's file: nobody knows the master key.
+    Recipient,
+}
+
+impl KeySource<'_> {
+    /// The archive's key. What it opens is still to be checked under the archive's MAC, of which `is_right` says whether it is.
+    ///
+    /// `masters` are tried first; what is found is put there.
+    pub(crate) fn open(
+        &self,
+        begun: &Begun,
+        masters: &mut Vec<MasterKey>,
+        is_link: bool,
+        is_right: &dyn Fn(&Secret<32>) -> bool,
+    ) -> Result<(ArchiveKey, OpenedBy), KeyError> {
+        let unwrapped = |master: &MasterKey| master.unwrap_archive_key(begun.archive_id, &begun.wrapped_key);
+        match *self {
+            Self::Master(master) => match unwrapped(master) {
+                Ok(key) => Ok((key, OpenedBy::Master)),
+                Err(_) => Err(KeyError::WrongKey),
+            },
+            Self::Identities {
+                identities,
+                keyring,
+                cache,
+            } => {
+                if is_link && let Some(key) = masters.iter().find_map(|master| unwrapped(master).ok()) {
+                    return Ok((key, OpenedBy::Master));
+                }
+                let none = Keyring::default();
+                let keyring = if is_link { &none } else { keyring };
+                let refused = match unlock(&begun.superblock, identities, keyring, cache) {
+                    Ok(unlocked) => {
+                        let Ok(key) = unwrapped(&unlocked.master) else {
+                            return Err(foreign("the key of an archive that its master key does not open"));
+                        };
+                        masters.push(MasterKey::new(unlocked.master.secret().duplicate(), begun.database_id));
+                        return Ok((key, OpenedBy::Slot(Box::new(unlocked))));
+                    }
+                    Err(
+                        error @ (KeyError::WrongKey | KeyError::KeyServiceAway { .. } | KeyError::KeyRefused { .. }),
+                    ) => error,
+                    Err(error) => return Err(error),
+                };
+                let Ok(secret) = archive_recipient::unwrap(identities, &begun.recipients, is_right) else {
+                    return Err(refused);
+                };
+                check_without_master(keyring, begun.database_id)?;
+                Ok((ArchiveKey::new(secret, begun.archive_id), OpenedBy::Recipient))
+            }
+        }
+    }
+}
+
+/// S1.
+fn check_without_master(keyring: &Keyring, database_id: DatabaseId) -> Result<(), KeyError> {
+    // No master key has this commitment: it is listed, or not.
+    match keyring.check(database_id, [0; 32]) {
+        Pin::Mismatch | Pin::Pinned => Err(KeyError::DatabaseReplaced { database_id }),
+        Pin::Unknown if keyring.only_listed() => Err(KeyError::NotListed { database_id }),
+        Pin::Unknown => Ok(()),
+    }
+}
+
+fn foreign(what: &'static str) -> KeyError {
+    KeyError::Tampered { what, source: None }
+}

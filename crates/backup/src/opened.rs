@@ -1,0 +1,273 @@
+//! An archive that was opened, and a backup: one that has a manifest.
+//!
+//! O1. Name, folder and what the first object says agree, and the MAC over that is right: an archive can't be passed off as
+//!     one of another time or database.
+//! O2. A part is opened whole, or nothing of it is used; its salt is the one that the manifest lists.
+
+use selenite_archive::{ArchiveError, IndexBlock, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, Unpacker};
+use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, PIECE_TAG_SIZE, PartKind, sha256};
+use selenite_format::anchor::Mark;
+use selenite_format::archive::{Begun, Facts};
+use zeroize::Zeroizing;
+
+use crate::BackupError;
+use crate::destination::{Destination, Trouble};
+use crate::key_source::{KeySource, OpenedBy};
+use crate::names::{ArchiveName, Part, object_key};
+
+/// An archive, finished or not.
+pub struct OpenArchive {
+    /// Its name.
+    pub name: ArchiveName,
+    /// What opens it.
+    pub begun: Begun,
+    /// Its key.
+    pub key: ArchiveKey,
+    /// How it was opened.
+    pub by: OpenedBy,
+    begun_digest: [u8; 32],
+}
+
+/// A finished archive.
+pub struct Backup {
+    /// The archive.
+    pub archive: OpenArchive,
+    /// What its manifest says.
+    pub facts: Facts,
+    /// The SHA-256 of the manifest's bytes, by which one that rests on this one knows it.
+    pub manifest_digest: [u8; 32],
+}
+
+impl OpenArchive {
+    /// Opens an archive.
+    ///
+    /// # Errors
+    /// [`BackupError::NotThere`]; [`BackupError::Key`]; [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Store`].
+    pub fn open(
+        destination: &dyn Destination,
+        id: DatabaseId,
+        name: &ArchiveName,
+        keys: &KeySource<'_>,
+    ) -> Result<Self, BackupError> {
+        Self::open_link(destination, id, name, keys, (&mut Vec::new(), false))
+    }
+
+    /// The same, as something that another archive may rest on.
+    pub(crate) fn open_link(
+        destination: &dyn Destination,
+        id: DatabaseId,
+        name: &ArchiveName,
+        keys: &KeySource<'_>,
+        (masters, is_link): (&mut Vec<MasterKey>, bool),
+    ) -> Result<Self, BackupError> {
+        let object = object_key(id, name, Part::Begun);
+        twice(destination, &object, BEGUN_SIZE_MAX, |bytes| {
+            let missing = || BackupError::NotThere {
+                what: format!("{} holds no backup {name} of this database", destination.place()),
+            };
+            let bytes = bytes.map_err(|error| or_missing(error, missing))?;
+            let (begun, maced, mac) = Begun::parse(&bytes).map_err(|error| BackupError::of_form(&object, error))?;
+            // O1.
+            let unauthentic = |what: &str| BackupError::Unauthentic {
+                object: object.clone(),
+                what: what.to_owned(),
+            };
+            if begun.database_id != id {
+                return Err(unauthentic("it is of another database"));
+            }
+            if ArchiveName::new(begun.made, begun.archive_id) != *name {
+                return Err(unauthentic("it is of an archive of another name"));
+            }
+            let is_right = |secret: &selenite_cipher::Secret<32>| {
+                ArchiveKey::new(secret.duplicate(), begun.archive_id).mac_is_valid(maced, &mac)
+            };
+            let opened = keys.open(&begun, masters, is_link, &is_right);
+            let (key, by) = opened.map_err(|source| BackupError::Key {
+                archive: name.clone(),
+                source,
+            })?;
+            if !key.mac_is_valid(maced, &mac) {
+                return Err(unauthentic("its MAC is wrong: altered, or put together of several"));
+            }
+            if let OpenedBy::Slot(unlocked) = &by
+                && unlocked.superblock.database_id != id
+            {
+                return Err(unauthentic("its superblock is of another database"));
+            }
+            let begun_digest = sha256(&bytes);
+            Ok(Self {
+                name: name.clone(),
+                begun,
+                key,
+                by,
+                begun_digest,
+            })
+        })
+    }
+
+    /// Takes its manifest.
+    ///
+    /// # Errors
+    /// [`BackupError::Unfinished`]; [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Store`].
+    pub fn into_backup(self, destination: &dyn Destination) -> Result<Backup, BackupError> {
+        let object = self.object(Part::Manifest);
+        let (facts, manifest_digest) = twice(destination, &object, PART_SIZE_MAX, |bytes| {
+            let unfinished = || BackupError::Unfinished {
+                archive: self.name.clone(),
+            };
+            let bytes = bytes.map_err(|error| or_missing(error, unfinished))?;
+            let digest = sha256(&bytes);
+            let opened = OpenPart::open(&self.key, (PartKind::Facts, 0), bytes);
+            let part = opened.map_err(|error| BackupError::of_part(&object, error))?;
+            let facts = self.facts(&object, &part)?;
+            Ok((facts, digest))
+        })?;
+        Ok(Backup {
+            archive: self,
+            facts,
+            manifest_digest,
+        })
+    }
+
+    /// Reads and opens one of its parts. `salt` is what the manifest lists for it, where there is one (O2).
+    ///
+    /// # Errors
+    /// [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Store`], where it is missing, too.
+    pub fn part(
+        &self,
+        destination: &dyn Destination,
+        (kind, number): (PartKind, u32),
+        salt: Option<&[u8; 16]>,
+    ) -> Result<OpenPart, BackupError> {
+        let object = self.object(match kind {
+            PartKind::Part => Part::Pages(number),
+            PartKind::Index => Part::Index(number),
+            PartKind::Facts => Part::Manifest,
+            PartKind::Log => Part::Log(number),
+        });
+        twice(destination, &object, PART_SIZE_MAX, |bytes| {
+            let bytes = bytes?;
+            if let Some(salt) = salt
+                && PartHeader::parse(&bytes).is_ok_and(|header| header.salt != *salt)
+            {
+                return Err(BackupError::of_part(&object, ArchiveError::OtherPart));
+            }
+            let opened = OpenPart::open(&self.key, (kind, number), bytes);
+            opened.map_err(|error| BackupError::of_part(&object, error))
+        })
+    }
+
+    /// The pages that a part holds, and their marks, in the order in which they stand there: by its index.
+    ///
+    /// # Errors
+    /// As [`OpenArchive::part`].
+    pub fn index(
+        &self,
+        destination: &dyn Destination,
+        number: u32,
+        salt: Option<&[u8; 16]>,
+        each: &mut dyn FnMut(u32, Mark),
+    ) -> Result<(), BackupError> {
+        let part = self.part(destination, (PartKind::Index, number), salt)?;
+        let refused = |error| BackupError::of_part(self.object(Part::Index(number)), error);
+        let mut unpacker = Unpacker::new().map_err(refused)?;
+        let mut block = Vec::new();
+        for packed in part.blocks() {
+            unpacker.unpack(packed, &mut block).map_err(refused)?;
+            let index = IndexBlock::parse(&block).map_err(refused)?;
+            index.pages().for_each(|(page_no, mark)| each(page_no, mark));
+        }
+        Ok(())
+    }
+
+    /// The name of one of its objects.
+    #[must_use]
+    pub fn object(&self, part: Part) -> String {
+        object_key(self.begun.database_id, &self.name, part)
+    }
+
+    fn facts(&self, object: &str, part: &OpenPart) -> Result<Facts, BackupError> {
+        let refused = |error| BackupError::of_part(object, error);
+        let form = |what: &str| BackupError::Form {
+            object: object.to_owned(),
+            what: what.to_owned(),
+        };
+        let mut unpacker = Unpacker::new().map_err(refused)?;
+        let (mut block, mut bytes) = (Vec::new(), Vec::new());
+        for packed in part.blocks() {
+            unpacker.unpack(packed, &mut block).map_err(refused)?;
+            if bytes.len() + block.len() > FACTS_SIZE_MAX {
+                return Err(form("a manifest is far shorter"));
+            }
+            bytes.extend_from_slice(&block);
+        }
+        let facts = Facts::parse(&bytes).map_err(|error| BackupError::of_form(object, error))?;
+        if facts.begun != self.begun_digest {
+            return Err(BackupError::Unauthentic {
+                object: object.to_owned(),
+                what: "it belongs to another beginning".to_owned(),
+            });
+        }
+        if facts.parts.len() != facts.indexes.len() {
+            return Err(form("each part has an index"));
+        }
+        Ok(facts)
+    }
+}
+
+impl Backup {
+    /// Which archive of which database it is, as errors have it.
+    #[must_use]
+    pub fn name(&self) -> &ArchiveName {
+        &self.archive.name
+    }
+
+    /// The pages in its parts and their marks, oldest part first: of two of one page the later counts. Then its missing pages, under
+    /// a mark of zeros, which no image of a page has.
+    ///
+    /// # Errors
+    /// As [`OpenArchive::part`].
+    pub fn marks(&self, destination: &dyn Destination, each: &mut dyn FnMut(u32, Mark)) -> Result<(), BackupError> {
+        for (number, salt) in (0..).zip(&self.facts.indexes) {
+            self.archive.index(destination, number, Some(salt), each)?;
+        }
+        self.facts
+            .missing
+            .iter()
+            .for_each(|&page_no| each(page_no, Mark::default()));
+        Ok(())
+    }
+}
+
+/// Takes an object; where it is no good, takes it once more from farther away.
+fn twice<T>(
+    destination: &dyn Destination,
+    object: &str,
+    size_max: usize,
+    mut take: impl FnMut(Result<Vec<u8>, crate::StoreError>) -> Result<T, BackupError>,
+) -> Result<T, BackupError> {
+    match take(destination.get(object, size_max)) {
+        Err(BackupError::Unauthentic { .. } | BackupError::Form { .. }) => take(destination.get_anew(object, size_max)),
+        taken => taken,
+    }
+}
+
+/// That an object is missing says something of its archive.
+fn or_missing(error: crate::StoreError, missing: impl FnOnce() -> BackupError) -> BackupError {
+    if error.trouble == Trouble::Missing {
+        missing()
+    } else {
+        BackupError::Store(error)
+    }
+}
+
+/// What opens an archive, with as many slots and recipients as there may be, is not 300 KiB long.
+pub(crate) const BEGUN_SIZE_MAX: usize = 512 << 10;
+/// A part with all of its pieces.
+pub(crate) const PART_SIZE_MAX: usize =
+    PART_HEADER_SIZE + selenite_archive::CONTENT_SIZE_MAX / PIECE_SIZE * (PIECE_SIZE + PIECE_TAG_SIZE);
+/// The salts of two million parts of 16 MiB: more than the largest database has.
+const FACTS_SIZE_MAX: usize = 64 << 20;
+
+/// What was unpacked is pages in clear.
+pub(crate) type Clear = Zeroizing<Vec<u8>>;

@@ -1,0 +1,208 @@
+//! The pages of a backup: of each the newest image, once.
+//!
+//! P1. Newest archive first, and in one archive the last part first, and in one part the last block first: the first image of a
+//!     page that is met is the one that counts. One bit for each page says that it was met.
+//! P2. A page that an archive lists as missing is not taken from an older one: what that holds is of another time.
+//! P3. A part is opened, all of it, before a page of it is given; and at the end every page must have come.
+//! P4. Memory: two parts, of which one is being fetched, and one block that was unpacked.
+
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use selenite_archive::{Block, OpenPart, Unpacker};
+use selenite_cipher::{PageNo, PartKind};
+use selenite_format::Geometry;
+
+use crate::BackupError;
+use crate::chain::Chain;
+use crate::destination::Destination;
+use crate::names::Part;
+use crate::opened::{Backup, Clear};
+
+impl Chain {
+    /// Gives every page's bytes, as SQLite has them, to `each`, but for those that the manifest lists as missing, and for the one that
+    /// SQLite never uses. Answers how many.
+    ///
+    /// # Errors
+    /// [`BackupError::Unauthentic`], [`BackupError::Form`] and [`BackupError::Store`], which may come when many pages were given; at the
+    /// end [`BackupError::Incomplete`]; what `each` says.
+    pub fn pages<E, F>(&self, destination: &dyn Destination, each: &mut F) -> Result<u32, E>
+    where
+        E: From<BackupError>,
+        F: FnMut(u32, &[u8]) -> Result<(), E>,
+    {
+        let mut wanted = Wanted::new(self.tip());
+        std::thread::scope(|scope| {
+            // None is kept on the way: the one that was fetched waits in the hands of who fetches.
+            let (sender, parts) = sync_channel(0);
+            scope.spawn(move || self.fetch(destination, &sender));
+            let mut taker = Taker::new()?;
+            for (index, link) in self.links().iter().enumerate() {
+                wanted.give_up(&link.facts.missing, index > 0);
+                for _ in &link.facts.parts {
+                    if wanted.left == 0 {
+                        return Ok(());
+                    }
+                    let (number, part) = parts.recv().map_err(|_| lost_thread())??;
+                    taker.take(link, (number, &part), &mut wanted, each)?;
+                }
+            }
+            Ok::<(), E>(())
+        })?;
+        wanted.check(self.tip())?;
+        Ok(wanted.given)
+    }
+
+    /// Fetches and opens all parts, in the order of P1, until nobody wants more of them.
+    fn fetch(&self, destination: &dyn Destination, to: &SyncSender<Result<(u32, OpenPart), BackupError>>) {
+        for link in self.links() {
+            let numbered: Vec<(u32, &[u8; 16])> = (0..).zip(&link.facts.parts).collect();
+            for (number, salt) in numbered.into_iter().rev() {
+                let part = link.archive.part(destination, (PartKind::Part, number), Some(salt));
+                let is_bad = part.is_err();
+                if to.send(part.map(|part| (number, part))).is_err() || is_bad {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Takes pages out of parts.
+struct Taker {
+    unpacker: Unpacker,
+    block: Clear,
+}
+
+impl Taker {
+    fn new() -> Result<Self, BackupError> {
+        let unpacker = Unpacker::new().map_err(|error| BackupError::Machine {
+            what: error.to_string(),
+        })?;
+        Ok(Self {
+            unpacker,
+            block: Clear::default(),
+        })
+    }
+
+    fn take<E, F>(
+        &mut self,
+        link: &Backup,
+        (number, part): (u32, &OpenPart),
+        wanted: &mut Wanted,
+        each: &mut F,
+    ) -> Result<(), E>
+    where
+        E: From<BackupError>,
+        F: FnMut(u32, &[u8]) -> Result<(), E>,
+    {
+        let refused = |error| BackupError::of_part(link.archive.object(Part::Pages(number)), error);
+        let packed: Vec<&[u8]> = part.blocks().collect();
+        for packed in packed.into_iter().rev() {
+            self.unpacker.unpack(packed, &mut self.block).map_err(refused)?;
+            let block = Block::parse(link.facts.page_size, &self.block).map_err(refused)?;
+            for page in block.pages() {
+                if wanted.take(page.page_no) {
+                    each(page.page_no, page.bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which pages are still to come.
+struct Wanted {
+    /// A bit for each page; set where it is not wanted any more.
+    met: Vec<u64>,
+    page_count: u32,
+    left: u32,
+    given: u32,
+    /// Pages of which the newest image there is was missing already.
+    lost: Vec<u32>,
+}
+
+impl Wanted {
+    fn new(tip: &Backup) -> Self {
+        let page_count = tip.facts.page_count;
+        let words = usize::try_from(page_count / 64 + 1).unwrap_or(usize::MAX);
+        let mut wanted = Self {
+            met: vec![0; words],
+            page_count,
+            left: page_count,
+            given: 0,
+            lost: Vec::new(),
+        };
+        let PageNo(lock) = Geometry::new(tip.facts.page_size).lock_page();
+        wanted.meet(lock);
+        wanted
+    }
+
+    /// Whether it was wanted; it is not any more.
+    fn meet(&mut self, page_no: u32) -> bool {
+        if page_no == 0 || page_no > self.page_count {
+            return false;
+        }
+        let (word, bit) = (page_no / 64, page_no % 64);
+        let Some(word) = usize::try_from(word).ok().and_then(|word| self.met.get_mut(word)) else {
+            return false;
+        };
+        let is_new = *word & 1 << bit == 0;
+        *word |= 1 << bit;
+        self.left -= u32::from(is_new);
+        is_new
+    }
+
+    fn take(&mut self, page_no: u32) -> bool {
+        let is_wanted = self.meet(page_no);
+        self.given += u32::from(is_wanted);
+        is_wanted
+    }
+
+    /// P2.
+    fn give_up(&mut self, missing: &[u32], is_below: bool) {
+        for &page_no in missing {
+            if self.meet(page_no) && is_below {
+                self.lost.push(page_no);
+            }
+        }
+    }
+
+    /// P3.
+    fn check(&self, tip: &Backup) -> Result<(), BackupError> {
+        let is_unmet = |page_no: &u32| {
+            let word = usize::try_from(page_no / 64).ok().and_then(|word| self.met.get(word));
+            word.is_none_or(|word| word & 1 << (page_no % 64) == 0)
+        };
+        if self.left == 0 && self.lost.is_empty() {
+            return Ok(());
+        }
+        let unmet = if self.left == 0 { 0..=0 } else { 1..=self.page_count };
+        let mut first: Vec<u32> = unmet
+            .filter(|page_no| *page_no > 0)
+            .filter(is_unmet)
+            .take(NAMED_MAX)
+            .collect();
+        first.extend(self.lost.iter().take(NAMED_MAX - first.len()));
+        let count = usize::try_from(self.left)
+            .unwrap_or(usize::MAX)
+            .saturating_add(self.lost.len());
+        let first: Vec<String> = first.iter().map(u32::to_string).collect();
+        let more = if count > first.len() { ", ..." } else { "" };
+        Err(BackupError::Incomplete {
+            archive: tip.name().clone(),
+            what: format!(
+                "{count} of its pages are in none of its parts: {}{more}",
+                first.join(", ")
+            ),
+        })
+    }
+}
+
+fn lost_thread() -> BackupError {
+    BackupError::Machine {
+        what: "a thread ended with a bug in selenite: report this".to_owned(),
+    }
+}
+
+/// How many pages an error names.
+const NAMED_MAX: usize = 10;

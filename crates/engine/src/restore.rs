@@ -1,0 +1,345 @@
+//! Restores a database from a backup: a new file, in which every page is sealed anew.
+//!
+//! R1. Whatever the destination says is authenticated before it is used, and all of it has come before the file gets its name:
+//!     names, parts and what a backup rests on (`selenite_backup`, O1, N1, P3).
+//! R2. The file has keys of its own: [`new_keys`], N1.
+//! R3. Every page of it was opened again from the file before it gets its name. A kill leaves a draft, which the next run
+//!     removes, and what was fetched, with which it goes on.
+//! R4. Nothing is replaced that was not to be replaced: [`place`].
+
+mod choice;
+mod new_keys;
+mod page_writer;
+mod place;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use selenite_backup::{ArchiveName, BackupError, Cached, Chain, Destination, KeySource, Traffic};
+use selenite_cipher::{DatabaseId, PageNo};
+use selenite_keyring::{Cache, Keyring, Pin, SlotSummary, Unlocked};
+use selenite_vfs::view::View;
+
+use crate::draft::{CLAIM, COMPANIONS, Draft, RESTORE, beside, folder_of, sync_folder};
+use crate::encrypt::parse;
+use crate::error::io_error;
+use crate::storage::Storage;
+use crate::watch::Phase;
+use crate::{Access, EngineError, Suite, Watch, sealed_draft, sqlite};
+
+use new_keys::NewKeys;
+use page_writer::PageWriter;
+use place::Place;
+pub use place::Replaced;
+
+/// What to restore, and where to.
+#[derive(Clone, Debug)]
+pub struct Restore {
+    /// The file.
+    pub to: PathBuf,
+    /// Which backup.
+    pub which: Which,
+    /// Of which database, where the destination has backups of several.
+    pub database_id: Option<DatabaseId>,
+    /// Whether a file of that name may be replaced.
+    pub force: bool,
+    /// Who is to open it, in the place of who could open the database: `age1...`, or the spec of an identity.
+    pub recipients: Vec<String>,
+    /// Whether a backup is restored that lacks pages; they are zeros then.
+    pub allow_missing: bool,
+    /// Whether a backup is restored that the keyring file does not vouch for: one from before the master key was renewed.
+    pub unpinned: bool,
+    /// Whether what is fetched is kept beside the file until all is done, for a run that goes on where one was cut off.
+    pub keep_fetched: bool,
+}
+
+impl Restore {
+    /// The newest backup to that file, which is not there yet.
+    #[must_use]
+    pub fn new(to: &Path) -> Self {
+        Self {
+            to: to.to_owned(),
+            which: Which::Newest,
+            database_id: None,
+            force: false,
+            recipients: Vec::new(),
+            allow_missing: false,
+            unpinned: false,
+            keep_fetched: false,
+        }
+    }
+}
+
+/// Which backup.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Which {
+    /// The one that was begun last, of those that were finished.
+    Newest,
+    /// The one of this name.
+    Named(ArchiveName),
+    /// The newest of those of moments not after this: seconds since 1970-01-01 UTC.
+    At(u64),
+}
+
+/// What was restored.
+#[derive(Clone, Debug)]
+pub struct Restored {
+    /// The file.
+    pub path: PathBuf,
+    /// The backup.
+    pub name: ArchiveName,
+    /// The database that it is of.
+    pub of: DatabaseId,
+    /// The restored database's id: the same, unless it has keys of its own.
+    pub database_id: DatabaseId,
+    /// When the database was so: seconds since 1970-01-01 UTC.
+    pub made: u64,
+    /// How many backups were read: it, and those that it rests on.
+    pub link_count: usize,
+    /// What its pages are sealed in.
+    pub suite: Suite,
+    /// How many pages it has.
+    pub page_count: u32,
+    /// The size of a page in bytes.
+    pub page_size: u32,
+    /// The file's size in bytes.
+    pub size: u64,
+    /// Pages that the backup lacks: they are zeros.
+    pub missing: Vec<u32>,
+    /// Whether it has another master key, and so is another database.
+    pub has_new_master: bool,
+    /// Who can open it.
+    pub slots: Vec<SlotSummary>,
+    /// Whether the keyring file refuses it until it is pinned.
+    pub is_refused_by_pin: bool,
+    /// What became of the file that was there.
+    pub replaced: Replaced,
+    /// What an earlier run left behind, and is now removed.
+    pub removed: Vec<PathBuf>,
+    /// What went over the line.
+    pub traffic: Traffic,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Restores a backup.
+///
+/// # Errors
+/// [`EngineError::Backup`]; [`EngineError::Exists`]; [`EngineError::Busy`] if the file that is to be replaced is in use, or
+/// another restore is under way; [`EngineError::Key`]; [`EngineError::CopyDiffers`] if the disk did not keep it;
+/// [`EngineError::Io`]. Nothing is then under that name that was not there before.
+pub fn restore(
+    storage: &dyn Storage,
+    destination: &dyn Destination,
+    access: &Access,
+    how: &Restore,
+    watch: &Watch,
+) -> Result<Restored, EngineError> {
+    let started = Instant::now();
+    sqlite::install()?;
+    let keyring = access.check()?;
+    access.require()?;
+    if !how.keep_fetched {
+        return run((storage, destination), access, (how, &keyring), watch, started);
+    }
+    let near = Cached::new(destination, &fetched_folder(&how.to)?);
+    let done = run((storage, &near), access, (how, &keyring), watch, started);
+    let is_kept = matches!(
+        done,
+        Err(EngineError::Interrupted | EngineError::Backup(BackupError::Store(_)) | EngineError::Busy { .. })
+    );
+    if !is_kept {
+        near.forget();
+    }
+    done
+}
+
+fn run(
+    (storage, destination): (&dyn Storage, &dyn Destination),
+    access: &Access,
+    (how, keyring): (&Restore, &Keyring),
+    watch: &Watch,
+    started: Instant,
+) -> Result<Restored, EngineError> {
+    let config = Access::config()?;
+    let recipients = parse(&how.recipients, &config)?;
+    let identities = access.identities(&config)?;
+    let none = Keyring::default();
+    let keys = KeySource::Identities {
+        identities: &identities,
+        keyring: if how.unpinned { &none } else { keyring },
+        cache: &Cache::new(),
+    };
+    let mut place = Place::find(storage, &how.to, access, how.force)?;
+    let chain = choice::open(destination, how, &keys)?;
+    let facts = &chain.tip().facts;
+    if !facts.missing.is_empty() && !how.allow_missing {
+        return Err(BackupError::Incomplete {
+            archive: chain.tip().name().clone(),
+            what: format!(
+                "pages that were not authentic are missing in it: {}",
+                listed(&facts.missing)
+            ),
+        }
+        .into());
+    }
+    let present = place.present();
+    let new = NewKeys::draw(chain.tip(), &recipients, present.as_ref(), access.allow_deprecated)?;
+    let work = Work {
+        storage,
+        destination,
+        access,
+        chain: &chain,
+        watch,
+    };
+    // From here on nobody else fills a draft for this name.
+    let (claim, removed) = work.begin(&place.path)?;
+    let draft = Draft::create_at(storage, Draft::path_of(&place.path, RESTORE)?)?;
+    let room = selenite_format::Geometry::new(facts.page_size).size_for(facts.page_count);
+    let tell_room = |error: EngineError| error.with_room(room, || "run the same command again".to_owned());
+    work.fill(&draft, &new.superblocks).map_err(tell_room)?;
+    watch.check()?;
+    let path = place.path.clone();
+    let replaced = place.take(draft).map_err(tell_room)?;
+    drop(claim);
+    let [_, unlocked] = &new.superblocks;
+    let superblock = &unlocked.superblock;
+    Ok(Restored {
+        name: chain.tip().name().clone(),
+        of: chain.tip().archive.begun.database_id,
+        database_id: superblock.database_id,
+        made: facts.made,
+        link_count: chain.links().len(),
+        suite: superblock.sealing().map_or(Suite::None, |epoch| epoch.suite),
+        page_count: facts.page_count,
+        page_size: facts.page_size.as_u32(),
+        size: room,
+        missing: facts.missing.clone(),
+        has_new_master: new.is_new,
+        slots: superblock.slots.iter().map(SlotSummary::new).collect(),
+        is_refused_by_pin: is_refused(keyring, unlocked),
+        replaced,
+        removed,
+        traffic: destination.traffic(),
+        elapsed: started.elapsed(),
+        path,
+    })
+}
+
+/// What a restored file is made of.
+struct Work<'a> {
+    storage: &'a dyn Storage,
+    destination: &'a dyn Destination,
+    access: &'a Access,
+    chain: &'a Chain,
+    watch: &'a Watch,
+}
+
+impl Work<'_> {
+    /// Sees to it that nobody else is at it, and removes what an earlier run left behind.
+    fn begin(&self, path: &Path) -> Result<(Box<dyn crate::storage::Claim>, Vec<PathBuf>), EngineError> {
+        let draft = Draft::path_of(path, RESTORE)?;
+        let claim_path = beside(&draft, CLAIM);
+        let claim = self
+            .storage
+            .claim(&claim_path)
+            .map_err(io_error("create", &claim_path))?;
+        let claim = claim.ok_or_else(|| EngineError::Busy {
+            path: path.to_owned(),
+            what: "another process is restoring it",
+        })?;
+        let mut removed = Vec::new();
+        let names = COMPANIONS.iter().map(|companion| beside(&draft, companion));
+        for leftover in names.chain([draft.clone()]) {
+            match self.storage.remove(&leftover) {
+                Ok(()) => removed.push(leftover),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(io_error("remove", &leftover)(error)),
+            }
+        }
+        Ok((claim, removed))
+    }
+
+    /// Writes all of it, has it on disk, and looks at it.
+    fn fill(&self, draft: &Draft<'_>, superblocks: &[Unlocked; 2]) -> Result<(), EngineError> {
+        let path = draft.path();
+        let file = self.storage.open_to_write(path).map_err(io_error("write", path))?;
+        let [first, second] = superblocks;
+        sealed_draft::write_superblocks(file.as_ref(), path, [first, second])?;
+        sync_folder(self.storage, path)?;
+        let view = View::new(second.duplicate(), false, self.access.allow_deprecated);
+        let view = view.map_err(|error| EngineError::of_vfs(&error, path))?;
+        let facts = &self.chain.tip().facts;
+        let size = view.geometry.size_for(facts.page_count);
+        file.set_size(size).map_err(io_error("write", path))?;
+
+        let mut writer = PageWriter::new((file.as_ref(), path), &view)?;
+        let page_size = facts.page_size.as_u64();
+        let total = u64::from(facts.page_count) * page_size;
+        let mut done = 0;
+        self.chain.pages(self.destination, &mut |page_no, bytes: &[u8]| {
+            done += page_size;
+            if writer.add(page_no, bytes)? {
+                self.watch.report(Phase::Copying, done, total);
+                self.watch.check()?;
+            }
+            Ok::<(), EngineError>(())
+        })?;
+        // FORMAT 2.4, 2.5: what is missing, and what lies between the last page and the end of the file.
+        let PageNo(lock) = view.geometry.lock_page();
+        let behind = facts.page_count.saturating_add(1)..=view.geometry.page_count(size);
+        let zeros = vec![0; view.page_bytes()];
+        for page_no in facts
+            .missing
+            .iter()
+            .copied()
+            .chain(behind)
+            .filter(|&page_no| page_no != lock)
+        {
+            writer.add(page_no, &zeros)?;
+        }
+        writer.flush()?;
+        self.watch.check()?;
+        file.sync().map_err(io_error("sync", path))?;
+        drop(writer);
+        drop(file);
+        // R3.
+        sealed_draft::check(self.storage, path, &view, self.watch)?;
+        let found = self.storage.attributes(path).map_err(io_error("read", path))?.size;
+        if view.geometry.page_count(found) != view.geometry.page_count(size) {
+            return Err(EngineError::CopyDiffers {
+                what: "it has another number of pages than were written: the disk did not keep them".to_owned(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Whether who opens it is refused by the keyring file.
+fn is_refused(keyring: &Keyring, unlocked: &Unlocked) -> bool {
+    match keyring.check(unlocked.superblock.database_id, unlocked.master.commitment()) {
+        Pin::Pinned => false,
+        Pin::Unknown => keyring.only_listed(),
+        Pin::Mismatch => true,
+    }
+}
+
+/// Where what was fetched is kept: `.NAME.selenite-fetched`, which no other operation takes for one of its drafts.
+fn fetched_folder(to: &Path) -> Result<PathBuf, EngineError> {
+    // That it is the name of a file is asked there.
+    Draft::path_of(to, "")?;
+    let mut name = OsString::from(".");
+    name.push(to.file_name().unwrap_or_default());
+    name.push(".selenite-fetched");
+    Ok(folder_of(to).join(name))
+}
+
+/// The first of them.
+fn listed(pages: &[u32]) -> String {
+    let first: Vec<String> = pages.iter().take(LISTED_MAX).map(u32::to_string).collect();
+    let more = if pages.len() > LISTED_MAX { ", ..." } else { "" };
+    format!("{}{more}", first.join(", "))
+}
+
+const LISTED_MAX: usize = 10;

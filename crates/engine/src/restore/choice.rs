@@ -1,0 +1,81 @@
+//! Which backup is meant.
+
+use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Chain, Destination, KeySource, OpenArchive};
+use selenite_cipher::{ArchiveId, DatabaseId};
+
+use super::{Restore, Which};
+use crate::EngineError;
+
+/// Opens the backup that is meant, and what it rests on.
+pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) -> Result<Chain, EngineError> {
+    let catalog = Catalog::list(destination, how.database_id).map_err(BackupError::from)?;
+    let id = database_of(&catalog, destination, how)?;
+    let names: Vec<ArchiveName> = catalog.of(id).map(|entry| entry.name.clone()).collect();
+    let opened = |name: &ArchiveName| -> Result<Backup, BackupError> {
+        OpenArchive::open(destination, id, name, keys)?.into_backup(destination)
+    };
+    let finished = || catalog.of(id).rev().filter(|entry| entry.is_finished);
+    let tip = match &how.which {
+        Which::Named(name) => opened(name)?,
+        Which::Newest => match finished().next() {
+            Some(entry) => opened(&entry.name)?,
+            None => return Err(none(destination, "it holds none that was finished").into()),
+        },
+        Which::At(time) => {
+            // A name says when its backup was begun, and the manifest which moment it is of: not before that.
+            let last = ArchiveName::new(*time, ArchiveId([0xff; 16]));
+            let mut found = None;
+            for entry in finished().filter(|entry| entry.name <= last) {
+                let backup = opened(&entry.name)?;
+                if backup.facts.made <= *time {
+                    found = Some(backup);
+                    break;
+                }
+            }
+            found.ok_or_else(|| none(destination, "it holds none that is as old as that"))?
+        }
+    };
+    Ok(Chain::of(destination, tip, &names, keys)?)
+}
+
+fn database_of(catalog: &Catalog, destination: &dyn Destination, how: &Restore) -> Result<DatabaseId, EngineError> {
+    if let Some(id) = how.database_id {
+        let is_there = catalog.of(id).next().is_some();
+        return is_there
+            .then_some(id)
+            .ok_or_else(|| BackupError::none_of(id, &destination.place()).into());
+    }
+    let mut ids = catalog.databases();
+    if let Which::Named(name) = &how.which {
+        ids.retain(|&id| catalog.of(id).any(|entry| entry.name == *name));
+        if ids.is_empty() {
+            return Err(none(destination, &format!("it holds no backup {name}")).into());
+        }
+    }
+    match ids.as_slice() {
+        [] => Err(none(destination, "it holds no backup").into()),
+        [id] => Ok(*id),
+        several => {
+            let ids: Vec<String> = several.iter().map(|&id| hex(id)).collect();
+            Err(EngineError::usage(
+                format!(
+                    "{} holds backups of several databases: {}",
+                    destination.place(),
+                    ids.join(", ")
+                ),
+                "name one of them: --database ID",
+            ))
+        }
+    }
+}
+
+fn none(destination: &dyn Destination, what: &str) -> BackupError {
+    BackupError::NotThere {
+        what: format!("{}: {what}", destination.place()),
+    }
+}
+
+/// As the name of its folder has it.
+pub fn hex(id: DatabaseId) -> String {
+    id.0.iter().map(|byte| format!("{byte:02x}")).collect()
+}

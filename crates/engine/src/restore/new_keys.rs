@@ -1,0 +1,98 @@
+//! The keys of a restored database.
+//!
+//! N1. The data key and the log key are new: no page and no log of another file of the same database is ever read with it.
+//! N2. Database id, master key and slots are as they were when it was backed up; or, where others are to open it or nobody knows the
+//!     master key, it is another database, with an id of its own: a pin of the old one does not speak of it.
+//! N3. Epoch and generation are above those of the archive, and above those of the file whose place it takes, if that can be
+//!     opened and is of the same database.
+
+use selenite_backup::{Backup, OpenedBy};
+use selenite_cipher::{Epoch, Suite};
+use selenite_format::Superblock;
+use selenite_keyring::{KeyError, Recipient, Unlocked, create, os_random, sole_epoch};
+
+use crate::{EngineError, keys};
+
+/// The keys of a restored database.
+pub struct NewKeys {
+    /// Both superblocks, the one that counts behind the other.
+    pub superblocks: [Unlocked; 2],
+    /// Whether it is another database, with another master key.
+    pub is_new: bool,
+}
+
+impl NewKeys {
+    /// Draws them. `present` is what the file has whose place it takes.
+    pub fn draw(
+        backup: &Backup,
+        recipients: &[Box<dyn Recipient>],
+        present: Option<&Superblock>,
+        allow_deprecated: bool,
+    ) -> Result<Self, EngineError> {
+        let facts = &backup.facts;
+        let suite = suite_of(backup, allow_deprecated)?;
+        let now = keys::now();
+        let (mut first, is_new) = match &backup.archive.by {
+            OpenedBy::Slot(unlocked) if recipients.is_empty() => {
+                let from = above(unlocked, present);
+                let record = sole_epoch::draw(&from, suite, now, &mut os_random)?;
+                let log_key = sole_epoch::draw_log_key(&from, &mut os_random);
+                (sole_epoch::superblock(&from, record, log_key)?, false)
+            }
+            OpenedBy::Slot(_) | OpenedBy::Master | OpenedBy::Recipient => {
+                if recipients.is_empty() {
+                    return Err(EngineError::usage(
+                        "the identity opens this backup, and none of its database's key slots: nobody would have a key to what \
+                         is restored",
+                        "say who is to open it: --for age1...",
+                    ));
+                }
+                let made = create(facts.page_size, suite, recipients, now, &mut os_random)?;
+                (made, true)
+            }
+        };
+        if first.superblock.page_size != facts.page_size {
+            return Err(EngineError::Refused {
+                what: format!(
+                    "backup {}: its pages have another size than its database",
+                    backup.name()
+                ),
+                pages: Vec::new(),
+            });
+        }
+        // FORMAT 3.9: nobody opens it before its pages are in it.
+        first.set_pages_exist(facts.page_count > 0);
+        let generation = first.superblock.generation.checked_add(1);
+        let second = first.with_generation(generation.ok_or(KeyError::GenerationExhausted)?);
+        Ok(Self {
+            superblocks: [first, second],
+            is_new,
+        })
+    }
+}
+
+/// N3.
+fn above(unlocked: &Unlocked, present: Option<&Superblock>) -> Unlocked {
+    let mut from = unlocked.duplicate();
+    if let Some(present) = present.filter(|present| present.database_id == from.superblock.database_id) {
+        let superblock = &mut from.superblock;
+        superblock.generation = superblock.generation.max(present.generation);
+        superblock.epoch_max = Epoch(superblock.epoch_max.0.max(present.epoch_max.0));
+    }
+    from
+}
+
+/// What pages are sealed in: what they were, if that is a suite that encrypts.
+fn suite_of(backup: &Backup, allow_deprecated: bool) -> Result<Suite, EngineError> {
+    // The MAC of what opens the archive covers it.
+    let superblock = Superblock::parse(&backup.archive.begun.superblock).ok();
+    let sealing = superblock.and_then(|superblock| superblock.sealing().map(|epoch| epoch.suite));
+    let suite = sealing.filter(|suite| *suite != Suite::None).unwrap_or(Suite::Aes256);
+    if suite.is_deprecated() && !allow_deprecated {
+        return Err(EngineError::usage(
+            format!("the database was sealed in {suite}, which is deprecated"),
+            "add --allow-deprecated, and reencrypt it then",
+        ));
+    }
+    Ok(suite)
+}
