@@ -17,6 +17,7 @@ use selenite_keyring::os_random;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
+use crate::copy::mark_of;
 use crate::destination::{Destination, StoreError, Trouble};
 use crate::error::{BackupError, machine};
 use crate::log_reader::{LOG_OBJECT_SIZE_MAX, LogObject};
@@ -183,17 +184,17 @@ impl LogWriter {
 }
 
 impl LogTurn<'_> {
-    /// Takes a page in, as SQLite has it, and the mark of its image. Pages come by ascending number.
+    /// Takes a page in: its image, for the mark of it, and as SQLite has it. Pages come by ascending number.
     ///
     /// # Errors
     /// As [`LogWriter::turn`]: the turn does not count then.
-    pub fn page(&mut self, page_no: u32, mark: Mark, plain: &[u8]) -> Result<(), BackupError> {
+    pub fn page(&mut self, page_no: u32, image: &[u8], plain: &[u8]) -> Result<(), BackupError> {
         if self.plain.capacity() == 0 {
             // At once, so that no plaintext is left behind where a smaller buffer was.
             self.plain
                 .reserve_exact(page_count_max(self.page_size) * self.page_size.bytes());
         }
-        self.pages.push((page_no, mark));
+        self.pages.push((page_no, mark_of(image)));
         self.plain.extend_from_slice(plain);
         if self.pages.len() == page_count_max(self.page_size) {
             self.pack()?;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 pub use selenite_backup::CompressionLevel;
 use selenite_backup::{ArchiveName, ArchiveWriter, BackupError, Copied, Copy, Destination, Onlooker, Traffic};
-use selenite_cipher::Secret;
+use selenite_cipher::{ArchiveKey, DatabaseId, Secret};
 use selenite_format::archive::Facts;
 use selenite_keyring::{AgeRecipient, archive_recipient};
 use selenite_vfs::snapshot::Snapshot;
@@ -72,18 +72,29 @@ pub fn backup(
     let database = Database::open(storage, path, access)?;
     let started = Instant::now();
     let (destination, watch) = (destination.clone(), watch.clone());
-    let mut report = database.read(move |snapshot| copy(snapshot, &how, destination.as_ref(), &watch))?;
+    let (mut report, _) = database.read(move |snapshot| copy(snapshot, &how, destination.as_ref(), &watch))?;
     report.elapsed = started.elapsed();
     database.end_read()?;
     Ok(report)
 }
 
-fn copy(
+/// What is needed to add to an archive.
+pub(crate) struct Kept {
+    /// Its key.
+    pub key: ArchiveKey,
+    /// The database.
+    pub database_id: DatabaseId,
+    /// The SHA-256 of its manifest.
+    pub manifest: [u8; 32],
+}
+
+/// Backs up what a transaction sees.
+pub(crate) fn copy(
     snapshot: &mut Snapshot<'_>,
     how: &Backup,
     destination: &dyn Destination,
     watch: &Watch,
-) -> Result<Report, EngineError> {
+) -> Result<(Report, Kept), EngineError> {
     let made = now();
     let path = Path::new("");
     let unlocked = snapshot.unlocked().map_err(|error| EngineError::of_vfs(&error, path))?;
@@ -102,7 +113,7 @@ fn copy(
         change_counter,
         missing,
     } = copy.run(snapshot, &mut archive)?;
-    archive.finish(Facts {
+    let manifest = archive.finish(Facts {
         begun: archive.begun(),
         base: None,
         page_size: snapshot.page_size(),
@@ -110,13 +121,19 @@ fn copy(
         change_counter,
         generation: unlocked.superblock.generation,
         made,
-        log: None,
+        log: snapshot.position(),
         digest: None,
         parts: Vec::new(),
         indexes: Vec::new(),
         missing: missing.clone(),
     })?;
-    Ok(Report {
+    let key = archive.key();
+    let kept = Kept {
+        key: ArchiveKey::new(key.secret().duplicate(), key.archive_id()),
+        database_id: unlocked.superblock.database_id,
+        manifest,
+    };
+    let report = Report {
         name: archive.name().clone(),
         base: None,
         page_count: snapshot.page_count(),
@@ -126,7 +143,8 @@ fn copy(
         missing,
         traffic: destination.traffic(),
         elapsed: Duration::ZERO,
-    })
+    };
+    Ok((report, kept))
 }
 
 /// Who may open a backup besides.
@@ -157,4 +175,10 @@ impl Onlooker for Looking<'_> {
     fn is_interrupted(&self) -> bool {
         self.0.is_interrupted()
     }
+}
+
+/// Milliseconds since 1970-01-01 UTC.
+pub(crate) fn machine_time() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -34,6 +34,7 @@ mod exclusive_source;
 mod extended;
 mod file_uri;
 pub mod folder;
+pub mod follow;
 pub mod keys;
 mod last_verify;
 mod layout;

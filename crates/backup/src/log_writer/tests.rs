@@ -106,7 +106,7 @@ fn noise(seed: u32) -> Vec<u8> {
 fn turn(writer: &mut LogWriter, frames: u32, made: u64, count: u32) -> Result<(), BackupError> {
     let mut turn = writer.turn(end(frames), (page_size(), count), made)?;
     for page_no in 1..=count {
-        turn.page(page_no, Mark([7; 8]), &noise(page_no ^ frames << 16))?;
+        turn.page(page_no, &[7; 1024], &noise(page_no ^ frames << 16))?;
     }
     turn.finish()
 }

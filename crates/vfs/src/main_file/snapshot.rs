@@ -14,6 +14,7 @@ use selenite_format::archive::{LogEnd, LogPosition};
 use selenite_format::{Geometry, PageSize};
 use selenite_keyring::Unlocked;
 use selenite_page::{PageSource, SourceError};
+use zeroize::Zeroizing;
 
 use super::MainFile;
 use crate::error::VfsError;
@@ -33,6 +34,8 @@ pub struct Snapshot<'a> {
 
 struct Log<'a> {
     file: &'a mut WalFile,
+    /// Whether the transaction looks in it at all.
+    is_seen: bool,
     /// Page and last frame, ascending; looked up when the first page is read.
     frames: Option<Vec<(u32, u32)>>,
 }
@@ -79,12 +82,12 @@ impl<'a> Snapshot<'a> {
                 [0; 8]
             },
         };
-        let log = if looks_in_log && frame_count > 0 {
-            let file = log.ok_or(VfsError::SettingsMismatch("a WAL that is not open"))?;
-            Some(Log { file, frames: None })
-        } else {
-            None
-        };
+        let file = log.ok_or(VfsError::SettingsMismatch("a WAL that is not open"))?;
+        let log = Some(Log {
+            file,
+            is_seen: looks_in_log && frame_count > 0,
+            frames: None,
+        });
         Ok(Self {
             page_count: index.page_count(),
             main,
@@ -134,7 +137,9 @@ impl<'a> Snapshot<'a> {
             return Ok(None);
         } else {
             let view = self.view()?;
-            let Some(log) = &mut self.log else { return Ok(None) };
+            let Some(log) = self.log.as_mut().filter(|log| log.is_seen) else {
+                return Ok(None);
+            };
             let index = u64::from(frames) - 1;
             let header = log.file.committed_header(index, position.salts, &view)?;
             let [first, second] = header.checksum().map(u32::to_be_bytes);
@@ -149,7 +154,7 @@ impl<'a> Snapshot<'a> {
     /// Whether frames of the log can be read: not where the transaction sees the file alone.
     #[must_use]
     pub fn sees_log(&self) -> bool {
-        self.log.is_some()
+        self.log.as_ref().is_some_and(|log| log.is_seen)
     }
 
     /// Superblock and master key, as this connection knows them now.
@@ -209,26 +214,54 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// The last image of each page among the log's frames from `from` on, sealed as it is, by ascending page number.
+    /// The last image of each page among the log's frames from `from` on, sealed as it is, and as SQLite has it, by ascending
+    /// page number.
     ///
     /// # Errors
-    /// What `each` answers; as the VFS below has it.
+    /// What `each` answers; as [`Snapshot::open`]; as the VFS below has it.
     pub fn log_pages<E: From<VfsError>>(
         &mut self,
         from: u32,
-        mut each: impl FnMut(u32, &[u8]) -> Result<(), E>,
+        mut each: impl FnMut(u32, &[u8], &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         let view = self.view()?;
         let frames = self.last_frames(from)?;
-        let Some(log) = &mut self.log else { return Ok(()) };
         let mut image = vec![0; view.page_bytes()];
+        let mut plain = Zeroizing::new(vec![0; view.page_bytes()]);
         for (page_no, frame) in frames {
-            if page_no <= self.page_count {
-                log.file.committed_image(u64::from(frame), &mut image, &view)?;
-                each(page_no, &image)?;
+            if page_no > self.page_count {
+                continue;
             }
+            let Some(log) = &mut self.log else { break };
+            log.file.committed_image(u64::from(frame), &mut image, &view)?;
+            self.open(page_no, &image, &mut plain)?;
+            each(page_no, &image, &plain)?;
         }
         Ok(())
+    }
+
+    /// Whether this log was begun anew, once, when the one before had ended at `end`: the transaction behind it is its first.
+    ///
+    /// No lock was held in between, so the log's file has to tell. `walRestartHdr` raises the first salt by one, so that there was no
+    /// third log. A frame that was committed behind `end` would lie in the file still, since the new log is shorter: where there
+    /// is none, or one that is older than both, there was none. `walLimitSize` cuts the file to what the first commit of the
+    /// new log takes, or to a limit: where that is just what the old log took, to the byte, nobody can tell, and this is wrong.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub fn begins_behind(&mut self, end: LogEnd) -> Result<bool, VfsError> {
+        let view = self.view()?;
+        let (Some(log), Some(now)) = (&mut self.log, self.end) else {
+            return Ok(false);
+        };
+        let first_salt = |salts: [u8; 8]| u32::from_be_bytes([salts[0], salts[1], salts[2], salts[3]]);
+        let (old, new) = (first_salt(end.position.salts), first_salt(now.position.salts));
+        if end.position.frames == 0 || new != old.wrapping_add(1) || now.position.frames >= end.position.frames {
+            return Ok(false);
+        }
+        let behind = log.file.salts_at(u64::from(end.position.frames), &view)?;
+        let is_older = |salts: [u8; 8]| first_salt(salts).wrapping_sub(old) > u32::MAX / 2;
+        Ok(behind.is_none_or(is_older))
     }
 
     fn view(&mut self) -> Result<Arc<View>, VfsError> {
@@ -239,7 +272,8 @@ impl<'a> Snapshot<'a> {
     /// N2: of several frames of one page the last, by ascending page number.
     fn last_frames(&mut self, from: u32) -> Result<Vec<(u32, u32)>, VfsError> {
         let view = self.view()?;
-        let (Some(log), Some(end)) = (&mut self.log, self.end) else {
+        let log = self.log.as_mut().filter(|log| log.is_seen);
+        let (Some(log), Some(end)) = (log, self.end) else {
             return Ok(Vec::new());
         };
         let LogPosition { salts, frames: count } = end.position;
@@ -260,7 +294,7 @@ impl<'a> Snapshot<'a> {
     }
 
     fn look_up(&mut self) -> Result<(), VfsError> {
-        if self.log.as_ref().is_some_and(|log| log.frames.is_none()) {
+        if self.log.as_ref().is_some_and(|log| log.is_seen && log.frames.is_none()) {
             let frames = self.last_frames(0)?;
             if let Some(log) = &mut self.log {
                 log.frames = Some(frames);

@@ -4,6 +4,7 @@ use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader};
 
 use super::{WalFile, open_header};
 use crate::error::VfsError;
+use crate::ffi::Code;
 use crate::role::Role;
 use crate::view::View;
 
@@ -22,6 +23,22 @@ impl WalFile {
         self.lower
             .read(&mut bytes, wal::frame_offset(index, view.geometry.page_size()).0)?;
         check(open_header(index, &bytes, view), salts)
+    }
+
+    /// The salts of whatever frame lies there; nothing behind the end of the file.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub(crate) fn salts_at(&mut self, index: u64, view: &View) -> Result<Option<[u8; 8]>, VfsError> {
+        let mut bytes = [0; FRAME_HEADER_SIZE];
+        match self
+            .lower
+            .read(&mut bytes, wal::frame_offset(index, view.geometry.page_size()).0)
+        {
+            Ok(()) => Ok(Some(open_header(index, &bytes, view).salts())),
+            Err(Code::IOERR_SHORT_READ) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Reads a committed frame's page into `image`, sealed as it is.
