@@ -170,6 +170,7 @@ impl Drop for PartWriter {
 /// A part that was opened: packed blocks.
 #[derive(Debug)]
 pub struct OpenPart {
+    salt: [u8; 16],
     content: Vec<u8>,
 }
 
@@ -205,9 +206,18 @@ impl OpenPart {
         }
         part[to..].zeroize();
         part.truncate(to);
-        let opened = Self { content: part };
+        let opened = Self {
+            salt: header.salt,
+            content: part,
+        };
         opened.check()?;
         Ok(opened)
+    }
+
+    /// The random bits under which it was sealed.
+    #[must_use]
+    pub fn salt(&self) -> [u8; 16] {
+        self.salt
     }
 
     /// The packed blocks, in their order.

@@ -28,8 +28,8 @@ use crate::writer::ArchiveWriter;
 pub struct Copy<'a> {
     /// How hard to compress.
     pub level: CompressionLevel,
-    /// What other archives have: pages with the same mark are not sent.
-    pub present: Option<&'a Marks>,
+    /// What is there already, the oldest first: where the last that has a mark of a page has the page's own, it is not sent.
+    pub present: &'a [&'a Marks],
     /// Whether pages that are not sent are opened all the same.
     pub verify: bool,
     /// Whether a page that is not authentic is left out, and named; or ends the copy.
@@ -56,7 +56,7 @@ impl Copy<'_> {
     ///
     /// # Errors
     /// [`BackupError::Source`], for a bad page, too; [`BackupError::Stopped`]; [`BackupError::Taken`]; what the destination says.
-    pub fn run(&self, source: &mut dyn PageSource, archive: &mut ArchiveWriter<'_>) -> Result<Copied, BackupError> {
+    pub fn run(&self, source: &mut dyn PageSource, archive: &mut ArchiveWriter) -> Result<Copied, BackupError> {
         let core_count = thread::available_parallelism().map_or(1, NonZero::get);
         let page_size = source.page_size();
         let packer = || BlockPacker::new(page_size, self.level);
@@ -92,7 +92,7 @@ impl Copy<'_> {
         let lock_page = Geometry::new(page_size).lock_page();
         let run = (RUN_SIZE / size).max(1);
         let mut images = vec![0; run * size];
-        let mut known = vec![Mark::default(); run];
+        let (mut known, mut later) = (vec![Mark::default(); run], vec![Mark::default(); run]);
         let mut plain = Zeroizing::new(vec![0; size]);
         let mut copied = Copied::default();
         let mut gathered = Gathered::new(page_size);
@@ -104,15 +104,13 @@ impl Copy<'_> {
             let left = usize::try_from(page_count - first).map_or(run, |left| run.min(left + 1));
             let images = &mut images[..left * size];
             source.read(first, images)?;
-            if let Some(present) = self.present {
-                present.read(first, &mut known[..left]).map_err(machine)?;
-            }
+            self.read_marks(first, &mut known[..left], &mut later[..left])?;
             for ((image, known), page_no) in images.chunks_exact(size).zip(&known).zip(first..) {
                 if PageNo(page_no) == lock_page {
                     continue;
                 }
                 let mark = mark_of(image);
-                let is_same = self.present.is_some() && mark == *known;
+                let is_same = !self.present.is_empty() && mark == *known;
                 if is_same && !self.verify && page_no != 1 {
                     copied.same += 1;
                     continue;
@@ -144,6 +142,22 @@ impl Copy<'_> {
         }
         gathered.give(give);
         Ok(copied)
+    }
+}
+
+impl Copy<'_> {
+    /// The last mark of each page that has one.
+    fn read_marks(&self, first: u32, known: &mut [Mark], later: &mut [Mark]) -> Result<(), BackupError> {
+        known.fill(Mark::default());
+        for marks in self.present {
+            marks.read(first, later).map_err(machine)?;
+            for (known, later) in known.iter_mut().zip(&*later) {
+                if *later != Mark::default() {
+                    *known = *later;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -312,7 +326,7 @@ impl FullPart {
     }
 }
 
-fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter<'_>) -> Result<(), BackupError> {
+fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter) -> Result<(), BackupError> {
     while let Ok(mut part) = parts.recv() {
         archive.part(&mut part.content, &part.pages, part.is_last)?;
     }

@@ -7,6 +7,7 @@
 //! K3. Whatever a destination answers is opened, or refused; it is never believed.
 #![forbid(unsafe_code)]
 
+mod base;
 mod cached;
 mod catalog;
 mod chain;
@@ -22,8 +23,10 @@ mod names;
 mod onlooker;
 mod opened;
 mod pages;
+mod unfinished;
 mod writer;
 
+pub use base::Base;
 pub use cached::Cached;
 pub use catalog::{Catalog, Entry, parse_database_id};
 pub use chain::Chain;
@@ -37,7 +40,8 @@ pub use log_writer::{LogTurn, LogWriter};
 pub use marks::Marks;
 pub use names::{ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
 pub use onlooker::{Nobody, Onlooker};
-pub use opened::{Backup, OpenArchive};
+pub use opened::{Backup, OpenArchive, PartIndex};
 pub use selenite_archive::CompressionLevel;
 pub use selenite_page::{PageSource, SourceError};
+pub use unfinished::{QUIET_SECONDS, go_on, is_for};
 pub use writer::ArchiveWriter;

@@ -4,8 +4,9 @@
 //!     one of another time or database.
 //! O2. A part is opened whole, or nothing of it is used; its salt is the one that the manifest lists.
 
-use selenite_archive::{ArchiveError, IndexBlock, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, Unpacker};
+use selenite_archive::{ArchiveError, Block, IndexBlock, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, Unpacker};
 use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, PIECE_TAG_SIZE, PartKind, sha256};
+use selenite_format::Superblock;
 use selenite_format::anchor::Mark;
 use selenite_format::archive::{Begun, Facts};
 use zeroize::Zeroizing;
@@ -26,6 +27,14 @@ pub struct OpenArchive {
     /// How it was opened.
     pub by: OpenedBy,
     begun_digest: [u8; 32],
+}
+
+/// Which pages a part holds.
+pub struct PartIndex {
+    /// The random bits under which it was sealed.
+    pub salt: [u8; 16],
+    /// The pages and their marks, in the order in which they stand there.
+    pub pages: Vec<(u32, Mark)>,
 }
 
 /// A finished archive.
@@ -157,7 +166,7 @@ impl OpenArchive {
         })
     }
 
-    /// The pages that a part holds, and their marks, in the order in which they stand there: by its index.
+    /// The pages that a part holds, and their marks, in the order in which they stand there: by its index. And its salt.
     ///
     /// # Errors
     /// As [`OpenArchive::part`].
@@ -166,18 +175,60 @@ impl OpenArchive {
         destination: &dyn Destination,
         number: u32,
         salt: Option<&[u8; 16]>,
-        each: &mut dyn FnMut(u32, Mark),
-    ) -> Result<(), BackupError> {
-        let part = self.part(destination, (PartKind::Index, number), salt)?;
-        let refused = |error| BackupError::of_part(self.object(Part::Index(number)), error);
+    ) -> Result<PartIndex, BackupError> {
+        let mut pages = Vec::new();
+        let salt = self.blocks(destination, (PartKind::Index, number), salt, &mut |block| {
+            let index = IndexBlock::parse(block)?;
+            pages.extend(index.pages());
+            Ok(())
+        })?;
+        Ok(PartIndex { salt, pages })
+    }
+
+    /// The same, by the part itself: where it has no index yet.
+    ///
+    /// # Errors
+    /// As [`OpenArchive::part`].
+    pub(crate) fn pages_of_part(&self, destination: &dyn Destination, number: u32) -> Result<PartIndex, BackupError> {
+        let page_size = Superblock::parse(&self.begun.superblock)
+            .map_err(|error| BackupError::of_form(self.object(Part::Begun), error))?
+            .page_size;
+        let mut pages = Vec::new();
+        let salt = self.blocks(destination, (PartKind::Part, number), None, &mut |block| {
+            let block = Block::parse(page_size, block)?;
+            pages.extend(block.pages().map(|page| (page.page_no, page.mark)));
+            Ok(())
+        })?;
+        Ok(PartIndex { salt, pages })
+    }
+
+    /// Unpacks the blocks of a part; answers its salt.
+    fn blocks(
+        &self,
+        destination: &dyn Destination,
+        (kind, number): (PartKind, u32),
+        salt: Option<&[u8; 16]>,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), ArchiveError>,
+    ) -> Result<[u8; 16], BackupError> {
+        let part = self.part(destination, (kind, number), salt)?;
+        let object = match kind {
+            PartKind::Index => Part::Index(number),
+            PartKind::Part | PartKind::Facts => Part::Pages(number),
+            PartKind::Log => Part::Log(number),
+        };
+        let refused = |error| BackupError::of_part(self.object(object), error);
         let mut unpacker = Unpacker::new().map_err(refused)?;
-        let mut block = Vec::new();
+        let mut block = Clear::default();
         for packed in part.blocks() {
             unpacker.unpack(packed, &mut block).map_err(refused)?;
-            let index = IndexBlock::parse(&block).map_err(refused)?;
-            index.pages().for_each(|(page_no, mark)| each(page_no, mark));
+            each(&block).map_err(refused)?;
         }
-        Ok(())
+        Ok(part.salt())
+    }
+
+    /// The SHA-256 of what opens it.
+    pub(crate) fn begun_digest(&self) -> [u8; 32] {
+        self.begun_digest
     }
 
     /// The name of one of its objects.
@@ -229,7 +280,8 @@ impl Backup {
     /// As [`OpenArchive::part`].
     pub fn marks(&self, destination: &dyn Destination, each: &mut dyn FnMut(u32, Mark)) -> Result<(), BackupError> {
         for (number, salt) in (0..).zip(&self.facts.indexes) {
-            self.archive.index(destination, number, Some(salt), each)?;
+            let index = self.archive.index(destination, number, Some(salt))?;
+            index.pages.into_iter().for_each(|(page_no, mark)| each(page_no, mark));
         }
         self.facts
             .missing

@@ -4,86 +4,113 @@
 //!     is none of them.
 //! W2. Nothing is sealed twice under a key: each part has a salt of its own.
 
+use std::sync::Arc;
+
 use selenite_archive::{BLOCK_SIZE_MAX, CompressionLevel, IndexBlock, Packer, PartWriter, index_count_max};
 use selenite_cipher::{ArchiveId, ArchiveKey, DatabaseId, PartKind, Secret};
 use selenite_format::anchor::Mark;
 use selenite_format::archive::{Begun, Facts};
-use selenite_keyring::{Unlocked, os_random};
+use selenite_keyring::{AgeRecipient, KeyError, Unlocked, archive_recipient, os_random};
 use sha2::{Digest, Sha256};
 
 use crate::destination::{Destination, StoreError, Trouble};
 use crate::error::{BackupError, machine};
+use crate::marks::Marks;
 use crate::names::{ArchiveName, Part, object_key};
+use crate::opened::OpenArchive;
 
 /// An archive that is being written.
-pub struct ArchiveWriter<'a> {
-    destination: &'a dyn Destination,
+pub struct ArchiveWriter {
+    destination: Arc<dyn Destination>,
     key: ArchiveKey,
     database_id: DatabaseId,
     name: ArchiveName,
     begun: [u8; 32],
     made: u64,
-    parts: Vec<[u8; 16]>,
-    indexes: Vec<[u8; 16]>,
+    /// Of each part, and of its index.
+    salts: Vec<[u8; 16]>,
 }
 
-impl<'a> ArchiveWriter<'a> {
-    /// Begins an archive of the database that `unlocked` is of. `made` is now, in seconds since 1970-01-01 UTC; `wrap` is given the
-    /// archive key and answers it as an age file for each who may open the archive without the database's identities.
+impl ArchiveWriter {
+    /// Begins an archive of the database that `unlocked` is of. `made` is now, in seconds since 1970-01-01 UTC; `recipients` may open
+    /// it without the database's identities.
     ///
     /// # Errors
-    /// What `wrap` and the destination say; a superblock that can't be written.
+    /// What the destination says; a recipient's plugin that is away; a superblock that can't be written.
     pub fn begin(
-        destination: &'a dyn Destination,
+        destination: &Arc<dyn Destination>,
         unlocked: &Unlocked,
         made: u64,
-        wrap: impl FnOnce(&Secret<32>) -> Result<Vec<Vec<u8>>, BackupError>,
+        recipients: &[AgeRecipient],
     ) -> Result<Self, BackupError> {
         let archive_id = ArchiveId(drawn());
         let key = ArchiveKey::new(Secret::fill(|bytes: &mut [u8; 32]| os_random(bytes)), archive_id);
         let database_id = unlocked.superblock.database_id;
+        let wrapped = recipients.iter().map(|to| archive_recipient::wrap(to, key.secret()));
+        let wrapped: Result<_, KeyError> = wrapped.collect();
         let begun = Begun {
             archive_id,
             database_id,
             made,
             wrapped_key: unlocked.master.wrap_archive_key(drawn(), &key),
             superblock: unlocked.encode().map_err(machine)?,
-            recipients: wrap(key.secret())?,
+            recipients: wrapped.map_err(machine)?,
+            recipients_tag: recipients_tag(&key, recipients),
         };
         let bytes = begun.encode(|maced| key.mac(maced)).map_err(machine)?;
         let name = ArchiveName::new(made, archive_id);
         destination.put_new(&object_key(database_id, &name, Part::Begun), &bytes)?;
         Ok(Self {
-            destination,
+            destination: destination.clone(),
             key,
             database_id,
             name,
             begun: Sha256::digest(&bytes).into(),
             made,
-            parts: Vec::new(),
-            indexes: Vec::new(),
+            salts: Vec::new(),
         })
     }
 
-    /// Goes on with one that was not finished, behind the parts that it has. `begun` is the SHA-256 of what opens it.
-    #[must_use]
+    /// Goes on with one that was not finished, behind the parts that it has. Answers the marks of their pages, too.
+    /// The counts are those of its parts, and of the first of them that have an index.
+    ///
+    /// # Errors
+    /// As [`OpenArchive::part`]; what the destination says.
     pub fn go_on(
-        destination: &'a dyn Destination,
-        (key, database_id, name): (ArchiveKey, DatabaseId, ArchiveName),
-        (begun, made): ([u8; 32], u64),
-        parts: Vec<[u8; 16]>,
-        indexes: Vec<[u8; 16]>,
-    ) -> Self {
-        Self {
-            destination,
-            key,
-            database_id,
-            name,
-            begun,
-            made,
-            parts,
-            indexes,
+        destination: &Arc<dyn Destination>,
+        archive: OpenArchive,
+        (part_count, index_count): (u32, u32),
+    ) -> Result<(Self, Marks), BackupError> {
+        let mut marks = Marks::new().map_err(machine)?;
+        let mut writer = Self {
+            destination: destination.clone(),
+            database_id: archive.begun.database_id,
+            name: archive.name.clone(),
+            begun: archive.begun_digest(),
+            made: archive.begun.made,
+            key: ArchiveKey::new(archive.key.secret().duplicate(), archive.begun.archive_id),
+            salts: Vec::new(),
+        };
+        let mut set = |pages: &[(u32, Mark)]| {
+            let mut pages = pages.iter();
+            pages
+                .try_for_each(|&(page_no, mark)| marks.set(page_no, mark))
+                .map_err(machine)
+        };
+        for number in 0..part_count {
+            if number < index_count {
+                let index = archive.index(destination.as_ref(), number, None)?;
+                writer.salts.push(index.salt);
+                set(&index.pages)?;
+                continue;
+            }
+            let index = archive.pages_of_part(destination.as_ref(), number)?;
+            writer.salts.push(index.salt);
+            writer.index(&index.pages)?;
+            set(&index.pages)?;
         }
+        marks.settle().map_err(machine)?;
+        Ok((writer, marks))
     }
 
     /// Its name.
@@ -120,12 +147,14 @@ impl<'a> ArchiveWriter<'a> {
         pages: &[(u32, Mark)],
         is_last: bool,
     ) -> Result<(), BackupError> {
-        let salt = self.put(PartKind::Part, self.parts.len(), content, is_last)?;
-        self.parts.push(salt);
+        let salt = drawn();
+        self.put((PartKind::Part, self.salts.len(), salt), content, is_last)?;
+        self.salts.push(salt);
         self.index(pages)
     }
 
-    /// Writes the index of the last part that has none.
+    /// Writes the index of the last part. It has the part's salt, by which one that goes on with the archive knows it; and it is the
+    /// same whoever writes it, so that nothing else is sealed under its key (W2).
     ///
     /// # Errors
     /// As [`ArchiveWriter::part`].
@@ -138,9 +167,8 @@ impl<'a> ArchiveWriter<'a> {
             packer.pack(&block, &mut packed);
             push(&mut content, &packed)?;
         }
-        let salt = self.put(PartKind::Index, self.indexes.len(), &mut content, true)?;
-        self.indexes.push(salt);
-        Ok(())
+        let number = self.salts.len() - 1;
+        self.put((PartKind::Index, number, self.salts[number]), &mut content, true)
     }
 
     /// Writes the manifest: from now on it is a backup. The parts in `facts` are this archive's. Answers the SHA-256 of the manifest.
@@ -150,8 +178,8 @@ impl<'a> ArchiveWriter<'a> {
     pub fn finish(&mut self, facts: Facts) -> Result<[u8; 32], BackupError> {
         let facts = Facts {
             begun: self.begun,
-            parts: self.parts.clone(),
-            indexes: self.indexes.clone(),
+            parts: self.salts.clone(),
+            indexes: self.salts.clone(),
             ..facts
         };
         let mut packer = Packer::new(CompressionLevel::default()).map_err(machine)?;
@@ -168,21 +196,18 @@ impl<'a> ArchiveWriter<'a> {
 
     fn put(
         &self,
-        kind: PartKind,
-        number: usize,
+        (kind, number, salt): (PartKind, usize, [u8; 16]),
         content: &mut PartWriter,
         is_last: bool,
-    ) -> Result<[u8; 16], BackupError> {
+    ) -> Result<(), BackupError> {
         let number = u32::try_from(number).map_err(machine)?;
-        let salt = drawn();
         let bytes = content.seal(&self.key, (kind, number, salt), is_last);
         let part = if kind == PartKind::Index {
             Part::Index(number)
         } else {
             Part::Pages(number)
         };
-        self.write(part, &bytes)?;
-        Ok(salt)
+        self.write(part, &bytes)
     }
 
     fn write(&self, part: Part, bytes: &[u8]) -> Result<(), BackupError> {
@@ -195,6 +220,18 @@ impl<'a> ArchiveWriter<'a> {
             written => Ok(written?),
         }
     }
+}
+
+/// Tells one set of recipients from another (FORMAT 12.3).
+pub(crate) fn recipients_tag(key: &ArchiveKey, recipients: &[AgeRecipient]) -> [u8; 32] {
+    let mut texts: Vec<&str> = recipients.iter().map(AgeRecipient::text).collect();
+    texts.sort_unstable();
+    let mut bytes = b"selenite/1 archive recipients".to_vec();
+    for text in texts {
+        bytes.push(b'\n');
+        bytes.extend_from_slice(text.as_bytes());
+    }
+    key.mac(&bytes)
 }
 
 fn push(content: &mut PartWriter, packed: &[u8]) -> Result<(), BackupError> {

@@ -10,10 +10,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use selenite_backup::CompressionLevel;
-use selenite_backup::{ArchiveName, ArchiveWriter, BackupError, Copied, Copy, Destination, Onlooker, Traffic};
-use selenite_cipher::{ArchiveKey, DatabaseId, Secret};
+use selenite_backup::{
+    ArchiveName, ArchiveWriter, BackupError, Base, Copied, Copy, Destination, KeySource, Marks, Onlooker, Traffic,
+};
+use selenite_cipher::{ArchiveKey, DatabaseId};
 use selenite_format::archive::Facts;
-use selenite_keyring::{AgeRecipient, archive_recipient};
+use selenite_keyring::{AgeRecipient, Cache, KeyError, Unlocked};
 use selenite_vfs::snapshot::Snapshot;
 
 use crate::keys::now;
@@ -28,6 +30,10 @@ pub struct Backup {
     pub level: CompressionLevel,
     /// Who may open the backup without the database's identities.
     pub recipients: Vec<AgeRecipient>,
+    /// Whether it rests on the newest backup that is there, and has what changed since.
+    pub incremental: bool,
+    /// Whether to go on with an unfinished backup at once: nobody else backs this database up there.
+    pub resume: bool,
     /// Whether a page that is not authentic is left out, and named; or ends it.
     pub skip_bad: bool,
     /// Whether pages that are not sent, since they have not changed, are opened all the same.
@@ -41,13 +47,15 @@ pub struct Report {
     pub name: ArchiveName,
     /// The backup that it is based on; nothing for a full one.
     pub base: Option<ArchiveName>,
+    /// Whether it went on with one that an interrupted run had begun.
+    pub resumed: bool,
     /// How many pages the database had.
     pub page_count: u32,
     /// The size of a page in bytes.
     pub page_size: u32,
     /// How many pages were sent.
     pub sent_count: u64,
-    /// How many are in the backups that it is based on.
+    /// How many are there already: in the backups that it is based on, or sent by an interrupted run.
     pub same_count: u64,
     /// Pages that did not open, and are missing.
     pub missing: Vec<u32>,
@@ -70,12 +78,129 @@ pub fn backup(
     watch: &Watch,
 ) -> Result<Report, EngineError> {
     let database = Database::open(storage, path, access)?;
-    let started = Instant::now();
-    let (destination, watch) = (destination.clone(), watch.clone());
-    let (mut report, _) = database.read(move |snapshot| copy(snapshot, &how, destination.as_ref(), &watch))?;
-    report.elapsed = started.elapsed();
+    let refused = |error| EngineError::of_vfs(&error, Path::new(""));
+    let unlocked = database.read(move |snapshot| snapshot.unlocked().map_err(refused))?;
     database.end_read()?;
-    Ok(report)
+    // What takes the network's time is done before readers and writers have anything to wait for.
+    let base = if how.incremental {
+        let base = base(&unlocked, access, destination.as_ref())?;
+        Some(base.ok_or_else(|| {
+            EngineError::usage(
+                format!("{} holds no backup of this database to rest on", destination.place()),
+                "make a full one first: without --incremental",
+            )
+        })?)
+    } else {
+        None
+    };
+    let plan = Plan::make(Arc::new(how), (&unlocked, base), destination, true)?;
+    let started = Instant::now();
+    let watch = watch.clone();
+    let (copied, _) = database.read(move |snapshot| plan.carry_out(snapshot, &watch))?;
+    let elapsed = started.elapsed();
+    database.end_read()?;
+    Ok(Report {
+        traffic: destination.traffic(),
+        elapsed,
+        ..copied
+    })
+}
+
+/// What is to be done under the read transaction.
+pub(crate) struct Plan {
+    how: Arc<Backup>,
+    archive: ArchiveWriter,
+    base: Option<Base>,
+    /// Of what an interrupted run has sent.
+    sent: Option<Marks>,
+}
+
+impl Plan {
+    /// `may_go_on` says whether an archive may be gone on with that was begun before others.
+    pub(crate) fn make(
+        how: Arc<Backup>,
+        (unlocked, base): (&Unlocked, Option<Base>),
+        destination: &Arc<dyn Destination>,
+        may_go_on: bool,
+    ) -> Result<Self, EngineError> {
+        let made = now();
+        let found = if may_go_on {
+            selenite_backup::go_on(destination, unlocked, &how.recipients, (made, how.resume))?
+        } else {
+            None
+        };
+        let (archive, sent) = match found {
+            Some((archive, sent)) => (archive, Some(sent)),
+            None => (
+                ArchiveWriter::begin(destination, unlocked, made, &how.recipients)?,
+                None,
+            ),
+        };
+        Ok(Self {
+            how,
+            archive,
+            base,
+            sent,
+        })
+    }
+
+    pub(crate) fn carry_out(
+        mut self,
+        snapshot: &mut Snapshot<'_>,
+        watch: &Watch,
+    ) -> Result<(Report, Kept), EngineError> {
+        let made = now();
+        let unlocked = snapshot
+            .unlocked()
+            .map_err(|error| EngineError::of_vfs(&error, Path::new("")))?;
+        let present: Vec<&Marks> = self.base.iter().map(|base| &base.marks).chain(&self.sent).collect();
+        let copy = Copy {
+            level: self.how.level,
+            present: &present,
+            verify: self.how.verify,
+            skip_bad: self.how.skip_bad,
+            onlooker: &Looking(watch),
+        };
+        let Copied {
+            sent,
+            same,
+            change_counter,
+            missing,
+        } = copy.run(snapshot, &mut self.archive)?;
+        let manifest = self.archive.finish(Facts {
+            begun: self.archive.begun(),
+            base: self.base.as_ref().map(|base| base.link),
+            page_size: snapshot.page_size(),
+            page_count: snapshot.page_count(),
+            change_counter,
+            generation: unlocked.superblock.generation,
+            made,
+            log: snapshot.position(),
+            digest: None,
+            parts: Vec::new(),
+            indexes: Vec::new(),
+            missing: missing.clone(),
+        })?;
+        let key = self.archive.key();
+        let kept = Kept {
+            key: ArchiveKey::new(key.secret().duplicate(), key.archive_id()),
+            database_id: unlocked.superblock.database_id,
+            manifest,
+        };
+        let report = Report {
+            name: self.archive.name().clone(),
+            base: self.base.map(|base| base.name),
+            resumed: self.sent.is_some(),
+            page_count: snapshot.page_count(),
+            page_size: snapshot.page_size().as_u32(),
+            sent_count: sent,
+            same_count: same,
+            missing,
+            traffic: Traffic::default(),
+            elapsed: Duration::ZERO,
+        };
+        Ok((report, kept))
+    }
 }
 
 /// What is needed to add to an archive.
@@ -88,63 +213,30 @@ pub(crate) struct Kept {
     pub manifest: [u8; 32],
 }
 
-/// Backs up what a transaction sees.
-pub(crate) fn copy(
-    snapshot: &mut Snapshot<'_>,
-    how: &Backup,
+/// The newest backup, which may be of a master key from before.
+pub(crate) fn base(
+    unlocked: &Unlocked,
+    access: &Access,
     destination: &dyn Destination,
-    watch: &Watch,
-) -> Result<(Report, Kept), EngineError> {
-    let made = now();
-    let path = Path::new("");
-    let unlocked = snapshot.unlocked().map_err(|error| EngineError::of_vfs(&error, path))?;
-    let wrap = |key: &Secret<32>| wrap(&how.recipients, key);
-    let mut archive = ArchiveWriter::begin(destination, &unlocked, made, wrap)?;
-    let copy = Copy {
-        level: how.level,
-        present: None,
-        verify: how.verify,
-        skip_bad: how.skip_bad,
-        onlooker: &Looking(watch),
+) -> Result<Option<Base>, EngineError> {
+    let id = unlocked.superblock.database_id;
+    let found = match Base::newest(destination, id, &KeySource::Master(&unlocked.master)) {
+        Err(BackupError::Key {
+            source: KeyError::WrongKey,
+            ..
+        }) => {
+            let config = Access::config()?;
+            let keys = KeySource::Identities {
+                identities: &access.identities(&config)?,
+                // The database itself is at hand: that its keys are its own was checked when it was opened.
+                keyring: &selenite_keyring::Keyring::default(),
+                cache: &Cache::default(),
+            };
+            Base::newest(destination, id, &keys)
+        }
+        found => found,
     };
-    let Copied {
-        sent,
-        same,
-        change_counter,
-        missing,
-    } = copy.run(snapshot, &mut archive)?;
-    let manifest = archive.finish(Facts {
-        begun: archive.begun(),
-        base: None,
-        page_size: snapshot.page_size(),
-        page_count: snapshot.page_count(),
-        change_counter,
-        generation: unlocked.superblock.generation,
-        made,
-        log: snapshot.position(),
-        digest: None,
-        parts: Vec::new(),
-        indexes: Vec::new(),
-        missing: missing.clone(),
-    })?;
-    let key = archive.key();
-    let kept = Kept {
-        key: ArchiveKey::new(key.secret().duplicate(), key.archive_id()),
-        database_id: unlocked.superblock.database_id,
-        manifest,
-    };
-    let report = Report {
-        name: archive.name().clone(),
-        base: None,
-        page_count: snapshot.page_count(),
-        page_size: snapshot.page_size().as_u32(),
-        sent_count: sent,
-        same_count: same,
-        missing,
-        traffic: destination.traffic(),
-        elapsed: Duration::ZERO,
-    };
-    Ok((report, kept))
+    Ok(found?)
 }
 
 /// Who may open a backup besides.
@@ -154,14 +246,6 @@ pub(crate) fn copy(
 pub fn recipients(given: &[String]) -> Result<Vec<AgeRecipient>, EngineError> {
     let parsed = given.iter().map(|text| text.parse::<AgeRecipient>());
     Ok(parsed.collect::<Result<_, _>>()?)
-}
-
-/// The archive's key for each of them.
-fn wrap(recipients: &[AgeRecipient], key: &Secret<32>) -> Result<Vec<Vec<u8>>, BackupError> {
-    let wrapped = recipients.iter().map(|to| archive_recipient::wrap(to, key));
-    wrapped.collect::<Result<_, _>>().map_err(|error| BackupError::Machine {
-        what: error.to_string(),
-    })
 }
 
 /// One who looks on at the operation looks on at the copy.

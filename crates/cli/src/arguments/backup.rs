@@ -17,6 +17,16 @@ pub struct Backup {
     /// Where backups are kept: a folder.
     #[arg(value_name = "DEST")]
     pub destination: String,
+    /// Send what changed since the newest backup that is there, and rest on it.
+    #[arg(long)]
+    pub incremental: bool,
+    /// Go on with an interrupted backup at once: nobody else is writing one. Without it, one that is older than two minutes is gone
+    /// on with.
+    #[arg(long)]
+    pub resume: bool,
+    /// Open pages, too, that have not changed and are not sent.
+    #[arg(long)]
+    pub verify: bool,
     /// Who may open this backup besides: age1..., an identity that is kept elsewhere, say. May be given several times.
     #[arg(long, short, value_name = "RECIPIENT")]
     pub recipient: Vec<String>,

@@ -25,8 +25,10 @@ pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(),
             CompressionLevel::Zstd(arguments.level)
         },
         recipients: backup::recipients(&arguments.recipient)?,
+        incremental: arguments.incremental,
+        resume: arguments.resume,
         skip_bad: arguments.skip_bad,
-        verify: false,
+        verify: arguments.verify,
     };
     let meter = Meter::start();
     let done = backup::backup(&Disk, &arguments.database, access, how, &destination, &meter.watch());
@@ -46,16 +48,16 @@ fn text(database: &Path, destination: &dyn Destination, report: &Report) -> Stri
     lines.add("backed up", printable::path(database));
     lines.add("to", printable::line(&destination.place()));
     lines.add("backup", report.name.as_str());
-    let kind = report.base.as_ref().map_or_else(
-        || "full".to_owned(),
-        |base| {
-            format!(
-                "incremental, based on {base}: {} unchanged",
-                counted(report.same_count, "page")
-            )
-        },
-    );
-    lines.add("kind", kind);
+    let kind = report
+        .base
+        .as_ref()
+        .map_or_else(|| "full".to_owned(), |base| format!("incremental, based on {base}"));
+    let resumed = if report.resumed {
+        "; went on with an interrupted one"
+    } else {
+        ""
+    };
+    lines.add("kind", format!("{kind}{resumed}"));
     let whole = bytes(u64::from(report.page_count) * page_size);
     lines.add(
         "pages",
@@ -81,6 +83,7 @@ fn json(database: &Path, report: &Report) -> Value {
     json!({
         "database": database.display().to_string(),
         "backup": report.name.as_str(),
+        "resumed": report.resumed,
         "base": report.base.as_ref().map(ToString::to_string),
         "page_size": report.page_size,
         "pages": report.page_count,

@@ -2,15 +2,15 @@
 //!
 //! Its read transaction goes on when it is done: whoever takes it over follows from there.
 
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use selenite_backup::{BackupError, LogWriter};
+use selenite_backup::{BackupError, Destination, LogWriter};
 
-use super::look::{self, Look};
+use super::look::{self, Keys, Look};
 use super::{Place, connect};
-use crate::backup::copy;
-use crate::{Database, EngineError};
+use crate::backup::{Backup, Plan, base};
+use crate::{Access, Database, EngineError, Watch};
 
 /// One that is under way.
 pub struct NewArchive(JoinHandle<Result<Made, EngineError>>);
@@ -23,6 +23,8 @@ pub struct Made {
     pub look: Look,
     /// Adds to the archive.
     pub writer: LogWriter,
+    /// Who can open it.
+    pub keys: Keys,
 }
 
 impl NewArchive {
@@ -30,25 +32,12 @@ impl NewArchive {
     pub fn begin(place: &Place<'_>) -> Result<Self, EngineError> {
         let database = connect(place)?;
         let (destination, watch) = (place.destination.clone(), place.watch.clone());
-        let (backup, path) = (place.backup.clone(), place.path.to_owned());
-        let run = move || {
-            let (to, how) = (destination.clone(), backup.clone());
-            let (look, report, kept) = database.read(move |snapshot| {
-                let look = look::of(snapshot)?;
-                let (report, kept) = copy(snapshot, &how, to.as_ref(), &watch)?;
-                Ok((look, report, kept))
-            })?;
-            let archive = (kept.key, kept.database_id, report.name);
-            let mut writer = LogWriter::new(destination, archive, kept.manifest, look.end, backup.level);
-            // It says where the archive was taken: one who resumes needs it (F2).
-            let turn = writer.turn(look.end, (look.page_size, look.page_count), look.made)?;
-            turn.finish()?;
-            Ok(Made { database, look, writer })
-        };
+        let (how, access, path) = (place.backup.clone(), place.access.clone(), place.path.to_owned());
+        let run = move || make(database, &destination, &how, &access, watch);
         let thread = std::thread::Builder::new().name("backup".to_owned()).spawn(run);
         thread.map(Self).map_err(|source| EngineError::Io {
             verb: "start a thread for",
-            path: PathBuf::from(path),
+            path,
             source,
         })
     }
@@ -67,4 +56,38 @@ impl NewArchive {
         };
         self.0.join().map_err(|_| bug())?
     }
+}
+
+fn make(
+    database: Database,
+    destination: &Arc<dyn Destination>,
+    how: &Arc<Backup>,
+    access: &Access,
+    watch: Watch,
+) -> Result<Made, EngineError> {
+    let path = database.path().to_owned();
+    let refused = move |error| EngineError::of_vfs(&error, &path);
+    let unlocked = database.read(move |snapshot| snapshot.unlocked().map_err(refused))?;
+    database.end_read()?;
+    let keys = Keys::of(&unlocked);
+    let base = base(&unlocked, access, destination.as_ref())?;
+    // Of the archives of one who follows, the newest name is the one to go on with.
+    let may_go_on = base.is_none();
+    let plan = Plan::make(how.clone(), (&unlocked, base), destination, may_go_on)?;
+    let (look, report, kept) = database.read(move |snapshot| {
+        let look = look::of(snapshot)?;
+        let (report, kept) = plan.carry_out(snapshot, &watch)?;
+        Ok((look, report, kept))
+    })?;
+    let archive = (kept.key, kept.database_id, report.name);
+    let mut writer = LogWriter::new(destination.clone(), archive, kept.manifest, look.end, how.level);
+    // It says where the archive was taken: one who resumes needs it (F2).
+    let turn = writer.turn(look.end, (look.page_size, look.page_count), look.made)?;
+    turn.finish()?;
+    Ok(Made {
+        database,
+        look,
+        writer,
+        keys,
+    })
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use selenite_backup::{
     ArchiveName, BackupError, Catalog, Destination, KeySource, LogObject, LogWriter, OpenArchive, Part,
-    archive_key_prefix,
+    archive_key_prefix, is_for,
 };
 use selenite_cipher::DatabaseId;
 use selenite_format::Superblock;
@@ -13,18 +13,19 @@ use selenite_keyring::Unlocked;
 
 use super::look::Keys;
 use super::{Followed, Place};
+use crate::backup::Backup;
 use crate::keys::now;
 use crate::{Database, EngineError};
 
 /// The archive that can be gone on with, if there is one: `holder` is in a read transaction whose log has what comes next.
 pub fn find(place: &Place<'_>, holder: &Database) -> Result<Option<Followed>, EngineError> {
     let destination = place.destination.clone();
-    let level = place.backup.level;
+    let how = place.backup.clone();
     let path = place.path.to_owned();
     holder.read(move |snapshot| {
         let refused = |error| EngineError::of_vfs(&error, &path);
         let unlocked = snapshot.unlocked().map_err(refused)?;
-        let Some(found) = last_of(destination, &unlocked, level)? else {
+        let Some(found) = last_of(destination, &unlocked, &how)? else {
             return Ok(None);
         };
         let (writer, keys, since) = found;
@@ -50,7 +51,7 @@ pub fn find(place: &Place<'_>, holder: &Database) -> Result<Option<Followed>, En
 fn last_of(
     destination: Arc<dyn Destination>,
     unlocked: &Unlocked,
-    level: selenite_backup::CompressionLevel,
+    how: &Backup,
 ) -> Result<Option<(LogWriter, Keys, Instant)>, BackupError> {
     let id = unlocked.superblock.database_id;
     let catalog = Catalog::list(destination.as_ref(), Some(id))?;
@@ -79,7 +80,7 @@ fn last_of(
         ..unlocked.duplicate()
     });
     // F4.
-    if of_archive != Keys::of(unlocked) {
+    if of_archive != Keys::of(unlocked) || !is_for(&backup.archive, &how.recipients) {
         return Ok(None);
     }
     let key = backup.archive.key;
@@ -97,7 +98,7 @@ fn last_of(
         (key, id, name),
         backup.manifest_digest,
         last.facts.from,
-        level,
+        how.level,
     );
     Ok(Some((writer.behind(number, &last, size), of_archive, since)))
 }

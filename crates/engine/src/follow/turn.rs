@@ -107,7 +107,7 @@ impl Follower {
         self.archive = Some(Followed {
             name: made.writer.name().clone(),
             writer: Arc::new(Mutex::new(made.writer)),
-            keys: made.look.keys.clone(),
+            keys: made.keys,
             since: Instant::now(),
         });
         self.look = made.look;

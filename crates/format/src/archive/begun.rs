@@ -10,6 +10,7 @@
 //! | 116 | 4, S | the database's superblock as it was, behind its size |
 //! | | 4 | recipients: 0 to 32 |
 //! | | 4, n | for each of them the archive key as a binary age file, behind its size |
+//! | | 32 | which recipients these are: FORMAT 12.3
 //! | | 32 | HMAC-SHA-256 of all before, under a key of the archive key |
 
 use selenite_cipher::{ArchiveId, DatabaseId};
@@ -35,6 +36,8 @@ pub struct Begun {
     pub superblock: Vec<u8>,
     /// The archive key as an age file, for each who may open the archive without the database's identities.
     pub recipients: Vec<Vec<u8>>,
+    /// Tells one set of recipients from another, to who has the archive key.
+    pub recipients_tag: [u8; 32],
 }
 
 impl Begun {
@@ -63,6 +66,7 @@ impl Begun {
             out.extend(size(recipient.len())?);
             out.extend_from_slice(recipient);
         }
+        out.extend(self.recipients_tag);
         let mac = mac(&out);
         out.extend(mac);
         Ok(out)
@@ -97,6 +101,7 @@ impl Begun {
             }
             recipients.push(recipient.to_vec());
         }
+        let recipients_tag = reader.array()?;
         reader.end()?;
         let begun = Self {
             archive_id,
@@ -105,6 +110,7 @@ impl Begun {
             wrapped_key,
             superblock: superblock.to_vec(),
             recipients,
+            recipients_tag,
         };
         Ok((begun, maced, *mac))
     }

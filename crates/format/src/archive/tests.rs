@@ -19,6 +19,7 @@ fn begun() -> impl Strategy<Value = Begun> {
                 wrapped_key,
                 superblock,
                 recipients,
+                recipients_tag: key,
             }
         },
     )

@@ -1,0 +1,70 @@
+//! Which unfinished archive a backup goes on with.
+//!
+//! G1. It is of the database as it is now in who may read it: the same master key, the same key slots, the same recipients.
+//!     Somebody who was shut out since would read pages that were written later.
+//! G2. One that may be under way is left alone, unless the caller knows better: where its newest object is younger than
+//!     [`QUIET_SECONDS`], another may be writing it.
+
+use std::sync::Arc;
+
+use selenite_cipher::DatabaseId;
+use selenite_format::Superblock;
+use selenite_keyring::{AgeRecipient, Unlocked};
+
+use crate::catalog::Catalog;
+use crate::destination::{Destination, Trouble};
+use crate::error::BackupError;
+use crate::key_source::KeySource;
+use crate::marks::Marks;
+use crate::opened::OpenArchive;
+use crate::writer::{ArchiveWriter, recipients_tag};
+
+/// How long nobody must have written to an unfinished archive.
+pub const QUIET_SECONDS: u64 = 120;
+
+/// Whether an archive is opened by the recipients that are named, and no others.
+#[must_use]
+pub fn is_for(archive: &OpenArchive, recipients: &[AgeRecipient]) -> bool {
+    archive.begun.recipients_tag == recipients_tag(&archive.key, recipients)
+}
+
+/// Goes on with the newest unfinished archive that will do, if there is one. `now` is in seconds since 1970-01-01 UTC; `is_alone` says
+/// that nobody else writes backups of this database there.
+///
+/// # Errors
+/// What the destination says; as [`ArchiveWriter::go_on`].
+pub fn go_on(
+    destination: &Arc<dyn Destination>,
+    unlocked: &Unlocked,
+    recipients: &[AgeRecipient],
+    (now, is_alone): (u64, bool),
+) -> Result<Option<(ArchiveWriter, Marks)>, BackupError> {
+    let id: DatabaseId = unlocked.superblock.database_id;
+    let catalog = Catalog::list(destination.as_ref(), Some(id))?;
+    for entry in catalog.of(id).rev() {
+        let is_quiet = is_alone || entry.modified.saturating_add(QUIET_SECONDS) <= now;
+        if entry.is_finished || !entry.has_begun || !is_quiet {
+            continue;
+        }
+        let keys = KeySource::Master(&unlocked.master);
+        let archive = match OpenArchive::open(destination.as_ref(), id, &entry.name, &keys) {
+            Ok(archive) => archive,
+            Err(error @ BackupError::Store(_)) => return Err(error),
+            Err(_) => continue,
+        };
+        // G1.
+        let slots = Superblock::parse(&archive.begun.superblock).map(|superblock| superblock.slots);
+        if slots.as_ref() != Ok(&unlocked.superblock.slots) || !is_for(&archive, recipients) {
+            continue;
+        }
+        let counts = (entry.part_count, entry.index_count);
+        // A part that is no good makes the archive none: another is begun.
+        match ArchiveWriter::go_on(destination, archive, counts) {
+            Ok(found) => return Ok(Some(found)),
+            Err(BackupError::Unauthentic { .. } | BackupError::Form { .. }) => {}
+            Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
