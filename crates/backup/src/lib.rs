@@ -41,6 +41,7 @@ pub use marks::Marks;
 pub use names::{ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
 pub use onlooker::{Nobody, Onlooker};
 pub use opened::{Backup, OpenArchive, PartIndex};
+pub use pages::Pages;
 pub use selenite_archive::CompressionLevel;
 pub use selenite_page::{PageSource, SourceError};
 pub use unfinished::{QUIET_SECONDS, go_on, is_for};

@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 use crate::destination::Destination;
 use crate::error::BackupError;
 use crate::names::{ArchiveName, Part, object_key};
+use crate::opened::Backup;
 
 /// Bytes of an object of the log, at most: a part's.
 pub const LOG_OBJECT_SIZE_MAX: usize = 17 << 20;
@@ -59,13 +60,14 @@ impl LogObject {
     /// Shows its pages, as SQLite has them, to `each`.
     ///
     /// # Errors
-    /// What `each` says; an [`ArchiveError`] as one.
-    pub fn pages<E: From<ArchiveError>>(
+    /// What `each` says; what `refused` makes of a block that is none.
+    pub fn pages<E>(
         &self,
         page_size: PageSize,
+        refused: impl Fn(ArchiveError) -> E,
         mut each: impl FnMut(PackedPage<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut unpacker = Unpacker::new()?;
+        let mut unpacker = Unpacker::new().map_err(&refused)?;
         let mut bytes = Zeroizing::new(Vec::new());
         let mut blocks = self.part.blocks().peekable();
         while let Some(packed) = blocks.next() {
@@ -73,10 +75,9 @@ impl LogObject {
             if blocks.peek().is_none() {
                 break;
             }
-            unpacker.unpack(packed, &mut bytes)?;
-            for page in Block::parse(page_size, &bytes)?.pages() {
-                each(page)?;
-            }
+            unpacker.unpack(packed, &mut bytes).map_err(&refused)?;
+            let block = Block::parse(page_size, &bytes).map_err(&refused)?;
+            block.pages().try_for_each(&mut each)?;
         }
         Ok(())
     }
@@ -175,5 +176,21 @@ impl LogPlan {
             }
         }
         Ok(plan)
+    }
+}
+
+impl Backup {
+    /// What of this backup's log there is up to `until`, in milliseconds since 1970-01-01 UTC. `count` is how many objects of it are listed.
+    ///
+    /// # Errors
+    /// As [`LogPlan::make`].
+    pub fn log(&self, destination: &dyn Destination, count: u32, until: u64) -> Result<LogPlan, BackupError> {
+        let Some(position) = self.facts.log.filter(|_| count > 0) else {
+            return Ok(LogPlan::default());
+        };
+        let archive = &self.archive;
+        let place = (&archive.key, archive.begun.database_id, &archive.name);
+        let chain = LogChain::new(self.manifest_digest, position);
+        LogPlan::make(destination, place, chain, (count, until))
     }
 }

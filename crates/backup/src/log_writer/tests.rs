@@ -141,11 +141,15 @@ fn pages_come_back_turn_by_turn_up_to_a_moment() {
     let first = LogObject::fetch(memory.as_ref(), (&key, ID, &name(1)), 1).unwrap();
     let mut pages = Vec::new();
     first
-        .pages::<ArchiveError>(page_size(), |page| {
-            assert_eq!(page.bytes, noise(page.page_no ^ 9 << 16));
-            pages.push(page.page_no);
-            Ok(())
-        })
+        .pages(
+            page_size(),
+            |error: ArchiveError| error,
+            |page| {
+                assert_eq!(page.bytes, noise(page.page_no ^ 9 << 16));
+                pages.push(page.page_no);
+                Ok(())
+            },
+        )
         .unwrap();
     assert_eq!(pages, [1, 2, 3, 4, 5]);
 }
