@@ -11,7 +11,7 @@ use selenite_format::archive::{LogEnd, LogFacts, LogPosition};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::destination::Destination;
+use crate::destination::{Destination, Trouble};
 use crate::error::BackupError;
 use crate::names::{ArchiveName, Part, object_key};
 use crate::opened::Backup;
@@ -158,11 +158,17 @@ impl LogPlan {
         let mut plan = Self::default();
         let mut turn = Vec::new();
         for number in 0..count {
-            let object = LogObject::fetch(destination, (key, database_id, name), number)?;
-            let is_whole = chain.take(&object).map_err(|what| BackupError::Chain {
+            let refused = |what: &str| BackupError::Chain {
                 archive: name.clone(),
                 what: format!("{}: {what}", Part::Log(number)),
-            })?;
+            };
+            let object = match LogObject::fetch(destination, (key, database_id, name), number) {
+                Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => {
+                    return Err(refused("it is missing, and others that follow are there"));
+                }
+                object => object?,
+            };
+            let is_whole = chain.take(&object).map_err(refused)?;
             if object.facts.made > until {
                 break;
             }

@@ -207,7 +207,7 @@ fn what_was_altered_moved_left_out_or_is_of_another_archive_is_refused() {
     }
     assert!(plan(&memory, 1, 4, 9).is_ok());
     memory.remove(&object(1, 2)).unwrap();
-    assert!(matches!(plan(&memory, 1, 4, 9), Err(BackupError::Store(_))));
+    assert!(matches!(plan(&memory, 1, 4, 9), Err(BackupError::Chain { .. })));
     // Time before it is untouched.
     assert_eq!(plan(&memory, 1, 2, 9).unwrap().numbers, [0, 1]);
 }

@@ -88,8 +88,13 @@ impl<'a> Snapshot<'a> {
             is_seen: looks_in_log && frame_count > 0,
             frames: None,
         });
+        // A log in which nothing was committed yet says nothing of it (pagerPagecount() in pager.c).
+        let page_count = match index.page_count() {
+            0 => main.page_count_without_log(geometry)?,
+            count => count,
+        };
         Ok(Self {
-            page_count: index.page_count(),
+            page_count,
             main,
             log,
             geometry,
