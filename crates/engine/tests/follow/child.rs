@@ -1,0 +1,3 @@
+//! What the processes do.
+
+pub fn play() {}
