@@ -5,6 +5,7 @@ pub mod compromised;
 pub mod decrypt;
 pub mod encrypt;
 pub mod exec;
+pub mod follow;
 pub mod keygen;
 pub mod keys;
 pub mod lab;

@@ -13,7 +13,7 @@
 //!     a new backup is made.
 //! F3. *Writers never wait.* No lock is taken that they want, but in a checkpoint of kind PASSIVE, which waits for nobody. While a mark
 //!     other than 0 is held the log grows; where it has grown long, and checkpoints don't come to its end, marks are let go between turns, so
-//!     that writers begin it anew: what it was then is told by the file ([`selenite_vfs::snapshot::Snapshot::begins_behind`]), or
+//!     that writers begin it anew: what was committed in the old log then is read from its file ([`selenite_vfs::snapshot::Snapshot::rest_behind`]), or
 //!     else a new backup is made.
 //! F4. *A key that was taken away opens nothing new.* When slots or master key are others than those of the archive, a new one is
 //!     begun.
@@ -139,6 +139,8 @@ struct Follower {
     look: Look,
     /// F3: no transaction is held.
     is_let_go: bool,
+    /// What was committed while none was held is not sent yet.
+    is_apart: bool,
     archive: Option<Followed>,
     new: Option<NewArchive>,
     /// Which file it is.
@@ -159,6 +161,8 @@ struct Followed {
     /// F4.
     keys: look::Keys,
     since: Instant,
+    /// When it was seen to be there.
+    seen: Instant,
     name: ArchiveName,
 }
 
@@ -173,6 +177,7 @@ impl Follower {
             other,
             look,
             is_let_go: false,
+            is_apart: false,
             archive: None,
             new: None,
             identity,

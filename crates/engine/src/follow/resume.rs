@@ -42,6 +42,7 @@ pub fn find(place: &Place<'_>, holder: &Database) -> Result<Option<Followed>, En
             writer: Arc::new(Mutex::new(writer)),
             keys,
             since,
+            seen: Instant::now(),
         }))
     })
 }

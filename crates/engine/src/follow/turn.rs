@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use selenite_backup::{BackupError, LogWriter};
+use selenite_backup::{BackupError, LogWriter, Part, Trouble, object_key};
 use selenite_vfs::error::VfsError;
 
 use super::look::{self, Look};
@@ -36,7 +36,9 @@ impl Follower {
             // The new one's own transaction holds the log.
             return Ok(());
         }
+        self.check_archive(place)?;
         if !self.is_let_go {
+            self.send_rest()?;
             self.send()?;
         }
         if self.archive.is_some() {
@@ -59,6 +61,7 @@ impl Follower {
         self.hand_over()?;
         // F4.
         self.archive.take_if(|archive| archive.keys != self.look.keys);
+        self.send_rest()?;
         self.send()?;
         self.is_quiet = before == self.look.end;
         if self.archive.is_some() {
@@ -70,7 +73,7 @@ impl Follower {
     /// Goes on with an archive that is there, or begins one.
     fn begin(&mut self, place: &Place<'_>, is_last: bool) -> Result<(), EngineError> {
         let begun = Instant::now();
-        self.is_let_go = false;
+        (self.is_let_go, self.is_apart) = (false, false);
         self.holder.end_any_read();
         self.look = look::look(&self.holder)?;
         let found = resume::find(place, &self.holder);
@@ -102,13 +105,14 @@ impl Follower {
         self.holder.end_any_read();
         self.other.end_any_read();
         self.holder = made.database;
-        self.is_let_go = false;
+        (self.is_let_go, self.is_apart) = (false, false);
         (self.tried, self.windows) = (0, 0);
         self.archive = Some(Followed {
             name: made.writer.name().clone(),
             writer: Arc::new(Mutex::new(made.writer)),
             keys: made.keys,
             since: Instant::now(),
+            seen: Instant::now(),
         });
         self.look = made.look;
         Ok(())
@@ -117,31 +121,25 @@ impl Follower {
     /// F1. The next transaction begins, then the last one ends.
     fn hand_over(&mut self) -> Result<(), EngineError> {
         let look = look::look(&self.other)?;
-        let held_on = !self.is_let_go;
         self.holder.end_any_read();
         std::mem::swap(&mut self.holder, &mut self.other);
         self.look = look;
+        self.is_apart |= self.is_let_go;
         self.is_let_go = false;
-        if !held_on && !self.is_same_log()? {
-            self.archive = None;
-        }
         Ok(())
     }
 
-    /// F2, F3. Whether what the holder sees follows what was sent, though no mark was held in between.
-    fn is_same_log(&self) -> Result<bool, EngineError> {
-        let Some(archive) = &self.archive else { return Ok(true) };
-        let end = locked(&archive.writer).end();
-        let path = self.holder.path().to_owned();
-        self.holder.read(move |snapshot| {
-            let refused = |error| EngineError::of_vfs(&error, &path);
-            let Some(now) = snapshot.end() else { return Ok(false) };
-            if now.position.salts != end.position.salts {
-                return snapshot.begins_behind(end).map_err(refused);
-            }
-            let place = snapshot.place_behind(end.position.frames).map_err(refused)?;
-            Ok(place == Some(end))
-        })
+    /// F2, F3. Sends what was committed while no mark was held, where the holder's own log does not show it.
+    fn send_rest(&mut self) -> Result<(), EngineError> {
+        let Some(archive) = self.archive.as_ref().filter(|_| self.is_apart) else {
+            return Ok(());
+        };
+        locked(&archive.writer).settle()?;
+        if !send_rest(&self.holder, &archive.writer, &self.look)? {
+            self.archive = None;
+        }
+        self.is_apart = false;
+        Ok(())
     }
 
     /// Sends what the holder sees and was not sent.
@@ -209,6 +207,20 @@ impl Follower {
         Ok(())
     }
 
+    /// An archive that somebody removed is not added to.
+    fn check_archive(&mut self, place: &Place<'_>) -> Result<(), EngineError> {
+        let Some(archive) = self.archive.as_mut().filter(|archive| archive.seen.elapsed() > SEEN) else {
+            return Ok(());
+        };
+        let object = object_key(self.look.database_id, &archive.name, Part::Begun);
+        match place.destination.get(&object, BEGUN_SIZE_MAX) {
+            Ok(_) => archive.seen = Instant::now(),
+            Err(error) if error.trouble == Trouble::Missing => self.archive = None,
+            Err(error) => return Err(BackupError::from(error).into()),
+        }
+        Ok(())
+    }
+
     /// A file that was replaced is opened anew; one that was removed ends it.
     fn check_file(&mut self, place: &Place<'_>) -> Result<(), EngineError> {
         let now = identity(place)?;
@@ -250,6 +262,43 @@ pub(super) fn send(
     })
 }
 
+/// Sends what was committed behind the last turn in a log that the transaction does not read from. Answers whether all that was
+/// not sent is what the transaction sees.
+fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -> Result<bool, EngineError> {
+    let (writer, look, path) = (writer.clone(), look.clone(), database.path().to_owned());
+    database.read(move |snapshot| {
+        let refused = |error| EngineError::of_vfs(&error, &path);
+        let mut writer = locked(&writer);
+        let from = writer.end();
+        let is_same = from.position.salts == look.end.position.salts;
+        if is_same && (look.sees_log || from == look.end) {
+            return Ok(snapshot.place_behind(from.position.frames).map_err(refused)? == Some(from));
+        }
+        let Some(rest) = snapshot.rest_behind(from).map_err(refused)? else {
+            return Ok(false);
+        };
+        if rest.end == from {
+            return Ok(true);
+        }
+        let mut turn = writer.turn(rest.end, (look.page_size, rest.page_count), look.made)?;
+        let sent = snapshot.rest_pages(&rest, |page_no, image, plain| {
+            turn.page(page_no, image, plain).map_err(Fault::Backup)
+        });
+        match sent {
+            Ok(()) => {}
+            Err(Fault::Backup(error)) => return Err(error.into()),
+            Err(Fault::Vfs(VfsError::Unauthentic { .. })) => return Ok(false),
+            Err(Fault::Vfs(error)) => return Err(refused(error)),
+        }
+        // Only then it is known what was sent. A turn that does not end counts for nothing.
+        if !snapshot.is_there(&rest).map_err(refused)? {
+            return Ok(false);
+        }
+        turn.finish()?;
+        Ok(true)
+    })
+}
+
 /// Reading or sending.
 enum Fault {
     Vfs(VfsError),
@@ -271,6 +320,10 @@ pub(super) fn locked(writer: &Mutex<LogWriter>) -> MutexGuard<'_, LogWriter> {
 const CHECKPOINT: u32 = 1000;
 /// Frames from which on writers are let begin the log anew without a mark that is held.
 const LONG: u32 = 4 * CHECKPOINT;
+/// How often it is asked whether the archive is there still.
+const SEEN: Duration = Duration::from_secs(60);
+/// What opens an archive is shorter.
+const BEGUN_SIZE_MAX: usize = 512 << 10;
 /// How many turns in a row marks are let go then.
 const WINDOWS: u32 = 10;
 /// A log of objects below this is never too long.

@@ -14,6 +14,7 @@ mod turns;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use selenite_backup::{Destination, Folder};
@@ -27,7 +28,7 @@ use selenite_testing::KeyFile;
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
     key: KeyFile,
-    restored: std::cell::Cell<u32>,
+    restored: AtomicU32,
 }
 
 impl Bench {
@@ -37,7 +38,7 @@ impl Bench {
         let bench = Self {
             folder: tempfile::tempdir().unwrap(),
             key: KeyFile::new(1),
-            restored: std::cell::Cell::new(0),
+            restored: AtomicU32::new(0),
         };
         let database = Database::create(&Disk, &bench.path(), &bench.access(), &Layout::default()).unwrap();
         let sql = "PRAGMA journal_mode = WAL;
@@ -81,8 +82,8 @@ impl Bench {
     }
 
     pub(crate) fn restore(&self, which: Which) -> Result<(PathBuf, Restored), EngineError> {
-        self.restored.set(self.restored.get() + 1);
-        let to = self.folder.path().join(format!("restored-{}.db", self.restored.get()));
+        let number = self.restored.fetch_add(1, Ordering::Relaxed);
+        let to = self.folder.path().join(format!("restored-{}.db", number));
         let how = Restore {
             which,
             ..Restore::new(&to)

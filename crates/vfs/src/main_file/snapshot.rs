@@ -26,14 +26,14 @@ use crate::wal_file::WalFile;
 /// The pages that a connection sees in its read transaction.
 pub struct Snapshot<'a> {
     main: &'a mut MainFile,
-    log: Option<Log<'a>>,
+    pub(super) log: Option<Log<'a>>,
     geometry: Geometry,
     page_count: u32,
-    end: Option<LogEnd>,
+    pub(super) end: Option<LogEnd>,
 }
 
-struct Log<'a> {
-    file: &'a mut WalFile,
+pub(super) struct Log<'a> {
+    pub(super) file: &'a mut WalFile,
     /// Whether the transaction looks in it at all.
     is_seen: bool,
     /// Page and last frame, ascending; looked up when the first page is read.
@@ -147,11 +147,7 @@ impl<'a> Snapshot<'a> {
             };
             let index = u64::from(frames) - 1;
             let header = log.file.committed_header(index, position.salts, &view)?;
-            let [first, second] = header.checksum().map(u32::to_be_bytes);
-            let mut checksum = [0; 8];
-            checksum[..4].copy_from_slice(&first);
-            checksum[4..].copy_from_slice(&second);
-            checksum
+            header.checksum_bytes()
         };
         Ok(Some(LogEnd { position, checksum }))
     }
@@ -245,31 +241,7 @@ impl<'a> Snapshot<'a> {
         Ok(())
     }
 
-    /// Whether this log was begun anew, once, when the one before had ended at `end`: the transaction behind it is its first.
-    ///
-    /// No lock was held in between, so the log's file has to tell. `walRestartHdr` raises the first salt by one, so that there was no
-    /// third log. A frame that was committed behind `end` would lie in the file still, since the new log is shorter: where there
-    /// is none, or one that is older than both, there was none. `walLimitSize` cuts the file to what the first commit of the
-    /// new log takes, or to a limit: where that is just what the old log took, to the byte, nobody can tell, and this is wrong.
-    ///
-    /// # Errors
-    /// As the VFS below has it.
-    pub fn begins_behind(&mut self, end: LogEnd) -> Result<bool, VfsError> {
-        let view = self.view()?;
-        let (Some(log), Some(now)) = (&mut self.log, self.end) else {
-            return Ok(false);
-        };
-        let first_salt = |salts: [u8; 8]| u32::from_be_bytes([salts[0], salts[1], salts[2], salts[3]]);
-        let (old, new) = (first_salt(end.position.salts), first_salt(now.position.salts));
-        if end.position.frames == 0 || new != old.wrapping_add(1) || now.position.frames >= end.position.frames {
-            return Ok(false);
-        }
-        let behind = log.file.salts_at(u64::from(end.position.frames), &view)?;
-        let is_older = |salts: [u8; 8]| first_salt(salts).wrapping_sub(old) > u32::MAX / 2;
-        Ok(behind.is_none_or(is_older))
-    }
-
-    fn view(&mut self) -> Result<Arc<View>, VfsError> {
+    pub(super) fn view(&mut self) -> Result<Arc<View>, VfsError> {
         let view = self.main.sealer.view(&self.main.database);
         view.ok_or(VfsError::NotEncrypted("it has no sealed pages"))
     }
