@@ -107,6 +107,7 @@ fn json(restored: &Restored) -> Value {
         "database": hex(restored.database_id),
         "made": restored.made,
         "backups_read": restored.link_count,
+        "log_objects_read": restored.log_count,
         "suite": restored.suite.name(),
         "page_size": restored.page_size,
         "pages": restored.page_count,

@@ -10,6 +10,7 @@
 mod child;
 mod kills;
 mod quiet;
+mod rest;
 mod turns;
 
 use std::path::{Path, PathBuf};
