@@ -67,9 +67,18 @@ impl Told {
         Self { child, lines, last }
     }
 
-    /// Waits for the next turn in which everything was sent; `false` where it ended.
-    pub fn hear_turn(&self) -> bool {
-        self.lines.iter().any(|line| line == "turn")
+    /// Waits for the next turn in which everything was sent.
+    pub fn hear_turn(&self) {
+        let heard = self.lines.iter().any(|line| line == "turn");
+        assert!(heard, "the follower ended");
+    }
+
+    /// Waits for a turn that began after this was called, and ended.
+    pub fn hear_a_whole_turn(&self) {
+        // What was said before, and the turn that may be under way.
+        while self.lines.try_recv().is_ok() {}
+        self.hear_turn();
+        self.hear_turn();
     }
 
     /// Waits until the last number is beyond this.
