@@ -48,6 +48,7 @@ pub use opened::{Backup, OpenArchive, PartIndex};
 pub use pages::Pages;
 pub use removal::remove_archive;
 pub use selenite_archive::CompressionLevel;
+pub use selenite_cipher::DatabaseId;
 pub use selenite_page::{PageSource, SourceError};
-pub use unfinished::{QUIET_SECONDS, go_on, is_for};
+pub use unfinished::{QUIET_SECONDS, begin_newest, go_on_or_begin, is_for};
 pub use writer::ArchiveWriter;

@@ -76,7 +76,7 @@ fn make(
     let plan = Plan::make(how.clone(), (&unlocked, base), destination, may_go_on)?;
     let (look, report, kept) = database.read(move |snapshot| {
         let look = look::of(snapshot)?;
-        let (report, kept) = plan.carry_out(snapshot, &watch)?;
+        let (report, kept) = plan.carry_out(snapshot, None, &watch)?;
         Ok((look, report, kept))
     })?;
     let archive = (kept.key, kept.database_id, report.name);
