@@ -118,6 +118,9 @@ fn recipients(text: &str) -> Result<Vec<AgeRecipient>, String> {
 }
 
 fn in_words(error: BackupError) -> String {
+    if matches!(error, BackupError::Stopped) {
+        return "interrupted".to_owned();
+    }
     match error.advice() {
         "" => error.to_string(),
         advice => format!("{error}; {advice}"),
