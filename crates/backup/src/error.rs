@@ -120,9 +120,9 @@ impl BackupError {
         match self {
             Self::NotThere { .. } => "see what is there: selenite backups list",
             Self::Key {
-                source: KeyError::DatabaseReplaced { .. },
+                source: KeyError::DatabaseReplaced { .. } | KeyError::NotListed { .. },
                 ..
-            } => FORMER_KEY_ADVICE,
+            } => UNPINNED_ADVICE,
             Self::Key { source, .. } => source.advice(),
             Self::Unfinished { .. } => "name another backup, or finish it: selenite backup --resume",
             Self::Unauthentic { .. } | Self::Form { .. } | Self::Chain { .. } => {
@@ -209,5 +209,5 @@ impl std::error::Error for BackupError {
     }
 }
 
-const FORMER_KEY_ADVICE: &str = "if it was made before the master key was renewed, and you trust who could write to the \
-                                 destination since, add --former-key";
+const UNPINNED_ADVICE: &str = "if it was made before the master key was renewed, and you trust who could write to the \
+                                 destination since, add --unpinned";

@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod lab;
+pub mod restore;
 mod status;
 
 use std::path::PathBuf;
@@ -77,6 +78,9 @@ pub enum Command {
     /// Back a database up while others use it: compressed, then sealed.
     #[command(after_help = backup::AFTER_HELP)]
     Backup(backup::Backup),
+    /// Restore a database from a backup, to a new file.
+    #[command(after_help = restore::AFTER_HELP)]
+    Restore(restore::Restore),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),

@@ -11,6 +11,7 @@ pub mod lab;
 pub mod lab_worker;
 pub mod reencrypt;
 pub mod reencrypt_offline;
+pub mod restore;
 pub mod salvage;
 pub mod status;
 pub mod verify;

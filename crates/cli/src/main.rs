@@ -42,6 +42,7 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Reencrypt(reencrypt) => command::reencrypt::run(reencrypt, &access),
         Command::Compromised(compromised) => command::compromised::run(compromised, &access),
         Command::Backup(backup) => command::backup::run(backup, &access),
+        Command::Restore(restore) => command::restore::run(restore, &access),
         Command::Exec(exec) => command::exec::run(exec, access),
         Command::Lab(lab) => command::lab::run(&lab.command),
         Command::LabWorker => command::lab_worker::run(),

@@ -136,7 +136,13 @@ fn new_bar(progress: Progress) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(progress.total), ProgressDrawTarget::stderr());
     let template = match progress.phase {
         Phase::CheckingIntegrity | Phase::Finishing => "{msg} {elapsed}",
-        Phase::Copying | Phase::BackingUp | Phase::Comparing | Phase::Verifying | Phase::Sealing | Phase::Checking => {
+        Phase::Copying
+        | Phase::BackingUp
+        | Phase::Restoring
+        | Phase::Comparing
+        | Phase::Verifying
+        | Phase::Sealing
+        | Phase::Checking => {
             "{msg:<10} [{bar:30}] {percent:>3} %  {binary_bytes:>10} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left"
         }
     };
@@ -153,6 +159,7 @@ fn name(phase: Phase) -> &'static str {
     match phase {
         Phase::Copying => "copying",
         Phase::BackingUp => "backing up",
+        Phase::Restoring => "restoring",
         Phase::Comparing => "comparing",
         Phase::Verifying => "verifying",
         Phase::CheckingIntegrity => "checking integrity",

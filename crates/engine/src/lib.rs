@@ -77,5 +77,5 @@ pub use selenite_vfs::database::now;
 pub use sqlite::install;
 pub use status::{EpochSummary, FileSize, Sealed, Status, status};
 pub use superblock_file::{Present, Superblocks, inspect};
-pub use utc::utc;
+pub use utc::{parse_utc, utc};
 pub use watch::{Observer, Phase, Progress, Watch};

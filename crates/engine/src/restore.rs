@@ -28,6 +28,7 @@ use crate::storage::Storage;
 use crate::watch::Phase;
 use crate::{Access, EngineError, Suite, Watch, sealed_draft, sqlite};
 
+pub use choice::hex;
 use new_keys::NewKeys;
 use page_writer::PageWriter;
 use place::Place;
@@ -281,7 +282,7 @@ impl Work<'_> {
         self.chain.pages(self.destination, &mut |page_no, bytes: &[u8]| {
             done += page_size;
             if writer.add(page_no, bytes)? {
-                self.watch.report(Phase::Copying, done, total);
+                self.watch.report(Phase::Restoring, done, total);
                 self.watch.check()?;
             }
             Ok::<(), EngineError>(())

@@ -11,6 +11,33 @@ pub fn utc(unix_seconds: u64) -> String {
     known.unwrap_or_else(|| unix_seconds.to_string())
 }
 
+/// A moment that somebody wrote as RFC 3339 has it, or as `2026-03-01 12:00:00`, which is UTC: seconds since 1970-01-01 UTC.
+#[must_use]
+pub fn parse_utc(text: &str) -> Option<u64> {
+    let (local, zone) = text.split_at_checked(LOCAL_SIZE)?;
+    let is_form = local.bytes().zip(FORM.bytes()).all(|(byte, form)| match form {
+        b'0' => byte.is_ascii_digit(),
+        b'T' => byte == b'T' || byte == b' ',
+        _ => byte == form,
+    });
+    let is_zone = matches!(zone.as_bytes(), [] | [b'Z'] | [b'+' | b'-', _, _, b':', _, _]);
+    if !is_form || !is_zone {
+        return None;
+    }
+    let connection = rusqlite::Connection::open_in_memory().ok()?;
+    // SQLite takes the 31st of a shorter month for a day of the next.
+    let sql = "SELECT unixepoch(?1), strftime('%Y-%m-%dT%H:%M:%S', ?2) = replace(?2, ' ', 'T')";
+    let (seconds, is_day): (Option<i64>, Option<bool>) = connection
+        .query_row(sql, [text, local], |row| Ok((row.get(0)?, row.get(1)?)))
+        .ok()?;
+    seconds
+        .filter(|_| is_day == Some(true))
+        .and_then(|seconds| seconds.try_into().ok())
+}
+
+const FORM: &str = "0000-00-00T00:00:00";
+const LOCAL_SIZE: usize = FORM.len();
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -20,5 +47,31 @@ mod tests {
         assert_eq!(utc(951_782_400), "2000-02-29T00:00:00Z");
         assert_eq!(utc(u64::MAX), u64::MAX.to_string());
         assert_eq!(utc(999_999_999_999), "999999999999");
+    }
+
+    #[test]
+    fn a_moment_that_somebody_wrote_is_read() {
+        for (text, seconds) in [
+            ("2000-02-29T00:00:00Z", 951_782_400),
+            ("2000-02-29 00:00:00", 951_782_400),
+            ("2000-02-29T01:30:00+01:30", 951_782_400),
+            ("1970-01-01T00:00:00Z", 0),
+        ] {
+            assert_eq!(parse_utc(text), Some(seconds), "{text}");
+        }
+        for text in [
+            "",
+            "now",
+            "2000-02-30T00:00:00Z",
+            "2000-02-29",
+            "2000-02-29T25:00:00Z",
+            "2000-02-29T00:00:00+1:30",
+            "2000-02-29T00:00:00Zx",
+            "951782400",
+            "1969-12-31T23:59:59Z",
+            "2000-02-2\u{669}T00:00:00",
+        ] {
+            assert_eq!(parse_utc(text), None, "{text}");
+        }
     }
 }

@@ -12,6 +12,8 @@ pub enum Phase {
     Copying,
     /// Pages are read, and what changed is sent to a backup.
     BackingUp,
+    /// Pages come from a backup, and are sealed anew.
+    Restoring,
     /// The copy is compared with it, table by table.
     Comparing,
     /// Pages are authenticated.

@@ -23,6 +23,7 @@ mod other_process;
 mod pausing;
 mod planted;
 mod power;
+mod restore;
 mod salvage;
 mod salvage_damaged_log;
 mod salvage_hostile;

@@ -72,8 +72,13 @@ impl<'a> Snapshot<'a> {
             salts: index.salts(),
             frames: index.frame_count(),
         };
+        // A log in which nothing was committed yet says nothing of it (pagerPagecount() in pager.c).
+        let page_count = match index.page_count() {
+            0 => main.page_count_without_log(geometry)?,
+            count => count,
+        };
         let mut snapshot = Self {
-            page_count: index.page_count(),
+            page_count,
             main,
             log: None,
             geometry,

@@ -1,0 +1,147 @@
+//! `selenite restore`.
+
+use std::path::Path;
+
+use selenite_backup::{Destination, Folder, parse_database_id};
+use selenite_engine::restore::{Restore, Restored, Which, hex, restore};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, EngineError, utc};
+use serde_json::{Value, json};
+
+use crate::arguments;
+use crate::complaint::Complaint;
+use crate::lines::{Lines, bytes, count, counted, elapsed};
+use crate::meter::Meter;
+use crate::output::{note, print, print_json};
+use crate::printable;
+
+pub fn run(arguments: &arguments::restore::Restore, access: &Access) -> Result<(), Complaint> {
+    let destination: &dyn Destination = &Folder::new(Path::new(&arguments.destination));
+    let how = Restore {
+        which: match (&arguments.backup, arguments.at) {
+            (Some(name), _) => Which::Named(name.clone()),
+            (None, Some(time)) => Which::At(time),
+            (None, None) => Which::Newest,
+        },
+        database_id: arguments.database.as_deref().and_then(parse_database_id),
+        force: arguments.force,
+        recipients: arguments.recipient.clone(),
+        allow_missing: arguments.allow_missing,
+        unpinned: arguments.unpinned,
+        // A folder is as near as what would be kept.
+        keep_fetched: false,
+        ..Restore::new(&arguments.to)
+    };
+    let meter = Meter::start();
+    let done = restore(&Disk, destination, access, &how, &meter.watch());
+    meter.finish();
+    if matches!(done, Err(EngineError::Interrupted)) && how.keep_fetched {
+        eprintln!("What was fetched is kept beside it: the same command goes on from there.");
+    }
+    let restored = done?;
+    if arguments.json {
+        print_json(&json(&restored))?;
+    } else {
+        print(&text(&arguments.to, destination, &restored))?;
+    }
+    warn(&arguments.to, &restored);
+    complain(&restored)
+}
+
+fn text(to: &Path, destination: &dyn Destination, restored: &Restored) -> String {
+    let mut lines = Lines::default();
+    lines.add("restored", printable::path(to));
+    lines.add("from", printable::line(&destination.place()));
+    lines.add("backup", format!("{}, of {}", restored.name, utc(restored.made)));
+    if restored.link_count > 1 {
+        let below = u64::try_from(restored.link_count - 1).unwrap_or(u64::MAX);
+        lines.add("rests on", counted(below, "backup"));
+    }
+    if restored.has_new_master {
+        lines.add(
+            "database",
+            format!("{}, with a master key of its own", hex(restored.database_id)),
+        );
+    } else {
+        lines.add("database", hex(restored.database_id));
+    }
+    lines.add("suite", format!("{}, under a new key", restored.suite));
+    lines.add(
+        "pages",
+        format!("{}: every page verified", counted(restored.page_count.into(), "page")),
+    );
+    lines.add("size", bytes(restored.size));
+    let traffic = restored.traffic;
+    let retries = if traffic.retries > 0 {
+        format!(", {} again", count(traffic.retries))
+    } else {
+        String::new()
+    };
+    let requests = counted(traffic.requests, "request");
+    lines.add(
+        "received",
+        format!("{} in {requests}{retries}", bytes(traffic.received)),
+    );
+    lines.add("took", elapsed(restored.elapsed));
+    lines.add_all("key slots", restored.slots.iter().map(ToString::to_string));
+    lines.add_all("removed", restored.removed.iter().map(|path| printable::path(path)));
+    lines.add_all("not told", restored.replaced.not_retired.clone());
+    lines.add_all("not kept", restored.replaced.not_kept.clone());
+    lines.text()
+}
+
+fn json(restored: &Restored) -> Value {
+    json!({
+        "path": restored.path.to_string_lossy(),
+        "backup": restored.name.as_str(),
+        "of": hex(restored.of),
+        "database": hex(restored.database_id),
+        "made": restored.made,
+        "backups_read": restored.link_count,
+        "suite": restored.suite.name(),
+        "page_size": restored.page_size,
+        "pages": restored.page_count,
+        "pages_missing": restored.missing,
+        "size": restored.size,
+        "new_master_key": restored.has_new_master,
+        "slots": restored.slots.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "refused_by_pin": restored.is_refused_by_pin,
+        "replaced": restored.replaced.was_there,
+        "not_opened": restored.replaced.unopened,
+        "bytes_received": restored.traffic.received,
+        "requests": restored.traffic.requests,
+        "retries": restored.traffic.retries,
+        "seconds": restored.elapsed.as_secs_f64(),
+    })
+}
+
+fn warn(to: &Path, restored: &Restored) {
+    if let Some(why) = &restored.replaced.unopened {
+        note(&format!(
+            "the file that was there could not be opened, and was replaced without a lock: {why}"
+        ));
+    }
+    if restored.is_refused_by_pin {
+        note(&format!(
+            "the keyring file refuses this database: if it is the one you meant, run selenite keys pin {}",
+            to.display()
+        ));
+    }
+}
+
+/// Pages that are missing go to standard error, one to a line.
+fn complain(restored: &Restored) -> Result<(), Complaint> {
+    if restored.missing.is_empty() {
+        return Ok(());
+    }
+    for page_no in restored.missing.iter().take(LISTED_MAX) {
+        note(&format!("page {page_no} is not in the backup, and is zeros"));
+    }
+    let missing = u64::try_from(restored.missing.len()).unwrap_or(u64::MAX);
+    Err(Complaint::Found {
+        what: format!("the database is restored, without {}", counted(missing, "page")),
+        next: "run PRAGMA integrity_check on it, or take its rows out with selenite salvage",
+    })
+}
+
+const LISTED_MAX: usize = 100;
