@@ -196,7 +196,7 @@ def test_what_others_wrote_into_a_schema_can_not_call_it(host: Host, start: Star
     open_filled(peer, folder / "app.db", "wal")
     place = folder / "backups"
     peer.run(f"CREATE VIEW trap AS SELECT selenite_backup('{place}')")
-    peer.run(f"CREATE TEMP TRIGGER trap2 AFTER INSERT ON note BEGIN SELECT selenite_backup('{place}'); END")
+    peer.run(f"CREATE TRIGGER trap2 AFTER INSERT ON note BEGIN SELECT selenite_backup('{place}'); END")
     for sql in ("SELECT * FROM trap", "INSERT INTO note(body) VALUES ('x')"):
         with pytest.raises(Refused, match="unsafe use of selenite_backup"):
             peer.run(sql)

@@ -42,7 +42,9 @@ impl<'a> Snapshot<'a> {
             return Err(VfsError::NotEncrypted("it has no sealed pages"));
         };
         if !main.read_lock.is_held() {
-            return Err(VfsError::SettingsMismatch("a copy outside a read transaction"));
+            return Err(VfsError::SettingsMismatch(
+                "a copy outside a read transaction, or with locking_mode=exclusive",
+            ));
         }
         if main.database.holds_write_lock(&main.database.lock()) {
             return Err(VfsError::SettingsMismatch(
