@@ -1,6 +1,7 @@
 //! The arguments.
 
 pub mod backup;
+mod exported_key;
 pub mod lab;
 pub mod restore;
 mod status;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use selenite_engine::{Access, EngineError, PageSize, Suite};
 
+pub use exported_key::{KeysExport, KeysImport};
 pub use status::Status;
 
 /// Transparent encryption for SQLite databases.
@@ -186,6 +188,12 @@ pub enum KeysCommand {
     /// Write both superblocks anew, with the same keys: for a database that has lost one of them.
     #[command(after_help = "Example:\n  selenite -i key.txt keys repair app.db")]
     Repair(KeysRepair),
+    /// Seal the master key to somebody who keeps it, for the day on which every identity is lost.
+    #[command(after_help = exported_key::EXPORT_HELP)]
+    Export(KeysExport),
+    /// Let somebody open a database by its exported master key.
+    #[command(after_help = exported_key::IMPORT_HELP)]
+    Import(KeysImport),
     /// Take the present master key for the database's own from now on (keyring file).
     #[command(after_help = "Example:\n  selenite -i key.txt keys pin app.db")]
     Pin(KeysPin),

@@ -8,6 +8,7 @@
 mod arguments;
 mod command;
 mod complaint;
+mod destination;
 mod interrupt;
 mod lines;
 mod meter;

@@ -87,6 +87,29 @@ impl ContentDigest {
         Ok(Self { tables, ..outline })
     }
 
+    /// One digest of it all (FORMAT 12.7).
+    pub fn sum(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(SUM_LABEL);
+        for (name, value) in &self.settings {
+            add(&mut hash, name.as_bytes());
+            add(&mut hash, value.as_bytes());
+        }
+        hash.update(count(self.schema.len()));
+        for ((kind, name), definition) in &self.schema {
+            for text in [kind, name, definition] {
+                add(&mut hash, text.as_bytes());
+            }
+        }
+        hash.update(count(self.tables.len()));
+        for (name, table) in &self.tables {
+            add(&mut hash, name.as_bytes());
+            hash.update(table.row_count.to_be_bytes());
+            hash.update(table.digest);
+        }
+        hash.finalize().into()
+    }
+
     /// How many rows all tables have.
     pub fn row_count(&self) -> u64 {
         self.tables.values().map(|table| table.row_count).sum()
@@ -234,6 +257,16 @@ fn digest(hash: &mut Sha256, value: ValueRef<'_>) -> u64 {
     size + 1
 }
 
+/// Bytes behind their size.
+fn add(hash: &mut Sha256, bytes: &[u8]) {
+    hash.update(count(bytes.len()));
+    hash.update(bytes);
+}
+
+fn count(number: usize) -> [u8; 8] {
+    u64::try_from(number).unwrap_or(u64::MAX).to_be_bytes()
+}
+
 fn show(value: ValueRef<'_>) -> String {
     match value {
         ValueRef::Null => String::new(),
@@ -248,6 +281,8 @@ fn quote(name: &str) -> String {
 }
 
 const SETTINGS: [&str; 4] = ["user_version", "application_id", "encoding", "auto_vacuum"];
+
+const SUM_LABEL: &[u8] = b"selenite/1 row digest";
 
 /// About a millisecond's worth.
 const REPORT_ROWS: u64 = 4096;

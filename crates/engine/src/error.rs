@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use selenite_backup::{BackupError, SourceError};
+use selenite_backup::{BackupError, SourceError, Trouble};
 use selenite_keyring::KeyError;
 use selenite_vfs::error::VfsError;
 
@@ -340,6 +340,7 @@ fn class_of_key(error: &KeyError) -> Class {
 fn class_of_backup(error: &BackupError) -> Class {
     match error {
         BackupError::NotThere { .. } => Class::Usage,
+        BackupError::Store(error) if error.trouble == Trouble::Usage => Class::Usage,
         BackupError::Key { source, .. } => class_of_key(source),
         BackupError::Unauthentic { .. }
         | BackupError::MissingLink { .. }

@@ -296,7 +296,7 @@ pub(crate) fn now() -> u64 {
     selenite_vfs::database::now()
 }
 
-fn apply(
+pub(crate) fn apply(
     storage: &dyn Storage,
     path: &Path,
     access: &Access,

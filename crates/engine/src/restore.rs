@@ -108,6 +108,8 @@ pub struct Restored {
     pub size: u64,
     /// Pages that the backup lacks: they are zeros.
     pub missing: Vec<u32>,
+    /// The digest of its rows, if the backup has it (FORMAT 12.7).
+    pub digest: Option<[u8; 32]>,
     /// Whether it has another master key, and so is another database.
     pub has_new_master: bool,
     /// Who can open it.
@@ -217,6 +219,7 @@ fn run(
         page_size: facts.page_size.as_u32(),
         size: room,
         missing: facts.missing.clone(),
+        digest: facts.digest,
         has_new_master: new.is_new,
         slots: superblock.slots.iter().map(SlotSummary::new).collect(),
         is_refused_by_pin: is_refused(keyring, unlocked),

@@ -447,7 +447,12 @@ fn name_owners(effective: &mut Effective<'_>, places: &mut [BadPage]) {
 }
 
 /// What SQLite's integrity check finds; nothing if all is well.
-fn integrity(storage: &dyn Storage, path: &Path, access: &Access, watch: &Watch) -> Result<Vec<String>, EngineError> {
+pub(crate) fn integrity(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    watch: &Watch,
+) -> Result<Vec<String>, EngineError> {
     watch.report(Phase::CheckingIntegrity, 0, 0);
     let has_log = storage
         .attributes(&beside(path, "-wal"))

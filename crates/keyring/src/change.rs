@@ -54,16 +54,27 @@ pub fn add_slot(
     now: u64,
     random: &mut Random<'_>,
 ) -> Result<Change, KeyError> {
-    if from.superblock.slots.len() >= SLOT_COUNT_MAX {
+    add_slots(from, &[recipient], label, now, random)
+}
+
+/// Adds a slot for each of `recipients`, in one step. As [`add_slot`].
+pub fn add_slots(
+    from: &Unlocked,
+    recipients: &[&dyn Recipient],
+    label: &str,
+    now: u64,
+    random: &mut Random<'_>,
+) -> Result<Change, KeyError> {
+    if from.superblock.slots.len() + recipients.len() > SLOT_COUNT_MAX {
         return Err(KeyError::TooManySlots);
     }
     let mut to = next(from)?;
-    let new = make(&to, recipient, label, now, random)?;
-    let report = Report {
-        added: vec![SlotSummary::new(&new)],
-        ..Report::default()
-    };
-    to.superblock.slots.push(new);
+    let mut report = Report::default();
+    for recipient in recipients {
+        let new = make(&to, *recipient, label, now, random)?;
+        report.added.push(SlotSummary::new(&new));
+        to.superblock.slots.push(new);
+    }
     finish(to, false, report)
 }
 

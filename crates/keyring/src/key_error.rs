@@ -66,6 +66,20 @@ pub enum KeyError {
         /// The id that is missing.
         database_id: DatabaseId,
     },
+    /// The caller: an exported key is another database's.
+    ExportedElsewhere {
+        /// The database that it was exported from.
+        exported: DatabaseId,
+        /// The database that it was to open.
+        database: DatabaseId,
+    },
+    /// The caller: the master key was renewed between the export and the database as it is.
+    ExportedOther {
+        /// When the exported master key was made: seconds since 1970-01-01 UTC.
+        exported: u64,
+        /// When the database's was, or so it says.
+        database: u64,
+    },
     /// The caller: text that should name an identity or a recipient does not.
     BadSpec {
         /// The text, but for one that holds a secret key.

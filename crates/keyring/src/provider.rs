@@ -11,6 +11,7 @@
 
 pub(crate) mod age;
 pub(crate) mod command;
+pub(crate) mod held;
 pub(crate) mod passphrase;
 pub(crate) mod raw;
 mod thread;
@@ -20,7 +21,7 @@ use std::fmt;
 use selenite_cipher::{DatabaseId, Secret, SlotId};
 use selenite_format::{Slot, SlotKind};
 
-use crate::KeyError;
+use crate::{EXPORTED_KEY_SIZE, KeyError};
 
 /// Somebody for whom a master key can be wrapped.
 pub trait Recipient: Send + Sync {
@@ -61,6 +62,18 @@ pub trait Identity: Recipient {
     /// `WrongKey` if the slot is not this identity's, or was made for another database or slot; `KeyServiceAway` if
     /// a service had to be asked and did not help; `KeyRefused` if the slot asks for more than a slot may.
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError>;
+
+    /// Whether an unwrapped key may be kept for as long as the process lives ([`crate::Cache`]).
+    fn may_be_cached(&self) -> bool {
+        true
+    }
+
+    /// Opens an exported key's age file: the bytes of its record (FORMAT 13). Nothing is known of them but for whom they were sealed.
+    ///
+    /// `WrongKey` for what is no age key, too; else as [`Identity::unwrap`].
+    fn open_exported_key(&self, _file: &[u8]) -> Result<Secret<EXPORTED_KEY_SIZE>, KeyError> {
+        Err(KeyError::WrongKey)
+    }
 
     /// Unwraps the key of a backup archive from an age file. Nothing in it says what it is of: the archive's MAC does.
     ///

@@ -10,6 +10,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, RenameFlags};
+use rustix::io::Errno;
 use zeroize::Zeroizing;
 
 use crate::{KeyError, hex, os_random, random};
@@ -27,6 +29,16 @@ pub fn write_key_file(path: &Path, contents: &[u8]) -> Result<(), KeyError> {
         path: path.to_owned(),
         source,
     })
+}
+
+/// Writes a new file in one step, readable by its owner only: a kill leaves nothing of that name, or all of it.
+///
+/// Refuses (kind `AlreadyExists`) to write over anything.
+pub(crate) fn create(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let draft = draft_of(path);
+    write_new(&draft, contents)?;
+    rename_new(&draft, path).inspect_err(|_| discard(&draft))?;
+    sync_folder(path)
 }
 
 /// The contents of a file of at most `size_max` bytes.
@@ -57,10 +69,7 @@ pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
         found => found?,
     };
-    let draft = beside(
-        &target,
-        &format!(".{}.new", hex::encode(&random::draw::<8>(&mut os_random))),
-    );
+    let draft = draft_of(&target);
     write_new(&draft, contents)?;
     fs::rename(&draft, &target).inspect_err(|_| discard(&draft))?;
     sync_folder(&target)
@@ -71,6 +80,24 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+fn draft_of(path: &Path) -> PathBuf {
+    beside(
+        path,
+        &format!(".{}.new", hex::encode(&random::draw::<8>(&mut os_random))),
+    )
+}
+
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // The file system can't say it in one call: a second name never replaces another either.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            fs::hard_link(from, to)?;
+            fs::remove_file(from)
+        }
+        renamed => Ok(renamed?),
+    }
 }
 
 fn write_new(path: &Path, contents: &[u8]) -> io::Result<()> {
@@ -116,6 +143,20 @@ mod tests {
         let error = write_key_file(&path, b"second").unwrap_err();
         assert!(error.advice().contains("never overwritten"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), b"first");
+    }
+
+    #[test]
+    fn create_writes_all_of_a_new_file_and_nothing_over_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        create(&path, b"first").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            create(&path, b"second").unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

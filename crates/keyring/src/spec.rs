@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::KeyError;
+use crate::{KeyError, hex};
 
 /// Where an identity is to be found.
 ///
@@ -22,6 +22,8 @@ pub enum Spec {
     Passphrase(PathBuf),
     /// The name of a command in the configuration.
     Command(String),
+    /// A master key that this process holds ([`crate::HeldMaster`]): `held:` and 32 digits. Only who holds it knows them.
+    Held([u8; 16]),
 }
 
 impl Spec {
@@ -33,6 +35,7 @@ impl Spec {
             Self::Raw(path) => Self::Raw(map(&path)),
             Self::Passphrase(path) => Self::Passphrase(map(&path)),
             Self::Command(name) => Self::Command(name),
+            Self::Held(token) => Self::Held(token),
         }
     }
 }
@@ -55,13 +58,14 @@ impl FromStr for Spec {
             Some(("raw", path)) => Self::Raw(path.into()),
             Some(("passphrase", path)) => Self::Passphrase(path.into()),
             Some(("command", name)) => Self::Command(name.to_owned()),
+            Some(("held", digits)) => hex::decode(digits).map_or_else(|| Self::Sniffed(text.into()), Self::Held),
             _ => Self::Sniffed(text.into()),
         };
         match &spec {
             Self::Command(name) if !is_command_name(name) => {
                 bad(text, "a command's name has 1 to 64 letters, digits, '-', '_' or '.'")
             }
-            Self::Command(_) => Ok(spec),
+            Self::Command(_) | Self::Held(_) => Ok(spec),
             Self::Sniffed(path) | Self::Age(path) | Self::Raw(path) | Self::Passphrase(path) => {
                 match path.as_os_str().is_empty() {
                     true => bad(text, "the path is missing"),
@@ -80,6 +84,7 @@ impl fmt::Display for Spec {
             Self::Raw(path) => write!(f, "raw:{}", path.display()),
             Self::Passphrase(path) => write!(f, "passphrase:{}", path.display()),
             Self::Command(name) => write!(f, "command:{name}"),
+            Self::Held(token) => write!(f, "held:{}", hex::encode(token)),
         }
     }
 }
@@ -113,6 +118,11 @@ mod tests {
             ("raw:/k", Spec::Raw("/k".into())),
             ("passphrase:k", Spec::Passphrase("k".into())),
             ("command:my-kms_2.x", Spec::Command("my-kms_2.x".into())),
+            ("held:0f", Spec::Sniffed("held:0f".into())),
+            (
+                "held:000102030405060708090a0b0c0d0e0f",
+                Spec::Held(*b"\0\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f"),
+            ),
         ];
         for (text, spec) in cases {
             assert_eq!(text.parse::<Spec>().unwrap(), spec);

@@ -38,7 +38,7 @@ pub fn unlock(
     if !master.mac_is_valid(maced, mac) {
         return Err(tampered("its MAC"));
     }
-    if !opened.was_cached {
+    if !opened.was_cached && opened.identity.may_be_cached() {
         cache.keep(database_id, opened.slot, opened.identity, &opened.master);
     }
     let pin = keyring.check(database_id, master.commitment());

@@ -14,7 +14,7 @@ pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt backup app.db /bac
 pub struct Backup {
     /// The database.
     pub database: PathBuf,
-    /// Where backups are kept: a folder.
+    /// Where backups are kept: a folder, or s3://BUCKET/PREFIX.
     #[arg(value_name = "DEST")]
     pub destination: String,
     /// Send what changed since the newest backup that is there, and rest on it.

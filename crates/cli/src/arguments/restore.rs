@@ -13,7 +13,7 @@ pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt restore /backups -
 
 #[derive(Args)]
 pub struct Restore {
-    /// Where backups are kept: a folder.
+    /// Where backups are kept: a folder, or s3://BUCKET/PREFIX.
     #[arg(value_name = "DEST")]
     pub destination: String,
     /// The file to write.

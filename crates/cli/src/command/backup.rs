@@ -1,9 +1,8 @@
 //! `selenite backup`.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use selenite_backup::{Destination, Folder};
+use selenite_backup::Destination;
 use selenite_engine::Access;
 use selenite_engine::backup::{self, Backup, CompressionLevel, Report};
 use selenite_engine::storage::Disk;
@@ -11,13 +10,14 @@ use serde_json::{Value, json};
 
 use crate::arguments;
 use crate::complaint::Complaint;
+use crate::destination;
 use crate::lines::{Lines, bytes, count, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
 
 pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(), Complaint> {
-    let destination: Arc<dyn Destination> = Arc::new(Folder::new(Path::new(&arguments.destination)));
+    let destination = destination::open(&arguments.destination)?;
     let how = Backup {
         level: if arguments.no_compress {
             CompressionLevel::None

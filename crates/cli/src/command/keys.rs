@@ -1,5 +1,8 @@
 //! `selenite keys`: who can open a database.
 
+mod exported_key;
+
+use selenite_engine::key_export;
 use selenite_engine::keys::{self, Changed};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, utc};
@@ -57,6 +60,14 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
             let text = format!("both superblocks written anew\ndone in {}", elapsed(changed.elapsed));
             Ok(print(&text)?)
         }
+        KeysCommand::Export(export) => exported_key::export(export, &changing()),
+        KeysCommand::Import(import) => show(&key_export::import(
+            &Disk,
+            &import.database,
+            &changing(),
+            &import.file,
+            (&import.recipient, &import.label),
+        )?),
         KeysCommand::Pin(pin) => {
             let keyring = keys::pin(&Disk, &pin.database, access, pin.replace)?;
             Ok(print(&format!(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use selenite_backup::{Destination, Folder, parse_database_id};
+use selenite_backup::{Destination, parse_database_id};
 use selenite_engine::restore::{Restore, Restored, Which, hex, restore};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, EngineError, utc};
@@ -10,13 +10,15 @@ use serde_json::{Value, json};
 
 use crate::arguments;
 use crate::complaint::Complaint;
+use crate::destination::{self, is_far};
 use crate::lines::{Lines, bytes, count, counted, elapsed};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
 
 pub fn run(arguments: &arguments::restore::Restore, access: &Access) -> Result<(), Complaint> {
-    let destination: &dyn Destination = &Folder::new(Path::new(&arguments.destination));
+    let opened = destination::open(&arguments.destination)?;
+    let destination: &dyn Destination = opened.as_ref();
     let how = Restore {
         which: match (&arguments.backup, arguments.at) {
             (Some(name), _) => Which::Named(name.clone()),
@@ -29,7 +31,7 @@ pub fn run(arguments: &arguments::restore::Restore, access: &Access) -> Result<(
         allow_missing: arguments.allow_missing,
         unpinned: arguments.unpinned,
         // A folder is as near as what would be kept.
-        keep_fetched: false,
+        keep_fetched: is_far(&arguments.destination),
         ..Restore::new(&arguments.to)
     };
     let meter = Meter::start();

@@ -21,6 +21,8 @@ fn every_command_shows_an_example() {
         vec!["keys", "replace"],
         vec!["keys", "renew"],
         vec!["keys", "repair"],
+        vec!["keys", "export"],
+        vec!["keys", "import"],
         vec!["keys", "pin"],
     ] {
         let mut words = command.clone();

@@ -172,3 +172,48 @@ fn a_writer_makes_keys_busy_and_a_reader_does_not() {
     )
     .unwrap();
 }
+
+#[test]
+fn an_exported_key_opens_a_database_whose_identities_are_lost() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let (bench, _) = Bench::encrypted();
+    let other = bench.recipient("other.txt");
+    let export = [
+        "-i",
+        "key.txt",
+        "keys",
+        "export",
+        "app.db",
+        "--recipient",
+        &other,
+        "--to",
+        "app.age",
+    ];
+    let ran = bench.run(&export).done();
+    assert!(ran.out.contains("commitment") && ran.out.contains(&other), "{ran:?}");
+    assert!(ran.err.contains("until the master key is renewed"), "{ran:?}");
+    let mode = std::fs::metadata(bench.path("app.age")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    bench.run(&export).failed(1, "exists already");
+    bench.run(&[&export[..], &["--force"]].concat()).done();
+
+    bench.run(&["keygen", "-o", "new.txt"]).done();
+    let new = bench.recipient("new.txt");
+    let import = |identity: &str| bench.run(&["-i", identity, "keys", "import", "app.db", "app.age", "--for", &new]);
+    import("new.txt").failed(4, "none of the keys given");
+    std::fs::remove_file(bench.path("key.txt")).unwrap();
+    let ran = import("other.txt").done();
+    assert!(ran.out.contains("added key slot "), "{ran:?}");
+    bench.run(&["-i", "new.txt", "exec", "app.db", "SELECT 1"]).done();
+    bench
+        .run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"])
+        .failed(4, "none of the keys");
+
+    bench
+        .run(&["-i", "new.txt", "keys", "renew", "app.db", "--drop"])
+        .done();
+    // A machine that was quick has renewed it in the same second.
+    let ran = import("other.txt");
+    assert!([4, 5].contains(&ran.status), "{ran:?}");
+}

@@ -5,6 +5,7 @@
 mod access_list;
 mod anchor;
 mod anchor_refused;
+mod backups;
 mod conversion;
 mod cut_file;
 mod damaged_log;
@@ -13,6 +14,7 @@ mod failing_disk;
 mod folder;
 mod folder_unfinished;
 mod key_changes;
+mod key_export;
 mod keys;
 mod kill;
 mod locks;

@@ -31,6 +31,10 @@ impl KeyError {
                 "if its master key was renewed, replace its line in the keyring file; if not, do not trust this file"
             }
             Self::NotListed { .. } => "if you trust this file, add it to the keyring file",
+            Self::ExportedElsewhere { .. } => "look for the key that was exported from this database",
+            Self::ExportedOther { .. } => {
+                "look for a key that was exported since, or for a copy of the database from before"
+            }
             Self::BadSpec { .. } => {
                 "use PATH, age:PATH, raw:PATH, passphrase:PATH or command:NAME, or age1... for a recipient"
             }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::rfc3339;
+
 use super::{KeyError, Refusal, ServiceFailure};
 
 impl fmt::Display for KeyError {
@@ -30,6 +32,18 @@ impl fmt::Display for KeyError {
             Self::NotListed { database_id } => {
                 write!(f, "database {} is not in the keyring file", database_id)
             }
+            Self::ExportedElsewhere { exported, database } => {
+                write!(
+                    f,
+                    "the exported key is that of database {exported}, and this is {database}"
+                )
+            }
+            Self::ExportedOther { exported, database } => write!(
+                f,
+                "the exported master key was made {}, and this database has one that was made {}: it was renewed in between",
+                rfc3339(*exported),
+                rfc3339(*database)
+            ),
             Self::BadSpec { spec, problem } => write!(f, "{spec:?}: {problem}"),
             Self::UnknownCommand { name, nearest } => {
                 write!(f, "the configuration has no command {name:?}")?;

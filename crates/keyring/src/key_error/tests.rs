@@ -67,6 +67,14 @@ fn detailed() -> Vec<KeyError> {
         KeyError::UnsupportedVersion { version: 2 },
         KeyError::DatabaseReplaced { database_id },
         KeyError::NotListed { database_id },
+        KeyError::ExportedElsewhere {
+            exported: database_id,
+            database: DatabaseId([2; 16]),
+        },
+        KeyError::ExportedOther {
+            exported: 1,
+            database: 2,
+        },
         KeyError::BadSpec {
             spec: text(),
             problem: "y",

@@ -15,7 +15,7 @@ use selenite_cipher::{DatabaseId, Secret, SlotId, sha256};
 use selenite_format::{SLOT_IDENTIFIER_SIZE_MAX, SLOT_WRAPPED_SIZE_MAX, Slot, SlotKind};
 
 use super::{Effort, Identity, Recipient, SlotBody, bound, unbound};
-use crate::KeyError;
+use crate::{EXPORTED_KEY_SIZE, KeyError};
 
 /// An identity that is an age key: `AGE-SECRET-KEY-1...`.
 pub struct AgeIdentity {
@@ -70,6 +70,11 @@ impl AgeRecipient {
     /// The key of a backup archive as an age file: no more than it and its size (FORMAT 12.3).
     pub(crate) fn wrap_archive_key(&self, key: &Secret<32>) -> Result<Vec<u8>, KeyError> {
         self.seal(key)
+    }
+
+    /// The record of an exported key as an age file (FORMAT 13).
+    pub(crate) fn seal_exported_key(&self, record: &Secret<EXPORTED_KEY_SIZE>) -> Result<Vec<u8>, KeyError> {
+        self.seal(record)
     }
 
     /// A binary age file, of a size that slots and archives have room for.
@@ -180,6 +185,10 @@ impl Identity for AgeIdentity {
         // Whatever is wrong with an age file, nobody for whom it was made sees it: it is not for this key.
         let plain = sealed::open::<64>(&self.key, &slot.wrapped).map_err(|_| KeyError::WrongKey)?;
         unbound(database_id, slot.id, plain.expose())
+    }
+
+    fn open_exported_key(&self, file: &[u8]) -> Result<Secret<EXPORTED_KEY_SIZE>, KeyError> {
+        sealed::open(&self.key, file).map_err(|_| KeyError::WrongKey)
     }
 
     fn unwrap_archive_key(&self, file: &[u8]) -> Result<Secret<32>, KeyError> {

@@ -212,35 +212,6 @@ fn several_connections_and_every_kind_of_key_answer_as_in_clear() {
     assert!(matches!(Native.open(&other), Err(WorkerError::Refused(_))));
 }
 
-/// What a block that is to be cold relies on: no connection, no pool.
-#[test]
-fn the_page_pool_is_empty_when_a_database_is_opened_again() {
-    let bench = Bench::new();
-    let mut database = bench.database("AES_256");
-    database.settings.insert("pool_size".to_owned(), (8 << 20).to_string());
-    database.cache_kib = 64;
-    dataset::load(&Native, &database, &Dataset::Scan { bytes: 1 << 20 }, 7).unwrap();
-    let scan = |connection: &Connection| {
-        connection
-            .query_row("SELECT sum(Id) FROM SomeData", [], |row| row.get::<_, i64>(0))
-            .unwrap()
-    };
-    let pooled = |connection: &Connection| {
-        let status = Native.status(connection, &database).unwrap();
-        let found = status
-            .values
-            .iter()
-            .find(|(name, _)| name.contains("pool") && name.contains("bytes"));
-        found.map(|(_, value)| value.parse::<u64>().unwrap()).unwrap()
-    };
-    let connection = Native.open(&database).unwrap();
-    assert!((0..4).all(|_| scan(&connection) > 0));
-    assert!(pooled(&connection) > 1 << 19);
-    connection.close().map_err(|(_, error)| error).unwrap();
-    let connection = Native.open(&database).unwrap();
-    assert_eq!(pooled(&connection), 0);
-}
-
 #[test]
 fn hello_names_every_suite() {
     let hello = Native.hello().unwrap();

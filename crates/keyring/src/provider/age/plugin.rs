@@ -12,9 +12,9 @@ use selenite_cipher::{DatabaseId, Secret, SlotId, sha256};
 use selenite_format::{Slot, SlotKind};
 
 use super::{AgeRecipient, sealed};
-use crate::KeyError;
 use crate::key_error::ServiceFailure;
 use crate::provider::{Effort, Identity, Recipient, SlotBody, thread, unbound};
+use crate::{EXPORTED_KEY_SIZE, KeyError};
 
 /// A recipient of a plugin: `age1NAME1...`.
 pub struct PluginRecipient(plugin::Recipient);
@@ -121,6 +121,10 @@ impl Identity for PluginIdentity {
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
         let plain = self.open::<64>(&slot.wrapped)?;
         unbound(database_id, slot.id, plain.expose())
+    }
+
+    fn open_exported_key(&self, file: &[u8]) -> Result<Secret<EXPORTED_KEY_SIZE>, KeyError> {
+        self.open(file)
     }
 
     fn unwrap_archive_key(&self, file: &[u8]) -> Result<Secret<32>, KeyError> {

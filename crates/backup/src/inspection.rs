@@ -1,0 +1,189 @@
+//! Whether every object of a backup is what was written, and whether all pages are there.
+//!
+//! I1. Every part and every index is opened, unpacked and parsed; an index tells of the pages that its part holds, in that order
+//!     and with the same marks. What is wrong is noted, and the rest is looked at all the same.
+//! I2. A page is there if a part of the backup or of one that it rests on has it, and none above that lists it as missing: as
+//!     [`crate::Chain::pages`] has it.
+//! I3. Memory: a part, a block, and one bit for each page of the database.
+
+use selenite_archive::{Block, Unpacker};
+use selenite_cipher::{PageNo, PartKind};
+use selenite_format::Geometry;
+use selenite_format::anchor::Mark;
+
+use crate::BackupError;
+use crate::destination::{Destination, Trouble};
+use crate::names::Part;
+use crate::opened::{Backup, Clear};
+
+/// Which pages are to be had of a backup and what it rests on.
+#[derive(Clone, Default)]
+pub struct Coverage(Vec<u64>);
+
+/// What is wrong with an object, or with a backup.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// The object; the archive's name where it is not one object.
+    pub object: String,
+    /// What.
+    pub what: String,
+}
+
+/// What came of looking at a backup.
+#[derive(Default)]
+pub struct Inspection {
+    /// Which pages are to be had.
+    pub coverage: Coverage,
+    /// How many pages its own parts hold.
+    pub page_count: u64,
+    /// What is wrong.
+    pub faults: Vec<Fault>,
+}
+
+impl Coverage {
+    fn set(&mut self, page_no: u32, is_there: bool) {
+        let index = usize::try_from(page_no / 64).unwrap_or(usize::MAX);
+        if is_there && self.0.len() <= index {
+            self.0.resize(index + 1, 0);
+        }
+        if let Some(word) = self.0.get_mut(index) {
+            let bit = 1 << (page_no % 64);
+            *word = if is_there { *word | bit } else { *word & !bit };
+        }
+    }
+
+    fn has(&self, page_no: u32) -> bool {
+        let index = usize::try_from(page_no / 64).unwrap_or(usize::MAX);
+        self.0.get(index).is_some_and(|word| word & 1 << (page_no % 64) != 0)
+    }
+}
+
+impl Backup {
+    /// Looks at all of it. `below` is what is to be had of the backup that it rests on; `read` hears of every object that was looked at,
+    /// and answers whether to go on.
+    ///
+    /// # Errors
+    /// [`BackupError::Stopped`]; [`BackupError::Store`] where the destination itself fails: that says nothing of the backup.
+    pub fn inspect(
+        &self,
+        destination: &dyn Destination,
+        below: Option<&Coverage>,
+        read: &mut dyn FnMut() -> bool,
+    ) -> Result<Inspection, BackupError> {
+        let mut found = Inspection {
+            coverage: below.cloned().unwrap_or_default(),
+            ..Inspection::default()
+        };
+        for (number, (part, index)) in (0..).zip(self.facts.parts.iter().zip(&self.facts.indexes)) {
+            let held = self.held(destination, number, part);
+            let held = found.take(held)?;
+            found.page_count += u64::try_from(held.as_ref().map_or(0, Vec::len)).unwrap_or(u64::MAX);
+            for (page_no, _) in held.iter().flatten() {
+                found.coverage.set(*page_no, true);
+            }
+            if !read() {
+                return Err(BackupError::Stopped);
+            }
+            let told = self.archive.index(destination, number, Some(index));
+            let told = told.map(|index| index.pages);
+            if let (Some(held), Some(told)) = (held, found.take(told)?)
+                && held != told
+            {
+                found.faults.push(Fault {
+                    object: self.archive.object(Part::Index(number)),
+                    what: "it tells of other pages than its part holds".to_owned(),
+                });
+            }
+            if !read() {
+                return Err(BackupError::Stopped);
+            }
+        }
+        for &page_no in &self.facts.missing {
+            found.coverage.set(page_no, false);
+        }
+        if found.faults.is_empty() {
+            self.check_whole(&mut found);
+        }
+        Ok(found)
+    }
+
+    /// The pages of a part, and their marks, as they stand there.
+    fn held(
+        &self,
+        destination: &dyn Destination,
+        number: u32,
+        salt: &[u8; 16],
+    ) -> Result<Vec<(u32, Mark)>, BackupError> {
+        let part = self.archive.part(destination, (PartKind::Part, number), Some(salt))?;
+        let refused = |error| BackupError::of_part(self.archive.object(Part::Pages(number)), error);
+        let mut unpacker = Unpacker::new().map_err(refused)?;
+        let (mut block, mut held) = (Clear::default(), Vec::new());
+        for packed in part.blocks() {
+            unpacker.unpack(packed, &mut block).map_err(refused)?;
+            let pages = Block::parse(self.facts.page_size, &block).map_err(refused)?;
+            held.extend(pages.pages().map(|page| (page.page_no, page.mark)));
+        }
+        Ok(held)
+    }
+
+    /// I2.
+    fn check_whole(&self, found: &mut Inspection) {
+        let PageNo(lock) = Geometry::new(self.facts.page_size).lock_page();
+        let missing = &self.facts.missing;
+        let mut lost = (1..=self.facts.page_count)
+            .filter(|page_no| *page_no != lock && !found.coverage.has(*page_no))
+            .filter(|page_no| missing.binary_search(page_no).is_err());
+        let Some(first) = lost.next() else { return };
+        let more = lost.count();
+        found.faults.push(Fault {
+            object: self.name().to_string(),
+            what: format!(
+                "{} of its pages are in none of its parts, nor in what it rests on: the first is {first}",
+                more + 1
+            ),
+        });
+    }
+}
+
+impl Inspection {
+    /// What is wrong with an object is noted; what the destination can't do is an error.
+    fn take<T>(&mut self, got: Result<T, BackupError>) -> Result<Option<T>, BackupError> {
+        match got {
+            Ok(got) => Ok(Some(got)),
+            Err(error) => {
+                self.faults.push(fault_of(error)?);
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// What an error says of the backup; the error itself where it says nothing of that.
+///
+/// # Errors
+/// [`BackupError::Stopped`], [`BackupError::Machine`], and [`BackupError::Store`] but for an object that is missing or is not what
+/// was promised.
+pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
+    let fault = |object: &str, what: &str| {
+        Ok(Fault {
+            object: object.to_owned(),
+            what: what.to_owned(),
+        })
+    };
+    match &error {
+        BackupError::Unauthentic { object, what } | BackupError::Form { object, what } => fault(object, what),
+        BackupError::Store(store) if matches!(store.trouble, Trouble::Missing) => fault(&store.name, "it is missing"),
+        BackupError::Store(store) if matches!(store.trouble, Trouble::Lying) => fault(&store.name, &store.what),
+        BackupError::MissingLink { archive, .. }
+        | BackupError::Chain { archive, .. }
+        | BackupError::Incomplete { archive, .. }
+        | BackupError::Unfinished { archive } => fault(archive.as_str(), &error.to_string()),
+        BackupError::NotThere { .. }
+        | BackupError::Key { .. }
+        | BackupError::Store(_)
+        | BackupError::Source(_)
+        | BackupError::Taken { .. }
+        | BackupError::Machine { .. }
+        | BackupError::Stopped => Err(error),
+    }
+}

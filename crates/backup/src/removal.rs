@@ -1,0 +1,85 @@
+//! An archive is removed, object by object.
+//!
+//! M1. Its manifest goes first: from then on it is no backup, and is seen to be none. What opens it goes last: a removal that was
+//!     cut off leaves what the next one takes for an archive that was never finished.
+//! M2. Objects that are not named as an archive's are left alone, wherever they lie.
+
+use selenite_cipher::DatabaseId;
+
+use crate::destination::{Destination, StoreError};
+use crate::names::{ArchiveName, Part, archive_key_prefix};
+
+/// Removes an archive of a database; `gone` hears of each object. Answers how many objects there are that are none of it.
+///
+/// # Errors
+/// As the destination has it: what was removed stays so.
+pub fn remove_archive(
+    destination: &dyn Destination,
+    id: DatabaseId,
+    name: &ArchiveName,
+    gone: &mut dyn FnMut(Part),
+) -> Result<u64, StoreError> {
+    let prefix = archive_key_prefix(id, name);
+    let mut parts = Vec::new();
+    let mut foreign_count = 0;
+    for object in destination.list(&prefix)? {
+        let part = object.name.strip_prefix(&prefix).and_then(Part::parse);
+        match part {
+            Some(part) => parts.push((order(part), part, object.name)),
+            None => foreign_count += 1,
+        }
+    }
+    parts.sort_unstable();
+    for (_, part, object) in parts {
+        destination.remove(&object)?;
+        gone(part);
+    }
+    Ok(foreign_count)
+}
+
+/// M1.
+fn order(part: Part) -> u8 {
+    match part {
+        Part::Manifest => 0,
+        Part::Log(_) => 1,
+        Part::Pages(_) | Part::Index(_) => 2,
+        Part::Begun => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use selenite_cipher::ArchiveId;
+
+    use super::*;
+    use crate::{Folder, object_key};
+
+    #[test]
+    fn the_manifest_goes_first_and_what_opens_it_last_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Folder::new(folder.path());
+        let id = DatabaseId([7; 16]);
+        let name = ArchiveName::new(5, ArchiveId([1; 16]));
+        let other = ArchiveName::new(5, ArchiveId([2; 16]));
+        let all = [
+            Part::Begun,
+            Part::Pages(0),
+            Part::Index(0),
+            Part::Log(0),
+            Part::Manifest,
+        ];
+        for part in all {
+            place.put_new(&object_key(id, &name, part), b"x").unwrap();
+            place.put_new(&object_key(id, &other, part), b"x").unwrap();
+        }
+        let mine = format!("{}notes.txt", archive_key_prefix(id, &name));
+        place.put_new(&mine, b"x").unwrap();
+        let mut gone = Vec::new();
+        let left = remove_archive(&place, id, &name, &mut |part| gone.push(part)).unwrap();
+        assert_eq!((gone.first(), gone.last()), (Some(&Part::Manifest), Some(&Part::Begun)));
+        assert_eq!((gone.len(), left), (5, 1));
+        let names: Vec<String> = place.list("").unwrap().into_iter().map(|object| object.name).collect();
+        assert_eq!(names.len(), 6);
+        assert!(names.contains(&mine));
+    }
+}

@@ -1,0 +1,192 @@
+//! The arguments of `selenite backups` and `selenite drill`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use selenite_engine::backups::Rules;
+
+#[derive(Args)]
+pub struct Backups {
+    #[command(subcommand)]
+    pub command: BackupsCommand,
+}
+
+/// What to do with backups that are there.
+#[derive(Subcommand)]
+pub enum BackupsCommand {
+    /// List them. Without a key, what can be said without.
+    #[command(after_help = "Example:\n  selenite backups list /backups\n  selenite -i key.txt backups list s3://bucket/app --json")]
+    List(BackupsList),
+    /// Open every object of them: is it what was written, and is nothing missing?
+    #[command(after_help = VERIFY_HELP)]
+    Verify(BackupsVerify),
+    /// Remove those that no rule keeps, and what was never finished.
+    #[command(after_help = PRUNE_HELP)]
+    Prune(BackupsPrune),
+}
+
+#[derive(Args)]
+pub struct BackupsList {
+    /// Where backups are kept.
+    #[arg(value_name = "DEST")]
+    pub destination: String,
+    /// Of this database alone: its id.
+    #[arg(long, value_name = "ID")]
+    pub database: Option<String>,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct BackupsVerify {
+    /// Where backups are kept.
+    #[arg(value_name = "DEST")]
+    pub destination: String,
+    /// Of this database alone: its id.
+    #[arg(long, value_name = "ID")]
+    pub database: Option<String>,
+    /// This backup alone, and those that it rests on.
+    #[arg(long, value_name = "NAME")]
+    pub backup: Option<String>,
+    /// Backups from before the master key was renewed, too, whatever the keyring file says.
+    #[arg(long)]
+    pub former_key: bool,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct BackupsPrune {
+    /// Where backups are kept.
+    #[arg(value_name = "DEST")]
+    pub destination: String,
+    /// Of this database alone: its id.
+    #[arg(long, value_name = "ID")]
+    pub database: Option<String>,
+    #[command(flatten)]
+    pub keep: Keep,
+    /// Only say what would be removed.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Backups from before the master key was renewed, too, whatever the keyring file says.
+    #[arg(long)]
+    pub former_key: bool,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which backups are kept. Each rule keeps some, and none takes from what another keeps.
+#[derive(Args)]
+pub struct Keep {
+    /// The last N.
+    #[arg(long, value_name = "N")]
+    pub keep_last: Option<u32>,
+    /// The last of each of the last N hours that have one.
+    #[arg(long, value_name = "N")]
+    pub keep_hourly: Option<u32>,
+    /// The last of each of the last N days that have one, in UTC.
+    #[arg(long, value_name = "N")]
+    pub keep_daily: Option<u32>,
+    /// The last of each of the last N weeks, which begin on Monday.
+    #[arg(long, value_name = "N")]
+    pub keep_weekly: Option<u32>,
+    /// The last of each of the last N months.
+    #[arg(long, value_name = "N")]
+    pub keep_monthly: Option<u32>,
+    /// The last of each of the last N years.
+    #[arg(long, value_name = "N")]
+    pub keep_yearly: Option<u32>,
+    /// All that are so much older than the newest at most: 36h, 30d, 8w, 2y.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub keep_within: Option<u64>,
+}
+
+impl Keep {
+    /// As the engine has them.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            last: self.keep_last,
+            hourly: self.keep_hourly,
+            daily: self.keep_daily,
+            weekly: self.keep_weekly,
+            monthly: self.keep_monthly,
+            yearly: self.keep_yearly,
+            within: self.keep_within,
+        }
+    }
+}
+
+#[derive(Args)]
+pub struct Drill {
+    /// Where backups are kept.
+    #[arg(value_name = "DEST")]
+    pub destination: String,
+    /// Of this database: its id, where there are backups of several.
+    #[arg(long, value_name = "ID")]
+    pub database: Option<String>,
+    /// This backup, in the place of the newest.
+    #[arg(long, value_name = "NAME")]
+    pub backup: Option<String>,
+    /// Where there is room for the database, for as long as it takes.
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
+    /// Answer in JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Seconds.
+fn parse_duration(text: &str) -> Result<u64, String> {
+    let parsed = || {
+        let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+        let seconds = match unit {
+            "h" => 3600,
+            "d" => 86_400,
+            "w" => 7 * 86_400,
+            "y" => 365 * 86_400,
+            _ => return None,
+        };
+        digits.parse::<u64>().ok()?.checked_mul(seconds)
+    };
+    parsed().ok_or_else(|| "it may be 36h, 30d, 8w, 2y".to_owned())
+}
+
+const VERIFY_HELP: &str = "\
+Example:
+  selenite -i key.txt backups verify /backups
+
+Every object is fetched, once, and opened. Exit status 5: one is bad, missing or too many, and named on standard error.
+That a restore works, and how long it takes, is shown by selenite drill.";
+
+const PRUNE_HELP: &str = "\
+Example:
+  selenite -i key.txt backups prune /backups --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
+
+What a backup that is kept rests on is kept, and so is the newest. Without a rule every backup is kept. Archives that were
+never finished go after a day. Where one can't be opened, nothing of its database is removed: it may rest on any other.
+Only archives are removed, and nothing else that lies there.";
+
+pub const DRILL_HELP: &str = "\
+Example:
+  selenite -i key.txt drill /backups
+
+The newest backup is restored to a folder that is removed afterwards; every page is opened, SQLite's integrity_check run, and
+the rows compared where the backup has a digest of them. Exit status 5: what came out is not what it should be.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_a_number_and_a_letter() {
+        let days = |days: u64| Ok(days * 86_400);
+        assert_eq!(parse_duration("36h"), Ok(36 * 3600));
+        assert_eq!((parse_duration("30d"), parse_duration("8w"), parse_duration("2y")), (days(30), days(56), days(730)));
+        for text in ["", "d", "30", "30m", "-1d", "1.5d", "30d ", "99999999999999999999d", "9999999999999999999w", "3\u{e9}"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+}

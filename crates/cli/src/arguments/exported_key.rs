@@ -1,0 +1,48 @@
+//! The arguments of `selenite keys export` and `import`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Args)]
+pub struct KeysExport {
+    /// The database.
+    pub database: PathBuf,
+    /// To whom the key is sealed: age1...
+    #[arg(long, value_name = "AGE")]
+    pub recipient: String,
+    /// The file to write, for its owner only.
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+    /// Write it in the place of a file that is there.
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Args)]
+pub struct KeysImport {
+    /// The database.
+    pub database: PathBuf,
+    /// The exported key.
+    pub file: PathBuf,
+    /// Who is to open the database: age1..., or the spec of an identity. May be given several times.
+    #[arg(long = "for", value_name = "RECIPIENT", required = true)]
+    pub recipient: Vec<String>,
+    /// A few words for people.
+    #[arg(long, default_value = "")]
+    pub label: String,
+}
+
+pub const EXPORT_HELP: &str = "\
+Example:
+  selenite -i key.txt keys export app.db --recipient age1... --to app.key.age
+
+Who has the file and the recipient's identity opens this database, every copy and every backup of it, until the master
+key is renewed (keys renew): it never expires by itself. Keep both elsewhere, and apart. After keys renew, export anew.";
+
+pub const IMPORT_HELP: &str = "\
+Example:
+  selenite -i escrow.txt keys import app.db app.key.age --for age1...
+
+The identity in force opens the file, and none has to open the database. What was exported before the master key was
+renewed opens nothing that was written since.";

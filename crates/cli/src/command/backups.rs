@@ -1,0 +1,26 @@
+//! `selenite backups`: those that are there.
+
+mod list;
+mod prune;
+mod verify;
+
+use selenite_backup::Entry;
+use selenite_cipher::DatabaseId;
+use selenite_engine::Access;
+
+use crate::arguments::backups::BackupsCommand;
+use crate::complaint::Complaint;
+
+pub fn run(command: &BackupsCommand, access: &Access) -> Result<(), Complaint> {
+    match command {
+        BackupsCommand::List(arguments) => list::run(arguments, access),
+        BackupsCommand::Verify(arguments) => verify::run(arguments, access),
+        BackupsCommand::Prune(arguments) => prune::run(arguments, access),
+    }
+}
+
+/// `database 00ff...`, where another one begins.
+fn heading(last: &mut Option<DatabaseId>, entry: &Entry) -> Option<String> {
+    let id = entry.database_id;
+    (last.replace(id) != Some(id)).then(|| format!("database {id}\n"))
+}

@@ -1,0 +1,164 @@
+//! `selenite backups list`.
+
+use selenite_engine::backups::{self, Listed, Listing};
+use selenite_engine::{Access, utc};
+use serde_json::{Value, json};
+
+use super::heading;
+use crate::arguments::backups::BackupsList;
+use crate::complaint::Complaint;
+use crate::destination;
+use crate::lines::{bytes, count, counted};
+use crate::meter::Meter;
+use crate::output::{note, print, print_json};
+use crate::printable;
+
+pub fn run(arguments: &BackupsList, access: &Access) -> Result<(), Complaint> {
+    let place = destination::open(&arguments.destination)?;
+    let of = destination::database(arguments.database.as_deref())?;
+    let meter = Meter::start();
+    let listed = backups::list(place.as_ref(), access, of, &meter.watch());
+    meter.finish();
+    let listing = listed?;
+    if arguments.json {
+        print_json(&json(&listing))?;
+    } else {
+        print(&text(&listing))?;
+    }
+    for one in &listing.archives {
+        if let Some(why_not) = &one.why_not {
+            note(&format!("{}: {why_not}", one.entry.name));
+        }
+    }
+    Ok(())
+}
+
+fn text(listing: &Listing) -> String {
+    let rows: Vec<[String; COLUMN_COUNT]> = listing.archives.iter().map(row).collect();
+    let heads = HEADS.map(str::to_owned);
+    let width = |column: usize| {
+        let cells = rows.iter().chain([&heads]).map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..COLUMN_COUNT).map(width).collect();
+    let line = |cells: &[String; COLUMN_COUNT]| {
+        let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}  "));
+        let line: String = cells.collect();
+        format!("{}\n", printable::line(line.trim_end()))
+    };
+    let (mut text, mut last) = (String::new(), None);
+    for (one, row) in listing.archives.iter().zip(&rows) {
+        if let Some(heading) = heading(&mut last, &one.entry) {
+            text.push_str(&heading);
+            text.push_str(&line(&heads));
+        }
+        text.push_str(&line(row));
+    }
+    let size = listing.archives.iter().map(|one| one.entry.size).sum();
+    let archives = u64::try_from(listing.archives.len()).unwrap_or(u64::MAX);
+    text.push_str(&format!("{}, {}\n", counted(archives, "archive"), bytes(size)));
+    if listing.foreign_count > 0 {
+        text.push_str(&format!("{} that are none of ours\n", counted(listing.foreign_count, "object")));
+    }
+    if !listing.has_key && archives > 0 {
+        text.push_str("without a key: times are when backups were begun, by their names; all of it is the destination's own word\n");
+    }
+    text
+}
+
+fn row(one: &Listed) -> [String; COLUMN_COUNT] {
+    let entry = &one.entry;
+    let known = one.known.as_ref();
+    let made = known.map_or_else(|| begun(entry.name.as_str()), |known| utc(known.made));
+    let kind = match known {
+        None => "?".to_owned(),
+        Some(known) => match &known.base {
+            None => "full".to_owned(),
+            Some(base) if known.base_is_there => format!("on {base}"),
+            Some(base) => format!("on one that is missing: {}", short(base.as_str())),
+        },
+    };
+    let pages = known.map_or("?".to_owned(), |known| count(known.page_count.into()));
+    let mut state = if entry.is_finished { "complete" } else { "unfinished" }.to_owned();
+    if !entry.has_begun {
+        state.push_str(", what opens it is missing");
+    }
+    if let Some(missing @ 1..) = known.map(|known| known.missing_count) {
+        let missing = u64::try_from(missing).unwrap_or(u64::MAX);
+        state.push_str(&format!(", without {}", counted(missing, "bad page")));
+    }
+    if entry.log_count > 0 {
+        state.push_str(&format!(", followed until {}", utc(entry.modified)));
+    }
+    if known.is_none() && one.why_not.is_some() {
+        state.push_str(", not read");
+    }
+    [
+        entry.name.to_string(),
+        made,
+        kind,
+        pages,
+        bytes(entry.size),
+        count(entry.part_count.into()),
+        state,
+    ]
+}
+
+fn json(listing: &Listing) -> Value {
+    let archive = |one: &Listed| {
+        let entry = &one.entry;
+        let known = one.known.as_ref();
+        let base = known.and_then(|known| known.base.as_ref());
+        json!({
+            "database_id": entry.database_id.to_string(),
+            "name": entry.name.as_str(),
+            "begun": begun(entry.name.as_str()),
+            "made": known.map(|known| utc(known.made)),
+            "kind": known.map(|known| if known.base.is_some() { "incremental" } else { "full" }),
+            "base": base.map(|base| if known.is_some_and(|known| known.base_is_there) { base.as_str() } else { short(base.as_str()) }),
+            "base_is_there": known.map(|known| known.base_is_there),
+            "pages": known.map(|known| known.page_count),
+            "page_size": known.map(|known| known.page_size),
+            "pages_missing": known.map(|known| known.missing_count),
+            "has_digest": known.map(|known| known.has_digest),
+            "complete": entry.is_finished,
+            "objects": entry.object_count,
+            "parts": entry.part_count,
+            "size": entry.size,
+            "modified": utc(entry.modified),
+            "followed_until": (entry.log_count > 0).then(|| utc(entry.modified)),
+            "why_not_read": one.why_not,
+        })
+    };
+    json!({
+        "backups": listing.archives.iter().map(archive).collect::<Vec<_>>(),
+        "foreign_objects": listing.foreign_count,
+        "by_key": listing.has_key,
+    })
+}
+
+/// The time in a name: `20261122T005456Z-...`.
+fn begun(name: &str) -> String {
+    let part = |from: usize, to: usize| name.get(from..to).unwrap_or_default();
+    let (date, time) = ([part(0, 4), part(4, 6), part(6, 8)], [part(9, 11), part(11, 13), part(13, 15)]);
+    format!("{}T{}Z", date.join("-"), time.join(":"))
+}
+
+/// The half of an id in a name of which the time is not known.
+fn short(name: &str) -> &str {
+    name.rsplit('-').next().unwrap_or(name)
+}
+
+const COLUMN_COUNT: usize = 7;
+const HEADS: [&str; COLUMN_COUNT] = ["BACKUP", "MADE", "KIND", "PAGES", "SIZE", "PARTS", "STATE"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_when_it_was_begun_as_other_times_are_told() {
+        assert_eq!(begun("20261122T005456Z-abababababababab"), utc(1_795_308_896));
+        assert_eq!(short("19700101T000000Z-abababababababab"), "abababababababab");
+    }
+}

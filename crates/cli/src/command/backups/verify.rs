@@ -1,0 +1,140 @@
+//! `selenite backups verify`.
+
+use selenite_engine::Access;
+use selenite_engine::backups::{self, Checked, Outcome, Verification, Verify};
+use serde_json::{Value, json};
+
+use super::heading;
+use crate::arguments::backups::BackupsVerify;
+use crate::complaint::Complaint;
+use crate::destination;
+use crate::lines::{bytes, counted};
+use crate::meter::Meter;
+use crate::output::{note, print, print_json};
+use crate::printable;
+
+pub fn run(arguments: &BackupsVerify, access: &Access) -> Result<(), Complaint> {
+    let place = destination::open(&arguments.destination)?;
+    let what = Verify {
+        database_id: destination::database(arguments.database.as_deref())?,
+        name: destination::backup(arguments.backup.as_deref())?,
+        former_key: arguments.former_key,
+    };
+    let meter = Meter::start();
+    let done = backups::verify(place.as_ref(), access, &what, &meter.watch());
+    meter.finish();
+    let found = done?;
+    if arguments.json {
+        print_json(&json(&found))?;
+    } else {
+        print(&text(&found))?;
+    }
+    complain(found, arguments.backup.is_some())
+}
+
+fn text(found: &Verification) -> String {
+    let (mut text, mut last) = (String::new(), None);
+    for one in &found.archives {
+        text.extend(heading(&mut last, &one.entry));
+        let words = words(&one.outcome);
+        text.push_str(&printable::line(&format!("{}  {}  {words}", one.entry.name, bytes(one.entry.size))));
+        text.push('\n');
+    }
+    text.push_str(&format!("{} good, {} bad\n", found.good_count(), found.bad_count()));
+    text
+}
+
+fn words(outcome: &Outcome) -> String {
+    let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    match outcome {
+        Outcome::Good {
+            page_count,
+            own_count,
+            missing_count,
+            below_count,
+        } => {
+            let mut words = format!("good: {}", counted((*page_count).into(), "page"));
+            if *below_count > 0 {
+                let below = counted(number(*below_count), "other");
+                words.push_str(&format!(", {} of its own, on {below}", counted(*own_count, "page")));
+            }
+            if *missing_count > 0 {
+                let pages = counted(number(*missing_count), "page");
+                words.push_str(&format!(", without {pages} that were bad when it was made"));
+            }
+            words
+        }
+        Outcome::Bad(faults) => format!("BAD: {}", counted(number(faults.len()), "fault")),
+        Outcome::Unfinished => "unfinished: no backup".to_owned(),
+        Outcome::Closed(_) => "not opened".to_owned(),
+    }
+}
+
+/// What is bad goes to standard error, one to a line.
+fn complain(found: Verification, was_named: bool) -> Result<(), Complaint> {
+    for one in &found.archives {
+        match &one.outcome {
+            Outcome::Bad(faults) => faults.iter().for_each(|fault| note(&format!("{}: {}", fault.object, fault.what))),
+            Outcome::Closed(error) => note(&error.to_string()),
+            Outcome::Good { .. } | Outcome::Unfinished => {}
+        }
+    }
+    let (good, bad) = (found.good_count(), u64::try_from(found.bad_count()).unwrap_or(u64::MAX));
+    if bad > 0 {
+        return Err(Complaint::Found {
+            what: format!("{} not good", counted(bad, "backup")),
+            next: "make a full backup now, and find out who could write to the destination",
+        });
+    }
+    if let Some(error) = found.closed() {
+        return Err(Complaint::Engine(error.into()));
+    }
+    if good == 0 && was_named {
+        return Err(Complaint::Found {
+            what: "the backup was never finished".to_owned(),
+            next: "finish it: selenite backup --resume",
+        });
+    }
+    Ok(())
+}
+
+fn json(found: &Verification) -> Value {
+    let archive = |one: &Checked| {
+        let faults = match &one.outcome {
+            Outcome::Bad(faults) => faults.as_slice(),
+            Outcome::Good { .. } | Outcome::Unfinished | Outcome::Closed(_) => &[],
+        };
+        let verdict = match &one.outcome {
+            Outcome::Good { .. } => "good",
+            Outcome::Bad(_) => "bad",
+            Outcome::Unfinished => "unfinished",
+            Outcome::Closed(_) => "closed",
+        };
+        let counts = match one.outcome {
+            Outcome::Good {
+                page_count,
+                own_count,
+                missing_count,
+                below_count,
+            } => Some((page_count, own_count, missing_count, below_count)),
+            Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) => None,
+        };
+        json!({
+            "database_id": one.entry.database_id.to_string(),
+            "name": one.entry.name.as_str(),
+            "size": one.entry.size,
+            "verdict": verdict,
+            "pages": counts.map(|counts| counts.0),
+            "pages_of_its_own": counts.map(|counts| counts.1),
+            "pages_missing": counts.map(|counts| counts.2),
+            "rests_on": counts.map(|counts| counts.3),
+            "faults": faults.iter().map(|fault| json!({ "object": fault.object, "what": fault.what })).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "backups": found.archives.iter().map(archive).collect::<Vec<_>>(),
+        "good": found.good_count(),
+        "bad": found.bad_count(),
+        "foreign_objects": found.foreign_count,
+    })
+}

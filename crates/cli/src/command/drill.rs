@@ -1,0 +1,115 @@
+//! `selenite drill`.
+
+use selenite_engine::drill::{self, Drill, Drilled, Rows};
+use selenite_engine::restore::Which;
+use selenite_engine::{Access, utc};
+use serde_json::{Value, json};
+
+use crate::arguments;
+use crate::complaint::Complaint;
+use crate::destination;
+use crate::lines::{Lines, bytes, counted, elapsed};
+use crate::meter::Meter;
+use crate::output::{note, print, print_json};
+use crate::printable;
+
+pub fn run(arguments: &arguments::backups::Drill, access: &Access) -> Result<(), Complaint> {
+    let place = destination::open(&arguments.destination)?;
+    let what = Drill {
+        database_id: destination::database(arguments.database.as_deref())?,
+        which: destination::backup(arguments.backup.as_deref())?.map_or(Which::Newest, Which::Named),
+        place: arguments.scratch.clone(),
+    };
+    let meter = Meter::start();
+    let done = drill::drill(place.as_ref(), access, &what, &meter.watch());
+    meter.finish();
+    let drilled = done?;
+    if arguments.json {
+        print_json(&json(&drilled))?;
+    } else {
+        print(&text(&drilled))?;
+    }
+    complain(&drilled)
+}
+
+fn text(drilled: &Drilled) -> String {
+    let restored = &drilled.restored;
+    let took = &drilled.took;
+    let mut lines = Lines::default();
+    lines.add("backup", restored.name.as_str());
+    lines.add("database", restored.of.to_string());
+    lines.add("as it was", utc(restored.made));
+    let others = restored.link_count.saturating_sub(1);
+    if others > 0 {
+        lines.add("rests on", counted(u64::try_from(others).unwrap_or(u64::MAX), "other"));
+    }
+    lines.add("fetched", bytes(restored.traffic.received));
+    let pages = counted(restored.page_count.into(), "page");
+    lines.add("restored", format!("{pages}, {}, in {}", bytes(restored.size), elapsed(took.restore)));
+    let authentic = match drilled.physical.bad_count {
+        0 => "all of it".to_owned(),
+        bad => format!("no: {}", counted(bad, "bad place")),
+    };
+    lines.add("authentic", format!("{authentic}, in {}", elapsed(took.pages)));
+    let integrity = match drilled.faults.as_deref() {
+        None => "not checked: bad pages come first".to_owned(),
+        Some([]) => format!("ok, in {}", elapsed(took.integrity)),
+        Some(faults) => counted(u64::try_from(faults.len()).unwrap_or(u64::MAX), "fault"),
+    };
+    lines.add("integrity", integrity);
+    let rows = match drilled.rows {
+        Rows::Same => format!("as they were, in {}", elapsed(took.rows)),
+        Rows::Differ => "NOT as they were".to_owned(),
+        Rows::Unknown => "not compared: the backup has no digest of them".to_owned(),
+    };
+    lines.add("rows", rows);
+    lines.add("time to restore", elapsed(took.restore));
+    lines.text()
+}
+
+fn complain(drilled: &Drilled) -> Result<(), Complaint> {
+    if drilled.by_recipient {
+        note("The identity opens the backup alone: a restore needs --for, and makes a database of another id.");
+    }
+    for path in &drilled.removed {
+        note(&format!("removed what an earlier drill had left: {}", printable::path(path)));
+    }
+    drilled.faults.iter().flatten().for_each(|fault| note(fault));
+    if drilled.is_good() {
+        return Ok(());
+    }
+    Err(Complaint::Found {
+        what: "the backup was restored, and is not what it should be".to_owned(),
+        next: "make a full backup now, and keep this one: selenite backups verify says more",
+    })
+}
+
+fn json(drilled: &Drilled) -> Value {
+    let restored = &drilled.restored;
+    let took = &drilled.took;
+    json!({
+        "backup": restored.name.as_str(),
+        "database_id": restored.of.to_string(),
+        "made": utc(restored.made),
+        "backups_read": restored.link_count,
+        "bytes_received": restored.traffic.received,
+        "pages": restored.page_count,
+        "page_size": restored.page_size,
+        "size": restored.size,
+        "by_recipient": drilled.by_recipient,
+        "bad_count": drilled.physical.bad_count,
+        "integrity_check": drilled.faults,
+        "rows": match drilled.rows {
+            Rows::Same => Some(true),
+            Rows::Differ => Some(false),
+            Rows::Unknown => None,
+        },
+        "good": drilled.is_good(),
+        "seconds": {
+            "restore": took.restore.as_secs_f64(),
+            "pages": took.pages.as_secs_f64(),
+            "integrity": took.integrity.as_secs_f64(),
+            "rows": took.rows.as_secs_f64(),
+        },
+    })
+}

@@ -1,0 +1,301 @@
+//! Whether backups are what was written, all of them or one with what it rests on.
+//!
+//! V1. Every object of a backup is opened once, and each backup after what it is based on: so which pages there are is known with one
+//!     bit for each page and backup whose dependents are still to come.
+//! V2. A backup that rests on a bad one is bad.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Coverage, Destination, Entry, Fault, fault_of};
+use selenite_cipher::{ArchiveId, DatabaseId};
+
+use super::Reader;
+use crate::watch::Phase;
+use crate::{Access, EngineError, Watch};
+
+/// What to verify.
+#[derive(Clone, Debug, Default)]
+pub struct Verify {
+    /// Of one database; else of all.
+    pub database_id: Option<DatabaseId>,
+    /// One backup, and what it rests on; else all.
+    pub name: Option<ArchiveName>,
+    /// Backups from before the master key was renewed, too, whatever the keyring file says.
+    pub former_key: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Verification {
+    /// What was looked at, by database, and each after what it is based on.
+    pub archives: Vec<Checked>,
+    /// How many objects are none of ours.
+    pub foreign_count: u64,
+}
+
+/// A backup that was looked at.
+#[derive(Debug)]
+pub struct Checked {
+    /// What the destination says of it.
+    pub entry: Entry,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of one.
+#[derive(Debug)]
+pub enum Outcome {
+    /// All of it is authentic, and all pages are there.
+    Good {
+        /// How many pages the database had.
+        page_count: u32,
+        /// How many are in its own parts.
+        own_count: u64,
+        /// How many were missing when it was made.
+        missing_count: usize,
+        /// On how many others it rests.
+        below_count: usize,
+    },
+    /// It is not what was written.
+    Bad(Vec<Fault>),
+    /// It has no manifest: it is no backup.
+    Unfinished,
+    /// Nobody who was named opens it.
+    Closed(BackupError),
+}
+
+impl Verification {
+    /// How many are bad.
+    #[must_use]
+    pub fn bad_count(&self) -> usize {
+        let is_bad = |one: &&Checked| matches!(one.outcome, Outcome::Bad(_));
+        self.archives.iter().filter(is_bad).count()
+    }
+
+    /// How many are backups, and good.
+    #[must_use]
+    pub fn good_count(&self) -> usize {
+        let is_good = |one: &&Checked| matches!(one.outcome, Outcome::Good { .. });
+        self.archives.iter().filter(is_good).count()
+    }
+
+    /// Why the first of those that could not be opened was not.
+    #[must_use]
+    pub fn closed(self) -> Option<BackupError> {
+        self.archives.into_iter().find_map(|one| match one.outcome {
+            Outcome::Closed(error) => Some(error),
+            Outcome::Good { .. } | Outcome::Bad(_) | Outcome::Unfinished => None,
+        })
+    }
+}
+
+/// Opens every object of backups.
+///
+/// # Errors
+/// [`EngineError::Key`] without an identity; [`EngineError::Backup`] for a name that there is not, and where the destination itself fails;
+/// [`EngineError::Interrupted`]. What is bad is no error, but an answer.
+pub fn verify(
+    destination: &dyn Destination,
+    access: &Access,
+    what: &Verify,
+    watch: &Watch,
+) -> Result<Verification, EngineError> {
+    access.require()?;
+    let reader = Reader::new(access, what.former_key)?;
+    let catalog = Catalog::list(destination, what.database_id).map_err(BackupError::from)?;
+    let foreign_count = catalog.foreign_count;
+    if let Some(name) = &what.name
+        && !catalog.entries.iter().any(|entry| entry.name == *name)
+    {
+        let what = format!("{} holds no backup {name}", destination.place());
+        return Err(BackupError::NotThere { what }.into());
+    }
+    let mut archives = Vec::new();
+    for id in catalog.databases() {
+        let entries: Vec<Entry> = catalog.of(id).cloned().collect();
+        let mut shelf = Shelf::open(destination, &reader, entries, watch)?;
+        if let Some(name) = &what.name {
+            shelf.keep(name);
+        }
+        archives.extend(shelf.check(destination, watch)?);
+    }
+    Ok(Verification {
+        archives,
+        foreign_count,
+    })
+}
+
+/// The archives of one database.
+struct Shelf {
+    done: Vec<Checked>,
+    waiting: Vec<(Entry, Backup)>,
+}
+
+impl Shelf {
+    fn open(
+        destination: &dyn Destination,
+        reader: &Reader,
+        entries: Vec<Entry>,
+        watch: &Watch,
+    ) -> Result<Self, EngineError> {
+        let mut shelf = Self {
+            done: Vec::new(),
+            waiting: Vec::new(),
+        };
+        for entry in entries {
+            watch.check()?;
+            let outcome = match reader.open(destination, &entry) {
+                Ok(backup) => {
+                    shelf.waiting.push((entry, backup));
+                    continue;
+                }
+                Err(_) if !entry.is_finished => Outcome::Unfinished,
+                Err(error @ BackupError::Key { .. }) => Outcome::Closed(error),
+                // What opens it is gone, and its manifest is not.
+                Err(BackupError::NotThere { .. }) => Outcome::Bad(vec![Fault {
+                    object: entry.name.to_string(),
+                    what: "what opens it is missing".to_owned(),
+                }]),
+                Err(error) => Outcome::Bad(vec![fault_of(error)?]),
+            };
+            shelf.done.push(Checked { entry, outcome });
+        }
+        Ok(shelf)
+    }
+
+    /// Leaves out what has nothing to do with one backup.
+    fn keep(&mut self, name: &ArchiveName) {
+        let mut wanted = BTreeSet::from([name.clone()]);
+        let mut next = Some(name.clone());
+        while let Some(name) = next {
+            let base = self.waiting.iter().find(|(entry, _)| entry.name == name);
+            let base = base
+                .and_then(|(_, backup)| backup.facts.base)
+                .map(|base| base.archive_id);
+            let found = base.and_then(|id| self.waiting.iter().find(|(_, backup)| id_of(backup) == id));
+            next = found
+                .map(|(entry, _)| entry.name.clone())
+                .filter(|name| wanted.insert(name.clone()));
+        }
+        self.waiting.retain(|(entry, _)| wanted.contains(&entry.name));
+        self.done.retain(|one| wanted.contains(&one.entry.name));
+    }
+
+    /// V1.
+    fn check(mut self, destination: &dyn Destination, watch: &Watch) -> Result<Vec<Checked>, EngineError> {
+        let total = self.waiting.iter().map(|(entry, _)| entry.size).sum();
+        let mut meter = Meter { watch, done: 0, total };
+        let mut seen: BTreeMap<ArchiveId, Seen> = BTreeMap::new();
+        while let Some(index) = self.next(&seen) {
+            let (entry, backup) = self.waiting.swap_remove(index);
+            let id = id_of(&backup);
+            let (outcome, coverage, below_count) = examine(destination, &entry, &backup, &seen, &mut meter)?;
+            let is_good = matches!(outcome, Outcome::Good { .. });
+            seen.insert(
+                id,
+                Seen {
+                    manifest: backup.manifest_digest,
+                    page_size: backup.facts.page_size.as_u32(),
+                    coverage,
+                    is_good,
+                    below_count,
+                },
+            );
+            self.done.push(Checked { entry, outcome });
+            // Nobody will ask for it any more.
+            for (id, one) in &mut seen {
+                let is_needed =
+                    |(_, backup): &(Entry, Backup)| backup.facts.base.is_some_and(|base| base.archive_id == *id);
+                if !self.waiting.iter().any(is_needed) {
+                    one.coverage = Coverage::default();
+                }
+            }
+        }
+        Ok(self.done)
+    }
+
+    /// One whose base was looked at, or is not there to be; where all wait for one another, any.
+    fn next(&self, seen: &BTreeMap<ArchiveId, Seen>) -> Option<usize> {
+        let is_waiting = |id: ArchiveId| self.waiting.iter().any(|(_, backup)| id_of(backup) == id);
+        let is_free = |(_, backup): &(Entry, Backup)| match backup.facts.base {
+            None => true,
+            Some(base) => seen.contains_key(&base.archive_id) || !is_waiting(base.archive_id),
+        };
+        let free = self.waiting.iter().position(is_free);
+        free.or_else(|| (!self.waiting.is_empty()).then_some(0))
+    }
+}
+
+/// What was found of a backup that others may be based on.
+struct Seen {
+    manifest: [u8; 32],
+    page_size: u32,
+    coverage: Coverage,
+    is_good: bool,
+    below_count: usize,
+}
+
+struct Meter<'a> {
+    watch: &'a Watch,
+    done: u64,
+    total: u64,
+}
+
+fn examine(
+    destination: &dyn Destination,
+    entry: &Entry,
+    backup: &Backup,
+    seen: &BTreeMap<ArchiveId, Seen>,
+    meter: &mut Meter<'_>,
+) -> Result<(Outcome, Coverage, usize), EngineError> {
+    let below = backup.facts.base.and_then(|base| seen.get(&base.archive_id));
+    let objects = u64::try_from(backup.facts.parts.len() * 2).unwrap_or(u64::MAX).max(1);
+    let (step, done) = (entry.size / objects, meter.done);
+    let mut read = || {
+        meter.done += step;
+        meter
+            .watch
+            .report(Phase::Verifying, meter.done.min(meter.total), meter.total);
+        !meter.watch.is_interrupted()
+    };
+    let found = backup.inspect(destination, below.map(|below| &below.coverage), &mut read)?;
+    meter.done = done + entry.size;
+    let mut faults = found.faults;
+    if let Some(base) = backup.facts.base {
+        let fault = |what: &str| Fault {
+            object: entry.name.to_string(),
+            what: what.to_owned(),
+        };
+        match below {
+            None => {
+                // Then all pages that it has not itself are missing: that goes without saying.
+                faults.retain(|fault| fault.object != entry.name.as_str());
+                faults.push(fault("the backup on which it rests is missing, or can't be read"));
+            }
+            Some(below) if below.manifest != base.manifest => {
+                faults.push(fault("the backup on which it rests has another manifest than it had"));
+            }
+            Some(below) if below.page_size != backup.facts.page_size.as_u32() => {
+                faults.push(fault("the backup on which it rests has pages of another size"));
+            }
+            Some(below) if !below.is_good => faults.push(fault("the backup on which it rests is bad")),
+            Some(_) => {}
+        }
+    }
+    let below_count = below.map_or(0, |below| below.below_count + 1);
+    let outcome = if faults.is_empty() {
+        Outcome::Good {
+            page_count: backup.facts.page_count,
+            own_count: found.page_count,
+            missing_count: backup.facts.missing.len(),
+            below_count,
+        }
+    } else {
+        Outcome::Bad(faults)
+    };
+    Ok((outcome, found.coverage, below_count))
+}
+
+fn id_of(backup: &Backup) -> ArchiveId {
+    backup.archive.begun.archive_id
+}

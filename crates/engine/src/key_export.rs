@@ -1,0 +1,119 @@
+//! The master key, to somebody who keeps it elsewhere, and back: for the day on which every identity is lost.
+//!
+//! X1. Exporting changes nothing, and takes no lock: it reads the superblock as any reader does.
+//! X2. Importing is a change of keys like every other (`keys`): under SQLite's write lock, and by the superblock as it is then.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use selenite_cipher::DatabaseId;
+use selenite_keyring::{AgeRecipient, Cache, ExportedKey, KeyError, Recipient, change, os_random, parse_recipient};
+
+use crate::keys::{Changed, apply, now, slot_of};
+use crate::raw_file::RawFile;
+use crate::storage::Storage;
+use crate::superblock_file::{inspect, unlock};
+use crate::{Access, EngineError};
+
+/// What was exported.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The database.
+    pub database_id: DatabaseId,
+    /// For whom the key was sealed.
+    pub recipient: String,
+    /// When the master key was made: seconds since 1970-01-01 UTC.
+    pub master_created: u64,
+    /// What tells it from others (FORMAT 4.2).
+    pub commitment: [u8; 32],
+    /// How long it took, with asking for keys.
+    pub elapsed: Duration,
+}
+
+/// Seals a database's master key to an age recipient, in a file that is new, or takes the place of another if `replace` says so.
+///
+/// # Errors
+/// [`EngineError::Exists`]; [`EngineError::Key`] as the keyring has it, and for a recipient that is none of age's; [`EngineError::Io`].
+pub fn export(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    recipient: &str,
+    (to, replace): (&Path, bool),
+) -> Result<Exported, EngineError> {
+    let started = Instant::now();
+    let recipient: AgeRecipient = recipient.parse()?;
+    let config = Access::config()?;
+    let identities = access.identities(&config)?;
+    if !replace && to.symlink_metadata().is_ok() {
+        return Err(EngineError::Exists { path: to.to_owned() });
+    }
+    let file = RawFile::open(storage, path)?;
+    let unlocked = unlock(path, &file, &identities, &config.load_keyring()?, &Cache::new())?;
+    access.watch.check()?;
+    let exported = ExportedKey::of(&unlocked, now());
+    match exported.store(to, &recipient, replace) {
+        Err(error) if error.is_exists() => return Err(EngineError::Exists { path: to.to_owned() }),
+        stored => stored?,
+    }
+    Ok(Exported {
+        database_id: exported.database_id,
+        recipient: recipient.describe(),
+        master_created: exported.master_created,
+        commitment: exported.commitment(),
+        elapsed: started.elapsed(),
+    })
+}
+
+/// Adds a slot for each of `recipients` to the database whose master key was exported to `from`. `access` names the identity that opens
+/// that file: none has to open the database.
+///
+/// # Errors
+/// [`EngineError::Usage`] without recipients, and if one of them has a slot; [`EngineError::Key`] for a file that is no exported key or
+/// another's, a key that was renewed since, and too many slots; what SQLite says.
+pub fn import(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    from: &Path,
+    (recipients, label): (&[String], &str),
+) -> Result<Changed, EngineError> {
+    let config = Access::config()?;
+    let recipients = recipients
+        .iter()
+        .map(|recipient| parse_recipient(recipient, &config))
+        .collect::<Result<Vec<_>, _>>()?;
+    if recipients.is_empty() {
+        return Err(EngineError::usage(
+            "nobody was named who is to open the database",
+            "name them: --for age1...",
+        ));
+    }
+    let exported = ExportedKey::load(from, &access.identities(&config)?)?;
+    let (bytes, superblock) = inspect(storage, path)?.sealed(path)?;
+    exported.check(&bytes, &superblock)?;
+    // What opens the database is not what opened the file.
+    let held = exported.hold();
+    let access = Access {
+        identity: Some(held.spec()),
+        ..access.clone()
+    };
+    let commitment = exported.commitment();
+    let label = label.to_owned();
+    apply(storage, path, &access, move |unlocked| {
+        if unlocked.master.commitment() != commitment {
+            return Err(KeyError::WrongKey.into());
+        }
+        let mut wanted: Vec<&dyn Recipient> = Vec::new();
+        for recipient in &recipients {
+            if let Some(id) = slot_of(unlocked, recipient.as_ref())? {
+                return Err(EngineError::usage(
+                    format!("{} has a key slot already: {id}", recipient.describe()),
+                    "leave it out, or remove the slot first",
+                ));
+            }
+            wanted.push(recipient.as_ref());
+        }
+        Ok(change::add_slots(unlocked, &wanted, &label, now(), &mut os_random)?)
+    })
+}

@@ -1,0 +1,120 @@
+//! A folder that is used for a while, and then is gone with all that is in it.
+//!
+//! S1. It is new, for its owner only, and held by flock(2) while it is in use. Whoever made it and was killed holds it no more: the
+//!     next one who makes one in that place removes it.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, OFlags, flock};
+use selenite_keyring::os_random;
+
+use crate::EngineError;
+use crate::error::io_error;
+
+/// A folder. It is removed when this is dropped.
+pub struct Scratch {
+    path: PathBuf,
+    _held: File,
+}
+
+impl Scratch {
+    /// Makes one in `place`, and removes what was left there; answers that, too.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn create(place: &Path) -> Result<(Self, Vec<PathBuf>), EngineError> {
+        let removed = remove_left(place);
+        let mut random = [0; 8];
+        os_random(&mut random);
+        let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = place.join(format!("{PREFIX}{digits}"));
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .map_err(io_error("create", &path))?;
+        let held = hold(&path).map_err(io_error("lock", &path))?;
+        Ok((Self { path, _held: held }, removed))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`]: something of it is left.
+    pub fn remove(self) -> Result<(), EngineError> {
+        fs::remove_dir_all(&self.path).map_err(io_error("remove", &self.path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Where that is not to be had, the next one removes it.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Whoever else has it is no error of this kind.
+fn hold(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);
+    flock(&folder, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(folder)
+}
+
+/// S1. What belongs to somebody else, or can't be removed, is left.
+fn remove_left(place: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(place) else {
+        return Vec::new();
+    };
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.strip_prefix(PREFIX).is_some_and(|digits| digits.len() == 16))
+    };
+    let left = entries.flatten().map(|entry| entry.path()).filter(is_ours);
+    left.filter(|path| hold(path).is_ok_and(|_held| fs::remove_dir_all(path).is_ok()))
+        .collect()
+}
+
+const PREFIX: &str = "selenite-drill-";
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn it_is_for_its_owner_only_and_gone_with_all_that_is_in_it() {
+        let place = tempfile::tempdir().unwrap();
+        let (scratch, removed) = Scratch::create(place.path()).unwrap();
+        assert_eq!(removed, [PathBuf::new(); 0]);
+        assert_eq!(
+            fs::metadata(scratch.path()).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+        fs::create_dir(scratch.path().join("a")).unwrap();
+        fs::write(scratch.path().join("a/b"), "c").unwrap();
+        drop(scratch);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_kill_left_is_removed_and_what_is_in_use_is_not() {
+        let place = tempfile::tempdir().unwrap();
+        let (used, _) = Scratch::create(place.path()).unwrap();
+        let left = place.path().join("selenite-drill-0123456789abcdef");
+        fs::create_dir_all(left.join("x")).unwrap();
+        let other = place.path().join("selenite-drill-mine");
+        fs::create_dir(&other).unwrap();
+        let (_scratch, removed) = Scratch::create(place.path()).unwrap();
+        assert_eq!(removed, [left.clone()]);
+        assert!(!left.exists() && used.path().exists() && other.exists());
+    }
+}

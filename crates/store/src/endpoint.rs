@@ -1,0 +1,112 @@
+//! Where an object store is asked.
+
+use url::{Host, Url};
+
+/// An endpoint that may be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Endpoint {
+    /// It, without a slash at its end.
+    pub url: String,
+    /// It has no TLS, and may do without.
+    pub in_clear: bool,
+    /// It is on this machine.
+    pub is_loopback: bool,
+}
+
+impl Endpoint {
+    /// Takes the setting of that name.
+    ///
+    /// # Errors
+    /// A sentence that repeats nothing of it.
+    pub fn parse(setting: &str, text: &str, may_be_in_clear: bool) -> Result<Self, String> {
+        let url = Url::parse(text).map_err(|_| format!("{setting} is no URL"))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(format!(
+                "{setting} has a user name or password in it, which belongs elsewhere: keys are taken from the environment and from ~/.aws"
+            ));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(format!("{setting} has something behind its path"));
+        }
+        let is_loopback = match url.host() {
+            Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => return Err(format!("{setting} names no host")),
+        };
+        let in_clear = match url.scheme() {
+            "https" => false,
+            "http" => true,
+            _ => return Err(format!("{setting} is neither https:// nor http://")),
+        };
+        if in_clear && !is_loopback && !may_be_in_clear {
+            return Err(format!(
+                "{setting} is http:// on another machine: whoever is in between could alter what is asked and answered. Use https://, or set AWS_ALLOW_HTTP=true"
+            ));
+        }
+        let url = url.as_str().trim_end_matches('/').to_owned();
+        Ok(Self {
+            url,
+            in_clear,
+            is_loopback,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str, may_be_in_clear: bool) -> Result<Endpoint, String> {
+        Endpoint::parse("AWS_ENDPOINT_URL", text, may_be_in_clear)
+    }
+
+    #[test]
+    fn clear_text_stays_on_this_machine_unless_it_was_allowed() {
+        for text in [
+            "http://127.0.0.1:9000",
+            "http://localhost:9000/",
+            "http://[::1]:9000",
+            "http://127.9.9.9",
+        ] {
+            let endpoint = parse(text, false).unwrap();
+            assert!(endpoint.in_clear && endpoint.is_loopback, "{text}");
+            assert!(!endpoint.url.ends_with('/'));
+        }
+        for text in [
+            "http://10.0.0.1:9000",
+            "http://minio:9000",
+            "http://localhost.example.org",
+            "http://0.0.0.0",
+        ] {
+            assert!(
+                parse(text, false).unwrap_err().contains("AWS_ALLOW_HTTP=true"),
+                "{text}"
+            );
+            let endpoint = parse(text, true).unwrap();
+            assert!(endpoint.in_clear && !endpoint.is_loopback);
+        }
+        let endpoint = parse("https://minio.example.org/x/", false).unwrap();
+        assert_eq!(endpoint.url, "https://minio.example.org/x");
+        assert!(!endpoint.in_clear && !endpoint.is_loopback);
+    }
+
+    #[test]
+    fn what_is_no_endpoint_is_refused_without_being_repeated() {
+        for text in [
+            "",
+            "minio:9000",
+            "ftp://x",
+            "https://",
+            "https://u:hunter2@x",
+            "https://hunter2@x",
+            "https://x/?hunter2",
+        ] {
+            let error = parse(text, true).unwrap_err();
+            assert!(
+                !error.contains("hunter2") && error.contains("AWS_ENDPOINT_URL"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! What goes wrong on the line, one thing at a time.
+
+use std::time::Duration;
+
+use selenite_backup::{Destination, Traffic, Trouble};
+
+use super::faulty_store::{Fault, FaultyStore, Habits};
+use super::{listen, open, refused, settings};
+
+const OBJECT: &[u8] = b"sealed bytes";
+
+/// A store that has seen that objects are kept, and one who writes there.
+fn ready() -> (FaultyStore, Box<dyn Destination>) {
+    let store = FaultyStore::start(Habits::default());
+    let place = open(&settings(store.port));
+    place.put_new("first", b"").unwrap();
+    (store, place)
+}
+
+fn traffic(place: &dyn Destination, before: Traffic) -> [u64; 4] {
+    let after = place.traffic();
+    [
+        after.requests - before.requests,
+        after.retries - before.retries,
+        after.sent - before.sent,
+        after.received - before.received,
+    ]
+}
+
+#[test]
+fn an_object_that_is_written_bears_a_checksum_and_a_condition() {
+    let (store, place) = ready();
+    place.put_new("a/b", OBJECT).unwrap();
+    let state = store.state();
+    let asked = state.asked.last().unwrap();
+    assert_eq!((asked.target.as_str(), asked.size), ("/backups/db/a/b", OBJECT.len()));
+    assert_eq!(asked.headers["if-none-match"], "*");
+    // printf 'sealed bytes' | sha256sum | xxd -r -p | base64
+    assert_eq!(
+        asked.headers["x-amz-checksum-sha256"],
+        "81z1s2Gw6vewwC51gI4mDj83nEdFq+RVUrp2joVod0k="
+    );
+    let signed = &asked.headers["authorization"];
+    for name in ["host", "if-none-match", "x-amz-checksum-sha256", "x-amz-content-sha256"] {
+        assert!(signed.contains(name), "{name}: {signed}");
+    }
+}
+
+#[test]
+fn what_fails_on_the_way_is_tried_again_and_counted() {
+    for fault in [
+        Fault::Closes,
+        Fault::Says(503, "SlowDown"),
+        Fault::Says(500, "InternalError"),
+        Fault::Says(429, ""),
+    ] {
+        let (store, place) = ready();
+        let before = place.traffic();
+        store.fail([fault]);
+        place.put_new("a", OBJECT).unwrap();
+        assert_eq!(traffic(place.as_ref(), before), [2, 1, 2 * OBJECT.len() as u64, 0]);
+        store.fail([Fault::Closes]);
+        let before = place.traffic();
+        assert_eq!(place.get("a", 99).unwrap(), OBJECT);
+        assert_eq!(traffic(place.as_ref(), before), [2, 1, 0, OBJECT.len() as u64]);
+        for fault in [Fault::Says(503, ""), Fault::Closes] {
+            store.fail([fault]);
+            assert_eq!(place.list("").unwrap().len(), 2);
+        }
+        store.fail([Fault::Closes]);
+        place.remove("a").unwrap();
+        assert_eq!(refused(place.get("a", 99)).trouble, Trouble::Missing);
+    }
+}
+
+#[test]
+fn what_goes_on_failing_is_given_up_and_named() {
+    let (store, place) = ready();
+    let before = place.traffic();
+    store.fail((0..3).map(|_| Fault::Says(503, "SlowDown")));
+    let error = refused(place.put_new("a", OBJECT));
+    assert_eq!((error.trouble, error.verb), (Trouble::Away, "write"));
+    assert_eq!(
+        error.to_string(),
+        "can't write s3://backups/db/a: the store says 503 SlowDown (As told.)"
+    );
+    assert_eq!(traffic(place.as_ref(), before)[..2], [3, 2]);
+    assert_eq!(store.count("PUT"), 4);
+}
+
+#[test]
+fn what_the_store_refuses_is_not_tried_again() {
+    for (status, code, trouble) in [
+        (403, "AccessDenied", Trouble::Denied),
+        (403, "SignatureDoesNotMatch", Trouble::Denied),
+        (401, "", Trouble::Denied),
+        (507, "XMinioStorageFull", Trouble::Full),
+        (400, "QuotaExceeded", Trouble::Full),
+        (404, "NoSuchBucket", Trouble::Usage),
+        (301, "PermanentRedirect", Trouble::Usage),
+        (501, "NotImplemented", Trouble::Other),
+    ] {
+        let (store, place) = ready();
+        let before = place.traffic();
+        let four = || (0..4).map(|_| Fault::Says(status, code));
+        store.fail(four());
+        let troubles = [
+            refused(place.put_new("a", OBJECT)).trouble,
+            refused(place.get("a", 9)).trouble,
+            refused(place.list("a/")).trouble,
+            refused(place.remove("a")).trouble,
+        ];
+        assert_eq!(troubles, [trouble; 4], "{status} {code}");
+        assert_eq!(traffic(place.as_ref(), before)[..2], [4, 0]);
+    }
+}
+
+#[test]
+fn a_write_whose_answer_was_lost_is_found_by_reading_it_back() {
+    let (store, place) = ready();
+    let before = place.traffic();
+    store.fail([Fault::Loses]);
+    place.put_new("a", OBJECT).unwrap();
+    assert_eq!(store.state().objects["/backups/db/a"], OBJECT);
+    // The write, the write again, the reading back.
+    assert_eq!(
+        traffic(place.as_ref(), before),
+        [3, 1, 2 * OBJECT.len() as u64, OBJECT.len() as u64]
+    );
+}
+
+#[test]
+fn a_write_whose_answer_comes_too_late_is_found_by_reading_it_back() {
+    let store = FaultyStore::start(Habits::default());
+    let mut settings = settings(store.port);
+    settings.patience.request = Duration::from_millis(500);
+    let place = open(&settings);
+    place.put_new("first", b"").unwrap();
+    store.fail([Fault::LosesLate]);
+    place.put_new("a", OBJECT).unwrap();
+    assert_eq!(store.count("GET"), 1);
+}
+
+#[test]
+fn a_write_that_another_overtook_is_refused() {
+    let others = [
+        b"other  bytes".to_vec(),
+        b"short".to_vec(),
+        b"longer than what was sent".to_vec(),
+        Vec::new(),
+    ];
+    for other in others {
+        let (store, place) = ready();
+        store.fail([Fault::Overtaken(other.clone())]);
+        assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Exists);
+        assert_eq!(store.state().objects["/backups/db/a"], other);
+    }
+}
+
+#[test]
+fn an_object_that_was_there_is_not_read_back_where_no_answer_was_lost() {
+    let (store, place) = ready();
+    place.put_new("a", OBJECT).unwrap();
+    assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Exists);
+    store.fail([Fault::Says(409, "ConditionalRequestConflict")]);
+    assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Exists);
+    assert_eq!(store.count("GET"), 0);
+}
+
+#[test]
+fn a_lost_write_that_may_not_be_read_back_is_no_success() {
+    let (store, place) = ready();
+    store.fail([Fault::Loses, Fault::Says(412, ""), Fault::Says(403, "AccessDenied")]);
+    let error = refused(place.put_new("a", OBJECT));
+    assert_eq!((error.trouble, error.verb), (Trouble::Denied, "write"));
+    assert!(error.what.contains("the answer was lost"), "{error}");
+}
+
+#[test]
+fn a_store_that_does_not_answer_is_left_after_a_while() {
+    let store = FaultyStore::start(Habits::default());
+    let mut settings = settings(store.port);
+    settings.patience.request = Duration::from_millis(100);
+    settings.patience.tries_max = 2;
+    let place = open(&settings);
+    store.fail((0..6).map(|_| Fault::Hangs));
+    assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Away);
+    assert_eq!(refused(place.list("")).trouble, Trouble::Away);
+    let error = refused(place.remove("a"));
+    assert_eq!(
+        (error.trouble, error.what.as_str()),
+        (Trouble::Away, "it does not answer in time")
+    );
+    assert_eq!(place.traffic().requests, 6);
+}
+
+#[test]
+fn attempts_end_with_the_time_that_all_of_them_have() {
+    let store = FaultyStore::start(Habits::default());
+    let mut settings = settings(store.port);
+    settings.patience.tries_max = u32::MAX;
+    settings.patience.total = Duration::ZERO;
+    let place = open(&settings);
+    store.fail([Fault::Says(503, "")]);
+    assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Away);
+    assert_eq!(place.traffic().requests, 1);
+}
+
+#[test]
+fn nobody_at_the_other_end_is_away_and_nothing_was_sent() {
+    let listener = listen();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let place = open(&settings(port));
+    let error = refused(place.put_new("a", OBJECT));
+    assert_eq!(error.trouble, Trouble::Away);
+    assert!(error.what.starts_with("it can't be reached: "), "{error}");
+    let none = Traffic {
+        requests: 3,
+        retries: 2,
+        ..Traffic::default()
+    };
+    assert_eq!(place.traffic(), none);
+}
+
+#[test]
+fn an_answer_that_is_shorter_than_it_promised_is_a_lie_and_once_is_forgiven() {
+    let (store, place) = ready();
+    place.put_new("a", OBJECT).unwrap();
+    for missing in [1, OBJECT.len()] {
+        store.fail((0..3).map(|_| Fault::Short(missing)));
+        let error = refused(place.get("a", 99));
+        assert_eq!(error.trouble, Trouble::Lying);
+        assert_eq!(error.what, "its answer ended before what it promised");
+        store.fail([Fault::Short(missing)]);
+        assert_eq!(place.get("a", 99).unwrap(), OBJECT);
+    }
+    // A list that was cut is none.
+    store.fail((0..3).map(|_| Fault::Short(30)));
+    assert_eq!(refused(place.list("")).trouble, Trouble::Lying);
+    assert!(store.state().faults.is_empty());
+}
+
+#[test]
+fn what_is_longer_than_may_be_is_refused_before_it_is_read() {
+    let (store, place) = ready();
+    place.put_new("a", &[7; 1 << 20]).unwrap();
+    let before = place.traffic();
+    assert_eq!(refused(place.get("a", (1 << 20) - 1)).trouble, Trouble::Lying);
+    assert_eq!(traffic(place.as_ref(), before), [1, 0, 0, 0]);
+    assert_eq!(place.get("a", 1 << 20).unwrap(), [7; 1 << 20]);
+    // Nor what does not say how long it is.
+    store.fail([Fault::Chunked]);
+    assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Lying);
+}
+
+#[test]
+fn a_store_that_says_it_has_other_bytes_is_not_believed() {
+    let (store, place) = ready();
+    store.fail([Fault::Header(
+        "x-amz-checksum-sha256",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+    )]);
+    assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Lying);
+    store.fail([Fault::Header(
+        "x-amz-checksum-sha256",
+        "81z1s2Gw6vewwC51gI4mDj83nEdFq+RVUrp2joVod0k=",
+    )]);
+    place.put_new("b", OBJECT).unwrap();
+    // A tag is no checksum: where the store seals by itself it is that of other bytes, and it is always wrong here.
+    place.put_new("c", OBJECT).unwrap();
+    // What arrived altered is sent again.
+    store.fail([Fault::Says(400, "BadDigest")]);
+    place.put_new("d", OBJECT).unwrap();
+}
+
+#[test]
+fn a_stranger_with_a_good_status_is_no_store() {
+    let (store, place) = ready();
+    store.fail((0..2).map(|_| Fault::Stranger));
+    assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Lying);
+    assert_eq!(refused(place.list("")).trouble, Trouble::Lying);
+}
+
+#[test]
+fn a_redirection_is_not_followed() {
+    let elsewhere = FaultyStore::start(Habits::default());
+    let (store, place) = ready();
+    let to = format!("http://127.0.0.1:{}/x", elsewhere.port);
+    store.fail((0..2).map(|_| Fault::Redirects(to.clone())));
+    assert_eq!(refused(place.put_new("a", OBJECT)).trouble, Trouble::Usage);
+    assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Usage);
+    assert_eq!(elsewhere.state().asked.len(), 0);
+}
+
+#[test]
+fn a_store_that_writes_over_objects_is_found_before_one_is_written() {
+    let store = FaultyStore::start(Habits {
+        writes_over: true,
+        ..Habits::default()
+    });
+    let place = open(&settings(store.port));
+    for _ in 0..2 {
+        let error = refused(place.put_new("a", OBJECT));
+        assert_eq!(error.trouble, Trouble::Lying);
+        assert!(error.what.contains("If-None-Match"), "{error}");
+    }
+    let state = store.state();
+    assert_eq!(state.objects.keys().collect::<Vec<_>>(), ["/backups/db/.writes-once"]);
+}
+
+#[test]
+fn that_objects_are_kept_is_seen_once_and_leaves_nothing_in_lists() {
+    let store = FaultyStore::start(Habits::default());
+    let asked = || store.state().asked.len();
+    let place = open(&settings(store.port));
+    assert_eq!(place.list("").unwrap(), []);
+    assert_eq!(asked(), 1);
+    place.put_new("a", OBJECT).unwrap();
+    assert_eq!(asked(), 4);
+    place.put_new("b", OBJECT).unwrap();
+    assert_eq!(asked(), 5);
+    // Another process finds the object of the first, and asks once.
+    let another = open(&settings(store.port));
+    another.put_new("c", OBJECT).unwrap();
+    assert_eq!(asked(), 7);
+    let names: Vec<String> = another
+        .list("")
+        .unwrap()
+        .into_iter()
+        .map(|object| object.name)
+        .collect();
+    assert_eq!(names, ["a", "b", "c"]);
+}
+
+#[test]
+fn lists_are_read_page_by_page_to_their_end() {
+    let store = FaultyStore::start(Habits {
+        page_size: 3,
+        ..Habits::default()
+    });
+    let place = open(&settings(store.port));
+    for number in 0..10 {
+        place.put_new(&format!("a/{number}"), &[0; 7][..number % 7]).unwrap();
+    }
+    place.put_new("b/x", b"").unwrap();
+    let before = place.traffic();
+    store.fail([Fault::Says(503, ""), Fault::Closes]);
+    let found = place.list("a/").unwrap();
+    assert_eq!(traffic(place.as_ref(), before)[..2], [6, 2]);
+    assert_eq!(found.len(), 10);
+    assert_eq!(
+        (found[9].name.as_str(), found[9].size, found[9].modified),
+        ("a/9", 2, 1_795_309_200)
+    );
+    assert_eq!(place.list("c/").unwrap(), []);
+    assert_eq!(place.list("").unwrap().len(), 11);
+}
+
+#[test]
+fn a_list_that_does_not_end_or_has_what_was_not_asked_for_is_a_lie() {
+    let circles = FaultyStore::start(Habits {
+        page_size: 1,
+        lists_in_circles: true,
+        ..Habits::default()
+    });
+    let place = open(&settings(circles.port));
+    place.put_new("a", b"").unwrap();
+    let error = refused(place.list(""));
+    assert_eq!(
+        (error.trouble, error.what.as_str()),
+        (Trouble::Lying, "its list does not end")
+    );
+    let without_token = FaultyStore::start(Habits {
+        lists_without_token: true,
+        ..Habits::default()
+    });
+    assert_eq!(
+        refused(open(&settings(without_token.port)).list("")).trouble,
+        Trouble::Lying
+    );
+    for strange in ["other/x", "db", "dbx"] {
+        let store = FaultyStore::start(Habits {
+            lists_strange: Some(strange),
+            ..Habits::default()
+        });
+        let place = open(&settings(store.port));
+        // A folder's own mark is harmless.
+        match strange {
+            "db" => assert_eq!(place.list("").unwrap(), []),
+            _ => assert_eq!(refused(place.list("")).trouble, Trouble::Lying),
+        }
+    }
+}
+
+#[test]
+fn what_is_no_objects_name_is_not_asked_for() {
+    let (store, place) = ready();
+    let before = store.state().asked.len();
+    for name in ["", "a//b", "../x", "a/./b", "/a", "a/"] {
+        assert_eq!(refused(place.get(name, 9)).trouble, Trouble::Usage, "{name}");
+        assert_eq!(refused(place.put_new(name, b"")).trouble, Trouble::Usage, "{name}");
+        assert_eq!(refused(place.remove(name)).trouble, Trouble::Usage, "{name}");
+    }
+    assert_eq!(store.state().asked.len(), before);
+}
