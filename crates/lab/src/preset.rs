@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 9] = [
+pub const PRESETS: [Preset; 10] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -59,6 +59,11 @@ pub const PRESETS: [Preset; 9] = [
         name: "online",
         about: "a workload before, while and after every page is sealed anew",
         text: include_str!("presets/online.toml"),
+    },
+    Preset {
+        name: "backup",
+        about: "a full and an incremental backup, beside zstd and age",
+        text: include_str!("presets/backup.toml"),
     },
 ];
 
