@@ -309,9 +309,11 @@ fn check_cells(made: Vec<Cell>, data: &BTreeMap<String, Dataset>, before: &[Cell
     Ok(made)
 }
 
-/// Suite NONE of Selenite has no key that could be changed, and no other engine has backups of its own.
+/// Suite NONE of Selenite has no key that could be changed, and the peers have no backups of their own.
 fn check_keys(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
-    let stranger = arms.iter().find(|arm| arm.engine != "selenite");
+    let stranger = arms
+        .iter()
+        .find(|arm| matches!(arm.engine.as_str(), "sqlcipher" | "sqlite3mc"));
     let archived = cells.iter().find(|cell| matches!(cell.work, Work::Archive { .. }));
     if let (Some(arm), Some(cell)) = (stranger, archived) {
         let what = format!(

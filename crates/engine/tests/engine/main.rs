@@ -5,6 +5,7 @@
 mod access_list;
 mod anchor;
 mod anchor_refused;
+mod backup_faults;
 mod backups;
 mod conversion;
 mod cut_file;
