@@ -110,7 +110,8 @@ impl Copy<'_> {
                     continue;
                 }
                 let mark = mark_of(image);
-                let is_same = !self.present.is_empty() && mark == *known;
+                // Zeros are the mark of nothing, and of a place that nobody wrote.
+                let is_same = mark != Mark::default() && mark == *known;
                 if is_same && !self.verify && page_no != 1 {
                     copied.same += 1;
                     continue;

@@ -43,6 +43,7 @@ pub use onlooker::{Nobody, Onlooker};
 pub use opened::{Backup, OpenArchive, PartIndex};
 pub use removal::remove_archive;
 pub use selenite_archive::CompressionLevel;
+pub use selenite_cipher::DatabaseId;
 pub use selenite_page::{PageSource, SourceError};
-pub use unfinished::{QUIET_SECONDS, go_on};
+pub use unfinished::{QUIET_SECONDS, go_on_or_begin};
 pub use writer::ArchiveWriter;

@@ -1,6 +1,7 @@
 //! The arguments.
 
 pub mod backup;
+pub mod backups;
 mod exported_key;
 pub mod lab;
 pub mod restore;
@@ -83,6 +84,12 @@ pub enum Command {
     /// Restore a database from a backup, to a new file.
     #[command(after_help = restore::AFTER_HELP)]
     Restore(restore::Restore),
+    /// List, verify and prune backups that are there.
+    #[command(after_help = "Example:\n  selenite backups list /backups")]
+    Backups(backups::Backups),
+    /// Rehearse a restore: the newest backup, to a folder that is removed afterwards; and say how long it takes.
+    #[command(after_help = backups::DRILL_HELP)]
+    Drill(backups::Drill),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),

@@ -1,8 +1,10 @@
 //! One file for each command.
 
 pub mod backup;
+pub mod backups;
 pub mod compromised;
 pub mod decrypt;
+pub mod drill;
 pub mod encrypt;
 pub mod exec;
 pub mod keygen;

@@ -44,6 +44,8 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Compromised(compromised) => command::compromised::run(compromised, &access),
         Command::Backup(backup) => command::backup::run(backup, &access),
         Command::Restore(restore) => command::restore::run(restore, &access),
+        Command::Backups(backups) => command::backups::run(&backups.command, &access),
+        Command::Drill(drill) => command::drill::run(drill, &access),
         Command::Exec(exec) => command::exec::run(exec, access),
         Command::Lab(lab) => command::lab::run(&lab.command),
         Command::LabWorker => command::lab_worker::run(),

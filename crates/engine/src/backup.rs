@@ -18,6 +18,7 @@ use selenite_keyring::{AgeRecipient, Cache, KeyError, Unlocked};
 use selenite_vfs::snapshot::Snapshot;
 
 use crate::keys::now;
+use crate::row_digest::row_digest;
 use crate::storage::Storage;
 use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Watch};
@@ -35,6 +36,8 @@ pub struct Backup {
     pub resume: bool,
     /// Whether a page that is not authentic is left out, and named; or ends it.
     pub skip_bad: bool,
+    /// Whether the digest of all rows goes into it: all of the database is read once more, and who restores it compares.
+    pub digest: bool,
     /// Whether pages that are not sent, since they have not changed, are opened all the same.
     pub verify: bool,
 }
@@ -58,6 +61,8 @@ pub struct Report {
     pub same_count: u64,
     /// Pages that did not open, and are missing.
     pub missing: Vec<u32>,
+    /// The digest of all rows, if it was made.
+    pub digest: Option<[u8; 32]>,
     /// What went over the line.
     pub traffic: Traffic,
     /// How long the read transaction was held.
@@ -76,15 +81,24 @@ pub fn backup(
     destination: &Arc<dyn Destination>,
     watch: &Watch,
 ) -> Result<Report, EngineError> {
-    let database = Database::open(storage, path, access)?;
+    let mut database = Database::open(storage, path, access)?;
     let refused = |error| EngineError::of_vfs(&error, Path::new(""));
     let unlocked = database.read(move |snapshot| snapshot.unlocked().map_err(refused))?;
     database.end_read()?;
     // What takes the network's time is done before readers and writers have anything to wait for.
     let plan = Plan::make(how, &unlocked, access, destination)?;
     let started = Instant::now();
+    database.begin_read()?;
+    let digest = if plan.how.digest {
+        let total = database
+            .number("PRAGMA page_count")?
+            .saturating_mul(database.number("PRAGMA page_size")?);
+        Some(row_digest(&mut database, watch, total)?)
+    } else {
+        None
+    };
     let watch = watch.clone();
-    let copied = database.read(move |snapshot| plan.carry_out(snapshot, &watch))?;
+    let copied = database.read(move |snapshot| plan.carry_out(snapshot, digest, &watch))?;
     let elapsed = started.elapsed();
     database.end_read()?;
     Ok(Report {
@@ -115,15 +129,8 @@ impl Plan {
         } else {
             None
         };
-        let made = now();
-        let found = selenite_backup::go_on(destination, unlocked, &how.recipients, (made, how.resume))?;
-        let (archive, sent) = match found {
-            Some((archive, sent)) => (archive, Some(sent)),
-            None => (
-                ArchiveWriter::begin(destination, unlocked, made, &how.recipients)?,
-                None,
-            ),
-        };
+        let when = (now(), how.resume);
+        let (archive, sent) = selenite_backup::go_on_or_begin(destination, unlocked, &how.recipients, when)?;
         Ok(Self {
             how,
             archive,
@@ -132,7 +139,12 @@ impl Plan {
         })
     }
 
-    fn carry_out(mut self, snapshot: &mut Snapshot<'_>, watch: &Watch) -> Result<Report, EngineError> {
+    fn carry_out(
+        mut self,
+        snapshot: &mut Snapshot<'_>,
+        digest: Option<[u8; 32]>,
+        watch: &Watch,
+    ) -> Result<Report, EngineError> {
         let made = now();
         let unlocked = snapshot
             .unlocked()
@@ -160,7 +172,7 @@ impl Plan {
             generation: unlocked.superblock.generation,
             made,
             log: None,
-            digest: None,
+            digest,
             parts: Vec::new(),
             indexes: Vec::new(),
             missing: missing.clone(),
@@ -174,6 +186,7 @@ impl Plan {
             sent_count: sent,
             same_count: same,
             missing,
+            digest,
             traffic: Traffic::default(),
             elapsed: Duration::ZERO,
         })

@@ -77,7 +77,7 @@ pub use last_verify::{LastVerify, VerifyKind, VerifyNotes};
 pub use layout::Layout;
 pub use outcome::{Outcome, Target};
 pub use row_digest::row_digest;
-pub use selenite_cipher::Suite;
+pub use selenite_cipher::{DatabaseId, Suite};
 pub use selenite_format::{AutoVacuum, PageSize, State};
 pub use selenite_vfs::database::now;
 pub use sqlite::install;

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 
 use selenite_backup::{ArchiveName, BackupError, Cached, Chain, Destination, KeySource, Traffic};
 use selenite_cipher::{DatabaseId, PageNo};
+use selenite_format::Geometry;
+use selenite_format::archive::Facts;
 use selenite_keyring::{Cache, Keyring, Pin, SlotSummary, Unlocked};
 use selenite_vfs::view::View;
 
@@ -199,7 +201,7 @@ fn run(
     // From here on nobody else fills a draft for this name.
     let (claim, removed) = work.begin(&place.path)?;
     let draft = Draft::create_at(storage, Draft::path_of(&place.path, RESTORE)?)?;
-    let room = selenite_format::Geometry::new(facts.page_size).size_for(facts.page_count);
+    let room = Geometry::new(facts.page_size).size_for(facts.page_count);
     let tell_room = |error: EngineError| error.with_room(room, || "run the same command again".to_owned());
     work.fill(&draft, &new.superblocks).map_err(tell_room)?;
     watch.check()?;
@@ -290,17 +292,8 @@ impl Work<'_> {
             }
             Ok::<(), EngineError>(())
         })?;
-        // FORMAT 2.4, 2.5: what is missing, and what lies between the last page and the end of the file.
-        let PageNo(lock) = view.geometry.lock_page();
-        let behind = facts.page_count.saturating_add(1)..=view.geometry.page_count(size);
         let zeros = vec![0; view.page_bytes()];
-        for page_no in facts
-            .missing
-            .iter()
-            .copied()
-            .chain(behind)
-            .filter(|&page_no| page_no != lock)
-        {
+        for page_no in zero_pages(view.geometry, facts) {
             writer.add(page_no, &zeros)?;
         }
         writer.flush()?;
@@ -318,6 +311,15 @@ impl Work<'_> {
         }
         Ok(())
     }
+}
+
+/// Pages that no archive has: those that are missing, and those between the last page and the end of the file (FORMAT 2.4, 2.5).
+fn zero_pages(geometry: Geometry, facts: &Facts) -> impl Iterator<Item = u32> {
+    let PageNo(lock) = geometry.lock_page();
+    let filled = geometry.page_count(geometry.size_for(facts.page_count));
+    let behind = facts.page_count.saturating_add(1)..=filled;
+    let missing = facts.missing.iter().copied();
+    missing.chain(behind).filter(move |&page_no| page_no != lock)
 }
 
 /// Whether who opens it is refused by the keyring file.
@@ -347,3 +349,44 @@ fn listed(pages: &[u32]) -> String {
 }
 
 const LISTED_MAX: usize = 10;
+
+#[cfg(test)]
+mod tests {
+    use selenite_format::PageSize;
+
+    use super::*;
+
+    fn zeros_of(page_size: u32, page_count: u32, missing: &[u32]) -> Vec<u32> {
+        let page_size = PageSize::try_from(page_size).unwrap();
+        let facts = Facts {
+            begun: [0; 32],
+            base: None,
+            page_size,
+            page_count,
+            change_counter: 0,
+            generation: 1,
+            made: 0,
+            log: None,
+            digest: None,
+            parts: Vec::new(),
+            indexes: Vec::new(),
+            missing: missing.to_vec(),
+        };
+        zero_pages(Geometry::new(page_size), &facts).collect()
+    }
+
+    /// FORMAT 2.3, 2.4: page X lies in the place of page L, and what is between them is sealed zeros.
+    #[test]
+    fn missing_pages_and_places_behind_the_last_page_are_zeros() {
+        assert_eq!(zeros_of(1024, 0, &[]), []);
+        assert_eq!(zeros_of(1024, 9, &[2, 9]), [2, 9]);
+        let (displaced, lock) = (1_048_513, 1_048_577);
+        assert_eq!(zeros_of(1024, displaced - 1, &[]), []);
+        let between: Vec<u32> = (displaced + 1..lock).collect();
+        assert_eq!(zeros_of(1024, displaced, &[]), between);
+        assert_eq!(zeros_of(1024, lock - 2, &[]), [lock - 1]);
+        assert_eq!(zeros_of(1024, lock, &[lock]), []);
+        assert_eq!(zeros_of(1024, lock + 1, &[7]), [7]);
+        assert_eq!(zeros_of(65536, 16384, &[]), []);
+    }
+}

@@ -17,9 +17,8 @@ impl Database {
         reader: impl FnOnce(&mut Snapshot<'_>) -> Result<R, EngineError> + Send + 'static,
     ) -> Result<R, EngineError> {
         if self.connection().is_autocommit() {
-            self.batch("BEGIN")?;
+            self.begin_read()?;
         }
-        self.text("SELECT count(*) FROM sqlite_schema")?;
         let (tell, told) = channel();
         let token = snapshot::stage(Box::new(move |snapshot| {
             // Nobody has stopped listening.
@@ -34,6 +33,12 @@ impl Database {
             (Err(_), Err(error)) => Err(self.error(error)),
             (Err(_), Ok(())) => Err(EngineError::usage("the snapshot was not read", "report this")),
         }
+    }
+
+    /// Begins a read transaction: what others commit from now on is not in it.
+    pub(crate) fn begin_read(&self) -> Result<(), EngineError> {
+        self.batch("BEGIN")?;
+        self.text("SELECT count(*) FROM sqlite_schema").map(drop)
     }
 
     /// Ends the read transaction.

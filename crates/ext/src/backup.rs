@@ -10,7 +10,9 @@ use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use selenite_backup::{ArchiveWriter, BackupError, CompressionLevel, Copied, Copy, Destination, Folder, Onlooker};
+use selenite_backup::{
+    ArchiveWriter, BackupError, Catalog, CompressionLevel, Copied, Copy, Destination, Folder, Onlooker,
+};
 use selenite_format::archive::Facts;
 use selenite_keyring::AgeRecipient;
 use selenite_vfs::database::now;
@@ -56,7 +58,11 @@ fn copy(
 ) -> Result<String, String> {
     let unlocked = snapshot.unlocked().map_err(|error| error.to_string())?;
     let made = now();
-    let mut archive = ArchiveWriter::begin(destination, &unlocked, made, recipients).map_err(in_words)?;
+    let id = unlocked.superblock.database_id;
+    // Of two backups of one second, too, the later one's name comes behind the other's.
+    let catalog = Catalog::list(destination.as_ref(), Some(id)).map_err(in_words)?;
+    let begun = catalog.free_second(id, made);
+    let mut archive = ArchiveWriter::begin(destination, &unlocked, begun, recipients).map_err(in_words)?;
     let copy = Copy {
         level: CompressionLevel::default(),
         present: &[],

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod anchor;
+mod backups;
 mod bench;
 mod compromised;
 mod convert;

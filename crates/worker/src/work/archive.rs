@@ -15,10 +15,10 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::rekey::{duplicate, held, once, remove, sync};
+use super::rekey::{duplicate, once, remove, sync};
 use super::{Timed, beside};
-use crate::protocol::{Opening, PLAIN, Sample};
-use crate::{Engine, WorkerError, meter};
+use crate::protocol::{Digest, Opening, PLAIN, Sample};
+use crate::{Engine, WorkerError, digest, meter};
 
 /// Backs up a copy of a database, which is closed; both are gone afterwards.
 pub fn archive(
@@ -81,6 +81,7 @@ fn made(
             "what was restored holds other rows: {rows:?}, not {twin:?}"
         )));
     }
+    let (_, rows) = rows;
     Ok(Sample {
         answer: format!("{} rows {}", rows.rows, rows.digest),
         cpu_ns: sample.cpu_ns + user_ns + system_ns,
@@ -90,6 +91,15 @@ fn made(
         archive_bytes: Some(archive_bytes),
         ..sample
     })
+}
+
+/// What a database holds, and whether it is encrypted: that stays so, too.
+fn held(engine: &dyn Engine, database: &Opening) -> Result<(bool, Digest), WorkerError> {
+    let connection = engine.open(database)?;
+    let is_encrypted = engine.status(&connection, database)?.encrypted;
+    let held = digest::of(&connection)?;
+    connection.close().map_err(|(_, error)| error)?;
+    Ok((is_encrypted, held))
 }
 
 /// A3. Pages as SQLite has them stay the same; as they lie in the file they do not.

@@ -87,7 +87,7 @@ fn answered(engine: &dyn Engine, database: &Opening, changed: &Opening, sample: 
 }
 
 /// What a database holds, which has to be encrypted unless it is one in clear.
-pub(super) fn held(engine: &dyn Engine, database: &Opening) -> Result<Digest, WorkerError> {
+fn held(engine: &dyn Engine, database: &Opening) -> Result<Digest, WorkerError> {
     let connection = engine.open(database)?;
     let status = engine.status(&connection, database)?;
     if database.cipher != PLAIN && !status.encrypted {
