@@ -111,6 +111,14 @@ impl Catalog {
         ids
     }
 
+    /// The first second from `now` on that no archive of this database has in its name: of two archives the later one's name comes
+    /// behind the earlier one's, also if both are begun in one second.
+    #[must_use]
+    pub fn free_second(&self, id: DatabaseId, now: u64) -> u64 {
+        let is_taken = |second: u64| self.of(id).any(|entry| entry.name.is_from(second));
+        (now..=u64::MAX).find(|&second| !is_taken(second)).unwrap_or(now)
+    }
+
     /// The archives of a database, in the order in which they were begun.
     pub fn of(&self, id: DatabaseId) -> impl DoubleEndedIterator<Item = &Entry> {
         self.entries.iter().filter(move |entry| entry.database_id == id)

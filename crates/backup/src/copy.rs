@@ -110,7 +110,8 @@ impl Copy<'_> {
                     continue;
                 }
                 let mark = mark_of(image);
-                let is_same = !self.present.is_empty() && mark == *known;
+                // Zeros are the mark of nothing, and of a place that nobody wrote.
+                let is_same = mark != Mark::default() && mark == *known;
                 if is_same && !self.verify && page_no != 1 {
                     copied.same += 1;
                     continue;
@@ -334,7 +335,7 @@ fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter) -> Result<(), B
 }
 
 /// The first bytes of the tag, which ends a page's trailer.
-fn mark_of(image: &[u8]) -> Mark {
+pub(crate) fn mark_of(image: &[u8]) -> Mark {
     let trailer: &[u8; TRAILER_SIZE] = image.last_chunk().expect("a page is longer than its trailer");
     let tag: &[u8; 8] = trailer[TAG_OFFSET..].first_chunk().expect("a tag has 16 bytes");
     Mark(*tag)

@@ -32,6 +32,12 @@ impl ArchiveName {
         &self.0
     }
 
+    /// Whether it says that it was begun then: seconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn is_from(&self, begun: u64) -> bool {
+        self.0[..TIME_SIZE] == Self::new(begun, ArchiveId([0; 16])).0[..TIME_SIZE]
+    }
+
     /// Whether an archive of this id may have this name.
     #[must_use]
     pub fn is_of(&self, archive_id: ArchiveId) -> bool {
@@ -145,6 +151,7 @@ mod tests {
         let name = ArchiveName::new(1_795_308_896, id);
         assert_eq!(name.as_str(), "20261122T005456Z-abababababababab");
         assert_eq!(name.as_str().parse(), Ok(name.clone()));
+        assert!(name.is_from(1_795_308_896) && !name.is_from(1_795_308_897));
         assert!(name.is_of(id) && !name.is_of(ArchiveId([0xac; 16])));
         assert_eq!(ArchiveName::new(951_782_400, id).as_str()[..15], *"20000229T000000");
         assert_eq!(ArchiveName::new(0, id).as_str()[..15], *"19700101T000000");

@@ -30,6 +30,8 @@ pub enum State<Id> {
         made: u64,
         /// What it is based on; nothing for a full backup.
         base: Option<Id>,
+        /// Whether somebody may be following the database from it.
+        is_followed: bool,
     },
     /// It has no manifest.
     Unfinished {
@@ -90,6 +92,10 @@ pub enum Reason {
     Unreadable,
     /// What can't be read may be based on it.
     PerhapsBase,
+    /// Somebody follows the database from it: what is written to its log goes there.
+    Followed,
+    /// The next incremental backup rests on it, and may be being made.
+    NextBase,
     /// One that is kept is based on it.
     Base,
 }
@@ -111,8 +117,14 @@ impl Rules {
     }
 
     /// Decides. `now` is in seconds since 1970-01-01 UTC. Of two backups of one time the one with the higher id is the newer.
+    /// `next_base`: the one on which an incremental backup would rest that is begun now.
     #[must_use]
-    pub fn decide<Id: Ord + Clone>(&self, archives: &[Candidate<Id>], now: u64) -> Decision<Id> {
+    pub fn decide<Id: Ord + Clone>(
+        &self,
+        archives: &[Candidate<Id>],
+        next_base: Option<&Id>,
+        now: u64,
+    ) -> Decision<Id> {
         let chains = Chains::of(archives);
         let mut kept = Kept::default();
         // R2.
@@ -129,9 +141,15 @@ impl Rules {
                 State::Unfinished { is_stale: false } => kept.add(id, Reason::Unfinished),
                 State::Unfinished { is_stale: true } => {}
             }
+            if matches!(state, State::Complete { is_followed: true, .. }) {
+                kept.add(id, Reason::Followed);
+            }
             if is_blind && *state != State::Unreadable {
                 kept.add(id, Reason::PerhapsBase);
             }
+        }
+        if let Some(id) = next_base.filter(|id| chains.0.contains_key(id)) {
+            kept.add(id, Reason::NextBase);
         }
         past.sort_unstable_by(|one, other| other.cmp(one));
         self.keep(&past, &mut kept);
@@ -295,6 +313,8 @@ impl fmt::Display for Reason {
             Self::Unfinished => "unfinished, and perhaps being written",
             Self::Unreadable => "can't be read",
             Self::PerhapsBase => "what can't be read may be based on it",
+            Self::Followed => "followed",
+            Self::NextBase => "the next incremental rests on it",
             Self::Base => "base",
         })
     }

@@ -1,7 +1,9 @@
 //! The arguments.
 
 pub mod backup;
+pub mod backups;
 mod exported_key;
+pub mod follow;
 pub mod lab;
 pub mod restore;
 mod status;
@@ -77,12 +79,21 @@ pub enum Command {
         The first step shuts out the identity, the second who knows the master key, the third who knows the data key.\n\
         What was copied before stays readable to who has the old keys. Stopped, it goes on with --go-on.")]
     Compromised(Compromised),
+    /// Keep an off-site copy that is a second behind: a backup, and then every commit.
+    #[command(after_help = follow::AFTER_HELP)]
+    Follow(follow::Follow),
     /// Back a database up while others use it: compressed, then sealed.
     #[command(after_help = backup::AFTER_HELP)]
     Backup(backup::Backup),
     /// Restore a database from a backup, to a new file.
     #[command(after_help = restore::AFTER_HELP)]
     Restore(restore::Restore),
+    /// List, verify and prune backups that are there.
+    #[command(after_help = "Example:\n  selenite backups list /backups")]
+    Backups(backups::Backups),
+    /// Rehearse a restore: the newest backup, to a folder that is removed afterwards; and say how long it takes.
+    #[command(after_help = backups::DRILL_HELP)]
+    Drill(backups::Drill),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),

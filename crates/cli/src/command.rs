@@ -1,10 +1,13 @@
 //! One file for each command.
 
 pub mod backup;
+pub mod backups;
 pub mod compromised;
 pub mod decrypt;
+pub mod drill;
 pub mod encrypt;
 pub mod exec;
+pub mod follow;
 pub mod keygen;
 pub mod keys;
 pub mod lab;

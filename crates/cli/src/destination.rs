@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_backup::{ArchiveName, BackupError, Destination, Trouble, parse_database_id};
-use selenite_cipher::DatabaseId;
+use selenite_backup::{ArchiveName, BackupError, DatabaseId, Destination, Trouble, parse_database_id};
 use selenite_engine::EngineError;
 
 use crate::complaint::Complaint;

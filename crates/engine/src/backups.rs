@@ -25,13 +25,13 @@ struct Reader {
 }
 
 impl Reader {
-    /// Whoever's identity is in force. `former_key`: the keyring file is not asked, so that backups from before the master key was renewed
+    /// Whoever's identity is in force. `unpinned`: the keyring file is not asked, so that backups from before the master key was renewed
     /// are read, too.
-    fn new(access: &Access, former_key: bool) -> Result<Self, EngineError> {
+    fn new(access: &Access, unpinned: bool) -> Result<Self, EngineError> {
         let keyring = access.check()?;
         Ok(Self {
             identities: access.identities(&Access::config()?)?,
-            keyring: if former_key { Keyring::default() } else { keyring },
+            keyring: if unpinned { Keyring::default() } else { keyring },
             cache: Cache::new(),
         })
     }

@@ -5,12 +5,20 @@ use super::*;
 type Archive = Candidate<u32>;
 
 fn full(id: u32, made: u64) -> Archive {
-    let state = State::Complete { made, base: None };
+    let state = State::Complete {
+        made,
+        base: None,
+        is_followed: false,
+    };
     Candidate { id, state }
 }
 
 fn on(base: u32, id: u32, made: u64) -> Archive {
-    let state = State::Complete { made, base: Some(base) };
+    let state = State::Complete {
+        made,
+        base: Some(base),
+        is_followed: false,
+    };
     Candidate { id, state }
 }
 
@@ -23,7 +31,7 @@ fn unfinished(id: u32, is_stale: bool) -> Archive {
 const NOW: u64 = 1_795_309_200;
 
 fn kept(rules: Rules, archives: &[Archive]) -> Vec<u32> {
-    rules.decide(archives, NOW).kept.into_keys().collect()
+    rules.decide(archives, None, NOW).kept.into_keys().collect()
 }
 
 fn last(count: u32) -> Rules {
@@ -122,7 +130,7 @@ fn what_a_kept_one_is_based_on_is_kept_and_named_so() {
         full(3, NOW - 300),
         on(2, 4, NOW - 200),
     ];
-    let decision = last(1).decide(&archives, NOW);
+    let decision = last(1).decide(&archives, None, NOW);
     assert_eq!(decision.removed, [3]);
     assert_eq!(decision.kept[&1], BTreeSet::from([Reason::Base]));
     assert_eq!(decision.kept[&4], BTreeSet::from([Reason::Newest, Reason::Last]));
@@ -131,13 +139,34 @@ fn what_a_kept_one_is_based_on_is_kept_and_named_so() {
 #[test]
 fn what_is_based_on_another_goes_before_it() {
     let archives = [full(1, 10), on(1, 2, 20), on(2, 3, 30), on(1, 5, 35), full(4, 40)];
-    assert_eq!(last(1).decide(&archives, NOW).removed, [3, 5, 2, 1]);
+    assert_eq!(last(1).decide(&archives, None, NOW).removed, [3, 5, 2, 1]);
+}
+
+#[test]
+fn what_the_next_incremental_rests_on_is_kept_with_its_chain() {
+    let archives = [full(1, 10), on(1, 2, 20), full(3, 30)];
+    let decision = last(1).decide(&archives, Some(&2), NOW);
+    assert_eq!(decision.removed, [0_u32; 0]);
+    assert_eq!(decision.kept[&2], BTreeSet::from([Reason::NextBase]));
+    assert_eq!(last(1).decide(&archives, Some(&9), NOW).removed, [2, 1]);
+}
+
+#[test]
+fn what_somebody_follows_is_kept_with_its_chain() {
+    let mut archives = [full(1, 10), on(1, 2, 20), full(3, 30)];
+    let State::Complete { is_followed, .. } = &mut archives[1].state else {
+        unreachable!("it is complete")
+    };
+    *is_followed = true;
+    let decision = last(1).decide(&archives, None, NOW);
+    assert_eq!(decision.removed, [0_u32; 0]);
+    assert_eq!(decision.kept[&2], BTreeSet::from([Reason::Followed]));
 }
 
 #[test]
 fn one_from_the_future_takes_nobodys_place() {
     let archives = [full(1, NOW - 200), full(2, NOW - 100), full(9, NOW + 10 * DAY)];
-    let decision = last(1).decide(&archives, NOW);
+    let decision = last(1).decide(&archives, None, NOW);
     assert_eq!(decision.removed, [1]);
     assert_eq!(decision.kept[&9], BTreeSet::from([Reason::Future]));
     assert!(decision.kept[&2].contains(&Reason::Newest));
@@ -147,13 +176,13 @@ fn one_from_the_future_takes_nobodys_place() {
     };
     assert_eq!(kept(within, &archives), [2, 9]);
     // The clock of who prunes was set ahead by a year: what is kept is the same.
-    assert_eq!(within.decide(&archives[..2], NOW + 400 * DAY).removed, [1]);
+    assert_eq!(within.decide(&archives[..2], None, NOW + 400 * DAY).removed, [1]);
 }
 
 #[test]
 fn a_backup_that_can_not_be_restored_takes_nobodys_place_either() {
     let archives = [full(1, 10), on(7, 2, 20), on(2, 3, 30)];
-    let decision = last(1).decide(&archives, NOW);
+    let decision = last(1).decide(&archives, None, NOW);
     assert_eq!(decision.removed, [0_u32; 0]);
     assert!(decision.kept[&1].contains(&Reason::Newest));
     assert!(decision.kept[&3].contains(&Reason::Broken) && decision.kept[&2].contains(&Reason::Broken));
@@ -169,7 +198,7 @@ fn where_one_can_not_be_read_nothing_is_removed() {
         state: State::Unreadable,
     };
     let archives = [full(1, 10), full(2, 20), unreadable, unfinished(4, true)];
-    let decision = last(1).decide(&archives, NOW);
+    let decision = last(1).decide(&archives, None, NOW);
     assert_eq!(decision.removed, [0_u32; 0]);
     assert_eq!(decision.kept[&1], BTreeSet::from([Reason::PerhapsBase]));
 }
@@ -182,7 +211,7 @@ fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() 
         unfinished(3, true),
         on(3, 4, 10),
     ];
-    let decision = Rules::default().decide(&archives, NOW);
+    let decision = Rules::default().decide(&archives, None, NOW);
     assert_eq!(decision.removed, [1]);
     assert_eq!(decision.kept[&2], BTreeSet::from([Reason::Unfinished]));
     // What has no manifest any more is nothing to restore from, and is kept for who finds out why.
@@ -193,7 +222,11 @@ fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() 
 fn archives() -> impl Strategy<Value = Vec<Archive>> {
     let made = prop_oneof![8 => NOW - 2 * 365 * DAY..NOW, 1 => NOW..NOW + 9 * DAY, 1 => Just(u64::MAX)];
     let base = prop_oneof![3 => Just(None), 4 => (0_u32..42).prop_map(Some)];
-    let complete = (made, base).prop_map(|(made, base)| State::Complete { made, base });
+    let complete = (made, base).prop_map(|(made, base)| State::Complete {
+        made,
+        base,
+        is_followed: false,
+    });
     let state = prop_oneof![9 => complete, 1 => any::<bool>().prop_map(|is_stale| State::Unfinished { is_stale })];
     prop::collection::vec(state, 0..40).prop_map(|states| {
         let ids = 0_u32..;
@@ -244,7 +277,7 @@ proptest! {
 
     #[test]
     fn everything_is_kept_or_removed_and_never_both(archives in archives(), rules in rules()) {
-        let decision = rules.decide(&archives, NOW);
+        let decision = rules.decide(&archives, None, NOW);
         let mut all: Vec<u32> = decision.kept.keys().copied().chain(decision.removed.iter().copied()).collect();
         all.sort_unstable();
         prop_assert_eq!(all, archives.iter().map(|archive| archive.id).collect::<Vec<_>>());
@@ -254,7 +287,7 @@ proptest! {
     /// And so after every step of the removal.
     #[test]
     fn nothing_kept_lacks_its_chain(archives in archives(), rules in rules()) {
-        let decision = rules.decide(&archives, NOW);
+        let decision = rules.decide(&archives, None, NOW);
         let before = whole(&archives);
         let mut rest = archives.clone();
         for removed in &decision.removed {
@@ -266,16 +299,16 @@ proptest! {
 
     #[test]
     fn pruning_twice_is_the_same_as_once(archives in archives(), rules in rules()) {
-        let once = left(&archives, &rules.decide(&archives, NOW));
-        let again = rules.decide(&once, NOW);
+        let once = left(&archives, &rules.decide(&archives, None, NOW));
+        let again = rules.decide(&once, None, NOW);
         prop_assert_eq!(again.removed, Vec::<u32>::new());
     }
 
     #[test]
     fn more_rules_never_remove_more(archives in archives(), one in rules(), other in rules()) {
         prop_assume!(!one.is_empty());
-        let few: BTreeSet<u32> = one.decide(&archives, NOW).removed.into_iter().collect();
-        let none: BTreeSet<u32> = more(one, other).decide(&archives, NOW).removed.into_iter().collect();
+        let few: BTreeSet<u32> = one.decide(&archives, None, NOW).removed.into_iter().collect();
+        let none: BTreeSet<u32> = more(one, other).decide(&archives, None, NOW).removed.into_iter().collect();
         prop_assert!(none.is_subset(&few));
     }
 
@@ -287,7 +320,7 @@ proptest! {
             State::Complete { .. } | State::Unfinished { .. } | State::Unreadable => None,
         };
         let newest = archives.iter().filter_map(made).max();
-        let decision = rules.decide(&archives, NOW);
+        let decision = rules.decide(&archives, None, NOW);
         prop_assert!(newest.is_none_or(|(_, id)| decision.kept.contains_key(&id)));
     }
 }

@@ -24,6 +24,9 @@ pub struct Backup {
     /// on with.
     #[arg(long)]
     pub resume: bool,
+    /// Put the digest of all rows into the backup, for restore and drill to compare: all of the database is read once more.
+    #[arg(long)]
+    pub digest: bool,
     /// Open pages, too, that have not changed and are not sent.
     #[arg(long)]
     pub verify: bool,

@@ -15,7 +15,9 @@ pub struct Backups {
 #[derive(Subcommand)]
 pub enum BackupsCommand {
     /// List them. Without a key, what can be said without.
-    #[command(after_help = "Example:\n  selenite backups list /backups\n  selenite -i key.txt backups list s3://bucket/app --json")]
+    #[command(
+        after_help = "Example:\n  selenite backups list /backups\n  selenite -i key.txt backups list s3://bucket/app --json"
+    )]
     List(BackupsList),
     /// Open every object of them: is it what was written, and is nothing missing?
     #[command(after_help = VERIFY_HELP)]
@@ -51,7 +53,7 @@ pub struct BackupsVerify {
     pub backup: Option<String>,
     /// Backups from before the master key was renewed, too, whatever the keyring file says.
     #[arg(long)]
-    pub former_key: bool,
+    pub unpinned: bool,
     /// Answer in JSON.
     #[arg(long)]
     pub json: bool,
@@ -72,7 +74,7 @@ pub struct BackupsPrune {
     pub dry_run: bool,
     /// Backups from before the master key was renewed, too, whatever the keyring file says.
     #[arg(long)]
-    pub former_key: bool,
+    pub unpinned: bool,
     /// Answer in JSON.
     #[arg(long)]
     pub json: bool,
@@ -184,8 +186,22 @@ mod tests {
     fn a_duration_is_a_number_and_a_letter() {
         let days = |days: u64| Ok(days * 86_400);
         assert_eq!(parse_duration("36h"), Ok(36 * 3600));
-        assert_eq!((parse_duration("30d"), parse_duration("8w"), parse_duration("2y")), (days(30), days(56), days(730)));
-        for text in ["", "d", "30", "30m", "-1d", "1.5d", "30d ", "99999999999999999999d", "9999999999999999999w", "3\u{e9}"] {
+        assert_eq!(
+            (parse_duration("30d"), parse_duration("8w"), parse_duration("2y")),
+            (days(30), days(56), days(730))
+        );
+        for text in [
+            "",
+            "d",
+            "30",
+            "30m",
+            "-1d",
+            "1.5d",
+            "30d ",
+            "99999999999999999999d",
+            "9999999999999999999w",
+            "3\u{e9}",
+        ] {
             assert!(parse_duration(text).is_err(), "{text}");
         }
     }

@@ -28,6 +28,7 @@ pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(),
         incremental: arguments.incremental,
         resume: arguments.resume,
         skip_bad: arguments.skip_bad,
+        digest: arguments.digest,
         verify: arguments.verify,
     };
     let meter = Meter::start();
@@ -90,6 +91,7 @@ fn json(database: &Path, report: &Report) -> Value {
         "pages_sent": report.sent_count,
         "pages_unchanged": report.same_count,
         "pages_missing": report.missing,
+        "digest": report.digest.map(|digest| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
         "bytes_sent": report.traffic.sent,
         "bytes_received": report.traffic.received,
         "requests": report.traffic.requests,

@@ -5,8 +5,7 @@ mod prune;
 mod verify;
 
 use selenite_backup::Entry;
-use selenite_cipher::DatabaseId;
-use selenite_engine::Access;
+use selenite_engine::{Access, DatabaseId};
 
 use crate::arguments::backups::BackupsCommand;
 use crate::complaint::Complaint;

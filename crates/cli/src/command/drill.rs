@@ -45,7 +45,10 @@ fn text(drilled: &Drilled) -> String {
     }
     lines.add("fetched", bytes(restored.traffic.received));
     let pages = counted(restored.page_count.into(), "page");
-    lines.add("restored", format!("{pages}, {}, in {}", bytes(restored.size), elapsed(took.restore)));
+    lines.add(
+        "restored",
+        format!("{pages}, {}, in {}", bytes(restored.size), elapsed(took.restore)),
+    );
     let authentic = match drilled.physical.bad_count {
         0 => "all of it".to_owned(),
         bad => format!("no: {}", counted(bad, "bad place")),
@@ -72,7 +75,10 @@ fn complain(drilled: &Drilled) -> Result<(), Complaint> {
         note("The identity opens the backup alone: a restore needs --for, and makes a database of another id.");
     }
     for path in &drilled.removed {
-        note(&format!("removed what an earlier drill had left: {}", printable::path(path)));
+        note(&format!(
+            "removed what an earlier drill had left: {}",
+            printable::path(path)
+        ));
     }
     drilled.faults.iter().flatten().for_each(|fault| note(fault));
     if drilled.is_good() {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod anchor;
+mod backups;
 mod bench;
 mod compromised;
 mod convert;
@@ -19,3 +20,4 @@ mod look;
 mod printing;
 mod reencrypt;
 mod reencrypt_signals;
+mod restore;

@@ -2,8 +2,8 @@
 //!
 //! P1. Everything is decided before anything is removed, and by what was authenticated: an archive that does not open stays, and with
 //!     it all others of its database (R2 of `selenite_backup::retention`).
-//! P2. An archive without a manifest is removed when its newest object is a day older than the newest in the destination: by the
-//!     destination's clock, and never because this machine's is wrong.
+//! P2. An archive without a manifest is removed when its newest object is a day older than the newest in the destination, and a
+//!     day old by this machine's clock: one of the two that is wrong removes nothing that is being written.
 //! P3. Only what has the name, the beginning and the id of an archive is one; everything else is left alone, and counted.
 
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ pub struct Prune {
     /// Only say what would be removed.
     pub dry_run: bool,
     /// Backups from before the master key was renewed, too, whatever the keyring file says.
-    pub former_key: bool,
+    pub unpinned: bool,
 }
 
 /// What was pruned.
@@ -79,11 +79,16 @@ pub fn prune(
     watch: &Watch,
 ) -> Result<Pruned, EngineError> {
     access.require()?;
-    let reader = Reader::new(access, what.former_key)?;
+    let reader = Reader::new(access, what.unpinned)?;
     let catalog = Catalog::read(destination, what.database_id).map_err(BackupError::from)?;
     // P2.
     let newest = destination.list("").map_err(BackupError::from)?;
-    let newest = newest.iter().map(|object| object.modified).max().unwrap_or(0);
+    let newest = newest
+        .iter()
+        .map(|object| object.modified)
+        .max()
+        .unwrap_or(0)
+        .min(now());
     let mut pruned = Pruned {
         foreign_count: catalog.foreign_count,
         ..Pruned::default()
@@ -98,7 +103,10 @@ pub fn prune(
                 state: item.state.clone(),
             })
             .collect();
-        let decision = what.rules.decide(&candidates, now());
+        // By name, as a backup chooses it (`selenite_backup::Base`).
+        let next_base = items.iter().rev().find(|item| item.entry.is_finished);
+        let next_base = next_base.map(|item| &item.entry.name);
+        let decision = what.rules.decide(&candidates, next_base, now());
         pruned.add(items, &decision);
     }
     if what.dry_run {
@@ -149,7 +157,7 @@ fn look(
     let mut opened = Vec::new();
     for entry in entries {
         watch.check()?;
-        let is_stale = newest.saturating_sub(entry.modified) > DAY_SECONDS;
+        let is_stale = is_old(&entry, newest);
         let unfinished = |is_stale| (State::Unfinished { is_stale }, None);
         let (state, why_not) = if entry.is_finished {
             match reader.open(destination, &entry) {
@@ -184,7 +192,18 @@ fn look(
         });
         let names = if fits { names.as_slice() } else { &[] };
         let (made, base) = (backup.facts.made, base_name(backup, names));
-        items[*index].state = State::Complete { made, base };
+        let entry = &items[*index].entry;
+        let is_followed = entry.log_count > 0 && !is_old(entry, newest);
+        items[*index].state = State::Complete {
+            made,
+            base,
+            is_followed,
+        };
     }
     Ok(items)
+}
+
+/// P2.
+fn is_old(entry: &Entry, newest: u64) -> bool {
+    newest.saturating_sub(entry.modified) > DAY_SECONDS
 }

@@ -21,7 +21,7 @@ pub struct Verify {
     /// One backup, and what it rests on; else all.
     pub name: Option<ArchiveName>,
     /// Backups from before the master key was renewed, too, whatever the keyring file says.
-    pub former_key: bool,
+    pub unpinned: bool,
 }
 
 /// What came of it.
@@ -101,7 +101,7 @@ pub fn verify(
     watch: &Watch,
 ) -> Result<Verification, EngineError> {
     access.require()?;
-    let reader = Reader::new(access, what.former_key)?;
+    let reader = Reader::new(access, what.unpinned)?;
     let catalog = Catalog::list(destination, what.database_id).map_err(BackupError::from)?;
     let foreign_count = catalog.foreign_count;
     if let Some(name) = &what.name

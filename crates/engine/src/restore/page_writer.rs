@@ -88,3 +88,70 @@ fn refused(page_no: u32, what: &str) -> EngineError {
 
 /// 1 MiB: large enough that a call costs nothing beside what it moves.
 const RUN_SIZE: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use selenite_cipher::Suite;
+    use selenite_format::PageSize;
+    use selenite_keyring::{RawIdentity, Recipient, create, os_random};
+
+    use super::*;
+
+    /// FORMAT 2.3: the displaced page, the one that SQLite never uses, and what is around them.
+    #[test]
+    fn pages_around_the_lock_bytes_are_written_to_their_places() {
+        let recipients: Vec<Box<dyn Recipient>> =
+            vec![Box::new(RawIdentity::new(selenite_cipher::Secret::new([1; 32])))];
+        let folder = tempfile::tempdir().unwrap();
+        for page_size in [1024, 4096, 65536] {
+            let page_size = PageSize::try_from(page_size).unwrap();
+            let unlocked = create(page_size, Suite::Aes256, &recipients, 0, &mut os_random).unwrap();
+            let view = View::new(unlocked, false, false).unwrap();
+            let path = folder.path().join(page_size.as_u32().to_string());
+            let mut options = std::fs::OpenOptions::new();
+            let file = options.read(true).write(true).create_new(true).open(&path).unwrap();
+            let (displaced, lock) = (view.geometry.displaced_page().0, view.geometry.lock_page().0);
+            let pages: Vec<u32> = (displaced - 3..=lock + 3).filter(|&page_no| page_no != lock).collect();
+            let plain_of = |page_no: u32| {
+                let mut plain = vec![0; page_size.bytes()];
+                plain[..4].copy_from_slice(&page_no.to_be_bytes());
+                plain
+            };
+            let mut writer = PageWriter::new((&file, &path), &view).unwrap();
+            // As they come from a backup: the last first, in runs.
+            for run in pages.chunks(10).rev() {
+                for &page_no in run {
+                    writer.add(page_no, &plain_of(page_no)).unwrap();
+                }
+            }
+            assert!(writer.add(lock, &plain_of(lock)).is_err());
+            writer.flush().unwrap();
+            let mut cipher = PageCipher::new(view.page_keys.clone());
+            for page_no in pages {
+                let place = view.geometry.place(PageNo(page_no)).unwrap().0;
+                let (mut image, mut plain) = (vec![0; page_size.bytes()], vec![0; page_size.bytes()]);
+                crate::storage::ReadAt::read_at(&file, &mut image, place).unwrap();
+                cipher.open(PageNo(page_no), &image, &mut plain).unwrap();
+                assert_eq!(plain, plain_of(page_no));
+            }
+            let mut locks = [1; 510];
+            crate::storage::ReadAt::read_at(&file, &mut locks, 1 << 30).unwrap();
+            assert_eq!(locks, [0; 510]);
+        }
+    }
+
+    #[test]
+    fn a_page_that_no_database_has_is_refused() {
+        let recipients: Vec<Box<dyn Recipient>> =
+            vec![Box::new(RawIdentity::new(selenite_cipher::Secret::new([1; 32])))];
+        let unlocked = create(PageSize::DEFAULT, Suite::Aes256, &recipients, 0, &mut os_random).unwrap();
+        let view = View::new(unlocked, false, false).unwrap();
+        let file = tempfile::tempfile().unwrap();
+        let mut writer = PageWriter::new((&file, Path::new("new.db")), &view).unwrap();
+        // Page 1 without SQLite's header, and a page with bytes where its trailer goes.
+        for page_no in [1, 2] {
+            let refused = writer.add(page_no, &vec![7; view.page_bytes()]).unwrap_err();
+            assert!(matches!(refused, EngineError::Refused { .. }), "{refused}");
+        }
+    }
+}

@@ -15,10 +15,10 @@ use selenite_format::archive::{Base, Facts};
 
 use crate::support::{Bench, Collected, superblock_of};
 
-struct Shelf {
-    bench: Bench,
-    database: PathBuf,
-    place: Arc<dyn Destination>,
+pub struct Shelf {
+    pub bench: Bench,
+    pub database: PathBuf,
+    pub place: Arc<dyn Destination>,
 }
 
 const SQL: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text);
@@ -26,7 +26,7 @@ const SQL: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text);
     INSERT INTO note SELECT i, hex(randomblob(200)) FROM n;";
 
 impl Shelf {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let bench = Bench::new();
         let database = bench.path("app.db");
         let made = Database::create(&Disk, &database, &bench.access(), &Layout::default()).unwrap();
@@ -36,7 +36,7 @@ impl Shelf {
     }
 
     /// A full backup, of now.
-    fn full(&self) -> ArchiveName {
+    pub fn full(&self) -> ArchiveName {
         let (access, how) = (self.bench.access(), Backup::default());
         let made = backup(&Disk, &self.database, &access, how, &self.place, &Watch::nobody());
         made.unwrap().name
@@ -44,6 +44,17 @@ impl Shelf {
 
     /// A backup of that time, with the pages of the one that it is based on, or with none.
     fn made(&self, made: u64, base: Option<Base>, page_count: u32) -> (ArchiveName, Base) {
+        self.made_with(made, base, page_count, None)
+    }
+
+    /// The same, that says what its rows are.
+    pub fn made_with(
+        &self,
+        made: u64,
+        base: Option<Base>,
+        page_count: u32,
+        digest: Option<[u8; 32]>,
+    ) -> (ArchiveName, Base) {
         let unlocked = superblock_of(&self.bench, &self.database);
         let mut writer = ArchiveWriter::begin(&self.place, &unlocked, made, &[]).unwrap();
         let facts = Facts {
@@ -55,7 +66,7 @@ impl Shelf {
             generation: 1,
             made,
             log: None,
-            digest: None,
+            digest,
             parts: Vec::new(),
             indexes: Vec::new(),
             missing: Vec::new(),
@@ -78,7 +89,7 @@ impl Shelf {
         self.bench.path("backups").join(id).join(name.as_str())
     }
 
-    fn base_of(&self, name: &ArchiveName) -> (Base, u32) {
+    pub fn base_of(&self, name: &ArchiveName) -> (Base, u32) {
         let access = self.bench.access();
         let identities =
             selenite_keyring::load(access.identity.as_ref().unwrap(), &selenite_keyring::Config::default());
@@ -337,8 +348,13 @@ fn what_was_never_finished_is_removed_after_a_day_by_the_destinations_clock() {
     // The destination's clock stands two days back: nothing there is newer.
     assert_eq!(removed(&shelf.prune(Rules::default(), false)), []);
     let (full, _) = shelf.made(3_000_000, None, 1);
-    age(&full, 1);
     age(&young, 80_000);
+    // One object is from the future: that makes no other old.
+    let foreign = shelf.bench.path("backups").join("foreign");
+    fs::write(&foreign, "x").unwrap();
+    let file = File::options().write(true).open(&foreign).unwrap();
+    file.set_modified(now + Duration::from_secs(9 * 86_400)).unwrap();
+    age(&full, 1);
     assert_eq!(removed(&shelf.prune(Rules::default(), false)), [old]);
     assert_eq!(shelf.names(), [young.as_str(), full.as_str()]);
 }

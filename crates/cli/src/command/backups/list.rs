@@ -42,7 +42,10 @@ fn text(listing: &Listing) -> String {
     };
     let widths: Vec<usize> = (0..COLUMN_COUNT).map(width).collect();
     let line = |cells: &[String; COLUMN_COUNT]| {
-        let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}  "));
+        let cells = cells
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:width$}  "));
         let line: String = cells.collect();
         format!("{}\n", printable::line(line.trim_end()))
     };
@@ -58,7 +61,10 @@ fn text(listing: &Listing) -> String {
     let archives = u64::try_from(listing.archives.len()).unwrap_or(u64::MAX);
     text.push_str(&format!("{}, {}\n", counted(archives, "archive"), bytes(size)));
     if listing.foreign_count > 0 {
-        text.push_str(&format!("{} that are none of ours\n", counted(listing.foreign_count, "object")));
+        text.push_str(&format!(
+            "{} that are none of ours\n",
+            counted(listing.foreign_count, "object")
+        ));
     }
     if !listing.has_key && archives > 0 {
         text.push_str("without a key: times are when backups were begun, by their names; all of it is the destination's own word\n");
@@ -140,7 +146,10 @@ fn json(listing: &Listing) -> Value {
 /// The time in a name: `20261122T005456Z-...`.
 fn begun(name: &str) -> String {
     let part = |from: usize, to: usize| name.get(from..to).unwrap_or_default();
-    let (date, time) = ([part(0, 4), part(4, 6), part(6, 8)], [part(9, 11), part(11, 13), part(13, 15)]);
+    let (date, time) = (
+        [part(0, 4), part(4, 6), part(6, 8)],
+        [part(9, 11), part(11, 13), part(13, 15)],
+    );
     format!("{}T{}Z", date.join("-"), time.join(":"))
 }
 

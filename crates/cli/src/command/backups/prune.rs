@@ -18,7 +18,7 @@ pub fn run(arguments: &BackupsPrune, access: &Access) -> Result<(), Complaint> {
         database_id: destination::database(arguments.database.as_deref())?,
         rules: arguments.keep.rules(),
         dry_run: arguments.dry_run,
-        former_key: arguments.former_key,
+        unpinned: arguments.unpinned,
     };
     let meter = Meter::start();
     let done = backups::prune(place.as_ref(), access, &what, &meter.watch());
@@ -34,8 +34,14 @@ pub fn run(arguments: &BackupsPrune, access: &Access) -> Result<(), Complaint> {
             note(&format!("{}: {why_not}", kept.entry.name));
         }
     }
-    if pruned.kept.iter().any(|kept| kept.reasons.contains(&Reason::Unreadable)) {
-        note("Nothing of a database is removed of which a backup can't be read: see --former-key, and selenite backups verify.");
+    if pruned
+        .kept
+        .iter()
+        .any(|kept| kept.reasons.contains(&Reason::Unreadable))
+    {
+        note(
+            "Nothing of a database is removed of which a backup can't be read: see --unpinned, and selenite backups verify.",
+        );
     }
     Ok(())
 }
@@ -47,8 +53,14 @@ fn text(pruned: &Pruned, dry_run: bool) -> String {
     }
     let verb = if dry_run { "would go" } else { "removed" };
     for gone in &pruned.removed {
-        let what = gone.made.map_or("never finished".to_owned(), |made| format!("made {}", utc(made)));
-        text.push_str(&format!("{verb:8} {}  {what}, {}\n", gone.entry.name, bytes(gone.entry.size)));
+        let what = gone
+            .made
+            .map_or("never finished".to_owned(), |made| format!("made {}", utc(made)));
+        text.push_str(&format!(
+            "{verb:8} {}  {what}, {}\n",
+            gone.entry.name,
+            bytes(gone.entry.size)
+        ));
     }
     let size = pruned.removed.iter().map(|gone| gone.entry.size).sum();
     let count = |count: usize| counted(u64::try_from(count).unwrap_or(u64::MAX), "archive");

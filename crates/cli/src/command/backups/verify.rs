@@ -18,7 +18,7 @@ pub fn run(arguments: &BackupsVerify, access: &Access) -> Result<(), Complaint> 
     let what = Verify {
         database_id: destination::database(arguments.database.as_deref())?,
         name: destination::backup(arguments.backup.as_deref())?,
-        former_key: arguments.former_key,
+        unpinned: arguments.unpinned,
     };
     let meter = Meter::start();
     let done = backups::verify(place.as_ref(), access, &what, &meter.watch());
@@ -37,7 +37,11 @@ fn text(found: &Verification) -> String {
     for one in &found.archives {
         text.extend(heading(&mut last, &one.entry));
         let words = words(&one.outcome);
-        text.push_str(&printable::line(&format!("{}  {}  {words}", one.entry.name, bytes(one.entry.size))));
+        text.push_str(&printable::line(&format!(
+            "{}  {}  {words}",
+            one.entry.name,
+            bytes(one.entry.size)
+        )));
         text.push('\n');
     }
     text.push_str(&format!("{} good, {} bad\n", found.good_count(), found.bad_count()));
@@ -74,7 +78,9 @@ fn words(outcome: &Outcome) -> String {
 fn complain(found: Verification, was_named: bool) -> Result<(), Complaint> {
     for one in &found.archives {
         match &one.outcome {
-            Outcome::Bad(faults) => faults.iter().for_each(|fault| note(&format!("{}: {}", fault.object, fault.what))),
+            Outcome::Bad(faults) => faults
+                .iter()
+                .for_each(|fault| note(&format!("{}: {}", fault.object, fault.what))),
             Outcome::Closed(error) => note(&error.to_string()),
             Outcome::Good { .. } | Outcome::Unfinished => {}
         }

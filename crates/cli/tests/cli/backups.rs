@@ -1,0 +1,233 @@
+//! `selenite backups` and `selenite drill`.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::bench::Bench;
+
+/// A full backup, and one that rests on it.
+fn backed_up() -> (Bench, String, String) {
+    let (bench, _) = Bench::encrypted();
+    let made = |arguments: &[&str]| {
+        let all = [&["-i", "key.txt", "backup", "app.db", "backups", "--json"], arguments].concat();
+        bench.run(&all).done().json()["backup"].as_str().unwrap().to_owned()
+    };
+    let full = made(&[]);
+    bench
+        .run(&[
+            "-i",
+            "key.txt",
+            "exec",
+            "app.db",
+            "INSERT INTO note (text) VALUES ('more')",
+        ])
+        .done();
+    let above = made(&["--incremental"]);
+    (bench, full, above)
+}
+
+fn folder_of(bench: &Bench, name: &str) -> PathBuf {
+    let mut databases = std::fs::read_dir(bench.path("backups")).unwrap();
+    databases.next().unwrap().unwrap().path().join(name)
+}
+
+fn named<'a>(list: &'a Value, name: &str) -> &'a Value {
+    let all = list["backups"].as_array().unwrap();
+    all.iter().find(|one| one["name"] == name).unwrap()
+}
+
+#[test]
+fn backups_are_listed_with_a_key_and_without() {
+    let (bench, full, above) = backed_up();
+    std::fs::write(bench.path("backups/readme"), "mine").unwrap();
+    let without = bench.run(&["backups", "list", "backups"]).done();
+    assert!(
+        without.out.contains(&full) && without.out.contains("without a key"),
+        "{without:?}"
+    );
+    assert!(without.out.contains("1 object that are none of ours"), "{without:?}");
+    let json = bench.run(&["backups", "list", "backups", "--json"]).done().json();
+    assert_eq!(
+        (&json["by_key"], &named(&json, &full)["kind"]),
+        (&Value::Bool(false), &Value::Null)
+    );
+    let json = bench
+        .run(&["-i", "key.txt", "backups", "list", "backups", "--json"])
+        .done()
+        .json();
+    assert_eq!(named(&json, &full)["kind"], "full");
+    assert_eq!(named(&json, &above)["base"], full);
+    assert_eq!(named(&json, &above)["complete"], true);
+    let text = bench.run(&["-i", "key.txt", "backups", "list", "backups"]).done().out;
+    assert!(
+        text.contains(&format!("on {full}")) && text.contains("2 archives, "),
+        "{text}"
+    );
+    let other = bench.run(&["-i", "other.txt", "backups", "list", "backups"]).done();
+    assert!(
+        other.err.contains("none of the keys given") && other.out.contains("not read"),
+        "{other:?}"
+    );
+    bench
+        .run(&["backups", "list", "backups", "--database", "xyz"])
+        .failed(2, "no database id");
+    let nothing = bench.run(&["backups", "list", "nowhere"]).done();
+    assert_eq!(nothing.out, "0 archives, 0 bytes\n");
+}
+
+#[test]
+fn a_bad_backup_is_named_and_what_rests_on_it_too() {
+    let (bench, full, above) = backed_up();
+    let verify = ["-i", "key.txt", "backups", "verify", "backups"];
+    let ran = bench.run(&verify).done();
+    assert!(
+        ran.out.contains("2 good, 0 bad") && ran.out.contains("on 1 other"),
+        "{ran:?}"
+    );
+    bench.run(&["backups", "verify", "backups"]).failed(4, "no key given");
+    bench
+        .run(&["-i", "other.txt", "backups", "verify", "backups"])
+        .failed(4, "none of the keys given");
+    let part = folder_of(&bench, &full).join("part-00000000");
+    let mut bytes = std::fs::read(&part).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&part, bytes).unwrap();
+    let ran = bench.run(&verify);
+    assert_eq!(ran.status, 5, "{ran:?}");
+    assert!(
+        ran.err.contains(&format!("{full}/part-00000000: ")) && ran.err.contains("rests is bad"),
+        "{ran:?}"
+    );
+    let json = bench
+        .run(&[&verify[..], &["--json", "--backup", &above]].concat())
+        .json();
+    assert_eq!(
+        (&json["bad"], &named(&json, &full)["verdict"]),
+        (&Value::from(2), &Value::from("bad"))
+    );
+    bench
+        .run(&[&verify[..], &["--backup", "nonsense"]].concat())
+        .failed(2, "no backup's name");
+    bench
+        .run(&["-i", "key.txt", "drill", "backups"])
+        .failed(5, "part-00000000");
+}
+
+#[test]
+fn pruning_says_what_goes_and_why_the_rest_stays() {
+    let (bench, full, above) = backed_up();
+    let prune = ["-i", "key.txt", "backups", "prune", "backups", "--keep-last", "1"];
+    let ran = bench.run(&prune).done();
+    assert!(
+        ran.out.contains(&format!("kept     {full}  base")) && ran.out.contains("0 archives removed"),
+        "{ran:?}"
+    );
+    let newest = bench
+        .run(&["-i", "key.txt", "backup", "app.db", "backups", "--json"])
+        .done()
+        .json();
+    let newest = newest["backup"].as_str().unwrap();
+    // Two of one second: either is the newest.
+    let dry = bench
+        .run(&[&prune[..], &["--dry-run", "--json"]].concat())
+        .done()
+        .json();
+    let text = dry.to_string();
+    assert!(
+        text.contains(&full) && text.contains(&above) && text.contains(newest),
+        "{text}"
+    );
+    let count = |ran: &Value, what: &str| ran[what].as_array().unwrap().len();
+    assert_eq!(count(&dry, "kept") + count(&dry, "removed"), 3);
+    let done = bench.run(&[&prune[..], &["--json"]].concat()).done().json();
+    assert_eq!(done["removed"], dry["removed"]);
+    bench.run(&["-i", "key.txt", "backups", "verify", "backups"]).done();
+    let ran = bench
+        .run(&["-i", "other.txt", "backups", "prune", "backups", "--keep-last", "1"])
+        .done();
+    assert!(
+        ran.out.contains("0 archives removed") && ran.err.contains("can't be read"),
+        "{ran:?}"
+    );
+    let ran = bench.run(&["-i", "key.txt", "backups", "prune", "backups", "--keep-within", "3"]);
+    assert!(ran.status == 2 && ran.err.contains("36h"), "{ran:?}");
+}
+
+#[test]
+fn a_drill_restores_checks_and_leaves_nothing() {
+    let (bench, _, above) = backed_up();
+    std::fs::create_dir(bench.path("scratch")).unwrap();
+    // By name: of two of one second either is the newest.
+    let drill = [
+        "-i",
+        "key.txt",
+        "drill",
+        "backups",
+        "--scratch",
+        "scratch",
+        "--backup",
+        &above,
+    ];
+    let ran = bench.run(&drill).done();
+    assert!(
+        ran.out.contains(&above) && ran.out.contains("time to restore"),
+        "{ran:?}"
+    );
+    let json = bench.run(&[&drill[..], &["--json"]].concat()).done().json();
+    assert_eq!(
+        (&json["good"], &json["backups_read"], &json["bad_count"]),
+        (&Value::Bool(true), &2.into(), &0.into())
+    );
+    assert_eq!(json["integrity_check"], Value::Array(Vec::new()));
+    bench
+        .run(&["-i", "other.txt", "drill", "backups", "--scratch", "scratch"])
+        .failed(4, "none of the keys given");
+    assert_eq!(std::fs::read_dir(bench.path("scratch")).unwrap().count(), 0);
+    bench
+        .run(&["-i", "key.txt", "drill", "backups", "--scratch", "nowhere"])
+        .failed(6, "nowhere");
+}
+
+#[test]
+fn a_drill_with_an_escrow_key_says_what_a_restore_would_need() {
+    let (bench, _) = Bench::encrypted();
+    let escrow = bench.recipient("other.txt");
+    bench
+        .run(&["-i", "key.txt", "backup", "app.db", "backups", "-r", &escrow])
+        .done();
+    let ran = bench.run(&["-i", "other.txt", "drill", "backups"]).done();
+    assert!(ran.err.contains("--for"), "{ran:?}");
+}
+
+/// However it is stopped.
+#[test]
+fn a_drill_that_is_stopped_leaves_nothing() {
+    let (bench, _, _) = backed_up();
+    let scratch = bench.path("scratch");
+    std::fs::create_dir(&scratch).unwrap();
+    let left = scratch.join("selenite-drill-0123456789abcdef");
+    std::fs::create_dir(&left).unwrap();
+    std::fs::set_permissions(&left, std::fs::Permissions::from_mode(0o700)).unwrap();
+    for signal in ["INT", "TERM"] {
+        let mut child = bench
+            .command(&["-i", "key.txt", "drill", "backups", "--scratch", "scratch"])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        // It may be over before, or hear of it at any moment: nothing is left in each case.
+        while std::fs::read_dir(&scratch).unwrap().count() == 0 && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let sent = std::process::Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status();
+        sent.unwrap();
+        let status = child.wait().unwrap();
+        assert!([Some(0), Some(130)].contains(&status.code()), "{status:?}");
+        assert_eq!(std::fs::read_dir(&scratch).unwrap().count(), 0, "{signal}");
+    }
+}

@@ -1,0 +1,176 @@
+//! A backup archive made by hand, object by object: for what no writer of ours would write.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+use std::collections::BTreeMap;
+
+use selenite_archive::{Block, CompressionLevel, IndexBlock, PackedPage, Packer, PartWriter};
+use selenite_backup::{ArchiveName, Destination, Part, object_key};
+use selenite_cipher::{ArchiveId, ArchiveKey, PartKind, Secret, sha256};
+use selenite_format::anchor::Mark;
+use selenite_format::archive::{Base, Begun, Facts};
+use selenite_keyring::{AgeRecipient, Unlocked, archive_recipient, os_random};
+
+/// An archive, whole or not.
+pub struct HandMade {
+    /// Its key.
+    pub key: ArchiveKey,
+    /// What opens it.
+    pub begun: Begun,
+    /// What its manifest will say.
+    pub facts: Facts,
+    /// Its objects.
+    pub objects: BTreeMap<Part, Vec<u8>>,
+}
+
+/// Pages side by side, by ascending number.
+pub type Pages<'a> = &'a [(u32, Mark, &'a [u8])];
+
+impl HandMade {
+    /// One of the database that `unlocked` is of, with nothing but what opens it.
+    ///
+    /// # Panics
+    /// Where a recipient takes a plugin.
+    #[must_use]
+    pub fn begin(unlocked: &Unlocked, made: u64, recipients: &[AgeRecipient]) -> Self {
+        let archive_id = ArchiveId(drawn());
+        let key = ArchiveKey::new(Secret::new(drawn()), archive_id);
+        let wrapped = recipients
+            .iter()
+            .map(|to| archive_recipient::wrap(to, key.secret()).unwrap());
+        let begun = Begun {
+            archive_id,
+            database_id: unlocked.superblock.database_id,
+            made,
+            wrapped_key: unlocked.master.wrap_archive_key(drawn(), &key),
+            superblock: unlocked.encode().unwrap(),
+            recipients: wrapped.collect(),
+            recipients_tag: [0; 32],
+        };
+        let facts = Facts {
+            begun: [0; 32],
+            base: None,
+            page_size: unlocked.superblock.page_size,
+            page_count: 0,
+            change_counter: 1,
+            generation: unlocked.superblock.generation,
+            made,
+            log: None,
+            digest: None,
+            parts: Vec::new(),
+            indexes: Vec::new(),
+            missing: Vec::new(),
+        };
+        let mut made = Self {
+            key,
+            begun,
+            facts,
+            objects: BTreeMap::new(),
+        };
+        made.seal_begun();
+        made
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> ArchiveName {
+        ArchiveName::new(self.begun.made, self.begun.archive_id)
+    }
+
+    /// What another that rests on it says of it.
+    ///
+    /// # Panics
+    /// Without a manifest.
+    #[must_use]
+    pub fn as_base(&self) -> Base {
+        Base {
+            archive_id: self.begun.archive_id,
+            manifest: sha256(&self.objects[&Part::Manifest]),
+        }
+    }
+
+    /// Seals what opens it anew, as `begun` says.
+    ///
+    /// # Panics
+    /// Where that has no form.
+    pub fn seal_begun(&mut self) {
+        let bytes = self.begun.encode(|maced| self.key.mac(maced)).unwrap();
+        self.facts.begun = sha256(&bytes);
+        self.objects.insert(Part::Begun, bytes);
+    }
+
+    /// Adds a part with these blocks, and its index.
+    ///
+    /// # Panics
+    /// Where it has no room for them.
+    pub fn part(&mut self, blocks: &[Pages<'_>]) {
+        let number = u32::try_from(self.facts.parts.len()).unwrap();
+        let salt = drawn();
+        let mut packer = Packer::new(CompressionLevel::default()).unwrap();
+        let (mut pages, mut index) = (PartWriter::default(), PartWriter::default());
+        let (mut block, mut packed) = (Vec::new(), Vec::new());
+        for &of in blocks {
+            let all: Vec<PackedPage<'_>> = of
+                .iter()
+                .map(|&(page_no, mark, bytes)| PackedPage { page_no, mark, bytes })
+                .collect();
+            Block::encode(self.facts.page_size, &all, &mut block);
+            packer.pack(&block, &mut packed);
+            assert!(pages.push(&packed));
+            let marks: Vec<(u32, Mark)> = of.iter().map(|&(page_no, mark, _)| (page_no, mark)).collect();
+            IndexBlock::encode(&marks, &mut block);
+            packer.pack(&block, &mut packed);
+            assert!(index.push(&packed));
+        }
+        let sealed = pages.seal(&self.key, (PartKind::Part, number, salt), true);
+        self.objects.insert(Part::Pages(number), sealed);
+        let sealed = index.seal(&self.key, (PartKind::Index, number, salt), true);
+        self.objects.insert(Part::Index(number), sealed);
+        self.facts.parts.push(salt);
+        self.facts.indexes.push(salt);
+    }
+
+    /// Seals the manifest, as `facts` says.
+    pub fn finish(&mut self) {
+        let bytes = self.facts.encode();
+        self.finish_with(&bytes);
+    }
+
+    /// Seals a manifest of these bytes.
+    ///
+    /// # Panics
+    /// Where a part has no room for them.
+    pub fn finish_with(&mut self, facts: &[u8]) {
+        let mut packer = Packer::new(CompressionLevel::default()).unwrap();
+        let (mut content, mut packed) = (PartWriter::default(), Vec::new());
+        for bytes in facts.chunks(1 << 20) {
+            packer.pack(bytes, &mut packed);
+            assert!(content.push(&packed));
+        }
+        let sealed = content.seal(&self.key, (PartKind::Facts, 0, drawn()), true);
+        self.objects.insert(Part::Manifest, sealed);
+    }
+
+    /// Puts all of it where its name says.
+    ///
+    /// # Panics
+    /// Where there is one.
+    pub fn put(&self, destination: &dyn Destination) {
+        for (part, bytes) in &self.objects {
+            let key = object_key(self.begun.database_id, &self.name(), *part);
+            destination.put_new(&key, bytes).unwrap();
+        }
+    }
+
+    /// The name of one of its objects.
+    #[must_use]
+    pub fn object(&self, part: Part) -> String {
+        object_key(self.begun.database_id, &self.name(), part)
+    }
+}
+
+fn drawn<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    os_random(&mut bytes);
+    bytes
+}
