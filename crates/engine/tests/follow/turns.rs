@@ -154,35 +154,36 @@ fn frames_in_the_place_of_others_that_were_lost_are_not_taken_for_them() {
 fn others_cut_the_log_while_it_is_followed() {
     let bench = Bench::new();
     let database = bench.open();
-    let mut cutting = None;
-    let mut turns = 0;
-    let mut added = 0;
+    let mut cutting: Option<thread::JoinHandle<i64>> = None;
+    let (mut cuts, mut added) = (0, 0);
     let done = follow_while(&bench, |status| {
-        turns += u64::from(status.archive.is_some());
-        if status.archive.is_some() && turns % 3 == 1 {
-            for _ in 0..5 {
-                add(&database, 0, 3000).unwrap();
-            }
-            added += 5;
-            // It waits for the follower's next turns.
-            let (path, access) = (bench.path(), bench.access());
-            cutting.get_or_insert_with(Vec::new).push(thread::spawn(move || {
-                let database = Database::open(&Disk, &path, &access).unwrap();
-                let mut rows = quiet::Numbers::default();
-                database.run("PRAGMA wal_checkpoint(TRUNCATE)", &mut rows).unwrap();
-                rows.0[0]
-            }));
+        if status.archive.is_none() {
+            return true;
         }
-        let is_cut = cutting.iter().flatten().all(thread::JoinHandle::is_finished);
-        turns < 30 || !is_cut
+        match cutting.take_if(|thread| thread.is_finished()) {
+            Some(thread) => {
+                assert_eq!(thread.join().unwrap(), 0, "it found the database busy");
+                cuts += 1;
+            }
+            None if cutting.is_none() && cuts < 6 => {
+                for _ in 0..5 {
+                    add(&database, 0, 3000).unwrap();
+                }
+                added += 5;
+                // It waits for the follower's next turns.
+                let (path, access) = (bench.path(), bench.access());
+                cutting = Some(thread::spawn(move || {
+                    let database = Database::open(&Disk, &path, &access).unwrap();
+                    let mut rows = quiet::Numbers::default();
+                    database.run("PRAGMA wal_checkpoint(TRUNCATE)", &mut rows).unwrap();
+                    rows.0[0]
+                }));
+            }
+            None => {}
+        }
+        cuts < 6
     });
     let done = done.unwrap();
-    let busy: Vec<i64> = cutting
-        .into_iter()
-        .flatten()
-        .map(|thread| thread.join().unwrap())
-        .collect();
-    assert!(busy.iter().all(|&busy| busy == 0), "{busy:?}");
     let (to, restored) = bench.restore(Which::Newest).unwrap();
     assert_eq!(bench.check(&to), [added]);
     assert_eq!(
@@ -243,11 +244,13 @@ fn a_destination_that_is_away_is_waited_for() {
     let mut steps = 0;
     let mut added = 0;
     let done = follow_while(&bench, |status| {
-        if status.archive.is_none() {
-            return true;
+        if status.archive.is_none() || steps == 6 {
+            return steps < 6;
         }
-        add(&database, 0, 4000).unwrap();
-        added += 1;
+        if steps < 5 {
+            add(&database, 0, 4000).unwrap();
+            added += 1;
+        }
         match (steps, &status.waits_for) {
             (0, None) => {
                 std::fs::rename(&place, &aside).unwrap();
