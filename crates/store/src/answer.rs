@@ -3,6 +3,7 @@
 //! A1. What is shown of an answer is the store's code and message, cut and printable: bodies of errors repeat headers and what was signed.
 
 use std::cell::RefCell;
+use std::io;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -265,9 +266,7 @@ impl Lost {
         while let Some(inner) = source {
             let of_client = inner.downcast_ref::<reqwest::Error>();
             is_unreached |= of_client.is_some_and(reqwest::Error::is_connect);
-            let of_system = inner.downcast_ref::<std::io::Error>();
-            // What TLS refuses comes as this.
-            is_untrusted |= of_system.is_some_and(|error| error.kind() == std::io::ErrorKind::InvalidData);
+            is_untrusted |= inner.downcast_ref().is_some_and(is_of_tls);
             words = inner.to_string();
             source = inner.source();
         }
@@ -281,6 +280,12 @@ impl Lost {
             Self::Cut
         }
     }
+}
+
+/// Whether TLS refused it: that is called invalid data, and is wrapped in an error whose source is what is behind it.
+fn is_of_tls(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    error.kind() == io::ErrorKind::InvalidData || inner.is_some_and(is_of_tls)
 }
 
 /// The text of the first element of that name, without what XML writes in other ways than itself.

@@ -28,6 +28,8 @@ use spec::Spec;
 
 /// Opens the place of that name with the settings of the process: `s3://BUCKET/PREFIX`, a path, or a `file:` URL. Nothing goes over the line yet.
 ///
+/// What is done with it later blocks, and so must not be done by a task of an asynchronous runtime.
+///
 /// # Errors
 /// `Usage` for a name of another kind, and for settings that make no sense; `Denied` where a file of settings can't be read.
 pub fn open(spec: &str) -> Result<Box<dyn Destination>, StoreError> {

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use object_store::aws::AwsCredential;
+use reqwest::tls::Certificate;
 use selenite_backup::{StoreError, Trouble};
 
 use crate::endpoint::Endpoint;
@@ -30,7 +31,7 @@ pub struct Found {
     /// The endpoint, where it is not the region's of AWS.
     pub endpoint: Option<Endpoint>,
     /// Certificates to be believed besides the system's.
-    pub certificates: Option<Vec<u8>>,
+    pub certificates: Vec<Certificate>,
 }
 
 impl Settings {
@@ -88,16 +89,8 @@ impl Settings {
                 "the region has other signs than letters, digits and hyphens".to_owned(),
             ));
         }
-        let certificates =
-            match self.variable("AWS_CA_BUNDLE").or(property("ca_bundle")) {
-                None => None,
-                Some(path) => {
-                    let read = std::fs::read(path);
-                    Some(read.map_err(|error| {
-                        unreadable(place, error.kind(), &format!("can't read AWS_CA_BUNDLE: {error}"))
-                    })?)
-                }
-            };
+        let certificates = self.variable("AWS_CA_BUNDLE").or(property("ca_bundle"));
+        let certificates = certificates.map_or(Ok(Vec::new()), |path| certificates_of(place, path))?;
         Ok(Found {
             keys: self.keys(place, profile, [from_credentials, from_configuration])?,
             region: region.to_owned(),
@@ -198,6 +191,17 @@ impl Settings {
             },
         }
     }
+}
+
+/// Those of a file in PEM, one at least.
+fn certificates_of(place: &str, path: &str) -> Result<Vec<Certificate>, StoreError> {
+    let bytes = std::fs::read(path)
+        .map_err(|error| unreadable(place, error.kind(), &format!("can't read AWS_CA_BUNDLE: {error}")))?;
+    let certificates = Certificate::from_pem_bundle(&bytes).unwrap_or_default();
+    if certificates.is_empty() {
+        return Err(refusal(place, "AWS_CA_BUNDLE names a file without certificates"));
+    }
+    Ok(certificates)
 }
 
 /// A pair of keys, and the token if there is one. One of a pair alone is a mistake.

@@ -61,7 +61,7 @@ pub struct Wire {
     /// W2.
     pub is_direct: bool,
     /// Certificates to be believed besides the system's.
-    pub certificates: Option<Vec<u8>>,
+    pub certificates: Vec<Certificate>,
 }
 
 impl fmt::Debug for Wire {
@@ -90,9 +90,7 @@ impl Wire {
         if self.is_direct {
             builder = builder.no_proxy();
         }
-        if let Some(certificates) = &self.certificates {
-            builder = builder.tls_certs_merge(Certificate::from_pem_bundle(certificates)?);
-        }
+        builder = builder.tls_certs_merge(self.certificates.iter().cloned());
         builder.build()
     }
 }

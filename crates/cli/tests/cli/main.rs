@@ -17,6 +17,7 @@ mod lab_online;
 mod lab_rekey;
 mod lab_worker;
 mod look;
+mod object_store;
 mod printing;
 mod reencrypt;
 mod reencrypt_signals;

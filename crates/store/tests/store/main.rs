@@ -7,6 +7,7 @@ mod faulty_store;
 mod real;
 mod real_store;
 mod threads;
+mod tls;
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;

@@ -1,0 +1,81 @@
+//! Backups in an object store: a real one, on loopback.
+
+#[path = "../../../store/tests/store/real_store.rs"]
+mod real_store;
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::process::Command;
+
+use real_store::RealStore;
+
+use crate::bench::{Bench, Ran, run};
+
+const KEY_ID: &str = "AKIATEST";
+const SECRET: &str = "hunter2/hunter2";
+
+fn listen() -> TcpListener {
+    for port in 12_000 + u16::try_from(std::process::id() % 8_000).unwrap()..32_768 {
+        if let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+            return listener;
+        }
+    }
+    panic!("no port is free");
+}
+
+fn with_store<'a>(command: &'a mut Command, store: &RealStore, secret: &str) -> &'a mut Command {
+    command
+        .env("AWS_ACCESS_KEY_ID", KEY_ID)
+        .env("AWS_SECRET_ACCESS_KEY", secret)
+        .env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", store.port))
+}
+
+fn tell(bench: &Bench, store: &RealStore, arguments: &[&str]) -> Ran {
+    let ran = run(with_store(&mut bench.command(arguments), store, SECRET));
+    assert!(!format!("{ran:?}").contains("hunter2"), "{ran:?}");
+    ran
+}
+
+#[test]
+fn a_database_is_backed_up_to_an_object_store_and_restored_from_it() {
+    let store = RealStore::start();
+    let (bench, path) = Bench::encrypted();
+    let backup = ["-i", "key.txt", "backup", "app.db", "s3://backups/x"];
+    let first = tell(&bench, &store, &backup).done();
+    assert!(first.out.contains("s3://backups/x"), "{first:?}");
+    let sql = "INSERT INTO note (text) VALUES ('later')";
+    bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    tell(&bench, &store, &backup).done();
+    std::fs::remove_file(&path).unwrap();
+    let restore = ["-i", "key.txt", "restore", "s3://backups/x", "--to", "new.db"];
+    tell(&bench, &store, &restore).done();
+    let sql = "SELECT count(*), max(text) FROM note";
+    let rows = bench.run(&["-i", "key.txt", "exec", "new.db", sql]).done().out;
+    assert_eq!(rows, "501\tlater\n");
+}
+
+#[test]
+fn a_store_that_refuses_is_told_with_what_to_do_and_without_a_secret() {
+    let store = RealStore::start();
+    let (bench, _) = Bench::encrypted();
+    let mut command = bench.command(&["-i", "key.txt", "backup", "app.db", "s3://backups/x"]);
+    let ran = run(with_store(&mut command, &store, "hunter2"));
+    assert!(!ran.err.contains("hunter2"), "{ran:?}");
+    ran.failed(6, "the store says 403 SignatureDoesNotMatch");
+    assert!(!store.folder.path().join("backups/x").exists());
+}
+
+#[test]
+fn places_of_other_kinds_are_refused_without_their_passwords() {
+    let (bench, _) = Bench::encrypted();
+    for place in [
+        "gs://b/p",
+        "http://user:hunter2@host/p",
+        "s3://user:hunter2@bucket",
+        "s3:backups",
+    ] {
+        let ran = bench.run(&["-i", "key.txt", "backup", "app.db", place]);
+        assert!(!ran.err.contains("hunter2"), "{ran:?}");
+        ran.failed(2, "can't open ");
+    }
+    assert_eq!(bench.names(), ["app.db"]);
+}
