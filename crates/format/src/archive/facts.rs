@@ -55,7 +55,7 @@ pub struct Facts {
     pub generation: u64,
     /// When the database was so: seconds since 1970-01-01 UTC.
     pub made: u64,
-    /// Where in the write-ahead log it was taken, if somebody follows from there.
+    /// Where in the write-ahead log it was taken; nothing in rollback mode.
     pub log: Option<LogPosition>,
     /// The digest of its rows, if it was made.
     pub digest: Option<[u8; 32]>,
