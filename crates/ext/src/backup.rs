@@ -60,7 +60,8 @@ fn copy(
     let made = now();
     let id = unlocked.superblock.database_id;
     // Of two backups of one second, too, the later one's name comes behind the other's.
-    let catalog = Catalog::list(destination.as_ref(), Some(id)).map_err(in_words)?;
+    let listed = Catalog::list(destination.as_ref(), Some(id));
+    let catalog = listed.map_err(|error| in_words(error.into()))?;
     let begun = catalog.free_second(id, made);
     let mut archive = ArchiveWriter::begin(destination, &unlocked, begun, recipients).map_err(in_words)?;
     let copy = Copy {
