@@ -1,7 +1,5 @@
 //! A backup archive made by hand, object by object: for what no writer of ours would write.
 
-#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
-
 use std::collections::BTreeMap;
 
 use selenite_archive::{Block, CompressionLevel, IndexBlock, PackedPage, Packer, PartWriter};
@@ -37,13 +35,13 @@ impl HandMade {
         let key = ArchiveKey::new(Secret::new(drawn()), archive_id);
         let wrapped = recipients
             .iter()
-            .map(|to| archive_recipient::wrap(to, key.secret()).unwrap());
+            .map(|to| archive_recipient::wrap(to, key.secret()).expect("a recipient without a plugin"));
         let begun = Begun {
             archive_id,
             database_id: unlocked.superblock.database_id,
             made,
             wrapped_key: unlocked.master.wrap_archive_key(drawn(), &key),
-            superblock: unlocked.encode().unwrap(),
+            superblock: unlocked.encode().expect("it was encoded before"),
             recipients: wrapped.collect(),
             recipients_tag: [0; 32],
         };
@@ -94,7 +92,7 @@ impl HandMade {
     /// # Panics
     /// Where that has no form.
     pub fn seal_begun(&mut self) {
-        let bytes = self.begun.encode(|maced| self.key.mac(maced)).unwrap();
+        let bytes = self.begun.encode(|maced| self.key.mac(maced)).expect("a form");
         self.facts.begun = sha256(&bytes);
         self.objects.insert(Part::Begun, bytes);
     }
@@ -104,9 +102,9 @@ impl HandMade {
     /// # Panics
     /// Where it has no room for them.
     pub fn part(&mut self, blocks: &[Pages<'_>]) {
-        let number = u32::try_from(self.facts.parts.len()).unwrap();
+        let number = u32::try_from(self.facts.parts.len()).expect("a few parts");
         let salt = drawn();
-        let mut packer = Packer::new(CompressionLevel::default()).unwrap();
+        let mut packer = Packer::new(CompressionLevel::default()).expect("zstd has this level");
         let (mut pages, mut index) = (PartWriter::default(), PartWriter::default());
         let (mut block, mut packed) = (Vec::new(), Vec::new());
         for &of in blocks {
@@ -141,7 +139,7 @@ impl HandMade {
     /// # Panics
     /// Where a part has no room for them.
     pub fn finish_with(&mut self, facts: &[u8]) {
-        let mut packer = Packer::new(CompressionLevel::default()).unwrap();
+        let mut packer = Packer::new(CompressionLevel::default()).expect("zstd has this level");
         let (mut content, mut packed) = (PartWriter::default(), Vec::new());
         for bytes in facts.chunks(1 << 20) {
             packer.pack(bytes, &mut packed);
@@ -158,7 +156,7 @@ impl HandMade {
     pub fn put(&self, destination: &dyn Destination) {
         for (part, bytes) in &self.objects {
             let key = object_key(self.begun.database_id, &self.name(), *part);
-            destination.put_new(&key, bytes).unwrap();
+            destination.put_new(&key, bytes).expect("a name that is free");
         }
     }
 

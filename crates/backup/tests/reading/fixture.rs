@@ -202,15 +202,16 @@ pub fn replace(destination: &dyn Destination, name: &str, bytes: &[u8]) {
 
 /// Whether an error is of data that is not what was written, as it has to be after an attack.
 pub fn is_refused(error: &BackupError) -> bool {
-    match error {
+    let is_missing = matches!(error, BackupError::Store(error) if error.trouble == Trouble::Missing);
+    let is_data = matches!(
+        error,
         BackupError::Unauthentic { .. }
-        | BackupError::Form { .. }
-        | BackupError::Chain { .. }
-        | BackupError::MissingLink { .. }
-        | BackupError::Incomplete { .. } => true,
-        BackupError::Store(error) => error.trouble == Trouble::Missing,
-        _ => false,
-    }
+            | BackupError::Form { .. }
+            | BackupError::Chain { .. }
+            | BackupError::MissingLink { .. }
+            | BackupError::Incomplete { .. }
+    );
+    is_data || is_missing
 }
 
 /// All objects of an archive but for its manifest.
