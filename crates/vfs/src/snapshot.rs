@@ -3,7 +3,8 @@
 //! A snapshot is what a connection's files show of its read transaction, and only SQL reaches a connection's files. So the one
 //! who reads is staged here, and `SELECT selenite_read(token)` inside the transaction calls it.
 
-pub use crate::main_file::Snapshot;
+pub use crate::functions::with_snapshot;
+pub use crate::main_file::{Rest, Snapshot};
 use crate::staged::Staged;
 
 /// Reads a snapshot. It calls no SQL on the snapshot's connection. Why it failed it keeps for itself.
