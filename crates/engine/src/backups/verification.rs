@@ -2,7 +2,7 @@
 //!
 //! V1. Every object of a backup is opened once, and each backup after what it is based on: so which pages there are is known with one
 //!     bit for each page and backup whose dependents are still to come.
-//! V2. A backup that rests on a bad one is bad.
+//! V2. A backup that rests on a bad one is bad, and so is one of whose log an object is: where it was followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,6 +55,8 @@ pub enum Outcome {
         missing_count: usize,
         /// On how many others it rests.
         below_count: usize,
+        /// Until when its log tells of the database, if somebody followed it: milliseconds since 1970-01-01 UTC.
+        followed_until: Option<u64>,
     },
     /// It is not what was written.
     Bad(Vec<Fault>),
@@ -261,6 +263,15 @@ fn examine(
     let found = backup.inspect(destination, below.map(|below| &below.coverage), &mut read)?;
     meter.done = done + entry.size;
     let mut faults = found.faults;
+    // All of it that was there when it was listed; what comes meanwhile is for the next time.
+    let log = backup.log(destination, entry.log_count, u64::MAX);
+    let followed_until = match log {
+        Ok(log) => log.end.map(|(_, until)| until),
+        Err(error) => {
+            faults.push(fault_of(error)?);
+            None
+        }
+    };
     if let Some(base) = backup.facts.base {
         let fault = |what: &str| Fault {
             object: entry.name.to_string(),
@@ -289,6 +300,7 @@ fn examine(
             own_count: found.page_count,
             missing_count: backup.facts.missing.len(),
             below_count,
+            followed_until,
         }
     } else {
         Outcome::Bad(faults)

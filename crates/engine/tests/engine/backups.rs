@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use selenite_backup::{ArchiveName, ArchiveWriter, Destination, Folder};
+use selenite_backup::{ArchiveName, ArchiveWriter, CompressionLevel, Destination, Folder, LogWriter};
 use selenite_engine::backup::{Backup, backup};
 use selenite_engine::backups::{Outcome, Prune, Pruned, Reason, Rules, Verification, Verify, list, prune, verify};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Class, Database, EngineError, Layout, Watch, keys};
 use selenite_format::PageSize;
-use selenite_format::archive::{Base, Facts};
+use selenite_format::archive::{Base, Facts, LogEnd, LogPosition};
 
 use crate::support::{Bench, Collected, superblock_of};
 
@@ -65,7 +65,8 @@ impl Shelf {
             change_counter: 1,
             generation: 1,
             made,
-            log: None,
+            // Somebody may follow the database from there.
+            log: Some(POSITION),
             digest,
             parts: Vec::new(),
             indexes: Vec::new(),
@@ -89,7 +90,33 @@ impl Shelf {
         self.bench.path("backups").join(id).join(name.as_str())
     }
 
+    /// Writes so many turns of a page each to an archive's log.
+    fn follow(&self, name: &ArchiveName, turns: u32) {
+        let opened = self.opened(name);
+        let id = opened.archive.begun.database_id;
+        let end = |frames| LogEnd {
+            position: LogPosition { frames, ..POSITION },
+            checksum: if frames == 0 { [0; 8] } else { [6; 8] },
+        };
+        let archive = (opened.archive.key, id, name.clone());
+        let level = CompressionLevel::default();
+        let mut log = LogWriter::new(self.place.clone(), archive, opened.manifest_digest, end(0), level);
+        for number in 1..=turns {
+            let made = u64::from(number) * 1000;
+            let mut turn = log.turn(end(number), (PageSize::DEFAULT, 9), made).unwrap();
+            turn.page(1, &[7; 4096], &[8; 4096]).unwrap();
+            turn.finish().unwrap();
+        }
+    }
+
     pub fn base_of(&self, name: &ArchiveName) -> (Base, u32) {
+        let backup = self.opened(name);
+        let archive_id = backup.archive.begun.archive_id;
+        let manifest = backup.manifest_digest;
+        (Base { archive_id, manifest }, backup.facts.page_count)
+    }
+
+    fn opened(&self, name: &ArchiveName) -> selenite_backup::Backup {
         let access = self.bench.access();
         let identities =
             selenite_keyring::load(access.identity.as_ref().unwrap(), &selenite_keyring::Config::default());
@@ -101,10 +128,7 @@ impl Shelf {
         };
         let id = superblock_of(&self.bench, &self.database).superblock.database_id;
         let archive = selenite_backup::OpenArchive::open(self.place.as_ref(), id, name, &keys).unwrap();
-        let archive_id = archive.begun.archive_id;
-        let backup = archive.into_backup(self.place.as_ref()).unwrap();
-        let manifest = backup.manifest_digest;
-        (Base { archive_id, manifest }, backup.facts.page_count)
+        archive.into_backup(self.place.as_ref()).unwrap()
     }
 
     fn verify(&self) -> Verification {
@@ -129,6 +153,11 @@ impl Shelf {
         listing.archives.iter().map(|one| one.entry.name.to_string()).collect()
     }
 }
+
+const POSITION: LogPosition = LogPosition {
+    salts: [5; 8],
+    frames: 0,
+};
 
 fn last(count: u32) -> Rules {
     Rules {
@@ -233,6 +262,37 @@ fn a_backup_that_lacks_a_page_is_bad_and_one_from_before_a_truncation_is_not() {
 }
 
 #[test]
+fn a_log_is_verified_with_the_backup_that_it_goes_on_from() {
+    let shelf = Shelf::new();
+    let (base, page_count) = shelf.base_of(&shelf.full());
+    let (followed, _) = shelf.made(10, Some(base), page_count);
+    shelf.follow(&followed, 3);
+    let found = shelf.verify();
+    let one = found.archives.iter().find(|one| one.entry.name == followed).unwrap();
+    let until = match one.outcome {
+        Outcome::Good { followed_until, .. } => followed_until,
+        Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) => None,
+    };
+    assert_eq!(until, Some(3000), "{:?}", one.outcome);
+    // Somebody is at it: it stays, whatever the rules say.
+    let (newer, _) = shelf.made(20, None, 1);
+    let pruned = shelf.prune(last(1), true);
+    let kept = pruned.kept.iter().find(|kept| kept.entry.name == followed).unwrap();
+    assert!(kept.reasons.contains(&Reason::Followed));
+    assert_eq!(removed(&pruned), [newer]);
+    let second = shelf.folder(&followed).join("log-00000001");
+    let bytes = fs::read(&second).unwrap();
+    let mut flipped = bytes.clone();
+    flipped[200] ^= 1;
+    fs::write(&second, flipped).unwrap();
+    assert!(faults(&shelf.verify(), &followed)[0].contains("log-00000001"));
+    fs::remove_file(&second).unwrap();
+    assert!(faults(&shelf.verify(), &followed)[0].contains("log-0000000"));
+    fs::write(&second, bytes).unwrap();
+    assert_eq!(faults(&shelf.verify(), &followed), [""; 0]);
+}
+
+#[test]
 fn one_backup_is_verified_with_what_it_rests_on_and_nothing_else() {
     let shelf = Shelf::new();
     let full = shelf.full();
@@ -322,7 +382,10 @@ fn pruning_removes_what_no_rule_keeps_and_nothing_that_is_not_ours() {
             .clone()
     };
     assert_eq!(reasons(&first), [Reason::Base].into());
-    assert_eq!(reasons(&fourth), [Reason::Newest, Reason::Last].into());
+    assert_eq!(
+        reasons(&fourth),
+        [Reason::Newest, Reason::Last, Reason::NextBase].into()
+    );
 
     // A chain that is no longer wanted goes from its end.
     let (fifth, _) = shelf.made(5_000_000, None, 1);
@@ -384,7 +447,7 @@ fn a_base_that_was_put_in_anothers_place_is_none() {
             .reasons
             .clone()
     };
-    assert_eq!(reasons(&above), [Reason::Broken].into());
+    assert_eq!(reasons(&above), [Reason::Broken, Reason::NextBase].into());
     assert!(reasons(&full).contains(&Reason::Newest));
 }
 

@@ -1,7 +1,7 @@
 //! `selenite backups verify`.
 
-use selenite_engine::Access;
 use selenite_engine::backups::{self, Checked, Outcome, Verification, Verify};
+use selenite_engine::{Access, utc};
 use serde_json::{Value, json};
 
 use super::heading;
@@ -56,6 +56,7 @@ fn words(outcome: &Outcome) -> String {
             own_count,
             missing_count,
             below_count,
+            followed_until,
         } => {
             let mut words = format!("good: {}", counted((*page_count).into(), "page"));
             if *below_count > 0 {
@@ -65,6 +66,9 @@ fn words(outcome: &Outcome) -> String {
             if *missing_count > 0 {
                 let pages = counted(number(*missing_count), "page");
                 words.push_str(&format!(", without {pages} that were bad when it was made"));
+            }
+            if let Some(until) = followed_until {
+                words.push_str(&format!(", followed until {}", utc(until / 1000)));
             }
             words
         }
@@ -122,7 +126,8 @@ fn json(found: &Verification) -> Value {
                 own_count,
                 missing_count,
                 below_count,
-            } => Some((page_count, own_count, missing_count, below_count)),
+                followed_until,
+            } => Some((page_count, own_count, missing_count, below_count, followed_until)),
             Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) => None,
         };
         json!({
@@ -134,6 +139,7 @@ fn json(found: &Verification) -> Value {
             "pages_of_its_own": counts.map(|counts| counts.1),
             "pages_missing": counts.map(|counts| counts.2),
             "rests_on": counts.map(|counts| counts.3),
+            "followed_until": counts.and_then(|counts| counts.4).map(|until| utc(until / 1000)),
             "faults": faults.iter().map(|fault| json!({ "object": fault.object, "what": fault.what })).collect::<Vec<_>>(),
         })
     };
