@@ -56,10 +56,7 @@ fn last_of(
 ) -> Result<Option<(LogWriter, Keys, Instant)>, BackupError> {
     let id = unlocked.superblock.database_id;
     let catalog = Catalog::list(destination.as_ref(), Some(id))?;
-    let newest = catalog
-        .of(id)
-        .filter(|entry| entry.is_finished && entry.log_count > 0)
-        .next_back();
+    let newest = catalog.of(id).rfind(|entry| entry.is_finished && entry.log_count > 0);
     let Some(entry) = newest else { return Ok(None) };
     let name: ArchiveName = entry.name.clone();
     let Some((number, size)) = last_object(destination.as_ref(), id, &name)? else {
