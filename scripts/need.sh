@@ -44,6 +44,9 @@ need_python() {
 need_tests() {
   need_python
   need_command /usr/bin/sqlite3 sqlite3
+  # What backups are compared with.
+  need_command zstd zstd
+  need_command age age
   # Reports are looked at in a browser; which one does not matter.
   if [[ -z ${SELENITE_TEST_BROWSER:-} ]] && ! command -v google-chrome chromium-browser >/dev/null; then
     need_command chromium chromium

@@ -325,13 +325,12 @@ impl Work<'_> {
     }
 }
 
-/// Pages that no archive has: those that are missing, and those between the last page and the end of the file (FORMAT 2.4, 2.5).
-fn zero_pages(geometry: Geometry, page_count: u32, missing: &[u32]) -> impl Iterator<Item = u32> {
+/// Pages that no archive has: those that it lacks, and those between the last page and the end of the file (FORMAT 2.4, 2.5).
+fn zero_pages(geometry: Geometry, page_count: u32, lacking: &[u32]) -> impl Iterator<Item = u32> {
     let PageNo(lock) = geometry.lock_page();
-    let filled = geometry.page_count(geometry.size_for(page_count));
-    let behind = page_count.saturating_add(1)..=filled;
-    let missing = missing.iter().copied();
-    missing.chain(behind).filter(move |&page_no| page_no != lock)
+    let behind = page_count.saturating_add(1)..=geometry.page_count(geometry.size_for(page_count));
+    let lacking = lacking.iter().copied();
+    lacking.chain(behind).filter(move |&page_no| page_no != lock)
 }
 
 /// Whether who opens it is refused by the keyring file.
@@ -368,9 +367,9 @@ mod tests {
 
     use super::*;
 
-    fn zeros_of(page_size: u32, page_count: u32, missing: &[u32]) -> Vec<u32> {
-        let page_size = PageSize::try_from(page_size).unwrap();
-        zero_pages(Geometry::new(page_size), page_count, missing).collect()
+    fn zeros_of(page_size: u32, page_count: u32, lacking: &[u32]) -> Vec<u32> {
+        let geometry = Geometry::new(PageSize::try_from(page_size).unwrap());
+        zero_pages(geometry, page_count, lacking).collect()
     }
 
     /// FORMAT 2.3, 2.4: page X lies in the place of page L, and what is between them is sealed zeros.

@@ -1,9 +1,11 @@
-//! `libselenite.so`: the extension's entry point, and nothing else.
+//! `libselenite.so`: the extension's entry point, and `selenite_backup()`.
 #![expect(unsafe_code, reason = "the entry point is called by C")]
 
 use std::ffi::{c_char, c_int};
 
-use selenite_vfs::ffi::{Database, RawApi, entry_point};
+use selenite_vfs::ffi::{Database, Installer, RawApi, entry_point};
+
+mod backup;
 
 /// SQLite calls this when it loads the extension: the name follows from the file's (sqlite.org/loadext.html).
 ///
@@ -15,6 +17,10 @@ pub unsafe extern "C" fn sqlite3_selenite_init(
     error: *mut *mut c_char,
     routines: *const RawApi,
 ) -> c_int {
+    let installer = Installer {
+        own_functions: backup::FUNCTIONS,
+        ..selenite_vfs::installer()
+    };
     // SAFETY: the caller's promise.
-    unsafe { entry_point(selenite_vfs::installer(), database, error, routines) }
+    unsafe { entry_point(installer, database, error, routines) }
 }

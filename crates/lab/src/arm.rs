@@ -217,7 +217,7 @@ mod tests {
     fn an_unknown_cipher_is_told_the_nearest() {
         let arms = arms(&Config::parse(TEXT).unwrap()).unwrap();
         let hello = Hello {
-            protocol: 3,
+            protocol: 4,
             engine: "selenite".into(),
             library: "Selenite 0".into(),
             sqlite_version: "3".into(),

@@ -309,8 +309,19 @@ fn check_cells(made: Vec<Cell>, data: &BTreeMap<String, Dataset>, before: &[Cell
     Ok(made)
 }
 
-/// Suite NONE of Selenite has no key that could be changed.
+/// Suite NONE of Selenite has no key that could be changed, and the peers have no backups of their own.
 fn check_keys(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
+    let stranger = arms
+        .iter()
+        .find(|arm| matches!(arm.engine.as_str(), "sqlcipher" | "sqlite3mc"));
+    let archived = cells.iter().find(|cell| matches!(cell.work, Work::Archive { .. }));
+    if let (Some(arm), Some(cell)) = (stranger, archived) {
+        let what = format!(
+            "arm `{}` has no backups of its own, which cell `{}` is to make",
+            arm.name, cell.name
+        );
+        return Err(ConfigError::new(what).next("leave out one of them"));
+    }
     let keyless = arms.iter().find(|arm| arm.engine == "selenite" && arm.cipher == "NONE");
     let rekeyed = cells.iter().find(|cell| cell.work == Work::Rekey);
     match (keyless, rekeyed) {

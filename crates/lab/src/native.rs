@@ -8,10 +8,14 @@ mod cipher_time;
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use rusqlite::{Connection, OpenFlags};
+use selenite_backup::{Destination, Folder};
+use selenite_engine::backup::{Backup, backup};
 use selenite_engine::offline::{Offline, offline};
+use selenite_engine::restore::{Restore, restore};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Encrypt, EngineError, FileUri, Suite, Target, Watch, keys, verify};
 use selenite_worker::engine::{Engine, Status, check_absent, hello, vacuum_into};
@@ -178,6 +182,27 @@ impl Engine for Native {
         Ok(())
     }
 
+    /// As `selenite backup` does.
+    fn back_up(&self, database: &Opening, folder: &Path, incremental: bool) -> Result<(), WorkerError> {
+        let suite = suite(database)?.ok_or_else(no_backups)?;
+        let how = Backup {
+            incremental,
+            ..Backup::default()
+        };
+        let (access, place) = (access(database, suite)?, folder_of_backups(folder));
+        let made = backup(&Disk, &database.path, &access, how, &place, &Watch::nobody());
+        made.map(drop).map_err(|error| engine_error(&error))
+    }
+
+    /// As `selenite restore` does.
+    fn restore(&self, database: &Opening, folder: &Path) -> Result<(), WorkerError> {
+        let suite = suite(database)?.ok_or_else(no_backups)?;
+        let (access, place) = (access(database, suite)?, folder_of_backups(folder));
+        let how = Restore::new(&database.path);
+        let done = restore(&Disk, place.as_ref(), &access, &how, &Watch::nobody());
+        done.map(drop).map_err(|error| engine_error(&error))
+    }
+
     fn verify_physical(&self, database: &Opening) -> Result<u64, WorkerError> {
         let Some(suite) = suite(database)? else {
             return Stock.verify_physical(database);
@@ -272,6 +297,14 @@ fn make_age_key(path: &Path) -> Result<(), WorkerError> {
     let key = selenite_keyring::keygen(now.map_or(0, |since| since.as_secs()));
     selenite_keyring::write_key_file(path, key.text.as_bytes())
         .map_err(|error| WorkerError::Engine(format!("the age key: {error}")))
+}
+
+fn folder_of_backups(folder: &Path) -> Arc<dyn Destination> {
+    Arc::new(Folder::new(folder))
+}
+
+fn no_backups() -> WorkerError {
+    WorkerError::Refused("a database in clear has no backups of ours".to_owned())
 }
 
 fn engine_error(error: &EngineError) -> WorkerError {

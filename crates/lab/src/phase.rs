@@ -75,7 +75,8 @@ impl Phases {
             | Metric::Faults
             | Metric::DatabaseBytes
             | Metric::WalBytes
-            | Metric::PeakMemory => None,
+            | Metric::PeakMemory
+            | Metric::ArchiveBytes => None,
         }
     }
 }

@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 9] = [
+pub const PRESETS: [Preset; 10] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -59,6 +59,11 @@ pub const PRESETS: [Preset; 9] = [
         name: "online",
         about: "a workload before, while and after every page is sealed anew",
         text: include_str!("presets/online.toml"),
+    },
+    Preset {
+        name: "backup",
+        about: "a full and an incremental backup, beside zstd and age",
+        text: include_str!("presets/backup.toml"),
     },
 ];
 
@@ -111,7 +116,7 @@ mod tests {
         let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
         let goals: toml::Table = toml::from_str(&std::fs::read_to_string(docs.join("goals.toml")).unwrap()).unwrap();
         let mut seen = 0;
-        for goal in ["rows", "whole"]
+        for goal in ["rows", "whole", "backup"]
             .iter()
             .flat_map(|kind| goals[*kind].as_array().unwrap())
         {

@@ -297,6 +297,8 @@ pub enum Metric {
     WalBytes,
     /// The most memory that was resident during a block, of all processes.
     PeakMemory,
+    /// Bytes of the files that a backup was made into.
+    ArchiveBytes,
     /// Time of a loop while pages are sealed anew, as a ratio to that before, in the same block.
     Slowdown,
     /// Time of a loop afterwards, as a ratio to that before.

@@ -47,6 +47,7 @@ pub fn installer() -> ffi::Installer {
     ffi::Installer {
         install: selenite::install,
         functions: functions::FUNCTIONS,
+        own_functions: &[],
         tables: functions::TABLES,
     }
 }

@@ -1,6 +1,6 @@
 //! The smallest worker: SQLite as it is.
 //!
-//! `echo '{"do":"hello","protocol":3}' | cargo run -p selenite-worker --example stock`
+//! `echo '{"do":"hello","protocol":4}' | cargo run -p selenite-worker --example stock`
 
 use std::process::ExitCode;
 

@@ -66,6 +66,25 @@ pub trait Engine: Sync {
         )))
     }
 
+    /// Backs a database, which is closed, up into a folder, as what may be kept elsewhere. An incremental backup rests on the newest
+    /// that is there.
+    ///
+    /// # Errors
+    /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
+    fn back_up(&self, database: &Opening, folder: &Path, incremental: bool) -> Result<(), WorkerError> {
+        let _ = (folder, incremental);
+        Err(no_backups(database))
+    }
+
+    /// Makes a database of the newest backup in a folder.
+    ///
+    /// # Errors
+    /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
+    fn restore(&self, database: &Opening, folder: &Path) -> Result<(), WorkerError> {
+        let _ = folder;
+        Err(no_backups(database))
+    }
+
     /// Reads all pages of a database, which is closed, and authenticates them if the engine can. Answers how many bytes
     /// it read.
     ///
@@ -160,6 +179,10 @@ pub fn check_absent(database: &Opening) -> Result<(), WorkerError> {
         )));
     }
     Ok(())
+}
+
+fn no_backups(database: &Opening) -> WorkerError {
+    WorkerError::Refused(format!("this engine has no backups of {} of its own", database.cipher))
 }
 
 fn no_text(database: &Opening) -> WorkerError {

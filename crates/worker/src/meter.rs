@@ -149,6 +149,16 @@ impl Part {
     }
 }
 
+/// CPU time of the processes that were started and waited for, in user mode and in the kernel: nanoseconds.
+///
+/// # Errors
+/// What the system says.
+pub fn of_children() -> Result<(u64, u64), WorkerError> {
+    let usage = usage_of(UsageWho::RUSAGE_CHILDREN)?;
+    let count = |time: nix::sys::time::TimeVal| u64::try_from(time.num_nanoseconds()).unwrap_or(0);
+    Ok((count(usage.user_time()), count(usage.system_time())))
+}
+
 /// CLOCK_MONOTONIC.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
@@ -189,7 +199,11 @@ fn now_ns(clock: ClockId) -> u64 {
 }
 
 fn usage() -> Result<Usage, WorkerError> {
-    getrusage(UsageWho::RUSAGE_SELF).map_err(|error| WorkerError::Engine(format!("getrusage: {error}")))
+    usage_of(UsageWho::RUSAGE_SELF)
+}
+
+fn usage_of(who: UsageWho) -> Result<Usage, WorkerError> {
+    getrusage(who).map_err(|error| WorkerError::Engine(format!("getrusage: {error}")))
 }
 
 fn delta(after: i64, before: i64) -> u64 {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// The version of what is in this file. A worker of another one is refused.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// A line to a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -161,6 +161,12 @@ pub enum Work {
     /// Gives a copy, made before the clock starts, a new key and seals every page of it anew; in clear, copies the file's
     /// bytes and syncs them. It is gone afterwards.
     Rekey,
+    /// Makes a backup that may be kept elsewhere of a copy, made before the clock starts: compressed and sealed, in files. In clear:
+    /// SQLite's online backup, `zstd -T2 -3`, `age`. It is gone afterwards.
+    Archive {
+        /// Of what has changed since a full one that was made before the clock starts, one page in a hundred; in clear of all.
+        incremental: bool,
+    },
     /// `PRAGMA integrity_check`, which has to answer ok.
     IntegrityCheck,
     /// `PRAGMA quick_check`, which has to answer ok.
@@ -347,6 +353,9 @@ pub struct Sample {
     /// Bytes of its write-ahead log: before the checkpoint at the end, or afterwards where there is none.
     #[serde(default)]
     pub wal_bytes: u64,
+    /// Bytes of the files that a backup was made into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive_bytes: Option<u64>,
     /// Whether parameters were changed while it ran.
     #[serde(default)]
     pub altered: bool,

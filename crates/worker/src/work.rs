@@ -4,6 +4,7 @@
 //!     what was written is inside.
 //! B2. Answers are digests of what was read, so that arms that answer differently are found out.
 
+mod archive;
 mod connections;
 mod copy;
 mod hummer;
@@ -59,7 +60,7 @@ struct Checkpoint {
 #[must_use]
 pub fn wants_closed(work: &Work) -> bool {
     match work {
-        Work::Convert { .. } | Work::Rekey | Work::PhysicalVerify | Work::Open { .. } => true,
+        Work::Convert { .. } | Work::Rekey | Work::Archive { .. } | Work::PhysicalVerify | Work::Open { .. } => true,
         Work::Like { .. }
         | Work::Equal { .. }
         | Work::Insert { .. }
@@ -101,7 +102,7 @@ pub fn run(
         Work::IntegrityCheck => rows::check(connection, "integrity_check", &timed),
         Work::QuickCheck => rows::check(connection, "quick_check", &timed),
         Work::Readers { connections: count } => connections::readers(engine, database, *count, &timed),
-        Work::Convert { .. } | Work::Rekey | Work::PhysicalVerify | Work::Open { .. } => {
+        Work::Convert { .. } | Work::Rekey | Work::Archive { .. } | Work::PhysicalVerify | Work::Open { .. } => {
             Err(WorkerError::Refused("this work wants the database closed".to_owned()))
         }
     }
@@ -122,6 +123,7 @@ pub fn run_closed(
     match work {
         Work::Convert { to } => copy::convert(engine, database, to, &timed),
         Work::Rekey => rekey::rekey(engine, database, &timed),
+        Work::Archive { incremental } => archive::archive(engine, database, *incremental, &timed),
         Work::Open { times } => connections::open(engine, database, *times, &timed),
         Work::PhysicalVerify => timed(&mut || {
             engine.verify_physical(database)?;

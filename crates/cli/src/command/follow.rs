@@ -45,7 +45,7 @@ pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(),
     meter.finish();
     teller.end();
     let status = followed?;
-    print(&format!("{}\n", last_words(&status)));
+    print(&format!("{}\n", last_words(&status)))?;
     Ok(())
 }
 

@@ -6,6 +6,7 @@ mod access_list;
 mod anchor;
 mod anchor_refused;
 mod backup;
+mod backup_faults;
 mod backups;
 mod conversion;
 mod cut_file;

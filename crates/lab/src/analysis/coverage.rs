@@ -19,6 +19,7 @@ pub fn work(work: &Work) -> &'static str {
         Work::Hummer { .. } => "hummer",
         Work::Convert { .. } => "convert",
         Work::Rekey => "rekey",
+        Work::Archive { .. } => "archive",
         Work::IntegrityCheck => "integrity-check",
         Work::QuickCheck => "quick-check",
         Work::PhysicalVerify => "physical-verify",
@@ -35,7 +36,7 @@ pub fn unit(work: &Work) -> &'static str {
         Work::Readers { .. } => "reader",
         Work::Open { .. } => "opening",
         Work::Hummer { .. } => "loop",
-        Work::Backup => "backup",
+        Work::Backup | Work::Archive { .. } => "backup",
         Work::Convert { .. } => "copy",
         Work::Rekey => "change of key",
         Work::IntegrityCheck | Work::QuickCheck | Work::PhysicalVerify => "check",
@@ -55,6 +56,7 @@ pub fn mix(work: &Work) -> Option<[u8; 3]> {
         | Work::Backup
         | Work::Convert { .. }
         | Work::Rekey
+        | Work::Archive { .. }
         | Work::IntegrityCheck
         | Work::QuickCheck
         | Work::PhysicalVerify

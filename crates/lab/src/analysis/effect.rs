@@ -230,7 +230,7 @@ impl Metric {
 }
 
 /// In order of trust; CPU time before elapsed time, which has others' time in it.
-pub const METRICS: [Metric; 18] = [
+pub const METRICS: [Metric; 19] = [
     Metric::Instructions,
     Metric::Cpu,
     Metric::ReadChars,
@@ -246,6 +246,7 @@ pub const METRICS: [Metric; 18] = [
     Metric::DatabaseBytes,
     Metric::WalBytes,
     Metric::PeakMemory,
+    Metric::ArchiveBytes,
     Metric::Slowdown,
     Metric::Aftermath,
     Metric::TailSlowdown,

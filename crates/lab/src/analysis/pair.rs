@@ -166,6 +166,7 @@ pub fn value(block: &BlockRow, metric: Metric) -> Option<f64> {
         Metric::DatabaseBytes => sample.database_bytes,
         Metric::WalBytes => sample.wal_bytes,
         Metric::PeakMemory => sample.peak_bytes?,
+        Metric::ArchiveBytes => sample.archive_bytes?,
         Metric::Slowdown | Metric::Aftermath | Metric::TailSlowdown => return block.phases.as_ref()?.change(metric),
     };
     match (&block.phases, is_counted(metric)) {
@@ -192,6 +193,7 @@ fn is_counted(metric: Metric) -> bool {
         | Metric::DatabaseBytes
         | Metric::WalBytes
         | Metric::PeakMemory
+        | Metric::ArchiveBytes
         | Metric::Slowdown
         | Metric::Aftermath
         | Metric::TailSlowdown => false,

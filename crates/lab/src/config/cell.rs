@@ -62,6 +62,7 @@ pub fn writes(work: &Work) -> bool {
         | Work::Backup
         | Work::Convert { .. }
         | Work::Rekey
+        | Work::Archive { .. }
         | Work::IntegrityCheck
         | Work::QuickCheck
         | Work::PhysicalVerify
@@ -84,6 +85,7 @@ pub fn connections(work: &Work) -> u32 {
         | Work::Hummer { .. }
         | Work::Convert { .. }
         | Work::Rekey
+        | Work::Archive { .. }
         | Work::IntegrityCheck
         | Work::QuickCheck
         | Work::PhysicalVerify
@@ -114,6 +116,7 @@ struct WorkTable {
     rehearsals: Option<u32>,
     rows: Option<u64>,
     to: Option<String>,
+    incremental: Option<bool>,
     mix: Option<String>,
     loops: Option<u64>,
     pause_every: Option<u64>,
@@ -137,6 +140,7 @@ enum Kind {
     Hummer,
     Convert,
     Rekey,
+    Archive,
     IntegrityCheck,
     QuickCheck,
     PhysicalVerify,
@@ -215,8 +219,8 @@ impl WorkTable {
         if cache == CacheState::Cold && rehearsals > 0 {
             return Err("after a rehearsal nothing is `cold`".to_owned());
         }
-        if self.kind == Kind::Rekey && cache != CacheState::Os {
-            return Err("`rekey` is done to a copy that was just written: its cache is `os`".to_owned());
+        if let (Kind::Rekey | Kind::Archive, false) = (self.kind, cache == CacheState::Os) {
+            return Err("this is done to a copy that was just written: its cache is `os`".to_owned());
         }
         Ok(match self.kind {
             Kind::Like => Work::Like { rehearsals },
@@ -240,6 +244,9 @@ impl WorkTable {
                 }
             },
             Kind::Rekey => Work::Rekey,
+            Kind::Archive => Work::Archive {
+                incremental: self.incremental.unwrap_or(false),
+            },
             Kind::IntegrityCheck => Work::IntegrityCheck,
             Kind::QuickCheck => Work::QuickCheck,
             Kind::PhysicalVerify => Work::PhysicalVerify,
@@ -297,6 +304,7 @@ impl WorkTable {
             ("rehearsals", self.rehearsals.is_some() && !scans),
             ("rows", self.rows.is_some() && self.kind != Kind::Insert),
             ("to", self.to.is_some() && self.kind != Kind::Convert),
+            ("incremental", self.incremental.is_some() && self.kind != Kind::Archive),
             ("mix", self.mix.is_some() && !hummer),
             ("loops", self.loops.is_some() && self.kind != Kind::Hummer),
             ("pause_every", self.pause_every.is_some() && !hummer),
@@ -352,6 +360,8 @@ fn label(work: &Work, cache: CacheState, processes: u32, same_memory: bool) -> S
         Work::Convert { to } if to == PLAIN => "copy into clear".to_owned(),
         Work::Convert { .. } => "encrypting copy".to_owned(),
         Work::Rekey => "rekey".to_owned(),
+        Work::Archive { incremental: false } => "full backup, kept elsewhere".to_owned(),
+        Work::Archive { incremental: true } => "incremental backup, kept elsewhere".to_owned(),
         Work::IntegrityCheck => "integrity_check".to_owned(),
         Work::QuickCheck => "quick_check".to_owned(),
         Work::PhysicalVerify => "physical verify".to_owned(),

@@ -81,6 +81,7 @@ pub fn needs(work: &Work) -> Option<&'static str> {
         Work::Backup
         | Work::Convert { .. }
         | Work::Rekey
+        | Work::Archive { .. }
         | Work::IntegrityCheck
         | Work::QuickCheck
         | Work::PhysicalVerify

@@ -230,6 +230,33 @@ fn connections_openings_indexes_and_pools_are_read() {
 }
 
 #[test]
+fn a_backup_is_read_and_needs_an_engine_that_makes_one() {
+    let archive = "[[cells]]\nname = \"k\"\nwork = { kind = \"archive\", incremental = true }\ncache = \"os\"\n";
+    let text = format!("{TEXT}{archive}");
+    let cell = Config::parse(&text).unwrap().cells.pop().unwrap();
+    assert_eq!(cell.work, Work::Archive { incremental: true });
+    assert_eq!(cell.label, "incremental backup, kept elsewhere, OS cache");
+    let full = Config::parse(&text.replace(", incremental = true", ""))
+        .unwrap()
+        .cells
+        .pop();
+    assert_eq!(full.unwrap().work, Work::Archive { incremental: false });
+    for (from, to, part) in [
+        ("\"os\"", "\"cold\"", "its cache is `os`"),
+        ("\"archive\"", "\"rekey\"", "no `incremental`"),
+        (
+            "engine = \"selenite\"",
+            "engine = \"sqlcipher\"",
+            "arm `zeta` has no backups of its own, which cell `k` is to make",
+        ),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let error = Config::parse(&text.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(error.contains(part), "{to}: {error}");
+    }
+}
+
+#[test]
 fn a_change_of_key_is_read_and_needs_a_key() {
     let rekey = "[[cells]]\nname = \"k\"\nwork = { kind = \"rekey\" }\ncache = \"os\"\n";
     let text = format!("{TEXT}{rekey}");

@@ -31,6 +31,7 @@ pub fn sum(samples: &[Sample]) -> Sample {
         system_ns: add(|s| s.system_ns),
         instructions: known(|s| s.instructions),
         peak_bytes: known(|s| s.peak_bytes),
+        archive_bytes: known(|s| s.archive_bytes),
         switches_voluntary: add(|s| s.switches_voluntary),
         switches_involuntary: add(|s| s.switches_involuntary),
         faults_minor: add(|s| s.faults_minor),

@@ -8,7 +8,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// A worker in sh whose cipher takes `$NS` nanoseconds, which `environment` may change.
 fn fake(folder: &Path, engine: &str, masking: &str) -> PathBuf {
     let hello = format!(
-        r#"{{"ok":{{"protocol":3,"engine":"{engine}","library":"sh","sqlite_version":"3","sqlite_source_id":"x","ciphers":["aes"],"without_aes":{{{masking}}}}}}}"#
+        r#"{{"ok":{{"protocol":4,"engine":"{engine}","library":"sh","sqlite_version":"3","sqlite_source_id":"x","ciphers":["aes"],"without_aes":{{{masking}}}}}}}"#
     );
     let script = format!(
         "#!/bin/sh\nwhile read -r line; do case \"$line\" in *hello*) echo '{hello}';; \

@@ -145,6 +145,37 @@ fn a_key_of_either_kind_is_changed_and_where_there_is_none_it_is_refused() {
     assert!(run(&clear, Work::Rekey).unwrap_err().contains("no key to change"));
 }
 
+/// In clear by programs that `scripts/need.sh tests` installs.
+#[test]
+fn a_backup_is_made_restored_and_gone_and_what_has_changed_is_a_small_one() {
+    let bench = Bench::new();
+    let rows = Dataset::Cards { rows: 8000 };
+    let mut wanted = None;
+    for cipher in [PLAIN, "AES_256", "NONE"] {
+        let database = bench.database(cipher);
+        let digest = dataset::load(&Native, &database, &rows, 7).unwrap().digest;
+        let of = |incremental| run(&database, Work::Archive { incremental }).unwrap();
+        let (full, changed) = (of(false), of(true));
+        assert_eq!(full.answer, format!("24000 rows {digest}"), "{cipher}");
+        assert_eq!(changed.answer, full.answer, "{cipher}");
+        assert_eq!(*wanted.get_or_insert(digest.clone()), digest);
+        let bytes = [&full, &changed].map(|sample| sample.archive_bytes.unwrap());
+        assert!(
+            bytes[0] > 10_000 && bytes[0] < full.database_bytes,
+            "{cipher}: {bytes:?}"
+        );
+        if cipher == PLAIN {
+            assert_eq!(bytes[0] / 1000, bytes[1] / 1000, "all of it is made again");
+            assert_eq!(full.peak_bytes, None);
+        } else {
+            assert!(bytes[1] < bytes[0] / 5 && bytes[1] > 4096, "{cipher}: {bytes:?}");
+        }
+        assert!(full.cpu_ns > 0 && full.cpu_ns >= full.system_ns, "{cipher}");
+        assert!(!bench.folder.path().join(format!("{cipher}.db-archive")).exists());
+        assert_eq!(run(&database, Work::IntegrityCheck).unwrap().answer, "ok");
+    }
+}
+
 #[test]
 fn a_wrong_key_another_suite_and_a_file_in_clear_are_refused() {
     let bench = Bench::new();

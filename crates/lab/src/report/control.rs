@@ -10,6 +10,10 @@ pub fn of(cell: &CellSummary) -> Option<&'static str> {
             "Beside it: an ordinary copy of the file's bytes, read, written and synced as by cp and sync. In clear there is no \
              key, and that is what moving the bytes costs.",
         ),
+        "archive" => Some(
+            "Beside it: what people do with a database in clear: SQLite's online backup into a file, then zstd -T2 -3 and age, all of \
+             it each time. The ratio to suite NONE is that to the same command on a database in clear, in our layout.",
+        ),
         "physical-verify" => Some(
             "Beside it: reading the file from its first byte to its last. So does an engine that has no such check.",
         ),

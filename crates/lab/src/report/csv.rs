@@ -195,7 +195,7 @@ pub fn blocks(material: &Material) -> String {
 }
 
 /// Of the protocol's `Sample`, by its names.
-const COUNTERS: [&str; 27] = [
+const COUNTERS: [&str; 28] = [
     "elapsed_ns",
     "cpu_ns",
     "user_ns",
@@ -221,6 +221,7 @@ const COUNTERS: [&str; 27] = [
     "database_bytes",
     "wal_bytes",
     "peak_bytes",
+    "archive_bytes",
     "altered",
     "began_ns",
 ];

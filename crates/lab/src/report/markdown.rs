@@ -216,7 +216,7 @@ fn taken(summary: &Summary) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let head = resources::head();
+    let head = resources::head(summary);
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     format!("### Bytes and memory of a block, medians\n\n{}\n", table(&head, &rows))
 }

@@ -4,21 +4,23 @@ use super::sentence;
 use crate::summary::{CellSummary, Metric, Summary};
 
 /// The heads of a table's columns.
-pub fn head() -> Vec<String> {
-    let metrics = METRICS.map(|metric| sentence::metric(metric).to_owned());
+pub fn head(summary: &Summary) -> Vec<String> {
+    let metrics = metrics(summary);
+    let metrics = metrics.iter().map(|metric| sentence::metric(*metric).to_owned());
     ["cell", "arm"].into_iter().map(str::to_owned).chain(metrics).collect()
 }
 
 /// A line for each cell and arm; none where nothing of it was measured.
 pub fn rows(summary: &Summary) -> Vec<Vec<String>> {
+    let metrics = metrics(summary);
     let of_cell = |cell: &CellSummary| -> Vec<Vec<String>> {
-        let arms = summary.arms.iter().filter_map(|arm| row(cell, &arm.name));
+        let arms = summary.arms.iter().filter_map(|arm| row(cell, &arm.name, &metrics));
         arms.collect()
     };
     summary.cells.iter().flat_map(of_cell).collect()
 }
 
-fn row(cell: &CellSummary, arm: &str) -> Option<Vec<String>> {
+fn row(cell: &CellSummary, arm: &str, metrics: &[Metric]) -> Option<Vec<String>> {
     let level = cell.levels.get(arm)?;
     // Studies from before these were measured have the others alone.
     level.metrics.get(&Metric::DatabaseBytes)?;
@@ -27,7 +29,17 @@ fn row(cell: &CellSummary, arm: &str) -> Option<Vec<String>> {
         value.map_or_else(String::new, |value| sentence::value(*metric, *value))
     };
     let names = [cell.label.clone(), arm.to_owned()];
-    Some(names.into_iter().chain(METRICS.iter().map(value)).collect())
+    Some(names.into_iter().chain(metrics.iter().map(value)).collect())
+}
+
+/// Few studies make backups.
+fn metrics(summary: &Summary) -> Vec<Metric> {
+    let mut levels = summary.cells.iter().flat_map(|cell| cell.levels.values());
+    let has_archives = levels.any(|level| level.metrics.contains_key(&Metric::ArchiveBytes));
+    METRICS
+        .into_iter()
+        .chain(has_archives.then_some(Metric::ArchiveBytes))
+        .collect()
 }
 
 const METRICS: [Metric; 5] = [

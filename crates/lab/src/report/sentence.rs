@@ -23,6 +23,7 @@ pub fn metric(metric: Metric) -> &'static str {
         Metric::DatabaseBytes => "size of the database",
         Metric::WalBytes => "size of the log",
         Metric::PeakMemory => "peak memory",
+        Metric::ArchiveBytes => "size of the backup",
         Metric::Slowdown => "time of a loop while pages are sealed anew",
         Metric::Aftermath => "time of a loop afterwards",
         Metric::TailSlowdown => "99th percentile of latency while pages are sealed anew",
@@ -39,7 +40,8 @@ pub fn value(metric: Metric, value: f64) -> String {
         | Metric::WriteBytes
         | Metric::DatabaseBytes
         | Metric::WalBytes
-        | Metric::PeakMemory => number::bytes(value),
+        | Metric::PeakMemory
+        | Metric::ArchiveBytes => number::bytes(value),
         Metric::Instructions | Metric::ReadCalls | Metric::WriteCalls | Metric::Switches | Metric::Faults => {
             number::count(value)
         }

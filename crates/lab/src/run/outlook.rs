@@ -208,6 +208,8 @@ fn guess(config: &Config, cell: &Cell) -> f64 {
         (Work::Convert { .. }, _) => scan * 4.0,
         // The copy before it, the change itself; then its rows and the twin's, and every page beside what it was.
         (Work::Rekey, _) => rough(bytes) / COPY_RATE * 2.0 + scan * 5.0,
+        // The copy, perhaps two backups, the restored database, its rows and the twin's.
+        (Work::Archive { .. }, _) => rough(bytes) / COPY_RATE * 3.0 + scan * 12.0,
         (Work::IntegrityCheck | Work::QuickCheck, _) => scan * 2.0 + rough(rows) * ROW,
         (Work::Hummer { .. }, Some(how)) => {
             let phases = f64::from(u32::try_from(super::online::PHASES.len()).unwrap_or(u32::MAX));

@@ -217,6 +217,7 @@ impl Fixture {
             | Metric::DatabaseBytes
             | Metric::WalBytes
             | Metric::PeakMemory
+            | Metric::ArchiveBytes
             | Metric::Slowdown
             | Metric::Aftermath
             | Metric::TailSlowdown => (0.012, 0.06),

@@ -144,6 +144,7 @@ pub fn truth(cell: &Cell, arm: &str, metric: Metric) -> f64 {
         | Metric::DatabaseBytes
         | Metric::WalBytes
         | Metric::PeakMemory
+        | Metric::ArchiveBytes
         | Metric::Slowdown
         | Metric::Aftermath
         | Metric::TailSlowdown => 0.0,

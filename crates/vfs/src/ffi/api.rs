@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
-use super::sqlite::{Database, RawApi, RawContext, RawValue, RawVfs};
+use super::sqlite::{Database, RawApi, RawContext, RawStatement, RawValue, RawVfs};
 use super::{Code, LowerVfs, Name};
 
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
@@ -20,6 +20,8 @@ macro_rules! api {
         pub struct Api {
             identity: usize,
             version: c_int,
+            /// From 3.41 on.
+            pub(super) is_interrupted: Option<unsafe extern "C" fn(*mut Database) -> c_int>,
             $($(#[$doc])* pub(super) $name: $type,)*
         }
 
@@ -46,6 +48,12 @@ macro_rules! api {
                 Some(Self {
                     identity: routines.addr(),
                     version,
+                    is_interrupted: if version >= 3_041_000 {
+                        // SAFETY: `int (*is_interrupted)(sqlite3*)` has stood at index 266 since 3.41 (sqlite3ext.h).
+                        unsafe { *table.add(266).cast() }
+                    } else {
+                        None
+                    },
                     $($name: {
                         // SAFETY: the table only ever grows, and 3.40 has more than 253 entries (sqlite3ext.h).
                         let entry = unsafe { *table.add($index) };
@@ -64,17 +72,21 @@ macro_rules! api {
 
 api! {
     50 declare_vtab: unsafe extern "C" fn(*mut Database, *const c_char) -> c_int,
+    53 errmsg: unsafe extern "C" fn(*mut Database) -> *const c_char,
+    57 finalize: unsafe extern "C" fn(*mut RawStatement) -> c_int,
     58 free: unsafe extern "C" fn(*mut c_void),
     79 result_double: unsafe extern "C" fn(*mut RawContext, f64),
     80 result_error: unsafe extern "C" fn(*mut RawContext, *const c_char, c_int),
     83 result_int64: unsafe extern "C" fn(*mut RawContext, i64),
     84 result_null: unsafe extern "C" fn(*mut RawContext),
     85 result_text: unsafe extern "C" fn(*mut RawContext, *const c_char, c_int, Destructor),
+    94 step: unsafe extern "C" fn(*mut RawStatement) -> c_int,
     101 user_data: unsafe extern "C" fn(*mut RawContext) -> *mut c_void,
     103 value_bytes: unsafe extern "C" fn(*mut RawValue) -> c_int,
     107 value_int64: unsafe extern "C" fn(*mut RawValue) -> i64,
     109 value_text: unsafe extern "C" fn(*mut RawValue) -> *const c_char,
     113 value_type: unsafe extern "C" fn(*mut RawValue) -> c_int,
+    116 prepare_v2: unsafe extern "C" fn(*mut Database, *const c_char, c_int, *mut *mut RawStatement, *mut *const c_char) -> c_int,
     119 create_module_v2: unsafe extern "C" fn(*mut Database, *const c_char, *const c_void, *mut c_void, Destructor) -> c_int,
     127 file_control: unsafe extern "C" fn(*mut Database, *const c_char, c_int, *mut c_void) -> c_int,
     141 vfs_find: unsafe extern "C" fn(*const c_char) -> *mut RawVfs,
@@ -86,6 +98,7 @@ api! {
     192 auto_extension: unsafe extern "C" fn(Option<unsafe extern "C" fn()>) -> c_int,
     197 malloc64: unsafe extern "C" fn(u64) -> *mut c_void,
     246 filename_database: unsafe extern "C" fn(*const c_char) -> *const c_char,
+    252 txn_state: unsafe extern "C" fn(*mut Database, *const c_char) -> c_int,
 }
 
 // SAFETY: the functions are SQLite's; those called here may be called from any thread.
@@ -199,17 +212,21 @@ mod tests {
         }
         compare! {
             declare_vtab = sqlite3_declare_vtab,
+            errmsg = sqlite3_errmsg,
+            finalize = sqlite3_finalize,
             free = sqlite3_free,
             result_double = sqlite3_result_double,
             result_error = sqlite3_result_error,
             result_int64 = sqlite3_result_int64,
             result_null = sqlite3_result_null,
             result_text = sqlite3_result_text,
+            step = sqlite3_step,
             user_data = sqlite3_user_data,
             value_bytes = sqlite3_value_bytes,
             value_int64 = sqlite3_value_int64,
             value_text = sqlite3_value_text,
             value_type = sqlite3_value_type,
+            prepare_v2 = sqlite3_prepare_v2,
             create_module_v2 = sqlite3_create_module_v2,
             file_control = sqlite3_file_control,
             vfs_find = sqlite3_vfs_find,
@@ -221,6 +238,12 @@ mod tests {
             auto_extension = sqlite3_auto_extension,
             malloc64 = sqlite3_malloc64,
             filename_database = sqlite3_filename_database,
+            txn_state = sqlite3_txn_state,
         }
+        let is_interrupted = api.is_interrupted.unwrap();
+        assert_eq!(
+            is_interrupted as *const c_void,
+            linked::sqlite3_is_interrupted as *const c_void
+        );
     }
 }

@@ -75,9 +75,13 @@ impl FunctionCall<'_> {
     /// # Errors
     /// `NOTFOUND` where that database is not on a VFS of ours; `ERROR` where there is no such schema.
     pub fn visit(&self, schema: &CStr, visitor: &mut dyn FnMut(&mut dyn Any)) -> Result<(), Code> {
+        visit_file(&self.api, self.database(), schema, visitor)
+    }
+
+    /// The connection.
+    pub(super) fn database(&self) -> *mut Database {
         // SAFETY: a function's context belongs to a connection (sqlite.org/c3ref/context_db_handle.html).
-        let database = unsafe { (self.api.context_db_handle)(self.context) };
-        visit_file(&self.api, database, schema, visitor)
+        unsafe { (self.api.context_db_handle)(self.context) }
     }
 
     /// Shows the WAL or rollback journal of ours that `schema` has open to `visitor`. It may be called from the visitor of
@@ -87,8 +91,7 @@ impl FunctionCall<'_> {
     /// `NOTFOUND` where there is none open, or none of ours.
     pub fn visit_log(&self, schema: &CStr, visitor: &mut dyn FnMut(&mut dyn Any)) -> Result<(), Code> {
         const JOURNAL_POINTER: c_int = 28;
-        // SAFETY: as above.
-        let database = unsafe { (self.api.context_db_handle)(self.context) };
+        let database = self.database();
         let mut file: *mut RawFile = std::ptr::null_mut();
         // SAFETY: the control takes a pointer to a file's pointer (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
         let code =
@@ -112,8 +115,7 @@ impl FunctionCall<'_> {
     pub fn reserve_bytes(&self, schema: &CStr, count: c_int) -> Result<(), Code> {
         const RESERVE_BYTES: c_int = 38;
         let mut count = count;
-        // SAFETY: as above.
-        let database = unsafe { (self.api.context_db_handle)(self.context) };
+        let database = self.database();
         // SAFETY: the control takes an int.
         let code =
             unsafe { (self.api.file_control)(database, schema.as_ptr(), RESERVE_BYTES, (&raw mut count).cast()) };
@@ -264,6 +266,8 @@ pub struct Installer {
     pub install: fn(Api) -> Result<(), String>,
     /// The SQL functions.
     pub functions: &'static [Entry],
+    /// More of them, of whoever builds on this crate.
+    pub own_functions: &'static [Entry],
     /// The table-valued functions.
     pub tables: &'static [Table],
 }
@@ -282,6 +286,7 @@ fn load(database: *mut Database, error: *mut *mut c_char, routines: *const RawAp
         Code::ERROR
     })?;
     add_functions(database, &api, installer.functions)?;
+    add_functions(database, &api, installer.own_functions)?;
     for table in installer.tables {
         super::module::add_table(database, &api, table)?;
     }

@@ -22,6 +22,7 @@ mod module;
 mod name;
 mod shm;
 mod sqlite;
+mod transaction;
 mod vfs;
 
 pub use api::Api;
@@ -40,4 +41,5 @@ pub use module::{Table, TableRow};
 pub use name::Name;
 pub use shm::{ShmLock, ShmMemory, ShmRegion};
 pub use sqlite::{Database, OpenFlags, RawApi, SyncFlags};
+pub use transaction::{Interrupts, ReadTransaction, TransactionState};
 pub use vfs::{Opened, Registered, Vfs, register};

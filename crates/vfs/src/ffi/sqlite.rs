@@ -27,6 +27,12 @@ pub struct RawValue {
     _opaque: [u8; 0],
 }
 
+/// `sqlite3_stmt`.
+#[repr(C)]
+pub struct RawStatement {
+    _opaque: [u8; 0],
+}
+
 /// `sqlite3_file`, the head of every VFS's own file.
 #[repr(C)]
 pub struct RawFile {

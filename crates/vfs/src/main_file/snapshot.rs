@@ -47,9 +47,15 @@ impl<'a> Snapshot<'a> {
         let Some(view) = main.sealer.view(&main.database) else {
             return Err(VfsError::NotEncrypted("it has no sealed pages"));
         };
-        let writes = main.database.holds_write_lock(&main.database.lock());
-        if !main.read_lock.is_held() || writes {
-            return Err(VfsError::SettingsMismatch("a copy outside a read transaction"));
+        if !main.read_lock.is_held() {
+            return Err(VfsError::SettingsMismatch(
+                "a copy outside a read transaction, or with locking_mode=exclusive",
+            ));
+        }
+        if main.database.holds_write_lock(&main.database.lock()) {
+            return Err(VfsError::SettingsMismatch(
+                "a copy by a connection that writes, or with locking_mode=exclusive",
+            ));
         }
         let geometry = view.geometry;
         if !main.read_lock.has_shm() {

@@ -157,7 +157,7 @@ impl<'a> Pages<'a> {
 
 /// Copies a file and syncs the copy. Bytes are read and written, also where the file system could share them: they are to
 /// be moved, and to be in the system's cache.
-fn duplicate(from: &Path, to: &Path) -> Result<(), WorkerError> {
+pub(super) fn duplicate(from: &Path, to: &Path) -> Result<(), WorkerError> {
     let mut source = File::open(from).map_err(WorkerError::io("open", from))?;
     let mut target = File::create_new(to).map_err(WorkerError::io("make", to))?;
     let mut piece = vec![0; PIECE_SIZE];
@@ -182,19 +182,19 @@ fn draw_key(path: &Path) -> Result<(), WorkerError> {
         .map_err(WorkerError::io("write", path))
 }
 
-fn sync(path: &Path) -> Result<(), WorkerError> {
+pub(super) fn sync(path: &Path) -> Result<(), WorkerError> {
     let synced = File::open(path).and_then(|file| file.sync_all());
     synced.map_err(WorkerError::io("sync", path))
 }
 
-fn remove(folder: &Path) -> Result<(), WorkerError> {
+pub(super) fn remove(folder: &Path) -> Result<(), WorkerError> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(WorkerError::io("remove", folder)(error)),
         _ => Ok(()),
     }
 }
 
-fn once() -> Outcome {
+pub(super) fn once() -> Outcome {
     Outcome {
         operations: 1,
         ..Outcome::default()

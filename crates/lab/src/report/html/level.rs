@@ -71,7 +71,7 @@ pub fn system(summary: &Summary) -> String {
 
 /// Bytes written, files and memory of all arms.
 pub fn resources(summary: &Summary) -> String {
-    let head = resources::head();
+    let head = resources::head(summary);
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     table("Bytes and memory of a block, medians", &head, &resources::rows(summary))
 }

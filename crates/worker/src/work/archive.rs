@@ -1,0 +1,234 @@
+//! A backup that may be kept elsewhere: compressed, sealed, in files.
+//!
+//! A1. It is of a copy, in a folder of its own beside the twin, which was made and synced before the clock starts; and it is synced
+//!     before the clock stops, by whoever makes it.
+//! A2. In clear it is what people do: SQLite's online backup into a file in clear, `zstd -T2 -3`, `age` for one recipient.
+//! A3. What has changed is one page in a hundred, written anew as it was. In clear there is no backup of changes, and all is made again.
+//! A4. A block counts only if what was made is restored, with the rows of the twin.
+//! A5. CPU time is that of all processes. Memory is told where one process did it all.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+
+use super::rekey::{duplicate, once, remove, sync};
+use super::{Timed, beside};
+use crate::protocol::{Digest, Opening, PLAIN, Sample};
+use crate::{Engine, WorkerError, digest, meter};
+
+/// Backs up a copy of a database, which is closed; both are gone afterwards.
+pub fn archive(
+    engine: &dyn Engine,
+    database: &Opening,
+    incremental: bool,
+    timed: Timed<'_>,
+) -> Result<Sample, WorkerError> {
+    let folder = beside(&database.path, "-archive");
+    remove(&folder)?;
+    fs::create_dir(&folder).map_err(WorkerError::io("make", &folder))?;
+    let made = made(engine, database, (&folder, incremental), timed);
+    let removed = remove(&folder);
+    let sample = made?;
+    removed.map(|()| sample)
+}
+
+fn made(
+    engine: &dyn Engine,
+    database: &Opening,
+    (folder, incremental): (&Path, bool),
+    timed: Timed<'_>,
+) -> Result<Sample, WorkerError> {
+    let at = |name: &str| Opening {
+        path: folder.join(name),
+        ..database.clone()
+    };
+    let (copy, restored, place) = (at("copy.db"), at("restored.db"), folder.join("place"));
+    duplicate(&database.path, &copy.path)?;
+    let pipeline = match database.cipher == PLAIN {
+        true => Some(Pipeline::new(folder, &place)?),
+        false => None,
+    };
+    if incremental {
+        if pipeline.is_none() {
+            engine.back_up(&copy, &place, false)?;
+        }
+        write_anew(engine, &copy)?;
+        sync(&copy.path)?;
+    }
+    let before = bytes_below(&place)?;
+    let children = meter::of_children()?;
+    let sample = timed(&mut || {
+        match &pipeline {
+            Some(pipeline) => pipeline.run(engine, &copy)?,
+            None => engine.back_up(&copy, &place, incremental)?,
+        }
+        Ok(once())
+    })?;
+    let after = meter::of_children()?;
+    let (user_ns, system_ns) = (after.0.saturating_sub(children.0), after.1.saturating_sub(children.1));
+    let archive_bytes = bytes_below(&place)?.saturating_sub(before);
+    match &pipeline {
+        Some(pipeline) => pipeline.undo(&restored.path)?,
+        None => engine.restore(&restored, &place)?,
+    }
+    let (twin, rows) = (held(engine, database)?, held(engine, &restored)?);
+    if twin != rows {
+        return Err(WorkerError::Wrong(format!(
+            "what was restored holds other rows: {rows:?}, not {twin:?}"
+        )));
+    }
+    let (_, rows) = rows;
+    Ok(Sample {
+        answer: format!("{} rows {}", rows.rows, rows.digest),
+        cpu_ns: sample.cpu_ns + user_ns + system_ns,
+        user_ns: sample.user_ns + user_ns,
+        system_ns: sample.system_ns + system_ns,
+        peak_bytes: sample.peak_bytes.filter(|_| pipeline.is_none()),
+        archive_bytes: Some(archive_bytes),
+        ..sample
+    })
+}
+
+/// What a database holds, and whether it is encrypted: that stays so, too.
+fn held(engine: &dyn Engine, database: &Opening) -> Result<(bool, Digest), WorkerError> {
+    let connection = engine.open(database)?;
+    let is_encrypted = engine.status(&connection, database)?.encrypted;
+    let held = digest::of(&connection)?;
+    connection.close().map_err(|(_, error)| error)?;
+    Ok((is_encrypted, held))
+}
+
+/// A3. Pages as SQLite has them stay the same; as they lie in the file they do not.
+fn write_anew(engine: &dyn Engine, copy: &Opening) -> Result<(), WorkerError> {
+    let connection = engine.open(copy)?;
+    connection.execute(
+        "UPDATE sqlite_dbpage SET data = data WHERE pgno % ?1 = ?1 / 2",
+        [CHANGED_EVERY],
+    )?;
+    connection.close().map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+/// A2.
+struct Pipeline {
+    key: PathBuf,
+    recipient: String,
+    clear: PathBuf,
+    made: PathBuf,
+}
+
+impl Pipeline {
+    fn new(folder: &Path, place: &Path) -> Result<Self, WorkerError> {
+        fs::create_dir(place).map_err(WorkerError::io("make", place))?;
+        let key = folder.join("age.key");
+        let drawn = Command::new("age-keygen")
+            .arg("-o")
+            .arg(&key)
+            .stderr(Stdio::null())
+            .spawn();
+        ended("age-keygen", drawn.map_err(missing("age-keygen"))?)?;
+        let text = fs::read_to_string(&key).map_err(WorkerError::io("read", &key))?;
+        let recipient = text.lines().find_map(|line| line.strip_prefix("# public key: "));
+        let recipient = recipient.ok_or_else(|| WorkerError::Engine("age-keygen names no public key".to_owned()))?;
+        Ok(Self {
+            recipient: recipient.to_owned(),
+            clear: folder.join("clear.db"),
+            made: place.join("copy.db.zst.age"),
+            key,
+        })
+    }
+
+    fn run(&self, engine: &dyn Engine, copy: &Opening) -> Result<(), WorkerError> {
+        let source = engine.open(copy)?;
+        let mut target = Connection::open(&self.clear)?;
+        let step = Backup::new(&source, &mut target)?.step(-1)?;
+        if step != StepResult::Done {
+            return Err(WorkerError::Engine(format!("the backup stopped: {step:?}")));
+        }
+        for connection in [source, target] {
+            connection.close().map_err(|(_, error)| error)?;
+        }
+        let (mut zstd, mut age) = (Command::new("zstd"), Command::new("age"));
+        zstd.args(["-q", "-T2", "-3", "-c"]).arg(&self.clear);
+        age.args(["-r", &self.recipient, "-o"]).arg(&self.made);
+        piped(("zstd", zstd), ("age", age))?;
+        sync(&self.made)?;
+        fs::remove_file(&self.clear).map_err(WorkerError::io("remove", &self.clear))
+    }
+
+    fn undo(&self, to: &Path) -> Result<(), WorkerError> {
+        let (mut age, mut zstd) = (Command::new("age"), Command::new("zstd"));
+        age.args(["-d", "-i"]).arg(&self.key).arg(&self.made);
+        zstd.args(["-q", "-d", "-o"]).arg(to);
+        piped(("age", age), ("zstd", zstd))
+    }
+}
+
+/// Runs two programs, what the first says to the second.
+fn piped(mut first: (&str, Command), mut second: (&str, Command)) -> Result<(), WorkerError> {
+    let mut from = first
+        .1
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(missing(first.0))?;
+    let input = from
+        .stdout
+        .take()
+        .map_or_else(Stdio::null, |out: ChildStdout| out.into());
+    let to = second
+        .1
+        .stdin(input)
+        .stdout(Stdio::null())
+        .spawn()
+        .map_err(missing(second.0));
+    // Both are waited for, whichever fails: so both are counted, and neither is left.
+    let to = to.and_then(|to| ended(second.0, to));
+    let from = ended(first.0, from);
+    to.and(from)
+}
+
+fn ended(name: &str, mut child: Child) -> Result<(), WorkerError> {
+    let status = child.wait().map_err(WorkerError::io("wait for", name))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(WorkerError::Engine(format!("{name} ended with {status}"))),
+    }
+}
+
+fn missing(name: &str) -> impl FnOnce(std::io::Error) -> WorkerError + use<> {
+    let name = name.to_owned();
+    move |error| {
+        if error.kind() != ErrorKind::NotFound {
+            return WorkerError::io("run", name)(error);
+        }
+        WorkerError::Refused(format!(
+            "there is no {name} here: backups in clear are made with zstd and age; install both"
+        ))
+    }
+}
+
+/// Of all files in a folder, and below it; none where there is no folder.
+fn bytes_below(folder: &Path) -> Result<u64, WorkerError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        entries => entries.map_err(WorkerError::io("read", folder))?,
+    };
+    let mut bytes = 0;
+    for entry in entries {
+        let entry = entry.map_err(WorkerError::io("read", folder))?;
+        let facts = entry.metadata().map_err(WorkerError::io("read", entry.path()))?;
+        bytes += match facts.is_dir() {
+            true => bytes_below(&entry.path())?,
+            false => facts.len(),
+        };
+    }
+    Ok(bytes)
+}
+
+/// A3. One page in so many.
+const CHANGED_EVERY: u32 = 100;
