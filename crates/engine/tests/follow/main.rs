@@ -5,7 +5,6 @@
 //!
 //! `SELENITE_KILLS` says how often in the long one; `SELENITE_SEED` repeats the moments, as far as processes can.
 #![cfg(test)]
-#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod child;
 mod kills;

@@ -16,7 +16,7 @@ use selenite_format::archive::{LogEnd, LogPosition};
 use selenite_format::wal::{self, FrameHeader};
 use zeroize::Zeroizing;
 
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, keep_last};
 use crate::error::VfsError;
 
 /// What was committed behind a place.
@@ -42,22 +42,32 @@ impl Snapshot<'_> {
         let Some(now) = self.end else { return Ok(None) };
         let (old, new) = (from.position, now.position);
         let is_same = old.salts == new.salts;
-        let first_salt = |salts: [u8; 8]| u32::from_be_bytes([salts[0], salts[1], salts[2], salts[3]]);
         // Z1, Z3.
         let is_next = first_salt(new.salts) == first_salt(old.salts).wrapping_add(1) && new.frames < old.frames;
         if old.frames == 0 || !(is_same || is_next) {
             return Ok(None);
         }
         let Some(log) = &mut self.log else { return Ok(None) };
-        let order = log.file.word_order()?;
         let first = log.file.header_at(u64::from(old.frames), &view)?;
+        let rest = self.chain_behind(from)?;
+        // What this transaction sees is known.
+        Ok(rest
+            .filter(|rest| !is_same || rest.end == now)
+            .map(|rest| Rest { first, ..rest }))
+    }
+
+    /// Z2.
+    fn chain_behind(&mut self, from: LogEnd) -> Result<Option<Rest>, VfsError> {
+        let view = self.view()?;
+        let old = from.position;
+        let Some(log) = &mut self.log else { return Ok(None) };
+        let order = log.file.word_order()?;
         let mut image = vec![0; view.page_bytes()];
         let mut plain = Zeroizing::new(vec![0; view.page_bytes()]);
         let mut checksum = words(from.checksum);
         let (mut frames, mut end, mut page_count) = (Vec::new(), from, 0);
         let mut committed = 0;
         let mut next = old.frames;
-        // Z2.
         loop {
             let Some(log) = &mut self.log else { return Ok(None) };
             let Some(header) = log.file.header_at(u64::from(next), &view)? else {
@@ -98,25 +108,15 @@ impl Snapshot<'_> {
                 };
             }
         }
-        if is_same && end != now {
-            return Ok(None);
-        }
         frames.truncate(committed);
-        frames.sort_unstable();
-        frames.dedup_by(|later, kept| {
-            let is_same = later.0 == kept.0;
-            if is_same {
-                kept.1 = later.1;
-            }
-            is_same
-        });
+        keep_last(&mut frames);
         frames.retain(|(page_no, _)| *page_no <= page_count);
         Ok(Some(Rest {
             end,
             page_count,
             frames,
             place: old.frames,
-            first,
+            first: None,
         }))
     }
 
@@ -150,6 +150,10 @@ impl Snapshot<'_> {
         let Some(log) = &mut self.log else { return Ok(false) };
         Ok(log.file.header_at(u64::from(rest.place), &view)? == rest.first)
     }
+}
+
+fn first_salt([a, b, c, d, ..]: [u8; 8]) -> u32 {
+    u32::from_be_bytes([a, b, c, d])
 }
 
 fn words(bytes: [u8; 8]) -> [u32; 2] {

@@ -265,14 +265,7 @@ impl<'a> Snapshot<'a> {
             let header = log.file.committed_header(u64::from(frame), salts, &view)?;
             frames.push((header.page_no.0, frame));
         }
-        frames.sort_unstable();
-        frames.dedup_by(|later, kept| {
-            let is_same = later.0 == kept.0;
-            if is_same {
-                kept.1 = later.1;
-            }
-            is_same
-        });
+        keep_last(&mut frames);
         Ok(frames)
     }
 
@@ -334,6 +327,18 @@ impl<'a> Snapshot<'a> {
             read => Ok(read?),
         }
     }
+}
+
+/// N2: of several frames of one page the last, by ascending page number.
+pub(super) fn keep_last(frames: &mut Vec<(u32, u32)>) {
+    frames.sort_unstable();
+    frames.dedup_by(|later, kept| {
+        let is_same = later.0 == kept.0;
+        if is_same {
+            kept.1 = later.1;
+        }
+        is_same
+    });
 }
 
 impl PageSource for Snapshot<'_> {
