@@ -63,6 +63,7 @@ impl PartHeader {
             1 => PartKind::Part,
             2 => PartKind::Index,
             3 => PartKind::Facts,
+            4 => PartKind::Log,
             _ => return Err(ArchiveError::NotAPart),
         };
         let field = |at: usize| -> [u8; 16] { bytes[at..at + 16].try_into().expect("sixteen bytes") };

@@ -335,7 +335,7 @@ fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter) -> Result<(), B
 }
 
 /// The first bytes of the tag, which ends a page's trailer.
-fn mark_of(image: &[u8]) -> Mark {
+pub(crate) fn mark_of(image: &[u8]) -> Mark {
     let trailer: &[u8; TRAILER_SIZE] = image.last_chunk().expect("a page is longer than its trailer");
     let tag: &[u8; 8] = trailer[TAG_OFFSET..].first_chunk().expect("a tag has 16 bytes");
     Mark(*tag)

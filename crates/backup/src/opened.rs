@@ -152,6 +152,7 @@ impl OpenArchive {
             PartKind::Part => Part::Pages(number),
             PartKind::Index => Part::Index(number),
             PartKind::Facts => Part::Manifest,
+            PartKind::Log => Part::Log(number),
         });
         twice(destination, &object, PART_SIZE_MAX, |bytes| {
             let bytes = bytes?;
@@ -213,6 +214,7 @@ impl OpenArchive {
         let object = match kind {
             PartKind::Index => Part::Index(number),
             PartKind::Part | PartKind::Facts => Part::Pages(number),
+            PartKind::Log => Part::Log(number),
         };
         let refused = |error| BackupError::of_part(self.object(object), error);
         let mut unpacker = Unpacker::new().map_err(refused)?;

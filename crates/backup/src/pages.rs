@@ -5,6 +5,8 @@
 //! P2. A page that an archive lists as missing is not taken from an older one: what that holds is of another time.
 //! P3. A part is opened, all of it, before a page of it is given; and at the end every page must have come.
 //! P4. Memory: two parts, of which one is being fetched, and one block that was unpacked.
+//! P5. What a log has is newer than the backup, and its last object the newest: it comes first. A page behind the backup's end
+//!     that the log does not have, nobody has written.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -15,6 +17,7 @@ use selenite_format::Geometry;
 use crate::BackupError;
 use crate::chain::Chain;
 use crate::destination::Destination;
+use crate::log_reader::{LogObject, LogPlan};
 use crate::names::Part;
 use crate::opened::{Backup, Clear};
 
@@ -30,7 +33,26 @@ impl Chain {
         E: From<BackupError>,
         F: FnMut(u32, &[u8]) -> Result<(), E>,
     {
-        let mut wanted = Wanted::new(self.tip());
+        self.pages_with(destination, &LogPlan::default(), each)
+            .map(|pages| pages.given)
+    }
+
+    /// The same, with what the backup's log has laid over it (P5).
+    ///
+    /// # Errors
+    /// As [`Chain::pages`].
+    pub fn pages_with<E, F>(&self, destination: &dyn Destination, log: &LogPlan, each: &mut F) -> Result<Pages, E>
+    where
+        E: From<BackupError>,
+        F: FnMut(u32, &[u8]) -> Result<(), E>,
+    {
+        let tip = self.tip();
+        let page_count = log.end.map_or(tip.facts.page_count, |(page_count, _)| page_count);
+        let mut wanted = Wanted::new(page_count, tip);
+        for &number in log.numbers.iter().rev() {
+            wanted.lay_over(destination, tip, number, each)?;
+        }
+        wanted.never_written(tip.facts.page_count);
         std::thread::scope(|scope| {
             // None is kept on the way: the one that was fetched waits in the hands of who fetches.
             let (sender, parts) = sync_channel(0);
@@ -48,8 +70,11 @@ impl Chain {
             }
             Ok::<(), E>(())
         })?;
-        wanted.check(self.tip())?;
-        Ok(wanted.given)
+        wanted.check(tip)?;
+        Ok(Pages {
+            given: wanted.given,
+            zeros: wanted.zeros,
+        })
     }
 
     /// Fetches and opens all parts, in the order of P1, until nobody wants more of them.
@@ -65,6 +90,15 @@ impl Chain {
             }
         }
     }
+}
+
+/// What became of a backup's pages.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pages {
+    /// How many were given.
+    pub given: u32,
+    /// The others: those that it lacks, and those that nobody has written since the database grew (FORMAT 2.5).
+    pub zeros: Vec<u32>,
 }
 
 /// Takes pages out of parts.
@@ -119,11 +153,12 @@ struct Wanted {
     given: u32,
     /// Pages of which the newest image there is was missing already.
     lost: Vec<u32>,
+    /// Pages that are not to be had, and are none of those.
+    zeros: Vec<u32>,
 }
 
 impl Wanted {
-    fn new(tip: &Backup) -> Self {
-        let page_count = tip.facts.page_count;
+    fn new(page_count: u32, tip: &Backup) -> Self {
         let words = usize::try_from(page_count / 64 + 1).unwrap_or(usize::MAX);
         let mut wanted = Self {
             met: vec![0; words],
@@ -131,6 +166,7 @@ impl Wanted {
             left: page_count,
             given: 0,
             lost: Vec::new(),
+            zeros: Vec::new(),
         };
         let PageNo(lock) = Geometry::new(tip.facts.page_size).lock_page();
         wanted.meet(lock);
@@ -161,8 +197,43 @@ impl Wanted {
     /// P2.
     fn give_up(&mut self, missing: &[u32], is_below: bool) {
         for &page_no in missing {
-            if self.meet(page_no) && is_below {
-                self.lost.push(page_no);
+            if self.meet(page_no) {
+                let list = if is_below { &mut self.lost } else { &mut self.zeros };
+                list.push(page_no);
+            }
+        }
+    }
+
+    /// P5. The pages of an object of the log.
+    fn lay_over<E, F>(
+        &mut self,
+        destination: &dyn Destination,
+        tip: &Backup,
+        number: u32,
+        each: &mut F,
+    ) -> Result<(), E>
+    where
+        E: From<BackupError>,
+        F: FnMut(u32, &[u8]) -> Result<(), E>,
+    {
+        let archive = &tip.archive;
+        let place = (&archive.key, archive.begun.database_id, &archive.name);
+        let object = LogObject::fetch(destination, place, number)?;
+        object.pages(
+            tip.facts.page_size,
+            |error| BackupError::of_part(archive.object(Part::Log(number)), error).into(),
+            |page| match self.take(page.page_no) {
+                true => each(page.page_no, page.bytes),
+                false => Ok(()),
+            },
+        )
+    }
+
+    /// Pages behind the end that the backup has: SQLite leaves some out where a database grows.
+    fn never_written(&mut self, backed_up: u32) {
+        for page_no in backed_up.saturating_add(1)..=self.page_count {
+            if self.meet(page_no) {
+                self.zeros.push(page_no);
             }
         }
     }

@@ -22,6 +22,12 @@ use crate::writer::{ArchiveWriter, recipients_tag};
 /// How long nobody must have written to an unfinished archive.
 pub const QUIET_SECONDS: u64 = 120;
 
+/// Whether an archive is opened by the recipients that are named, and no others.
+#[must_use]
+pub fn is_for(archive: &OpenArchive, recipients: &[AgeRecipient]) -> bool {
+    archive.begun.recipients_tag == recipients_tag(&archive.key, recipients)
+}
+
 /// Goes on with the newest unfinished archive that will do, or begins one, of which no page is there yet. `now` is in seconds since 1970-01-01 UTC; `is_alone` says
 /// that nobody else writes backups of this database there.
 ///
@@ -48,9 +54,7 @@ pub fn go_on_or_begin(
         };
         // G1.
         let slots = Superblock::parse(&archive.begun.superblock).map(|superblock| superblock.slots);
-        if slots.as_ref() != Ok(&unlocked.superblock.slots)
-            || archive.begun.recipients_tag != recipients_tag(&archive.key, recipients)
-        {
+        if slots.as_ref() != Ok(&unlocked.superblock.slots) || !is_for(&archive, recipients) {
             continue;
         }
         let counts = (entry.part_count, entry.index_count);
@@ -64,4 +68,19 @@ pub fn go_on_or_begin(
     }
     let made = catalog.free_second(id, now);
     Ok((ArchiveWriter::begin(destination, unlocked, made, recipients)?, None))
+}
+
+/// Begins an archive whose name is behind those of all others.
+///
+/// # Errors
+/// As [`ArchiveWriter::begin`].
+pub fn begin_newest(
+    destination: &Arc<dyn Destination>,
+    unlocked: &Unlocked,
+    recipients: &[AgeRecipient],
+    now: u64,
+) -> Result<ArchiveWriter, BackupError> {
+    let id: DatabaseId = unlocked.superblock.database_id;
+    let made = Catalog::list(destination.as_ref(), Some(id))?.free_second(id, now);
+    ArchiveWriter::begin(destination, unlocked, made, recipients)
 }

@@ -80,6 +80,8 @@ pub enum PartKind {
     Index = 2,
     /// What a manifest says.
     Facts = 3,
+    /// Pages that were written to the database's log afterwards.
+    Log = 4,
 }
 
 /// The key of one part.

@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod backups;
 mod exported_key;
+pub mod follow;
 pub mod lab;
 pub mod restore;
 mod status;
@@ -78,6 +79,9 @@ pub enum Command {
         The first step shuts out the identity, the second who knows the master key, the third who knows the data key.\n\
         What was copied before stays readable to who has the old keys. Stopped, it goes on with --go-on.")]
     Compromised(Compromised),
+    /// Keep an off-site copy that is a second behind: a backup, and then every commit.
+    #[command(after_help = follow::AFTER_HELP)]
+    Follow(follow::Follow),
     /// Back a database up while others use it: compressed, then sealed.
     #[command(after_help = backup::AFTER_HELP)]
     Backup(backup::Backup),

@@ -7,6 +7,7 @@ pub mod decrypt;
 pub mod drill;
 pub mod encrypt;
 pub mod exec;
+pub mod follow;
 pub mod keygen;
 pub mod keys;
 pub mod lab;

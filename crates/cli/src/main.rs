@@ -42,6 +42,7 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Keys(keys) => command::keys::run(&keys.command, &access),
         Command::Reencrypt(reencrypt) => command::reencrypt::run(reencrypt, &access),
         Command::Compromised(compromised) => command::compromised::run(compromised, &access),
+        Command::Follow(follow) => command::follow::run(follow, &access),
         Command::Backup(backup) => command::backup::run(backup, &access),
         Command::Restore(restore) => command::restore::run(restore, &access),
         Command::Backups(backups) => command::backups::run(&backups.command, &access),

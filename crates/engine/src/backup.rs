@@ -13,6 +13,7 @@ pub use selenite_backup::CompressionLevel;
 use selenite_backup::{
     ArchiveName, ArchiveWriter, BackupError, Base, Copied, Copy, Destination, KeySource, Marks, Onlooker, Traffic,
 };
+use selenite_cipher::{ArchiveKey, DatabaseId};
 use selenite_format::archive::Facts;
 use selenite_keyring::{AgeRecipient, Cache, KeyError, Unlocked};
 use selenite_vfs::snapshot::Snapshot;
@@ -86,7 +87,18 @@ pub fn backup(
     let unlocked = database.read(move |snapshot| snapshot.unlocked().map_err(refused))?;
     database.end_read()?;
     // What takes the network's time is done before readers and writers have anything to wait for.
-    let plan = Plan::make(how, &unlocked, access, destination)?;
+    let base = if how.incremental {
+        let base = base(&unlocked, access, destination.as_ref())?;
+        Some(base.ok_or_else(|| {
+            EngineError::usage(
+                format!("{} holds no backup of this database to rest on", destination.place()),
+                "make a full one first: without --incremental",
+            )
+        })?)
+    } else {
+        None
+    };
+    let plan = Plan::make(Arc::new(how), (&unlocked, base), destination, true)?;
     let started = Instant::now();
     database.begin_read()?;
     let digest = if plan.how.digest {
@@ -98,7 +110,7 @@ pub fn backup(
         None
     };
     let watch = watch.clone();
-    let copied = database.read(move |snapshot| plan.carry_out(snapshot, digest, &watch))?;
+    let (copied, _) = database.read(move |snapshot| plan.carry_out(snapshot, digest, &watch))?;
     let elapsed = started.elapsed();
     database.end_read()?;
     Ok(Report {
@@ -109,8 +121,8 @@ pub fn backup(
 }
 
 /// What is to be done under the read transaction.
-struct Plan {
-    how: Backup,
+pub(crate) struct Plan {
+    how: Arc<Backup>,
     archive: ArchiveWriter,
     base: Option<Base>,
     /// Of what an interrupted run has sent.
@@ -118,19 +130,20 @@ struct Plan {
 }
 
 impl Plan {
-    fn make(
-        how: Backup,
-        unlocked: &Unlocked,
-        access: &Access,
+    /// `may_go_on` says whether an archive may be gone on with that was begun before others.
+    pub(crate) fn make(
+        how: Arc<Backup>,
+        (unlocked, base): (&Unlocked, Option<Base>),
         destination: &Arc<dyn Destination>,
+        may_go_on: bool,
     ) -> Result<Self, EngineError> {
-        let base = if how.incremental {
-            Some(base(unlocked, access, destination.as_ref())?)
+        let (archive, sent) = if may_go_on {
+            let when = (now(), how.resume);
+            selenite_backup::go_on_or_begin(destination, unlocked, &how.recipients, when)?
         } else {
-            None
+            let archive = selenite_backup::begin_newest(destination, unlocked, &how.recipients, now())?;
+            (archive, None)
         };
-        let when = (now(), how.resume);
-        let (archive, sent) = selenite_backup::go_on_or_begin(destination, unlocked, &how.recipients, when)?;
         Ok(Self {
             how,
             archive,
@@ -139,12 +152,12 @@ impl Plan {
         })
     }
 
-    fn carry_out(
+    pub(crate) fn carry_out(
         mut self,
         snapshot: &mut Snapshot<'_>,
         digest: Option<[u8; 32]>,
         watch: &Watch,
-    ) -> Result<Report, EngineError> {
+    ) -> Result<(Report, Kept), EngineError> {
         let made = now();
         let unlocked = snapshot
             .unlocked()
@@ -163,7 +176,7 @@ impl Plan {
             change_counter,
             missing,
         } = copy.run(snapshot, &mut self.archive)?;
-        self.archive.finish(Facts {
+        let manifest = self.archive.finish(Facts {
             begun: self.archive.begun(),
             base: self.base.as_ref().map(|base| base.link),
             page_size: snapshot.page_size(),
@@ -171,13 +184,19 @@ impl Plan {
             change_counter,
             generation: unlocked.superblock.generation,
             made,
-            log: None,
+            log: snapshot.position(),
             digest,
             parts: Vec::new(),
             indexes: Vec::new(),
             missing: missing.clone(),
         })?;
-        Ok(Report {
+        let key = self.archive.key();
+        let kept = Kept {
+            key: ArchiveKey::new(key.secret().duplicate(), key.archive_id()),
+            database_id: unlocked.superblock.database_id,
+            manifest,
+        };
+        let report = Report {
             name: self.archive.name().clone(),
             base: self.base.map(|base| base.name),
             resumed: self.sent.is_some(),
@@ -189,12 +208,27 @@ impl Plan {
             digest,
             traffic: Traffic::default(),
             elapsed: Duration::ZERO,
-        })
+        };
+        Ok((report, kept))
     }
 }
 
+/// What is needed to add to an archive.
+pub(crate) struct Kept {
+    /// Its key.
+    pub key: ArchiveKey,
+    /// The database.
+    pub database_id: DatabaseId,
+    /// The SHA-256 of its manifest.
+    pub manifest: [u8; 32],
+}
+
 /// The newest backup, which may be of a master key from before.
-fn base(unlocked: &Unlocked, access: &Access, destination: &dyn Destination) -> Result<Base, EngineError> {
+pub(crate) fn base(
+    unlocked: &Unlocked,
+    access: &Access,
+    destination: &dyn Destination,
+) -> Result<Option<Base>, EngineError> {
     let id = unlocked.superblock.database_id;
     let found = match Base::newest(destination, id, &KeySource::Master(&unlocked.master)) {
         Err(BackupError::Key {
@@ -212,12 +246,7 @@ fn base(unlocked: &Unlocked, access: &Access, destination: &dyn Destination) -> 
         }
         found => found,
     };
-    found?.ok_or_else(|| {
-        EngineError::usage(
-            format!("{} holds no backup of this database to rest on", destination.place()),
-            "make a full one first: without --incremental",
-        )
-    })
+    Ok(found?)
 }
 
 /// Who may open a backup besides.
@@ -240,4 +269,10 @@ impl Onlooker for Looking<'_> {
     fn is_interrupted(&self) -> bool {
         self.0.is_interrupted()
     }
+}
+
+/// Milliseconds since 1970-01-01 UTC.
+pub(crate) fn machine_time() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -36,6 +36,7 @@ mod exclusive_source;
 mod extended;
 mod file_uri;
 pub mod folder;
+pub mod follow;
 pub mod key_export;
 pub mod keys;
 mod last_verify;

@@ -16,10 +16,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use selenite_backup::{ArchiveName, BackupError, Cached, Chain, Destination, KeySource, Traffic};
+use selenite_backup::{ArchiveName, BackupError, Cached, Chain, Destination, KeySource, LogPlan, Traffic};
 use selenite_cipher::{DatabaseId, PageNo};
 use selenite_format::Geometry;
-use selenite_format::archive::Facts;
 use selenite_keyring::{Cache, Keyring, Pin, SlotSummary, Unlocked};
 use selenite_vfs::view::View;
 
@@ -77,11 +76,12 @@ impl Restore {
 /// Which backup.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Which {
-    /// The one that was begun last, of those that were finished.
+    /// The one that was begun last, of those that were finished, with all that was committed since, where somebody followed.
     Newest,
-    /// The one of this name.
+    /// The one of this name, as it was made.
     Named(ArchiveName),
-    /// The newest of those of moments not after this: seconds since 1970-01-01 UTC.
+    /// The newest of those of moments not after this, in seconds since 1970-01-01 UTC, with what was committed up to then, where
+    /// somebody followed.
     At(u64),
 }
 
@@ -100,6 +100,8 @@ pub struct Restored {
     pub made: u64,
     /// How many backups were read: it, and those that it rests on.
     pub link_count: usize,
+    /// How many objects of its log were laid over it.
+    pub log_count: usize,
     /// What its pages are sealed in.
     pub suite: Suite,
     /// How many pages it has.
@@ -177,8 +179,9 @@ fn run(
         cache: &Cache::new(),
     };
     let mut place = Place::find(storage, &how.to, access, how.force)?;
-    let chain = choice::open(destination, how, &keys)?;
+    let (chain, log) = choice::open(destination, how, &keys)?;
     let facts = &chain.tip().facts;
+    let (page_count, made) = (log.end).map_or((facts.page_count, facts.made), |(count, made)| (count, made / 1000));
     if !facts.missing.is_empty() && !how.allow_missing {
         return Err(BackupError::Incomplete {
             archive: chain.tip().name().clone(),
@@ -196,14 +199,16 @@ fn run(
         destination,
         access,
         chain: &chain,
+        log: &log,
+        page_count,
         watch,
     };
     // From here on nobody else fills a draft for this name.
     let (claim, removed) = work.begin(&place.path)?;
     let draft = Draft::create_at(storage, Draft::path_of(&place.path, RESTORE)?)?;
-    let room = Geometry::new(facts.page_size).size_for(facts.page_count);
+    let room = Geometry::new(facts.page_size).size_for(page_count);
     let tell_room = |error: EngineError| error.with_room(room, || "run the same command again".to_owned());
-    work.fill(&draft, &new.superblocks).map_err(tell_room)?;
+    let missing = work.fill(&draft, &new.superblocks).map_err(tell_room)?;
     watch.check()?;
     let path = place.path.clone();
     let replaced = place.take(draft).map_err(tell_room)?;
@@ -214,14 +219,15 @@ fn run(
         name: chain.tip().name().clone(),
         of: chain.tip().archive.begun.database_id,
         database_id: superblock.database_id,
-        made: facts.made,
+        made,
         link_count: chain.links().len(),
+        log_count: log.numbers.len(),
         suite: superblock.sealing().map_or(Suite::None, |epoch| epoch.suite),
-        page_count: facts.page_count,
+        page_count,
         page_size: facts.page_size.as_u32(),
         size: room,
-        missing: facts.missing.clone(),
-        digest: facts.digest,
+        missing,
+        digest: facts.digest.filter(|_| log.numbers.is_empty()),
         has_new_master: new.is_new,
         slots: superblock.slots.iter().map(SlotSummary::new).collect(),
         is_refused_by_pin: is_refused(keyring, unlocked),
@@ -239,6 +245,10 @@ struct Work<'a> {
     destination: &'a dyn Destination,
     access: &'a Access,
     chain: &'a Chain,
+    /// What is laid over it.
+    log: &'a LogPlan,
+    /// With that.
+    page_count: u32,
     watch: &'a Watch,
 }
 
@@ -267,8 +277,8 @@ impl Work<'_> {
         Ok((claim, removed))
     }
 
-    /// Writes all of it, has it on disk, and looks at it.
-    fn fill(&self, draft: &Draft<'_>, superblocks: &[Unlocked; 2]) -> Result<(), EngineError> {
+    /// Writes all of it, has it on disk, and looks at it. Answers which pages the backup lacks.
+    fn fill(&self, draft: &Draft<'_>, superblocks: &[Unlocked; 2]) -> Result<Vec<u32>, EngineError> {
         let path = draft.path();
         let file = self.storage.open_to_write(path).map_err(io_error("write", path))?;
         let [first, second] = superblocks;
@@ -277,23 +287,24 @@ impl Work<'_> {
         let view = View::new(second.duplicate(), false, self.access.allow_deprecated);
         let view = view.map_err(|error| EngineError::of_vfs(&error, path))?;
         let facts = &self.chain.tip().facts;
-        let size = view.geometry.size_for(facts.page_count);
+        let size = view.geometry.size_for(self.page_count);
         file.set_size(size).map_err(io_error("write", path))?;
 
         let mut writer = PageWriter::new((file.as_ref(), path), &view)?;
         let page_size = facts.page_size.as_u64();
-        let total = u64::from(facts.page_count) * page_size;
+        let total = u64::from(self.page_count) * page_size;
         let mut done = 0;
-        self.chain.pages(self.destination, &mut |page_no, bytes: &[u8]| {
+        let mut add = |page_no, bytes: &[u8]| {
             done += page_size;
             if writer.add(page_no, bytes)? {
                 self.watch.report(Phase::Restoring, done, total);
                 self.watch.check()?;
             }
             Ok::<(), EngineError>(())
-        })?;
+        };
+        let pages = self.chain.pages_with(self.destination, self.log, &mut add)?;
         let zeros = vec![0; view.page_bytes()];
-        for page_no in zero_pages(view.geometry, facts) {
+        for page_no in zero_pages(view.geometry, self.page_count, &pages.zeros) {
             writer.add(page_no, &zeros)?;
         }
         writer.flush()?;
@@ -309,17 +320,17 @@ impl Work<'_> {
                 what: "it has another number of pages than were written: the disk did not keep them".to_owned(),
             });
         }
-        Ok(())
+        let is_missing = |page_no: &u32| facts.missing.binary_search(page_no).is_ok();
+        Ok(pages.zeros.into_iter().filter(is_missing).collect())
     }
 }
 
-/// Pages that no archive has: those that are missing, and those between the last page and the end of the file (FORMAT 2.4, 2.5).
-fn zero_pages(geometry: Geometry, facts: &Facts) -> impl Iterator<Item = u32> {
+/// Pages that no archive has: those that it lacks, and those between the last page and the end of the file (FORMAT 2.4, 2.5).
+fn zero_pages(geometry: Geometry, page_count: u32, lacking: &[u32]) -> impl Iterator<Item = u32> {
     let PageNo(lock) = geometry.lock_page();
-    let filled = geometry.page_count(geometry.size_for(facts.page_count));
-    let behind = facts.page_count.saturating_add(1)..=filled;
-    let missing = facts.missing.iter().copied();
-    missing.chain(behind).filter(move |&page_no| page_no != lock)
+    let behind = page_count.saturating_add(1)..=geometry.page_count(geometry.size_for(page_count));
+    let lacking = lacking.iter().copied();
+    lacking.chain(behind).filter(move |&page_no| page_no != lock)
 }
 
 /// Whether who opens it is refused by the keyring file.
@@ -356,23 +367,9 @@ mod tests {
 
     use super::*;
 
-    fn zeros_of(page_size: u32, page_count: u32, missing: &[u32]) -> Vec<u32> {
-        let page_size = PageSize::try_from(page_size).unwrap();
-        let facts = Facts {
-            begun: [0; 32],
-            base: None,
-            page_size,
-            page_count,
-            change_counter: 0,
-            generation: 1,
-            made: 0,
-            log: None,
-            digest: None,
-            parts: Vec::new(),
-            indexes: Vec::new(),
-            missing: missing.to_vec(),
-        };
-        zero_pages(Geometry::new(page_size), &facts).collect()
+    fn zeros_of(page_size: u32, page_count: u32, lacking: &[u32]) -> Vec<u32> {
+        let geometry = Geometry::new(PageSize::try_from(page_size).unwrap());
+        zero_pages(geometry, page_count, lacking).collect()
     }
 
     /// FORMAT 2.3, 2.4: page X lies in the place of page L, and what is between them is sealed zeros.

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::channel;
 
+use rusqlite::config::DbConfig;
 use selenite_vfs::snapshot::{self, Snapshot};
 
 use crate::{Database, EngineError};
@@ -44,5 +45,34 @@ impl Database {
     /// Ends the read transaction.
     pub(crate) fn end_read(&self) -> Result<(), EngineError> {
         self.batch("ROLLBACK")
+    }
+
+    /// Ends the read transaction, if one is under way. There is nobody to hear that it could not be ended: the next one says so.
+    pub(crate) fn end_any_read(&self) {
+        if !self.connection().is_autocommit() {
+            let _ = self.end_read();
+        }
+    }
+
+    /// Leaves the log there when this is the last connection that is closed.
+    pub(crate) fn keep_log_on_close(&self) -> Result<(), EngineError> {
+        let kept = self
+            .connection()
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        kept.map(drop).map_err(|error| self.error(error))
+    }
+
+    /// Has the log copied into the file as far as nobody is in the way. Answers how many of its frames are, and how many there
+    /// are.
+    pub(crate) fn checkpoint_passively(&self) -> Result<(u32, u32), EngineError> {
+        let copied = self
+            .connection()
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+                Ok((row.get::<_, i64>(2)?, row.get::<_, i64>(1)?))
+            });
+        let (copied, all) = copied.map_err(|error| self.error(error))?;
+        // -1 where another's checkpoint is under way.
+        let count = |number: i64| u32::try_from(number).unwrap_or(0);
+        Ok((count(copied), count(all)))
     }
 }

@@ -132,6 +132,11 @@ impl FrameHeader {
         words(BLOCK_CHECKSUM.read(&self.block))
     }
 
+    /// The same, as it stands there.
+    pub fn checksum_bytes(&self) -> [u8; 8] {
+        BLOCK_CHECKSUM.read(&self.block)
+    }
+
     /// Puts salts and checksum into the block, which is sealed after.
     pub fn sign(&mut self, salts: [u8; 8], [first, second]: [u32; 2]) {
         let mut checksum = [0; 8];

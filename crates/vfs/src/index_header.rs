@@ -33,6 +33,14 @@ impl IndexHeader {
         self.0[PAGE_COUNT]
     }
 
+    /// The checksum of the last frame, as it stands in that frame's header: of all frames up to it.
+    pub fn frame_checksum(&self) -> [u8; 8] {
+        let mut bytes = [0; 8];
+        bytes[..4].copy_from_slice(&self.0[FRAME_CHECKSUM].to_be_bytes());
+        bytes[4..].copy_from_slice(&self.0[FRAME_CHECKSUM + 1].to_be_bytes());
+        bytes
+    }
+
     /// The log's salts, as the machine has them in memory.
     pub fn salt_words(&self) -> [u32; 2] {
         [self.0[SALTS], self.0[SALTS + 1]]
@@ -64,6 +72,8 @@ pub const VERSION: u32 = 3_007_000;
 pub const FRAME_MAX: usize = 4;
 /// nPage.
 const PAGE_COUNT: usize = 5;
+/// aFrameCksum.
+const FRAME_CHECKSUM: usize = 6;
 /// aSalt.
 pub const SALTS: usize = 8;
 /// aCksum.

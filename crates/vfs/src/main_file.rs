@@ -19,6 +19,7 @@ mod locks;
 mod read;
 mod read_ahead;
 mod read_lock;
+mod rest;
 mod run;
 mod seat;
 mod snapshot;
@@ -42,6 +43,7 @@ use append::Append;
 pub(crate) use epoch_census::EpochPages;
 use read_ahead::ReadAhead;
 use read_lock::ReadLock;
+pub use rest::Rest;
 use seat::Seat;
 pub use snapshot::Snapshot;
 

@@ -4,7 +4,7 @@
 //! who reads is staged here, and `SELECT selenite_read(token)` inside the transaction calls it.
 
 pub use crate::functions::with_snapshot;
-pub use crate::main_file::Snapshot;
+pub use crate::main_file::{Rest, Snapshot};
 use crate::staged::Staged;
 
 /// Reads a snapshot. It calls no SQL on the snapshot's connection. Why it failed it keeps for itself.

@@ -59,6 +59,13 @@ fn text(to: &Path, destination: &dyn Destination, restored: &Restored) -> String
         let below = u64::try_from(restored.link_count - 1).unwrap_or(u64::MAX);
         lines.add("rests on", counted(below, "backup"));
     }
+    if restored.log_count > 0 {
+        let count = u64::try_from(restored.log_count).unwrap_or(u64::MAX);
+        lines.add(
+            "followed by",
+            format!("{} of what was committed after it", counted(count, "object")),
+        );
+    }
     if restored.has_new_master {
         lines.add(
             "database",
@@ -100,6 +107,7 @@ fn json(restored: &Restored) -> Value {
         "database": hex(restored.database_id),
         "made": restored.made,
         "backups_read": restored.link_count,
+        "log_objects_read": restored.log_count,
         "suite": restored.suite.name(),
         "page_size": restored.page_size,
         "pages": restored.page_count,

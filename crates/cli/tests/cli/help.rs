@@ -13,6 +13,7 @@ fn every_command_shows_an_example() {
         vec!["status"],
         vec!["verify"],
         vec!["salvage"],
+        vec!["restore"],
         vec!["exec"],
         vec!["backups"],
         vec!["backups", "list"],

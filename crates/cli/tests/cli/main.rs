@@ -20,3 +20,4 @@ mod look;
 mod printing;
 mod reencrypt;
 mod reencrypt_signals;
+mod restore;

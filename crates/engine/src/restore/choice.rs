@@ -1,13 +1,17 @@
 //! Which backup is meant.
 
-use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Chain, Destination, KeySource, OpenArchive};
+use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Chain, Destination, KeySource, LogPlan, OpenArchive};
 use selenite_cipher::{ArchiveId, DatabaseId};
 
 use super::{Restore, Which};
 use crate::EngineError;
 
-/// Opens the backup that is meant, and what it rests on.
-pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) -> Result<Chain, EngineError> {
+/// Opens the backup that is meant, and what it rests on; and says what of its log is laid over it.
+pub fn open(
+    destination: &dyn Destination,
+    how: &Restore,
+    keys: &KeySource<'_>,
+) -> Result<(Chain, LogPlan), EngineError> {
     let catalog = Catalog::list(destination, how.database_id).map_err(BackupError::from)?;
     let id = database_of(&catalog, destination, how)?;
     let names: Vec<ArchiveName> = catalog.of(id).map(|entry| entry.name.clone()).collect();
@@ -35,7 +39,14 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
             found.ok_or_else(|| none(destination, "it holds none that is as old as that"))?
         }
     };
-    Ok(Chain::of(destination, tip, &names, keys)?)
+    let until = match &how.which {
+        Which::Named(_) => None,
+        Which::Newest => Some(u64::MAX),
+        Which::At(time) => Some(time.saturating_mul(1000)),
+    };
+    let count = (catalog.of(id).find(|entry| entry.name == *tip.name())).map_or(0, |entry| entry.log_count);
+    let log = until.map_or_else(|| Ok(LogPlan::default()), |until| tip.log(destination, count, until))?;
+    Ok((Chain::of(destination, tip, &names, keys)?, log))
 }
 
 fn database_of(catalog: &Catalog, destination: &dyn Destination, how: &Restore) -> Result<DatabaseId, EngineError> {

@@ -129,7 +129,7 @@ impl<'a> Place<'a> {
                 draft.finish(attributes.as_ref().unwrap_or(&own))?;
                 replace_unopened(storage, path, draft)?;
                 Ok(Replaced {
-                    was_there: true,
+                    was_there: attributes.is_some(),
                     unopened: Some(why),
                     not_retired: None,
                     not_kept,

@@ -7,31 +7,37 @@
 //!     log, at this place.
 //! N3. No other descriptor of these files is opened: closing it would give up the process's locks (fcntl(2)).
 
+use std::sync::Arc;
+
 use selenite_cipher::PageNo;
-use selenite_format::archive::LogPosition;
+use selenite_format::archive::{LogEnd, LogPosition};
 use selenite_format::{Geometry, PageSize};
 use selenite_keyring::Unlocked;
 use selenite_page::{PageSource, SourceError};
+use zeroize::Zeroizing;
 
 use super::MainFile;
 use crate::error::VfsError;
 use crate::ffi::{Code, LockLevel};
 use crate::role::Role;
+use crate::view::View;
 use crate::wal_file::WalFile;
 
 /// The pages that a connection sees in its read transaction.
 pub struct Snapshot<'a> {
     main: &'a mut MainFile,
-    log: Option<Log<'a>>,
+    pub(super) log: Option<Log<'a>>,
     geometry: Geometry,
     page_count: u32,
-    position: Option<LogPosition>,
+    pub(super) end: Option<LogEnd>,
 }
 
-struct Log<'a> {
-    file: &'a mut WalFile,
-    /// Page and last frame, ascending.
-    frames: Vec<(u32, u32)>,
+pub(super) struct Log<'a> {
+    pub(super) file: &'a mut WalFile,
+    /// Whether the transaction looks in it at all.
+    is_seen: bool,
+    /// Page and last frame, ascending; looked up when the first page is read.
+    frames: Option<Vec<(u32, u32)>>,
 }
 
 impl<'a> Snapshot<'a> {
@@ -64,47 +70,42 @@ impl<'a> Snapshot<'a> {
                 log: None,
                 geometry,
                 page_count,
-                position: None,
+                end: None,
             });
         }
         let Some((index, looks_in_log)) = main.read_lock.log_end() else {
             return Err(VfsError::SettingsMismatch("a WAL whose index can't be read"));
         };
-        let position = LogPosition {
-            salts: index.salts(),
-            frames: index.frame_count(),
+        let frame_count = index.frame_count();
+        let end = LogEnd {
+            position: LogPosition {
+                salts: index.salts(),
+                frames: frame_count,
+            },
+            checksum: if frame_count > 0 {
+                index.frame_checksum()
+            } else {
+                [0; 8]
+            },
         };
+        let file = log.ok_or(VfsError::SettingsMismatch("a WAL that is not open"))?;
+        let log = Some(Log {
+            file,
+            is_seen: looks_in_log && frame_count > 0,
+            frames: None,
+        });
         // A log in which nothing was committed yet says nothing of it (pagerPagecount() in pager.c).
         let page_count = match index.page_count() {
             0 => main.page_count_without_log(geometry)?,
             count => count,
         };
-        let mut snapshot = Self {
+        Ok(Self {
             page_count,
             main,
-            log: None,
+            log,
             geometry,
-            position: Some(position),
-        };
-        if looks_in_log && position.frames > 0 {
-            let file = log.ok_or(VfsError::SettingsMismatch("a WAL that is not open"))?;
-            let mut frames = Vec::new();
-            for frame in 0..position.frames {
-                let header = file.committed_header(u64::from(frame), position.salts, &view)?;
-                frames.push((header.page_no.0, frame));
-            }
-            frames.sort_unstable();
-            // N2: of several frames of one page the last.
-            frames.dedup_by(|later, kept| {
-                let is_same = later.0 == kept.0;
-                if is_same {
-                    kept.1 = later.1;
-                }
-                is_same
-            });
-            snapshot.log = Some(Log { file, frames });
-        }
-        Ok(snapshot)
+            end: Some(end),
+        })
     }
 
     /// Of every page.
@@ -122,13 +123,45 @@ impl<'a> Snapshot<'a> {
     /// Where in the log the transaction began; nothing in rollback mode.
     #[must_use]
     pub fn position(&self) -> Option<LogPosition> {
-        self.position
+        self.end.map(|end| end.position)
+    }
+
+    /// The same, with what tells this log from another that came to be as long.
+    #[must_use]
+    pub fn end(&self) -> Option<LogEnd> {
+        self.end
+    }
+
+    /// The place behind the first `frames` frames of this log, if that can be told: the transaction sees them, and does not
+    /// see the file alone.
+    ///
+    /// # Errors
+    /// `Unauthentic`; as the VFS below has it.
+    pub fn place_behind(&mut self, frames: u32) -> Result<Option<LogEnd>, VfsError> {
+        let Some(end) = self.end else { return Ok(None) };
+        let position = LogPosition { frames, ..end.position };
+        let checksum = if frames == 0 {
+            [0; 8]
+        } else if frames == end.position.frames {
+            end.checksum
+        } else if frames > end.position.frames {
+            return Ok(None);
+        } else {
+            let view = self.view()?;
+            let Some(log) = self.log.as_mut().filter(|log| log.is_seen) else {
+                return Ok(None);
+            };
+            let index = u64::from(frames) - 1;
+            let header = log.file.committed_header(index, position.salts, &view)?;
+            header.checksum_bytes()
+        };
+        Ok(Some(LogEnd { position, checksum }))
     }
 
     /// Whether frames of the log can be read: not where the transaction sees the file alone.
     #[must_use]
     pub fn sees_log(&self) -> bool {
-        self.log.is_some()
+        self.log.as_ref().is_some_and(|log| log.is_seen)
     }
 
     /// Superblock and master key, as this connection knows them now.
@@ -151,6 +184,7 @@ impl<'a> Snapshot<'a> {
     /// # Panics
     /// If `images` has no room for whole pages.
     pub fn read(&mut self, first: u32, images: &mut [u8]) -> Result<(), VfsError> {
+        self.look_up()?;
         let size = self.geometry.page_size().bytes();
         assert!(images.len().is_multiple_of(size), "room for whole pages");
         let mut page_no = first;
@@ -179,36 +213,81 @@ impl<'a> Snapshot<'a> {
             opened => opened,
         };
         match opened {
-            Err(VfsError::Unauthentic { page_no, .. }) if self.frame_of(page_no).is_some() => {
-                Err(VfsError::Unauthentic {
-                    role: Role::Wal,
-                    page_no,
-                })
-            }
+            Err(VfsError::Unauthentic { page_no, .. }) if self.is_in_log(page_no) => Err(VfsError::Unauthentic {
+                role: Role::Wal,
+                page_no,
+            }),
             opened => opened,
         }
     }
 
-    /// The last image of each page among the log's frames from `from` on, sealed as it is, by ascending page number.
+    /// The last image of each page among the log's frames from `from` on, sealed as it is, and as SQLite has it, by ascending
+    /// page number.
     ///
     /// # Errors
-    /// What `each` answers; as the VFS below has it.
+    /// What `each` answers; as [`Snapshot::open`]; as the VFS below has it.
     pub fn log_pages<E: From<VfsError>>(
         &mut self,
         from: u32,
-        mut each: impl FnMut(u32, &[u8]) -> Result<(), E>,
+        mut each: impl FnMut(u32, &[u8], &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let view = self.main.sealer.view(&self.main.database);
-        let view = view.ok_or(VfsError::NotEncrypted("it has no sealed pages"))?;
-        let Some(log) = &mut self.log else { return Ok(()) };
+        let view = self.view()?;
+        let frames = self.last_frames(from)?;
         let mut image = vec![0; view.page_bytes()];
-        for &(page_no, frame) in &log.frames {
-            if frame >= from && page_no <= self.page_count {
-                log.file.committed_image(u64::from(frame), &mut image, &view)?;
-                each(page_no, &image)?;
+        let mut plain = Zeroizing::new(vec![0; view.page_bytes()]);
+        for (page_no, frame) in frames {
+            if page_no > self.page_count {
+                continue;
+            }
+            let Some(log) = &mut self.log else { break };
+            log.file.committed_image(u64::from(frame), &mut image, &view)?;
+            self.open(page_no, &image, &mut plain)?;
+            each(page_no, &image, &plain)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn view(&mut self) -> Result<Arc<View>, VfsError> {
+        let view = self.main.sealer.view(&self.main.database);
+        view.ok_or(VfsError::NotEncrypted("it has no sealed pages"))
+    }
+
+    /// N2: of several frames of one page the last, by ascending page number.
+    fn last_frames(&mut self, from: u32) -> Result<Vec<(u32, u32)>, VfsError> {
+        let view = self.view()?;
+        let log = self.log.as_mut().filter(|log| log.is_seen);
+        let (Some(log), Some(end)) = (log, self.end) else {
+            return Ok(Vec::new());
+        };
+        let LogPosition { salts, frames: count } = end.position;
+        let mut frames = Vec::new();
+        for frame in from..count {
+            let header = log.file.committed_header(u64::from(frame), salts, &view)?;
+            frames.push((header.page_no.0, frame));
+        }
+        frames.sort_unstable();
+        frames.dedup_by(|later, kept| {
+            let is_same = later.0 == kept.0;
+            if is_same {
+                kept.1 = later.1;
+            }
+            is_same
+        });
+        Ok(frames)
+    }
+
+    fn look_up(&mut self) -> Result<(), VfsError> {
+        if self.log.as_ref().is_some_and(|log| log.is_seen && log.frames.is_none()) {
+            let frames = self.last_frames(0)?;
+            if let Some(log) = &mut self.log {
+                log.frames = Some(frames);
             }
         }
         Ok(())
+    }
+
+    fn is_in_log(&mut self, page_no: u32) -> bool {
+        self.look_up().is_ok() && self.frame_of(page_no).is_some()
     }
 
     fn source_error(&self, page_no: u32, error: &VfsError) -> SourceError {
@@ -220,7 +299,7 @@ impl<'a> Snapshot<'a> {
     }
 
     fn frame_of(&self, page_no: u32) -> Option<u32> {
-        let frames = &self.log.as_ref()?.frames;
+        let frames = self.log.as_ref()?.frames.as_ref()?;
         let at = frames.binary_search_by_key(&page_no, |(known, _)| *known).ok()?;
         Some(frames[at].1)
     }

@@ -1,9 +1,10 @@
 //! Frames as they lie in the file, for who copies them sealed.
 
-use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader};
+use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, WordOrder};
 
 use super::{WalFile, open_header};
 use crate::error::VfsError;
+use crate::ffi::Code;
 use crate::role::Role;
 use crate::view::View;
 
@@ -22,6 +23,44 @@ impl WalFile {
         self.lower
             .read(&mut bytes, wal::frame_offset(index, view.geometry.page_size()).0)?;
         check(open_header(index, &bytes, view), salts)
+    }
+
+    /// The header of whatever frame lies there; nothing behind the end of the file.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub(crate) fn header_at(&mut self, index: u64, view: &View) -> Result<Option<FrameHeader>, VfsError> {
+        let mut bytes = [0; FRAME_HEADER_SIZE];
+        let place = wal::frame_offset(index, view.geometry.page_size()).0;
+        match self.lower.read(&mut bytes, place) {
+            Ok(()) => Ok(Some(open_header(index, &bytes, view))),
+            Err(Code::IOERR_SHORT_READ) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// In which order the words of this log's checksums are taken.
+    ///
+    /// # Errors
+    /// As the VFS below has it; of a file without a header of ours.
+    pub(crate) fn word_order(&mut self) -> Result<WordOrder, VfsError> {
+        let mut log = [0; HEADER_SIZE];
+        self.lower.read(&mut log, 0)?;
+        let log = wal::Header::parse(&log).map_err(|_| VfsError::SettingsMismatch("the header of the WAL"))?;
+        Ok(log.order)
+    }
+
+    /// Whether the file ends where a frame ends.
+    ///
+    /// # Errors
+    /// As the VFS below has it.
+    pub(crate) fn ends_with_a_frame(&mut self, view: &View) -> Result<bool, VfsError> {
+        let first = wal::frame_offset(0, view.geometry.page_size()).0;
+        let stride = wal::frame_offset(1, view.geometry.page_size()).0 - first;
+        let size = self.lower.size()?;
+        Ok(size
+            .checked_sub(first)
+            .is_some_and(|frames| frames.is_multiple_of(stride)))
     }
 
     /// Reads a committed frame's page into `image`, sealed as it is.

@@ -1,0 +1,202 @@
+//! The objects of an archive's log, opened and put together to whole turns (FORMAT 12.6).
+//!
+//! M1. An object counts if it names the one before by its hash, and begins where that ended.
+//! M2. A turn counts if all of its objects are there. One whose last is missing was cut off, if the next begins a turn, or nothing
+//!     follows.
+
+use selenite_archive::{ArchiveError, Block, OpenPart, PackedPage, Unpacker};
+use selenite_cipher::{ArchiveKey, DatabaseId, PartKind};
+use selenite_format::PageSize;
+use selenite_format::archive::{LogEnd, LogFacts, LogPosition};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use crate::destination::{Destination, Trouble};
+use crate::error::BackupError;
+use crate::names::{ArchiveName, Part, object_key};
+use crate::opened::Backup;
+
+/// Bytes of an object of the log, at most: a part's.
+pub const LOG_OBJECT_SIZE_MAX: usize = 17 << 20;
+
+/// An object of the log, opened.
+pub struct LogObject {
+    /// What it says of itself.
+    pub facts: LogFacts,
+    /// Its SHA-256, sealed as it is.
+    pub hash: [u8; 32],
+    part: OpenPart,
+}
+
+impl LogObject {
+    /// Opens the object `number` of an archive's log.
+    ///
+    /// # Errors
+    /// [`ArchiveError`].
+    pub fn open(key: &ArchiveKey, number: u32, bytes: Vec<u8>) -> Result<Self, ArchiveError> {
+        let hash = Sha256::digest(&bytes).into();
+        let part = OpenPart::open(key, (PartKind::Log, number), bytes)?;
+        let malformed = ArchiveError::Malformed { what: "facts" };
+        let mut facts = Vec::new();
+        Unpacker::new()?.unpack(part.blocks().last().ok_or(malformed)?, &mut facts)?;
+        let facts = LogFacts::parse(&facts).map_err(|_| malformed)?;
+        Ok(Self { facts, hash, part })
+    }
+
+    /// Reads and opens one.
+    ///
+    /// # Errors
+    /// What the destination says; [`BackupError::Unauthentic`], [`BackupError::Form`].
+    pub fn fetch(
+        destination: &dyn Destination,
+        (key, database_id, name): (&ArchiveKey, DatabaseId, &ArchiveName),
+        number: u32,
+    ) -> Result<Self, BackupError> {
+        let object = object_key(database_id, name, Part::Log(number));
+        let bytes = destination.get(&object, LOG_OBJECT_SIZE_MAX)?;
+        Self::open(key, number, bytes).map_err(|error| BackupError::of_part(object, error))
+    }
+
+    /// Shows its pages, as SQLite has them, to `each`.
+    ///
+    /// # Errors
+    /// What `each` says; what `refused` makes of a block that is none.
+    pub fn pages<E>(
+        &self,
+        page_size: PageSize,
+        refused: impl Fn(ArchiveError) -> E,
+        mut each: impl FnMut(PackedPage<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut unpacker = Unpacker::new().map_err(&refused)?;
+        let mut bytes = Zeroizing::new(Vec::new());
+        let mut blocks = self.part.blocks().peekable();
+        while let Some(packed) = blocks.next() {
+            // The last are its facts.
+            if blocks.peek().is_none() {
+                break;
+            }
+            unpacker.unpack(packed, &mut bytes).map_err(&refused)?;
+            let block = Block::parse(page_size, &bytes).map_err(&refused)?;
+            block.pages().try_for_each(&mut each)?;
+        }
+        Ok(())
+    }
+}
+
+/// A log as far as it was read: M1 and M2.
+#[derive(Clone, Debug)]
+pub struct LogChain {
+    previous: [u8; 32],
+    /// Where the last whole turn ended; before the first only its position is known.
+    end: Result<LogEnd, LogPosition>,
+    open: Option<LogFacts>,
+}
+
+impl LogChain {
+    /// Of an archive with this manifest, that was taken there.
+    #[must_use]
+    pub fn new(manifest: [u8; 32], position: LogPosition) -> Self {
+        Self {
+            previous: manifest,
+            end: Err(position),
+            open: None,
+        }
+    }
+
+    /// Takes the next object in. Answers whether a turn is whole with it.
+    ///
+    /// # Errors
+    /// What does not fit, in words.
+    pub fn take(&mut self, object: &LogObject) -> Result<bool, &'static str> {
+        let facts = object.facts;
+        if facts.previous != self.previous {
+            return Err("it does not follow the one before: one is missing, or was put in its place");
+        }
+        let goes_on = self.open.is_some_and(|open| {
+            (open.made, open.from, open.to, open.page_count) == (facts.made, facts.from, facts.to, facts.page_count)
+        });
+        if !facts.is_first && !goes_on {
+            return Err("it goes on with a turn that was not begun");
+        }
+        let begins_right = match self.end {
+            Ok(end) => facts.from == end,
+            Err(position) => facts.from.position == position,
+        };
+        if !begins_right {
+            return Err("it begins elsewhere than the one before ended");
+        }
+        self.previous = object.hash;
+        self.open = (!facts.is_last).then_some(facts);
+        if facts.is_last {
+            self.end = Ok(facts.to);
+        }
+        Ok(facts.is_last)
+    }
+}
+
+/// Which objects of a log make the database as it was at a moment.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LogPlan {
+    /// The numbers of the objects, ascending: their pages, the later over the earlier.
+    pub numbers: Vec<u32>,
+    /// How many pages the database has after them, and when it was so: milliseconds since 1970-01-01 UTC. Nothing without objects.
+    pub end: Option<(u32, u64)>,
+}
+
+impl LogPlan {
+    /// Reads a log as far as it tells of `until` or before, in milliseconds since 1970-01-01 UTC. `count` is how many objects are
+    /// listed.
+    ///
+    /// # Errors
+    /// An object that does not open, is not there, or does not follow the one before.
+    pub fn make(
+        destination: &dyn Destination,
+        (key, database_id, name): (&ArchiveKey, DatabaseId, &ArchiveName),
+        mut chain: LogChain,
+        (count, until): (u32, u64),
+    ) -> Result<Self, BackupError> {
+        let mut plan = Self::default();
+        let mut turn = Vec::new();
+        for number in 0..count {
+            let refused = |what: &str| BackupError::Chain {
+                archive: name.clone(),
+                what: format!("{}: {what}", Part::Log(number)),
+            };
+            let object = match LogObject::fetch(destination, (key, database_id, name), number) {
+                Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => {
+                    return Err(refused("it is missing, and others that follow are there"));
+                }
+                object => object?,
+            };
+            let is_whole = chain.take(&object).map_err(refused)?;
+            if object.facts.made > until {
+                break;
+            }
+            if object.facts.is_first {
+                turn.clear();
+            }
+            turn.push(number);
+            if is_whole {
+                plan.numbers.append(&mut turn);
+                plan.end = Some((object.facts.page_count, object.facts.made));
+            }
+        }
+        Ok(plan)
+    }
+}
+
+impl Backup {
+    /// What of this backup's log there is up to `until`, in milliseconds since 1970-01-01 UTC. `count` is how many objects of it are listed.
+    ///
+    /// # Errors
+    /// As [`LogPlan::make`].
+    pub fn log(&self, destination: &dyn Destination, count: u32, until: u64) -> Result<LogPlan, BackupError> {
+        let Some(position) = self.facts.log.filter(|_| count > 0) else {
+            return Ok(LogPlan::default());
+        };
+        let archive = &self.archive;
+        let place = (&archive.key, archive.begun.database_id, &archive.name);
+        let chain = LogChain::new(self.manifest_digest, position);
+        LogPlan::make(destination, place, chain, (count, until))
+    }
+}

@@ -1,0 +1,134 @@
+//! `selenite follow`.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use selenite_engine::Access;
+use selenite_engine::backup::{self, Backup, CompressionLevel};
+use selenite_engine::follow::{Follow, Status, follow};
+use selenite_engine::storage::Disk;
+
+use crate::complaint::Complaint;
+use crate::lines::{bytes, counted, elapsed};
+use crate::meter::Meter;
+use crate::output::{note, print};
+use crate::{arguments, destination, printable};
+
+pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(), Complaint> {
+    let destination = destination::open(&arguments.destination)?;
+    let how = Follow {
+        lag: arguments.lag,
+        renew_every: Duration::from_secs(3600 * u64::from(arguments.renew_hours)),
+        log_size_max: u64::from(arguments.max_log_mib) << 20,
+        once: arguments.once,
+        backup: Backup {
+            level: if arguments.no_compress {
+                CompressionLevel::None
+            } else {
+                CompressionLevel::default()
+            },
+            recipients: backup::recipients(&arguments.recipient)?,
+            ..Backup::default()
+        },
+    };
+    let meter = Meter::start();
+    let mut teller = Teller::new(arguments.lag);
+    let followed = follow(
+        &Disk,
+        &arguments.database,
+        access,
+        how,
+        &destination,
+        &meter.watch(),
+        &mut |status| teller.hear(status),
+    );
+    meter.finish();
+    teller.end();
+    let status = followed?;
+    print(&format!("{}\n", last_words(&status)));
+    Ok(())
+}
+
+/// Says how far it is: on a terminal always, elsewhere when that becomes another, and once in a while.
+struct Teller {
+    lag: Duration,
+    on_terminal: bool,
+    is_line_open: bool,
+    said: Option<(String, Instant)>,
+}
+
+impl Teller {
+    fn new(lag: Duration) -> Self {
+        Self {
+            lag,
+            on_terminal: std::io::stderr().is_terminal(),
+            is_line_open: false,
+            said: None,
+        }
+    }
+
+    fn hear(&mut self, status: &Status) {
+        let state = state(status, self.lag);
+        let is_new = self
+            .said
+            .as_ref()
+            .is_none_or(|(said, when)| *said != state || when.elapsed() > SAY_AGAIN);
+        if self.on_terminal {
+            // The rest of a line that was longer is taken away.
+            let mut out = std::io::stderr();
+            let _ = write!(out, "\r{}\x1b[K", line(status, &state)).and_then(|()| out.flush());
+            self.is_line_open = true;
+        } else if is_new {
+            note(&line(status, &state));
+        }
+        if is_new {
+            self.said = Some((state, Instant::now()));
+        }
+    }
+
+    fn end(&mut self) {
+        if self.is_line_open {
+            eprintln!();
+            self.is_line_open = false;
+        }
+    }
+}
+
+/// What it is at, without figures.
+fn state(status: &Status, lag: Duration) -> String {
+    match (&status.waits_for, &status.archive) {
+        (Some(why), _) => format!("waiting: {}", printable::line(why)),
+        (None, None) => "making the first backup".to_owned(),
+        (None, Some(name)) if status.is_renewing => format!("following {name}, and making a new backup"),
+        (None, Some(name)) if status.behind > lag * 2 => format!("following {name}, late"),
+        (None, Some(name)) => format!("following {name}"),
+    }
+}
+
+fn line(status: &Status, state: &str) -> String {
+    let (count, size) = status.objects;
+    format!(
+        "{} behind, {} added ({}), {state}",
+        elapsed(status.behind),
+        counted(u64::from(count), "object"),
+        bytes(size)
+    )
+}
+
+fn last_words(status: &Status) -> String {
+    let Some(name) = &status.archive else {
+        return "ended before the first backup was there".to_owned();
+    };
+    let (count, size) = status.objects;
+    let added = format!("{} ({})", counted(u64::from(count), "object"), bytes(size));
+    let behind = elapsed(status.behind);
+    match &status.waits_for {
+        None => format!("backup {name}, {added} added: everything up to {behind} ago is there"),
+        Some(why) => format!(
+            "backup {name}, {added} added; what came in the last {behind} is not there: {}",
+            printable::line(why)
+        ),
+    }
+}
+
+const SAY_AGAIN: Duration = Duration::from_secs(600);

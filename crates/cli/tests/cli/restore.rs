@@ -1,0 +1,99 @@
+//! `selenite restore`.
+
+use crate::bench::Bench;
+
+#[test]
+fn a_backup_is_restored_and_what_it_took_is_told() {
+    let (bench, _) = Bench::encrypted();
+    bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
+    let told = bench
+        .run(&["-i", "key.txt", "restore", "backups", "--to", "new.db"])
+        .done()
+        .out;
+    for words in [
+        "restored   new.db",
+        "from       backups",
+        "AES_256, under a new key",
+        "every page verified",
+        " in 4 requests",
+        "key slots  ",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    let rows = bench
+        .run(&[
+            "-i",
+            "key.txt",
+            "exec",
+            "new.db",
+            "SELECT count(*), max(text) FROM note",
+        ])
+        .done();
+    assert!(
+        rows.out.contains("500") && rows.out.contains("a secret of ours 99"),
+        "{}",
+        rows.out
+    );
+    bench.run(&["-i", "key.txt", "verify", "new.db"]).done();
+    assert_eq!(bench.names(), ["app.db", "backups", "new.db"]);
+}
+
+#[test]
+fn what_is_there_is_replaced_only_by_force() {
+    let (bench, path) = Bench::encrypted();
+    bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
+    let again = ["-i", "key.txt", "restore", "backups", "--to", "app.db"];
+    bench.run(&again).failed(1, "exists already");
+    std::fs::write(&path, "no database").unwrap();
+    let forced = bench.run(&[&again[..], &["--force"]].concat()).done();
+    assert!(forced.err.contains("replaced without a lock"), "{}", forced.err);
+    let forced = bench.run(&[&again[..], &["--force", "--json"]].concat()).done();
+    assert_eq!(forced.err, "");
+    let json: serde_json::Value = serde_json::from_str(&forced.out).unwrap();
+    assert_eq!(json["replaced"], true);
+    assert_eq!(json["database"], json["of"]);
+    assert_eq!(json["pages_missing"], serde_json::json!([]));
+}
+
+#[test]
+fn an_escrow_identity_restores_for_whom_it_is_told() {
+    let (bench, _) = Bench::encrypted();
+    let escrow = bench.recipient("other.txt");
+    bench
+        .run(&["-i", "key.txt", "backup", "app.db", "backups", "--recipient", &escrow])
+        .done();
+    let by_escrow = ["-i", "other.txt", "restore", "backups", "--to", "new.db"];
+    bench.run(&by_escrow).failed(2, "--for");
+    let told = bench.run(&[&by_escrow[..], &["--for", &escrow]].concat()).done().out;
+    assert!(told.contains("with a master key of its own"), "{told}");
+    bench
+        .run(&["-i", "other.txt", "exec", "new.db", "SELECT 1 FROM note"])
+        .done();
+    bench
+        .run(&["-i", "key.txt", "exec", "new.db", "SELECT 1 FROM note"])
+        .failed(4, "");
+}
+
+#[test]
+fn what_does_not_make_sense_is_told() {
+    let (bench, _) = Bench::encrypted();
+    bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
+    let with = |more: &[&str]| bench.run(&[&["-i", "key.txt", "restore", "backups", "--to", "new.db"], more].concat());
+    for (words, why) in [
+        (["--at", "yesterday"], "2026-03-01T12:00:00Z"),
+        (["--backup", "newest"], "not the name of a backup"),
+        (["--database", "12"], "32 hexadecimal digits"),
+    ] {
+        let ran = with(&words);
+        assert!(ran.status == 2 && ran.err.contains(why), "{ran:?}");
+    }
+    with(&["--at", "2020-01-01 00:00:00"]).failed(2, "none that is as old as that");
+    with(&["--database", "00112233445566778899aabbccddeeff"]).failed(2, "holds no backup of database");
+    bench
+        .run(&["-i", "key.txt", "restore", "nowhere", "--to", "new.db"])
+        .failed(2, "holds no backup");
+    bench
+        .run(&["-i", "other.txt", "restore", "backups", "--to", "new.db"])
+        .failed(4, "none of the keys");
+    assert_eq!(bench.names(), ["app.db", "backups"]);
+}

@@ -1,0 +1,330 @@
+//! One turn: what is unsent is sent, the next read transaction begins before the last one ends, and what came is sent.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use selenite_backup::{BackupError, LogWriter, Part, Trouble, object_key};
+use selenite_vfs::error::VfsError;
+
+use super::look::{self, Look};
+use super::new_archive::NewArchive;
+use super::{Followed, Follower, Place, identity, log_size, resume};
+use crate::{Database, EngineError};
+
+impl Follower {
+    /// Does all of it. `is_last` begins nothing new.
+    pub(super) fn turn(
+        &mut self,
+        place: &Place<'_>,
+        (renew_every, log_size_max): (Duration, u64),
+        is_last: bool,
+    ) -> Result<(), EngineError> {
+        self.check_file(place)?;
+        let done = self.go_on(place, renew_every, is_last);
+        if done.is_err() && log_size(place) > log_size_max {
+            // Whoever comes back to it makes a new backup.
+            self.archive = None;
+            self.holder.end_any_read();
+            self.is_let_go = true;
+        }
+        done
+    }
+
+    fn go_on(&mut self, place: &Place<'_>, renew_every: Duration, is_last: bool) -> Result<(), EngineError> {
+        self.take_new(is_last)?;
+        if self.archive.is_none() && self.new.is_some() {
+            // The new one's own transaction holds the log.
+            return Ok(());
+        }
+        self.check_archive(place)?;
+        if !self.is_let_go {
+            self.send_rest()?;
+            self.send()?;
+        }
+        if self.archive.is_some() {
+            self.step()?;
+        }
+        if self.archive.is_none() {
+            return self.begin(place, is_last);
+        }
+        if is_last {
+            return Ok(());
+        }
+        self.have_log_begin_anew()?;
+        self.renew(place, renew_every)
+    }
+
+    /// Takes the next transaction, and sends what it sees.
+    fn step(&mut self) -> Result<(), EngineError> {
+        let begun = Instant::now();
+        let before = self.look.end;
+        self.hand_over()?;
+        // F4.
+        self.archive.take_if(|archive| archive.keys != self.look.keys);
+        self.send_rest()?;
+        self.send()?;
+        self.is_quiet = before == self.look.end;
+        if self.archive.is_some() {
+            self.sent = begun;
+        }
+        Ok(())
+    }
+
+    /// Goes on with an archive that is there, or begins one.
+    fn begin(&mut self, place: &Place<'_>, is_last: bool) -> Result<(), EngineError> {
+        let begun = Instant::now();
+        (self.is_let_go, self.is_apart) = (false, false);
+        self.holder.end_any_read();
+        self.look = look::look(&self.holder)?;
+        let found = resume::find(place, &self.holder);
+        if !matches!(found, Ok(Some(_))) {
+            self.holder.end_any_read();
+        }
+        self.archive = found?;
+        if self.archive.is_some() {
+            self.send()?;
+            self.sent = begun;
+            return Ok(());
+        }
+        if !is_last {
+            self.new = Some(NewArchive::begin(place)?);
+        }
+        Ok(())
+    }
+
+    /// Takes over the archive that was being made, with the transaction in which it was.
+    fn take_new(&mut self, is_last: bool) -> Result<(), EngineError> {
+        let Some(new) = self.new.take_if(|new| new.is_ready() || is_last) else {
+            return Ok(());
+        };
+        if !new.is_ready() {
+            // It hears that it is to stop, and leaves an archive without a manifest.
+            return Ok(());
+        }
+        let made = new.wait()?;
+        self.holder.end_any_read();
+        self.other.end_any_read();
+        self.holder = made.database;
+        (self.is_let_go, self.is_apart) = (false, false);
+        (self.tried, self.windows) = (0, 0);
+        self.archive = Some(Followed {
+            name: made.writer.name().clone(),
+            writer: Arc::new(Mutex::new(made.writer)),
+            keys: made.keys,
+            since: Instant::now(),
+            seen: Instant::now(),
+        });
+        self.look = made.look;
+        Ok(())
+    }
+
+    /// F1. The next transaction begins, then the last one ends.
+    fn hand_over(&mut self) -> Result<(), EngineError> {
+        let look = look::look(&self.other)?;
+        self.holder.end_any_read();
+        std::mem::swap(&mut self.holder, &mut self.other);
+        self.look = look;
+        self.is_apart |= self.is_let_go;
+        self.is_let_go = false;
+        Ok(())
+    }
+
+    /// F2, F3. Sends what was committed while no mark was held, where the holder's own log does not show it.
+    fn send_rest(&mut self) -> Result<(), EngineError> {
+        let Some(archive) = self.archive.as_ref().filter(|_| self.is_apart) else {
+            return Ok(());
+        };
+        locked(&archive.writer).settle()?;
+        if !send_rest(&self.holder, &archive.writer, &self.look)? {
+            self.archive = None;
+        }
+        self.is_apart = false;
+        Ok(())
+    }
+
+    /// Sends what the holder sees and was not sent.
+    fn send(&mut self) -> Result<(), EngineError> {
+        let Some(archive) = &self.archive else { return Ok(()) };
+        let from = {
+            let mut writer = locked(&archive.writer);
+            writer.settle()?;
+            writer.end()
+        };
+        let to = self.look.end;
+        if from == to {
+            return Ok(());
+        }
+        // Under marks that were held all the time, another log has begun behind the place (F1).
+        let first = if from.position.salts == to.position.salts {
+            from.position.frames
+        } else {
+            0
+        };
+        if first > to.position.frames || (first < to.position.frames && !self.look.sees_log) {
+            self.archive = None;
+            return Ok(());
+        }
+        send(&self.holder, &archive.writer, &self.look, first)
+    }
+
+    /// F3.
+    fn have_log_begin_anew(&mut self) -> Result<(), EngineError> {
+        let frames = self.look.end.position.frames;
+        if !self.look.sees_log || frames < CHECKPOINT {
+            (self.tried, self.windows) = (0, 0);
+            return Ok(());
+        }
+        if self.is_quiet || frames >= self.tried.saturating_add(CHECKPOINT) || frames < self.tried {
+            self.tried = frames;
+            let (copied, all) = self.other.checkpoint_passively()?;
+            if copied == all && all > 0 {
+                // Nobody wrote meanwhile: on mark 0 the log may begin anew.
+                return self.step();
+            }
+            if frames >= LONG {
+                self.windows = WINDOWS;
+            }
+        }
+        if self.windows > 0 {
+            self.windows -= 1;
+            self.holder.end_any_read();
+            self.is_let_go = true;
+        }
+        Ok(())
+    }
+
+    /// Begins a new archive where the one that is followed is old or long.
+    fn renew(&mut self, place: &Place<'_>, renew_every: Duration) -> Result<(), EngineError> {
+        let Some(archive) = &self.archive else { return Ok(()) };
+        if self.new.is_some() {
+            return Ok(());
+        }
+        let database_size = u64::from(self.look.page_count) * self.look.page_size.as_u64();
+        let is_long = locked(&archive.writer).size() > database_size.max(LOG_SIZE_MIN);
+        if is_long || archive.since.elapsed() > renew_every {
+            self.new = Some(NewArchive::begin(place)?);
+        }
+        Ok(())
+    }
+
+    /// An archive that somebody removed is not added to.
+    fn check_archive(&mut self, place: &Place<'_>) -> Result<(), EngineError> {
+        let Some(archive) = self.archive.as_mut().filter(|archive| archive.seen.elapsed() > SEEN) else {
+            return Ok(());
+        };
+        let object = object_key(self.look.database_id, &archive.name, Part::Begun);
+        match place.destination.get(&object, BEGUN_SIZE_MAX) {
+            Ok(_) => archive.seen = Instant::now(),
+            Err(error) if error.trouble == Trouble::Missing => self.archive = None,
+            Err(error) => return Err(BackupError::from(error).into()),
+        }
+        Ok(())
+    }
+
+    /// A file that was replaced is opened anew; one that was removed ends it.
+    fn check_file(&mut self, place: &Place<'_>) -> Result<(), EngineError> {
+        let now = identity(place)?;
+        if now == self.identity {
+            return Ok(());
+        }
+        let followed = self.look.database_id;
+        *self = Self::open(place)?;
+        if self.look.database_id == followed {
+            return Ok(());
+        }
+        Err(EngineError::usage(
+            format!("{}: another database took its place", place.path.display()),
+            "follow that one, if it is meant: run the same command again",
+        ))
+    }
+}
+
+/// Sends the pages of the frames from `first` on.
+pub(super) fn send(
+    database: &Database,
+    writer: &Arc<Mutex<LogWriter>>,
+    look: &Look,
+    first: u32,
+) -> Result<(), EngineError> {
+    let (writer, look, path) = (writer.clone(), look.clone(), database.path().to_owned());
+    database.read(move |snapshot| {
+        let mut writer = locked(&writer);
+        let size = (look.page_size, look.page_count);
+        let mut turn = writer.turn(look.end, size, look.made)?;
+        let sent = snapshot.log_pages(first, |page_no, image, plain| {
+            turn.page(page_no, image, plain).map_err(Fault::Backup)
+        });
+        match sent {
+            Ok(()) => Ok(turn.finish()?),
+            Err(Fault::Backup(error)) => Err(error.into()),
+            Err(Fault::Vfs(error)) => Err(EngineError::of_vfs(&error, &path)),
+        }
+    })
+}
+
+/// Sends what was committed behind the last turn in a log that the transaction does not read from. Answers whether all that was
+/// not sent is what the transaction sees.
+fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -> Result<bool, EngineError> {
+    let (writer, look, path) = (writer.clone(), look.clone(), database.path().to_owned());
+    database.read(move |snapshot| {
+        let refused = |error| EngineError::of_vfs(&error, &path);
+        let mut writer = locked(&writer);
+        let from = writer.end();
+        let is_same = from.position.salts == look.end.position.salts;
+        if is_same && (look.sees_log || from == look.end) {
+            return Ok(snapshot.place_behind(from.position.frames).map_err(refused)? == Some(from));
+        }
+        let Some(rest) = snapshot.rest_behind(from).map_err(refused)? else {
+            return Ok(false);
+        };
+        if rest.end == from {
+            return Ok(true);
+        }
+        let mut turn = writer.turn(rest.end, (look.page_size, rest.page_count), look.made)?;
+        let sent = snapshot.rest_pages(&rest, |page_no, image, plain| {
+            turn.page(page_no, image, plain).map_err(Fault::Backup)
+        });
+        match sent {
+            Ok(()) => {}
+            Err(Fault::Backup(error)) => return Err(error.into()),
+            Err(Fault::Vfs(VfsError::Unauthentic { .. })) => return Ok(false),
+            Err(Fault::Vfs(error)) => return Err(refused(error)),
+        }
+        // Only then it is known what was sent. A turn that does not end counts for nothing.
+        if !snapshot.is_there(&rest).map_err(refused)? {
+            return Ok(false);
+        }
+        turn.finish()?;
+        Ok(true)
+    })
+}
+
+/// Reading or sending.
+enum Fault {
+    Vfs(VfsError),
+    Backup(BackupError),
+}
+
+impl From<VfsError> for Fault {
+    fn from(error: VfsError) -> Self {
+        Self::Vfs(error)
+    }
+}
+
+/// A writer, whatever became of who had it last: it is as it was before the call that failed.
+pub(super) fn locked(writer: &Mutex<LogWriter>) -> MutexGuard<'_, LogWriter> {
+    writer.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Frames after which the log is copied: as many as SQLite's own automatic checkpoint has.
+const CHECKPOINT: u32 = 1000;
+/// Frames from which on writers are let begin the log anew without a mark that is held.
+const LONG: u32 = 4 * CHECKPOINT;
+/// How often it is asked whether the archive is there still.
+const SEEN: Duration = Duration::from_secs(60);
+/// What opens an archive is shorter.
+const BEGUN_SIZE_MAX: usize = 512 << 10;
+/// How many turns in a row marks are let go then.
+const WINDOWS: u32 = 10;
+/// A log of objects below this is never too long.
+const LOG_SIZE_MIN: u64 = 64 << 20;

@@ -1,0 +1,160 @@
+//! What the processes do.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver};
+
+use selenite_engine::storage::Disk;
+use selenite_engine::{Class, Database, Watch};
+
+use crate::{Bench, access, add, follow_to, quiet};
+
+const CHILD: &str = "SELENITE_TEST_FOLLOW";
+
+#[derive(Clone, Copy)]
+pub enum Role {
+    /// Adds to the ledger, and says so, until its input ends: its number, and bytes for each row.
+    Writer(u64, u32),
+    /// Follows.
+    Follower,
+}
+
+/// A process, and what it says.
+pub struct Told {
+    child: Child,
+    lines: Receiver<String>,
+    /// The last number that it said.
+    pub last: Arc<AtomicU64>,
+}
+
+impl Told {
+    /// It is listened to all the time: who is not waits, when the pipe is full.
+    pub fn start(bench: &Bench, role: Role) -> Self {
+        let role = match role {
+            Role::Writer(number, bytes) => format!("{number} {bytes}"),
+            Role::Follower => "follower".to_owned(),
+        };
+        let words = [bench.path(), bench.backups()].map(|path| path.to_str().unwrap().to_owned());
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child", "--nocapture", "--test-threads=1"])
+            .env(
+                CHILD,
+                [&words[0], &words[1], &bench.spec(), &role]
+                    .map(String::as_str)
+                    .join("\n"),
+            )
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (said, lines) = mpsc::channel();
+        let last = Arc::new(AtomicU64::new(0));
+        let heard = last.clone();
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if let Some(number) = line.strip_prefix("commit ") {
+                    heard.store(number.parse().unwrap(), Ordering::SeqCst);
+                } else if said.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, lines, last }
+    }
+
+    /// Waits for the next turn in which everything was sent.
+    pub fn hear_turn(&self) {
+        let heard = self.lines.iter().any(|line| line == "turn");
+        assert!(heard, "the follower ended");
+    }
+
+    /// Waits for a turn that began after this was called, and ended.
+    pub fn hear_a_whole_turn(&self) {
+        // What was said before, and the turn that may be under way.
+        while self.lines.try_recv().is_ok() {}
+        self.hear_turn();
+        self.hear_turn();
+    }
+
+    /// Waits until the last number is beyond this.
+    pub fn pass(&self, number: u64) {
+        while self.last.load(Ordering::SeqCst) <= number {
+            std::thread::yield_now();
+        }
+    }
+
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        let output = self.child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!text.contains("panicked"), "{text}");
+    }
+
+    /// Ends a writer, and answers the number of its last commit.
+    pub fn stop(mut self) -> u64 {
+        drop(self.child.stdin.take());
+        // Until it has said all.
+        while self.lines.recv().is_ok() {}
+        let output = self.child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        self.last.load(Ordering::SeqCst)
+    }
+}
+
+pub fn play() {
+    let Ok(words) = std::env::var(CHILD) else { return };
+    let words: Vec<&str> = words.split('\n').collect();
+    let [path, backups, spec, role] = words[..] else {
+        panic!("four words")
+    };
+    selenite_engine::install().unwrap();
+    match role.split_once(' ') {
+        Some((writer, bytes)) => write(Path::new(path), spec, (writer.parse().unwrap(), bytes.parse().unwrap())),
+        None => {
+            let mut tell = |status: &selenite_engine::follow::Status| {
+                if status.archive.is_some() && status.waits_for.is_none() {
+                    say("turn");
+                }
+            };
+            let backups = Path::new(backups);
+            follow_to(Path::new(path), backups, spec, false, &Watch::nobody(), &mut tell).unwrap();
+        }
+    }
+}
+
+fn say(line: &str) {
+    let mut out = std::io::stdout();
+    // Whoever reads it may have gone.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+fn write(path: &Path, spec: &str, (writer, bytes): (u64, u32)) {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let flag = is_over.clone();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read(&mut [0]);
+        flag.store(true, Ordering::SeqCst);
+    });
+    let database = Database::open(&Disk, path, &access(spec)).unwrap();
+    let mut rows = quiet::Texts::default();
+    let known = format!("SELECT CAST(number AS TEXT) FROM counted WHERE writer = {writer}");
+    database.run(&known, &mut rows).unwrap();
+    let mut number: u64 = rows.0.first().map_or(0, |number| number.parse().unwrap());
+    while !is_over.load(Ordering::SeqCst) {
+        match add(&database, writer, bytes) {
+            Ok(()) => {
+                number += 1;
+                say(&format!("commit {number}"));
+            }
+            Err(error) => {
+                assert_eq!(error.class(), Class::Busy, "{error}");
+                let _ = database.run("ROLLBACK", &mut quiet::Nothing);
+            }
+        }
+    }
+}

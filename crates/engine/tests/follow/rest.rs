@@ -1,0 +1,157 @@
+//! What was committed in a log behind a place, when no read mark was held, is told from the log's file, or not at all.
+
+use std::process::Command;
+use std::sync::mpsc::channel;
+
+use selenite_engine::Database;
+use selenite_format::archive::LogEnd;
+use selenite_vfs::error::VfsError;
+use selenite_vfs::snapshot::{self, Snapshot};
+
+use crate::{Bench, add, quiet};
+
+/// What a new read transaction sees.
+fn see<R: Send + 'static>(database: &Database, reader: impl FnOnce(&mut Snapshot<'_>) -> R + Send + 'static) -> R {
+    let (tell, told) = channel();
+    let token = snapshot::stage(Box::new(move |snapshot| tell.send(reader(snapshot)).unwrap()));
+    let sql = format!("BEGIN; SELECT count(*) FROM counted; SELECT selenite_read({token}); ROLLBACK");
+    database.run(&sql, &mut quiet::Nothing).unwrap();
+    told.recv().unwrap()
+}
+
+fn end(database: &Database) -> LogEnd {
+    see(database, |snapshot| snapshot.end().unwrap())
+}
+
+/// Where the rest behind a place ends, and its pages.
+fn rest(database: &Database, from: LogEnd) -> Option<(LogEnd, Vec<u32>)> {
+    see(database, move |snapshot| {
+        let rest = snapshot.rest_behind(from).unwrap()?;
+        let mut pages = Vec::new();
+        let shown = snapshot.rest_pages(&rest, |page_no, _, _| {
+            pages.push(page_no);
+            Ok::<(), VfsError>(())
+        });
+        shown.unwrap();
+        assert!(snapshot.is_there(&rest).unwrap());
+        Some((rest.end, pages))
+    })
+}
+
+/// A place some frames into a log, and the end of the log three commits later; then that is copied, and the next commit begins anew.
+fn begun_anew(writer: &Database, reader: &Database) -> (LogEnd, LogEnd) {
+    for _ in 0..20 {
+        add(writer, 0, 3000).unwrap();
+    }
+    let place = end(reader);
+    for _ in 0..3 {
+        add(writer, 0, 3000).unwrap();
+    }
+    let last = end(reader);
+    copied(writer);
+    add(writer, 0, 100).unwrap();
+    assert_ne!(end(reader).position.salts, place.position.salts);
+    (place, last)
+}
+
+fn copied(writer: &Database) {
+    let mut rows = quiet::Numbers::default();
+    writer.run("PRAGMA wal_checkpoint(PASSIVE)", &mut rows).unwrap();
+    assert!(rows.0[0] == 0 && rows.0[1] == rows.0[2], "{:?}", rows.0);
+}
+
+#[test]
+fn the_rest_of_a_log_that_was_begun_anew_is_found() {
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let (place, last) = begun_anew(&writer, &reader);
+    let (found, pages) = rest(&reader, place).unwrap();
+    assert_eq!(found, last);
+    assert!(
+        pages.len() >= 4 && pages.is_sorted_by(|one, two| one < two),
+        "{pages:?}"
+    );
+    // Behind the end there is nothing.
+    assert_eq!(rest(&reader, last), Some((last, vec![])));
+    // Of a place that was never in that log nothing is told.
+    let other = LogEnd {
+        checksum: [1; 8],
+        ..place
+    };
+    assert_eq!(rest(&reader, other), None);
+}
+
+#[test]
+fn a_log_that_is_copied_and_not_yet_begun_anew_tells_its_rest() {
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    add(&writer, 0, 3000).unwrap();
+    let place = end(&reader);
+    add(&writer, 0, 3000).unwrap();
+    copied(&writer);
+    let last = end(&reader);
+    assert!(see(&reader, |snapshot| !snapshot.sees_log()));
+    assert_eq!(rest(&reader, place).unwrap().0, last);
+}
+
+#[test]
+fn nothing_is_told_where_the_new_log_has_come_by_or_there_was_a_third() {
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let (place, last) = begun_anew(&writer, &reader);
+    copied(&writer);
+    add(&writer, 0, 100).unwrap();
+    assert_eq!(rest(&reader, place), None, "a third log");
+    assert_eq!(rest(&reader, last), None, "a third log");
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let (place, _) = begun_anew(&writer, &reader);
+    for _ in 0..20 {
+        add(&writer, 0, 3000).unwrap();
+    }
+    assert_eq!(rest(&reader, place), None, "the new log is as long");
+    // A transaction that was never committed came by, too.
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let (place, _) = begun_anew(&writer, &reader);
+    let spilled = "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+         INSERT INTO ledger SELECT 1000 + i, 0, 0, 0, 0, randomblob(3000) FROM n";
+    writer.run(spilled, &mut quiet::Nothing).unwrap();
+    writer.run("ROLLBACK", &mut quiet::Nothing).unwrap();
+    let now = end(&reader);
+    assert!(now.position.frames < place.position.frames);
+    assert_eq!(rest(&reader, place), None, "frames of the new log behind the place");
+}
+
+#[test]
+fn nothing_is_told_where_the_file_was_cut_or_damaged() {
+    for what in ["cut", "damaged"] {
+        let bench = Bench::new();
+        let (writer, reader) = (bench.open(), bench.open());
+        let (place, last) = begun_anew(&writer, &reader);
+        let frame = |index: u32| 32 + u64::from(index) * 4120;
+        let log = bench.path().with_extension("db-wal");
+        let middle = frame(place.position.frames + 2) + 2000;
+        assert!(middle < frame(last.position.frames));
+        let log = log.to_str().unwrap();
+        // By other processes: to close the file here would give up no lock of ours, but so it is sure.
+        let done = if what == "cut" {
+            Command::new("truncate").args(["-s", &middle.to_string(), log]).status()
+        } else {
+            let (of, seek) = (format!("of={log}"), format!("seek={middle}"));
+            let how = [
+                "if=/dev/zero",
+                &of,
+                &seek,
+                "bs=1",
+                "count=8",
+                "conv=notrunc",
+                "status=none",
+            ];
+            Command::new("dd").args(how).status()
+        };
+        assert!(done.unwrap().success());
+        assert_eq!(rest(&reader, place), None, "{what}");
+    }
+}

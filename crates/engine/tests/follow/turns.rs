@@ -1,0 +1,312 @@
+//! Turn by turn, in one process: others do their work where the follower tells how far it is.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use selenite_backup::BackupError;
+use selenite_engine::follow::Status;
+use selenite_engine::restore::Which;
+use selenite_engine::storage::Disk;
+use selenite_engine::{Class, Database, EngineError, Layout, Observer, Progress, Watch};
+
+use crate::{Bench, add, follow_to, quiet};
+
+/// Follows until `each` says that it is enough.
+fn follow_while(bench: &Bench, mut each: impl FnMut(&Status) -> bool) -> Result<Status, EngineError> {
+    let stop = Arc::new(Stop(AtomicBool::new(false)));
+    let watch = Watch::new(stop.clone());
+    let mut tell = |status: &Status| {
+        if !each(status) {
+            stop.0.store(true, Ordering::SeqCst);
+        }
+    };
+    follow_to(&bench.path(), &bench.backups(), &bench.spec(), false, &watch, &mut tell)
+}
+
+struct Stop(AtomicBool);
+
+impl Observer for Stop {
+    fn progress(&self, _: Progress) {}
+
+    fn is_interrupted(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+#[test]
+fn what_was_committed_since_the_backup_is_restored() {
+    let bench = Bench::new();
+    let database = bench.open();
+    for _ in 0..50 {
+        add(&database, 0, 200).unwrap();
+    }
+    let first = bench.once().unwrap();
+    assert_eq!(first.objects.0, 1, "where the backup was taken");
+    for _ in 0..70 {
+        add(&database, 0, 5000).unwrap();
+    }
+    let second = bench.once().unwrap();
+    assert_eq!((&second.archive, second.objects.0), (&first.archive, 2));
+    add(&database, 1, 10).unwrap();
+    let third = bench.once().unwrap();
+    assert_eq!((&third.archive, third.objects.0), (&first.archive, 3));
+    assert_eq!(bench.once().unwrap().objects.0, 3, "nothing came");
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [120, 1]);
+    assert_eq!(restored.log_count, 3);
+    // The backup alone is as it was.
+    let (to, restored) = bench.restore(Which::Named(first.archive.unwrap())).unwrap();
+    assert_eq!(bench.check(&to), [50]);
+    assert_eq!(restored.log_count, 0);
+}
+
+#[test]
+fn a_database_that_shrank_and_grew_is_as_long_as_it_was() {
+    let bench = Bench::new();
+    let database = bench.open();
+    database
+        .run("PRAGMA auto_vacuum = FULL; VACUUM", &mut quiet::Nothing)
+        .unwrap();
+    for _ in 0..200 {
+        add(&database, 0, 5000).unwrap();
+    }
+    bench.once().unwrap();
+    database
+        .run("UPDATE ledger SET body = NULL", &mut quiet::Nothing)
+        .unwrap();
+    bench.once().unwrap();
+    let (to, short) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [200]);
+    for _ in 0..300 {
+        add(&database, 0, 5000).unwrap();
+    }
+    bench.once().unwrap();
+    let (to, long) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [500]);
+    assert!(
+        short.page_count * 4 < long.page_count,
+        "{} {}",
+        short.page_count,
+        long.page_count
+    );
+}
+
+#[test]
+fn a_log_that_began_anew_while_nobody_followed_makes_a_new_backup() {
+    let bench = Bench::new();
+    let database = bench.open();
+    add(&database, 0, 200).unwrap();
+    let first = bench.once().unwrap();
+    add(&database, 0, 200).unwrap();
+    database
+        .run("PRAGMA wal_checkpoint(TRUNCATE)", &mut quiet::Nothing)
+        .unwrap();
+    add(&database, 0, 200).unwrap();
+    let second = bench.once().unwrap();
+    assert_ne!(first.archive, second.archive);
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [3]);
+    assert_eq!(restored.link_count, 2, "incremental");
+}
+
+#[test]
+fn frames_in_the_place_of_others_that_were_lost_are_not_taken_for_them() {
+    let bench = Bench::new();
+    let copy = |from: &Path, to: &Path| {
+        // By another process: to close these files here would give up SQLite's locks.
+        assert!(Command::new("cp").args([from, to]).status().unwrap().success());
+    };
+    let (path, wal) = (bench.path(), bench.path().with_extension("db-wal"));
+    let (kept, kept_wal) = (path.with_extension("kept"), path.with_extension("kept-wal"));
+    let database = bench.open();
+    add(&database, 0, 200).unwrap();
+    let first = bench.once().unwrap();
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    copy(&path, &kept);
+    copy(&wal, &kept_wal);
+    for _ in 0..3 {
+        add(&database, 0, 200).unwrap();
+    }
+    let sent = bench.once().unwrap();
+    assert_eq!(sent.archive, first.archive);
+    drop(database);
+    // The machine lost power: the end of the log is gone. Other commits come in its place, more of them.
+    copy(&kept, &path);
+    copy(&kept_wal, &wal);
+    let database = bench.open();
+    for _ in 0..7 {
+        add(&database, 1, 300).unwrap();
+    }
+    let after = bench.once().unwrap();
+    assert_ne!(after.archive, first.archive, "the same salts, and other frames");
+    let (to, _) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [2, 7]);
+    // Where nothing was sent that was lost, it goes on.
+    add(&database, 1, 300).unwrap();
+    assert_eq!(bench.once().unwrap().archive, after.archive);
+}
+
+#[test]
+fn others_cut_the_log_while_it_is_followed() {
+    let bench = Bench::new();
+    let database = bench.open();
+    let mut cutting = None;
+    let mut turns = 0;
+    let mut added = 0;
+    let done = follow_while(&bench, |status| {
+        turns += u64::from(status.archive.is_some());
+        if status.archive.is_some() && turns % 3 == 1 {
+            for _ in 0..5 {
+                add(&database, 0, 3000).unwrap();
+            }
+            added += 5;
+            // It waits for the follower's next turns.
+            let (path, access) = (bench.path(), bench.access());
+            cutting.get_or_insert_with(Vec::new).push(thread::spawn(move || {
+                let database = Database::open(&Disk, &path, &access).unwrap();
+                let mut rows = quiet::Numbers::default();
+                database.run("PRAGMA wal_checkpoint(TRUNCATE)", &mut rows).unwrap();
+                rows.0[0]
+            }));
+        }
+        let is_cut = cutting.iter().flatten().all(thread::JoinHandle::is_finished);
+        turns < 30 || !is_cut
+    });
+    let done = done.unwrap();
+    let busy: Vec<i64> = cutting
+        .into_iter()
+        .flatten()
+        .map(|thread| thread.join().unwrap())
+        .collect();
+    assert!(busy.iter().all(|&busy| busy == 0), "{busy:?}");
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [added]);
+    assert_eq!(
+        (restored.link_count, Some(restored.name)),
+        (1, done.archive),
+        "no other backup was needed"
+    );
+}
+
+#[test]
+fn of_two_who_follow_one_stops() {
+    let bench = Bench::new();
+    let database = bench.open();
+    let mut turns = 0;
+    let ended = follow_while(&bench, |status| {
+        if status.archive.is_some() {
+            turns += 1;
+            add(&database, 0, 100).unwrap();
+            if turns == 2 {
+                bench.once().unwrap();
+                add(&database, 0, 100).unwrap();
+            }
+        }
+        turns < 20
+    });
+    let error = ended.unwrap_err();
+    assert!(
+        matches!(error, EngineError::Backup(BackupError::Taken { .. })),
+        "{error}"
+    );
+    assert_eq!((turns, error.class()), (2, Class::Busy));
+    bench.once().unwrap();
+    let (to, _) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [3]);
+}
+
+#[test]
+fn who_was_shut_out_opens_nothing_that_came_later() {
+    let bench = Bench::new();
+    let database = bench.open();
+    add(&database, 0, 100).unwrap();
+    let first = bench.once().unwrap();
+    let renewed = selenite_engine::keys::renew(&Disk, &bench.path(), &bench.access(), &[], false).unwrap();
+    drop(renewed);
+    add(&database, 0, 100).unwrap();
+    let second = bench.once().unwrap();
+    assert_ne!(first.archive, second.archive);
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [2]);
+    assert_eq!(Some(restored.name), second.archive);
+}
+
+#[test]
+fn a_destination_that_is_away_is_waited_for() {
+    let bench = Bench::new();
+    let database = bench.open();
+    let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
+    let mut steps = 0;
+    let mut added = 0;
+    let done = follow_while(&bench, |status| {
+        if status.archive.is_none() {
+            return true;
+        }
+        add(&database, 0, 4000).unwrap();
+        added += 1;
+        match (steps, &status.waits_for) {
+            (0, None) => {
+                std::fs::rename(&place, &aside).unwrap();
+                std::fs::write(&place, b"not a folder").unwrap();
+            }
+            (1 | 2, Some(_)) => {}
+            (3, Some(_)) => {
+                std::fs::remove_file(&place).unwrap();
+                std::fs::rename(&aside, &place).unwrap();
+            }
+            (4 | 5, None) => {}
+            other => panic!("{other:?}"),
+        }
+        steps += 1;
+        steps < 6
+    });
+    assert_eq!(done.unwrap().waits_for, None);
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [added]);
+    assert_eq!(restored.link_count, 1);
+    // Once, it is an error.
+    std::fs::rename(&place, &aside).unwrap();
+    std::fs::write(&place, b"not a folder").unwrap();
+    assert_eq!(bench.once().unwrap_err().class(), Class::Io);
+}
+
+#[test]
+fn a_database_that_is_removed_or_replaced_ends_it() {
+    for replaced in [false, true] {
+        let bench = Bench::new();
+        let (path, access) = (bench.path(), bench.access());
+        let mut turns = 0;
+        let ended = follow_while(&bench, |status| {
+            turns += u64::from(status.archive.is_some());
+            if turns == 1 {
+                std::fs::rename(&path, path.with_extension("gone")).unwrap();
+                if replaced {
+                    let _ = std::fs::remove_file(path.with_extension("db-wal"));
+                    let _ = std::fs::remove_file(path.with_extension("db-shm"));
+                    let other = Database::create(&Disk, &path, &access, &Layout::default()).unwrap();
+                    other.run("PRAGMA journal_mode = WAL", &mut quiet::Nothing).unwrap();
+                }
+            }
+            turns < 5
+        });
+        let error = ended.unwrap_err();
+        let expected = if replaced { Class::Usage } else { Class::Io };
+        assert_eq!(error.class(), expected, "{error}");
+    }
+}
+
+#[test]
+fn a_database_in_rollback_mode_is_refused_with_what_to_do() {
+    let bench = Bench::new();
+    bench
+        .open()
+        .run("PRAGMA journal_mode = DELETE", &mut quiet::Nothing)
+        .unwrap();
+    let error = bench.once().unwrap_err();
+    assert_eq!(error.class(), Class::Usage);
+    assert!(error.advice().contains("journal_mode = WAL"), "{}", error.advice());
+}
