@@ -2,8 +2,9 @@
 //!
 //! B1. It is of one read transaction of the connection that asks: the one that it is in, or one begun for it. Whoever writes is
 //!     refused: what is not committed is in no backup.
-//! B2. The database's files are read by the connection's own descriptors alone (`selenite_vfs::snapshot`, N3), and nothing below the
-//!     destination is ever one of them: it is written under new names.
+//! B2. The database's files are read by the connection's own descriptors alone (`selenite_vfs::snapshot`, N3). Below the destination
+//!     files are made under new names, and listed; none that is there is opened: it may be a second name of a database, and closing that
+//!     would give up the process's locks.
 //! B3. It runs where an application's SQL runs: no signal handler, no output, no environment of its own.
 
 use std::ffi::CString;
@@ -60,8 +61,7 @@ fn copy(
     let made = now();
     let id = unlocked.superblock.database_id;
     // Of two backups of one second, too, the later one's name comes behind the other's.
-    let listed = Catalog::list(destination.as_ref(), Some(id));
-    let catalog = listed.map_err(|error| in_words(error.into()))?;
+    let catalog = Catalog::list(destination.as_ref(), Some(id)).map_err(|error| in_words(error.into()))?;
     let begun = catalog.free_second(id, made);
     let mut archive = ArchiveWriter::begin(destination, &unlocked, begun, recipients).map_err(in_words)?;
     let copy = Copy {
