@@ -195,12 +195,13 @@ impl Engine for Native {
     }
 
     /// As `selenite restore` does.
-    fn restore(&self, database: &Opening, folder: &Path) -> Result<(), WorkerError> {
+    fn restore(&self, database: &Opening, folder: &Path) -> Result<String, WorkerError> {
         let suite = suite(database)?.ok_or_else(no_backups)?;
         let (access, place) = (access(database, suite)?, folder_of_backups(folder));
         let how = Restore::new(&database.path);
         let done = restore(&Disk, place.as_ref(), &access, &how, &Watch::nobody());
-        done.map(drop).map_err(|error| engine_error(&error))
+        done.map(|restored| restored.suite.to_string())
+            .map_err(|error| engine_error(&error))
     }
 
     fn verify_physical(&self, database: &Opening) -> Result<u64, WorkerError> {

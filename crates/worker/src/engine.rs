@@ -76,11 +76,11 @@ pub trait Engine: Sync {
         Err(no_backups(database))
     }
 
-    /// Makes a database of the newest backup in a folder.
+    /// Makes a database of the newest backup in a folder. Answers its cipher, which may be another than the one that was backed up.
     ///
     /// # Errors
     /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
-    fn restore(&self, database: &Opening, folder: &Path) -> Result<(), WorkerError> {
+    fn restore(&self, database: &Opening, folder: &Path) -> Result<String, WorkerError> {
         let _ = folder;
         Err(no_backups(database))
     }

@@ -46,7 +46,7 @@ fn made(
         path: folder.join(name),
         ..database.clone()
     };
-    let (copy, restored, place) = (at("copy.db"), at("restored.db"), folder.join("place"));
+    let (copy, mut restored, place) = (at("copy.db"), at("restored.db"), folder.join("place"));
     duplicate(&database.path, &copy.path)?;
     let pipeline = match database.cipher == PLAIN {
         true => Some(Pipeline::new(folder, &place)?),
@@ -73,7 +73,7 @@ fn made(
     let archive_bytes = bytes_below(&place)?.saturating_sub(before);
     match &pipeline {
         Some(pipeline) => pipeline.undo(&restored.path)?,
-        None => engine.restore(&restored, &place)?,
+        None => restored.cipher = engine.restore(&restored, &place)?,
     }
     let (twin, rows) = (held(engine, database)?, held(engine, &restored)?);
     if twin != rows {
@@ -81,7 +81,6 @@ fn made(
             "what was restored holds other rows: {rows:?}, not {twin:?}"
         )));
     }
-    let (_, rows) = rows;
     Ok(Sample {
         answer: format!("{} rows {}", rows.rows, rows.digest),
         cpu_ns: sample.cpu_ns + user_ns + system_ns,
@@ -93,13 +92,11 @@ fn made(
     })
 }
 
-/// What a database holds, and whether it is encrypted: that stays so, too.
-fn held(engine: &dyn Engine, database: &Opening) -> Result<(bool, Digest), WorkerError> {
+fn held(engine: &dyn Engine, database: &Opening) -> Result<Digest, WorkerError> {
     let connection = engine.open(database)?;
-    let is_encrypted = engine.status(&connection, database)?.encrypted;
     let held = digest::of(&connection)?;
     connection.close().map_err(|(_, error)| error)?;
-    Ok((is_encrypted, held))
+    Ok(held)
 }
 
 /// A3. Pages as SQLite has them stay the same; as they lie in the file they do not.
