@@ -11,7 +11,7 @@ use selenite_format::archive::Begun;
 
 use crate::StoreError;
 use crate::destination::{Destination, Object, Trouble};
-use crate::names::{ArchiveName, Part, database_prefix, object_key};
+use crate::names::{ArchiveName, Part, database_prefix, object_key, parse_database_id};
 use crate::opened::BEGUN_SIZE_MAX;
 
 /// The archives of a destination.
@@ -163,23 +163,4 @@ fn taken_apart(object: &Object) -> Option<(DatabaseId, ArchiveName, Part)> {
     let (database, rest) = object.name.split_once('/')?;
     let (archive, part) = rest.split_once('/')?;
     Some((parse_database_id(database)?, archive.parse().ok()?, Part::parse(part)?))
-}
-
-/// Takes the name of a database's folder, without the slash: 32 hexadecimal digits.
-#[must_use]
-pub fn parse_database_id(text: &str) -> Option<DatabaseId> {
-    let digits: &[u8; 32] = text.as_bytes().try_into().ok()?;
-    let mut id = [0; 16];
-    for (byte, pair) in id.iter_mut().zip(digits.as_chunks::<2>().0) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Some(DatabaseId(id))
-}
-
-fn digit(sign: u8) -> Option<u8> {
-    match sign {
-        b'0'..=b'9' => Some(sign - b'0'),
-        b'a'..=b'f' => Some(sign - b'a' + 10),
-        _ => None,
-    }
 }
