@@ -251,7 +251,7 @@ mod tests {
         let again = place.put_new(&outer, b"3").unwrap_err();
         assert_eq!(again.trouble, Trouble::Exists);
         assert_eq!(place.get(&outer, 2).unwrap(), b"22");
-        let found = |prefix| -> Vec<(String, u64)> {
+        let found = |prefix: &str| -> Vec<(String, u64)> {
             let objects = place.list(prefix).unwrap().into_iter();
             objects.map(|object| (object.name, object.size)).collect()
         };
