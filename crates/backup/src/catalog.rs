@@ -30,7 +30,7 @@ pub struct Entry {
     pub database_id: DatabaseId,
     /// Its name, which says when it was begun.
     pub name: ArchiveName,
-    /// Its id, as its first object says; nothing where that was not read.
+    /// Its id, as its first object says; nothing where that was not read, or is missing or damaged.
     pub archive_id: Option<ArchiveId>,
     /// Whether there is what opens it.
     pub has_begun: bool,
@@ -84,7 +84,8 @@ impl Catalog {
     }
 
     /// The same, with what opens each archive read: what is not the beginning of one of this name is none of ours, with all that
-    /// is beside it.
+    /// is beside it; unless there is a manifest. That may be a backup of which the beginning was lost, and that rests on others:
+    /// it is an entry without an id.
     ///
     /// # Errors
     /// As the destination has it.
@@ -93,7 +94,7 @@ impl Catalog {
         let mut entries = Vec::with_capacity(catalog.entries.len());
         for mut entry in catalog.entries {
             entry.archive_id = archive_id_of(destination, &entry)?;
-            if entry.archive_id.is_some() {
+            if entry.archive_id.is_some() || entry.is_finished {
                 entries.push(entry);
             } else {
                 catalog.foreign_count += entry.object_count;

@@ -4,7 +4,8 @@
 //!     it all others of its database (R2 of `selenite_backup::retention`).
 //! P2. An archive without a manifest is removed when its newest object is a day older than the newest in the destination, and a
 //!     day old by this machine's clock: one of the two that is wrong removes nothing that is being written.
-//! P3. Only what has the name, the beginning and the id of an archive is one; everything else is left alone, and counted.
+//! P3. Only what has the name, the beginning and the id of an archive is one; everything else is left alone, and counted. What has
+//!     the name and a manifest may have been one: it can't be read (P1).
 
 use std::collections::BTreeSet;
 
@@ -166,8 +167,10 @@ fn look(
                     // Its base has no name yet.
                     (State::Unreadable, None)
                 }
-                // Removed meanwhile.
-                Err(BackupError::Unfinished { .. } | BackupError::NotThere { .. }) => unfinished(false),
+                // Removed meanwhile: the manifest goes first.
+                Err(BackupError::Unfinished { .. }) => unfinished(false),
+                // P3.
+                Err(BackupError::NotThere { .. }) => (State::Unreadable, Some("what opens it is missing".to_owned())),
                 Err(error @ (BackupError::Store(_) | BackupError::Machine { .. } | BackupError::Stopped)) => {
                     return Err(error.into());
                 }

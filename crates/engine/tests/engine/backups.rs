@@ -393,6 +393,30 @@ fn pruning_removes_what_no_rule_keeps_and_nothing_that_is_not_ours() {
     assert_eq!(shelf.names(), [fifth.as_str()]);
 }
 
+/// What it rests on is in it, and nobody can say what that is.
+#[test]
+fn of_a_backup_that_lost_its_beginning_nothing_is_removed() {
+    let shelf = Shelf::new();
+    let (first, base) = shelf.made(1_000_000, None, 1);
+    let (second, _) = shelf.made(2_000_000, Some(base), 1);
+    let (third, _) = shelf.made(3_000_000, None, 1);
+    let begun = shelf.folder(&second).join("begun");
+    let whole = fs::read(&begun).unwrap();
+    fs::remove_file(&begun).unwrap();
+    for contents in [None, Some(&whole[..40]), Some(b"x".as_slice())] {
+        if let Some(contents) = contents {
+            fs::write(&begun, contents).unwrap();
+        }
+        let pruned = shelf.prune(last(1), false);
+        assert_eq!(removed(&pruned), []);
+        let kept = pruned.kept.iter().find(|kept| kept.entry.name == second).unwrap();
+        assert!(kept.reasons.contains(&Reason::Unreadable) && kept.why_not.is_some());
+    }
+    fs::write(&begun, whole).unwrap();
+    assert_eq!(removed(&shelf.prune(last(1), false)), [second, first]);
+    assert_eq!(shelf.names(), [third.as_str()]);
+}
+
 #[test]
 fn what_was_never_finished_is_removed_after_a_day_by_the_destinations_clock() {
     let shelf = Shelf::new();
