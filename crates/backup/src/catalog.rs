@@ -4,7 +4,7 @@
 //!     out whether it is what its name says ([`crate::OpenArchive`]).
 //! C2. Objects that are not named as ours are left out, and counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_format::archive::Begun;
@@ -116,7 +116,8 @@ impl Catalog {
     /// behind the earlier one's, also if both are begun in one second.
     #[must_use]
     pub fn free_second(&self, id: DatabaseId, now: u64) -> u64 {
-        let is_taken = |second: u64| self.of(id).any(|entry| entry.name.is_from(second));
+        let taken: BTreeSet<&str> = self.of(id).map(|entry| entry.name.time()).collect();
+        let is_taken = |second: u64| taken.contains(ArchiveName::new(second, ArchiveId([0; 16])).time());
         (now..=u64::MAX).find(|&second| !is_taken(second)).unwrap_or(now)
     }
 

@@ -35,7 +35,12 @@ impl ArchiveName {
     /// Whether it says that it was begun then: seconds since 1970-01-01 UTC.
     #[must_use]
     pub fn is_from(&self, begun: u64) -> bool {
-        self.0[..TIME_SIZE] == Self::new(begun, ArchiveId([0; 16])).0[..TIME_SIZE]
+        self.time() == Self::new(begun, ArchiveId([0; 16])).time()
+    }
+
+    /// The time in it, as it stands there.
+    pub(crate) fn time(&self) -> &str {
+        &self.0[..TIME_SIZE]
     }
 
     /// Whether an archive of this id may have this name.

@@ -54,6 +54,20 @@ fn archives_are_listed_with_what_they_have_and_foreign_objects_counted() {
 }
 
 #[test]
+fn the_next_second_is_one_that_no_archive_of_this_database_has() {
+    let bench = Bench::new();
+    let destination = bench.destination();
+    let begun = 1_800_000_000;
+    for second in [begun, begun + 1, begun + 3] {
+        bench.made(second, 1, &[&[&[(1, "a")]]]).put(&destination);
+    }
+    Bench::new().made(begun + 2, 1, &[&[&[(1, "o")]]]).put(&destination);
+    let catalog = Catalog::list(&destination, None).unwrap();
+    let free = |now| catalog.free_second(bench.id(), now) - begun;
+    assert_eq!([begun, begun + 2, begun + 3, begun + 9].map(free), [2, 2, 4, 9]);
+}
+
+#[test]
 fn a_folder_is_named_by_an_id_alone() {
     let id = parse_database_id("00112233445566778899aabbccddeeff").unwrap();
     assert_eq!(id.0[15], 0xff);
