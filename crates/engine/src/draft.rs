@@ -101,6 +101,7 @@ impl<'a> Draft<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 return Err(EngineError::Exists {
                     path: target.to_owned(),
+                    can_force: false,
                 });
             }
             Err(error) => return Err(io_error("create", target)(error)),

@@ -46,14 +46,14 @@ pub fn export(
     let config = Access::config()?;
     let identities = access.identities(&config)?;
     if !replace && to.symlink_metadata().is_ok() {
-        return Err(EngineError::Exists { path: to.to_owned() });
+        return Err(exists(to));
     }
     let file = RawFile::open(storage, path)?;
     let unlocked = unlock(path, &file, &identities, &config.load_keyring()?, &Cache::new())?;
     access.watch.check()?;
     let exported = ExportedKey::of(&unlocked, now());
     match exported.store(to, &recipient, replace) {
-        Err(error) if error.is_exists() => return Err(EngineError::Exists { path: to.to_owned() }),
+        Err(error) if error.is_exists() => return Err(exists(to)),
         stored => stored?,
     }
     Ok(Exported {
@@ -63,6 +63,13 @@ pub fn export(
         commitment: exported.commitment(),
         elapsed: started.elapsed(),
     })
+}
+
+fn exists(to: &Path) -> EngineError {
+    EngineError::Exists {
+        path: to.to_owned(),
+        can_force: true,
+    }
 }
 
 /// Adds a slot for each of `recipients` to the database whose master key was exported to `from`. `access` names the identity that opens

@@ -59,13 +59,17 @@ impl<'a> Place<'a> {
                 Err(EngineError::Exists { .. }) if may_replace => {
                     Kind::Unopened("its logs are there, and it is not".to_owned(), None)
                 }
+                Err(EngineError::Exists { path, .. }) => return Err(EngineError::Exists { path, can_force: true }),
                 Err(error) => return Err(error),
             };
             let path = to.to_owned();
             return Ok(Self { storage, path, kind });
         };
         if !may_replace {
-            return Err(EngineError::Exists { path: to.to_owned() });
+            return Err(EngineError::Exists {
+                path: to.to_owned(),
+                can_force: true,
+            });
         }
         if !attributes.is_file {
             return Err(EngineError::usage(
