@@ -31,6 +31,7 @@ use crate::storage::Storage;
 use crate::watch::Phase;
 use crate::{Access, EngineError, Suite, Watch, sealed_draft, sqlite};
 
+use choice::Choice;
 pub use choice::hex;
 use new_keys::NewKeys;
 use page_writer::PageWriter;
@@ -78,7 +79,8 @@ impl Restore {
 /// Which backup.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Which {
-    /// The one that was begun last, of those that were finished, with all that was committed since, where somebody followed.
+    /// The one that was begun last, of those that were finished, with all that was committed since, where somebody followed. One
+    /// whose name says a time to come only where there is no other.
     Newest,
     /// The one of this name, as it was made.
     Named(ArchiveName),
@@ -98,6 +100,8 @@ pub struct Restored {
     pub of: DatabaseId,
     /// The restored database's id: the same, unless it has keys of its own.
     pub database_id: DatabaseId,
+    /// Backups with a later name, which says a time that has not come yet: they were passed over, since none was named.
+    pub passed_over: Vec<ArchiveName>,
     /// When the database was so: seconds since 1970-01-01 UTC.
     pub made: u64,
     /// How many backups were read: it, and those that it rests on.
@@ -205,7 +209,11 @@ fn run(
         cache: &Cache::new(),
     };
     let mut place = Place::find(storage, &how.to, access, how.force)?;
-    let (chain, log) = choice::open(destination, how, &keys)?;
+    let Choice {
+        chain,
+        log,
+        passed_over,
+    } = choice::open(destination, how, &keys)?;
     let facts = &chain.tip().facts;
     let (page_count, made) = (log.end).map_or((facts.page_count, facts.made), |(count, made)| (count, made / 1000));
     if !facts.missing.is_empty() && !how.allow_missing {
@@ -245,6 +253,7 @@ fn run(
         name: chain.tip().name().clone(),
         of: chain.tip().archive.begun.database_id,
         database_id: superblock.database_id,
+        passed_over,
         made,
         link_count: chain.links().len(),
         log_count: log.numbers.len(),
