@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use selenite_backup::retention::{Candidate, Decision, Reason, Rules, State};
 use selenite_backup::{ArchiveName, BackupError, Catalog, Destination, Entry, remove_archive};
 use selenite_cipher::{ArchiveId, DatabaseId};
+use selenite_format::archive::Base;
 
 use super::{Reader, base_name};
 use crate::keys::now;
@@ -66,6 +67,16 @@ struct Item {
     entry: Entry,
     state: State<ArchiveName>,
     why_not: Option<String>,
+}
+
+/// What is kept of a manifest, which lists every part: no more than is asked of it.
+struct Opened {
+    /// Of its item.
+    index: usize,
+    id: ArchiveId,
+    base: Option<Base>,
+    manifest: [u8; 32],
+    made: u64,
 }
 
 /// Removes what no rule keeps.
@@ -163,7 +174,13 @@ fn look(
         let (state, why_not) = if entry.is_finished {
             match reader.open(destination, &entry) {
                 Ok(backup) => {
-                    opened.push((items.len(), backup));
+                    opened.push(Opened {
+                        index: items.len(),
+                        id: backup.archive.begun.archive_id,
+                        base: backup.facts.base,
+                        manifest: backup.manifest_digest,
+                        made: backup.facts.made,
+                    });
                     // Its base has no name yet.
                     (State::Unreadable, None)
                 }
@@ -183,21 +200,19 @@ fn look(
     }
     let names: Vec<(ArchiveId, ArchiveName)> = opened
         .iter()
-        .map(|(_, backup)| (backup.archive.begun.archive_id, backup.name().clone()))
+        .map(|one| (one.id, items[one.index].entry.name.clone()))
         .collect();
-    for (index, backup) in &opened {
+    for one in &opened {
         // One of another manifest is not what it is based on.
-        let fits = backup.facts.base.is_none_or(|base| {
-            let mut bases = opened
-                .iter()
-                .filter(|(_, other)| other.archive.begun.archive_id == base.archive_id);
-            bases.all(|(_, other)| other.manifest_digest == base.manifest)
+        let fits = one.base.is_none_or(|base| {
+            let mut bases = opened.iter().filter(|other| other.id == base.archive_id);
+            bases.all(|other| other.manifest == base.manifest)
         });
         let names = if fits { names.as_slice() } else { &[] };
-        let (made, base) = (backup.facts.made, base_name(backup, names));
-        let entry = &items[*index].entry;
+        let (made, base) = (one.made, base_name(one.base, names));
+        let entry = &items[one.index].entry;
         let is_followed = entry.log_count > 0 && !is_old(entry, newest);
-        items[*index].state = State::Complete {
+        items[one.index].state = State::Complete {
             made,
             base,
             is_followed,
