@@ -6,11 +6,13 @@
 //!     day old by this machine's clock: one of the two that is wrong removes nothing that is being written.
 //! P3. Only what has the name, the beginning and the id of an archive is one; everything else is left alone, and counted. What has
 //!     the name and a manifest may have been one: it can't be read (P1).
+//! P4. A backup of which fewer parts are there than its manifest lists can't be restored: it takes no other's place. Whether each is
+//!     what was written there is not read; `verify` does.
 
 use std::collections::BTreeSet;
 
 use selenite_backup::retention::{Candidate, Decision, Reason, Rules, State};
-use selenite_backup::{ArchiveName, BackupError, Catalog, Destination, Entry, remove_archive};
+use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Destination, Entry, remove_archive};
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_format::archive::Base;
 
@@ -77,6 +79,8 @@ struct Opened {
     base: Option<Base>,
     manifest: [u8; 32],
     made: u64,
+    is_all_there: bool,
+    lacks_pages: bool,
 }
 
 /// Removes what no rule keeps.
@@ -147,7 +151,7 @@ impl Pruned {
             }
             let made = match state {
                 State::Complete { made, .. } => Some(made),
-                State::Unfinished { .. } | State::Unreadable => None,
+                State::Incomplete { .. } | State::Unfinished { .. } | State::Unreadable => None,
             };
             gone.push(Gone { entry, made });
         }
@@ -180,6 +184,8 @@ fn look(
                         base: backup.facts.base,
                         manifest: backup.manifest_digest,
                         made: backup.facts.made,
+                        is_all_there: is_all_there(&entry, &backup),
+                        lacks_pages: !backup.facts.missing.is_empty(),
                     });
                     // Its base has no name yet.
                     (State::Unreadable, None)
@@ -212,13 +218,24 @@ fn look(
         let (made, base) = (one.made, base_name(one.base, names));
         let entry = &items[one.index].entry;
         let is_followed = entry.log_count > 0 && !is_old(entry, newest);
-        items[one.index].state = State::Complete {
-            made,
-            base,
-            is_followed,
+        items[one.index].state = if one.is_all_there {
+            State::Complete {
+                made,
+                base,
+                is_followed,
+                lacks_pages: one.lacks_pages,
+            }
+        } else {
+            State::Incomplete { base }
         };
     }
     Ok(items)
+}
+
+/// P4.
+fn is_all_there(entry: &Entry, backup: &Backup) -> bool {
+    let has = |count: u32, listed: &[[u8; 16]]| usize::try_from(count).is_ok_and(|count| count >= listed.len());
+    has(entry.part_count, &backup.facts.parts) && has(entry.index_count, &backup.facts.indexes)
 }
 
 /// P2.

@@ -43,7 +43,7 @@ impl Shelf {
     }
 
     /// A backup of that time, with the pages of the one that it is based on, or with none.
-    fn made(&self, made: u64, base: Option<Base>, page_count: u32) -> (ArchiveName, Base) {
+    pub fn made(&self, made: u64, base: Option<Base>, page_count: u32) -> (ArchiveName, Base) {
         self.made_with(made, base, page_count, None)
     }
 
@@ -84,7 +84,7 @@ impl Shelf {
         writer.name().clone()
     }
 
-    fn folder(&self, name: &ArchiveName) -> PathBuf {
+    pub fn folder(&self, name: &ArchiveName) -> PathBuf {
         let id = superblock_of(&self.bench, &self.database).superblock.database_id;
         let id: String = id.0.iter().map(|byte| format!("{byte:02x}")).collect();
         self.bench.path("backups").join(id).join(name.as_str())
@@ -139,7 +139,7 @@ impl Shelf {
         verify(self.place.as_ref(), &self.bench.access(), what, &Watch::nobody())
     }
 
-    fn prune(&self, rules: Rules, dry_run: bool) -> Pruned {
+    pub fn prune(&self, rules: Rules, dry_run: bool) -> Pruned {
         let what = Prune {
             rules,
             dry_run,
@@ -148,7 +148,7 @@ impl Shelf {
         prune(self.place.as_ref(), &self.bench.access(), &what, &Watch::nobody()).unwrap()
     }
 
-    fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let listing = list(self.place.as_ref(), &self.bench.access(), None, &Watch::nobody()).unwrap();
         listing.archives.iter().map(|one| one.entry.name.to_string()).collect()
     }
@@ -159,14 +159,14 @@ const POSITION: LogPosition = LogPosition {
     frames: 0,
 };
 
-fn last(count: u32) -> Rules {
+pub fn last(count: u32) -> Rules {
     Rules {
         last: Some(count),
         ..Rules::default()
     }
 }
 
-fn removed(pruned: &Pruned) -> Vec<ArchiveName> {
+pub fn removed(pruned: &Pruned) -> Vec<ArchiveName> {
     pruned.removed.iter().map(|gone| gone.entry.name.clone()).collect()
 }
 
