@@ -12,7 +12,7 @@
 use std::collections::BTreeSet;
 
 use selenite_backup::retention::{Candidate, Decision, Reason, Rules, State};
-use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Destination, Entry, remove_archive};
+use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Destination, Entry, Trouble, remove_archive};
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_format::archive::Base;
 
@@ -194,6 +194,10 @@ fn look(
                 Err(BackupError::Unfinished { .. }) => unfinished(false),
                 // P3.
                 Err(BackupError::NotThere { .. }) => (State::Unreadable, Some("what opens it is missing".to_owned())),
+                // An object that can be none of ours, of that name: no reason to stop for all others.
+                Err(BackupError::Store(error)) if error.trouble == Trouble::Lying => {
+                    (State::Unreadable, Some(error.to_string()))
+                }
                 Err(error @ (BackupError::Store(_) | BackupError::Machine { .. } | BackupError::Stopped)) => {
                     return Err(error.into());
                 }

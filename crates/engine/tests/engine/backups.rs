@@ -403,7 +403,8 @@ fn of_a_backup_that_lost_its_beginning_nothing_is_removed() {
     let begun = shelf.folder(&second).join("begun");
     let whole = fs::read(&begun).unwrap();
     fs::remove_file(&begun).unwrap();
-    for contents in [None, Some(&whole[..40]), Some(b"x".as_slice())] {
+    let long = vec![7; 1 << 20];
+    for contents in [None, Some(&whole[..40]), Some(b"x".as_slice()), Some(long.as_slice())] {
         if let Some(contents) = contents {
             fs::write(&begun, contents).unwrap();
         }

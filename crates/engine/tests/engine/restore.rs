@@ -7,9 +7,11 @@ use selenite_backup::{ArchiveName, Destination, Folder};
 use selenite_engine::backup::{Backup, backup};
 use selenite_engine::restore::{Replaced, Restore, Restored, Which, restore};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Class, Database, EngineError, Layout, Watch};
+use selenite_engine::{Access, Class, Database, EngineError, Layout, Watch};
+use selenite_format::SlotKind;
+use selenite_keyring::KeyError;
 
-use crate::support::{Bench, Collected, query, superblock_of};
+use crate::support::{Bench, Collected, query, rewrite_superblock, superblock_of};
 
 /// A database with rows, in this journal mode.
 pub fn made(bench: &Bench, name: &str, mode: &str, rows: u32) -> PathBuf {
@@ -36,6 +38,11 @@ pub fn back_up(bench: &Bench, path: &Path) -> ArchiveName {
 pub fn from_backups(bench: &Bench, how: &Restore) -> Result<Restored, EngineError> {
     let destination = Folder::new(&bench.path("backups"));
     restore(&Disk, &destination, &bench.access(), how, &Watch::nobody())
+}
+
+fn from_backups_by(bench: &Bench, key: &str, how: &Restore) -> Result<Restored, EngineError> {
+    let destination = Folder::new(&bench.path("backups"));
+    restore(&Disk, &destination, &bench.access_by(key), how, &Watch::nobody())
 }
 
 pub const CONTENTS: &str = "SELECT count(*), sum(length(b)), min(b), max(b), group_concat(b) FROM t";
@@ -156,6 +163,43 @@ fn what_can_not_be_opened_is_replaced_with_its_logs() {
         assert_eq!(beside, [name]);
         assert!(same(&bench, &path, &to));
     }
+}
+
+/// That a key can't be had says nothing of the file: here one slot asks for what no slot may.
+#[test]
+fn what_is_closed_for_another_reason_than_its_key_is_not_replaced() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "DELETE", 300);
+    back_up(&bench, &path);
+    let to = made(&bench, "other.db", "DELETE", 20);
+    rewrite_superblock(&bench, &to, |next| {
+        let slot = &mut next.superblock.slots[0];
+        slot.kind = SlotKind::Passphrase;
+        slot.identifier = Vec::new();
+        slot.parameters = vec![1; 27];
+    });
+    std::fs::write(bench.path("passphrase-key"), "correct horse\n").unwrap();
+    let access = Access {
+        identity: Some(
+            format!("passphrase:{}", bench.path("passphrase-key").display())
+                .parse()
+                .unwrap(),
+        ),
+        ..bench.access()
+    };
+    let before = std::fs::read(&to).unwrap();
+    let how = Restore {
+        force: true,
+        ..Restore::new(&to)
+    };
+    let destination = Folder::new(&bench.path("backups"));
+    let error = restore(&Disk, &destination, &access, &how, &Watch::nobody()).unwrap_err();
+    let is_refused = matches!(error, EngineError::Key(KeyError::KeyRefused { .. }));
+    assert!(is_refused, "{error}");
+    assert_eq!(std::fs::read(&to).unwrap(), before);
+    // Of another key it is, by this one.
+    let restored = from_backups_by(&bench, "other-key", &how).unwrap_err();
+    assert!(matches!(restored, EngineError::Backup(_)), "{restored}");
 }
 
 #[test]
