@@ -50,7 +50,7 @@ fn a_backup_from_the_future_hides_none_that_was_made_since() {
     let full = shelf.full();
     let (base, page_count) = shelf.base_of(&full);
     let of = |time| shelf.made_with(time, Some(base), page_count, None).0;
-    let (sooner, later) = (of(now() + 86_400), of(now() + 2 * 86_400));
+    let (sooner, later) = (of(now() + 2 * 86_400), of(now() + 3 * 86_400));
     let restored = rehearse(&shelf, Which::Newest, "key").unwrap().restored;
     assert_eq!(
         (restored.name, restored.passed_over),
