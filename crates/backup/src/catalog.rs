@@ -11,7 +11,7 @@ use selenite_format::archive::Begun;
 
 use crate::StoreError;
 use crate::destination::{Destination, Object, Trouble};
-use crate::names::{ArchiveName, Part, database_prefix, object_key};
+use crate::names::{AHEAD_SECONDS, ArchiveName, Part, database_prefix, object_key};
 use crate::opened::BEGUN_SIZE_MAX;
 
 /// The archives of a destination.
@@ -111,12 +111,28 @@ impl Catalog {
         ids
     }
 
-    /// The first second from `now` on that no archive of this database has in its name: of two archives the later one's name comes
-    /// behind the earlier one's, also if both are begun in one second.
+    /// The first second from `now` on that is behind those in the names of all archives of this database: the later one's name comes
+    /// behind the earlier one's, also if both are begun in one second, or a clock was set back meanwhile. Names from more than
+    /// [`AHEAD_SECONDS`] ahead do not count.
     #[must_use]
     pub fn free_second(&self, id: DatabaseId, now: u64) -> u64 {
-        let is_taken = |second: u64| self.of(id).any(|entry| entry.name.is_from(second));
-        (now..=u64::MAX).find(|&second| !is_taken(second)).unwrap_or(now)
+        let Some(newest) = self
+            .of(id)
+            .rfind(|entry| !entry.name.is_after(now.saturating_add(AHEAD_SECONDS)))
+        else {
+            return now;
+        };
+        let (mut from, mut to) = (now, now.saturating_add(AHEAD_SECONDS + 1));
+        // The first that the newest name is before.
+        while from < to {
+            let middle = from + (to - from) / 2;
+            if newest.name.is_after(middle) || newest.name.is_from(middle) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        from
     }
 
     /// The archives of a database, in the order in which they were begun.

@@ -76,6 +76,13 @@ pub enum BackupError {
         /// The object that was there already.
         object: String,
     },
+    /// Somebody removed, while a backup was made, what it rests on or what opens it.
+    Removed {
+        /// The object.
+        object: String,
+    },
+    /// Who may open the database was changed while a backup of it was begun.
+    KeysChanged,
     /// The machine.
     Machine {
         /// What it said.
@@ -141,7 +148,8 @@ impl BackupError {
             },
             Self::Source(_) => "find out which pages are bad: selenite verify",
             Self::Taken { .. } => "let the other one finish, then try again",
-            Self::Machine { .. } => "try again",
+            Self::Removed { .. } => "prune no backups while others are made, then make a full one",
+            Self::KeysChanged | Self::Machine { .. } => "try again",
             Self::Stopped => "",
         }
     }
@@ -184,6 +192,8 @@ impl fmt::Display for BackupError {
             Self::Store(error) => write!(f, "{error}"),
             Self::Source(error) => write!(f, "{error}"),
             Self::Taken { object } => write!(f, "{object} is there already: another backup goes on with this archive"),
+            Self::Removed { object } => write!(f, "{object} was removed while this backup was made: it is none"),
+            Self::KeysChanged => f.write_str("the database's keys were changed while the backup was begun"),
             Self::Stopped => f.write_str("stopped"),
         }
     }
@@ -203,6 +213,8 @@ impl std::error::Error for BackupError {
             | Self::Incomplete { .. }
             | Self::Form { .. }
             | Self::Taken { .. }
+            | Self::Removed { .. }
+            | Self::KeysChanged
             | Self::Machine { .. }
             | Self::Stopped => None,
         }

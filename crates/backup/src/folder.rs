@@ -13,6 +13,7 @@ use std::time::UNIX_EPOCH;
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use selenite_keyring::os_random;
 
 use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
 
@@ -43,15 +44,15 @@ impl Folder {
     fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
         make_folders(folder)?;
-        // F1. The name is this process's and this call's own.
-        let draft = folder.join(format!(
-            "{DRAFT}{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        ));
-        let written = write_draft(&draft, bytes).and_then(|()| fs::hard_link(&draft, path));
+        // F1. The name is this call's own, also beside other machines' and those of processes that were killed.
+        let mut drawn = [0; 8];
+        os_random(&mut drawn);
+        let draft = folder.join(format!("{DRAFT}{:016x}", u64::from_be_bytes(drawn)));
+        let mut file = create(&draft)?;
+        let written = file.write_all(bytes).and_then(|()| file.sync_all());
+        let linked = written.and_then(|()| fs::hard_link(&draft, path));
         let removed = fs::remove_file(&draft);
-        written?;
+        linked?;
         removed?;
         File::open(folder)?.sync_all()
     }
@@ -186,10 +187,9 @@ fn make_folders(folder: &Path) -> io::Result<()> {
     File::open(above)?.sync_all()
 }
 
-fn write_draft(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// F2.
@@ -216,7 +216,6 @@ fn read(path: &Path, size_max: usize) -> io::Result<Vec<u8>> {
 
 /// Names that are no object's.
 const DRAFT: &str = ".writing-";
-static NEXT: AtomicU64 = AtomicU64::new(0);
 
 #[cfg(test)]
 mod tests {

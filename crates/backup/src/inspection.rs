@@ -183,6 +183,8 @@ pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
         | BackupError::Store(_)
         | BackupError::Source(_)
         | BackupError::Taken { .. }
+        | BackupError::Removed { .. }
+        | BackupError::KeysChanged
         | BackupError::Machine { .. }
         | BackupError::Stopped => Err(error),
     }

@@ -42,7 +42,7 @@ pub use key_source::{KeySource, OpenedBy};
 pub use log_reader::{LOG_OBJECT_SIZE_MAX, LogChain, LogObject, LogPlan};
 pub use log_writer::{LogTurn, LogWriter};
 pub use marks::Marks;
-pub use names::{ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
+pub use names::{AHEAD_SECONDS, ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
 pub use onlooker::{Nobody, Onlooker};
 pub use opened::{Backup, OpenArchive, PartIndex};
 pub use pages::Pages;

@@ -7,6 +7,9 @@ use std::str::FromStr;
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_keyring::rfc3339;
 
+/// How far ahead of this machine's clock a name's time may be. What is named later was named by a clock that was wrong.
+pub const AHEAD_SECONDS: u64 = 86_400;
+
 /// An archive's name: when it was begun, and the first half of its id. The time is for people: no rule rests on it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ArchiveName(String);
@@ -36,6 +39,12 @@ impl ArchiveName {
     #[must_use]
     pub fn is_from(&self, begun: u64) -> bool {
         self.0[..TIME_SIZE] == Self::new(begun, ArchiveId([0; 16])).0[..TIME_SIZE]
+    }
+
+    /// Whether it says that it was begun later than that: seconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn is_after(&self, second: u64) -> bool {
+        self.0[..TIME_SIZE] > Self::new(second, ArchiveId([0; 16])).0[..TIME_SIZE]
     }
 
     /// Whether an archive of this id may have this name.
@@ -151,6 +160,7 @@ mod tests {
         let name = ArchiveName::new(1_795_308_896, id);
         assert_eq!(name.as_str(), "20261122T005456Z-abababababababab");
         assert_eq!(name.as_str().parse(), Ok(name.clone()));
+        assert!(name.is_after(1_795_308_895) && !name.is_after(1_795_308_896));
         assert!(name.is_from(1_795_308_896) && !name.is_from(1_795_308_897));
         assert!(name.is_of(id) && !name.is_of(ArchiveId([0xac; 16])));
         assert_eq!(ArchiveName::new(951_782_400, id).as_str()[..15], *"20000229T000000");

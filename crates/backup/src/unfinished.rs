@@ -2,7 +2,8 @@
 //!
 //! G1. It is of the database as it is now in who may read it: the same master key, the same key slots, the same recipients.
 //!     Somebody who was shut out since would read pages that were written later.
-//! G2. One that may be under way is left alone, unless the caller knows better: where its newest object is younger than
+//! G2. It is newer than every finished one: its name is from when it was begun, and what is newest goes by names.
+//! G3. One that may be under way is left alone, unless the caller knows better: where its newest object is younger than
 //!     [`QUIET_SECONDS`], another may be writing it.
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use crate::destination::{Destination, Trouble};
 use crate::error::BackupError;
 use crate::key_source::KeySource;
 use crate::marks::Marks;
+use crate::names::AHEAD_SECONDS;
 use crate::opened::OpenArchive;
 use crate::writer::{ArchiveWriter, recipients_tag};
 
@@ -42,8 +44,15 @@ pub fn go_on_or_begin(
     let id: DatabaseId = unlocked.superblock.database_id;
     let catalog = Catalog::list(destination.as_ref(), Some(id))?;
     for entry in catalog.of(id).rev() {
+        if entry.name.is_after(now.saturating_add(AHEAD_SECONDS)) {
+            continue;
+        }
+        // G2.
+        if entry.is_finished {
+            break;
+        }
         let is_quiet = is_alone || entry.modified.saturating_add(QUIET_SECONDS) <= now;
-        if entry.is_finished || !entry.has_begun || !is_quiet {
+        if !entry.has_begun || !is_quiet {
             continue;
         }
         let keys = KeySource::Master(&unlocked.master);

@@ -17,7 +17,7 @@ use crate::destination::{Destination, StoreError, Trouble};
 use crate::error::{BackupError, machine};
 use crate::marks::Marks;
 use crate::names::{ArchiveName, Part, object_key};
-use crate::opened::OpenArchive;
+use crate::opened::{OpenArchive, PART_SIZE_MAX};
 
 /// An archive that is being written.
 pub struct ArchiveWriter {
@@ -169,6 +169,26 @@ impl ArchiveWriter {
         }
         let number = self.salts.len() - 1;
         self.put((PartKind::Index, number, self.salts[number]), &mut content, true)
+    }
+
+    /// Whether what opens it is still there, and the manifest of what it rests on, by its hash: somebody may have removed them
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// [`BackupError::Removed`]; what the destination says.
+    pub fn check_ground(&self, base: Option<(&ArchiveName, [u8; 32])>) -> Result<(), BackupError> {
+        let own = (&self.name, Part::Begun, self.begun);
+        let base = base.map(|(name, digest)| (name, Part::Manifest, digest));
+        for (name, part, digest) in [Some(own), base].into_iter().flatten() {
+            let object = object_key(self.database_id, name, part);
+            match self.destination.get(&object, PART_SIZE_MAX) {
+                Ok(bytes) if selenite_cipher::sha256(&bytes) == digest => {}
+                Ok(_) => return Err(BackupError::Removed { object }),
+                Err(error) if error.trouble == Trouble::Missing => return Err(BackupError::Removed { object }),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 
     /// Writes the manifest: from now on it is a backup. The parts in `facts` are this archive's. Answers the SHA-256 of the manifest.

@@ -11,11 +11,12 @@ use std::time::{Duration, Instant};
 
 pub use selenite_backup::CompressionLevel;
 use selenite_backup::{
-    ArchiveName, ArchiveWriter, BackupError, Base, Copied, Copy, Destination, KeySource, Marks, Onlooker, Traffic,
+    ArchiveName, ArchiveWriter, BackupError, Base, Copied, Copy, Destination, Marks, Onlooker, Traffic,
 };
 use selenite_cipher::{ArchiveKey, DatabaseId};
+use selenite_format::Slot;
 use selenite_format::archive::Facts;
-use selenite_keyring::{AgeRecipient, Cache, KeyError, Unlocked};
+use selenite_keyring::{AgeRecipient, Unlocked};
 use selenite_vfs::snapshot::Snapshot;
 
 use crate::keys::now;
@@ -88,10 +89,13 @@ pub fn backup(
     database.end_read()?;
     // What takes the network's time is done before readers and writers have anything to wait for.
     let base = if how.incremental {
-        let base = base(&unlocked, access, destination.as_ref())?;
+        let base = base(&unlocked, destination.as_ref())?;
         Some(base.ok_or_else(|| {
             EngineError::usage(
-                format!("{} holds no backup of this database to rest on", destination.place()),
+                format!(
+                    "{} holds no backup of this database, under its present master key, to rest on",
+                    destination.place()
+                ),
                 "make a full one first: without --incremental",
             )
         })?)
@@ -101,6 +105,7 @@ pub fn backup(
     let plan = Plan::make(Arc::new(how), (&unlocked, base), destination, true)?;
     let started = Instant::now();
     database.begin_read()?;
+    let made = now();
     let digest = if plan.how.digest {
         let total = database
             .number("PRAGMA page_count")?
@@ -110,7 +115,7 @@ pub fn backup(
         None
     };
     let watch = watch.clone();
-    let (copied, _) = database.read(move |snapshot| plan.carry_out(snapshot, digest, &watch))?;
+    let (copied, _) = database.read(move |snapshot| plan.carry_out(snapshot, (made, digest), &watch))?;
     let elapsed = started.elapsed();
     database.end_read()?;
     Ok(Report {
@@ -127,6 +132,9 @@ pub(crate) struct Plan {
     base: Option<Base>,
     /// Of what an interrupted run has sent.
     sent: Option<Marks>,
+    /// Who may open the archive: what they may not read is not sent.
+    slots: Vec<Slot>,
+    commitment: [u8; 32],
 }
 
 impl Plan {
@@ -149,19 +157,24 @@ impl Plan {
             archive,
             base,
             sent,
+            slots: unlocked.superblock.slots.clone(),
+            commitment: unlocked.master.commitment(),
         })
     }
 
     pub(crate) fn carry_out(
         mut self,
         snapshot: &mut Snapshot<'_>,
-        digest: Option<[u8; 32]>,
+        (made, digest): (u64, Option<[u8; 32]>),
         watch: &Watch,
     ) -> Result<(Report, Kept), EngineError> {
-        let made = now();
         let unlocked = snapshot
             .unlocked()
             .map_err(|error| EngineError::of_vfs(&error, Path::new("")))?;
+        // Somebody may have been shut out since the archive was begun.
+        if unlocked.superblock.slots != self.slots || unlocked.master.commitment() != self.commitment {
+            return Err(EngineError::Backup(BackupError::KeysChanged));
+        }
         let present: Vec<&Marks> = self.base.iter().map(|base| &base.marks).chain(&self.sent).collect();
         let copy = Copy {
             level: self.how.level,
@@ -176,6 +189,9 @@ impl Plan {
             change_counter,
             missing,
         } = copy.run(snapshot, &mut self.archive)?;
+        let ground = self.base.as_ref().map(|base| (base.name.clone(), base.link.manifest));
+        let ground = || ground.as_ref().map(|(name, digest)| (name, *digest));
+        self.archive.check_ground(ground())?;
         let manifest = self.archive.finish(Facts {
             begun: self.archive.begun(),
             base: self.base.as_ref().map(|base| base.link),
@@ -190,6 +206,7 @@ impl Plan {
             indexes: Vec::new(),
             missing: missing.clone(),
         })?;
+        self.archive.check_ground(ground())?;
         let key = self.archive.key();
         let kept = Kept {
             key: ArchiveKey::new(key.secret().duplicate(), key.archive_id()),
@@ -223,30 +240,10 @@ pub(crate) struct Kept {
     pub manifest: [u8; 32],
 }
 
-/// The newest backup, which may be of a master key from before.
-pub(crate) fn base(
-    unlocked: &Unlocked,
-    access: &Access,
-    destination: &dyn Destination,
-) -> Result<Option<Base>, EngineError> {
+/// The newest backup under the present master key.
+pub(crate) fn base(unlocked: &Unlocked, destination: &dyn Destination) -> Result<Option<Base>, EngineError> {
     let id = unlocked.superblock.database_id;
-    let found = match Base::newest(destination, id, &KeySource::Master(&unlocked.master)) {
-        Err(BackupError::Key {
-            source: KeyError::WrongKey,
-            ..
-        }) => {
-            let config = Access::config()?;
-            let keys = KeySource::Identities {
-                identities: &access.identities(&config)?,
-                // The database itself is at hand: that its keys are its own was checked when it was opened.
-                keyring: &selenite_keyring::Keyring::default(),
-                cache: &Cache::default(),
-            };
-            Base::newest(destination, id, &keys)
-        }
-        found => found,
-    };
-    Ok(found?)
+    Ok(Base::newest(destination, id, &unlocked.master, now())?)
 }
 
 /// Who may open a backup besides.

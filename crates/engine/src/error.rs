@@ -349,7 +349,7 @@ fn class_of_backup(error: &BackupError) -> Class {
         | BackupError::Form { .. }
         | BackupError::Source(SourceError::Unauthentic { .. }) => Class::Data,
         BackupError::Store(_) | BackupError::Source(SourceError::Read { .. }) => Class::Io,
-        BackupError::Taken { .. } => Class::Busy,
+        BackupError::Taken { .. } | BackupError::KeysChanged | BackupError::Removed { .. } => Class::Busy,
         BackupError::Stopped => Class::Interrupted,
         BackupError::Unfinished { .. } | BackupError::Machine { .. } | _ => Class::Other,
     }

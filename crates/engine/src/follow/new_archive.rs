@@ -10,7 +10,7 @@ use selenite_backup::{BackupError, Destination, LogWriter};
 use super::look::{self, Keys, Look};
 use super::{Place, connect};
 use crate::backup::{Backup, Plan, base};
-use crate::{Access, Database, EngineError, Watch};
+use crate::{Database, EngineError, Watch};
 
 /// One that is under way.
 pub struct NewArchive(JoinHandle<Result<Made, EngineError>>);
@@ -32,8 +32,8 @@ impl NewArchive {
     pub fn begin(place: &Place<'_>) -> Result<Self, EngineError> {
         let database = connect(place)?;
         let (destination, watch) = (place.destination.clone(), place.watch.clone());
-        let (how, access, path) = (place.backup.clone(), place.access.clone(), place.path.to_owned());
-        let run = move || make(database, &destination, &how, &access, watch);
+        let (how, path) = (place.backup.clone(), place.path.to_owned());
+        let run = move || make(database, &destination, &how, watch);
         let thread = std::thread::Builder::new().name("backup".to_owned()).spawn(run);
         thread.map(Self).map_err(|source| EngineError::Io {
             verb: "start a thread for",
@@ -62,7 +62,6 @@ fn make(
     database: Database,
     destination: &Arc<dyn Destination>,
     how: &Arc<Backup>,
-    access: &Access,
     watch: Watch,
 ) -> Result<Made, EngineError> {
     let path = database.path().to_owned();
@@ -70,13 +69,13 @@ fn make(
     let unlocked = database.read(move |snapshot| snapshot.unlocked().map_err(refused))?;
     database.end_read()?;
     let keys = Keys::of(&unlocked);
-    let base = base(&unlocked, access, destination.as_ref())?;
+    let base = base(&unlocked, destination.as_ref())?;
     // Of the archives of one who follows, the newest name is the one to go on with.
     let may_go_on = base.is_none();
     let plan = Plan::make(how.clone(), (&unlocked, base), destination, may_go_on)?;
     let (look, report, kept) = database.read(move |snapshot| {
         let look = look::of(snapshot)?;
-        let (report, kept) = plan.carry_out(snapshot, None, &watch)?;
+        let (report, kept) = plan.carry_out(snapshot, (crate::now(), None), &watch)?;
         Ok((look, report, kept))
     })?;
     let archive = (kept.key, kept.database_id, report.name);

@@ -125,7 +125,11 @@ impl Destination for Shelf {
 
     fn remove(&self, name: &str) -> Result<(), StoreError> {
         let removed = |state: &mut State| drop(state.objects.remove(name));
-        self.call(name, |state| Ok(removed(state)), |_| ())
+        let remove = |state: &mut _| {
+            removed(state);
+            Ok(())
+        };
+        self.call(name, remove, |_| ())
     }
 
     fn traffic(&self) -> Traffic {

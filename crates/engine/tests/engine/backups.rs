@@ -366,7 +366,7 @@ fn pruning_removes_what_no_rule_keeps_and_nothing_that_is_not_ours() {
     fs::write(&foreign, "mine").unwrap();
 
     let dry = shelf.prune(last(1), true);
-    assert_eq!(removed(&dry), [third.clone()]);
+    assert_eq!(removed(&dry), std::slice::from_ref(&third));
     assert_eq!((shelf.names().len(), dry.foreign_count), (4, 4));
     let done = shelf.prune(last(1), false);
     assert_eq!(removed(&done), [third]);

@@ -113,6 +113,9 @@ impl MainFile {
         if !lock.lock {
             // Before it is given back: from then on others may write where this connection did (L3).
             self.database.note_shm_lock(is_write.then_some(false));
+            if is_write {
+                self.read_lock.note_end(self.region.as_ref());
+            }
             if lock.covers(WAL_CHECKPOINT_LOCK) {
                 // SQLITE_FCNTL_CKPT_DONE does not come after every failure.
                 self.database.passage.close();

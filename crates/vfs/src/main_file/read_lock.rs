@@ -66,6 +66,13 @@ impl ReadLock {
         self.index = None;
     }
 
+    /// Notes that this connection has written to the log, and still holds the write lock: its transaction sees what it wrote.
+    pub fn note_end(&mut self, region: Option<&ShmRegion>) {
+        if self.marks != 0 {
+            self.index = region.and_then(IndexHeader::read);
+        }
+    }
+
     /// Notes a lock of the shared memory that was given or is given back; `region` is the first of the WAL index.
     pub fn note(&mut self, lock: ShmLock, region: Option<&ShmRegion>) {
         let marks = marks_of(lock);
