@@ -100,6 +100,8 @@ pub fn follow(
                 trouble = Backoff::new();
                 None
             }
+            // The next backup is under the keys of now.
+            Err(EngineError::Backup(BackupError::KeysChanged)) => None,
             Err(error) if how.once || !is_passing(&error) => return Err(error),
             Err(error) => Some(error.to_string()),
         };

@@ -8,6 +8,7 @@
 //! R4. Nothing is replaced that was not to be replaced: [`place`].
 
 mod choice;
+mod latest;
 mod new_keys;
 mod page_writer;
 mod place;

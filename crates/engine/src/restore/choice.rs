@@ -3,7 +3,7 @@
 use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Chain, Destination, KeySource, LogPlan, OpenArchive};
 use selenite_cipher::{ArchiveId, DatabaseId};
 
-use super::{Restore, Which};
+use super::{Restore, Which, latest};
 use crate::EngineError;
 
 /// Opens the backup that is meant, and what it rests on; and says what of its log is laid over it.
@@ -43,6 +43,10 @@ pub fn open(
         Which::Named(_) => None,
         Which::Newest => Some(u64::MAX),
         Which::At(time) => Some(time.saturating_mul(1000)),
+    };
+    let tip = match until {
+        Some(until) => latest::latest(destination, tip, finished(), until, &opened)?,
+        None => tip,
     };
     let count = (catalog.of(id).find(|entry| entry.name == *tip.name())).map_or(0, |entry| entry.log_count);
     let log = until.map_or_else(|| Ok(LogPlan::default()), |until| tip.log(destination, count, until))?;

@@ -153,6 +153,8 @@ fn write(path: &Path, spec: &str, (writer, bytes): (u64, u32)) {
     let known = format!("SELECT CAST(number AS TEXT) FROM counted WHERE writer = {writer}");
     database.run(&known, &mut rows).unwrap();
     let mut number: u64 = rows.0.first().map_or(0, |number| number.parse().unwrap());
+    // One before it may have come farther than it could say.
+    say(&format!("commit {number}"));
     while !is_over.load(Ordering::SeqCst) {
         match add(&database, writer, bytes) {
             Ok(()) => {

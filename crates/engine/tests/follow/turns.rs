@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use selenite_backup::BackupError;
+use selenite_backup::{BackupError, Destination, Folder};
+use selenite_engine::backup::{Backup, backup};
 use selenite_engine::follow::Status;
 use selenite_engine::restore::Which;
 use selenite_engine::storage::Disk;
@@ -61,6 +62,43 @@ fn what_was_committed_since_the_backup_is_restored() {
     let (to, restored) = bench.restore(Which::Named(first.archive.unwrap())).unwrap();
     assert_eq!(bench.check(&to), [50]);
     assert_eq!(restored.log_count, 0);
+}
+
+#[test]
+fn a_backup_that_others_make_meanwhile_hides_nothing() {
+    let bench = Bench::new();
+    let database = bench.open();
+    add(&database, 0, 200).unwrap();
+    let first = bench.once().unwrap();
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    let by_hand = || {
+        let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
+        let how = Backup::default();
+        backup(
+            &Disk,
+            &bench.path(),
+            &bench.access(),
+            how,
+            &destination,
+            &Watch::nobody(),
+        )
+        .unwrap()
+    };
+    by_hand();
+    // It is followed as before, and what was followed is restored.
+    add(&database, 0, 200).unwrap();
+    assert_eq!(bench.once().unwrap().archive, first.archive);
+    for which in [Which::Newest, Which::At(u64::from(u32::MAX))] {
+        let (to, restored) = bench.restore(which).unwrap();
+        assert_eq!(bench.check(&to), [3]);
+        assert_eq!(Some(restored.name), first.archive);
+    }
+    // What was made by hand later is later, and stays so when what is followed has a turn of before at its end.
+    add(&database, 0, 200).unwrap();
+    let last = by_hand();
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!((bench.check(&to), restored.name), (vec![4], last.name));
 }
 
 #[test]
