@@ -28,7 +28,7 @@ impl<'a> Cached<'a> {
     }
 
     /// Removes what was kept, as far as it can be.
-    pub fn forget(self) {
+    pub fn forget(&self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -11,7 +11,7 @@ use selenite_format::archive::Begun;
 
 use crate::StoreError;
 use crate::destination::{Destination, Object, Trouble};
-use crate::names::{AHEAD_SECONDS, ArchiveName, Part, database_prefix, object_key};
+use crate::names::{AHEAD_SECONDS, ArchiveName, Part, database_prefix, object_key, parse_database_id};
 use crate::opened::BEGUN_SIZE_MAX;
 
 /// The archives of a destination.
@@ -30,7 +30,7 @@ pub struct Entry {
     pub database_id: DatabaseId,
     /// Its name, which says when it was begun.
     pub name: ArchiveName,
-    /// Its id, as its first object says; nothing where that was not read.
+    /// Its id, as its first object says; nothing where that was not read, or is missing or damaged.
     pub archive_id: Option<ArchiveId>,
     /// Whether there is what opens it.
     pub has_begun: bool,
@@ -84,7 +84,8 @@ impl Catalog {
     }
 
     /// The same, with what opens each archive read: what is not the beginning of one of this name is none of ours, with all that
-    /// is beside it.
+    /// is beside it; unless there is a manifest. That may be a backup of which the beginning was lost, and that rests on others:
+    /// it is an entry without an id.
     ///
     /// # Errors
     /// As the destination has it.
@@ -93,7 +94,7 @@ impl Catalog {
         let mut entries = Vec::with_capacity(catalog.entries.len());
         for mut entry in catalog.entries {
             entry.archive_id = archive_id_of(destination, &entry)?;
-            if entry.archive_id.is_some() {
+            if entry.archive_id.is_some() || entry.is_finished {
                 entries.push(entry);
             } else {
                 catalog.foreign_count += entry.object_count;
@@ -179,23 +180,4 @@ fn taken_apart(object: &Object) -> Option<(DatabaseId, ArchiveName, Part)> {
     let (database, rest) = object.name.split_once('/')?;
     let (archive, part) = rest.split_once('/')?;
     Some((parse_database_id(database)?, archive.parse().ok()?, Part::parse(part)?))
-}
-
-/// Takes the name of a database's folder, without the slash: 32 hexadecimal digits.
-#[must_use]
-pub fn parse_database_id(text: &str) -> Option<DatabaseId> {
-    let digits: &[u8; 32] = text.as_bytes().try_into().ok()?;
-    let mut id = [0; 16];
-    for (byte, pair) in id.iter_mut().zip(digits.as_chunks::<2>().0) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Some(DatabaseId(id))
-}
-
-fn digit(sign: u8) -> Option<u8> {
-    match sign {
-        b'0'..=b'9' => Some(sign - b'0'),
-        b'a'..=b'f' => Some(sign - b'a' + 10),
-        _ => None,
-    }
 }

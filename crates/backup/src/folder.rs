@@ -3,6 +3,8 @@
 //! F1. A file gets its name when it is whole and on disk, and never over another: it is written under a name of its own,
 //!     synced, and linked (`link(2)` fails where there is one).
 //! F2. A file is read as it is, no more of it than the caller takes; no link is followed at its end.
+//! F3. Only folders that can be a database's or an archive's are looked into: what else lies in a shared folder, however large and
+//!     whoever may read it, is none of ours. One that is named as ours and can't be read is an error.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -16,6 +18,7 @@ use rustix::io::Errno;
 use selenite_keyring::os_random;
 
 use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
+use crate::names::{ArchiveName, parse_database_id};
 
 /// A folder.
 pub struct Folder {
@@ -70,7 +73,10 @@ impl Folder {
             };
             let kind = entry.file_type()?;
             if kind.is_dir() {
-                self.walk(&entry.path(), &format!("{below}{name}/"), found)?;
+                // F3.
+                if can_be_ours(below, &name) {
+                    self.walk(&entry.path(), &format!("{below}{name}/"), found)?;
+                }
             } else if kind.is_file() && !name.starts_with('.') {
                 // One that was removed meanwhile is not listed.
                 let Ok(attributes) = entry.metadata() else { continue };
@@ -168,6 +174,15 @@ fn trouble_of(kind: io::ErrorKind) -> Trouble {
     }
 }
 
+/// Whether a folder of that name may have objects of ours in it: `DATABASE/ARCHIVE`, and nothing below.
+fn can_be_ours(below: &str, name: &str) -> bool {
+    match below.matches('/').count() {
+        0 => parse_database_id(name).is_some(),
+        1 => name.parse::<ArchiveName>().is_ok(),
+        _ => false,
+    }
+}
+
 /// Makes a folder and those above it, and has their names on disk.
 fn make_folders(folder: &Path) -> io::Result<()> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
@@ -221,24 +236,53 @@ const DRAFT: &str = ".writing-";
 mod tests {
     use super::*;
 
+    const DATABASE: &str = "00112233445566778899aabbccddeeff";
+    const ARCHIVE: &str = "20261122T005456Z-abababababababab";
+
     #[test]
     fn an_object_is_written_once_and_listed_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(&folder.path().join("not/there/yet"));
         assert_eq!(place.list("").unwrap(), []);
-        place.put_new("b/x/one", b"1").unwrap();
-        place.put_new("b/a", b"22").unwrap();
-        let again = place.put_new("b/a", b"3").unwrap_err();
+        let (inner, outer) = (format!("{DATABASE}/{ARCHIVE}/one"), format!("{DATABASE}/a"));
+        place.put_new(&inner, b"1").unwrap();
+        place.put_new(&outer, b"22").unwrap();
+        let again = place.put_new(&outer, b"3").unwrap_err();
         assert_eq!(again.trouble, Trouble::Exists);
-        assert_eq!(place.get("b/a", 2).unwrap(), b"22");
-        let found = |prefix| -> Vec<(String, u64)> {
+        assert_eq!(place.get(&outer, 2).unwrap(), b"22");
+        let found = |prefix: &str| -> Vec<(String, u64)> {
             let objects = place.list(prefix).unwrap().into_iter();
             objects.map(|object| (object.name, object.size)).collect()
         };
-        assert_eq!(found(""), [("b/a".to_owned(), 2), ("b/x/one".to_owned(), 1)]);
-        assert_eq!(found("b/x/"), [("b/x/one".to_owned(), 1)]);
+        assert_eq!(found(""), [(inner.clone(), 1), (outer, 2)]);
+        assert_eq!(found(&format!("{DATABASE}/{ARCHIVE}/")), [(inner, 1)]);
         assert_eq!(found("c/"), []);
         assert_eq!((place.traffic().sent, place.traffic().received), (3, 2));
+    }
+
+    /// F3.
+    #[test]
+    fn folders_that_can_be_none_of_ours_are_not_looked_into() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Folder::new(folder.path());
+        let ours = format!("{DATABASE}/{ARCHIVE}/manifest");
+        for name in [
+            ours.as_str(),
+            "readme",
+            "lost+found/manifest",
+            &format!("{DATABASE}0/{ARCHIVE}/manifest"),
+            &format!("{DATABASE}/notes/manifest"),
+            &format!("{DATABASE}/{ARCHIVE}/old/manifest"),
+        ] {
+            place.put_new(name, b"1").unwrap();
+        }
+        let names = |prefix: &str| -> Vec<String> {
+            let objects = place.list(prefix).unwrap().into_iter();
+            objects.map(|object| object.name).collect()
+        };
+        assert_eq!(names(""), [ours.as_str(), "readme"]);
+        assert_eq!(names(&format!("{DATABASE}/")), [ours.as_str()]);
+        assert_eq!(names(&format!("{DATABASE}/{ARCHIVE}/")), [ours.as_str()]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ mod writer;
 
 pub use base::Base;
 pub use cached::Cached;
-pub use catalog::{Catalog, Entry, parse_database_id};
+pub use catalog::{Catalog, Entry};
 pub use chain::Chain;
 pub use copy::{Copied, Copy};
 pub use destination::{Destination, Object, StoreError, Traffic, Trouble};
@@ -42,7 +42,7 @@ pub use key_source::{KeySource, OpenedBy};
 pub use log_reader::{LOG_OBJECT_SIZE_MAX, LogChain, LogObject, LogPlan};
 pub use log_writer::{LogTurn, LogWriter};
 pub use marks::Marks;
-pub use names::{AHEAD_SECONDS, ArchiveName, Part, archive_key_prefix, database_prefix, object_key};
+pub use names::{AHEAD_SECONDS, ArchiveName, Part, archive_key_prefix, database_prefix, object_key, parse_database_id};
 pub use onlooker::{Nobody, Onlooker};
 pub use opened::{Backup, OpenArchive, PartIndex};
 pub use pages::Pages;

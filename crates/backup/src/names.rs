@@ -146,6 +146,25 @@ pub fn object_key(id: DatabaseId, archive: &ArchiveName, part: Part) -> String {
     format!("{}{part}", archive_key_prefix(id, archive))
 }
 
+/// Takes the name of a database's folder, without the slash: 32 hexadecimal digits.
+#[must_use]
+pub fn parse_database_id(text: &str) -> Option<DatabaseId> {
+    let digits: &[u8; 32] = text.as_bytes().try_into().ok()?;
+    let mut id = [0; 16];
+    for (byte, pair) in id.iter_mut().zip(digits.as_chunks::<2>().0) {
+        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+    }
+    Some(DatabaseId(id))
+}
+
+fn digit(sign: u8) -> Option<u8> {
+    match sign {
+        b'0'..=b'9' => Some(sign - b'0'),
+        b'a'..=b'f' => Some(sign - b'a' + 10),
+        _ => None,
+    }
+}
+
 const FORM: &str = "00000000T000000Z-xxxxxxxxxxxxxxxx";
 /// Bytes of the time, with the sign behind it.
 const TIME_SIZE: usize = 17;

@@ -3,12 +3,16 @@
 //! O1. Name, folder and what the first object says agree, and the MAC over that is right: an archive can't be passed off as
 //!     one of another time or database.
 //! O2. A part is opened whole, or nothing of it is used; its salt is the one that the manifest lists.
+//! O3. An index has no more pages than a part can hold: a small object can't claim memory without bounds.
 
-use selenite_archive::{ArchiveError, Block, IndexBlock, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, Unpacker};
+use selenite_archive::{
+    ArchiveError, BLOCK_COUNT_MAX, Block, IndexBlock, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, Unpacker,
+    page_count_max,
+};
 use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, PIECE_TAG_SIZE, PartKind, sha256};
-use selenite_format::Superblock;
 use selenite_format::anchor::Mark;
 use selenite_format::archive::{Begun, Facts};
+use selenite_format::{PageSize, Superblock};
 use zeroize::Zeroizing;
 
 use crate::BackupError;
@@ -180,6 +184,10 @@ impl OpenArchive {
         let salt = self.blocks(destination, (PartKind::Index, number), salt, &mut |block| {
             let index = IndexBlock::parse(block)?;
             pages.extend(index.pages());
+            // O3.
+            if pages.len() > part_page_count_max() {
+                return Err(ArchiveError::Malformed { what: "index" });
+            }
             Ok(())
         })?;
         Ok(PartIndex { salt, pages })
@@ -289,6 +297,11 @@ impl Backup {
             .for_each(|&page_no| each(page_no, Mark::default()));
         Ok(())
     }
+}
+
+/// How many pages a part can hold, of the smallest that there are.
+fn part_page_count_max() -> usize {
+    BLOCK_COUNT_MAX * page_count_max(PageSize::MIN)
 }
 
 /// Takes an object; where it is no good, takes it once more from farther away.

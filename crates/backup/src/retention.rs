@@ -3,6 +3,7 @@
 //! R1. What a kept archive needs is kept: its base, that one's base, and so on to a full backup. So what is left always opens.
 //! R2. The newest backup that can be restored is never removed, nor what it needs. Where the facts of one archive can't be read
 //!     nothing is removed: it may be based on any other.
+//!     One that lacks pages takes no sound one's place: the rules are asked of the sound ones alone, too.
 //! R3. A rule only ever keeps: with one more, or a larger one, no more is removed. Without any rule every backup is kept.
 //! R4. A time is a clock's word. A backup from the future is kept, takes no other's place in a rule, and is not the newest: a
 //!     clock that jumped ahead once must not have all others removed, nor hide them. `within` counts back from the newest
@@ -32,6 +33,13 @@ pub enum State<Id> {
         base: Option<Id>,
         /// Whether somebody may be following the database from it.
         is_followed: bool,
+        /// Whether pages are missing in it, that were not authentic when it was made.
+        lacks_pages: bool,
+    },
+    /// It has a manifest, which was read, and not all that this lists is there.
+    Incomplete {
+        /// What it is based on; nothing for a full backup.
+        base: Option<Id>,
     },
     /// It has no manifest.
     Unfinished {
@@ -86,6 +94,8 @@ pub enum Reason {
     Future,
     /// What it is based on is not there: it takes no other's place, and whoever knows why may remove it.
     Broken,
+    /// Not all of its objects are there: it takes no other's place, and whoever knows why may remove it.
+    Incomplete,
     /// It has no manifest, and may be being written.
     Unfinished,
     /// What it says can't be read.
@@ -130,6 +140,7 @@ impl Rules {
         // R2.
         let is_blind = archives.iter().any(|archive| archive.state == State::Unreadable);
         let mut past: Vec<(u64, &Id)> = Vec::new();
+        let mut sound: Vec<(u64, &Id)> = Vec::new();
         for Candidate { id, state } in archives {
             match state {
                 State::Unreadable => kept.add(id, Reason::Unreadable),
@@ -137,7 +148,13 @@ impl Rules {
                 State::Complete { made, .. } if *made > now.saturating_add(SKEW_SECONDS) => {
                     kept.add(id, Reason::Future)
                 }
-                State::Complete { made, .. } => past.push((*made, id)),
+                State::Complete { made, lacks_pages, .. } => {
+                    past.push((*made, id));
+                    if !lacks_pages {
+                        sound.push((*made, id));
+                    }
+                }
+                State::Incomplete { .. } => kept.add(id, Reason::Incomplete),
                 State::Unfinished { is_stale: false } => kept.add(id, Reason::Unfinished),
                 State::Unfinished { is_stale: true } => {}
             }
@@ -151,8 +168,10 @@ impl Rules {
         if let Some(id) = next_base.filter(|id| chains.0.contains_key(id)) {
             kept.add(id, Reason::NextBase);
         }
-        past.sort_unstable_by(|one, other| other.cmp(one));
-        self.keep(&past, &mut kept);
+        for mut backups in [past, sound] {
+            backups.sort_unstable_by(|one, other| other.cmp(one));
+            self.keep(&backups, &mut kept);
+        }
         chains.keep_bases(&mut kept);
         let removed = chains.dependents_first(&kept);
         Decision { kept: kept.0, removed }
@@ -215,6 +234,8 @@ struct Chains<'a, Id>(BTreeMap<&'a Id, Link<'a, Id>>);
 enum Link<'a, Id> {
     Full,
     On(&'a Id),
+    /// Not all of a backup: what is based on it can't be restored, and what it is based on may be of use.
+    Cut(Option<&'a Id>),
     /// No backup: what is based on it can't be restored.
     Nothing,
 }
@@ -222,8 +243,8 @@ enum Link<'a, Id> {
 impl<'a, Id> Link<'a, Id> {
     fn base(&self) -> Option<&'a Id> {
         match *self {
-            Self::On(base) => Some(base),
-            Self::Full | Self::Nothing => None,
+            Self::On(base) | Self::Cut(Some(base)) => Some(base),
+            Self::Cut(None) | Self::Full | Self::Nothing => None,
         }
     }
 }
@@ -232,6 +253,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
     fn of(archives: &'a [Candidate<Id>]) -> Self {
         let link = |archive: &'a Candidate<Id>| match &archive.state {
             State::Complete { base, .. } => base.as_ref().map_or(Link::Full, Link::On),
+            State::Incomplete { base } => Link::Cut(base.as_ref()),
             State::Unfinished { .. } | State::Unreadable => Link::Nothing,
         };
         Self(archives.iter().map(|archive| (&archive.id, link(archive))).collect())
@@ -242,7 +264,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
         let mut next = id;
         for _ in 0..self.0.len() {
             match self.0.get(next) {
-                None | Some(Link::Nothing) => return false,
+                None | Some(Link::Nothing | Link::Cut(_)) => return false,
                 Some(Link::Full) => return true,
                 Some(Link::On(base)) => next = base,
             }
@@ -254,11 +276,11 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
     fn keep_bases(&self, kept: &mut Kept<Id>) {
         let mut next: Vec<Id> = kept.0.keys().cloned().collect();
         while let Some(id) = next.pop() {
-            if let Some(Link::On(base)) = self.0.get(&id)
+            if let Some(base) = self.0.get(&id).and_then(Link::base)
                 && self.0.contains_key(base)
-                && kept.0.entry((*base).clone()).or_default().insert(Reason::Base)
+                && kept.0.entry(base.clone()).or_default().insert(Reason::Base)
             {
-                next.push((*base).clone());
+                next.push(base.clone());
             }
         }
     }
@@ -310,6 +332,7 @@ impl fmt::Display for Reason {
             Self::Within => "within",
             Self::Future => "from the future",
             Self::Broken => "its base is missing",
+            Self::Incomplete => "not all of it is there",
             Self::Unfinished => "unfinished, and perhaps being written",
             Self::Unreadable => "can't be read",
             Self::PerhapsBase => "what can't be read may be based on it",

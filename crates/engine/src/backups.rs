@@ -8,6 +8,8 @@ mod pruning;
 mod verification;
 
 use selenite_backup::{ArchiveName, Backup, BackupError, Destination, Entry, KeySource, OpenArchive};
+use selenite_cipher::ArchiveId;
+use selenite_format::archive::Base;
 use selenite_keyring::{Cache, Identity, Keyring};
 
 pub use listing::{Known, Listed, Listing, list};
@@ -56,8 +58,8 @@ impl Reader {
 }
 
 /// What a backup is based on, by name; where no name is known, by one that says only which.
-fn base_name(backup: &Backup, names: &[(selenite_cipher::ArchiveId, ArchiveName)]) -> Option<ArchiveName> {
-    let base = backup.facts.base?;
+fn base_name(base: Option<Base>, names: &[(ArchiveId, ArchiveName)]) -> Option<ArchiveName> {
+    let base = base?;
     let found = names.iter().find(|(id, _)| *id == base.archive_id);
     Some(found.map_or_else(|| ArchiveName::new(0, base.archive_id), |(_, name)| name.clone()))
 }

@@ -202,7 +202,7 @@ pub fn check_free(storage: &dyn Storage, target: &Path) -> Result<(), EngineErro
     let names = COMPANIONS.iter().map(|companion| beside(target, companion));
     for path in names.chain([target.to_owned()]) {
         if storage.attributes(&path).is_ok() {
-            return Err(EngineError::Exists { path });
+            return Err(EngineError::Exists { path, can_force: false });
         }
     }
     Ok(())

@@ -78,7 +78,10 @@ impl Database {
         sqlite::install()?;
         access.check()?;
         if storage.attributes(path).is_ok_and(|attributes| attributes.size > 0) {
-            return Err(EngineError::Exists { path: path.to_owned() });
+            return Err(EngineError::Exists {
+                path: path.to_owned(),
+                can_force: false,
+            });
         }
         access.require()?;
         let flags = FLAGS | OpenFlags::SQLITE_OPEN_CREATE;

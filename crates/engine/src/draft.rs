@@ -96,17 +96,27 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// [`EngineError::Exists`]; [`EngineError::Io`].
     pub fn publish(mut self, target: &Path) -> Result<(), EngineError> {
+        self.take_free(target)?;
+        sync_folder(self.storage, target)
+    }
+
+    /// The same; the caller syncs the folder.
+    ///
+    /// # Errors
+    /// [`EngineError::Exists`]; [`EngineError::Io`].
+    pub fn take_free(&mut self, target: &Path) -> Result<(), EngineError> {
         match self.storage.rename_new(&self.path, target) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 return Err(EngineError::Exists {
                     path: target.to_owned(),
+                    can_force: false,
                 });
             }
             Err(error) => return Err(io_error("create", target)(error)),
         }
         self.published = true;
-        sync_folder(self.storage, target)
+        Ok(())
     }
 
     /// The drafts for `target` that are there.

@@ -37,6 +37,8 @@ pub enum EngineError {
     Exists {
         /// The file.
         path: PathBuf,
+        /// Whether `--force` would have replaced it.
+        can_force: bool,
     },
     /// The caller or the key's keeper.
     Key(KeyError),
@@ -226,6 +228,7 @@ impl EngineError {
                 )
             }
             Self::AlreadyEncrypted { .. } => "to change who can open it, use selenite keys".to_owned(),
+            Self::Exists { can_force: true, .. } => "choose another name, or replace it: --force".to_owned(),
             Self::Exists { .. } => "choose another name: nothing is overwritten".to_owned(),
             Self::Key(error) => error.advice().to_owned(),
             Self::Backup(error) => error.advice().to_owned(),
@@ -376,7 +379,7 @@ impl fmt::Display for EngineError {
             | Self::Anchor { what, .. } => f.write_str(what),
             Self::NotEncrypted { path, what } => write!(f, "{}: not encrypted: {what}", path.display()),
             Self::AlreadyEncrypted { path } => write!(f, "{}: encrypted already", path.display()),
-            Self::Exists { path } => write!(f, "{}: exists already", path.display()),
+            Self::Exists { path, .. } => write!(f, "{}: exists already", path.display()),
             Self::Key(error) => write!(f, "{error}"),
             Self::Backup(error) => write!(f, "{error}"),
             Self::WouldDrop { slots } => write!(f, "nobody who was named opens these key slots:\n{slots}"),

@@ -2,6 +2,7 @@
 //!
 //! X1. Exporting changes nothing, and takes no lock: it reads the superblock as any reader does.
 //! X2. Importing is a change of keys like every other (`keys`): under SQLite's write lock, and by the superblock as it is then.
+//! X3. No database is replaced by an exported key, whatever was said: not the one that is exported, and no other.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use selenite_keyring::{AgeRecipient, Cache, ExportedKey, KeyError, Recipient, ch
 use crate::keys::{Changed, apply, now, slot_of};
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
-use crate::superblock_file::{inspect, unlock};
+use crate::superblock_file::{Present, inspect, unlock};
 use crate::{Access, EngineError};
 
 /// What was exported.
@@ -33,7 +34,8 @@ pub struct Exported {
 /// Seals a database's master key to an age recipient, in a file that is new, or takes the place of another if `replace` says so.
 ///
 /// # Errors
-/// [`EngineError::Exists`]; [`EngineError::Key`] as the keyring has it, and for a recipient that is none of age's; [`EngineError::Io`].
+/// [`EngineError::Exists`]; [`EngineError::Usage`] where a database would be replaced; [`EngineError::Key`] as the keyring has it, and
+/// for a recipient that is none of age's; [`EngineError::Io`].
 pub fn export(
     storage: &dyn Storage,
     path: &Path,
@@ -46,14 +48,15 @@ pub fn export(
     let config = Access::config()?;
     let identities = access.identities(&config)?;
     if !replace && to.symlink_metadata().is_ok() {
-        return Err(EngineError::Exists { path: to.to_owned() });
+        return Err(exists(to));
     }
+    check_replaceable(storage, path, to)?;
     let file = RawFile::open(storage, path)?;
     let unlocked = unlock(path, &file, &identities, &config.load_keyring()?, &Cache::new())?;
     access.watch.check()?;
     let exported = ExportedKey::of(&unlocked, now());
     match exported.store(to, &recipient, replace) {
-        Err(error) if error.is_exists() => return Err(EngineError::Exists { path: to.to_owned() }),
+        Err(error) if error.is_exists() => return Err(exists(to)),
         stored => stored?,
     }
     Ok(Exported {
@@ -63,6 +66,44 @@ pub fn export(
         commitment: exported.commitment(),
         elapsed: started.elapsed(),
     })
+}
+
+/// X3.
+fn check_replaceable(storage: &dyn Storage, path: &Path, to: &Path) -> Result<(), EngineError> {
+    let Ok(named) = to.symlink_metadata() else {
+        return Ok(());
+    };
+    let refused = |what: &str| {
+        let what = format!("{}: {what}", to.display());
+        Err(EngineError::usage(what, "choose another name for the exported key"))
+    };
+    let identity = |path: &Path| storage.attributes(path).ok().map(|attributes| attributes.identity);
+    if let Some(own) = identity(path)
+        && identity(to) == Some(own)
+    {
+        return refused("it is the database itself");
+    }
+    // A link is replaced itself, and what it leads to stays.
+    if named.is_symlink() {
+        return Ok(());
+    }
+    if !named.is_file() {
+        return refused("it is no file");
+    }
+    match inspect(storage, to) {
+        Ok(Present::Empty | Present::Foreign) => Ok(()),
+        Ok(Present::Plain | Present::Sealed { .. }) => refused("it is a database"),
+        // Damaged, of a later version, or in use here.
+        Err(EngineError::Key(_) | EngineError::Busy { .. }) => refused("it is a database"),
+        Err(error) => Err(error),
+    }
+}
+
+fn exists(to: &Path) -> EngineError {
+    EngineError::Exists {
+        path: to.to_owned(),
+        can_force: true,
+    }
 }
 
 /// Adds a slot for each of `recipients` to the database whose master key was exported to `from`. `access` names the identity that opens

@@ -6,6 +6,8 @@
 //! R3. Every page of it was opened again from the file before it gets its name. A kill leaves a draft, which the next run
 //!     removes, and what was fetched, with which it goes on.
 //! R4. Nothing is replaced that was not to be replaced: [`place`].
+//! R5. What was fetched for a name is removed only by who holds that name's claim: another run may be reading it. Who failed before
+//!     it had the claim leaves what was there before it.
 
 mod choice;
 mod latest;
@@ -30,6 +32,7 @@ use crate::storage::Storage;
 use crate::watch::Phase;
 use crate::{Access, EngineError, Suite, Watch, sealed_draft, sqlite};
 
+use choice::Choice;
 pub use choice::hex;
 use new_keys::NewKeys;
 use page_writer::PageWriter;
@@ -77,7 +80,8 @@ impl Restore {
 /// Which backup.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Which {
-    /// The one that was begun last, of those that were finished, with all that was committed since, where somebody followed.
+    /// The one that was begun last, of those that were finished, with all that was committed since, where somebody followed. One
+    /// whose name says a time to come only where there is no other.
     Newest,
     /// The one of this name, as it was made.
     Named(ArchiveName),
@@ -97,6 +101,8 @@ pub struct Restored {
     pub of: DatabaseId,
     /// The restored database's id: the same, unless it has keys of its own.
     pub database_id: DatabaseId,
+    /// Backups with a later name, which says a time that has not come yet: they were passed over, since none was named.
+    pub passed_over: Vec<ArchiveName>,
     /// When the database was so: seconds since 1970-01-01 UTC.
     pub made: u64,
     /// How many backups were read: it, and those that it rests on.
@@ -149,18 +155,42 @@ pub fn restore(
     let keyring = access.check()?;
     access.require()?;
     if !how.keep_fetched {
-        return run((storage, destination), access, (how, &keyring), watch, started);
+        return run(
+            (storage, destination),
+            access,
+            (how, &keyring),
+            watch,
+            (started, &mut None),
+        );
     }
-    let near = Cached::new(destination, &fetched_folder(&how.to)?);
-    let done = run((storage, &near), access, (how, &keyring), watch, started);
+    let folder = fetched_folder(&how.to)?;
+    let was_there = folder.symlink_metadata().is_ok();
+    let near = Cached::new(destination, &folder);
+    // R5.
+    let mut claim = None;
+    let done = run((storage, &near), access, (how, &keyring), watch, (started, &mut claim));
     let is_kept = matches!(
         done,
         Err(EngineError::Interrupted | EngineError::Backup(BackupError::Store(_)) | EngineError::Busy { .. })
     );
-    if !is_kept {
+    if !is_kept && claim.is_none() && !was_there {
+        let path = storage.real_path(&how.to).unwrap_or_else(|_| how.to.clone());
+        claim = claim_of(storage, &path).ok().flatten();
+    }
+    if !is_kept && claim.is_some() {
         near.forget();
     }
+    drop(claim);
     done
+}
+
+/// That nobody else restores to that name.
+type Held = Box<dyn crate::storage::Claim>;
+
+/// Takes that; nothing where another has it.
+fn claim_of(storage: &dyn Storage, path: &Path) -> Result<Option<Held>, EngineError> {
+    let path = beside(&Draft::path_of(path, RESTORE)?, CLAIM);
+    storage.claim(&path).map_err(io_error("create", &path))
 }
 
 fn run(
@@ -168,7 +198,7 @@ fn run(
     access: &Access,
     (how, keyring): (&Restore, &Keyring),
     watch: &Watch,
-    started: Instant,
+    (started, claim): (Instant, &mut Option<Held>),
 ) -> Result<Restored, EngineError> {
     let config = Access::config()?;
     let recipients = parse(&how.recipients, &config)?;
@@ -180,7 +210,11 @@ fn run(
         cache: &Cache::new(),
     };
     let mut place = Place::find(storage, &how.to, access, how.force)?;
-    let (chain, log) = choice::open(destination, how, &keys)?;
+    let Choice {
+        chain,
+        log,
+        passed_over,
+    } = choice::open(destination, how, &keys)?;
     let facts = &chain.tip().facts;
     let (page_count, made) = (log.end).map_or((facts.page_count, facts.made), |(count, made)| (count, made / 1000));
     if !facts.missing.is_empty() && !how.allow_missing {
@@ -205,7 +239,8 @@ fn run(
         watch,
     };
     // From here on nobody else fills a draft for this name.
-    let (claim, removed) = work.begin(&place.path)?;
+    let (held, removed) = work.begin(&place.path)?;
+    *claim = Some(held);
     let draft = Draft::create_at(storage, Draft::path_of(&place.path, RESTORE)?)?;
     let room = Geometry::new(facts.page_size).size_for(page_count);
     let tell_room = |error: EngineError| error.with_room(room, || "run the same command again".to_owned());
@@ -213,13 +248,13 @@ fn run(
     watch.check()?;
     let path = place.path.clone();
     let replaced = place.take(draft).map_err(tell_room)?;
-    drop(claim);
     let [_, unlocked] = &new.superblocks;
     let superblock = &unlocked.superblock;
     Ok(Restored {
         name: chain.tip().name().clone(),
         of: chain.tip().archive.begun.database_id,
         database_id: superblock.database_id,
+        passed_over,
         made,
         link_count: chain.links().len(),
         log_count: log.objects.len(),
@@ -255,14 +290,9 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Sees to it that nobody else is at it, and removes what an earlier run left behind.
-    fn begin(&self, path: &Path) -> Result<(Box<dyn crate::storage::Claim>, Vec<PathBuf>), EngineError> {
+    fn begin(&self, path: &Path) -> Result<(Held, Vec<PathBuf>), EngineError> {
         let draft = Draft::path_of(path, RESTORE)?;
-        let claim_path = beside(&draft, CLAIM);
-        let claim = self
-            .storage
-            .claim(&claim_path)
-            .map_err(io_error("create", &claim_path))?;
-        let claim = claim.ok_or_else(|| EngineError::Busy {
+        let claim = claim_of(self.storage, path)?.ok_or_else(|| EngineError::Busy {
             path: path.to_owned(),
             what: "another process is restoring it",
         })?;

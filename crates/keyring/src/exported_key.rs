@@ -42,13 +42,14 @@ impl ExportedKey {
         self.master.commitment()
     }
 
-    /// Writes it to a new file, or in the place of another if `replace` says so: in one step, readable by its owner only.
+    /// Writes it to a new file, or in the place of another if `replace` says so: in one step, readable by its owner only. A link is
+    /// replaced itself: what it leads to was not named.
     ///
     /// `Io`, of kind `AlreadyExists` where there is a file; what a plugin says.
     pub fn store(&self, path: &Path, recipient: &AgeRecipient, replace: bool) -> Result<(), KeyError> {
         let sealed = recipient.seal_exported_key(&self.encode())?;
         let written = if replace {
-            secret_file::replace(path, &sealed)
+            secret_file::replace_name(path, &sealed)
         } else {
             secret_file::create(path, &sealed)
         };

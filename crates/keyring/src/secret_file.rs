@@ -69,10 +69,15 @@ pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
         found => found?,
     };
-    let draft = draft_of(&target);
+    replace_name(&target, contents)
+}
+
+/// The same, of the name itself: a link there is replaced, and what it leads to stays as it is.
+pub(crate) fn replace_name(path: &Path, contents: &[u8]) -> io::Result<()> {
+    let draft = draft_of(path);
     write_new(&draft, contents)?;
-    fs::rename(&draft, &target).inspect_err(|_| discard(&draft))?;
-    sync_folder(&target)
+    fs::rename(&draft, path).inspect_err(|_| discard(&draft))?;
+    sync_folder(path)
 }
 
 /// The path with `suffix` behind its name.
@@ -179,6 +184,18 @@ mod tests {
         replace(&link, b"new").unwrap();
         assert_eq!(fs::read(&real).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn replace_name_replaces_a_symbolic_link_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&real, b"old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        replace_name(&link, b"new").unwrap();
+        assert_eq!(fs::read(&real).unwrap(), b"old");
+        assert_eq!(fs::read(&link).unwrap(), b"new");
+        assert!(!fs::symlink_metadata(&link).unwrap().is_symlink());
     }
 
     #[test]

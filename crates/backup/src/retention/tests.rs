@@ -9,6 +9,7 @@ fn full(id: u32, made: u64) -> Archive {
         made,
         base: None,
         is_followed: false,
+        lacks_pages: false,
     };
     Candidate { id, state }
 }
@@ -18,6 +19,7 @@ fn on(base: u32, id: u32, made: u64) -> Archive {
         made,
         base: Some(base),
         is_followed: false,
+        lacks_pages: false,
     };
     Candidate { id, state }
 }
@@ -191,6 +193,41 @@ fn a_backup_that_can_not_be_restored_takes_nobodys_place_either() {
     assert_eq!(kept(last(1), &circle), [1, 2, 3]);
 }
 
+/// R2.
+#[test]
+fn one_that_lacks_pages_takes_no_sound_ones_place() {
+    let lacking = |id, made| {
+        let state = State::Complete {
+            made,
+            base: None,
+            is_followed: false,
+            lacks_pages: true,
+        };
+        Candidate { id, state }
+    };
+    let archives = [full(1, 10), full(2, 20), lacking(3, 30), lacking(4, 40)];
+    let decision = last(1).decide(&archives, None, NOW);
+    assert_eq!(decision.removed, [1, 3]);
+    assert!(decision.kept[&2].contains(&Reason::Newest));
+    // Where there is no other they are as good as any.
+    assert_eq!(last(1).decide(&archives[2..], None, NOW).removed, [3]);
+}
+
+#[test]
+fn one_of_which_parts_are_gone_is_kept_and_takes_nobodys_place() {
+    let incomplete = Candidate {
+        id: 4,
+        state: State::Incomplete { base: Some(2) },
+    };
+    let archives = [full(1, 10), full(2, 20), full(3, 30), incomplete, on(4, 5, 50)];
+    let decision = last(1).decide(&archives, None, NOW);
+    assert_eq!(decision.removed, [1]);
+    assert_eq!(decision.kept[&2], BTreeSet::from([Reason::Base]));
+    assert!(decision.kept[&3].contains(&Reason::Newest));
+    assert_eq!(decision.kept[&4], BTreeSet::from([Reason::Incomplete, Reason::Base]));
+    assert_eq!(decision.kept[&5], BTreeSet::from([Reason::Broken]));
+}
+
 #[test]
 fn where_one_can_not_be_read_nothing_is_removed() {
     let unreadable = Candidate {
@@ -222,12 +259,15 @@ fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() 
 fn archives() -> impl Strategy<Value = Vec<Archive>> {
     let made = prop_oneof![8 => NOW - 2 * 365 * DAY..NOW, 1 => NOW..NOW + 9 * DAY, 1 => Just(u64::MAX)];
     let base = prop_oneof![3 => Just(None), 4 => (0_u32..42).prop_map(Some)];
-    let complete = (made, base).prop_map(|(made, base)| State::Complete {
-        made,
-        base,
-        is_followed: false,
-    });
-    let state = prop_oneof![9 => complete, 1 => any::<bool>().prop_map(|is_stale| State::Unfinished { is_stale })];
+    let complete =
+        (made, base.clone(), prop::bool::weighted(0.2)).prop_map(|(made, base, lacks_pages)| State::Complete {
+            made,
+            base,
+            is_followed: false,
+            lacks_pages,
+        });
+    let incomplete = base.prop_map(|base| State::Incomplete { base });
+    let state = prop_oneof![9 => complete, 1 => incomplete, 1 => any::<bool>().prop_map(|is_stale| State::Unfinished { is_stale })];
     prop::collection::vec(state, 0..40).prop_map(|states| {
         let ids = 0_u32..;
         ids.zip(states).map(|(id, state)| Candidate { id, state }).collect()
@@ -315,12 +355,17 @@ proptest! {
     #[test]
     fn the_newest_that_can_be_restored_stays(archives in archives(), rules in rules()) {
         let before = whole(&archives);
-        let made = |archive: &Archive| match archive.state {
-            State::Complete { made, .. } if before.contains(&archive.id) && made <= NOW => Some((made, archive.id)),
-            State::Complete { .. } | State::Unfinished { .. } | State::Unreadable => None,
-        };
-        let newest = archives.iter().filter_map(made).max();
         let decision = rules.decide(&archives, None, NOW);
-        prop_assert!(newest.is_none_or(|(_, id)| decision.kept.contains_key(&id)));
+        for is_sound in [false, true] {
+            let made = |archive: &Archive| match archive.state {
+                State::Complete { made, lacks_pages, .. } => {
+                    let counts = before.contains(&archive.id) && made <= NOW && !(is_sound && lacks_pages);
+                    counts.then_some((made, archive.id))
+                }
+                State::Incomplete { .. } | State::Unfinished { .. } | State::Unreadable => None,
+            };
+            let newest = archives.iter().filter_map(made).max();
+            prop_assert!(newest.is_none_or(|(_, id)| decision.kept.contains_key(&id)));
+        }
     }
 }

@@ -44,9 +44,27 @@ fn archives_are_listed_with_what_they_have_and_foreign_objects_counted() {
     }
     destination.remove(&unfinished.object(Part::Begun)).unwrap();
     let catalog = Catalog::read(&destination, Some(bench.id())).unwrap();
-    assert_eq!((catalog.entries.len(), catalog.foreign_count), (1, 1 + 4 + 2));
+    // The one that was moved has a manifest: it may be a backup.
+    assert_eq!((catalog.entries.len(), catalog.foreign_count), (2, 1 + 2));
+    let lost = catalog.of(bench.id()).find(|entry| entry.name == other.name()).unwrap();
+    assert_eq!((lost.archive_id, lost.is_finished), (None, true));
     let all = Catalog::list(&destination, None).unwrap();
-    assert_eq!((all.entries.len(), all.foreign_count), (4, 3));
+    // What is in a folder that can be none of ours is not even counted.
+    assert_eq!((all.entries.len(), all.foreign_count), (4, 2));
+}
+
+#[test]
+fn the_next_second_is_one_that_no_archive_of_this_database_has() {
+    let bench = Bench::new();
+    let destination = bench.destination();
+    let begun = 1_800_000_000;
+    for second in [begun, begun + 1, begun + 3] {
+        bench.made(second, 1, &[&[&[(1, "a")]]]).put(&destination);
+    }
+    Bench::new().made(begun + 2, 1, &[&[&[(1, "o")]]]).put(&destination);
+    let catalog = Catalog::list(&destination, None).unwrap();
+    let free = |now| catalog.free_second(bench.id(), now) - begun;
+    assert_eq!([begun, begun + 2, begun + 3, begun + 9].map(free), [2, 2, 4, 9]);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Pages of many parts, and what was fetched before.
 
-use selenite_backup::{BackupError, Cached, Chain, Destination, Part};
+use selenite_archive::{IndexBlock, Packer, PartWriter, index_count_max};
+use selenite_backup::{BackupError, Cached, Chain, CompressionLevel, Destination, OpenArchive, Part};
+use selenite_cipher::PartKind;
 
-use crate::fixture::{Bench, Lying, words};
+use crate::fixture::{Bench, Lying, mark_of, words};
 
 #[test]
 fn a_part_in_the_place_of_another_is_refused() {
@@ -42,6 +44,37 @@ fn pages_beyond_the_last_are_left_out_and_missing_ones_named() {
         what.starts_with("18 of its pages") && what.ends_with("3, 4, 5, 6, 7, 8, 9, 10, 11, 12, ..."),
         "{what}"
     );
+}
+
+/// O3: six blocks of numbers and marks, which pack to a few bytes.
+#[test]
+fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
+    let bench = Bench::new();
+    let mut archive = bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
+    let mut packer = Packer::new(CompressionLevel::default()).unwrap();
+    let (mut block, mut packed) = (Vec::new(), Vec::new());
+    IndexBlock::encode(&vec![(1, mark_of("a")); index_count_max()], &mut block);
+    packer.pack(&block, &mut packed);
+    for (block_count, is_taken) in [(5, true), (6, false)] {
+        let mut index = PartWriter::default();
+        for _ in 0..block_count {
+            assert!(index.push(&packed));
+        }
+        let salt = archive.facts.indexes[0];
+        let sealed = index.seal(&archive.key, (PartKind::Index, 0, salt), true);
+        archive.objects.insert(Part::Index(0), sealed);
+        let destination = bench.destination();
+        let _ = destination.remove(&archive.object(Part::Index(0)));
+        let sealed = &archive.objects[&Part::Index(0)];
+        destination.put_new(&archive.object(Part::Index(0)), sealed).unwrap();
+        if is_taken {
+            let begun = &archive.objects[&Part::Begun];
+            destination.put_new(&archive.object(Part::Begun), begun).unwrap();
+        }
+        let opened = OpenArchive::open(&destination, bench.id(), &archive.name(), &bench.keys()).unwrap();
+        let read = opened.index(&destination, 0, Some(&salt));
+        assert_eq!(read.is_ok(), is_taken, "{block_count}");
+    }
 }
 
 #[test]

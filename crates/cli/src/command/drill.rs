@@ -1,10 +1,12 @@
 //! `selenite drill`.
 
+use selenite_backup::ArchiveName;
 use selenite_engine::drill::{self, Drill, Drilled, Rows};
 use selenite_engine::restore::Which;
 use selenite_engine::{Access, utc};
 use serde_json::{Value, json};
 
+use super::restore::note_passed_over;
 use crate::arguments;
 use crate::complaint::Complaint;
 use crate::destination;
@@ -71,6 +73,7 @@ fn text(drilled: &Drilled) -> String {
 }
 
 fn complain(drilled: &Drilled) -> Result<(), Complaint> {
+    note_passed_over(&drilled.restored.passed_over);
     if drilled.by_recipient {
         note("The identity opens the backup alone: a restore needs --for, and makes a database of another id.");
     }
@@ -97,6 +100,7 @@ fn json(drilled: &Drilled) -> Value {
         "backup": restored.name.as_str(),
         "database_id": restored.of.to_string(),
         "made": utc(restored.made),
+        "passed_over": restored.passed_over.iter().map(ArchiveName::as_str).collect::<Vec<_>>(),
         "backups_read": restored.link_count,
         "bytes_received": restored.traffic.received,
         "pages": restored.page_count,

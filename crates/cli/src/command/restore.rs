@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use selenite_backup::{Destination, parse_database_id};
+use selenite_backup::{ArchiveName, Destination, parse_database_id};
 use selenite_engine::restore::{Restore, Restored, Which, hex, restore};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, EngineError, utc};
@@ -106,6 +106,7 @@ fn json(restored: &Restored) -> Value {
         "of": hex(restored.of),
         "database": hex(restored.database_id),
         "made": restored.made,
+        "passed_over": restored.passed_over.iter().map(ArchiveName::as_str).collect::<Vec<_>>(),
         "backups_read": restored.link_count,
         "log_objects_read": restored.log_count,
         "suite": restored.suite.name(),
@@ -126,6 +127,7 @@ fn json(restored: &Restored) -> Value {
 }
 
 fn warn(to: &Path, restored: &Restored) {
+    note_passed_over(&restored.passed_over);
     if let Some(why) = &restored.replaced.unopened {
         note(&format!(
             "the file that was there could not be opened, and was replaced without a lock: {why}"
@@ -137,6 +139,16 @@ fn warn(to: &Path, restored: &Restored) {
             to.display()
         ));
     }
+}
+
+/// Backups from the future, the last first.
+pub fn note_passed_over(names: &[ArchiveName]) {
+    let Some(last) = names.first() else { return };
+    let count = u64::try_from(names.len()).unwrap_or(u64::MAX);
+    note(&format!(
+        "passed over {} with a time to come in its name, by a clock that was ahead: --backup {last} names the last",
+        counted(count, "backup")
+    ));
 }
 
 /// Pages that are missing go to standard error, one to a line.

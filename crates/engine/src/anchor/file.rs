@@ -35,7 +35,10 @@ pub(crate) fn check_room(path: &Path, database_id: DatabaseId) -> Result<(), Eng
     };
     match Seal::find(&bytes) {
         Ok(seal) if seal.database_id == database_id => Ok(()),
-        Ok(_) | Err(_) => Err(EngineError::Exists { path: path.to_owned() }),
+        Ok(_) | Err(_) => Err(EngineError::Exists {
+            path: path.to_owned(),
+            can_force: false,
+        }),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Destination, Entry};
 use selenite_cipher::{ArchiveId, DatabaseId};
+use selenite_format::archive::Base;
 
 use super::{Reader, base_name};
 use crate::{Access, EngineError, Watch};
@@ -60,24 +61,28 @@ pub fn list(
     let reader = Reader::new(access, true)?;
     let catalog = Catalog::list(destination, of).map_err(BackupError::from)?;
     let mut archives = Vec::with_capacity(catalog.entries.len());
-    let mut opened: Vec<Option<Backup>> = Vec::new();
+    // No more is kept of each than is told: a manifest lists every part.
+    let mut names: Vec<(ArchiveId, ArchiveName)> = Vec::new();
+    let mut bases: Vec<Option<Base>> = Vec::new();
     for entry in catalog.entries {
         watch.check()?;
         let (backup, why_not) = look(&reader, destination, &entry)?;
-        opened.push(backup);
+        if let Some(backup) = &backup {
+            names.push((backup.archive.begun.archive_id, backup.name().clone()));
+        }
+        bases.push(backup.as_ref().and_then(|backup| backup.facts.base));
         archives.push(Listed {
             entry,
-            known: None,
+            known: backup.map(|backup| known(&backup)),
             why_not,
         });
     }
-    let names: Vec<(ArchiveId, ArchiveName)> = opened
-        .iter()
-        .flatten()
-        .map(|backup| (backup.archive.begun.archive_id, backup.name().clone()))
-        .collect();
-    for (listed, backup) in archives.iter_mut().zip(&opened) {
-        listed.known = backup.as_ref().map(|backup| known(backup, &names));
+    let is_there = |base: Base| names.iter().any(|(id, _)| *id == base.archive_id);
+    for (listed, base) in archives.iter_mut().zip(bases) {
+        if let Some(known) = &mut listed.known {
+            known.base = base_name(base, &names);
+            known.base_is_there = base.is_none_or(is_there);
+        }
     }
     Ok(Listing {
         archives,
@@ -107,13 +112,13 @@ fn look(
     }
 }
 
-fn known(backup: &Backup, names: &[(ArchiveId, ArchiveName)]) -> Known {
+/// All but its base, of which the name may be that of a later one.
+fn known(backup: &Backup) -> Known {
     let facts = &backup.facts;
-    let is_there = |id: ArchiveId| names.iter().any(|(known, _)| *known == id);
     Known {
         made: facts.made,
-        base: base_name(backup, names),
-        base_is_there: facts.base.is_none_or(|base| is_there(base.archive_id)),
+        base: None,
+        base_is_there: facts.base.is_none(),
         page_count: facts.page_count,
         page_size: facts.page_size.as_u32(),
         missing_count: facts.missing.len(),

@@ -4,13 +4,17 @@
 //!     it all others of its database (R2 of `selenite_backup::retention`).
 //! P2. An archive without a manifest is removed when its newest object is a day older than the newest in the destination, and a
 //!     day old by this machine's clock: one of the two that is wrong removes nothing that is being written.
-//! P3. Only what has the name, the beginning and the id of an archive is one; everything else is left alone, and counted.
+//! P3. Only what has the name, the beginning and the id of an archive is one; everything else is left alone, and counted. What has
+//!     the name and a manifest may have been one: it can't be read (P1).
+//! P4. A backup of which fewer parts are there than its manifest lists can't be restored: it takes no other's place. Whether each is
+//!     what was written there is not read; `verify` does.
 
 use std::collections::BTreeSet;
 
 use selenite_backup::retention::{Candidate, Decision, Reason, Rules, State};
-use selenite_backup::{ArchiveName, BackupError, Catalog, Destination, Entry, remove_archive};
+use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Destination, Entry, remove_archive};
 use selenite_cipher::{ArchiveId, DatabaseId};
+use selenite_format::archive::Base;
 
 use super::{Reader, base_name};
 use crate::keys::now;
@@ -65,6 +69,18 @@ struct Item {
     entry: Entry,
     state: State<ArchiveName>,
     why_not: Option<String>,
+}
+
+/// What is kept of a manifest, which lists every part: no more than is asked of it.
+struct Opened {
+    /// Of its item.
+    index: usize,
+    id: ArchiveId,
+    base: Option<Base>,
+    manifest: [u8; 32],
+    made: u64,
+    is_all_there: bool,
+    lacks_pages: bool,
 }
 
 /// Removes what no rule keeps.
@@ -135,7 +151,7 @@ impl Pruned {
             }
             let made = match state {
                 State::Complete { made, .. } => Some(made),
-                State::Unfinished { .. } | State::Unreadable => None,
+                State::Incomplete { .. } | State::Unfinished { .. } | State::Unreadable => None,
             };
             gone.push(Gone { entry, made });
         }
@@ -162,12 +178,22 @@ fn look(
         let (state, why_not) = if entry.is_finished {
             match reader.open(destination, &entry) {
                 Ok(backup) => {
-                    opened.push((items.len(), backup));
+                    opened.push(Opened {
+                        index: items.len(),
+                        id: backup.archive.begun.archive_id,
+                        base: backup.facts.base,
+                        manifest: backup.manifest_digest,
+                        made: backup.facts.made,
+                        is_all_there: is_all_there(&entry, &backup),
+                        lacks_pages: !backup.facts.missing.is_empty(),
+                    });
                     // Its base has no name yet.
                     (State::Unreadable, None)
                 }
-                // Removed meanwhile.
-                Err(BackupError::Unfinished { .. } | BackupError::NotThere { .. }) => unfinished(false),
+                // Removed meanwhile: the manifest goes first.
+                Err(BackupError::Unfinished { .. }) => unfinished(false),
+                // P3.
+                Err(BackupError::NotThere { .. }) => (State::Unreadable, Some("what opens it is missing".to_owned())),
                 Err(error @ (BackupError::Store(_) | BackupError::Machine { .. } | BackupError::Stopped)) => {
                     return Err(error.into());
                 }
@@ -180,27 +206,36 @@ fn look(
     }
     let names: Vec<(ArchiveId, ArchiveName)> = opened
         .iter()
-        .map(|(_, backup)| (backup.archive.begun.archive_id, backup.name().clone()))
+        .map(|one| (one.id, items[one.index].entry.name.clone()))
         .collect();
-    for (index, backup) in &opened {
+    for one in &opened {
         // One of another manifest is not what it is based on.
-        let fits = backup.facts.base.is_none_or(|base| {
-            let mut bases = opened
-                .iter()
-                .filter(|(_, other)| other.archive.begun.archive_id == base.archive_id);
-            bases.all(|(_, other)| other.manifest_digest == base.manifest)
+        let fits = one.base.is_none_or(|base| {
+            let mut bases = opened.iter().filter(|other| other.id == base.archive_id);
+            bases.all(|other| other.manifest == base.manifest)
         });
         let names = if fits { names.as_slice() } else { &[] };
-        let (made, base) = (backup.facts.made, base_name(backup, names));
-        let entry = &items[*index].entry;
+        let (made, base) = (one.made, base_name(one.base, names));
+        let entry = &items[one.index].entry;
         let is_followed = entry.log_count > 0 && !is_old(entry, newest);
-        items[*index].state = State::Complete {
-            made,
-            base,
-            is_followed,
+        items[one.index].state = if one.is_all_there {
+            State::Complete {
+                made,
+                base,
+                is_followed,
+                lacks_pages: one.lacks_pages,
+            }
+        } else {
+            State::Incomplete { base }
         };
     }
     Ok(items)
+}
+
+/// P4.
+fn is_all_there(entry: &Entry, backup: &Backup) -> bool {
+    let has = |count: u32, listed: &[[u8; 16]]| usize::try_from(count).is_ok_and(|count| count >= listed.len());
+    has(entry.part_count, &backup.facts.parts) && has(entry.index_count, &backup.facts.indexes)
 }
 
 /// P2.

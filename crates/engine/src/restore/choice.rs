@@ -1,17 +1,29 @@
 //! Which backup is meant.
+//!
+//! C1. A time in a name is a clock's word: a backup from the future is not the newest, unless there is no other. A clock that jumped
+//!     ahead once must not hide all that was backed up since.
 
-use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Chain, Destination, KeySource, LogPlan, OpenArchive};
+use selenite_backup::{
+    AHEAD_SECONDS, ArchiveName, Backup, BackupError, Catalog, Chain, Destination, KeySource, LogPlan, OpenArchive,
+};
 use selenite_cipher::{ArchiveId, DatabaseId};
 
 use super::{Restore, Which, latest};
 use crate::EngineError;
+use crate::keys::now;
 
-/// Opens the backup that is meant, and what it rests on; and says what of its log is laid over it.
-pub fn open(
-    destination: &dyn Destination,
-    how: &Restore,
-    keys: &KeySource<'_>,
-) -> Result<(Chain, LogPlan), EngineError> {
+/// What is meant.
+pub struct Choice {
+    /// The backup, and what it rests on.
+    pub chain: Chain,
+    /// What of its log is laid over it.
+    pub log: LogPlan,
+    /// Those from the future that were passed over for it (C1).
+    pub passed_over: Vec<ArchiveName>,
+}
+
+/// Opens the backup that is meant, and what it rests on.
+pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) -> Result<Choice, EngineError> {
     let catalog = Catalog::list(destination, how.database_id).map_err(BackupError::from)?;
     let id = database_of(&catalog, destination, how)?;
     let names: Vec<ArchiveName> = catalog.of(id).map(|entry| entry.name.clone()).collect();
@@ -19,12 +31,22 @@ pub fn open(
         OpenArchive::open(destination, id, name, keys)?.into_backup(destination)
     };
     let finished = || catalog.of(id).rev().filter(|entry| entry.is_finished);
+    let mut passed_over = Vec::new();
     let tip = match &how.which {
         Which::Named(name) => opened(name)?,
-        Which::Newest => match finished().next() {
-            Some(entry) => opened(&entry.name)?,
-            None => return Err(none(destination, "it holds none that was finished").into()),
-        },
+        Which::Newest => {
+            // C1.
+            let last = ArchiveName::new(now().saturating_add(AHEAD_SECONDS), ArchiveId([0xff; 16]));
+            let past = finished().find(|entry| entry.name <= last);
+            if past.is_some() {
+                let future = finished().take_while(|entry| entry.name > last);
+                passed_over = future.map(|entry| entry.name.clone()).collect();
+            }
+            match past.or_else(|| finished().next()) {
+                Some(entry) => opened(&entry.name)?,
+                None => return Err(none(destination, "it holds none that was finished").into()),
+            }
+        }
         Which::At(time) => {
             // A name says when its backup was begun, and the manifest which moment it is of: not before that.
             let last = ArchiveName::new(*time, ArchiveId([0xff; 16]));
@@ -50,7 +72,11 @@ pub fn open(
     };
     let count = (catalog.of(id).find(|entry| entry.name == *tip.name())).map_or(0, |entry| entry.log_count);
     let log = until.map_or_else(|| Ok(LogPlan::default()), |until| tip.log(destination, count, until))?;
-    Ok((Chain::of(destination, tip, &names, keys)?, log))
+    Ok(Choice {
+        chain: Chain::of(destination, tip, &names, keys)?,
+        log,
+        passed_over,
+    })
 }
 
 fn database_of(catalog: &Catalog, destination: &dyn Destination, how: &Restore) -> Result<DatabaseId, EngineError> {

@@ -4,10 +4,13 @@
 //!     has it open is told then.
 //! L2. What can't be opened, since it is damaged or of another key, is replaced without a lock. Its logs are put aside first,
 //!     and removed when the new file has the name: between the two a kill leaves them under the draft's name.
+//! L3. What is replaced so is the file that was looked at. Another that came there meanwhile stays.
+//! L4. That who keeps the key does not answer says nothing of the file: that is an error.
 
 use std::path::{Path, PathBuf};
 
 use selenite_format::Superblock;
+use selenite_keyring::{Cache, KeyError};
 
 use crate::conversion::{check_free, check_sole_name};
 use crate::draft::{COMPANIONS, Draft, beside, folder_of, sync_folder};
@@ -59,13 +62,17 @@ impl<'a> Place<'a> {
                 Err(EngineError::Exists { .. }) if may_replace => {
                     Kind::Unopened("its logs are there, and it is not".to_owned(), None)
                 }
+                Err(EngineError::Exists { path, .. }) => return Err(EngineError::Exists { path, can_force: true }),
                 Err(error) => return Err(error),
             };
             let path = to.to_owned();
             return Ok(Self { storage, path, kind });
         };
         if !may_replace {
-            return Err(EngineError::Exists { path: to.to_owned() });
+            return Err(EngineError::Exists {
+                path: to.to_owned(),
+                can_force: true,
+            });
         }
         if !attributes.is_file {
             return Err(EngineError::usage(
@@ -75,10 +82,9 @@ impl<'a> Place<'a> {
         }
         let path = storage.real_path(to).map_err(io_error("open", to))?;
         check_sole_name(&path, &attributes)?;
-        let kind = match lock(storage, &path, access) {
-            Ok(source) => Kind::Locked(Box::new(source), attributes),
-            Err(error) if is_unopenable(&error) => Kind::Unopened(error.to_string(), Some(attributes)),
-            Err(error) => return Err(error),
+        let kind = match lock(storage, &path, access)? {
+            Locked::Yes(source) => Kind::Locked(source, attributes),
+            Locked::Unopenable(why) => Kind::Unopened(why, Some(attributes)),
         };
         Ok(Self { storage, path, kind })
     }
@@ -127,7 +133,7 @@ impl<'a> Place<'a> {
                     .attributes(draft.path())
                     .map_err(io_error("read", draft.path()))?;
                 draft.finish(attributes.as_ref().unwrap_or(&own))?;
-                replace_unopened(storage, path, draft)?;
+                replace_unopened(storage, (path, attributes.as_ref()), draft)?;
                 Ok(Replaced {
                     was_there: attributes.is_some(),
                     unopened: Some(why),
@@ -139,31 +145,96 @@ impl<'a> Place<'a> {
     }
 }
 
-fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<ExclusiveSource, EngineError> {
-    match inspect(storage, path)? {
-        Present::Plain | Present::Sealed { .. } => {}
+/// What came of locking what is there.
+enum Locked {
+    Yes(Box<ExclusiveSource>),
+    /// L2: why.
+    Unopenable(String),
+}
+
+/// Whoever uses it, or a disk that does not answer, is another matter: an error.
+fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, EngineError> {
+    let present = match inspect(storage, path) {
+        Err(error) if matches!(error.class(), Class::NotEncrypted | Class::Data) => {
+            return Ok(Locked::Unopenable(error.to_string()));
+        }
+        present => present?,
+    };
+    let superblock = match present {
+        Present::Plain => None,
+        Present::Sealed { bytes, .. } => Some(bytes),
         Present::Empty | Present::Foreign => {
-            return Err(EngineError::NotEncrypted {
+            let error = EngineError::NotEncrypted {
                 path: path.to_owned(),
                 what: "it is no database",
-            });
+            };
+            return Ok(Locked::Unopenable(error.to_string()));
         }
-    }
-    let source = ExclusiveSource::lock(storage, path, &access.passing())?;
-    // What can't be put away would stop the hand-over, when all is done.
-    source.empty_log()?;
-    Ok(source)
-}
-
-/// L2. Whoever uses it, or a disk that does not answer, is another matter.
-fn is_unopenable(error: &EngineError) -> bool {
-    match error.class() {
-        Class::NotEncrypted | Class::Key | Class::Data => true,
+    };
+    let locked = ExclusiveSource::lock(storage, path, &access.passing()).and_then(|source| {
+        // What can't be put away would stop the hand-over, when all is done.
+        source.empty_log()?;
+        Ok(source)
+    });
+    let error = match locked {
+        Ok(source) => return Ok(Locked::Yes(Box::new(source))),
+        Err(error) => error,
+    };
+    let is_unopenable = match error.class() {
+        Class::NotEncrypted | Class::Data => true,
+        Class::Key => match &superblock {
+            Some(bytes) => is_of_another_key(bytes, access)?,
+            None => false,
+        },
         Class::Other | Class::Usage | Class::Io | Class::Busy | Class::Interrupted => false,
+    };
+    if is_unopenable {
+        return Ok(Locked::Unopenable(error.to_string()));
     }
+    Err(error)
 }
 
-fn replace_unopened(storage: &dyn Storage, path: &Path, mut draft: Draft<'_>) -> Result<(), EngineError> {
+/// L4. SQLite's number says that no key was to be had, and not why: it is asked for once more.
+fn is_of_another_key(superblock: &[u8], access: &Access) -> Result<bool, EngineError> {
+    let config = Access::config()?;
+    let identities = access.identities(&config)?;
+    let unlocked = selenite_keyring::unlock(superblock, &identities, &config.load_keyring()?, &Cache::new());
+    let Err(error) = unlocked else { return Ok(false) };
+    let is_the_files = matches!(
+        error,
+        KeyError::WrongKey
+            | KeyError::DatabaseReplaced { .. }
+            | KeyError::NotListed { .. }
+            | KeyError::Tampered { .. }
+            | KeyError::Damaged
+            | KeyError::UnsupportedVersion { .. }
+    );
+    if is_the_files { Ok(true) } else { Err(error.into()) }
+}
+
+/// L3.
+fn check_same(storage: &dyn Storage, path: &Path, looked_at: Option<&Attributes>) -> Result<(), EngineError> {
+    let found = match storage.attributes(path) {
+        Ok(found) => Some(found.identity),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(io_error("read", path)(error)),
+    };
+    if found == looked_at.map(|attributes| attributes.identity) {
+        return Ok(());
+    }
+    Err(EngineError::Busy {
+        path: path.to_owned(),
+        what: "another file has taken its place",
+    })
+}
+
+fn replace_unopened(
+    storage: &dyn Storage,
+    (path, looked_at): (&Path, Option<&Attributes>),
+    mut draft: Draft<'_>,
+) -> Result<(), EngineError> {
+    // L3. The logs that are put aside are that file's, too.
+    check_same(storage, path, looked_at)?;
     let pairs = COMPANIONS.map(|companion| (beside(path, companion), beside(draft.path(), companion)));
     let mut aside = Vec::new();
     let put_back = |aside: &[(PathBuf, PathBuf)]| {
@@ -181,7 +252,12 @@ fn replace_unopened(storage: &dyn Storage, path: &Path, mut draft: Draft<'_>) ->
             }
         }
     }
-    let replaced = sync_folder(storage, path).and_then(|()| draft.replace(path));
+    let replaced = sync_folder(storage, path)
+        .and_then(|()| check_same(storage, path, looked_at))
+        .and_then(|()| match looked_at {
+            Some(_) => draft.replace(path),
+            None => draft.take_free(path),
+        });
     if let Err(error) = replaced {
         put_back(&aside);
         return Err(error);
@@ -192,4 +268,63 @@ fn replace_unopened(storage: &dyn Storage, path: &Path, mut draft: Draft<'_>) ->
         let _ = storage.remove(&to);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Disk;
+
+    const JUNK: &str = "junk";
+    const OTHER: &str = "another file";
+
+    fn at(folder: &Path) -> (PathBuf, Access) {
+        crate::install().unwrap();
+        (folder.join("app.db"), Access::default())
+    }
+
+    /// L3.
+    #[test]
+    fn only_the_file_that_was_looked_at_is_replaced() {
+        for (was_there, has_log) in [(true, false), (true, true), (false, true)] {
+            let folder = tempfile::tempdir().unwrap();
+            let (path, access) = at(folder.path());
+            let log = beside(&path, "-wal");
+            if was_there {
+                std::fs::write(&path, JUNK).unwrap();
+            }
+            if has_log {
+                std::fs::write(&log, JUNK).unwrap();
+            }
+            let place = Place::find(&Disk, &path, &access, true).unwrap();
+            let draft = Draft::create(&Disk, &path).unwrap();
+            let other = folder.path().join("other");
+            std::fs::write(&other, OTHER).unwrap();
+            std::fs::rename(&other, &path).unwrap();
+            let error = place.take(draft).unwrap_err();
+            assert!(matches!(error, EngineError::Busy { .. }), "{error}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), OTHER);
+            assert_eq!(log.exists(), has_log);
+            let count = std::fs::read_dir(folder.path()).unwrap().count();
+            assert_eq!(count, 1 + usize::from(has_log));
+        }
+    }
+
+    #[test]
+    fn what_was_looked_at_and_can_not_be_opened_is_replaced() {
+        for was_there in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let (path, access) = at(folder.path());
+            if was_there {
+                std::fs::write(&path, JUNK).unwrap();
+            }
+            std::fs::write(beside(&path, "-wal"), JUNK).unwrap();
+            let place = Place::find(&Disk, &path, &access, true).unwrap();
+            let draft = Draft::create(&Disk, &path).unwrap();
+            let replaced = place.take(draft).unwrap();
+            assert_eq!((replaced.was_there, replaced.unopened.is_some()), (was_there, true));
+            assert_eq!(std::fs::read(&path).unwrap(), b"");
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+    }
 }

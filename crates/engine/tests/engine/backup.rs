@@ -390,6 +390,7 @@ fn an_interrupted_backup_for_others_is_not_gone_on_with() {
     let escrow = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
     interrupted(Some(escrow));
     assert!(!run(&bench, &path, resuming(None), &place(&bench)).unwrap().resumed);
+    interrupted(Some(escrow));
     assert!(
         run(&bench, &path, resuming(Some(escrow)), &place(&bench))
             .unwrap()

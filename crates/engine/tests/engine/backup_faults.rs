@@ -270,7 +270,8 @@ impl Trial {
             Ok(name) => assert_eq!(new, std::slice::from_ref(name), "{about}"),
             Err(error) => {
                 assert!(!error.to_string().is_empty(), "{about}");
-                assert!(way == Way::LosesTheAnswer || new.is_empty(), "{about}");
+                // The last look, behind the manifest, may fail: the backup is there then, and whole.
+                assert!(new.len() <= 1, "{about}");
             }
         }
         for name in &new {

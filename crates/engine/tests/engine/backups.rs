@@ -43,7 +43,7 @@ impl Shelf {
     }
 
     /// A backup of that time, with the pages of the one that it is based on, or with none.
-    fn made(&self, made: u64, base: Option<Base>, page_count: u32) -> (ArchiveName, Base) {
+    pub fn made(&self, made: u64, base: Option<Base>, page_count: u32) -> (ArchiveName, Base) {
         self.made_with(made, base, page_count, None)
     }
 
@@ -84,7 +84,7 @@ impl Shelf {
         writer.name().clone()
     }
 
-    fn folder(&self, name: &ArchiveName) -> PathBuf {
+    pub fn folder(&self, name: &ArchiveName) -> PathBuf {
         let id = superblock_of(&self.bench, &self.database).superblock.database_id;
         let id: String = id.0.iter().map(|byte| format!("{byte:02x}")).collect();
         self.bench.path("backups").join(id).join(name.as_str())
@@ -139,7 +139,7 @@ impl Shelf {
         verify(self.place.as_ref(), &self.bench.access(), what, &Watch::nobody())
     }
 
-    fn prune(&self, rules: Rules, dry_run: bool) -> Pruned {
+    pub fn prune(&self, rules: Rules, dry_run: bool) -> Pruned {
         let what = Prune {
             rules,
             dry_run,
@@ -148,7 +148,7 @@ impl Shelf {
         prune(self.place.as_ref(), &self.bench.access(), &what, &Watch::nobody()).unwrap()
     }
 
-    fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let listing = list(self.place.as_ref(), &self.bench.access(), None, &Watch::nobody()).unwrap();
         listing.archives.iter().map(|one| one.entry.name.to_string()).collect()
     }
@@ -159,14 +159,14 @@ const POSITION: LogPosition = LogPosition {
     frames: 0,
 };
 
-fn last(count: u32) -> Rules {
+pub fn last(count: u32) -> Rules {
     Rules {
         last: Some(count),
         ..Rules::default()
     }
 }
 
-fn removed(pruned: &Pruned) -> Vec<ArchiveName> {
+pub fn removed(pruned: &Pruned) -> Vec<ArchiveName> {
     pruned.removed.iter().map(|gone| gone.entry.name.clone()).collect()
 }
 
@@ -391,6 +391,30 @@ fn pruning_removes_what_no_rule_keeps_and_nothing_that_is_not_ours() {
     let (fifth, _) = shelf.made(5_000_000, None, 1);
     assert_eq!(removed(&shelf.prune(last(1), false)), [fourth, second, first]);
     assert_eq!(shelf.names(), [fifth.as_str()]);
+}
+
+/// What it rests on is in it, and nobody can say what that is.
+#[test]
+fn of_a_backup_that_lost_its_beginning_nothing_is_removed() {
+    let shelf = Shelf::new();
+    let (first, base) = shelf.made(1_000_000, None, 1);
+    let (second, _) = shelf.made(2_000_000, Some(base), 1);
+    let (third, _) = shelf.made(3_000_000, None, 1);
+    let begun = shelf.folder(&second).join("begun");
+    let whole = fs::read(&begun).unwrap();
+    fs::remove_file(&begun).unwrap();
+    for contents in [None, Some(&whole[..40]), Some(b"x".as_slice())] {
+        if let Some(contents) = contents {
+            fs::write(&begun, contents).unwrap();
+        }
+        let pruned = shelf.prune(last(1), false);
+        assert_eq!(removed(&pruned), []);
+        let kept = pruned.kept.iter().find(|kept| kept.entry.name == second).unwrap();
+        assert!(kept.reasons.contains(&Reason::Unreadable) && kept.why_not.is_some());
+    }
+    fs::write(&begun, whole).unwrap();
+    assert_eq!(removed(&shelf.prune(last(1), false)), [second, first]);
+    assert_eq!(shelf.names(), [third.as_str()]);
 }
 
 #[test]

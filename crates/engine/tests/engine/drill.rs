@@ -43,6 +43,31 @@ fn a_drill_says_whether_the_rows_are_those_that_were_backed_up() {
     assert!(drilled.rows == Rows::Differ && !drilled.is_good());
 }
 
+/// By a clock that once jumped ahead.
+#[test]
+fn a_backup_from_the_future_hides_none_that_was_made_since() {
+    let shelf = Shelf::new();
+    let full = shelf.full();
+    let (base, page_count) = shelf.base_of(&full);
+    let of = |time| shelf.made_with(time, Some(base), page_count, None).0;
+    let (sooner, later) = (of(now() + 86_400), of(now() + 2 * 86_400));
+    let restored = rehearse(&shelf, Which::Newest, "key").unwrap().restored;
+    assert_eq!(
+        (restored.name, restored.passed_over),
+        (full, vec![later.clone(), sooner])
+    );
+    let restored = rehearse(&shelf, Which::Named(later.clone()), "key").unwrap().restored;
+    assert_eq!((restored.name, restored.passed_over), (later, Vec::new()));
+    // Two clocks may differ by a minute.
+    let near = of(now() + 20);
+    assert_eq!(rehearse(&shelf, Which::Newest, "key").unwrap().restored.name, near);
+    // Where there is no other it is the newest: nine pages, and none of them in it.
+    let shelf = Shelf::new();
+    shelf.made_with(now() + 86_400, None, 9, None);
+    let error = rehearse(&shelf, Which::Newest, "key").unwrap_err();
+    assert_eq!(error.class(), Class::Data, "{error}");
+}
+
 #[test]
 fn a_drill_that_fails_leaves_nothing_either() {
     let shelf = Shelf::new();

@@ -171,3 +171,38 @@ fn several_get_their_slots_in_one_change() {
     assert_eq!((superblock.generation, superblock.slots.len()), (before + 1, 3));
     assert_eq!(count(&bench, &path, "other-key"), 2);
 }
+
+/// X3.
+#[test]
+fn no_database_is_replaced_by_an_exported_key() {
+    let bench = Bench::new();
+    let (path, recipient) = made(&bench);
+    let forced = |to: &Path| key_export::export(&Disk, &path, &bench.access(), &recipient, (to, true));
+    let plain = bench.plain("plain.db", "CREATE TABLE t (a)");
+    let sealed = bench.path("else.db");
+    drop(Database::create(&Disk, &sealed, &bench.access(), &Layout::default()).unwrap());
+    let damaged = bench.path("damaged.db");
+    let mut bytes = std::fs::read(&sealed).unwrap();
+    bytes[100..200].fill(0xee);
+    bytes[32868..32968].fill(0xee);
+    std::fs::write(&damaged, bytes).unwrap();
+    let link = bench.path("to-itself");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    for to in [&path, &plain, &sealed, &damaged, &link] {
+        let before = std::fs::read(to).unwrap();
+        let error = forced(to).unwrap_err();
+        assert!(matches!(error, EngineError::Usage { .. }), "{}: {error}", to.display());
+        assert_eq!(std::fs::read(to).unwrap(), before);
+    }
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+
+    // A link that was planted there leads nowhere, and what is no database is replaced.
+    let planted = bench.path("planted-key");
+    std::os::unix::fs::symlink(&plain, &planted).unwrap();
+    let before = std::fs::read(&plain).unwrap();
+    forced(&planted).unwrap();
+    assert_eq!(std::fs::read(&plain).unwrap(), before);
+    assert!(!planted.symlink_metadata().unwrap().is_symlink());
+    forced(&planted).unwrap();
+    import(&bench, &path, &escrow(&bench), &planted).unwrap();
+}

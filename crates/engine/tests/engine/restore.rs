@@ -83,7 +83,9 @@ fn a_file_that_is_there_stays_unless_it_may_be_replaced() {
     back_up(&bench, &path);
     let to = made(&bench, "other.db", "WAL", 20);
     let how = Restore::new(&to);
-    assert!(matches!(from_backups(&bench, &how), Err(EngineError::Exists { .. })));
+    let error = from_backups(&bench, &how).unwrap_err();
+    assert!(matches!(error, EngineError::Exists { .. }), "{error}");
+    assert!(error.advice().contains("--force"), "{}", error.advice());
     let before = superblock_of(&bench, &to);
     let how = Restore { force: true, ..how };
     let restored = from_backups(&bench, &how).unwrap();

@@ -227,6 +227,41 @@ fn what_was_fetched_is_kept_until_all_is_done() {
     assert!(same(&bench, &path, &to));
 }
 
+/// R5: by one that is under way, or was cut off; neither is for who never held the claim to take away.
+#[test]
+fn what_another_fetched_stays_where_a_restore_fails() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "DELETE", 300);
+    back_up(&bench, &path);
+    let to = bench.path("new.db");
+    let how = Restore {
+        keep_fetched: true,
+        ..Restore::new(&to)
+    };
+    let fetched = bench.path(".new.db.selenite-fetched");
+    let kept = fetched.join("kept");
+    let wrong = Restore {
+        which: Which::At(1),
+        ..how.clone()
+    };
+    let error = from_backups(&bench, &wrong).unwrap_err();
+    assert_eq!(error.class(), Class::Usage, "{error}");
+    // Its own goes.
+    let far = Folder::new(&bench.path("backups"));
+    let other = bench.access_by("other-key");
+    let error = restore(&Disk, &far, &other, &how, &Watch::nobody()).unwrap_err();
+    assert_eq!(error.class(), Class::Key, "{error}");
+    assert_eq!(bench.names(), ["app.db", "backups"]);
+
+    std::fs::create_dir(&fetched).unwrap();
+    std::fs::write(&kept, "sealed").unwrap();
+    let error = restore(&Disk, &far, &other, &how, &Watch::nobody()).unwrap_err();
+    assert_eq!(error.class(), Class::Key, "{error}");
+    assert!(kept.exists());
+    from_backups(&bench, &how).unwrap();
+    assert_eq!(bench.names(), ["app.db", "backups", "new.db"]);
+}
+
 #[test]
 fn one_restores_a_file_at_a_time() {
     let bench = Bench::new();
