@@ -90,6 +90,7 @@ pub struct LogChain {
     /// Where the last whole turn ended; before the first only its position is known.
     end: Result<LogEnd, LogPosition>,
     open: Option<LogFacts>,
+    made: u64,
 }
 
 impl LogChain {
@@ -100,6 +101,7 @@ impl LogChain {
             previous: manifest,
             end: Err(position),
             open: None,
+            made: 0,
         }
     }
 
@@ -118,6 +120,9 @@ impl LogChain {
         if !facts.is_first && !goes_on {
             return Err("it goes on with a turn that was not begun");
         }
+        if facts.made < self.made {
+            return Err("it is of an earlier moment than the one before");
+        }
         let begins_right = match self.end {
             Ok(end) => facts.from == end,
             Err(position) => facts.from.position == position,
@@ -125,7 +130,7 @@ impl LogChain {
         if !begins_right {
             return Err("it begins elsewhere than the one before ended");
         }
-        self.previous = object.hash;
+        (self.previous, self.made) = (object.hash, facts.made);
         self.open = (!facts.is_last).then_some(facts);
         if facts.is_last {
             self.end = Ok(facts.to);
@@ -137,8 +142,9 @@ impl LogChain {
 /// Which objects of a log make the database as it was at a moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LogPlan {
-    /// The numbers of the objects, ascending: their pages, the later over the earlier.
-    pub numbers: Vec<u32>,
+    /// The objects by ascending number, and the SHA-256 of each: their pages, the later over the earlier. One of another SHA-256 is
+    /// not what was read.
+    pub objects: Vec<(u32, [u8; 32])>,
     /// How many pages the database has after them, and when it was so: milliseconds since 1970-01-01 UTC. Nothing without objects.
     pub end: Option<(u32, u64)>,
 }
@@ -175,9 +181,9 @@ impl LogPlan {
             if object.facts.is_first {
                 turn.clear();
             }
-            turn.push(number);
+            turn.push((number, object.hash));
             if is_whole {
-                plan.numbers.append(&mut turn);
+                plan.objects.append(&mut turn);
                 plan.end = Some((object.facts.page_count, object.facts.made));
             }
         }

@@ -49,10 +49,10 @@ impl Chain {
         let tip = self.tip();
         let page_count = log.end.map_or(tip.facts.page_count, |(page_count, _)| page_count);
         let mut wanted = Wanted::new(page_count, tip);
-        for &number in log.numbers.iter().rev() {
-            wanted.lay_over(destination, tip, number, each)?;
+        for &object in log.objects.iter().rev() {
+            wanted.lay_over(destination, tip, object, each)?;
         }
-        wanted.never_written(tip.facts.page_count);
+        wanted.never_written(tip)?;
         std::thread::scope(|scope| {
             // None is kept on the way: the one that was fetched waits in the hands of who fetches.
             let (sender, parts) = sync_channel(0);
@@ -209,7 +209,7 @@ impl Wanted {
         &mut self,
         destination: &dyn Destination,
         tip: &Backup,
-        number: u32,
+        (number, hash): (u32, [u8; 32]),
         each: &mut F,
     ) -> Result<(), E>
     where
@@ -219,6 +219,13 @@ impl Wanted {
         let archive = &tip.archive;
         let place = (&archive.key, archive.begun.database_id, &archive.name);
         let object = LogObject::fetch(destination, place, number)?;
+        if object.hash != hash {
+            return Err(BackupError::Unauthentic {
+                object: archive.object(Part::Log(number)),
+                what: "it is another than it was a moment ago".to_owned(),
+            }
+            .into());
+        }
         object.pages(
             tip.facts.page_size,
             |error| BackupError::of_part(archive.object(Part::Log(number)), error).into(),
@@ -229,13 +236,22 @@ impl Wanted {
         )
     }
 
-    /// Pages behind the end that the backup has: SQLite leaves some out where a database grows.
-    fn never_written(&mut self, backed_up: u32) {
-        for page_no in backed_up.saturating_add(1)..=self.page_count {
+    /// Pages behind the end that the backup has: SQLite leaves some out where a database grows. Each of them is named in a page that
+    /// was written, with four bytes.
+    fn never_written(&mut self, tip: &Backup) -> Result<(), BackupError> {
+        let named_max = u64::from(self.given) * tip.facts.page_size.as_u64() / 4;
+        if u64::from(self.page_count.saturating_sub(tip.facts.page_count)) > u64::from(self.given) + named_max + 1 {
+            return Err(BackupError::Chain {
+                archive: tip.name().clone(),
+                what: format!("its log can't have made it {} pages long", self.page_count),
+            });
+        }
+        for page_no in tip.facts.page_count.saturating_add(1)..=self.page_count {
             if self.meet(page_no) {
                 self.zeros.push(page_no);
             }
         }
+        Ok(())
     }
 
     /// P3.

@@ -13,8 +13,8 @@
 //!     a new backup is made.
 //! F3. *Writers never wait.* No lock is taken that they want, but in a checkpoint of kind PASSIVE, which waits for nobody. While a mark
 //!     other than 0 is held the log grows; where it has grown long, and checkpoints don't come to its end, marks are let go between turns, so
-//!     that writers begin it anew: what was committed in the old log then is read from its file ([`selenite_vfs::snapshot::Snapshot::rest_behind`]), or
-//!     else a new backup is made.
+//!     that writers begin it anew: which pages were committed in the old log is then told by its file
+//!     ([`selenite_vfs::snapshot::Snapshot::rest_behind`]), or else a new backup is made.
 //! F4. *A key that was taken away opens nothing new.* When slots or master key are others than those of the archive, a new one is
 //!     begun.
 
@@ -100,6 +100,8 @@ pub fn follow(
                 trouble = Backoff::new();
                 None
             }
+            // The next backup is under the keys of now.
+            Err(EngineError::Backup(BackupError::KeysChanged)) => None,
             Err(error) if how.once || !is_passing(&error) => return Err(error),
             Err(error) => Some(error.to_string()),
         };

@@ -10,6 +10,7 @@
 //!     it had the claim leaves what was there before it.
 
 mod choice;
+mod latest;
 mod new_keys;
 mod page_writer;
 mod place;
@@ -256,13 +257,13 @@ fn run(
         passed_over,
         made,
         link_count: chain.links().len(),
-        log_count: log.numbers.len(),
+        log_count: log.objects.len(),
         suite: superblock.sealing().map_or(Suite::None, |epoch| epoch.suite),
         page_count,
         page_size: facts.page_size.as_u32(),
         size: room,
         missing,
-        digest: facts.digest.filter(|_| log.numbers.is_empty()),
+        digest: facts.digest.filter(|_| log.objects.is_empty()),
         has_new_master: new.is_new,
         slots: superblock.slots.iter().map(SlotSummary::new).collect(),
         is_refused_by_pin: is_refused(keyring, unlocked),

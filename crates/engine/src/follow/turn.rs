@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use selenite_backup::{BackupError, LogWriter, Part, Trouble, object_key};
+use selenite_backup::{BackupError, LOG_OBJECT_SIZE_MAX, LogWriter, Part, Trouble, object_key};
 use selenite_vfs::error::VfsError;
 
 use super::look::{self, Look};
@@ -83,7 +83,9 @@ impl Follower {
         self.archive = found?;
         if self.archive.is_some() {
             self.send()?;
-            self.sent = begun;
+            if self.archive.is_some() {
+                self.sent = begun;
+            }
             return Ok(());
         }
         if !is_last {
@@ -129,7 +131,7 @@ impl Follower {
         Ok(())
     }
 
-    /// F2, F3. Sends what was committed while no mark was held, where the holder's own log does not show it.
+    /// F2, F3. Sends what was committed while no mark was held, where the holder's own log does not tell it.
     fn send_rest(&mut self) -> Result<(), EngineError> {
         let Some(archive) = self.archive.as_ref().filter(|_| self.is_apart) else {
             return Ok(());
@@ -164,7 +166,10 @@ impl Follower {
             self.archive = None;
             return Ok(());
         }
-        send(&self.holder, &archive.writer, &self.look, first)
+        if !send(&self.holder, &archive.writer, &self.look, first)? {
+            self.archive = None;
+        }
+        Ok(())
     }
 
     /// F3.
@@ -212,8 +217,8 @@ impl Follower {
         let Some(archive) = self.archive.as_mut().filter(|archive| archive.seen.elapsed() > SEEN) else {
             return Ok(());
         };
-        let object = object_key(self.look.database_id, &archive.name, Part::Begun);
-        match place.destination.get(&object, BEGUN_SIZE_MAX) {
+        let object = object_key(self.look.database_id, &archive.name, Part::Manifest);
+        match place.destination.get(&object, LOG_OBJECT_SIZE_MAX) {
             Ok(_) => archive.seen = Instant::now(),
             Err(error) if error.trouble == Trouble::Missing => self.archive = None,
             Err(error) => return Err(BackupError::from(error).into()),
@@ -239,15 +244,18 @@ impl Follower {
     }
 }
 
-/// Sends the pages of the frames from `first` on.
+/// Sends the pages of the frames from `first` on. Answers whether the transaction is still the one that was looked at.
 pub(super) fn send(
     database: &Database,
     writer: &Arc<Mutex<LogWriter>>,
     look: &Look,
     first: u32,
-) -> Result<(), EngineError> {
+) -> Result<bool, EngineError> {
     let (writer, look, path) = (writer.clone(), look.clone(), database.path().to_owned());
     database.read(move |snapshot| {
+        if snapshot.end() != Some(look.end) {
+            return Ok(false);
+        }
         let mut writer = locked(&writer);
         let size = (look.page_size, look.page_count);
         let mut turn = writer.turn(look.end, size, look.made)?;
@@ -255,18 +263,22 @@ pub(super) fn send(
             turn.page(page_no, image, plain).map_err(Fault::Backup)
         });
         match sent {
-            Ok(()) => Ok(turn.finish()?),
-            Err(Fault::Backup(error)) => Err(error.into()),
-            Err(Fault::Vfs(error)) => Err(EngineError::of_vfs(&error, &path)),
+            Ok(()) => turn.finish()?,
+            Err(Fault::Backup(error)) => return Err(error.into()),
+            Err(Fault::Vfs(error)) => return Err(EngineError::of_vfs(&error, &path)),
         }
+        Ok(true)
     })
 }
 
-/// Sends what was committed behind the last turn in a log that the transaction does not read from. Answers whether all that was
-/// not sent is what the transaction sees.
+/// Sends the pages that were written behind the last turn where the transaction's own log does not tell all of them: in one turn, since how
+/// the database was in between nobody knows. Answers whether all that was not sent is in the log that the transaction sees.
 fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -> Result<bool, EngineError> {
     let (writer, look, path) = (writer.clone(), look.clone(), database.path().to_owned());
     database.read(move |snapshot| {
+        if snapshot.end() != Some(look.end) {
+            return Ok(false);
+        }
         let refused = |error| EngineError::of_vfs(&error, &path);
         let mut writer = locked(&writer);
         let from = writer.end();
@@ -277,24 +289,17 @@ fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -
         let Some(rest) = snapshot.rest_behind(from).map_err(refused)? else {
             return Ok(false);
         };
-        if rest.end == from {
-            return Ok(true);
-        }
-        let mut turn = writer.turn(rest.end, (look.page_size, rest.page_count), look.made)?;
+        let mut turn = writer.turn(look.end, (look.page_size, look.page_count), look.made)?;
         let sent = snapshot.rest_pages(&rest, |page_no, image, plain| {
             turn.page(page_no, image, plain).map_err(Fault::Backup)
         });
         match sent {
-            Ok(()) => {}
+            Ok(()) => turn.finish()?,
             Err(Fault::Backup(error)) => return Err(error.into()),
+            // A turn that does not end counts for nothing, and a new backup names the page.
             Err(Fault::Vfs(VfsError::Unauthentic { .. })) => return Ok(false),
             Err(Fault::Vfs(error)) => return Err(refused(error)),
         }
-        // Only then it is known what was sent. A turn that does not end counts for nothing.
-        if !snapshot.is_there(&rest).map_err(refused)? {
-            return Ok(false);
-        }
-        turn.finish()?;
         Ok(true)
     })
 }
@@ -322,8 +327,6 @@ const CHECKPOINT: u32 = 1000;
 const LONG: u32 = 4 * CHECKPOINT;
 /// How often it is asked whether the archive is there still.
 const SEEN: Duration = Duration::from_secs(60);
-/// What opens an archive is shorter.
-const BEGUN_SIZE_MAX: usize = 512 << 10;
 /// How many turns in a row marks are let go then.
 const WINDOWS: u32 = 10;
 /// A log of objects below this is never too long.

@@ -8,7 +8,7 @@ use selenite_backup::{
 };
 use selenite_cipher::{ArchiveId, DatabaseId};
 
-use super::{Restore, Which};
+use super::{Restore, Which, latest};
 use crate::EngineError;
 use crate::keys::now;
 
@@ -65,6 +65,10 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
         Which::Named(_) => None,
         Which::Newest => Some(u64::MAX),
         Which::At(time) => Some(time.saturating_mul(1000)),
+    };
+    let tip = match until {
+        Some(until) => latest::latest(destination, tip, finished(), until, &opened)?,
+        None => tip,
     };
     let count = (catalog.of(id).find(|entry| entry.name == *tip.name())).map_or(0, |entry| entry.log_count);
     let log = until.map_or_else(|| Ok(LogPlan::default()), |until| tip.log(destination, count, until))?;

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use selenite_engine::storage::Disk;
 use selenite_engine::{Class, Database, Watch};
@@ -67,18 +68,19 @@ impl Told {
         Self { child, lines, last }
     }
 
-    /// Waits for the next turn in which everything was sent.
-    pub fn hear_turn(&self) {
-        let heard = self.lines.iter().any(|line| line == "turn");
-        assert!(heard, "the follower ended");
+    /// Waits for the next turn in which everything was sent. Answers up to which moment.
+    pub fn hear_turn(&self) -> Duration {
+        let mut turns = self
+            .lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("turn ")?.parse().ok());
+        Duration::from_micros(turns.next().expect("the follower goes on"))
     }
 
     /// Waits for a turn that began after this was called, and ended.
     pub fn hear_a_whole_turn(&self) {
-        // What was said before, and the turn that may be under way.
-        while self.lines.try_recv().is_ok() {}
-        self.hear_turn();
-        self.hear_turn();
+        let asked = machine_time();
+        while self.hear_turn() <= asked {}
     }
 
     /// Waits until the last number is beyond this.
@@ -106,6 +108,11 @@ impl Told {
     }
 }
 
+/// The same for all processes.
+fn machine_time() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
+}
+
 pub fn play() {
     let Ok(words) = std::env::var(CHILD) else { return };
     let words: Vec<&str> = words.split('\n').collect();
@@ -118,7 +125,8 @@ pub fn play() {
         None => {
             let mut tell = |status: &selenite_engine::follow::Status| {
                 if status.archive.is_some() && status.waits_for.is_none() {
-                    say("turn");
+                    let sent = machine_time().saturating_sub(status.behind);
+                    say(&format!("turn {}", sent.as_micros()));
                 }
             };
             let backups = Path::new(backups);
@@ -145,6 +153,8 @@ fn write(path: &Path, spec: &str, (writer, bytes): (u64, u32)) {
     let known = format!("SELECT CAST(number AS TEXT) FROM counted WHERE writer = {writer}");
     database.run(&known, &mut rows).unwrap();
     let mut number: u64 = rows.0.first().map_or(0, |number| number.parse().unwrap());
+    // One before it may have come farther than it could say.
+    say(&format!("commit {number}"));
     while !is_over.load(Ordering::SeqCst) {
         match add(&database, writer, bytes) {
             Ok(()) => {

@@ -1,5 +1,6 @@
 //! What was committed in a log behind a place, when no read mark was held, is told from the log's file, or not at all.
 
+use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::channel;
 
@@ -23,8 +24,8 @@ fn end(database: &Database) -> LogEnd {
     see(database, |snapshot| snapshot.end().unwrap())
 }
 
-/// Where the rest behind a place ends, and its pages.
-fn rest(database: &Database, from: LogEnd) -> Option<(LogEnd, Vec<u32>)> {
+/// The pages that were written behind a place.
+fn rest(database: &Database, from: LogEnd) -> Option<Vec<u32>> {
     see(database, move |snapshot| {
         let rest = snapshot.rest_behind(from).unwrap()?;
         let mut pages = Vec::new();
@@ -33,13 +34,24 @@ fn rest(database: &Database, from: LogEnd) -> Option<(LogEnd, Vec<u32>)> {
             Ok::<(), VfsError>(())
         });
         shown.unwrap();
-        assert!(snapshot.is_there(&rest).unwrap());
-        Some((rest.end, pages))
+        Some(pages)
     })
 }
 
 /// A place some frames into a log, and the end of the log three commits later; then that is copied, and the next commit begins anew.
+/// Behind all of it lie frames of an older log.
 fn begun_anew(writer: &Database, reader: &Database) -> (LogEnd, LogEnd) {
+    let (place, last) = copied_behind_a_place(writer, reader);
+    add(writer, 0, 100).unwrap();
+    assert_ne!(end(reader).position.salts, place.position.salts);
+    (place, last)
+}
+
+fn copied_behind_a_place(writer: &Database, reader: &Database) -> (LogEnd, LogEnd) {
+    for _ in 0..40 {
+        add(writer, 0, 3000).unwrap();
+    }
+    copied(writer);
     for _ in 0..20 {
         add(writer, 0, 3000).unwrap();
     }
@@ -49,8 +61,6 @@ fn begun_anew(writer: &Database, reader: &Database) -> (LogEnd, LogEnd) {
     }
     let last = end(reader);
     copied(writer);
-    add(writer, 0, 100).unwrap();
-    assert_ne!(end(reader).position.salts, place.position.salts);
     (place, last)
 }
 
@@ -65,14 +75,15 @@ fn the_rest_of_a_log_that_was_begun_anew_is_found() {
     let bench = Bench::new();
     let (writer, reader) = (bench.open(), bench.open());
     let (place, last) = begun_anew(&writer, &reader);
-    let (found, pages) = rest(&reader, place).unwrap();
-    assert_eq!(found, last);
+    let pages = rest(&reader, place).unwrap();
     assert!(
         pages.len() >= 4 && pages.is_sorted_by(|one, two| one < two),
         "{pages:?}"
     );
-    // Behind the end there is nothing.
-    assert_eq!(rest(&reader, last), Some((last, vec![])));
+    // Behind the end there is what the new log has.
+    let new = rest(&reader, last).unwrap();
+    assert!(!new.is_empty() && new.len() < pages.len(), "{new:?}");
+    assert!(new.iter().all(|page_no| pages.contains(page_no)), "{new:?}");
     // Of a place that was never in that log nothing is told.
     let other = LogEnd {
         checksum: [1; 8],
@@ -89,9 +100,103 @@ fn a_log_that_is_copied_and_not_yet_begun_anew_tells_its_rest() {
     let place = end(&reader);
     add(&writer, 0, 3000).unwrap();
     copied(&writer);
-    let last = end(&reader);
     assert!(see(&reader, |snapshot| !snapshot.sees_log()));
-    assert_eq!(rest(&reader, place).unwrap().0, last);
+    assert!(rest(&reader, place).unwrap().len() >= 2);
+    assert_eq!(rest(&reader, end(&reader)), Some(vec![]));
+}
+
+#[test]
+fn nothing_is_told_where_the_log_was_cut_before_the_place() {
+    // As SQLite cuts it: at once, with or without a commit after; or when the new log's first transaction is committed.
+    for what in ["truncated", "truncated, and no commit", "limited"] {
+        let bench = Bench::new();
+        let (writer, reader) = (bench.open(), bench.open());
+        let (place, last) = copied_behind_a_place(&writer, &reader);
+        let run = |sql: &str| writer.run(sql, &mut quiet::Nothing).unwrap();
+        match what {
+            "limited" => run("PRAGMA journal_size_limit = 0"),
+            _ => run("PRAGMA wal_checkpoint(TRUNCATE)"),
+        }
+        if !what.ends_with("no commit") {
+            add(&writer, 0, 100).unwrap();
+        }
+        assert!(end(&reader).position.frames < place.position.frames);
+        assert_ne!(end(&reader).position.salts, place.position.salts, "{what}");
+        assert_eq!(rest(&reader, place), None, "{what}");
+        assert_eq!(rest(&reader, last), None, "{what}");
+    }
+}
+
+#[test]
+fn nothing_is_told_where_the_file_ends_behind_the_place() {
+    // A limit that is a frame's end, to the byte, can't be told from the end of the old log.
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let (place, last) = copied_behind_a_place(&writer, &reader);
+    let limit = 32 + u64::from(place.position.frames + 1) * 4120;
+    assert!(place.position.frames + 1 < last.position.frames);
+    writer
+        .run(&format!("PRAGMA journal_size_limit = {limit}"), &mut quiet::Nothing)
+        .unwrap();
+    add(&writer, 0, 100).unwrap();
+    let log = bench.path().with_extension("db-wal");
+    assert_eq!(std::fs::metadata(log).unwrap().len(), limit);
+    assert_eq!(rest(&reader, place), None);
+}
+
+#[test]
+fn what_nobody_committed_is_not_told() {
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let run = |sql: &str| writer.run(sql, &mut quiet::Nothing).unwrap();
+    for _ in 0..40 {
+        add(&writer, 0, 3000).unwrap();
+    }
+    copied(&writer);
+    for _ in 0..20 {
+        add(&writer, 0, 3000).unwrap();
+    }
+    let place = end(&reader);
+    add(&writer, 0, 3000).unwrap();
+    let last = end(&reader);
+    // A writer is killed behind the frame that ends its transaction, and before it tells others in the index: where that says
+    // how long the log is, twice, it is as before. By other processes: to close these files here would give up SQLite's locks.
+    let (index, kept) = (
+        bench.path().with_extension("db-shm"),
+        bench.path().with_extension("kept"),
+    );
+    let copy_header = |from: &Path, to: &Path| {
+        let words = [
+            format!("if={}", from.display()),
+            format!("of={}", to.display()),
+            "bs=96".to_owned(),
+            "count=1".to_owned(),
+            "conv=notrunc".to_owned(),
+            "status=none".to_owned(),
+        ];
+        assert!(Command::new("dd").args(words).status().unwrap().success());
+    };
+    copy_header(&index, &kept);
+    run("UPDATE ledger SET body = 'phantom' WHERE id = 3");
+    assert!(end(&reader).position.frames > last.position.frames);
+    copy_header(&kept, &index);
+    assert_eq!(end(&reader), last);
+    copied(&writer);
+    add(&writer, 0, 100).unwrap();
+    let told = see(&reader, move |snapshot| {
+        let rest = snapshot.rest_behind(place).unwrap().unwrap();
+        let mut told: Vec<(u32, bool)> = Vec::new();
+        let shown = snapshot.rest_pages(&rest, |page_no, _, plain| {
+            told.push((page_no, plain.windows(7).any(|bytes| bytes == b"phantom")));
+            Ok::<(), VfsError>(())
+        });
+        shown.unwrap();
+        told
+    });
+    assert!(
+        told.len() > 3 && told.iter().all(|(_, is_phantom)| !is_phantom),
+        "{told:?}"
+    );
 }
 
 #[test]

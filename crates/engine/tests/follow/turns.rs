@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use selenite_backup::BackupError;
+use selenite_backup::{BackupError, Destination, Folder, Object, StoreError, Traffic};
+use selenite_engine::backup::{Backup, backup};
 use selenite_engine::follow::Status;
-use selenite_engine::restore::Which;
+use selenite_engine::restore::{Restore, Which, restore};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Class, Database, EngineError, Layout, Observer, Progress, Watch};
 
@@ -61,6 +62,116 @@ fn what_was_committed_since_the_backup_is_restored() {
     let (to, restored) = bench.restore(Which::Named(first.archive.unwrap())).unwrap();
     assert_eq!(bench.check(&to), [50]);
     assert_eq!(restored.log_count, 0);
+}
+
+#[test]
+fn a_backup_that_others_make_meanwhile_hides_nothing() {
+    let bench = Bench::new();
+    let database = bench.open();
+    add(&database, 0, 200).unwrap();
+    let first = bench.once().unwrap();
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    let by_hand = || {
+        let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
+        let how = Backup::default();
+        backup(
+            &Disk,
+            &bench.path(),
+            &bench.access(),
+            how,
+            &destination,
+            &Watch::nobody(),
+        )
+        .unwrap()
+    };
+    by_hand();
+    // It is followed as before, and what was followed is restored.
+    add(&database, 0, 200).unwrap();
+    assert_eq!(bench.once().unwrap().archive, first.archive);
+    for which in [Which::Newest, Which::At(u64::from(u32::MAX))] {
+        let (to, restored) = bench.restore(which).unwrap();
+        assert_eq!(bench.check(&to), [3]);
+        assert_eq!(Some(restored.name), first.archive);
+    }
+    // What was made by hand later is later, and stays so when what is followed has a turn of before at its end.
+    add(&database, 0, 200).unwrap();
+    let last = by_hand();
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!((bench.check(&to), restored.name), (vec![4], last.name));
+}
+
+/// A destination that shows another object in the place of one, from the second time on.
+struct Forked {
+    folder: Folder,
+    name: &'static str,
+    other: Vec<u8>,
+    asked: AtomicBool,
+}
+
+impl Destination for Forked {
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.folder.put_new(name, bytes)
+    }
+
+    fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
+        if name.ends_with(self.name) && self.asked.swap(true, Ordering::SeqCst) {
+            return Ok(self.other.clone());
+        }
+        self.folder.get(name, size_max)
+    }
+
+    fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
+        self.folder.list(prefix)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        self.folder.remove(name)
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.folder.traffic()
+    }
+
+    fn place(&self) -> String {
+        self.folder.place()
+    }
+}
+
+#[test]
+fn an_object_of_the_log_that_is_another_the_second_time_is_refused() {
+    let bench = Bench::new();
+    let database = bench.open();
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    let fork = bench.backups().with_extension("fork");
+    let copied = Command::new("cp")
+        .arg("-r")
+        .args([bench.backups(), fork.clone()])
+        .status();
+    assert!(copied.unwrap().success());
+    // Both are whole, and of the same archive.
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    add(&database, 0, 200).unwrap();
+    follow_to(&bench.path(), &fork, &bench.spec(), true, &Watch::nobody(), &mut |_| {}).unwrap();
+    let name = "log-00000001";
+    let listed = Folder::new(&fork).list("").unwrap();
+    let object = listed.iter().find(|object| object.name.ends_with(name)).unwrap();
+    let forked = Forked {
+        folder: Folder::new(&bench.backups()),
+        name,
+        other: Folder::new(&fork).get(&object.name, 1 << 24).unwrap(),
+        asked: AtomicBool::new(false),
+    };
+    let to = bench.path().with_extension("restored");
+    let restored = restore(&Disk, &forked, &bench.access(), &Restore::new(&to), &Watch::nobody());
+    let error = restored.unwrap_err();
+    assert!(
+        matches!(error, EngineError::Backup(BackupError::Unauthentic { .. })),
+        "{error}"
+    );
+    assert!(!to.exists());
 }
 
 #[test]

@@ -1,129 +1,132 @@
-//! What was committed in a log behind a place, read where no read mark kept it.
+//! What was committed in a log behind a place, where no read mark kept it: which pages that wrote.
 //!
 //! One who followed up to a place in a log, and then held no mark for a moment, finds the log longer, or begun anew, with all of the
-//! old one copied. Its frames lie in the file still, up to where the new log has come.
+//! old one copied. Its frames lie in the file still, up to where the new log has come. They say which pages were written, and no more:
+//! what these hold, the transaction itself sees. So a frame that nobody committed names a page too many, and does no harm.
 //!
 //! Z1. There was no third log in between: `walRestartHdr` raises the first salt by one each time.
-//! Z2. The frames behind the place follow each other: each has the old log's salts, and SQLite's checksum of it and all before.
-//!     The last of them that ends a transaction is the last that was committed: the next to commit would have been written
-//!     behind it.
-//! Z3. The new log is shorter than the place, and when all was read, what lies there is as it was: whoever writes comes by there
-//!     first. So nothing that was read is of the new log.
-//! Z4. `walLimitSize` may have cut the file: to what the new log's first commit takes, which is before the place; or to a limit, which
-//!     is no frame's end. A limit that is one, to the byte, nobody can tell from the end.
+//! Z2. The frames behind the place follow each other: each has the old log's salts, and SQLite's checksum of it and all before. The first
+//!     of other salts lies behind all that was committed in the old log, by Z3.
+//! Z3. The frame before the place is there when all others were read. Whoever writes a new log comes by there first, and who cuts the
+//!     file before the place cuts it there.
+//! Z4. The end of the file ends no log that was begun anew: `walLimitSize` may have cut it there.
 
-use selenite_format::archive::{LogEnd, LogPosition};
-use selenite_format::wal::{self, FrameHeader};
+use selenite_format::archive::LogEnd;
+use selenite_format::wal;
 use zeroize::Zeroizing;
 
-use super::snapshot::{Snapshot, keep_last};
+use super::snapshot::Snapshot;
 use crate::error::VfsError;
+use crate::ffi::Code;
 
-/// What was committed behind a place.
+/// The pages that were written since a place.
 pub struct Rest {
-    /// Where it ends: at the place itself, if nothing was.
-    pub end: LogEnd,
-    /// How many pages the database had there; 0 if nothing was committed.
-    pub page_count: u32,
-    /// Page and last frame, by ascending page number.
-    frames: Vec<(u32, u32)>,
-    /// Z3.
-    place: u32,
-    first: Option<FrameHeader>,
+    /// Ascending, none above the page count of the transaction.
+    pages: Vec<u32>,
 }
 
 impl Snapshot<'_> {
-    /// Looks for what was committed behind `from`, in this log or in the one before. Nothing where that can't be told.
+    /// Looks for the pages that were written behind `from`, in this log or in the one before and this. Nothing where that can't be told.
     ///
     /// # Errors
     /// As the VFS below has it.
     pub fn rest_behind(&mut self, from: LogEnd) -> Result<Option<Rest>, VfsError> {
-        let view = self.view()?;
-        let Some(now) = self.end else { return Ok(None) };
-        let (old, new) = (from.position, now.position);
-        let is_same = old.salts == new.salts;
-        // Z1, Z3.
-        let is_next = first_salt(new.salts) == first_salt(old.salts).wrapping_add(1) && new.frames < old.frames;
-        if old.frames == 0 || !(is_same || is_next) {
-            return Ok(None);
+        match self.find_rest(from) {
+            // The log was cut.
+            Err(VfsError::Lower(Code::IOERR_SHORT_READ)) => Ok(None),
+            found => found,
         }
-        let Some(log) = &mut self.log else { return Ok(None) };
-        let first = log.file.header_at(u64::from(old.frames), &view)?;
-        let rest = self.chain_behind(from)?;
-        // What this transaction sees is known.
-        Ok(rest
-            .filter(|rest| !is_same || rest.end == now)
-            .map(|rest| Rest { first, ..rest }))
     }
 
-    /// Z2.
-    fn chain_behind(&mut self, from: LogEnd) -> Result<Option<Rest>, VfsError> {
+    fn find_rest(&mut self, from: LogEnd) -> Result<Option<Rest>, VfsError> {
+        let Some(now) = self.end else { return Ok(None) };
+        let (old, new) = (from.position, now.position);
+        if old.frames == 0 {
+            return Ok(None);
+        }
+        let mut pages = Vec::new();
+        let is_told = if old.salts == new.salts {
+            self.chain_behind(from, Some(now), &mut pages)?
+        } else {
+            // Z1.
+            first_salt(new.salts) == first_salt(old.salts).wrapping_add(1)
+                && self.chain_behind(from, None, &mut pages)?
+                && self.frames_of(now, &mut pages)?
+        };
+        if !is_told || !self.is_there(from)? {
+            return Ok(None);
+        }
+        pages.sort_unstable();
+        pages.dedup();
+        let page_count = self.page_count();
+        pages.retain(|page_no| *page_no <= page_count);
+        Ok(Some(Rest { pages }))
+    }
+
+    /// Z2, up to `to`, or to where the log ends. Answers whether it came there.
+    fn chain_behind(&mut self, from: LogEnd, to: Option<LogEnd>, pages: &mut Vec<u32>) -> Result<bool, VfsError> {
         let view = self.view()?;
-        let old = from.position;
-        let Some(log) = &mut self.log else { return Ok(None) };
-        let order = log.file.word_order()?;
         let mut image = vec![0; view.page_bytes()];
         let mut plain = Zeroizing::new(vec![0; view.page_bytes()]);
+        let Some(log) = &mut self.log else { return Ok(false) };
+        let order = log.file.word_order()?;
         let mut checksum = words(from.checksum);
-        let (mut frames, mut end, mut page_count) = (Vec::new(), from, 0);
-        let mut committed = 0;
-        let mut next = old.frames;
-        loop {
-            let Some(log) = &mut self.log else { return Ok(None) };
+        for next in from.position.frames..=u32::MAX {
+            if let Some(to) = to.filter(|to| to.position.frames <= next) {
+                return Ok(to.position.frames == next && words(to.checksum) == checksum);
+            }
+            let Some(log) = &mut self.log else { return Ok(false) };
+            // Z4.
             let Some(header) = log.file.header_at(u64::from(next), &view)? else {
-                if !log.file.ends_with_a_frame(&view)? {
-                    return Ok(None);
-                }
-                break;
+                return Ok(false);
             };
-            if header.salts() != old.salts {
-                // Z3. One of the new log has taken the place of who knows what.
-                if first_salt(header.salts()) == first_salt(old.salts).wrapping_add(1) {
-                    return Ok(None);
-                }
-                break;
+            if header.salts() != from.position.salts {
+                return Ok(to.is_none());
             }
-            match log.file.committed_image(u64::from(next), &mut image, &view) {
-                Ok(()) => {}
-                Err(VfsError::Lower(crate::ffi::Code::IOERR_SHORT_READ)) => return Ok(None),
-                Err(error) => return Err(error),
-            }
+            log.file.committed_image(u64::from(next), &mut image, &view)?;
             if self.open(header.page_no.0, &image, &mut plain).is_err() {
-                return Ok(None);
+                return Ok(false);
             }
             checksum = wal::checksum(order, checksum, &header.encode()[..8]);
             checksum = wal::checksum(order, checksum, &plain);
             // A transaction that was rolled back may have left it; or it is damaged.
             if header.checksum() != checksum {
-                return Ok(None);
+                return Ok(false);
             }
-            frames.push((header.page_no.0, next));
-            next += 1;
-            if header.commit_size > 0 {
-                committed = frames.len();
-                page_count = header.commit_size;
-                end = LogEnd {
-                    position: LogPosition { frames: next, ..old },
-                    checksum: header.checksum_bytes(),
-                };
-            }
+            pages.push(header.page_no.0);
         }
-        frames.truncate(committed);
-        keep_last(&mut frames);
-        frames.retain(|(page_no, _)| *page_no <= page_count);
-        Ok(Some(Rest {
-            end,
-            page_count,
-            frames,
-            place: old.frames,
-            first: None,
-        }))
+        Ok(false)
     }
 
-    /// Its pages, as [`Snapshot::log_pages`]. They count if the rest [is there](Snapshot::is_there) after.
+    /// The pages in the log that the transaction sees, or would see if they were not in the file. Answers whether they are all there.
+    fn frames_of(&mut self, now: LogEnd, pages: &mut Vec<u32>) -> Result<bool, VfsError> {
+        let view = self.view()?;
+        let Some(log) = &mut self.log else { return Ok(false) };
+        for frame in 0..now.position.frames {
+            let header = log.file.header_at(u64::from(frame), &view)?;
+            let Some(header) = header.filter(|header| header.salts() == now.position.salts) else {
+                return Ok(false);
+            };
+            pages.push(header.page_no.0);
+        }
+        Ok(true)
+    }
+
+    /// Z3.
+    fn is_there(&mut self, place: LogEnd) -> Result<bool, VfsError> {
+        let view = self.view()?;
+        let (Some(log), Some(last)) = (&mut self.log, place.position.frames.checked_sub(1)) else {
+            return Ok(false);
+        };
+        let header = log.file.header_at(u64::from(last), &view)?;
+        Ok(header
+            .is_some_and(|header| (header.salts(), header.checksum_bytes()) == (place.position.salts, place.checksum)))
+    }
+
+    /// These pages as the transaction sees them, sealed as they are, and as SQLite has them.
     ///
     /// # Errors
-    /// As [`Snapshot::log_pages`].
+    /// What `each` answers; as [`Snapshot::open`]; as the VFS below has it.
     pub fn rest_pages<E: From<VfsError>>(
         &mut self,
         rest: &Rest,
@@ -132,23 +135,12 @@ impl Snapshot<'_> {
         let view = self.view()?;
         let mut image = vec![0; view.page_bytes()];
         let mut plain = Zeroizing::new(vec![0; view.page_bytes()]);
-        for &(page_no, frame) in &rest.frames {
-            let Some(log) = &mut self.log else { break };
-            log.file.committed_image(u64::from(frame), &mut image, &view)?;
+        for &page_no in &rest.pages {
+            self.read(page_no, &mut image)?;
             self.open(page_no, &image, &mut plain)?;
             each(page_no, &image, &plain)?;
         }
         Ok(())
-    }
-
-    /// Z3. Whether nobody has come by the place since the rest was found.
-    ///
-    /// # Errors
-    /// As the VFS below has it.
-    pub fn is_there(&mut self, rest: &Rest) -> Result<bool, VfsError> {
-        let view = self.view()?;
-        let Some(log) = &mut self.log else { return Ok(false) };
-        Ok(log.file.header_at(u64::from(rest.place), &view)? == rest.first)
     }
 }
 

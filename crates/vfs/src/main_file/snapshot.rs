@@ -330,7 +330,7 @@ impl<'a> Snapshot<'a> {
 }
 
 /// N2: of several frames of one page the last, by ascending page number.
-pub(super) fn keep_last(frames: &mut Vec<(u32, u32)>) {
+fn keep_last(frames: &mut Vec<(u32, u32)>) {
     frames.sort_unstable();
     frames.dedup_by(|later, kept| {
         let is_same = later.0 == kept.0;

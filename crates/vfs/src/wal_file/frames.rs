@@ -50,19 +50,6 @@ impl WalFile {
         Ok(log.order)
     }
 
-    /// Whether the file ends where a frame ends.
-    ///
-    /// # Errors
-    /// As the VFS below has it.
-    pub(crate) fn ends_with_a_frame(&mut self, view: &View) -> Result<bool, VfsError> {
-        let first = wal::frame_offset(0, view.geometry.page_size()).0;
-        let stride = wal::frame_offset(1, view.geometry.page_size()).0 - first;
-        let size = self.lower.size()?;
-        Ok(size
-            .checked_sub(first)
-            .is_some_and(|frames| frames.is_multiple_of(stride)))
-    }
-
     /// Reads a committed frame's page into `image`, sealed as it is.
     ///
     /// # Errors

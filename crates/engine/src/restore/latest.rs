@@ -1,0 +1,175 @@
+//! Which of several backups tells of the latest moment.
+//!
+//! T1. A backup that is followed tells of later moments than its name: others may have been made meanwhile, by hand, or by one who followed
+//!     and was stopped before it said where the new one was taken.
+//! T2. Asked are those of which something was written, by the destination's clock, after the newest by name was made, or up to a day
+//!     before. Of each one manifest and few objects of the log are read, by halves: `made` never falls (FORMAT 12.6).
+//! T3. Manifests tell seconds. Within one, the log's length decides, where it is the same log.
+
+use selenite_backup::{ArchiveName, Backup, BackupError, Destination, Entry, LogObject, Trouble};
+use selenite_format::archive::{LogFacts, LogPosition};
+
+use crate::DAY_SECONDS;
+
+/// Of `newest` and the `others` that were begun before, the one that tells of the latest moment up to `until`, in milliseconds since
+/// 1970-01-01 UTC.
+///
+/// # Errors
+/// As opening a backup and an object of its log.
+pub fn latest<'a>(
+    destination: &dyn Destination,
+    newest: Backup,
+    others: impl Iterator<Item = &'a Entry>,
+    until: u64,
+    opened: &dyn Fn(&ArchiveName) -> Result<Backup, BackupError>,
+) -> Result<Backup, BackupError> {
+    let since = newest.facts.made.saturating_sub(DAY_SECONDS);
+    let (mut own, mut contested) = (0, Vec::new());
+    for entry in others {
+        if entry.name == *newest.name() {
+            own = entry.log_count;
+        } else if entry.name < *newest.name() && entry.log_count > 0 && entry.modified >= since {
+            contested.push(entry);
+        }
+    }
+    if contested.is_empty() {
+        return Ok(newest);
+    }
+    let mut moment = Moment::of(destination, &newest, own, until)?;
+    let mut found = newest;
+    for entry in contested {
+        let backup = match opened(&entry.name) {
+            // Of other keys, or removed meanwhile.
+            Err(BackupError::Key { .. } | BackupError::NotThere { .. } | BackupError::Unfinished { .. }) => continue,
+            backup => backup?,
+        };
+        if backup.facts.made.saturating_mul(1000) > until {
+            continue;
+        }
+        let other = match Moment::of(destination, &backup, entry.log_count, until) {
+            Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => continue,
+            other => other?,
+        };
+        if other.is_after(&moment) {
+            (found, moment) = (backup, other);
+        }
+    }
+    Ok(found)
+}
+
+/// The last moment of which a backup tells.
+struct Moment {
+    seconds: u64,
+    /// Where its log says so.
+    millis: Option<u64>,
+    position: Option<LogPosition>,
+}
+
+impl Moment {
+    fn of(destination: &dyn Destination, backup: &Backup, log_count: u32, until: u64) -> Result<Self, BackupError> {
+        let turn = last_turn(log_count, until, |number| {
+            let archive = &backup.archive;
+            let place = (&archive.key, archive.begun.database_id, backup.name());
+            LogObject::fetch(destination, place, number).map(|object| object.facts)
+        })?;
+        Ok(match turn {
+            Some(facts) => Self {
+                seconds: facts.made / 1000,
+                millis: Some(facts.made),
+                position: Some(facts.to.position),
+            },
+            None => Self {
+                seconds: backup.facts.made,
+                millis: None,
+                position: backup.facts.log,
+            },
+        })
+    }
+
+    /// T3.
+    fn is_after(&self, other: &Self) -> bool {
+        if self.seconds != other.seconds {
+            return self.seconds > other.seconds;
+        }
+        match (self.position, other.position, self.millis, other.millis) {
+            (Some(own), Some(others), _, _) if own.salts == others.salts => own.frames > others.frames,
+            (_, _, Some(own), Some(others)) => own > others,
+            _ => false,
+        }
+    }
+}
+
+/// T2. The last object of the last whole turn not after `until`.
+fn last_turn(
+    count: u32,
+    until: u64,
+    facts_of: impl Fn(u32) -> Result<LogFacts, BackupError>,
+) -> Result<Option<LogFacts>, BackupError> {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        // The last first: it is the one that is mostly asked for.
+        let middle = if high == count {
+            count - 1
+        } else {
+            low + (high - low) / 2
+        };
+        if facts_of(middle)?.made <= until {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    // One that was cut off counts for nothing.
+    for number in (0..low).rev() {
+        let facts = facts_of(number)?;
+        if facts.is_last {
+            return Ok(Some(facts));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use selenite_format::archive::LogEnd;
+
+    use super::*;
+
+    #[test]
+    fn the_last_whole_turn_is_found_by_halves() {
+        let end = LogEnd {
+            position: LogPosition {
+                salts: [1; 8],
+                frames: 1,
+            },
+            checksum: [0; 8],
+        };
+        // Turns of one to three objects, a moment each.
+        let mut log: Vec<LogFacts> = Vec::new();
+        for turn in 1..=40_u64 {
+            for object in 0..=turn % 3 {
+                log.push(LogFacts {
+                    previous: [0; 32],
+                    made: turn * 10,
+                    from: end,
+                    to: end,
+                    page_count: 1,
+                    is_first: object == 0,
+                    is_last: object == turn % 3,
+                });
+            }
+        }
+        for count in 0..=u32::try_from(log.len()).unwrap() {
+            let there = &log[..usize::try_from(count).unwrap()];
+            for until in 0..=410 {
+                let expected = there.iter().rfind(|facts| facts.is_last && facts.made <= until);
+                let found = last_turn(count, until, |number| Ok(there[usize::try_from(number).unwrap()])).unwrap();
+                assert_eq!(
+                    found.map(|facts| facts.made),
+                    expected.map(|facts| facts.made),
+                    "{count} {until}"
+                );
+            }
+        }
+    }
+}
