@@ -19,7 +19,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use selenite_backup::{ArchiveName, BackupError, Cached, Chain, Destination, KeySource, LogPlan, Traffic};
+use selenite_backup::{ArchiveName, Backup, BackupError, Cached, Chain, Destination, KeySource, LogPlan, Traffic};
 use selenite_cipher::{DatabaseId, PageNo};
 use selenite_format::Geometry;
 use selenite_keyring::{Cache, Keyring, Pin, SlotSummary, Unlocked};
@@ -217,16 +217,7 @@ fn run(
     } = choice::open(destination, how, &keys)?;
     let facts = &chain.tip().facts;
     let (page_count, made) = (log.end).map_or((facts.page_count, facts.made), |(count, made)| (count, made / 1000));
-    if !facts.missing.is_empty() && !how.allow_missing {
-        return Err(BackupError::Incomplete {
-            archive: chain.tip().name().clone(),
-            what: format!(
-                "pages that were not authentic are missing in it: {}",
-                listed(&facts.missing)
-            ),
-        }
-        .into());
-    }
+    check_complete(chain.tip(), how.allow_missing)?;
     let present = place.present();
     let new = NewKeys::draw(chain.tip(), &recipients, present.as_ref(), access.allow_deprecated)?;
     let work = Work {
@@ -272,6 +263,18 @@ fn run(
         traffic: destination.traffic(),
         elapsed: started.elapsed(),
         path,
+    })
+}
+
+/// Refuses a backup that lacks pages, unless that is meant.
+fn check_complete(tip: &Backup, allow_missing: bool) -> Result<(), BackupError> {
+    let missing = &tip.facts.missing;
+    if missing.is_empty() || allow_missing {
+        return Ok(());
+    }
+    Err(BackupError::Incomplete {
+        archive: tip.name().clone(),
+        what: format!("pages that were not authentic are missing in it: {}", listed(missing)),
     })
 }
 
