@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use selenite_backup::{BackupError, Destination, Folder, Object, StoreError, Traffic};
 use selenite_engine::backup::{Backup, backup};
@@ -99,6 +100,35 @@ fn a_backup_that_others_make_meanwhile_hides_nothing() {
     let last = by_hand();
     let (to, restored) = bench.restore(Which::Newest).unwrap();
     assert_eq!((bench.check(&to), restored.name), (vec![4], last.name));
+}
+
+#[test]
+fn a_moment_is_restored_with_what_was_followed_up_to_then() {
+    let bench = Bench::new();
+    let database = bench.open();
+    let second = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    let between = second() + 1;
+    let mut added = 2;
+    // Commits, as long as it takes until a turn is of a later second.
+    while second() <= between {
+        add(&database, 0, 10).unwrap();
+        added += 1;
+    }
+    bench.once().unwrap();
+    let (to, restored) = bench.restore(Which::At(between)).unwrap();
+    assert_eq!((bench.check(&to), restored.log_count), (vec![2], 2));
+    assert!(restored.made <= between);
+    let (to, _) = bench.restore(Which::At(second() + 1)).unwrap();
+    assert_eq!(bench.check(&to), [added]);
+    let before = bench.restore(Which::At(1_000_000_000)).unwrap_err();
+    assert!(
+        matches!(before, EngineError::Backup(BackupError::NotThere { .. })),
+        "{before}"
+    );
 }
 
 /// A destination that shows another object in the place of one, from the second time on.
