@@ -2,6 +2,7 @@
 
 use selenite_cipher::{DatabaseId, MasterKey};
 use selenite_format::archive;
+use selenite_keyring::AgeRecipient;
 
 use crate::catalog::{Catalog, Entry};
 use crate::chain::Chain;
@@ -10,6 +11,7 @@ use crate::error::{BackupError, machine};
 use crate::key_source::KeySource;
 use crate::marks::Marks;
 use crate::names::{AHEAD_SECONDS, ArchiveName};
+use crate::unfinished::is_for;
 
 /// The backup on which another one is to rest.
 pub struct Base {
@@ -22,8 +24,9 @@ pub struct Base {
 }
 
 impl Base {
-    /// The newest backup of a database that its present master key opens, with all that it rests on; nothing where there is none. One
-    /// under another master key is no base: nobody but that key's holders vouches for what is in it. `now` is in seconds since
+    /// The newest backup of a database that its present master key opens, with all that it rests on, and that is for these recipients;
+    /// nothing where there is none. One under another master key is no base: nobody but that key's holders vouches for what is in it. Nor is
+    /// one for other recipients: they could not restore what rests on it, or what it rests on. `now` is in seconds since
     /// 1970-01-01 UTC; names of a clock that was far ahead do not count.
     ///
     /// # Errors
@@ -31,7 +34,7 @@ impl Base {
     pub fn newest(
         destination: &dyn Destination,
         id: DatabaseId,
-        master: &MasterKey,
+        (master, recipients): (&MasterKey, &[AgeRecipient]),
         now: u64,
     ) -> Result<Option<Self>, BackupError> {
         let catalog = Catalog::list(destination, Some(id))?;
@@ -40,6 +43,7 @@ impl Base {
             |entry: &&Entry| entry.is_finished && !entry.name.is_after(now.saturating_add(AHEAD_SECONDS));
         for entry in catalog.of(id).rev().filter(is_candidate) {
             match Chain::open(destination, id, &entry.name, &names, &KeySource::Master(master)) {
+                Ok(chain) if !is_for(&chain.tip().archive, recipients) => {}
                 Ok(chain) => return Self::of(destination, &chain).map(Some),
                 Err(BackupError::Key { .. }) => {}
                 Err(error) => return Err(error),

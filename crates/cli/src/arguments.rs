@@ -44,7 +44,8 @@ pub enum Command {
     Keygen(Keygen),
     /// Encrypt a database, in its place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt encrypt app.db\n\n\
-        In its place, nobody else can use the database meanwhile. With --to, readers go on and writers wait.")]
+    In its place, nobody else can use the database meanwhile. With --to, readers go on and writers\n\
+    wait.")]
     Encrypt(Encrypt),
     /// Decrypt a database, in its place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt decrypt app.db --to clear.db")]
@@ -54,16 +55,18 @@ pub enum Command {
     Status(Status),
     /// Check that every page is what was written, and that the pages make a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt verify app.db\n\n\
-        Exit status 5: pages are bad, or older than the anchor. Their numbers are on standard error.\n\n\
-        An anchor is a small file to be kept elsewhere. Compared with it, a database is the same, changed, or older: a\n\
-        page, some, or the whole file was put back from a copy. Ordinary writes since are no alarm. A page that was sealed\n\
-        by a process of which the anchored database held nothing counts as changed: that it is new is not proved.\n\
-        When the master key was renewed, the anchor is refused: write a new one.")]
+    Exit status 5: pages are bad, or older than the anchor. Their numbers are on standard error.\n\n\
+    An anchor is a small file to be kept elsewhere. Compared with it, a database is the same,\n\
+    changed, or older: a page, some, or the whole file was put back from a copy. Ordinary writes\n\
+    since are no alarm. A page that was sealed by a process of which the anchored database held\n\
+    nothing counts as changed: that it is new is not proved. When the master key was renewed, the\n\
+    anchor is refused: write a new one.")]
     Verify(Verify),
     /// Take what can still be read out of a damaged database, into a new one.
     #[command(
         after_help = "Example:\n  selenite --identity key.txt salvage app.db --to saved.db\n\n\
-        The damaged database is only read. Exit status 5: something is lost; what is, is on standard error."
+    The damaged database is only read. Exit status 5: something is lost; what is, is on standard\n\
+    error."
     )]
     Salvage(Salvage),
     /// List and change the key slots: who can open a database.
@@ -71,13 +74,14 @@ pub enum Command {
     Keys(Keys),
     /// Seal every page anew, under a new data key or in another suite, while others use the database.
     #[command(after_help = "Example:\n  selenite -i key.txt reencrypt app.db --new-key\n\n\
-        Others read and write meanwhile. A kill loses nothing: go on with --resume. At the end nothing is left under the\n\
-        old key, which is destroyed.")]
+    Others read and write meanwhile. A kill loses nothing: go on with --resume. At the end nothing\n\
+    is left under the old key, which is destroyed.")]
     Reencrypt(Reencrypt),
     /// Shut somebody out: drop the key slot, renew the master key, replace the data key.
     #[command(after_help = "Example:\n  selenite -i key.txt compromised app.db 5f0c\n\n\
-        The first step shuts out the identity, the second who knows the master key, the third who knows the data key.\n\
-        What was copied before stays readable to who has the old keys. Stopped, it goes on with --go-on.")]
+    The first step shuts out the identity, the second who knows the master key, the third who knows\n\
+    the data key. What was copied before stays readable to who has the old keys. Stopped, it goes on\n\
+    with --go-on.")]
     Compromised(Compromised),
     /// Keep an off-site copy that is a second behind: a backup, and then every commit.
     #[command(after_help = follow::AFTER_HELP)]

@@ -89,11 +89,11 @@ pub fn backup(
     database.end_read()?;
     // What takes the network's time is done before readers and writers have anything to wait for.
     let base = if how.incremental {
-        let base = base(&unlocked, destination.as_ref())?;
+        let base = base((&unlocked, &how.recipients), destination.as_ref())?;
         Some(base.ok_or_else(|| {
             EngineError::usage(
                 format!(
-                    "{} holds no backup of this database, under its present master key, to rest on",
+                    "{} holds no backup of this database, under its present master key and for the same recipients, to rest on",
                     destination.place()
                 ),
                 "make a full one first: without --incremental",
@@ -240,10 +240,13 @@ pub(crate) struct Kept {
     pub manifest: [u8; 32],
 }
 
-/// The newest backup under the present master key.
-pub(crate) fn base(unlocked: &Unlocked, destination: &dyn Destination) -> Result<Option<Base>, EngineError> {
+/// The newest backup under the present master key, for the same recipients.
+pub(crate) fn base(
+    (unlocked, recipients): (&Unlocked, &[AgeRecipient]),
+    destination: &dyn Destination,
+) -> Result<Option<Base>, EngineError> {
     let id = unlocked.superblock.database_id;
-    Ok(Base::newest(destination, id, &unlocked.master, now())?)
+    Ok(Base::newest(destination, id, (&unlocked.master, recipients), now())?)
 }
 
 /// Who may open a backup besides.

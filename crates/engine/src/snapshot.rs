@@ -76,3 +76,36 @@ impl Database {
         Ok((count(copied), count(all)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::storage::Disk;
+    use crate::{Access, Database, Layout, install};
+
+    /// SQLite keeps its read mark while a query goes on, and the connection sees what it writes meanwhile.
+    #[test]
+    fn what_the_connection_wrote_while_it_read_is_in_its_snapshot() {
+        install().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("key");
+        std::fs::write(&key, [7; 32]).unwrap();
+        let access = Access {
+            identity: Some(format!("raw:{}", key.display()).parse().unwrap()),
+            ..Access::default()
+        };
+        let path = folder.path().join("app.db");
+        let database = Database::create(&Disk, &path, &access, &Layout::default()).unwrap();
+        database.text("PRAGMA journal_mode = WAL").unwrap();
+        database
+            .batch("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
+            .unwrap();
+        let mut query = database.connection().prepare("SELECT a FROM t").unwrap();
+        let mut rows = query.query([]).unwrap();
+        assert!(rows.next().unwrap().is_some());
+        database.batch("INSERT INTO t VALUES (4)").unwrap();
+        let seen = database.read(|snapshot| Ok(snapshot.position().map(|position| position.frames)));
+        let log = std::fs::metadata(folder.path().join("app.db-wal")).unwrap().len();
+        assert_eq!(seen.unwrap().map(u64::from), Some((log - 32) / (24 + 4096)));
+        assert!(rows.next().unwrap().is_some());
+    }
+}

@@ -35,7 +35,7 @@ fn every_command_shows_an_example() {
         words.push("--help");
         let help = bench.run(&words).done().out;
         assert!(help.contains("Example:\n  selenite "), "{command:?}: {help}");
-        assert!(help.lines().all(|line| line.len() <= 120), "{command:?}: {help}");
+        assert!(help.lines().all(|line| line.len() <= 100), "{command:?}: {help}");
     }
     assert!(bench.run(&["--help"]).out.contains("130  interrupted"));
 }

@@ -69,7 +69,7 @@ fn make(
     let unlocked = database.read(move |snapshot| snapshot.unlocked().map_err(refused))?;
     database.end_read()?;
     let keys = Keys::of(&unlocked);
-    let base = base(&unlocked, destination.as_ref())?;
+    let base = base((&unlocked, &how.recipients), destination.as_ref())?;
     // Of the archives of one who follows, the newest name is the one to go on with.
     let may_go_on = base.is_none();
     let plan = Plan::make(how.clone(), (&unlocked, base), destination, may_go_on)?;

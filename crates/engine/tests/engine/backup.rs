@@ -349,6 +349,33 @@ fn a_backup_under_a_former_master_key_is_no_base() {
     assert_eq!(next.base, Some(full.name));
 }
 
+/// Who can't open a base can't restore what rests on it.
+#[test]
+fn a_backup_for_others_is_no_base() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "WAL", 300);
+    let escrow = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+    let how = |incremental, escrow: Option<&str>| Backup {
+        incremental,
+        recipients: escrow.iter().map(|text| text.parse().unwrap()).collect(),
+        ..Backup::default()
+    };
+    let first = run(&bench, &path, how(false, None), &place(&bench)).unwrap();
+    let refused = run(&bench, &path, how(true, Some(escrow)), &place(&bench)).unwrap_err();
+    assert_eq!(refused.class(), Class::Usage, "{refused}");
+    let second = run(&bench, &path, how(false, Some(escrow)), &place(&bench)).unwrap();
+    assert_eq!(
+        run(&bench, &path, how(true, None), &place(&bench)).unwrap().base,
+        Some(first.name)
+    );
+    assert_eq!(
+        run(&bench, &path, how(true, Some(escrow)), &place(&bench))
+            .unwrap()
+            .base,
+        Some(second.name)
+    );
+}
+
 /// A name from years ahead is no base, and later backups have names of their own time; one from an hour ahead is come after.
 #[test]
 fn a_clock_that_jumped_does_not_hold_up_those_that_follow() {

@@ -11,7 +11,7 @@ pub fn of(cell: &CellSummary) -> Option<&'static str> {
              key, and that is what moving the bytes costs.",
         ),
         "archive" => Some(
-            "Beside it: what people do with a database in clear: SQLite's online backup into a file, then zstd -T2 -3 and age, all of \
+            "Beside it: what people do with a database in clear: SQLite's online backup into a file, then zstd (level 3, two threads) and age, all of \
              it each time. The ratio to suite NONE is that to the same command on a database in clear, in our layout.",
         ),
         "physical-verify" => Some(

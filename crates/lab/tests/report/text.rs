@@ -84,7 +84,7 @@ fn what_a_control_does_instead_is_said() {
     for (work, part) in [
         ("rekey", "an ordinary copy of the file"),
         ("convert", "VACUUM INTO"),
-        ("archive", "zstd -T2 -3 and age"),
+        ("archive", "zstd (level 3, two threads) and age"),
         ("physical-verify", "reading the file from its first byte to its last"),
     ] {
         assert!(views(&summary).iter().all(|view| !view.contains(part)), "{work}");
