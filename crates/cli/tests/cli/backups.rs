@@ -218,8 +218,9 @@ fn a_drill_that_is_stopped_leaves_nothing() {
             .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        // It may be over before, or hear of it at any moment: nothing is left in each case.
-        while std::fs::read_dir(&scratch).unwrap().count() == 0 && child.try_wait().unwrap().is_none() {
+        // Its folder is there: by then it hears of signals. It may be over before: nothing is left in each case.
+        let is_at_work = || std::fs::read_dir(&scratch).unwrap().any(|entry| entry.unwrap().path() != left);
+        while !is_at_work() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
         let sent = std::process::Command::new("kill")
