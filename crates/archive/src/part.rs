@@ -79,10 +79,11 @@ impl PartHeader {
     }
 }
 
-/// Gathers packed blocks, and seals them.
+/// Gathers packed blocks, and seals them in the memory in which they are.
 #[derive(Default)]
 pub struct PartWriter {
-    content: Vec<u8>,
+    /// Room for a header, then blocks.
+    part: Vec<u8>,
     block_count: usize,
 }
 
@@ -93,7 +94,7 @@ impl PartWriter {
         if self.block_count == BLOCK_COUNT_MAX {
             return 0;
         }
-        (CONTENT_SIZE_MAX - self.content.len()).saturating_sub(SIZE_SIZE)
+        (CONTENT_SIZE_MAX - self.content_size()).saturating_sub(SIZE_SIZE)
     }
 
     /// Takes a packed block in; `false` if it has no room for it, and is to be sealed first.
@@ -106,21 +107,26 @@ impl PartWriter {
         if packed.len() > self.room() {
             return false;
         }
-        if self.content.capacity() == 0 {
-            // At once: growing would leave copies behind. What is never written to takes no memory.
-            self.content.reserve_exact(CONTENT_SIZE_MAX);
+        if self.part.capacity() == 0 {
+            // At once: growing would leave copies behind.
+            self.part.reserve_exact(RESERVED_SIZE);
+            self.part.resize(PART_HEADER_SIZE, 0);
         }
         self.block_count += 1;
         let size = u32::try_from(packed.len()).expect("a megabyte at most");
-        self.content.extend(size.to_be_bytes());
-        self.content.extend_from_slice(packed);
+        self.part.extend(size.to_be_bytes());
+        self.part.extend_from_slice(packed);
         true
     }
 
     /// Whether nothing was taken in.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.content.is_empty()
+        self.block_count == 0
+    }
+
+    fn content_size(&self) -> usize {
+        self.part.len().saturating_sub(PART_HEADER_SIZE)
     }
 
     /// Seals what was taken in, as long as all parts are, or, if it is the last or has as many blocks as there may be, hardly
@@ -133,11 +139,10 @@ impl PartWriter {
     ) -> Vec<u8> {
         let is_cut = is_last || self.block_count == BLOCK_COUNT_MAX;
         let size = if is_cut {
-            padded(self.content.len()).min(CONTENT_SIZE_MAX)
+            padded(self.content_size()).min(CONTENT_SIZE_MAX)
         } else {
             CONTENT_SIZE_MAX
         };
-        self.content.resize(size, 0);
         let header = PartHeader {
             kind,
             number,
@@ -145,25 +150,30 @@ impl PartWriter {
             salt,
         };
         let part_key = key.part_key(kind, number, &salt);
-        let mut sealed = Vec::with_capacity(PART_HEADER_SIZE + size + size.div_ceil(PIECE_SIZE) * PIECE_TAG_SIZE);
-        sealed.extend(header.encode());
         let count = size.div_ceil(PIECE_SIZE);
-        for (index, piece) in self.content.chunks(PIECE_SIZE).enumerate() {
-            let begin = sealed.len();
-            sealed.extend_from_slice(piece);
-            let number = u32::try_from(index).expect("16 at most");
-            let tag = part_key.seal_piece(number, index + 1 == count, &mut sealed[begin..]);
-            sealed.extend(tag);
-        }
-        self.content.zeroize();
+        let mut part = std::mem::take(&mut self.part);
         self.block_count = 0;
-        sealed
+        part.resize(PART_HEADER_SIZE + size + count * PIECE_TAG_SIZE, 0);
+        part[..PART_HEADER_SIZE].copy_from_slice(&header.encode());
+        // The last first: each moves behind the tags that will stand before it, over what has moved already.
+        for index in (0..count).rev() {
+            let from = PART_HEADER_SIZE + index * PIECE_SIZE;
+            let piece_size = PIECE_SIZE.min(size - index * PIECE_SIZE);
+            let to = from + index * PIECE_TAG_SIZE;
+            part.copy_within(from..from + piece_size, to);
+            let (piece, behind) = part[to..].split_at_mut(piece_size);
+            let number = u32::try_from(index).expect("16 at most");
+            let tag = part_key.seal_piece(number, index + 1 == count, piece);
+            behind[..PIECE_TAG_SIZE].copy_from_slice(&tag);
+        }
+        part
     }
 }
 
 impl Drop for PartWriter {
     fn drop(&mut self) {
-        self.content.zeroize();
+        // What was never written to needs no wiping, and takes no memory until somebody does.
+        self.part.as_mut_slice().zeroize();
     }
 }
 
@@ -275,6 +285,9 @@ fn next(content: &[u8]) -> Result<Option<Split<'_>>, ArchiveError> {
 
 const MAGIC: &[u8; 16] = b"selenite part 1\n";
 const SIZE_SIZE: usize = 4;
+/// What a part takes of the address space: more than any has, since glibc keeps memory of up to 32 MiB that is given back (M_MMAP_THRESHOLD,
+/// mallopt(3)), and hands larger pieces to the system at once. What is never written to takes no memory.
+const RESERVED_SIZE: usize = 33 << 20;
 
 #[cfg(test)]
 mod tests;

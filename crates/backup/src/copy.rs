@@ -3,7 +3,8 @@
 //!
 //! Y1. A page is opened before it is sent: what is not authentic is named, and never sent.
 //! Y2. Order of pages is order of numbers: blocks come to the sender as they were read.
-//! Y3. Bounded: blocks under way are as many as threads, and a few more; of parts there is one being filled and one being sent.
+//! Y3. Bounded: blocks under way are as many as threads, and a few more; of parts there is one being filled and one being sent, or, where
+//!     memory is scarce, one.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -34,6 +35,8 @@ pub struct Copy<'a> {
     pub verify: bool,
     /// Whether a page that is not authentic is left out, and named; or ends the copy.
     pub skip_bad: bool,
+    /// Whether memory counts for more than time: one thread packs, and a part is sent before the next is filled.
+    pub frugal: bool,
     /// Who looks on.
     pub onlooker: &'a dyn Onlooker,
 }
@@ -57,7 +60,11 @@ impl Copy<'_> {
     /// # Errors
     /// [`BackupError::Source`], for a bad page, too; [`BackupError::Stopped`]; [`BackupError::Taken`]; what the destination says.
     pub fn run(&self, source: &mut dyn PageSource, archive: &mut ArchiveWriter) -> Result<Copied, BackupError> {
-        let core_count = thread::available_parallelism().map_or(1, NonZero::get);
+        let core_count = if self.frugal {
+            1
+        } else {
+            thread::available_parallelism().map_or(1, NonZero::get)
+        };
         let page_size = source.page_size();
         let packer = || BlockPacker::new(page_size, self.level);
         let packers: Vec<BlockPacker> = (0..core_count).map(|_| packer()).collect::<Result<_, _>>()?;
@@ -66,6 +73,11 @@ impl Copy<'_> {
             let (give, jobs) = sync_channel::<Job>(1);
             let (pass, packed) = sync_channel::<PackedBlock>(1);
             let (fill, parts) = sync_channel::<FullPart>(0);
+            let (tell, sent) = sync_channel::<()>(1);
+            let to_sender = ToSender {
+                fill,
+                sent: self.frugal.then_some(sent),
+            };
             let jobs = Arc::new(Mutex::new(jobs));
             for packer in packers {
                 let (jobs, pass) = (jobs.clone(), pass.clone());
@@ -73,8 +85,8 @@ impl Copy<'_> {
             }
             // Each end is held by those alone who use it: when one thread ends, those before and behind it do, too.
             drop((jobs, pass));
-            scope.spawn(move || gather(&packed, last_packer, &fill));
-            let sender = scope.spawn(move || send(&parts, archive));
+            scope.spawn(move || gather(&packed, last_packer, &to_sender));
+            let sender = scope.spawn(move || send(&parts, archive, &tell));
             let read = self.read(source, &give);
             drop(give);
             let sent = sender.join().unwrap_or(Err(BackupError::Machine {
@@ -270,8 +282,23 @@ struct FullPart {
     is_last: bool,
 }
 
+/// Where parts go.
+struct ToSender {
+    fill: SyncSender<FullPart>,
+    /// Hears of each part that was sent; nothing where the next is filled meanwhile (Y3).
+    sent: Option<Receiver<()>>,
+}
+
+impl ToSender {
+    /// Answers whether anybody still sends parts.
+    fn give(&self, part: FullPart) -> bool {
+        let is_taken = self.fill.send(part).is_ok();
+        is_taken && self.sent.as_ref().is_none_or(|sent| sent.recv().is_ok())
+    }
+}
+
 /// Y2. Puts blocks into parts, in their order.
-fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, fill: &SyncSender<FullPart>) {
+fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, to: &ToSender) {
     let mut waiting = BTreeMap::new();
     let mut next = 0;
     let mut part = FullPart::default();
@@ -279,21 +306,21 @@ fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, fill: &SyncSe
         waiting.insert(block.job.number, block);
         while let Some(block) = waiting.remove(&next) {
             next += 1;
-            if !part.take(block, &mut packer, fill) {
+            if !part.take(block, &mut packer, to) {
                 return;
             }
         }
     }
     part.is_last = true;
     if !part.content.is_empty() {
-        let _ = fill.send(part);
+        to.give(part);
     }
 }
 
 impl FullPart {
     /// Takes a block in. One that is too long fills the part as far as it goes, and begins the next: a part with room for half
     /// a block would be sent as long as others. Answers whether anybody still sends parts.
-    fn take(&mut self, block: PackedBlock, packer: &mut BlockPacker, fill: &SyncSender<FullPart>) -> bool {
+    fn take(&mut self, block: PackedBlock, packer: &mut BlockPacker, to: &ToSender) -> bool {
         let PackedBlock { job, packed } = block;
         if self.content.push(&packed) {
             self.pages.extend(job.pages);
@@ -313,7 +340,7 @@ impl FullPart {
                 rest = &job.pages;
             }
         }
-        if fill.send(std::mem::take(self)).is_err() {
+        if !to.give(std::mem::take(self)) {
             return false;
         }
         let packed = if rest.len() == job.pages.len() {
@@ -327,9 +354,12 @@ impl FullPart {
     }
 }
 
-fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter) -> Result<(), BackupError> {
+fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter, tell: &SyncSender<()>) -> Result<(), BackupError> {
     while let Ok(mut part) = parts.recv() {
         archive.part(&mut part.content, &part.pages, part.is_last)?;
+        drop(part);
+        // Nobody may care to hear of it.
+        let _ = tell.try_send(());
     }
     Ok(())
 }

@@ -42,6 +42,8 @@ pub struct Backup {
     pub digest: bool,
     /// Whether pages that are not sent, since they have not changed, are opened all the same.
     pub verify: bool,
+    /// Whether memory counts for more than time: some 50 MiB at most, on one core.
+    pub frugal: bool,
 }
 
 /// What was backed up.
@@ -181,6 +183,7 @@ impl Plan {
             present: &present,
             verify: self.how.verify,
             skip_bad: self.how.skip_bad,
+            frugal: self.how.frugal,
             onlooker: &Looking(watch),
         };
         let Copied {

@@ -69,6 +69,7 @@ fn copy(
         present: &[],
         verify: false,
         skip_bad: false,
+        frugal: false,
         onlooker: asked,
     };
     let Copied { change_counter, .. } = copy.run(snapshot, &mut archive).map_err(in_words)?;

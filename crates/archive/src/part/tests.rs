@@ -106,7 +106,7 @@ fn what_has_the_key_and_breaks_a_rule_is_refused() {
     let malformed = |content: &[u8]| {
         let mut writer = PartWriter {
             block_count: 0,
-            content: content.to_vec(),
+            part: [&[0; PART_HEADER_SIZE], content].concat(),
         };
         open(&writer.seal(&key(1), PLACE, true)).unwrap_err()
     };

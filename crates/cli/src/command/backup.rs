@@ -30,6 +30,7 @@ pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(),
         skip_bad: arguments.skip_bad,
         digest: arguments.digest,
         verify: arguments.verify,
+        frugal: false,
     };
     let meter = Meter::start();
     let done = backup::backup(&Disk, &arguments.database, access, how, &destination, &meter.watch());

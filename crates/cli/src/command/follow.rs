@@ -28,6 +28,7 @@ pub fn run(arguments: &arguments::follow::Follow, access: &Access) -> Result<(),
                 CompressionLevel::default()
             },
             recipients: backup::recipients(&arguments.recipient)?,
+            frugal: true,
             ..Backup::default()
         },
     };
