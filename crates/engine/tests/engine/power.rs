@@ -1,18 +1,20 @@
 //! A disk whose power fails at a chosen step: from then on nothing is done, and of what was written to files and not synced
-//! some is lost, whole or in part.
+//! some is lost, whole or in part. Whoever writes a copy waits for the notes of what is done of it, so that there are some however busy
+//! the machine is.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 
 use selenite_engine::storage::{Attributes, Claim, Disk, ReadAt, Storage, WriteAt};
 
 /// The disk of this machine, until its power fails.
 #[derive(Clone)]
-pub struct Power(Arc<Mutex<State>>);
+pub struct Power(Arc<(Mutex<State>, Condvar)>);
 
 struct State {
     /// Nothing but writes fail, for want of room.
@@ -20,6 +22,8 @@ struct State {
     fails_at: u32,
     count: u32,
     unsynced: Vec<Unsynced>,
+    /// Bytes that were written to a copy since something was noted of it.
+    not_noted: u64,
 }
 
 struct Unsynced {
@@ -39,22 +43,24 @@ impl Power {
     }
 
     fn new(fails_at: u32, is_full: bool) -> Self {
-        Self(Arc::new(Mutex::new(State {
+        let state = State {
             is_full,
             fails_at,
             count: 0,
             unsynced: Vec::new(),
-        })))
+            not_noted: 0,
+        };
+        Self(Arc::new((Mutex::new(state), Condvar::new())))
     }
 
     /// How many steps there were.
     pub fn step_count(&self) -> u32 {
-        self.0.lock().unwrap().count
+        self.state().count
     }
 
     /// Loses some of what was not synced.
     pub fn lose(&self, random: &mut dyn FnMut() -> u64) {
-        for lost in std::mem::take(&mut self.0.lock().unwrap().unsynced) {
+        for lost in std::mem::take(&mut self.state().unsynced) {
             let Ok(file) = OpenOptions::new().write(true).open(&lost.path) else {
                 continue;
             };
@@ -70,12 +76,36 @@ impl Power {
         }
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.0.lock().unwrap()
+    }
+
+    /// Holds back who writes a copy until something is noted of what was written.
+    fn wait_for_notes(&self, path: &Path, size: usize) {
+        let mut state = self.state();
+        if path.to_string_lossy().ends_with(NOTES) {
+            state.not_noted = 0;
+            self.0.1.notify_all();
+            return;
+        }
+        state.not_noted += u64::try_from(size).unwrap();
+        let is_ahead =
+            |state: &mut State| !state.is_full && state.count < state.fails_at && state.not_noted > AHEAD_MAX;
+        // Whoever takes notes may have failed: no test waits for that for ever.
+        let _ = self
+            .0
+            .1
+            .wait_timeout_while(state, Duration::from_secs(10), is_ahead)
+            .unwrap();
+    }
+
     fn step(&self) -> io::Result<()> {
-        let mut state = self.0.lock().unwrap();
+        let mut state = self.state();
         if state.is_full {
             return Ok(());
         }
         if state.count >= state.fails_at {
+            self.0.1.notify_all();
             return Err(io::Error::other("the power has failed"));
         }
         state.count += 1;
@@ -83,7 +113,7 @@ impl Power {
     }
 
     fn take_room(&self) -> io::Result<()> {
-        let mut state = self.0.lock().unwrap();
+        let mut state = self.state();
         if state.is_full {
             if state.count >= state.fails_at {
                 return Err(io::ErrorKind::StorageFull.into());
@@ -94,7 +124,7 @@ impl Power {
     }
 
     fn forget(&self, path: &Path) {
-        self.0.lock().unwrap().unsynced.retain(|write| write.path != path);
+        self.state().unsynced.retain(|write| write.path != path);
     }
 }
 
@@ -142,7 +172,7 @@ impl Storage for Power {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.step()?;
         assert!(
-            self.0.lock().unwrap().unsynced.iter().all(|write| write.path != from),
+            self.state().unsynced.iter().all(|write| write.path != from),
             "it gets the name before all of it is on disk"
         );
         Disk.rename(from, to)
@@ -195,12 +225,14 @@ impl WriteAt for PowerFile {
         let mut before = vec![0; bytes.len()];
         let count = self.file.read_at(&mut before, offset)?;
         before[count..].fill(0);
-        self.power.0.lock().unwrap().unsynced.push(Unsynced {
+        self.power.state().unsynced.push(Unsynced {
             path: self.path.clone(),
             offset,
             before,
         });
-        self.file.write_at(bytes, offset)
+        self.file.write_at(bytes, offset)?;
+        self.power.wait_for_notes(&self.path, bytes.len());
+        Ok(())
     }
 
     fn set_size(&self, size: u64) -> io::Result<()> {
@@ -215,3 +247,8 @@ impl WriteAt for PowerFile {
         Ok(())
     }
 }
+
+/// How a file's name ends that says what is done of a copy.
+const NOTES: &str = "-done";
+/// More than is noted at once.
+const AHEAD_MAX: u64 = 3 << 20;
