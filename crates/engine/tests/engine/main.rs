@@ -31,6 +31,7 @@ mod planted;
 mod power;
 mod restore;
 mod restore_chain;
+mod restore_faults;
 mod restore_kill;
 mod salvage;
 mod salvage_damaged_log;
