@@ -8,6 +8,7 @@ mod anchor_refused;
 mod backup;
 mod backup_faults;
 mod backups;
+mod backups_closed;
 mod backups_cut;
 mod conversion;
 mod cut_file;
