@@ -19,5 +19,7 @@ pub use error::ArchiveError;
 pub use index::{IndexBlock, index_count_max};
 pub use packer::{CompressionLevel, Packer};
 pub use padding::padded;
-pub use part::{BLOCK_COUNT_MAX, CONTENT_SIZE_MAX, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, PartWriter};
+pub use part::{
+    BLOCK_COUNT_MAX, CONTENT_SIZE_MAX, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, PartWriter, is_part_size,
+};
 pub use unpacker::Unpacker;

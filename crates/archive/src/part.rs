@@ -170,6 +170,18 @@ impl PartWriter {
     }
 }
 
+/// Whether a sealed part may have so many bytes: what a length alone says of one.
+#[must_use]
+pub fn is_part_size(size: u64) -> bool {
+    let sealed = usize::try_from(size)
+        .ok()
+        .and_then(|size| size.checked_sub(PART_HEADER_SIZE));
+    let Some(sealed) = sealed else { return false };
+    let count = sealed.div_ceil(PIECE_SIZE + PIECE_TAG_SIZE);
+    let content = sealed.saturating_sub(count.saturating_mul(PIECE_TAG_SIZE));
+    content <= CONTENT_SIZE_MAX && content.div_ceil(PIECE_SIZE) == count && padded(content) == content
+}
+
 impl Drop for PartWriter {
     fn drop(&mut self) {
         // What was never written to needs no wiping, and takes no memory until somebody does.

@@ -1,16 +1,20 @@
 //! What an incremental backup is based on.
 
+use std::collections::BTreeMap;
+
 use selenite_cipher::{DatabaseId, MasterKey};
-use selenite_format::archive;
+use selenite_format::{FormatError, Superblock, archive};
 use selenite_keyring::AgeRecipient;
 
 use crate::catalog::{Catalog, Entry};
 use crate::chain::Chain;
 use crate::destination::Destination;
 use crate::error::{BackupError, machine};
+use crate::inspection::{Fault, MISSING};
 use crate::key_source::KeySource;
 use crate::marks::Marks;
 use crate::names::{AHEAD_SECONDS, ArchiveName};
+use crate::opened::Backup;
 use crate::unfinished::is_for;
 
 /// The backup on which another one is to rest.
@@ -30,7 +34,8 @@ impl Base {
     /// 1970-01-01 UTC; names of a clock that was far ahead do not count.
     ///
     /// # Errors
-    /// As [`Chain::open`] and [`Chain::marks`]: a newest backup that is not whole is no base, and is told of.
+    /// As [`Chain::open`] and [`Chain::marks`]: a newest backup that is not whole is no base, and is told of. So is one of which
+    /// something is not there, by the names and sizes that were listed.
     pub fn newest(
         destination: &dyn Destination,
         id: DatabaseId,
@@ -44,7 +49,10 @@ impl Base {
         for entry in catalog.of(id).rev().filter(is_candidate) {
             match Chain::open(destination, id, &entry.name, &names, &KeySource::Master(master)) {
                 Ok(chain) if !is_for(&chain.tip().archive, recipients) => {}
-                Ok(chain) => return Self::of(destination, &chain).map(Some),
+                Ok(chain) => {
+                    check_all_there(&catalog, &chain)?;
+                    return Self::of(destination, &chain).map(Some);
+                }
                 Err(BackupError::Key { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -70,5 +78,101 @@ impl Base {
             },
             marks,
         })
+    }
+}
+
+fn check_all_there(catalog: &Catalog, chain: &Chain) -> Result<(), BackupError> {
+    for link in chain.links() {
+        let id = link.archive.begun.database_id;
+        let entry = catalog.of(id).find(|entry| entry.name == *link.name());
+        if let Some(Fault { object, what }) = entry.and_then(|entry| entry.fault(Some(&link.facts))) {
+            return Err(match what.as_str() {
+                MISSING => BackupError::Missing { object },
+                _ => BackupError::Unauthentic { object, what },
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What of a backup says whether the next incremental one may rest on it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PerhapsBase {
+    /// Its name.
+    pub name: ArchiveName,
+    /// The generation of the superblock in it: the highest there is tells the present master key.
+    pub generation: u64,
+    /// When that master key was made.
+    pub master_created: u64,
+    /// How many recipients may open it besides. Which they are nobody can tell but by naming them.
+    pub recipient_count: usize,
+}
+
+impl PerhapsBase {
+    /// Of a backup that was opened.
+    ///
+    /// # Errors
+    /// [`FormatError`] for a superblock that is none.
+    pub fn of(backup: &Backup) -> Result<Self, FormatError> {
+        let begun = &backup.archive.begun;
+        let superblock = Superblock::parse(&begun.superblock)?;
+        Ok(Self {
+            name: backup.name().clone(),
+            generation: superblock.generation,
+            master_created: superblock.master_created,
+            recipient_count: begun.recipients.len(),
+        })
+    }
+}
+
+/// On which of a database's backups [`Base::newest`] may come to rest another one, for who has neither the database nor a list of
+/// recipients: of those under the newest master key, the newest for each number of recipients.
+#[must_use]
+pub fn next_bases(of: &[PerhapsBase], now: u64) -> Vec<ArchiveName> {
+    let Some(present) = of.iter().max_by_key(|one| one.generation) else {
+        return Vec::new();
+    };
+    let mut newest: BTreeMap<usize, &ArchiveName> = BTreeMap::new();
+    for one in of {
+        if one.master_created == present.master_created && !one.name.is_after(now.saturating_add(AHEAD_SECONDS)) {
+            let name = newest.entry(one.recipient_count).or_insert(&one.name);
+            *name = (*name).max(&one.name);
+        }
+    }
+    newest.into_values().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use selenite_cipher::ArchiveId;
+
+    use super::*;
+
+    fn one(begun: u64, generation: u64, master_created: u64, recipient_count: usize) -> PerhapsBase {
+        PerhapsBase {
+            name: ArchiveName::new(begun, ArchiveId([1; 16])),
+            generation,
+            master_created,
+            recipient_count,
+        }
+    }
+
+    #[test]
+    fn the_next_rests_on_the_newest_under_the_present_master_key_and_none_of_a_clock_that_was_ahead() {
+        let now = 1_800_000_000;
+        let names = |of: &[PerhapsBase]| next_bases(of, now);
+        assert_eq!(names(&[]), []);
+        let (old, new) = (one(now - 20, 5, 1, 0), one(now - 10, 5, 1, 0));
+        assert_eq!(names(&[old.clone(), new.clone()]), [new.name.clone()]);
+        let ahead = one(now + AHEAD_SECONDS + 10, 5, 1, 0);
+        assert_eq!(names(&[old.clone(), new.clone(), ahead.clone()]), [new.name.clone()]);
+        assert_eq!(names(&[ahead]), []);
+        // Somebody makes one without the recipients that all others are for.
+        let for_others = one(now - 15, 5, 1, 1);
+        let both = names(&[old.clone(), for_others.clone(), new.clone()]);
+        assert_eq!(both, [new.name.clone(), for_others.name.clone()]);
+        // Of a former master key none is a base, whatever a clock says.
+        let renewed = one(now - 30, 6, 2, 0);
+        assert_eq!(names(&[renewed.clone(), old, for_others, new]), [renewed.name]);
     }
 }

@@ -34,6 +34,10 @@ impl<'a> Cached<'a> {
 }
 
 impl Destination for Cached<'_> {
+    fn check_place(&self) -> Result<(), StoreError> {
+        self.far.check_place()
+    }
+
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.far.put_new(name, bytes)
     }

@@ -2,15 +2,18 @@
 //!
 //! C1. What is said here was not authenticated: names, sizes and times are the destination's. Whoever opens an archive finds
 //!     out whether it is what its name says ([`crate::OpenArchive`]).
+//!     What they say of what is missing needs no key, and may be less than all ([`Entry::fault`]).
 //! C2. Objects that are not named as ours are left out, and counted.
 
 use std::collections::BTreeMap;
 
+use selenite_archive::is_part_size;
 use selenite_cipher::{ArchiveId, DatabaseId};
-use selenite_format::archive::Begun;
+use selenite_format::archive::{Begun, Facts};
 
 use crate::StoreError;
 use crate::destination::{Destination, Object, Trouble};
+use crate::inspection::{Fault, MISSING};
 use crate::names::{AHEAD_SECONDS, ArchiveName, Part, database_prefix, object_key, parse_database_id};
 use crate::opened::BEGUN_SIZE_MAX;
 
@@ -48,6 +51,12 @@ pub struct Entry {
     pub index_count: u32,
     /// How many of them are of its log.
     pub log_count: u32,
+    /// The number of the first part with pages that is not there: all before it are.
+    pub next_part: u32,
+    /// The same of the index.
+    pub next_index: u32,
+    /// The first of both kinds that has a size that no part has.
+    pub misfit: Option<Part>,
 }
 
 impl Catalog {
@@ -76,6 +85,9 @@ impl Catalog {
                 part_count: 0,
                 index_count: 0,
                 log_count: 0,
+                next_part: 0,
+                next_index: 0,
+                misfit: None,
             });
             entry.add(&object, part);
         }
@@ -143,6 +155,36 @@ impl Catalog {
 }
 
 impl Entry {
+    /// What is wrong with an archive that has a manifest, as far as names and sizes tell: of all that the manifest lists, where that
+    /// was read; else of what is there. Nothing is fetched for it.
+    #[must_use]
+    pub fn fault(&self, facts: Option<&Facts>) -> Option<Fault> {
+        if !self.is_finished {
+            return None;
+        }
+        let of = |part: Part, what: &str| Fault {
+            object: object_key(self.database_id, &self.name, part),
+            what: what.to_owned(),
+        };
+        let count = facts.map_or_else(
+            || self.part_count.max(self.index_count),
+            |facts| u32::try_from(facts.parts.len()).unwrap_or(u32::MAX),
+        );
+        if !self.has_begun {
+            return Some(of(Part::Begun, MISSING));
+        }
+        if self.next_part < count {
+            return Some(of(Part::Pages(self.next_part), MISSING));
+        }
+        if self.next_index < count {
+            return Some(of(Part::Index(self.next_index), MISSING));
+        }
+        let is_listed = |part: &Part| matches!(part, Part::Pages(number) | Part::Index(number) if *number < count);
+        let misfit = self.misfit.filter(is_listed);
+        misfit.map(|part| of(part, "it is not as long as any part: cut, or never written to its end"))
+    }
+
+    /// Objects come by name: by their numbers, so.
     fn add(&mut self, object: &Object, part: Part) {
         self.object_count += 1;
         self.size = self.size.saturating_add(object.size);
@@ -150,9 +192,18 @@ impl Entry {
         match part {
             Part::Begun => self.has_begun = true,
             Part::Manifest => self.is_finished = true,
-            Part::Pages(_) => self.part_count += 1,
-            Part::Index(_) => self.index_count += 1,
+            Part::Pages(number) => {
+                self.part_count += 1;
+                self.next_part += u32::from(number == self.next_part);
+            }
+            Part::Index(number) => {
+                self.index_count += 1;
+                self.next_index += u32::from(number == self.next_index);
+            }
             Part::Log(_) => self.log_count += 1,
+        }
+        if matches!(part, Part::Pages(_) | Part::Index(_)) && !is_part_size(object.size) {
+            self.misfit.get_or_insert(part);
         }
     }
 }

@@ -7,6 +7,15 @@ use std::fmt;
 /// A name is made of parts between slashes, each of letters, digits, `-`, `.` and `_`. Errors are final: whoever implements
 /// this tries again where that helps, and says how often it did.
 pub trait Destination: Send + Sync {
+    /// Whether the place itself is there, for who only reads: what lists as empty may be a slip in a name. That of an object store is
+    /// there where it answers.
+    ///
+    /// # Errors
+    /// [`Trouble::Missing`]; that it can't be looked at.
+    fn check_place(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Writes an object, whole or not at all, and has it durable before it returns.
     ///
     /// # Errors

@@ -53,11 +53,23 @@ pub enum BackupError {
         /// What does not fit.
         what: String,
     },
-    /// It is authentic, and not all of the database.
+    /// The destination: an object that a manifest lists is not there.
+    Missing {
+        /// The object.
+        object: String,
+    },
+    /// All that opened is authentic, and not all of the database.
     Incomplete {
         /// The archive.
         archive: ArchiveName,
         /// What is missing.
+        what: String,
+    },
+    /// It is whole, and lacks pages that were bad when it was made.
+    Lacking {
+        /// The archive.
+        archive: ArchiveName,
+        /// What it lacks.
         what: String,
     },
     /// It opened, and breaks a rule of FORMAT 12: nobody who writes this format made it.
@@ -132,11 +144,12 @@ impl BackupError {
             } => UNPINNED_ADVICE,
             Self::Key { source, .. } => source.advice(),
             Self::Unfinished { .. } => "name another backup, or finish it: selenite backup --resume",
-            Self::Unauthentic { .. } | Self::Form { .. } | Self::Chain { .. } => {
+            Self::Unauthentic { .. } | Self::Form { .. } | Self::Chain { .. } | Self::Incomplete { .. } => {
                 "name another backup, and find out who could write to the destination"
             }
+            Self::Missing { .. } => "name another backup, and find out who could remove anything there",
             Self::MissingLink { .. } => "name a backup that does not rest on it, and check what was removed there",
-            Self::Incomplete { .. } => "name another backup, or take what there is: --allow-missing",
+            Self::Lacking { .. } => "name another backup, or take what there is: --allow-missing",
             Self::Store(error) => match error.trouble {
                 Trouble::Missing => "check the destination's name",
                 Trouble::Denied => "check who may read and write there",
@@ -187,7 +200,10 @@ impl fmt::Display for BackupError {
                     "backup {archive} rests on one that is not there: its name ends in {base}"
                 )
             }
-            Self::Chain { archive, what } | Self::Incomplete { archive, what } => write!(f, "backup {archive}: {what}"),
+            Self::Missing { object } => write!(f, "{object} is missing"),
+            Self::Chain { archive, what } | Self::Incomplete { archive, what } | Self::Lacking { archive, what } => {
+                write!(f, "backup {archive}: {what}")
+            }
             Self::Form { object, what } => write!(f, "{object}: {what}"),
             Self::Store(error) => write!(f, "{error}"),
             Self::Source(error) => write!(f, "{error}"),
@@ -210,7 +226,9 @@ impl std::error::Error for BackupError {
             | Self::Unauthentic { .. }
             | Self::MissingLink { .. }
             | Self::Chain { .. }
+            | Self::Missing { .. }
             | Self::Incomplete { .. }
+            | Self::Lacking { .. }
             | Self::Form { .. }
             | Self::Taken { .. }
             | Self::Removed { .. }

@@ -96,13 +96,22 @@ impl Folder {
         StoreError {
             trouble,
             verb,
-            name: self.path(name).display().to_string(),
+            // The folder itself has no slash behind its name.
+            name: self.path(name).components().as_path().display().to_string(),
             what: error.to_string(),
         }
     }
 }
 
 impl Destination for Folder {
+    fn check_place(&self) -> Result<(), StoreError> {
+        let looked = fs::metadata(&self.root).and_then(|attributes| match attributes.is_dir() {
+            true => Ok(()),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        });
+        looked.map_err(|error| self.error("open", "", &error))
+    }
+
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let written = Self::write(&self.path(name), bytes);
@@ -244,6 +253,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(&folder.path().join("not/there/yet"));
         assert_eq!(place.list("").unwrap(), []);
+        let missing = place.check_place().unwrap_err();
+        assert_eq!(missing.trouble, Trouble::Missing);
+        assert!(missing.name.ends_with("not/there/yet"), "{missing}");
         let (inner, outer) = (format!("{DATABASE}/{ARCHIVE}/one"), format!("{DATABASE}/a"));
         place.put_new(&inner, b"1").unwrap();
         place.put_new(&outer, b"22").unwrap();
@@ -258,6 +270,9 @@ mod tests {
         assert_eq!(found(&format!("{DATABASE}/{ARCHIVE}/")), [(inner, 1)]);
         assert_eq!(found("c/"), []);
         assert_eq!((place.traffic().sent, place.traffic().received), (3, 2));
+        place.check_place().unwrap();
+        let file = Folder::new(&folder.path().join("not/there/yet").join(format!("{DATABASE}/a")));
+        file.check_place().unwrap_err();
     }
 
     /// F3.

@@ -172,11 +172,13 @@ pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
     };
     match &error {
         BackupError::Unauthentic { object, what } | BackupError::Form { object, what } => fault(object, what),
-        BackupError::Store(store) if matches!(store.trouble, Trouble::Missing) => fault(&store.name, "it is missing"),
+        BackupError::Missing { object } => fault(object, MISSING),
+        BackupError::Store(store) if matches!(store.trouble, Trouble::Missing) => fault(&store.name, MISSING),
         BackupError::Store(store) if matches!(store.trouble, Trouble::Lying) => fault(&store.name, &store.what),
         BackupError::MissingLink { archive, .. }
         | BackupError::Chain { archive, .. }
         | BackupError::Incomplete { archive, .. }
+        | BackupError::Lacking { archive, .. }
         | BackupError::Unfinished { archive } => fault(archive.as_str(), &error.to_string()),
         BackupError::NotThere { .. }
         | BackupError::Key { .. }
@@ -189,3 +191,6 @@ pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
         | BackupError::Stopped => Err(error),
     }
 }
+
+/// What is said of an object that is not there.
+pub(crate) const MISSING: &str = "it is missing";

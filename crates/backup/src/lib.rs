@@ -29,7 +29,7 @@ pub mod retention;
 mod unfinished;
 mod writer;
 
-pub use base::Base;
+pub use base::{Base, PerhapsBase, next_bases};
 pub use cached::Cached;
 pub use catalog::{Catalog, Entry};
 pub use chain::Chain;

@@ -145,7 +145,8 @@ impl OpenArchive {
     /// Reads and opens one of its parts. `salt` is what the manifest lists for it, where there is one (O2).
     ///
     /// # Errors
-    /// [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Store`], where it is missing, too.
+    /// [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Missing`] where it is listed and not there;
+    /// [`BackupError::Store`], where one is missing that is not listed, too.
     pub fn part(
         &self,
         destination: &dyn Destination,
@@ -158,8 +159,13 @@ impl OpenArchive {
             PartKind::Facts => Part::Manifest,
             PartKind::Log => Part::Log(number),
         });
+        let missing = || BackupError::Missing { object: object.clone() };
         twice(destination, &object, PART_SIZE_MAX, |bytes| {
-            let bytes = bytes?;
+            let bytes = match salt {
+                // What is not listed may be missing.
+                None => bytes?,
+                Some(_) => bytes.map_err(|error| or_missing(error, missing))?,
+            };
             if let Some(salt) = salt
                 && PartHeader::parse(&bytes).is_ok_and(|header| header.salt != *salt)
             {

@@ -127,14 +127,9 @@ impl Rules {
     }
 
     /// Decides. `now` is in seconds since 1970-01-01 UTC. Of two backups of one time the one with the higher id is the newer.
-    /// `next_base`: the one on which an incremental backup would rest that is begun now.
+    /// `next_bases`: those on which an incremental backup may rest that is begun now.
     #[must_use]
-    pub fn decide<Id: Ord + Clone>(
-        &self,
-        archives: &[Candidate<Id>],
-        next_base: Option<&Id>,
-        now: u64,
-    ) -> Decision<Id> {
+    pub fn decide<Id: Ord + Clone>(&self, archives: &[Candidate<Id>], next_bases: &[Id], now: u64) -> Decision<Id> {
         let chains = Chains::of(archives);
         let mut kept = Kept::default();
         // R2.
@@ -144,7 +139,12 @@ impl Rules {
         for Candidate { id, state } in archives {
             match state {
                 State::Unreadable => kept.add(id, Reason::Unreadable),
-                State::Complete { .. } if !chains.is_whole(id) => kept.add(id, Reason::Broken),
+                State::Complete { .. } if !chains.is_whole(id) => {
+                    // Of what rests on one that can't be read nobody knows whether it can be restored.
+                    if !chains.is_closed(id) {
+                        kept.add(id, Reason::Broken);
+                    }
+                }
                 State::Complete { made, .. } if *made > now.saturating_add(SKEW_SECONDS) => {
                     kept.add(id, Reason::Future)
                 }
@@ -165,7 +165,7 @@ impl Rules {
                 kept.add(id, Reason::PerhapsBase);
             }
         }
-        if let Some(id) = next_base.filter(|id| chains.0.contains_key(id)) {
+        for id in next_bases.iter().filter(|id| chains.0.contains_key(id)) {
             kept.add(id, Reason::NextBase);
         }
         for mut backups in [past, sound] {
@@ -236,6 +236,8 @@ enum Link<'a, Id> {
     On(&'a Id),
     /// Not all of a backup: what is based on it can't be restored, and what it is based on may be of use.
     Cut(Option<&'a Id>),
+    /// Nobody knows what it is.
+    Closed,
     /// No backup: what is based on it can't be restored.
     Nothing,
 }
@@ -244,7 +246,7 @@ impl<'a, Id> Link<'a, Id> {
     fn base(&self) -> Option<&'a Id> {
         match *self {
             Self::On(base) | Self::Cut(Some(base)) => Some(base),
-            Self::Cut(None) | Self::Full | Self::Nothing => None,
+            Self::Cut(None) | Self::Full | Self::Closed | Self::Nothing => None,
         }
     }
 }
@@ -254,22 +256,32 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
         let link = |archive: &'a Candidate<Id>| match &archive.state {
             State::Complete { base, .. } => base.as_ref().map_or(Link::Full, Link::On),
             State::Incomplete { base } => Link::Cut(base.as_ref()),
-            State::Unfinished { .. } | State::Unreadable => Link::Nothing,
+            State::Unreadable => Link::Closed,
+            State::Unfinished { .. } => Link::Nothing,
         };
         Self(archives.iter().map(|archive| (&archive.id, link(archive))).collect())
     }
 
     /// Whether all that it needs is there. A chain that leads back to itself is none.
     fn is_whole(&self, id: &Id) -> bool {
+        matches!(self.end(id), Some(Link::Full))
+    }
+
+    /// Whether it rests on one that can't be read.
+    fn is_closed(&self, id: &Id) -> bool {
+        matches!(self.end(id), Some(Link::Closed))
+    }
+
+    /// The first that rests on nothing, or not on what it should.
+    fn end(&self, id: &Id) -> Option<&Link<'a, Id>> {
         let mut next = id;
         for _ in 0..self.0.len() {
-            match self.0.get(next) {
-                None | Some(Link::Nothing | Link::Cut(_)) => return false,
-                Some(Link::Full) => return true,
-                Some(Link::On(base)) => next = base,
+            match self.0.get(next)? {
+                Link::On(base) => next = base,
+                end @ (Link::Full | Link::Cut(_) | Link::Closed | Link::Nothing) => return Some(end),
             }
         }
-        false
+        None
     }
 
     /// R1.

@@ -28,6 +28,8 @@ pub enum Complaint {
         /// The exit status.
         status: u8,
     },
+    /// It was asked to stop: what is left of it, and how to go on.
+    Interrupted(String),
     /// An exit status that is an answer, and was explained: no complaint at all.
     Answer(u8),
     /// Standard output was closed by who read it: no complaint at all.
@@ -35,6 +37,14 @@ pub enum Complaint {
 }
 
 impl Complaint {
+    /// An error of an operation that leaves something, or has its own way to go on, where it was asked to stop.
+    pub fn of(error: EngineError, interrupted: impl FnOnce() -> String) -> Self {
+        if matches!(error, EngineError::Interrupted) {
+            return Self::Interrupted(interrupted());
+        }
+        Self::Engine(error)
+    }
+
     /// Shows it, and gives its exit status.
     pub fn show(self) -> ExitCode {
         // What was typed or read may be in it: nothing of that moves the cursor, and a name makes no line of its own.
@@ -48,6 +58,10 @@ impl Complaint {
             }
             Self::Found { what, next } => (printable::line(&what), next.to_owned(), 5),
             Self::Lab { what, next, status } => (printable::lines(&what), printable::lines(&next), status),
+            Self::Interrupted(next) => {
+                let error = EngineError::Interrupted;
+                (error.to_string(), printable::line(&next), error.class().exit_status())
+            }
             Self::Answer(status) => return ExitCode::from(status),
             Self::Closed => return ExitCode::SUCCESS,
         };

@@ -1,4 +1,5 @@
-//! Ctrl-C: the operation stops and cleans up; a second one ends the process at once.
+//! Ctrl-C: the operation stops and cleans up; a second one ends the process at once. A file that may not grow (`ulimit -f`) is an error
+//! of who writes it, not the end of the process without a word.
 //!
 //! By crate `signal-hook`: it sets a flag in the signal handler itself, where `ctrlc` would start a thread, and does
 //! so without a line of unsafe code here.
@@ -6,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 /// The flag that is set when somebody wants it to stop.
@@ -18,6 +19,8 @@ pub fn install() -> Arc<AtomicBool> {
         let _ = flag::register_conditional_shutdown(signal, INTERRUPTED, interrupted.clone());
         let _ = flag::register(signal, interrupted.clone());
     }
+    // Where the signal is caught the write fails (EFBIG).
+    let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     interrupted
 }
 

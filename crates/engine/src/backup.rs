@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 pub use selenite_backup::CompressionLevel;
 use selenite_backup::{
-    ArchiveName, ArchiveWriter, BackupError, Base, Copied, Copy, Destination, Marks, Onlooker, Traffic,
+    ArchiveName, ArchiveWriter, BackupError, Base, Copied, Copy, Destination, Marks, Onlooker, Traffic, Trouble,
 };
 use selenite_cipher::{ArchiveKey, DatabaseId};
 use selenite_format::Slot;
@@ -76,7 +76,7 @@ pub struct Report {
 /// Backs up the database at `path`.
 ///
 /// # Errors
-/// [`EngineError::Backup`]; what opening says.
+/// [`EngineError::Backup`]; [`EngineError::BadBase`]; what opening says.
 pub fn backup(
     storage: &dyn Storage,
     path: &Path,
@@ -91,7 +91,8 @@ pub fn backup(
     database.end_read()?;
     // What takes the network's time is done before readers and writers have anything to wait for.
     let base = if how.incremental {
-        let base = base((&unlocked, &how.recipients), destination.as_ref())?;
+        let base = base((&unlocked, &how.recipients), destination.as_ref());
+        let base = base.map_err(|error| bad_base(error, path, destination.as_ref()))?;
         Some(base.ok_or_else(|| {
             EngineError::usage(
                 format!(
@@ -250,6 +251,46 @@ pub(crate) fn base(
 ) -> Result<Option<Base>, EngineError> {
     let id = unlocked.superblock.database_id;
     Ok(Base::newest(destination, id, (&unlocked.master, recipients), now())?)
+}
+
+/// What is wrong with the base itself has a way out: none is needed for a full backup.
+fn bad_base(error: EngineError, path: &Path, destination: &dyn Destination) -> EngineError {
+    let EngineError::Backup(source) = error else {
+        return error;
+    };
+    if !says_of_base(&source) {
+        return EngineError::Backup(source);
+    }
+    EngineError::BadBase {
+        path: path.to_owned(),
+        place: destination.place(),
+        source: Box::new(source),
+    }
+}
+
+fn says_of_base(error: &BackupError) -> bool {
+    match error {
+        // What opens it is gone.
+        BackupError::NotThere { .. } => true,
+        BackupError::Store(error) => matches!(error.trouble, Trouble::Missing | Trouble::Lying),
+        // A link below is of another master key.
+        BackupError::Key { .. }
+        | BackupError::Unauthentic { .. }
+        | BackupError::Missing { .. }
+        | BackupError::MissingLink { .. }
+        | BackupError::Chain { .. }
+        | BackupError::Incomplete { .. }
+        | BackupError::Lacking { .. }
+        | BackupError::Form { .. }
+        | BackupError::Unfinished { .. } => true,
+        BackupError::Source(_)
+        | BackupError::Taken { .. }
+        | BackupError::Removed { .. }
+        | BackupError::KeysChanged
+        | BackupError::Machine { .. }
+        | BackupError::Stopped
+        | _ => false,
+    }
 }
 
 /// Who may open a backup besides.

@@ -7,12 +7,10 @@ mod listing;
 mod pruning;
 mod verification;
 
-use selenite_backup::{ArchiveName, Backup, BackupError, Destination, Entry, KeySource, OpenArchive};
-use selenite_cipher::ArchiveId;
-use selenite_format::archive::Base;
+use selenite_backup::{Backup, BackupError, Destination, Entry, KeySource, OpenArchive};
 use selenite_keyring::{Cache, Identity, Keyring};
 
-pub use listing::{Known, Listed, Listing, list};
+pub use listing::{Ground, Known, Listed, Listing, list};
 pub use pruning::{Gone, Kept, Prune, Pruned, prune};
 pub use selenite_backup::retention::{Reason, Rules};
 pub use verification::{Checked, Outcome, Verification, Verify, verify};
@@ -55,11 +53,4 @@ impl Reader {
         let archive = OpenArchive::open(destination, entry.database_id, &entry.name, &self.keys())?;
         archive.into_backup(destination)
     }
-}
-
-/// What a backup is based on, by name; where no name is known, by one that says only which.
-fn base_name(base: Option<Base>, names: &[(ArchiveId, ArchiveName)]) -> Option<ArchiveName> {
-    let base = base?;
-    let found = names.iter().find(|(id, _)| *id == base.archive_id);
-    Some(found.map_or_else(|| ArchiveName::new(0, base.archive_id), |(_, name)| name.clone()))
 }

@@ -14,7 +14,7 @@ use crate::restore::{Restore, Restored, Which, restore};
 use crate::scratch::Scratch;
 use crate::storage::Disk;
 use crate::verify::{PhysicalReport, integrity, physical};
-use crate::{Access, Database, EngineError, Watch, row_digest};
+use crate::{Access, Class, Database, EngineError, Watch, row_digest};
 
 /// What to rehearse.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Drill {
     pub database_id: Option<DatabaseId>,
     /// Which backup.
     pub which: Which,
+    /// Whether one that lacks pages is rehearsed, too: they are zeros then.
+    pub allow_missing: bool,
     /// Where there is room for the database; the system's place for temporary files is taken where none is named.
     pub place: Option<PathBuf>,
 }
@@ -110,7 +112,18 @@ fn run(
     let (restored, by_recipient) = timed(&mut took.restore, || bring(destination, access, what, path, watch))?;
     let physical = timed(&mut took.pages, || physical(&Disk, path, access, watch))?;
     let faults = if physical.is_good() {
-        Some(timed(&mut took.integrity, || integrity(&Disk, path, access, watch))?)
+        match timed(&mut took.integrity, || integrity(&Disk, path, access, watch)) {
+            // What SQLite can't even read is the backup's fault; the file that it names will be gone.
+            Err(EngineError::Sqlite {
+                class: Class::Data,
+                what,
+                ..
+            }) => {
+                let named = format!("{}: ", path.display());
+                Some(vec![what.strip_prefix(&named).unwrap_or(&what).to_owned()])
+            }
+            faults => Some(faults?),
+        }
     } else {
         None
     };
@@ -144,6 +157,7 @@ fn bring(
     let mut how = Restore {
         database_id: what.database_id,
         which: what.which.clone(),
+        allow_missing: what.allow_missing,
         ..Restore::new(path)
     };
     match restore(&Disk, destination, access, &how, watch) {

@@ -127,6 +127,15 @@ pub enum EngineError {
     },
     /// A backup was not made, or is not to be had.
     Backup(BackupError),
+    /// The destination: the backup on which an incremental one would rest is no good.
+    BadBase {
+        /// The database.
+        path: PathBuf,
+        /// Where its backups are kept.
+        place: String,
+        /// What is wrong with it.
+        source: Box<BackupError>,
+    },
     /// SQLite's words, or the VFS's.
     Sqlite {
         /// Whose fault it is, by SQLite's result code.
@@ -199,7 +208,7 @@ impl EngineError {
             Self::NotEncrypted { .. } => Class::NotEncrypted,
             Self::Key(error) => class_of_key(error),
             Self::Backup(error) => class_of_backup(error),
-            Self::Refused { .. } | Self::Anchor { .. } => Class::Data,
+            Self::Refused { .. } | Self::Anchor { .. } | Self::BadBase { .. } => Class::Data,
             Self::Io { .. } | Self::NoRoom { .. } => Class::Io,
             Self::Busy { .. } | Self::UnderWay { .. } => Class::Busy,
             Self::Interrupted | Self::Unfinished { .. } | Self::StillCompromised { .. } => Class::Interrupted,
@@ -232,6 +241,10 @@ impl EngineError {
             Self::Exists { .. } => "choose another name: nothing is overwritten".to_owned(),
             Self::Key(error) => error.advice().to_owned(),
             Self::Backup(error) => error.advice().to_owned(),
+            Self::BadBase { path, place, .. } => format!(
+                "make a full backup now: selenite backup {} {place}; then find out who could write there",
+                path.display()
+            ),
             Self::WouldDrop { .. } => {
                 "name them with --recipient, or give their identities; to drop them, add --drop".to_owned()
             }
@@ -279,8 +292,12 @@ impl EngineError {
 
     /// Says of a full disk how much room is needed there, and how to go on then. Any other error stays what it is.
     pub(crate) fn with_room(self, needed: u64, next: impl FnOnce() -> String) -> Self {
-        let is_full =
-            |source: &io::Error| matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let is_full = |source: &io::Error| {
+            matches!(
+                source.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+            )
+        };
         let path = if let Self::NoRoom { path, .. } = &self {
             path.clone()
         } else if let Self::Io { path, source, .. } = &self
@@ -348,7 +365,9 @@ fn class_of_backup(error: &BackupError) -> Class {
         BackupError::Unauthentic { .. }
         | BackupError::MissingLink { .. }
         | BackupError::Chain { .. }
+        | BackupError::Missing { .. }
         | BackupError::Incomplete { .. }
+        | BackupError::Lacking { .. }
         | BackupError::Form { .. }
         | BackupError::Source(SourceError::Unauthentic { .. }) => Class::Data,
         BackupError::Store(_) | BackupError::Source(SourceError::Read { .. }) => Class::Io,
@@ -382,6 +401,9 @@ impl fmt::Display for EngineError {
             Self::Exists { path, .. } => write!(f, "{}: exists already", path.display()),
             Self::Key(error) => write!(f, "{error}"),
             Self::Backup(error) => write!(f, "{error}"),
+            Self::BadBase { source, .. } => {
+                write!(f, "the backup on which this one would rest is no good: {source}")
+            }
             Self::WouldDrop { slots } => write!(f, "nobody who was named opens these key slots:\n{slots}"),
             Self::PinNotKept(error) => {
                 write!(
@@ -424,6 +446,7 @@ impl std::error::Error for EngineError {
         match self {
             Self::Key(error) | Self::PinNotKept(error) => Some(error),
             Self::Backup(error) => Some(error),
+            Self::BadBase { source, .. } => Some(source.as_ref()),
             Self::Io { source, .. } => Some(source),
             Self::Usage { .. }
             | Self::NotEncrypted { .. }

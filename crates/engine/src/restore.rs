@@ -142,7 +142,8 @@ pub struct Restored {
 /// # Errors
 /// [`EngineError::Backup`]; [`EngineError::Exists`]; [`EngineError::Busy`] if the file that is to be replaced is in use, or
 /// another restore is under way; [`EngineError::Key`]; [`EngineError::CopyDiffers`] if the disk did not keep it;
-/// [`EngineError::Io`]. Nothing is then under that name that was not there before.
+/// [`EngineError::Io`] and [`EngineError::NoRoom`]. Nothing is then under that name that was not there before; only where the folder can't
+/// be synced after the rename (`sync`) it is all of the restored file, until the power fails.
 pub fn restore(
     storage: &dyn Storage,
     destination: &dyn Destination,
@@ -229,12 +230,12 @@ fn run(
         page_count,
         watch,
     };
-    // From here on nobody else fills a draft for this name.
-    let (held, removed) = work.begin(&place.path)?;
-    *claim = Some(held);
-    let draft = Draft::create_at(storage, Draft::path_of(&place.path, RESTORE)?)?;
     let room = Geometry::new(facts.page_size).size_for(page_count);
     let tell_room = |error: EngineError| error.with_room(room, || "run the same command again".to_owned());
+    // From here on nobody else fills a draft for this name.
+    let (held, removed) = work.begin(&place.path).map_err(tell_room)?;
+    *claim = Some(held);
+    let draft = Draft::create_at(storage, Draft::path_of(&place.path, RESTORE)?).map_err(tell_room)?;
     let missing = work.fill(&draft, &new.superblocks).map_err(tell_room)?;
     watch.check()?;
     let path = place.path.clone();
@@ -272,7 +273,7 @@ fn check_complete(tip: &Backup, allow_missing: bool) -> Result<(), BackupError> 
     if missing.is_empty() || allow_missing {
         return Ok(());
     }
-    Err(BackupError::Incomplete {
+    Err(BackupError::Lacking {
         archive: tip.name().clone(),
         what: format!("pages that were not authentic are missing in it: {}", listed(missing)),
     })

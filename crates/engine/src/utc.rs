@@ -11,9 +11,18 @@ pub fn utc(unix_seconds: u64) -> String {
     known.unwrap_or_else(|| unix_seconds.to_string())
 }
 
-/// A moment that somebody wrote as RFC 3339 has it, or as `2026-03-01 12:00:00`, which is UTC: seconds since 1970-01-01 UTC.
+/// A moment that somebody wrote as RFC 3339 has it, or as `2026-03-01 12:00:00`, which is UTC: seconds since 1970-01-01 UTC. Seconds may be
+/// left out: they are 0 then.
 #[must_use]
 pub fn parse_utc(text: &str) -> Option<u64> {
+    let (minute, rest) = text.split_at_checked(MINUTE_SIZE)?;
+    if !rest.starts_with(':') {
+        return parse_seconds(&format!("{minute}:00{rest}"));
+    }
+    parse_seconds(text)
+}
+
+fn parse_seconds(text: &str) -> Option<u64> {
     let (local, zone) = text.split_at_checked(LOCAL_SIZE)?;
     let is_form = local.bytes().zip(FORM.bytes()).all(|(byte, form)| match form {
         b'0' => byte.is_ascii_digit(),
@@ -37,6 +46,7 @@ pub fn parse_utc(text: &str) -> Option<u64> {
 
 const FORM: &str = "0000-00-00T00:00:00";
 const LOCAL_SIZE: usize = FORM.len();
+const MINUTE_SIZE: usize = "0000-00-00T00:00".len();
 
 #[cfg(test)]
 mod tests {
@@ -56,6 +66,10 @@ mod tests {
             ("2000-02-29 00:00:00", 951_782_400),
             ("2000-02-29T01:30:00+01:30", 951_782_400),
             ("1970-01-01T00:00:00Z", 0),
+            ("2000-02-29T00:00", 951_782_400),
+            ("2000-02-29 00:00", 951_782_400),
+            ("2000-02-29T00:01Z", 951_782_460),
+            ("2000-02-29T01:30+01:30", 951_782_400),
         ] {
             assert_eq!(parse_utc(text), Some(seconds), "{text}");
         }
@@ -64,6 +78,10 @@ mod tests {
             "now",
             "2000-02-30T00:00:00Z",
             "2000-02-29",
+            "2000-02-29T00",
+            "2000-02-29T00:0",
+            "2000-02-29T00:00:",
+            "2000-02-29T00:00:0",
             "2000-02-29T25:00:00Z",
             "2000-02-29T00:00:00+1:30",
             "2000-02-29T00:00:00Zx",

@@ -18,6 +18,7 @@ use selenite_format::archive::Facts;
 use selenite_keyring::AgeRecipient;
 use selenite_vfs::database::now;
 use selenite_vfs::ffi::{Entry, FunctionCall, Interrupts, TransactionState, Value};
+use selenite_vfs::selenite::keep_error;
 use selenite_vfs::snapshot::{Snapshot, with_snapshot};
 
 /// What this crate adds to the functions of `selenite_vfs`.
@@ -28,6 +29,11 @@ pub const FUNCTIONS: &[Entry] = &[Entry {
 }];
 
 fn backup(call: &FunctionCall<'_>) -> Result<Value, String> {
+    // SQLite tells it once, to who steps the statement; who asks later finds it as what the VFS says.
+    make(call).inspect_err(|what| keep_error(call.api(), "selenite_backup", what))
+}
+
+fn make(call: &FunctionCall<'_>) -> Result<Value, String> {
     if !(1..=3).contains(&call.count()) {
         return Err("selenite_backup takes a folder, a schema if it is not main, and age recipients".to_owned());
     }

@@ -100,6 +100,25 @@ fn a_backup_is_encrypted_by_its_own_key() {
 }
 
 #[test]
+fn a_backup_that_was_not_made_says_why_afterwards_too() {
+    let lab = Lab::new();
+    let database = lab.open("app.db", "key").unwrap();
+    fill(&database);
+    fs::write(lab.path("no-folder"), "x").unwrap();
+    let backup = |place: &str| database.query_row("SELECT selenite_backup(?1)", [place], |row| row.get::<_, String>(0));
+    for (place, why) in [
+        (lab.path("no-folder").display().to_string(), "no-folder"),
+        ("s3://bucket/x".to_owned(), "use selenite backup for object stores"),
+    ] {
+        let error = backup(&place).unwrap_err().to_string();
+        let kept = lab.last_error();
+        assert!(error.contains(why), "{error}");
+        assert_eq!(kept, format!("selenite: selenite_backup: {error}"));
+    }
+    backup(&lab.path("backups").display().to_string()).unwrap();
+}
+
+#[test]
 fn threads_share_a_database_with_a_connection_each() {
     let lab = Lab::new();
     let database = lab.open("app.db", "key").unwrap();

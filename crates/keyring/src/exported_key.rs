@@ -62,7 +62,7 @@ impl ExportedKey {
 
     /// Reads a file that [`ExportedKey::store`] wrote, by the first of the identities that opens it.
     ///
-    /// `NoKey` without identities; `WrongKey` if none opens it, `KeyServiceAway` if one could not be asked; `BadFile` for what is no
+    /// `NoKey` without identities; `ExportedClosed` if none opens it, `KeyServiceAway` if one could not be asked; `BadFile` for what is no
     /// exported key; `Io`.
     pub fn load(path: &Path, identities: &[Box<dyn Identity>]) -> Result<Self, KeyError> {
         let sealed = secret_file::read(path, FILE_SIZE_MAX)?;
@@ -89,7 +89,7 @@ impl ExportedKey {
                 }
             }
         }
-        Err(away.unwrap_or(KeyError::WrongKey))
+        Err(away.unwrap_or_else(|| KeyError::ExportedClosed { path: path.to_owned() }))
     }
 
     /// Whether this is the master key of the database whose superblock that is: by its MAC, and no less.

@@ -66,6 +66,11 @@ pub enum KeyError {
         /// The id that is missing.
         database_id: DatabaseId,
     },
+    /// The caller: none of the identities given opens this exported key.
+    ExportedClosed {
+        /// The file.
+        path: PathBuf,
+    },
     /// The caller: an exported key is another database's.
     ExportedElsewhere {
         /// The database that it was exported from.

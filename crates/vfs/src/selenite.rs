@@ -78,6 +78,13 @@ pub(crate) fn host_of(api: &Api) -> Option<Arc<Host>> {
     installed.get(&api.identity()).map(|installed| installed.host.clone())
 }
 
+/// Keeps why something that is not the VFS's own failed, by its name, for `selenite_last_error()`.
+pub fn keep_error(api: &Api, of: &str, what: &str) {
+    if let Some(host) = host_of(api) {
+        host.advise(of, what);
+    }
+}
+
 pub(crate) fn set_default(api: &Api, default: bool) -> Result<(), Code> {
     let registered = {
         let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);

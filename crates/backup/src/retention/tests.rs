@@ -33,7 +33,7 @@ fn unfinished(id: u32, is_stale: bool) -> Archive {
 const NOW: u64 = 1_795_309_200;
 
 fn kept(rules: Rules, archives: &[Archive]) -> Vec<u32> {
-    rules.decide(archives, None, NOW).kept.into_keys().collect()
+    rules.decide(archives, &[], NOW).kept.into_keys().collect()
 }
 
 fn last(count: u32) -> Rules {
@@ -132,7 +132,7 @@ fn what_a_kept_one_is_based_on_is_kept_and_named_so() {
         full(3, NOW - 300),
         on(2, 4, NOW - 200),
     ];
-    let decision = last(1).decide(&archives, None, NOW);
+    let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [3]);
     assert_eq!(decision.kept[&1], BTreeSet::from([Reason::Base]));
     assert_eq!(decision.kept[&4], BTreeSet::from([Reason::Newest, Reason::Last]));
@@ -141,16 +141,29 @@ fn what_a_kept_one_is_based_on_is_kept_and_named_so() {
 #[test]
 fn what_is_based_on_another_goes_before_it() {
     let archives = [full(1, 10), on(1, 2, 20), on(2, 3, 30), on(1, 5, 35), full(4, 40)];
-    assert_eq!(last(1).decide(&archives, None, NOW).removed, [3, 5, 2, 1]);
+    assert_eq!(last(1).decide(&archives, &[], NOW).removed, [3, 5, 2, 1]);
 }
 
 #[test]
 fn what_the_next_incremental_rests_on_is_kept_with_its_chain() {
     let archives = [full(1, 10), on(1, 2, 20), full(3, 30)];
-    let decision = last(1).decide(&archives, Some(&2), NOW);
+    let decision = last(1).decide(&archives, &[2], NOW);
     assert_eq!(decision.removed, [0_u32; 0]);
     assert_eq!(decision.kept[&2], BTreeSet::from([Reason::NextBase]));
-    assert_eq!(last(1).decide(&archives, Some(&9), NOW).removed, [2, 1]);
+    assert_eq!(last(1).decide(&archives, &[9], NOW).removed, [2, 1]);
+}
+
+#[test]
+fn what_rests_on_one_that_can_not_be_read_is_not_said_to_lack_its_base() {
+    let closed = Candidate {
+        id: 1,
+        state: State::Unreadable,
+    };
+    let archives = [closed, on(1, 2, 20), on(2, 3, 30), on(9, 4, 40)];
+    let decision = last(1).decide(&archives, &[], NOW);
+    assert_eq!(decision.removed, [0_u32; 0]);
+    assert_eq!(decision.kept[&3], BTreeSet::from([Reason::PerhapsBase]));
+    assert_eq!(decision.kept[&4], BTreeSet::from([Reason::PerhapsBase, Reason::Broken]));
 }
 
 #[test]
@@ -160,7 +173,7 @@ fn what_somebody_follows_is_kept_with_its_chain() {
         unreachable!("it is complete")
     };
     *is_followed = true;
-    let decision = last(1).decide(&archives, None, NOW);
+    let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [0_u32; 0]);
     assert_eq!(decision.kept[&2], BTreeSet::from([Reason::Followed]));
 }
@@ -168,7 +181,7 @@ fn what_somebody_follows_is_kept_with_its_chain() {
 #[test]
 fn one_from_the_future_takes_nobodys_place() {
     let archives = [full(1, NOW - 200), full(2, NOW - 100), full(9, NOW + 10 * DAY)];
-    let decision = last(1).decide(&archives, None, NOW);
+    let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [1]);
     assert_eq!(decision.kept[&9], BTreeSet::from([Reason::Future]));
     assert!(decision.kept[&2].contains(&Reason::Newest));
@@ -178,13 +191,13 @@ fn one_from_the_future_takes_nobodys_place() {
     };
     assert_eq!(kept(within, &archives), [2, 9]);
     // The clock of who prunes was set ahead by a year: what is kept is the same.
-    assert_eq!(within.decide(&archives[..2], None, NOW + 400 * DAY).removed, [1]);
+    assert_eq!(within.decide(&archives[..2], &[], NOW + 400 * DAY).removed, [1]);
 }
 
 #[test]
 fn a_backup_that_can_not_be_restored_takes_nobodys_place_either() {
     let archives = [full(1, 10), on(7, 2, 20), on(2, 3, 30)];
-    let decision = last(1).decide(&archives, None, NOW);
+    let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [0_u32; 0]);
     assert!(decision.kept[&1].contains(&Reason::Newest));
     assert!(decision.kept[&3].contains(&Reason::Broken) && decision.kept[&2].contains(&Reason::Broken));
@@ -206,11 +219,11 @@ fn one_that_lacks_pages_takes_no_sound_ones_place() {
         Candidate { id, state }
     };
     let archives = [full(1, 10), full(2, 20), lacking(3, 30), lacking(4, 40)];
-    let decision = last(1).decide(&archives, None, NOW);
+    let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [1, 3]);
     assert!(decision.kept[&2].contains(&Reason::Newest));
     // Where there is no other they are as good as any.
-    assert_eq!(last(1).decide(&archives[2..], None, NOW).removed, [3]);
+    assert_eq!(last(1).decide(&archives[2..], &[], NOW).removed, [3]);
 }
 
 #[test]
@@ -220,7 +233,7 @@ fn one_of_which_parts_are_gone_is_kept_and_takes_nobodys_place() {
         state: State::Incomplete { base: Some(2) },
     };
     let archives = [full(1, 10), full(2, 20), full(3, 30), incomplete, on(4, 5, 50)];
-    let decision = last(1).decide(&archives, None, NOW);
+    let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [1]);
     assert_eq!(decision.kept[&2], BTreeSet::from([Reason::Base]));
     assert!(decision.kept[&3].contains(&Reason::Newest));
@@ -235,7 +248,7 @@ fn where_one_can_not_be_read_nothing_is_removed() {
         state: State::Unreadable,
     };
     let archives = [full(1, 10), full(2, 20), unreadable, unfinished(4, true)];
-    let decision = last(1).decide(&archives, None, NOW);
+    let decision = last(1).decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [0_u32; 0]);
     assert_eq!(decision.kept[&1], BTreeSet::from([Reason::PerhapsBase]));
 }
@@ -248,7 +261,7 @@ fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() 
         unfinished(3, true),
         on(3, 4, 10),
     ];
-    let decision = Rules::default().decide(&archives, None, NOW);
+    let decision = Rules::default().decide(&archives, &[], NOW);
     assert_eq!(decision.removed, [1]);
     assert_eq!(decision.kept[&2], BTreeSet::from([Reason::Unfinished]));
     // What has no manifest any more is nothing to restore from, and is kept for who finds out why.
@@ -317,7 +330,7 @@ proptest! {
 
     #[test]
     fn everything_is_kept_or_removed_and_never_both(archives in archives(), rules in rules()) {
-        let decision = rules.decide(&archives, None, NOW);
+        let decision = rules.decide(&archives, &[], NOW);
         let mut all: Vec<u32> = decision.kept.keys().copied().chain(decision.removed.iter().copied()).collect();
         all.sort_unstable();
         prop_assert_eq!(all, archives.iter().map(|archive| archive.id).collect::<Vec<_>>());
@@ -327,7 +340,7 @@ proptest! {
     /// And so after every step of the removal.
     #[test]
     fn nothing_kept_lacks_its_chain(archives in archives(), rules in rules()) {
-        let decision = rules.decide(&archives, None, NOW);
+        let decision = rules.decide(&archives, &[], NOW);
         let before = whole(&archives);
         let mut rest = archives.clone();
         for removed in &decision.removed {
@@ -339,23 +352,23 @@ proptest! {
 
     #[test]
     fn pruning_twice_is_the_same_as_once(archives in archives(), rules in rules()) {
-        let once = left(&archives, &rules.decide(&archives, None, NOW));
-        let again = rules.decide(&once, None, NOW);
+        let once = left(&archives, &rules.decide(&archives, &[], NOW));
+        let again = rules.decide(&once, &[], NOW);
         prop_assert_eq!(again.removed, Vec::<u32>::new());
     }
 
     #[test]
     fn more_rules_never_remove_more(archives in archives(), one in rules(), other in rules()) {
         prop_assume!(!one.is_empty());
-        let few: BTreeSet<u32> = one.decide(&archives, None, NOW).removed.into_iter().collect();
-        let none: BTreeSet<u32> = more(one, other).decide(&archives, None, NOW).removed.into_iter().collect();
+        let few: BTreeSet<u32> = one.decide(&archives, &[], NOW).removed.into_iter().collect();
+        let none: BTreeSet<u32> = more(one, other).decide(&archives, &[], NOW).removed.into_iter().collect();
         prop_assert!(none.is_subset(&few));
     }
 
     #[test]
     fn the_newest_that_can_be_restored_stays(archives in archives(), rules in rules()) {
         let before = whole(&archives);
-        let decision = rules.decide(&archives, None, NOW);
+        let decision = rules.decide(&archives, &[], NOW);
         for is_sound in [false, true] {
             let made = |archive: &Archive| match archive.state {
                 State::Complete { made, lacks_pages, .. } => {

@@ -209,6 +209,7 @@ pub fn is_refused(error: &BackupError) -> bool {
             | BackupError::Form { .. }
             | BackupError::Chain { .. }
             | BackupError::MissingLink { .. }
+            | BackupError::Missing { .. }
             | BackupError::Incomplete { .. }
     );
     is_data || is_missing

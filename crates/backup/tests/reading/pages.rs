@@ -22,7 +22,9 @@ fn a_part_in_the_place_of_another_is_refused() {
     let read = chain.pages(&lying, &mut |_, _: &[u8]| Ok::<(), BackupError>(()));
     assert!(matches!(read, Err(BackupError::Unauthentic { .. })));
     destination.remove(&archive.object(Part::Pages(0))).unwrap();
-    assert!(matches!(bench.read(&archive.name()), Err(BackupError::Store(_))));
+    let error = bench.read(&archive.name()).unwrap_err();
+    let is_named = matches!(&error, BackupError::Missing { object } if *object == archive.object(Part::Pages(0)));
+    assert!(is_named, "{error}");
 }
 
 #[test]

@@ -15,9 +15,7 @@ pub struct Backups {
 #[derive(Subcommand)]
 pub enum BackupsCommand {
     /// List them. Without a key, what can be said without.
-    #[command(
-        after_help = "Example:\n  selenite backups list /backups\n  selenite -i key.txt backups list s3://bucket/app --json"
-    )]
+    #[command(after_help = LIST_HELP)]
     List(BackupsList),
     /// Open every object of them: is it what was written, and is nothing missing?
     #[command(after_help = VERIFY_HELP)]
@@ -132,6 +130,9 @@ pub struct Drill {
     /// This backup, in the place of the newest.
     #[arg(long, value_name = "NAME")]
     pub backup: Option<String>,
+    /// Rehearse a backup that lacks pages, too: they are zeros then.
+    #[arg(long)]
+    pub allow_missing: bool,
     /// Where there is room for the database, for as long as it takes.
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
@@ -155,6 +156,15 @@ fn parse_duration(text: &str) -> Result<u64, String> {
     };
     parsed().ok_or_else(|| "it may be 36h, 30d, 8w, 2y".to_owned())
 }
+
+const LIST_HELP: &str = "\
+Example:
+  selenite backups list /backups
+  selenite -i key.txt backups list s3://bucket/app --json
+
+MADE is when the database was as it is in the backup, PAGES how many it had then, whatever the backup rests on. SIZE and PARTS
+are those of the backup alone. A backup is NOT complete where one of its parts is missing or too short, by what the
+destination lists; whether each is what was written is shown by selenite backups verify.";
 
 const VERIFY_HELP: &str = "\
 Example:

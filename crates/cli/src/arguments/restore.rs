@@ -23,7 +23,7 @@ pub struct Restore {
     /// Of which database, where there are backups of several: its id.
     #[arg(long, value_name = "ID", value_parser = parse_id)]
     pub database: Option<String>,
-    /// As it was at this moment: the newest backup not after it, with what was committed up to then, where it was followed: 2026-03-01T12:00:00Z, or "2026-03-01 12:00:00", which is UTC.
+    /// As it was at this moment: the newest backup not after it, with what was committed up to then, where it was followed: 2026-03-01T12:00:00Z, or "2026-03-01 12:00", which is UTC.
     #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "backup")]
     pub at: Option<u64>,
     /// The one of this name.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use selenite_backup::Destination;
+use selenite_backup::{Destination, Trouble};
 use selenite_engine::Access;
 use selenite_engine::backup::{self, Backup, CompressionLevel, Report};
 use selenite_engine::storage::Disk;
@@ -32,16 +32,26 @@ pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(),
         verify: arguments.verify,
         frugal: false,
     };
+    // A slip in a path makes a folder, and is seen by that.
+    let is_new = is_missing(destination.as_ref());
     let meter = Meter::start();
     let done = backup::backup(&Disk, &arguments.database, access, how, &destination, &meter.watch());
     meter.finish();
-    let report = done?;
+    if is_new && destination.check_place().is_ok() {
+        note(&format!("made the folder {}: it was not there", destination.place()));
+    }
+    let report = done.map_err(|error| Complaint::of(error, || STOPPED.to_owned()))?;
     if arguments.json {
         print_json(&json(&arguments.database, &report))?;
     } else {
         print(&text(&arguments.database, destination.as_ref(), &report))?;
     }
     complain(&report)
+}
+
+fn is_missing(destination: &dyn Destination) -> bool {
+    let looked = destination.check_place();
+    looked.is_err_and(|error| error.trouble == Trouble::Missing)
 }
 
 fn text(database: &Path, destination: &dyn Destination, report: &Report) -> String {
@@ -117,3 +127,5 @@ fn complain(report: &Report) -> Result<(), Complaint> {
 }
 
 const LISTED_MAX: usize = 100;
+
+const STOPPED: &str = "it is no backup yet, and what was sent is kept: go on by the same command with --resume";

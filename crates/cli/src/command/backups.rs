@@ -18,6 +18,11 @@ pub fn run(command: &BackupsCommand, access: &Access) -> Result<(), Complaint> {
     }
 }
 
+/// What to do where one of these was interrupted.
+fn stopped() -> String {
+    "what was done stays done, and no backup is in pieces: run the same command again".to_owned()
+}
+
 /// `database 00ff...`, where another one begins.
 fn heading(last: &mut Option<DatabaseId>, entry: &Entry) -> Option<String> {
     let id = entry.database_id;

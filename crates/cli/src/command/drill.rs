@@ -20,12 +20,14 @@ pub fn run(arguments: &arguments::backups::Drill, access: &Access) -> Result<(),
     let what = Drill {
         database_id: destination::database(arguments.database.as_deref())?,
         which: destination::backup(arguments.backup.as_deref())?.map_or(Which::Newest, Which::Named),
+        allow_missing: arguments.allow_missing,
         place: arguments.scratch.clone(),
     };
     let meter = Meter::start();
     let done = drill::drill(place.as_ref(), access, &what, &meter.watch());
     meter.finish();
-    let drilled = done?;
+    let drilled =
+        done.map_err(|error| Complaint::of(error, || "nothing is left of it: run the same command again".to_owned()))?;
     if arguments.json {
         print_json(&json(&drilled))?;
     } else {
@@ -83,9 +85,19 @@ fn complain(drilled: &Drilled) -> Result<(), Complaint> {
             printable::path(path)
         ));
     }
+    for page_no in drilled.restored.missing.iter().take(LISTED_MAX) {
+        note(&format!("page {page_no} is not in the backup, and was zeros"));
+    }
     drilled.faults.iter().flatten().for_each(|fault| note(fault));
-    if drilled.is_good() {
+    let missing = u64::try_from(drilled.restored.missing.len()).unwrap_or(u64::MAX);
+    if drilled.is_good() && missing == 0 {
         return Ok(());
+    }
+    if missing > 0 {
+        return Err(Complaint::Found {
+            what: format!("the backup was restored, without {}", counted(missing, "page")),
+            next: "make a full backup of a sound database, and keep this one: selenite backups verify says more",
+        });
     }
     Err(Complaint::Found {
         what: "the backup was restored, and is not what it should be".to_owned(),
@@ -105,6 +117,7 @@ fn json(drilled: &Drilled) -> Value {
         "bytes_received": restored.traffic.received,
         "pages": restored.page_count,
         "page_size": restored.page_size,
+        "pages_missing": restored.missing,
         "size": restored.size,
         "by_recipient": drilled.by_recipient,
         "bad_count": drilled.physical.bad_count,
@@ -114,7 +127,7 @@ fn json(drilled: &Drilled) -> Value {
             Rows::Differ => Some(false),
             Rows::Unknown => None,
         },
-        "good": drilled.is_good(),
+        "good": drilled.is_good() && restored.missing.is_empty(),
         "seconds": {
             "restore": took.restore.as_secs_f64(),
             "pages": took.pages.as_secs_f64(),
@@ -123,3 +136,5 @@ fn json(drilled: &Drilled) -> Value {
         },
     })
 }
+
+const LISTED_MAX: usize = 100;

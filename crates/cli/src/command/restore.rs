@@ -5,7 +5,7 @@ use std::path::Path;
 use selenite_backup::{ArchiveName, Destination, parse_database_id};
 use selenite_engine::restore::{Restore, Restored, Which, hex, restore};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, EngineError, utc};
+use selenite_engine::{Access, utc};
 use serde_json::{Value, json};
 
 use crate::arguments;
@@ -37,10 +37,7 @@ pub fn run(arguments: &arguments::restore::Restore, access: &Access) -> Result<(
     let meter = Meter::start();
     let done = restore(&Disk, destination, access, &how, &meter.watch());
     meter.finish();
-    if matches!(done, Err(EngineError::Interrupted)) && how.keep_fetched {
-        eprintln!("What was fetched is kept beside it: the same command goes on from there.");
-    }
-    let restored = done?;
+    let restored = done.map_err(|error| Complaint::of(error, || stopped(&how)))?;
     if arguments.json {
         print_json(&json(&restored))?;
     } else {
@@ -48,6 +45,21 @@ pub fn run(arguments: &arguments::restore::Restore, access: &Access) -> Result<(
     }
     warn(&arguments.to, &restored);
     complain(&restored)
+}
+
+/// How it stands with one that was interrupted.
+fn stopped(how: &Restore) -> String {
+    let next = if how.keep_fetched {
+        "what was fetched is kept beside it, and the same command goes on from there"
+    } else {
+        "run the same command again"
+    };
+    let left = if how.force {
+        "what was there is as it was"
+    } else {
+        "there is no such file"
+    };
+    format!("nothing was put in the place of {}, {left}: {next}", how.to.display())
 }
 
 fn text(to: &Path, destination: &dyn Destination, restored: &Restored) -> String {

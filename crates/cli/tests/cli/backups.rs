@@ -73,8 +73,6 @@ fn backups_are_listed_with_a_key_and_without() {
     bench
         .run(&["backups", "list", "backups", "--database", "xyz"])
         .failed(2, "no database id");
-    let nothing = bench.run(&["backups", "list", "nowhere"]).done();
-    assert_eq!(nothing.out, "0 archives, 0 bytes\n");
 }
 
 #[test]
@@ -145,13 +143,8 @@ fn pruning_says_what_goes_and_why_the_rest_stays() {
     let done = bench.run(&[&prune[..], &["--json"]].concat()).done().json();
     assert_eq!(done["removed"], dry["removed"]);
     bench.run(&["-i", "key.txt", "backups", "verify", "backups"]).done();
-    let ran = bench
-        .run(&["-i", "other.txt", "backups", "prune", "backups", "--keep-last", "1"])
-        .done();
-    assert!(
-        ran.out.contains("0 archives removed") && ran.err.contains("can't be read"),
-        "{ran:?}"
-    );
+    let ran = bench.run(&["-i", "other.txt", "backups", "prune", "backups", "--keep-last", "1"]);
+    ran.failed(4, "none of the keys given");
     let ran = bench.run(&["-i", "key.txt", "backups", "prune", "backups", "--keep-within", "3"]);
     assert!(ran.status == 2 && ran.err.contains("36h"), "{ran:?}");
 }

@@ -201,7 +201,9 @@ fn an_exported_key_opens_a_database_whose_identities_are_lost() {
     bench.run(&["keygen", "-o", "new.txt"]).done();
     let new = bench.recipient("new.txt");
     let import = |identity: &str| bench.run(&["-i", identity, "keys", "import", "app.db", "app.age", "--for", &new]);
-    import("new.txt").failed(4, "none of the keys given");
+    import("new.txt").failed(4, "none of the keys given opens the exported key app.age");
+    let wrong = bench.run(&["-i", "other.txt", "keys", "import", "app.db", "key.txt", "--for", &new]);
+    wrong.failed(4, "key.txt: not an exported key");
     std::fs::remove_file(bench.path("key.txt")).unwrap();
     let ran = import("other.txt").done();
     assert!(ran.out.contains("added key slot "), "{ran:?}");

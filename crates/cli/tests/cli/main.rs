@@ -4,6 +4,8 @@
 
 mod anchor;
 mod backups;
+mod backups_place;
+mod backups_signals;
 mod bench;
 mod compromised;
 mod convert;

@@ -87,11 +87,15 @@ fn what_does_not_make_sense_is_told() {
         let ran = with(&words);
         assert!(ran.status == 2 && ran.err.contains(why), "{ran:?}");
     }
-    with(&["--at", "2020-01-01 00:00:00"]).failed(2, "none that is as old as that");
+    for time in [
+        "2020-01-01 00:00:00",
+        "2020-01-01 00:00",
+        "2020-01-01T00:00",
+        "2020-01-01T00:00+01:00",
+    ] {
+        with(&["--at", time]).failed(2, "none that is as old as that");
+    }
     with(&["--database", "00112233445566778899aabbccddeeff"]).failed(2, "holds no backup of database");
-    bench
-        .run(&["-i", "key.txt", "restore", "nowhere", "--to", "new.db"])
-        .failed(2, "holds no backup");
     bench
         .run(&["-i", "other.txt", "restore", "backups", "--to", "new.db"])
         .failed(4, "none of the keys");

@@ -1,10 +1,10 @@
 //! The backups of a destination, for people.
 
-use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Destination, Entry};
+use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Destination, Entry, Fault};
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_format::archive::Base;
 
-use super::{Reader, base_name};
+use super::Reader;
 use crate::{Access, EngineError, Watch};
 
 /// What a destination holds.
@@ -27,6 +27,8 @@ pub struct Listed {
     pub known: Option<Known>,
     /// Why it could not.
     pub why_not: Option<String>,
+    /// What is wrong with it, as far as names and sizes of its objects tell.
+    pub fault: Option<Fault>,
 }
 
 /// What a manifest says.
@@ -38,6 +40,8 @@ pub struct Known {
     pub base: Option<ArchiveName>,
     /// Whether that is there.
     pub base_is_there: bool,
+    /// What all that it rests on is like.
+    pub ground: Ground,
     /// How many pages the database had.
     pub page_count: u32,
     /// The size of a page in bytes.
@@ -48,10 +52,21 @@ pub struct Known {
     pub has_digest: bool,
 }
 
+/// What all that a backup rests on is like, as far as names, sizes and manifests tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ground {
+    /// It is there; or there is none, under a full backup.
+    Whole,
+    /// One of them is not opened by the keys given.
+    Closed,
+    /// One of them is not there, not all of it is, or it can't be read.
+    Broken,
+}
+
 /// Lists the backups of one database, or of all. Without an identity, what can be said without.
 ///
 /// # Errors
-/// [`EngineError::Backup`] where the destination can't be listed or read; [`EngineError::Key`] for a key file that is none.
+/// [`EngineError::Backup`] where the destination is not there, can't be listed or read; [`EngineError::Key`] for a key file that is none.
 pub fn list(
     destination: &dyn Destination,
     access: &Access,
@@ -59,29 +74,41 @@ pub fn list(
     watch: &Watch,
 ) -> Result<Listing, EngineError> {
     let reader = Reader::new(access, true)?;
+    destination.check_place().map_err(BackupError::from)?;
     let catalog = Catalog::list(destination, of).map_err(BackupError::from)?;
     let mut archives = Vec::with_capacity(catalog.entries.len());
     // No more is kept of each than is told: a manifest lists every part.
-    let mut names: Vec<(ArchiveId, ArchiveName)> = Vec::new();
-    let mut bases: Vec<Option<Base>> = Vec::new();
+    let mut links = Vec::with_capacity(catalog.entries.len());
     for entry in catalog.entries {
         watch.check()?;
-        let (backup, why_not) = look(&reader, destination, &entry)?;
-        if let Some(backup) = &backup {
-            names.push((backup.archive.begun.archive_id, backup.name().clone()));
-        }
-        bases.push(backup.as_ref().and_then(|backup| backup.facts.base));
-        archives.push(Listed {
-            entry,
-            known: backup.map(|backup| known(&backup)),
+        let Look {
+            backup,
             why_not,
+            is_closed,
+        } = look(&reader, destination, &entry)?;
+        let fault = entry.fault(backup.as_ref().map(|backup| &backup.facts));
+        links.push(Link {
+            database_id: entry.database_id,
+            name: entry.name.clone(),
+            id: backup.as_ref().map(|backup| backup.archive.begun.archive_id),
+            base: backup.as_ref().and_then(|backup| backup.facts.base),
+            is_finished: entry.is_finished,
+            is_closed,
+            is_whole: backup.is_some() && fault.is_none(),
+        });
+        archives.push(Listed {
+            known: backup.map(|backup| known(&backup)),
+            entry,
+            why_not,
+            fault,
         });
     }
-    let is_there = |base: Base| names.iter().any(|(id, _)| *id == base.archive_id);
-    for (listed, base) in archives.iter_mut().zip(bases) {
-        if let Some(known) = &mut listed.known {
-            known.base = base_name(base, &names);
-            known.base_is_there = base.is_none_or(is_there);
+    for (listed, link) in archives.iter_mut().zip(&links) {
+        if let (Some(known), Some(base)) = (&mut listed.known, link.base) {
+            let found = link.below(&links);
+            known.base_is_there = found.is_some();
+            known.base = Some(found.map_or_else(|| ArchiveName::new(0, base.archive_id), |found| found.name.clone()));
+            known.ground = link.ground(&links);
         }
     }
     Ok(Listing {
@@ -91,22 +118,76 @@ pub fn list(
     })
 }
 
-/// Opens it, or says why not. That the destination fails is an error.
-fn look(
-    reader: &Reader,
-    destination: &dyn Destination,
-    entry: &Entry,
-) -> Result<(Option<Backup>, Option<String>), EngineError> {
-    if !reader.has_key() || !entry.is_finished {
-        return Ok((None, None));
+/// An archive in a chain.
+struct Link {
+    database_id: DatabaseId,
+    name: ArchiveName,
+    /// Where it was opened.
+    id: Option<ArchiveId>,
+    base: Option<Base>,
+    is_finished: bool,
+    is_closed: bool,
+    is_whole: bool,
+}
+
+impl Link {
+    /// What it is based on. The id of one that was not opened is known by half, from its name.
+    fn below<'a>(&self, all: &'a [Self]) -> Option<&'a Self> {
+        let base = self.base?;
+        let is_base = |other: &&Self| match other.id {
+            Some(id) => id == base.archive_id,
+            None => other.is_finished && other.name.is_of(base.archive_id),
+        };
+        let mut own = all.iter().filter(|other| other.database_id == self.database_id);
+        own.find(is_base)
     }
+
+    fn ground(&self, all: &[Self]) -> Ground {
+        let mut link = self;
+        for _ in all {
+            if link.base.is_none() {
+                return Ground::Whole;
+            }
+            link = match link.below(all) {
+                Some(below) if below.is_closed => return Ground::Closed,
+                Some(below) if below.is_whole => below,
+                Some(_) | None => return Ground::Broken,
+            };
+        }
+        // It leads back to itself.
+        Ground::Broken
+    }
+}
+
+/// What came of opening one.
+#[derive(Default)]
+struct Look {
+    backup: Option<Backup>,
+    why_not: Option<String>,
+    /// Whether that is the keys' fault.
+    is_closed: bool,
+}
+
+/// Opens it, or says why not. That the destination fails is an error.
+fn look(reader: &Reader, destination: &dyn Destination, entry: &Entry) -> Result<Look, EngineError> {
+    if !reader.has_key() || !entry.is_finished {
+        return Ok(Look::default());
+    }
+    let not_read = |why_not: String, is_closed| Look {
+        backup: None,
+        why_not: Some(why_not),
+        is_closed,
+    };
     match reader.open(destination, entry) {
-        Ok(backup) => Ok((Some(backup), None)),
-        Err(error @ BackupError::Key { .. }) => Ok((None, Some(error.to_string()))),
+        Ok(backup) => Ok(Look {
+            backup: Some(backup),
+            ..Look::default()
+        }),
+        Err(error @ BackupError::Key { .. }) => Ok(not_read(error.to_string(), true)),
         Err(error) => match selenite_backup::fault_of(error) {
-            Ok(fault) => Ok((None, Some(format!("{}: {}", fault.object, fault.what)))),
+            Ok(fault) => Ok(not_read(format!("{}: {}", fault.object, fault.what), false)),
             // Removed meanwhile.
-            Err(error @ BackupError::NotThere { .. }) => Ok((None, Some(error.to_string()))),
+            Err(error @ BackupError::NotThere { .. }) => Ok(not_read(error.to_string(), false)),
             Err(error) => Err(error.into()),
         },
     }
@@ -119,6 +200,7 @@ fn known(backup: &Backup) -> Known {
         made: facts.made,
         base: None,
         base_is_there: facts.base.is_none(),
+        ground: Ground::Whole,
         page_count: facts.page_count,
         page_size: facts.page_size.as_u32(),
         missing_count: facts.missing.len(),

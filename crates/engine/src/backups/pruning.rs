@@ -6,17 +6,20 @@
 //!     day old by this machine's clock: one of the two that is wrong removes nothing that is being written.
 //! P3. Only what has the name, the beginning and the id of an archive is one; everything else is left alone, and counted. What has
 //!     the name and a manifest may have been one: it can't be read (P1).
-//! P4. A backup of which fewer parts are there than its manifest lists can't be restored: it takes no other's place. Whether each is
+//! P4. A backup of which a part is missing, or as long as no part is, can't be restored: it takes no other's place. Whether each is
 //!     what was written there is not read; `verify` does.
+//! P5. Keys that open nothing of what they are asked about prune nothing, and that is an error: who named them expects otherwise.
 
 use std::collections::BTreeSet;
 
 use selenite_backup::retention::{Candidate, Decision, Reason, Rules, State};
-use selenite_backup::{ArchiveName, Backup, BackupError, Catalog, Destination, Entry, Trouble, remove_archive};
+use selenite_backup::{
+    ArchiveName, BackupError, Catalog, Destination, Entry, Fault, PerhapsBase, Trouble, next_bases, remove_archive,
+};
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_format::archive::Base;
 
-use super::{Reader, base_name};
+use super::Reader;
 use crate::keys::now;
 use crate::{Access, DAY_SECONDS, EngineError, Watch};
 
@@ -79,14 +82,24 @@ struct Opened {
     base: Option<Base>,
     manifest: [u8; 32],
     made: u64,
-    is_all_there: bool,
+    fault: Option<Fault>,
     lacks_pages: bool,
+}
+
+/// What is known of the archives of one database.
+#[derive(Default)]
+struct Found {
+    items: Vec<Item>,
+    opened: Vec<Opened>,
+    perhaps_bases: Vec<PerhapsBase>,
+    /// Why the first that no key opens was not opened.
+    closed: Option<BackupError>,
 }
 
 /// Removes what no rule keeps.
 ///
 /// # Errors
-/// [`EngineError::Key`] without an identity; [`EngineError::Backup`] where the destination fails: what was removed by then stays so, and
+/// [`EngineError::Key`] without an identity, and as [`BackupError::Key`] where it opens nothing (P5); [`EngineError::Backup`] where the destination fails: what was removed by then stays so, and
 /// no backup that is left lacks what it rests on. [`EngineError::Interrupted`] as that.
 pub fn prune(
     destination: &dyn Destination,
@@ -96,6 +109,7 @@ pub fn prune(
 ) -> Result<Pruned, EngineError> {
     access.require()?;
     let reader = Reader::new(access, what.unpinned)?;
+    destination.check_place().map_err(BackupError::from)?;
     let catalog = Catalog::read(destination, what.database_id).map_err(BackupError::from)?;
     // P2.
     let newest = destination.list("").map_err(BackupError::from)?;
@@ -109,9 +123,17 @@ pub fn prune(
         foreign_count: catalog.foreign_count,
         ..Pruned::default()
     };
+    let (mut has_opened, mut closed) = (false, None);
     for id in catalog.databases() {
-        let entries = catalog.of(id).cloned();
-        let items = look(destination, &reader, entries, newest, watch)?;
+        let mut found = Found::default();
+        for entry in catalog.of(id) {
+            watch.check()?;
+            found.look(destination, &reader, entry.clone(), newest)?;
+        }
+        found.judge(newest);
+        has_opened |= !found.opened.is_empty();
+        closed = closed.or(found.closed);
+        let items = found.items;
         let candidates: Vec<Candidate<ArchiveName>> = items
             .iter()
             .map(|item| Candidate {
@@ -119,11 +141,13 @@ pub fn prune(
                 state: item.state.clone(),
             })
             .collect();
-        // By name, as a backup chooses it (`selenite_backup::Base`).
-        let next_base = items.iter().rev().find(|item| item.entry.is_finished);
-        let next_base = next_base.map(|item| &item.entry.name);
-        let decision = what.rules.decide(&candidates, next_base, now());
+        let next_bases = next_bases(&found.perhaps_bases, now());
+        let decision = what.rules.decide(&candidates, &next_bases, now());
         pruned.add(items, &decision);
+    }
+    // P5.
+    if let Some(error) = closed.filter(|_| !has_opened) {
+        return Err(error.into());
     }
     if what.dry_run {
         return Ok(pruned);
@@ -161,39 +185,41 @@ impl Pruned {
     }
 }
 
-/// What is known of the archives of one database.
-fn look(
-    destination: &dyn Destination,
-    reader: &Reader,
-    entries: impl Iterator<Item = Entry>,
-    newest: u64,
-    watch: &Watch,
-) -> Result<Vec<Item>, EngineError> {
-    let mut items = Vec::new();
-    let mut opened = Vec::new();
-    for entry in entries {
-        watch.check()?;
-        let is_stale = is_old(&entry, newest);
+impl Found {
+    /// Opens one, and says what it is, but for its base.
+    fn look(
+        &mut self,
+        destination: &dyn Destination,
+        reader: &Reader,
+        entry: Entry,
+        newest: u64,
+    ) -> Result<(), EngineError> {
         let unfinished = |is_stale| (State::Unfinished { is_stale }, None);
         let (state, why_not) = if entry.is_finished {
             match reader.open(destination, &entry) {
                 Ok(backup) => {
-                    opened.push(Opened {
-                        index: items.len(),
+                    let fault = entry.fault(Some(&backup.facts));
+                    let why_not = fault.as_ref().map(|fault| format!("{}: {}", fault.object, fault.what));
+                    self.perhaps_bases.extend(PerhapsBase::of(&backup));
+                    self.opened.push(Opened {
+                        index: self.items.len(),
                         id: backup.archive.begun.archive_id,
                         base: backup.facts.base,
                         manifest: backup.manifest_digest,
                         made: backup.facts.made,
-                        is_all_there: is_all_there(&entry, &backup),
+                        fault,
                         lacks_pages: !backup.facts.missing.is_empty(),
                     });
                     // Its base has no name yet.
-                    (State::Unreadable, None)
+                    (State::Unreadable, why_not)
                 }
                 // Removed meanwhile: the manifest goes first.
                 Err(BackupError::Unfinished { .. }) => unfinished(false),
                 // P3.
-                Err(BackupError::NotThere { .. }) => (State::Unreadable, Some("what opens it is missing".to_owned())),
+                Err(BackupError::NotThere { .. }) => {
+                    let why_not = format!("backup {}: what opens it is missing", entry.name);
+                    (State::Unreadable, Some(why_not))
+                }
                 // An object that can be none of ours, of that name: no reason to stop for all others.
                 Err(BackupError::Store(error)) if error.trouble == Trouble::Lying => {
                     (State::Unreadable, Some(error.to_string()))
@@ -201,45 +227,58 @@ fn look(
                 Err(error @ (BackupError::Store(_) | BackupError::Machine { .. } | BackupError::Stopped)) => {
                     return Err(error.into());
                 }
-                Err(error) => (State::Unreadable, Some(error.to_string())),
+                Err(error) => {
+                    let why_not = error.to_string();
+                    if matches!(error, BackupError::Key { .. }) {
+                        self.closed.get_or_insert(error);
+                    }
+                    (State::Unreadable, Some(why_not))
+                }
             }
         } else {
-            unfinished(is_stale)
+            unfinished(is_old(&entry, newest))
         };
-        items.push(Item { entry, state, why_not });
+        self.items.push(Item { entry, state, why_not });
+        Ok(())
     }
-    let names: Vec<(ArchiveId, ArchiveName)> = opened
-        .iter()
-        .map(|one| (one.id, items[one.index].entry.name.clone()))
-        .collect();
-    for one in &opened {
-        // One of another manifest is not what it is based on.
-        let fits = one.base.is_none_or(|base| {
-            let mut bases = opened.iter().filter(|other| other.id == base.archive_id);
-            bases.all(|other| other.manifest == base.manifest)
-        });
-        let names = if fits { names.as_slice() } else { &[] };
-        let (made, base) = (one.made, base_name(one.base, names));
-        let entry = &items[one.index].entry;
-        let is_followed = entry.log_count > 0 && !is_old(entry, newest);
-        items[one.index].state = if one.is_all_there {
-            State::Complete {
-                made,
-                base,
-                is_followed,
-                lacks_pages: one.lacks_pages,
-            }
-        } else {
-            State::Incomplete { base }
-        };
-    }
-    Ok(items)
-}
 
-/// P4.
-fn is_all_there(entry: &Entry, backup: &Backup) -> bool {
-    let has = |count: u32, listed: &[[u8; 16]]| usize::try_from(count).is_ok_and(|count| count >= listed.len());
-    has(entry.part_count, &backup.facts.parts) && has(entry.index_count, &backup.facts.indexes)
+    /// Says what those that were opened are, now that all are known.
+    fn judge(&mut self, newest: u64) {
+        for one in &self.opened {
+            let base = one.base.map(|base| self.name_of(base));
+            let item = &mut self.items[one.index];
+            let is_followed = item.entry.log_count > 0 && !is_old(&item.entry, newest);
+            item.state = if one.fault.is_none() {
+                State::Complete {
+                    made: one.made,
+                    base,
+                    is_followed,
+                    lacks_pages: one.lacks_pages,
+                }
+            } else {
+                State::Incomplete { base }
+            };
+        }
+    }
+
+    /// The name of what another is based on; where there is none, one that says only which. Of what could not be read half of the id
+    /// is known, from its name.
+    fn name_of(&self, base: Base) -> ArchiveName {
+        // One of another manifest is not what it is based on.
+        let opened = self.opened.iter().find(|other| other.id == base.archive_id);
+        let name = match opened {
+            Some(other) if other.manifest == base.manifest => Some(&self.items[other.index].entry.name),
+            Some(_) => None,
+            None => {
+                let is_unread = |index: usize| self.opened.iter().all(|other| other.index != index);
+                let mut others = self.items.iter().enumerate().filter(|(index, item)| {
+                    item.entry.is_finished && is_unread(*index) && item.entry.name.is_of(base.archive_id)
+                });
+                others.next().map(|(_, item)| &item.entry.name)
+            }
+        };
+        name.cloned().unwrap_or_else(|| ArchiveName::new(0, base.archive_id))
+    }
 }
 
 /// P2.

@@ -3,6 +3,7 @@
 //! V1. Every object of a backup is opened once, and each backup after what it is based on: so which pages there are is known with one
 //!     bit for each page and backup whose dependents are still to come.
 //! V2. A backup that rests on a bad one is bad, and so is one of whose log an object is: where it was followed.
+//! V3. One that the keys given do not open is neither good nor bad, and so is what rests on it, if all of its own is as it should be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,6 +65,8 @@ pub enum Outcome {
     Unfinished,
     /// Nobody who was named opens it.
     Closed(BackupError),
+    /// All of its own is authentic, and nobody who was named opens this one, on which it rests.
+    OnClosed(ArchiveName),
 }
 
 impl Verification {
@@ -81,12 +84,19 @@ impl Verification {
         self.archives.iter().filter(is_good).count()
     }
 
+    /// How many are neither, since the keys given do not open them, or not what they rest on.
+    #[must_use]
+    pub fn closed_count(&self) -> usize {
+        let is_closed = |one: &&Checked| matches!(one.outcome, Outcome::Closed(_) | Outcome::OnClosed(_));
+        self.archives.iter().filter(is_closed).count()
+    }
+
     /// Why the first of those that could not be opened was not.
     #[must_use]
     pub fn closed(self) -> Option<BackupError> {
         self.archives.into_iter().find_map(|one| match one.outcome {
             Outcome::Closed(error) => Some(error),
-            Outcome::Good { .. } | Outcome::Bad(_) | Outcome::Unfinished => None,
+            Outcome::Good { .. } | Outcome::Bad(_) | Outcome::Unfinished | Outcome::OnClosed(_) => None,
         })
     }
 }
@@ -94,7 +104,8 @@ impl Verification {
 /// Opens every object of backups.
 ///
 /// # Errors
-/// [`EngineError::Key`] without an identity; [`EngineError::Backup`] for a name that there is not, and where the destination itself fails;
+/// [`EngineError::Key`] without an identity; [`EngineError::Backup`] for a name that there is not, where there is no backup at all, and
+/// where the destination itself fails;
 /// [`EngineError::Interrupted`]. What is bad is no error, but an answer.
 pub fn verify(
     destination: &dyn Destination,
@@ -104,6 +115,7 @@ pub fn verify(
 ) -> Result<Verification, EngineError> {
     access.require()?;
     let reader = Reader::new(access, what.unpinned)?;
+    destination.check_place().map_err(BackupError::from)?;
     let catalog = Catalog::list(destination, what.database_id).map_err(BackupError::from)?;
     let foreign_count = catalog.foreign_count;
     if let Some(name) = &what.name
@@ -111,6 +123,16 @@ pub fn verify(
     {
         let what = format!("{} holds no backup {name}", destination.place());
         return Err(BackupError::NotThere { what }.into());
+    }
+    if catalog.entries.is_empty() {
+        let place = destination.place();
+        let none = || BackupError::NotThere {
+            what: format!("{place}: it holds no backup"),
+        };
+        let error = what
+            .database_id
+            .map_or_else(none, |id| BackupError::none_of(id, &place));
+        return Err(error.into());
     }
     let mut archives = Vec::new();
     for id in catalog.databases() {
@@ -175,12 +197,26 @@ impl Shelf {
                 .and_then(|(_, backup)| backup.facts.base)
                 .map(|base| base.archive_id);
             let found = base.and_then(|id| self.waiting.iter().find(|(_, backup)| id_of(backup) == id));
+            let closed = || base.and_then(|id| self.unopened(id));
+            let found = found.map(|(entry, _)| entry).or_else(closed);
             next = found
-                .map(|(entry, _)| entry.name.clone())
+                .map(|entry| entry.name.clone())
                 .filter(|name| wanted.insert(name.clone()));
         }
         self.waiting.retain(|(entry, _)| wanted.contains(&entry.name));
         self.done.retain(|one| wanted.contains(&one.entry.name));
+    }
+
+    /// One that may be of this id: half of it is in the name.
+    fn unopened(&self, id: ArchiveId) -> Option<&Entry> {
+        let mut done = self.done.iter().map(|one| &one.entry);
+        done.find(|entry| entry.name.is_of(id))
+    }
+
+    /// V3.
+    fn closed(&self, id: ArchiveId) -> Option<ArchiveName> {
+        let is_closed = |one: &&Checked| matches!(one.outcome, Outcome::Closed(_)) && one.entry.name.is_of(id);
+        self.done.iter().find(is_closed).map(|one| one.entry.name.clone())
     }
 
     /// V1.
@@ -191,15 +227,26 @@ impl Shelf {
         while let Some(index) = self.next(&seen) {
             let (entry, backup) = self.waiting.swap_remove(index);
             let id = id_of(&backup);
-            let (outcome, coverage, below_count) = examine(destination, &entry, &backup, &seen, &mut meter)?;
-            let is_good = matches!(outcome, Outcome::Good { .. });
+            let base = backup.facts.base.map(|base| base.archive_id);
+            let below = match base.and_then(|id| seen.get(&id)) {
+                Some(below) => Below::Seen(below),
+                None => base
+                    .and_then(|id| self.closed(id))
+                    .map_or(Below::Nothing, Below::Closed),
+            };
+            let (outcome, coverage, below_count) = examine(destination, &entry, &backup, &below, &mut meter)?;
+            let standing = match &outcome {
+                Outcome::Good { .. } => Standing::Good,
+                Outcome::OnClosed(base) => Standing::OnClosed(base.clone()),
+                Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) => Standing::Bad,
+            };
             seen.insert(
                 id,
                 Seen {
                     manifest: backup.manifest_digest,
                     page_size: backup.facts.page_size.as_u32(),
                     coverage,
-                    is_good,
+                    standing,
                     below_count,
                 },
             );
@@ -233,8 +280,23 @@ struct Seen {
     manifest: [u8; 32],
     page_size: u32,
     coverage: Coverage,
-    is_good: bool,
+    standing: Standing,
     below_count: usize,
+}
+
+enum Standing {
+    Good,
+    OnClosed(ArchiveName),
+    Bad,
+}
+
+/// On what a backup rests.
+enum Below<'a> {
+    Seen(&'a Seen),
+    /// V3.
+    Closed(ArchiveName),
+    /// It is a full one; or what it should rest on is not there.
+    Nothing,
 }
 
 struct Meter<'a> {
@@ -247,10 +309,13 @@ fn examine(
     destination: &dyn Destination,
     entry: &Entry,
     backup: &Backup,
-    seen: &BTreeMap<ArchiveId, Seen>,
+    on: &Below<'_>,
     meter: &mut Meter<'_>,
 ) -> Result<(Outcome, Coverage, usize), EngineError> {
-    let below = backup.facts.base.and_then(|base| seen.get(&base.archive_id));
+    let below = match on {
+        Below::Seen(below) => Some(below),
+        Below::Closed(_) | Below::Nothing => None,
+    };
     let objects = u64::try_from(backup.facts.parts.len() * 2).unwrap_or(u64::MAX).max(1);
     let (step, done) = (entry.size / objects, meter.done);
     let mut read = || {
@@ -272,29 +337,42 @@ fn examine(
             None
         }
     };
+    let mut closed = None;
     if let Some(base) = backup.facts.base {
+        // Then all pages that it has not itself are missing: that goes without saying.
+        if !matches!(
+            on,
+            Below::Seen(Seen {
+                standing: Standing::Good,
+                ..
+            })
+        ) {
+            faults.retain(|fault| fault.object != entry.name.as_str());
+        }
         let fault = |what: &str| Fault {
             object: entry.name.to_string(),
             what: what.to_owned(),
         };
-        match below {
-            None => {
-                // Then all pages that it has not itself are missing: that goes without saying.
-                faults.retain(|fault| fault.object != entry.name.as_str());
-                faults.push(fault("the backup on which it rests is missing, or can't be read"));
-            }
-            Some(below) if below.manifest != base.manifest => {
+        match on {
+            Below::Nothing => faults.push(fault("the backup on which it rests is missing, or can't be read")),
+            Below::Closed(name) => closed = Some(name.clone()),
+            Below::Seen(below) if below.manifest != base.manifest => {
                 faults.push(fault("the backup on which it rests has another manifest than it had"));
             }
-            Some(below) if below.page_size != backup.facts.page_size.as_u32() => {
+            Below::Seen(below) if below.page_size != backup.facts.page_size.as_u32() => {
                 faults.push(fault("the backup on which it rests has pages of another size"));
             }
-            Some(below) if !below.is_good => faults.push(fault("the backup on which it rests is bad")),
-            Some(_) => {}
+            Below::Seen(below) => match &below.standing {
+                Standing::Good => {}
+                Standing::OnClosed(name) => closed = Some(name.clone()),
+                Standing::Bad => faults.push(fault("the backup on which it rests is bad")),
+            },
         }
     }
     let below_count = below.map_or(0, |below| below.below_count + 1);
-    let outcome = if faults.is_empty() {
+    let outcome = if let (Some(name), true) = (closed, faults.is_empty()) {
+        Outcome::OnClosed(name)
+    } else if faults.is_empty() {
         Outcome::Good {
             page_count: backup.facts.page_count,
             own_count: found.page_count,

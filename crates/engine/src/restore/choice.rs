@@ -5,6 +5,7 @@
 
 use selenite_backup::{
     AHEAD_SECONDS, ArchiveName, Backup, BackupError, Catalog, Chain, Destination, KeySource, LogPlan, OpenArchive,
+    Part, object_key,
 };
 use selenite_cipher::{ArchiveId, DatabaseId};
 
@@ -24,16 +25,27 @@ pub struct Choice {
 
 /// Opens the backup that is meant, and what it rests on.
 pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) -> Result<Choice, EngineError> {
+    destination.check_place().map_err(BackupError::from)?;
     let catalog = Catalog::list(destination, how.database_id).map_err(BackupError::from)?;
     let id = database_of(&catalog, destination, how)?;
     let names: Vec<ArchiveName> = catalog.of(id).map(|entry| entry.name.clone()).collect();
     let opened = |name: &ArchiveName| -> Result<Backup, BackupError> {
         OpenArchive::open(destination, id, name, keys)?.into_backup(destination)
     };
+    // One that is listed with a manifest was a backup, whatever is gone of it.
+    let wanted = |name: &ArchiveName| -> Result<Backup, BackupError> {
+        let entry = catalog.of(id).find(|entry| entry.name == *name);
+        if entry.is_some_and(|entry| entry.is_finished && !entry.has_begun) {
+            return Err(BackupError::Missing {
+                object: object_key(id, name, Part::Begun),
+            });
+        }
+        opened(name)
+    };
     let finished = || catalog.of(id).rev().filter(|entry| entry.is_finished);
     let mut passed_over = Vec::new();
     let tip = match &how.which {
-        Which::Named(name) => opened(name)?,
+        Which::Named(name) => wanted(name)?,
         Which::Newest => {
             // C1.
             let last = ArchiveName::new(now().saturating_add(AHEAD_SECONDS), ArchiveId([0xff; 16]));
@@ -43,7 +55,7 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
                 passed_over = future.map(|entry| entry.name.clone()).collect();
             }
             match past.or_else(|| finished().next()) {
-                Some(entry) => opened(&entry.name)?,
+                Some(entry) => wanted(&entry.name)?,
                 None => return Err(none(destination, "it holds none that was finished").into()),
             }
         }
@@ -52,7 +64,7 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
             let last = ArchiveName::new(*time, ArchiveId([0xff; 16]));
             let mut found = None;
             for entry in finished().filter(|entry| entry.name <= last) {
-                let backup = opened(&entry.name)?;
+                let backup = wanted(&entry.name)?;
                 if backup.facts.made <= *time {
                     found = Some(backup);
                     break;

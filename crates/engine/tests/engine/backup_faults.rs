@@ -239,7 +239,7 @@ impl Trial {
                 match (restored, way) {
                     (Ok(rows), _) => assert_eq!(rows, self.rows, "next: {about}"),
                     // It rests on what is no good, and is refused, never taken for whole; a full one rests on nothing.
-                    (Err(EngineError::Backup(_)), Way::Lies) if incremental => {
+                    (Err(EngineError::Backup(_) | EngineError::BadBase { .. }), Way::Lies) if incremental => {
                         let full = self.back_up(&shelf, false, false).unwrap();
                         assert_eq!(self.restored(&shelf, &full).unwrap(), self.rows, "full: {about}");
                     }

@@ -182,7 +182,7 @@ fn faults(verification: &Verification, name: &ArchiveName) -> Vec<String> {
             .map(|fault| format!("{}: {}", fault.object, fault.what))
             .collect(),
         Outcome::Good { .. } => Vec::new(),
-        Outcome::Unfinished | Outcome::Closed(_) => vec![format!("{:?}", one.outcome)],
+        Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => vec![format!("{:?}", one.outcome)],
     }
 }
 
@@ -271,7 +271,7 @@ fn a_log_is_verified_with_the_backup_that_it_goes_on_from() {
     let one = found.archives.iter().find(|one| one.entry.name == followed).unwrap();
     let until = match one.outcome {
         Outcome::Good { followed_until, .. } => followed_until,
-        Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) => None,
+        Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => None,
     };
     assert_eq!(until, Some(3000), "{:?}", one.outcome);
     // Somebody is at it: it stays, whatever the rules say.
@@ -329,14 +329,9 @@ fn without_the_key_nothing_is_verified_or_pruned_and_a_list_says_less() {
         rules: last(1),
         ..Prune::default()
     };
-    let pruned = prune(shelf.place.as_ref(), &other, &what, &Watch::nobody()).unwrap();
-    assert_eq!(removed(&pruned), []);
-    assert!(
-        pruned
-            .kept
-            .iter()
-            .all(|kept| kept.reasons.contains(&Reason::Unreadable) && kept.why_not.is_some())
-    );
+    let error = prune(shelf.place.as_ref(), &other, &what, &Watch::nobody()).unwrap_err();
+    assert_eq!(error.class(), Class::Key, "{error}");
+    assert_eq!(shelf.names().len(), 2);
 
     let listing = list(shelf.place.as_ref(), &other, None, &Watch::nobody()).unwrap();
     assert!(

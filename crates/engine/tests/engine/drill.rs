@@ -16,6 +16,7 @@ fn rehearse(shelf: &Shelf, which: Which, key: &str) -> Result<Drilled, EngineErr
     let what = Drill {
         database_id: None,
         which,
+        allow_missing: false,
         place: Some(place.clone()),
     };
     let access = shelf.bench.access_by(key);
@@ -72,7 +73,7 @@ fn a_backup_from_the_future_hides_none_that_was_made_since() {
 fn a_drill_that_fails_leaves_nothing_either() {
     let shelf = Shelf::new();
     let error = rehearse(&shelf, Which::Newest, "key").unwrap_err();
-    assert_eq!(error.class(), Class::Usage);
+    assert_eq!(error.class(), Class::Io);
     shelf.full();
     let error = rehearse(&shelf, Which::Newest, "other-key").unwrap_err();
     assert_eq!(error.class(), Class::Key);

@@ -288,6 +288,11 @@ fn nobody_without_a_key_gets_anything() {
     assert_eq!(error.class(), Class::Key, "{error}");
     let nowhere = Folder::new(&bench.path("nowhere"));
     let error = restore(&Disk, &nowhere, &bench.access(), &how, &Watch::nobody()).unwrap_err();
+    assert_eq!(error.class(), Class::Io, "{error}");
+    assert!(error.to_string().contains("nowhere"), "{error}");
+    std::fs::create_dir(bench.path("nowhere")).unwrap();
+    let error = restore(&Disk, &nowhere, &bench.access(), &how, &Watch::nobody()).unwrap_err();
     assert_eq!(error.class(), Class::Usage, "{error}");
+    std::fs::remove_dir(bench.path("nowhere")).unwrap();
     assert_eq!(bench.names(), ["app.db", "backups"]);
 }

@@ -44,7 +44,7 @@ fn what_was_stored_is_loaded_by_whom_it_was_for_and_nobody_else() {
     assert!(found.master.secret().ct_eq(made.master.secret()));
     let others: Vec<Box<dyn Identity>> = vec![raw(1), age(), passphrase("x")];
     let refused = |identities: &[Box<dyn Identity>]| ExportedKey::load(&path, identities).err().unwrap();
-    assert!(matches!(refused(&others), KeyError::WrongKey));
+    assert!(matches!(refused(&others), KeyError::ExportedClosed { .. }));
     assert!(matches!(refused(&[]), KeyError::NoKey));
 }
 
@@ -112,7 +112,7 @@ fn a_file_that_was_cut_flipped_or_is_something_else_is_refused() {
     let error = load(&other).unwrap_err();
     assert!(error.to_string().contains("not an exported key"), "{error}");
     let archive = recipient.wrap_archive_key(&Secret::new([7; 32])).unwrap();
-    assert!(matches!(load(&archive), Err(KeyError::WrongKey)));
+    assert!(matches!(load(&archive), Err(KeyError::ExportedClosed { .. })));
 }
 
 #[test]

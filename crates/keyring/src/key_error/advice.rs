@@ -31,6 +31,7 @@ impl KeyError {
                 "if its master key was renewed, replace its line in the keyring file; if not, do not trust this file"
             }
             Self::NotListed { .. } => "if you trust this file, add it to the keyring file",
+            Self::ExportedClosed { .. } => "name the identity of the recipient for whom it was exported: --identity",
             Self::ExportedElsewhere { .. } => "look for the key that was exported from this database",
             Self::ExportedOther { .. } => {
                 "look for a key that was exported since, or for a copy of the database from before"

@@ -32,6 +32,9 @@ impl fmt::Display for KeyError {
             Self::NotListed { database_id } => {
                 write!(f, "database {} is not in the keyring file", database_id)
             }
+            Self::ExportedClosed { path } => {
+                write!(f, "none of the keys given opens the exported key {}", path.display())
+            }
             Self::ExportedElsewhere { exported, database } => {
                 write!(
                     f,

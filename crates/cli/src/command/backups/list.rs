@@ -1,6 +1,6 @@
 //! `selenite backups list`.
 
-use selenite_engine::backups::{self, Listed, Listing};
+use selenite_engine::backups::{self, Ground, Listed, Listing};
 use selenite_engine::{Access, utc};
 use serde_json::{Value, json};
 
@@ -19,21 +19,26 @@ pub fn run(arguments: &BackupsList, access: &Access) -> Result<(), Complaint> {
     let meter = Meter::start();
     let listed = backups::list(place.as_ref(), access, of, &meter.watch());
     meter.finish();
-    let listing = listed?;
+    let listing = listed.map_err(|error| Complaint::of(error, super::stopped))?;
     if arguments.json {
         print_json(&json(&listing))?;
     } else {
-        print(&text(&listing))?;
+        print(&text(&listing, &place.place()))?;
     }
     for one in &listing.archives {
         if let Some(why_not) = &one.why_not {
-            note(&format!("{}: {why_not}", one.entry.name));
+            note(why_not);
+        } else if let Some(fault) = &one.fault {
+            note(&format!("{}: {}", fault.object, fault.what));
         }
     }
     Ok(())
 }
 
-fn text(listing: &Listing) -> String {
+fn text(listing: &Listing, place: &str) -> String {
+    if listing.archives.is_empty() && listing.foreign_count == 0 {
+        return printable::line(&format!("no backups in {place}"));
+    }
     let rows: Vec<[String; COLUMN_COUNT]> = listing.archives.iter().map(row).collect();
     let heads = HEADS.map(str::to_owned);
     let width = |column: usize| {
@@ -45,7 +50,14 @@ fn text(listing: &Listing) -> String {
         let cells = cells
             .iter()
             .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}  "));
+            .zip(NUMBERS)
+            .map(|((cell, width), is_number)| {
+                if is_number {
+                    format!("{cell:>width$}  ")
+                } else {
+                    format!("{cell:width$}  ")
+                }
+            });
         let line: String = cells.collect();
         format!("{}\n", printable::line(line.trim_end()))
     };
@@ -85,9 +97,18 @@ fn row(one: &Listed) -> [String; COLUMN_COUNT] {
         },
     };
     let pages = known.map_or("?".to_owned(), |known| count(known.page_count.into()));
-    let mut state = if entry.is_finished { "complete" } else { "unfinished" }.to_owned();
-    if !entry.has_begun {
+    let mut state = match &one.fault {
+        None if entry.is_finished => "complete".to_owned(),
+        None => "unfinished".to_owned(),
+        Some(fault) => format!("NOT complete: {}: {}", last(&fault.object), clause(&fault.what)),
+    };
+    if !entry.is_finished && !entry.has_begun {
         state.push_str(", what opens it is missing");
+    }
+    match known.filter(|known| known.base_is_there).map(|known| known.ground) {
+        None | Some(Ground::Whole) => {}
+        Some(Ground::Closed) => state.push_str(", on one that the keys given do not open"),
+        Some(Ground::Broken) => state.push_str(", on one that is NOT complete"),
     }
     if let Some(missing @ 1..) = known.map(|known| known.missing_count) {
         let missing = u64::try_from(missing).unwrap_or(u64::MAX);
@@ -123,11 +144,17 @@ fn json(listing: &Listing) -> Value {
             "kind": known.map(|known| if known.base.is_some() { "incremental" } else { "full" }),
             "base": base.map(|base| if known.is_some_and(|known| known.base_is_there) { base.as_str() } else { short(base.as_str()) }),
             "base_is_there": known.map(|known| known.base_is_there),
+            "rests_on_whole": known.and_then(|known| match known.ground {
+                Ground::Whole => Some(true),
+                Ground::Broken => Some(false),
+                Ground::Closed => None,
+            }),
             "pages": known.map(|known| known.page_count),
             "page_size": known.map(|known| known.page_size),
             "pages_missing": known.map(|known| known.missing_count),
             "has_digest": known.map(|known| known.has_digest),
-            "complete": entry.is_finished,
+            "complete": entry.is_finished && one.fault.is_none(),
+            "fault": one.fault.as_ref().map(|fault| json!({ "object": fault.object, "what": fault.what })),
             "objects": entry.object_count,
             "parts": entry.part_count,
             "size": entry.size,
@@ -158,8 +185,20 @@ fn short(name: &str) -> &str {
     name.rsplit('-').next().unwrap_or(name)
 }
 
+/// The object's own name.
+fn last(object: &str) -> &str {
+    object.rsplit('/').next().unwrap_or(object)
+}
+
+/// As much as a column takes: the rest is said below.
+fn clause(what: &str) -> &str {
+    what.split(':').next().unwrap_or(what)
+}
+
 const COLUMN_COUNT: usize = 7;
 const HEADS: [&str; COLUMN_COUNT] = ["BACKUP", "MADE", "KIND", "PAGES", "SIZE", "PARTS", "STATE"];
+/// Which of them are numbers, and stand to the right.
+const NUMBERS: [bool; COLUMN_COUNT] = [false, false, false, true, true, true, false];
 
 #[cfg(test)]
 mod tests {

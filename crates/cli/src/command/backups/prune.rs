@@ -23,7 +23,7 @@ pub fn run(arguments: &BackupsPrune, access: &Access) -> Result<(), Complaint> {
     let meter = Meter::start();
     let done = backups::prune(place.as_ref(), access, &what, &meter.watch());
     meter.finish();
-    let pruned = done?;
+    let pruned = done.map_err(|error| Complaint::of(error, super::stopped))?;
     if arguments.json {
         print_json(&json(&pruned, arguments.dry_run))?;
     } else {
@@ -31,7 +31,7 @@ pub fn run(arguments: &BackupsPrune, access: &Access) -> Result<(), Complaint> {
     }
     for kept in &pruned.kept {
         if let Some(why_not) = &kept.why_not {
-            note(&format!("{}: {why_not}", kept.entry.name));
+            note(why_not);
         }
     }
     if pruned

@@ -1,5 +1,6 @@
 //! `selenite backups verify`.
 
+use selenite_backup::BackupError;
 use selenite_engine::backups::{self, Checked, Outcome, Verification, Verify};
 use selenite_engine::{Access, utc};
 use serde_json::{Value, json};
@@ -23,13 +24,13 @@ pub fn run(arguments: &BackupsVerify, access: &Access) -> Result<(), Complaint> 
     let meter = Meter::start();
     let done = backups::verify(place.as_ref(), access, &what, &meter.watch());
     meter.finish();
-    let found = done?;
+    let found = done.map_err(|error| Complaint::of(error, super::stopped))?;
     if arguments.json {
         print_json(&json(&found))?;
     } else {
         print(&text(&found))?;
     }
-    complain(found, arguments.backup.is_some())
+    complain(found, arguments.backup.is_some(), &place.place())
 }
 
 fn text(found: &Verification) -> String {
@@ -44,7 +45,11 @@ fn text(found: &Verification) -> String {
         )));
         text.push('\n');
     }
-    text.push_str(&format!("{} good, {} bad\n", found.good_count(), found.bad_count()));
+    text.push_str(&format!("{} good, {} bad", found.good_count(), found.bad_count()));
+    if found.closed_count() > 0 {
+        text.push_str(&format!(", {} that the keys given do not open", found.closed_count()));
+    }
+    text.push('\n');
     text
 }
 
@@ -75,18 +80,19 @@ fn words(outcome: &Outcome) -> String {
         Outcome::Bad(faults) => format!("BAD: {}", counted(number(faults.len()), "fault")),
         Outcome::Unfinished => "unfinished: no backup".to_owned(),
         Outcome::Closed(_) => "not opened".to_owned(),
+        Outcome::OnClosed(base) => format!("as it was written, and rests on {base}, which is not opened"),
     }
 }
 
 /// What is bad goes to standard error, one to a line.
-fn complain(found: Verification, was_named: bool) -> Result<(), Complaint> {
+fn complain(found: Verification, was_named: bool, place: &str) -> Result<(), Complaint> {
     for one in &found.archives {
         match &one.outcome {
             Outcome::Bad(faults) => faults
                 .iter()
                 .for_each(|fault| note(&format!("{}: {}", fault.object, fault.what))),
             Outcome::Closed(error) => note(&error.to_string()),
-            Outcome::Good { .. } | Outcome::Unfinished => {}
+            Outcome::Good { .. } | Outcome::Unfinished | Outcome::OnClosed(_) => {}
         }
     }
     let (good, bad) = (found.good_count(), u64::try_from(found.bad_count()).unwrap_or(u64::MAX));
@@ -105,6 +111,10 @@ fn complain(found: Verification, was_named: bool) -> Result<(), Complaint> {
             next: "finish it: selenite backup --resume",
         });
     }
+    if good == 0 {
+        let what = format!("{place}: it holds no backup that was finished");
+        return Err(Complaint::Engine(BackupError::NotThere { what }.into()));
+    }
     Ok(())
 }
 
@@ -112,13 +122,13 @@ fn json(found: &Verification) -> Value {
     let archive = |one: &Checked| {
         let faults = match &one.outcome {
             Outcome::Bad(faults) => faults.as_slice(),
-            Outcome::Good { .. } | Outcome::Unfinished | Outcome::Closed(_) => &[],
+            Outcome::Good { .. } | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => &[],
         };
         let verdict = match &one.outcome {
             Outcome::Good { .. } => "good",
             Outcome::Bad(_) => "bad",
             Outcome::Unfinished => "unfinished",
-            Outcome::Closed(_) => "closed",
+            Outcome::Closed(_) | Outcome::OnClosed(_) => "closed",
         };
         let counts = match one.outcome {
             Outcome::Good {
@@ -128,7 +138,7 @@ fn json(found: &Verification) -> Value {
                 below_count,
                 followed_until,
             } => Some((page_count, own_count, missing_count, below_count, followed_until)),
-            Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) => None,
+            Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => None,
         };
         json!({
             "database_id": one.entry.database_id.to_string(),
@@ -147,6 +157,7 @@ fn json(found: &Verification) -> Value {
         "backups": found.archives.iter().map(archive).collect::<Vec<_>>(),
         "good": found.good_count(),
         "bad": found.bad_count(),
+        "closed": found.closed_count(),
         "foreign_objects": found.foreign_count,
     })
 }

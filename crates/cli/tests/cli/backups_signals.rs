@@ -1,0 +1,95 @@
+//! `selenite backup` and `selenite restore` that are asked to stop: each says what is left, and how to go on.
+
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::bench::Bench;
+
+const SIGNALS: [Signal; 2] = [Signal::INT, Signal::TERM];
+/// How often one may be done before it hears of the signal.
+const TRIES_MAX: usize = 50;
+
+/// With so much in it that it takes a while.
+fn large() -> Bench {
+    let (bench, _) = Bench::encrypted();
+    let sql = "CREATE TABLE large (data); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 240) \
+        INSERT INTO large SELECT randomblob(100000) FROM n";
+    bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    bench
+}
+
+/// Stops it as soon as it is at work; answers what it said, or nothing where it was done before.
+fn stopped(bench: &Bench, words: &[&str], signal: Signal, is_at_work: impl Fn() -> bool) -> Option<String> {
+    let mut child = bench
+        .command(&[&["-i", "key.txt"], words].concat())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !is_at_work() && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    // One that is over already is still there to be asked for.
+    kill_process(Pid::from_child(&child), signal).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    match output.status.code() {
+        Some(0) => None,
+        status => {
+            assert_eq!(status, Some(130), "{err}");
+            assert!(err.contains("error: interrupted\n next: "), "{err}");
+            Some(err)
+        }
+    }
+}
+
+#[test]
+fn a_backup_that_is_stopped_says_how_to_go_on_and_does() {
+    for signal in SIGNALS {
+        let bench = large();
+        let backups = bench.path("backups");
+        let is_begun = || {
+            let below = |path: &std::path::Path| -> Vec<std::path::PathBuf> {
+                let entries = std::fs::read_dir(path).into_iter().flatten();
+                entries.map(|entry| entry.unwrap().path()).collect()
+            };
+            let archives = below(&backups).into_iter().flat_map(|database| below(&database));
+            archives
+                .map(|archive| archive.join("begun"))
+                .any(|begun| begun.exists())
+        };
+        let err = (0..TRIES_MAX).find_map(|_| {
+            let _ = std::fs::remove_dir_all(&backups);
+            stopped(&bench, &["backup", "app.db", "backups"], signal, is_begun)
+        });
+        let err = err.expect("it was done each time before it heard of the signal");
+        assert!(err.contains("no backup yet") && err.contains("--resume"), "{err}");
+        bench
+            .run(&["-i", "key.txt", "backups", "verify", "backups"])
+            .failed(2, "that was finished");
+        let ran = bench
+            .run(&["-i", "key.txt", "backup", "app.db", "backups", "--resume", "--json"])
+            .done();
+        assert_eq!(ran.json()["resumed"], true);
+        bench.run(&["-i", "key.txt", "backups", "verify", "backups"]).done();
+    }
+}
+
+#[test]
+fn a_restore_that_is_stopped_says_that_nothing_was_put_in_place() {
+    let bench = large();
+    bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
+    let draft = bench.path(".new.db.selenite-tmp-restore");
+    let restore = ["restore", "backups", "--to", "new.db"];
+    for signal in SIGNALS {
+        let err = (0..TRIES_MAX).find_map(|_| {
+            let _ = std::fs::remove_file(bench.path("new.db"));
+            stopped(&bench, &restore, signal, || draft.exists())
+        });
+        let err = err.expect("it was done each time before it heard of the signal");
+        assert!(err.contains("nothing was put in the place of new.db"), "{err}");
+        assert_eq!(bench.names(), ["app.db", "backups"], "{signal:?}");
+    }
+    bench.run(&[&["-i", "key.txt"], &restore[..]].concat()).done();
+}
