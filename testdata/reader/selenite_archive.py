@@ -126,12 +126,9 @@ class Archive:
             begun.must(1 <= size <= 8192)
             files.append(begun.take(size))
         self.recipients_mac = begun.take(32)
-        before = begun.data[: begun.at]
-        mac = begun.take(32)
+        begun.take(32)
         begun.end()
-        self.prk = extract(self.id, self._key(begun, key, superblock, wrapped, files))
-        self.mac_key = expand(self.prk, b"selenite/1 archive mac", 32)
-        begun.must(hmac_sha256(self.mac_key, before) == mac)
+        begun.must(self._take_key(begun, self._key(begun, key, superblock, wrapped, files)))
         begun.must(self.name == name_of(self.database, self.begun, self.id))
         self.begun_hash = sha256(begun.data)
 
@@ -148,9 +145,16 @@ class Archive:
                     opened = primitives.open_age(key[1], file)
                 except Unauthentic:
                     continue
-                begun.must(len(opened) == 32)
-                return opened
+                # Whoever knows a recipient can make a file.
+                if self._take_key(begun, opened):
+                    return opened
             raise refused
+
+    def _take_key(self, begun, key):
+        """Whether it is the archive's."""
+        self.prk = extract(self.id, key)
+        self.mac_key = expand(self.prk, b"selenite/1 archive mac", 32)
+        return hmac_sha256(self.mac_key, begun.data[:-32]) == begun.data[-32:]
 
     def is_for(self, recipients):
         """Whether the archive was begun for exactly these recipients."""

@@ -53,8 +53,8 @@ fn recipients() -> Vec<Vector> {
     .into_iter()
     .chain([by_age(
         "recipient-other-key",
-        "begun refused",
-        "a recipient's file holds the key of another archive",
+        "wrong key",
+        "a recipient's file holds the key of another archive: it is passed over",
         &other.finish(),
     )])
     .collect()
