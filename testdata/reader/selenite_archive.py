@@ -119,7 +119,7 @@ class Archive:
         self.id, self.database, self.begun = begun.take(16), begun.take(16), begun.number(8)
         wrapped, superblock = begun.take(60), begun.take(begun.number())
         count = begun.number()
-        begun.must(count <= 32)
+        begun.must(len(superblock) <= 32768 and count <= 32)
         files = []
         for _ in range(count):
             size = begun.number()
@@ -135,7 +135,7 @@ class Archive:
     def _key(self, begun, key, superblock, wrapped, files):
         """The archive key: by a slot of the database, or else by one of the files for recipients."""
         try:
-            wrapping_key = wrapping_key_of(begun, superblock, key)
+            wrapping_key = wrapping_key_of(begun, self.database, superblock, key)
             return primitives.unwrap_gcm(wrapping_key, b"selenite/1 archive key" + self.database + self.id, wrapped)
         except Unauthentic:
             begun.must(False)
@@ -226,10 +226,12 @@ def name_of(database, begun, archive):
     return f"{database.hex()}/{when}-{archive[:8].hex()}"
 
 
-def wrapping_key_of(begun, data, key):
+def wrapping_key_of(begun, database, data, key):
     """The wrapping key of the database whose superblock this is."""
-    begun.must(reader.whole(data) == data)
+    data = reader.whole(data)
+    begun.must(data is not None)
     superblock = reader.Superblock(data)
+    begun.must(superblock.id == database)
     prk, end = extract(superblock.id, reader.master_key(superblock, key)), len(data) - 64
     begun.must(hmac_sha256(expand(prk, b"selenite/1 superblock mac", 32), data[:end]) == data[end : end + 32])
     return expand(prk, b"selenite/1 key wrap", 32)

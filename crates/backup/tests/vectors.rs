@@ -104,24 +104,25 @@ fn restore(vector: &Vector, found: &mut BTreeMap<u32, String>) -> Result<(), Str
 }
 
 fn class_of(error: BackupError) -> String {
-    match error {
-        BackupError::Key {
-            source: KeyError::WrongKey,
-            ..
-        } => return "wrong key".to_owned(),
-        BackupError::Key { .. } => return "begun refused".to_owned(),
-        BackupError::NotThere { .. } => return "begun missing".to_owned(),
-        BackupError::Unfinished { .. } => return "manifest missing".to_owned(),
-        BackupError::MissingLink { .. } => return "base missing".to_owned(),
-        BackupError::Incomplete { .. } => return "incomplete".to_owned(),
-        BackupError::Chain { ref what, .. } => {
-            let object = what.split_once(':').map(|(object, _)| object);
-            return match object.filter(|object| object.starts_with("log-")) {
-                Some(object) => format!("{object} refused"),
-                None => "base refused".to_owned(),
-            };
-        }
-        _ => {}
+    if let BackupError::Key { source, .. } = &error {
+        let is_wrong = matches!(source, KeyError::WrongKey);
+        return if is_wrong { "wrong key" } else { "begun refused" }.to_owned();
+    }
+    if let BackupError::Chain { what, .. } = &error {
+        let object = what.split_once(':').map(|(object, _)| object);
+        let object = object.filter(|object| object.starts_with("log-"));
+        return format!("{} refused", object.unwrap_or("base"));
+    }
+    let missing = [
+        ("begun", matches!(error, BackupError::NotThere { .. })),
+        ("manifest", matches!(error, BackupError::Unfinished { .. })),
+        ("base", matches!(error, BackupError::MissingLink { .. })),
+    ];
+    if let Some((what, _)) = missing.into_iter().find(|(_, is_it)| *is_it) {
+        return format!("{what} missing");
+    }
+    if matches!(error, BackupError::Incomplete { .. }) {
+        return "incomplete".to_owned();
     }
     class_of_fault(&fault_of(error).unwrap())
 }

@@ -49,15 +49,13 @@ fn recipients() -> Vec<Vector> {
             "an age identity, and a file for nobody",
             &full("full"),
         ),
+        by_age(
+            "recipient-other-key",
+            "wrong key",
+            "a recipient's file holds the key of another archive: it is passed over",
+            &other.finish(),
+        ),
     ]
-    .into_iter()
-    .chain([by_age(
-        "recipient-other-key",
-        "wrong key",
-        "a recipient's file holds the key of another archive: it is passed over",
-        &other.finish(),
-    )])
-    .collect()
 }
 
 fn keys() -> Vec<Vector> {
@@ -122,33 +120,29 @@ fn forms() -> Vec<Vector> {
     // Its superblock has 512 bytes, and it no recipient.
     let size = whole.objects["begun"].len();
     assert_eq!(size, 120 + 512 + 4 + 32 + 32);
-    let put = |archive: &str, at: usize, value: u32| {
-        let name: &'static str = match archive {
-            "33" => "33 recipients",
-            "0" => "recipient of no bytes",
-            "8193" => "recipient of 8193 bytes",
-            _ => "superblock of 32769 bytes",
-        };
-        let archive = full_unfinished(name);
+    // Bytes put in behind a field that says something else, and all of it under its MAC.
+    let signed = |name: &'static str, (at, value): (usize, u32), (behind, more): (usize, Vec<u8>)| {
+        let mut archive = full_unfinished(name);
         let mut bytes = archive.objects["begun"].clone();
         bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
-        (archive, bytes)
-    };
-    let signed = |(mut archive, mut bytes): (Archive, Vec<u8>), at: usize, more: Vec<u8>| {
-        let end = bytes.len() - 32;
-        bytes.truncate(end);
-        bytes.splice(at..at, more);
+        bytes.truncate(size - 32);
+        bytes.splice(behind..behind, more);
         let mac = archive.key().mac(&bytes);
         bytes.extend(mac);
         archive.put_begun(bytes);
         archive.finish()
     };
     let count = 120 + 512;
-    let many = signed(put("33", count, 33), count + 4, [[0, 0, 0, 1, 0]; 33].concat());
-    let none = signed(put("0", count, 1), count + 4, vec![0; 4]);
+    let files = |name, value, more| signed(name, (count, value), (count + 4, more));
+    let many = files("33 recipients", 33, [[0, 0, 0, 1, 0]; 33].concat());
+    let none = files("recipient of no bytes", 1, vec![0; 4]);
     let long = [8193_u32.to_be_bytes().to_vec(), vec![0; 8193]].concat();
-    let long = signed(put("8193", count, 1), count + 4, long);
-    let superblock = signed(put("32769", 116, 32769), count, vec![0; 32769 - 512]);
+    let long = files("recipient of 8193 bytes", 1, long);
+    let superblock = vec![0; 32769 - 512];
+    let superblock = signed("superblock of 32769 bytes", (116, 32769), (count, superblock));
+    let mut padded = full_unfinished("superblock and zeros");
+    padded.begun.superblock.resize(1024, 0);
+    padded.seal_begun();
     let missing = whole.clone().without("begun");
     vec![
         crate::archives::refused("begun-missing", "begun missing", "what opens it is not there", &missing),
@@ -171,6 +165,11 @@ fn forms() -> Vec<Vector> {
         refused("recipients-33", "it has 33 recipients", &many),
         refused("recipient-size-0", "a recipient's file has no bytes", &none),
         refused("recipient-size-8193", "a recipient's file has 8193 bytes", &long),
+        opens(
+            "begun-superblock-longer",
+            "512 zeros behind the superblock: they are not read",
+            &padded.finish(),
+        ),
         refused("superblock-size-32769", "the superblock has 32769 bytes", &superblock),
     ]
 }
