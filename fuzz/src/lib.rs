@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use selenite_cipher::PageNo;
 
+pub mod archive;
 #[path = "../../crates/page/tests/vectors/database.rs"]
 pub mod database;
 #[path = "../../crates/page/tests/vectors/journal.rs"]

@@ -260,11 +260,11 @@ impl OpenPart {
             rest = behind;
             block_count += 1;
         }
-        if block_count > BLOCK_COUNT_MAX {
-            return Err(ArchiveError::Malformed { what: "block count" });
-        }
         if rest.iter().any(|&byte| byte != 0) {
             return Err(ArchiveError::Malformed { what: "padding" });
+        }
+        if block_count == 0 || block_count > BLOCK_COUNT_MAX {
+            return Err(ArchiveError::Malformed { what: "block count" });
         }
         Ok(())
     }

@@ -35,12 +35,21 @@ impl Unpacker {
         if method != Method::Zstd as u8 {
             return Err(malformed("compression method"));
         }
+        // zstd itself would unpack several, one behind the other, skip what says that it is to be skipped, and take nothing for a frame.
+        let is_one = bytes.starts_with(FRAME_MAGIC)
+            && zstd::zstd_safe::find_frame_compressed_size(bytes).is_ok_and(|size| size == bytes.len());
+        if !is_one {
+            return Err(malformed("one compressed frame"));
+        }
         out.resize(BLOCK_SIZE_MAX, 0);
         let size = self.0.decompress_to_buffer(bytes, &mut out[..]);
         out.truncate(size.map_err(|_| malformed("compressed block"))?);
         Ok(())
     }
 }
+
+/// RFC 8878, 3.1.1.
+const FRAME_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 #[cfg(test)]
 mod tests {
@@ -84,6 +93,29 @@ mod tests {
         assert!(Unpacker::new().unwrap().unpack(&packed, &mut out).is_err());
         for packed in [&[][..], &[2, 0], &[1, 0, 0, 0], &vec![0; BLOCK_SIZE_MAX + 2]] {
             assert!(Unpacker::new().unwrap().unpack(packed, &mut out).is_err());
+        }
+    }
+
+    #[test]
+    fn a_block_is_one_frame() {
+        let frame = zstd::bulk::compress(b"pages", 3).unwrap();
+        let frame = frame.as_slice();
+        let skippable: &[u8] = &[0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 9];
+        let mut out = Vec::new();
+        let mut unpack = |frames: &[&[u8]]| {
+            let packed = [&[1], frames.concat().as_slice()].concat();
+            Unpacker::new().unwrap().unpack(&packed, &mut out)
+        };
+        assert!(unpack(&[frame]).is_ok());
+        for frames in [
+            &[][..],
+            &[frame, frame],
+            &[skippable],
+            &[skippable, frame],
+            &[frame, skippable],
+            &[frame, &[0]],
+        ] {
+            assert!(unpack(frames).is_err(), "{frames:?}");
         }
     }
 }

@@ -57,7 +57,7 @@ impl LogObject {
         Self::open(key, number, bytes).map_err(|error| BackupError::of_part(object, error))
     }
 
-    /// Shows its pages, as SQLite has them, to `each`.
+    /// Shows its pages, as SQLite has them, to `each`: by ascending number, none of them twice.
     ///
     /// # Errors
     /// What `each` says; what `refused` makes of a block that is none.
@@ -70,6 +70,7 @@ impl LogObject {
         let mut unpacker = Unpacker::new().map_err(&refused)?;
         let mut bytes = Zeroizing::new(Vec::new());
         let mut blocks = self.part.blocks().peekable();
+        let mut last = 0;
         while let Some(packed) = blocks.next() {
             // The last are its facts.
             if blocks.peek().is_none() {
@@ -77,7 +78,13 @@ impl LogObject {
             }
             unpacker.unpack(packed, &mut bytes).map_err(&refused)?;
             let block = Block::parse(page_size, &bytes).map_err(&refused)?;
-            block.pages().try_for_each(&mut each)?;
+            for page in block.pages() {
+                if page.page_no <= last {
+                    return Err(refused(ArchiveError::Malformed { what: "order of pages" }));
+                }
+                last = page.page_no;
+                each(page)?;
+            }
         }
         Ok(())
     }

@@ -114,13 +114,14 @@ fn what_has_the_key_and_breaks_a_rule_is_refused() {
     assert_eq!(malformed(&[0xff; 4]), size);
     assert_eq!(malformed(&[0, 0, 0x20, 0]), size);
     assert_eq!(malformed(&[0, 0, 0, 0, 1]), ArchiveError::Malformed { what: "padding" });
+    assert_eq!(malformed(&[]), ArchiveError::Malformed { what: "block count" });
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn blocks_come_back(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..3000), 0..40)) {
+    fn blocks_come_back(blocks in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..3000), 1..40)) {
         let slices: Vec<&[u8]> = blocks.iter().map(Vec::as_slice).collect();
         let opened = open(&sealed(&slices, true)).unwrap();
         prop_assert_eq!(opened.blocks().collect::<Vec<_>>(), slices);

@@ -3,6 +3,9 @@
 //! Every key, nonce and page is fixed, so that the same bytes come out again; a test compares them with those that are
 //! checked in. Vectors are added, never changed.
 
+mod archive;
+mod archives;
+mod followed;
 mod journals;
 mod logs;
 mod pages;
@@ -24,6 +27,7 @@ fn vectors() -> Vec<Vector> {
         pages::all(),
         logs::all(),
         journals::all(),
+        vector::share([archives::all(), followed::all()].concat()),
     ]
     .concat()
 }

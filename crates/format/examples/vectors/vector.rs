@@ -8,6 +8,16 @@ pub struct Vector {
     name: String,
     lines: Vec<(&'static str, String)>,
     files: Vec<Sparse>,
+    objects: Vec<Object>,
+}
+
+/// An object of a place that keeps backups.
+#[derive(Clone)]
+struct Object {
+    name: String,
+    bytes: Vec<u8>,
+    /// The vector, and the object of it, that begins with these bytes.
+    shared: Option<(String, String)>,
 }
 
 /// A file of which only some parts are there; the others are zero.
@@ -36,6 +46,7 @@ impl Vector {
             name: name.to_owned(),
             lines,
             files: Vec::new(),
+            objects: Vec::new(),
         }
     }
 
@@ -46,6 +57,15 @@ impl Vector {
 
     pub fn file(mut self, file: Sparse) -> Self {
         self.files.push(file);
+        self
+    }
+
+    pub fn object(mut self, name: String, bytes: Vec<u8>) -> Self {
+        self.objects.push(Object {
+            name,
+            bytes,
+            shared: None,
+        });
         self
     }
 
@@ -90,6 +110,15 @@ impl Vector {
                 body.extend_from_slice(bytes);
             }
         }
+        for object in &self.objects {
+            let (name, size) = (&object.name, object.bytes.len());
+            if let Some((vector, there)) = &object.shared {
+                head.push_str(&format!("shared: {name} {size} {vector} {there}\n"));
+            } else {
+                head.push_str(&format!("object: {name} {size}\n"));
+                body.extend_from_slice(&object.bytes);
+            }
+        }
         head.push('\n');
         [head.into_bytes(), body].concat()
     }
@@ -119,6 +148,22 @@ impl Sparse {
         self.size = size;
         self
     }
+}
+
+/// What one vector has, whole or as the beginning of an object, is not written once more into those behind it.
+pub fn share(mut vectors: Vec<Vector>) -> Vec<Vector> {
+    let mut known: Vec<(String, String, Vec<u8>)> = Vec::new();
+    for vector in &mut vectors {
+        for object in &mut vector.objects {
+            let found = known.iter().find(|(_, _, bytes)| bytes.starts_with(&object.bytes));
+            if let Some((vector, name, _)) = found {
+                object.shared = Some((vector.clone(), name.clone()));
+            } else {
+                known.push((vector.name.clone(), object.name.clone(), object.bytes.clone()));
+            }
+        }
+    }
+    vectors
 }
 
 pub fn hex(bytes: &[u8]) -> String {
