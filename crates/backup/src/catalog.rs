@@ -48,6 +48,10 @@ pub struct Entry {
     pub index_count: u32,
     /// How many of them are of its log.
     pub log_count: u32,
+    /// How many of these there are from the first on, without a gap.
+    pub log_whole: u32,
+    /// The number behind the last of them: more than there are where one is missing.
+    pub log_end: u32,
 }
 
 impl Catalog {
@@ -76,6 +80,8 @@ impl Catalog {
                 part_count: 0,
                 index_count: 0,
                 log_count: 0,
+                log_whole: 0,
+                log_end: 0,
             });
             entry.add(&object, part);
         }
@@ -152,7 +158,12 @@ impl Entry {
             Part::Manifest => self.is_finished = true,
             Part::Pages(_) => self.part_count += 1,
             Part::Index(_) => self.index_count += 1,
-            Part::Log(_) => self.log_count += 1,
+            Part::Log(number) => {
+                self.log_count += 1;
+                // They come by name, and so by number.
+                self.log_whole += u32::from(number == self.log_whole);
+                self.log_end = self.log_end.max(number.saturating_add(1));
+            }
         }
     }
 }

@@ -348,11 +348,15 @@ fn class_of_backup(error: &BackupError) -> Class {
         BackupError::Unauthentic { .. }
         | BackupError::MissingLink { .. }
         | BackupError::Chain { .. }
+        | BackupError::Gap { .. }
         | BackupError::Incomplete { .. }
         | BackupError::Form { .. }
         | BackupError::Source(SourceError::Unauthentic { .. }) => Class::Data,
         BackupError::Store(_) | BackupError::Source(SourceError::Read { .. }) => Class::Io,
-        BackupError::Taken { .. } | BackupError::KeysChanged | BackupError::Removed { .. } => Class::Busy,
+        BackupError::Taken { .. }
+        | BackupError::KeysChanged
+        | BackupError::Removed { .. }
+        | BackupError::Gone { .. } => Class::Busy,
         BackupError::Stopped => Class::Interrupted,
         BackupError::Unfinished { .. } | BackupError::Machine { .. } | _ => Class::Other,
     }
