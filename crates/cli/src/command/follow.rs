@@ -98,7 +98,14 @@ impl Teller {
 fn state(status: &Status, lag: Duration) -> String {
     match (&status.waits_for, &status.archive) {
         (Some(why), _) => format!("waiting: {}", printable::line(why)),
-        (None, None) => "making the first backup".to_owned(),
+        (None, None) => match status.left {
+            None => "making the first backup".to_owned(),
+            Some(why) => format!("making a new backup: {why}"),
+        },
+        (None, Some(name)) if status.renewal_waits_for.is_some() => {
+            let why = status.renewal_waits_for.as_deref().unwrap_or_default();
+            format!("following {name}; a new backup waits: {}", printable::line(why))
+        }
         (None, Some(name)) if status.is_renewing => format!("following {name}, and making a new backup"),
         (None, Some(name)) if status.behind > lag * 2 => format!("following {name}, late"),
         (None, Some(name)) => format!("following {name}"),

@@ -219,7 +219,11 @@ fn a_drill_that_is_stopped_leaves_nothing() {
             .spawn()
             .unwrap();
         // Its folder is there: by then it hears of signals. It may be over before: nothing is left in each case.
-        let is_at_work = || std::fs::read_dir(&scratch).unwrap().any(|entry| entry.unwrap().path() != left);
+        let is_at_work = || {
+            std::fs::read_dir(&scratch)
+                .unwrap()
+                .any(|entry| entry.unwrap().path() != left)
+        };
         while !is_at_work() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }

@@ -22,6 +22,8 @@ pub enum Role {
     Writer(u64, u32),
     /// Follows.
     Follower,
+    /// Follows to the same place by another name, as one on another machine does.
+    OtherFollower,
 }
 
 /// A process, and what it says.
@@ -66,11 +68,17 @@ impl Lag {
 impl Told {
     /// It is listened to all the time: who is not waits, when the pipe is full.
     pub fn start(bench: &Bench, role: Role) -> Self {
+        let is_other = matches!(role, Role::OtherFollower);
         let role = match role {
             Role::Writer(number, bytes) => format!("{number} {bytes}"),
-            Role::Follower => "follower".to_owned(),
+            Role::Follower | Role::OtherFollower => "follower".to_owned(),
         };
-        let words = [bench.path(), bench.backups()].map(|path| path.to_str().unwrap().to_owned());
+        let backups = if is_other {
+            bench.backups().join(".")
+        } else {
+            bench.backups()
+        };
+        let words = [bench.path(), backups].map(|path| path.to_str().unwrap().to_owned());
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child", "--nocapture", "--test-threads=1"])
             .env(

@@ -51,6 +51,7 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
                 early.kill();
                 seen.early_kills += 1;
             }
+            let other = (random.below(4) == 0).then(|| Told::start(&bench, Role::OtherFollower));
             let follower = Told::start(&bench, Role::Follower);
             for _ in 0..=random.below(12) {
                 follower.hear_turn();
@@ -63,6 +64,10 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
             seen.lag.take(follower.lag());
             follower.kill();
             seen.follower_kills += 1;
+            if let Some(other) = other {
+                other.kill();
+                seen.other_kills += 1;
+            }
             if random.below(3) == 0 {
                 let killed = usize::try_from(random.below(writer_count)).unwrap();
                 writers.push(start(killed as u64));
@@ -101,6 +106,7 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
 struct Seen {
     follower_kills: u64,
     early_kills: u64,
+    other_kills: u64,
     writer_kills: u64,
     restores: u64,
     log_objects: usize,
@@ -138,9 +144,10 @@ impl std::fmt::Display for Seen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "{} kills of the follower, {} in the middle of anything, {} of writers; {} restores of {} objects of logs; {} logs cut, \
+            "{} kills of the follower, {} of one beside it, {} in the middle of anything, {} of writers; {} restores of {} objects of logs; {} logs cut, \
              {} times sealed anew again, {} times all backups removed; at most {:.2} s behind, and {:.2} s from a start on",
             self.follower_kills,
+            self.other_kills,
             self.early_kills,
             self.writer_kills,
             self.restores,

@@ -8,6 +8,7 @@
 
 mod child;
 mod kills;
+mod places;
 mod quiet;
 mod rest;
 mod turns;
@@ -163,6 +164,16 @@ pub(crate) fn follow_to(
     tell: &mut dyn FnMut(&Status),
 ) -> Result<Status, EngineError> {
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(backups));
+    follow_with((path, &destination), spec, once, watch, tell)
+}
+
+pub(crate) fn follow_with(
+    (path, destination): (&Path, &Arc<dyn Destination>),
+    spec: &str,
+    once: bool,
+    watch: &Watch,
+    tell: &mut dyn FnMut(&Status),
+) -> Result<Status, EngineError> {
     let how = Follow {
         lag: Duration::from_millis(100),
         renew_every: Duration::from_secs(86400),
@@ -170,7 +181,7 @@ pub(crate) fn follow_to(
         once,
         backup: Backup::default(),
     };
-    follow(&Disk, path, &access(spec), how, &destination, watch, tell)
+    follow(&Disk, path, &access(spec), how, destination, watch, tell)
 }
 
 #[test]
