@@ -1,4 +1,4 @@
-//! Ctrl-C: the operation stops and cleans up; a second one ends the process at once.
+//! Signals. Ctrl-C: the operation stops and cleans up; a second one ends the process at once.
 //!
 //! By crate `signal-hook`: it sets a flag in the signal handler itself, where `ctrlc` would start a thread, and does
 //! so without a line of unsafe code here.
@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 /// The flag that is set when somebody wants it to stop.
@@ -19,6 +19,13 @@ pub fn install() -> Arc<AtomicBool> {
         let _ = flag::register(signal, interrupted.clone());
     }
     interrupted
+}
+
+/// Has a write that would make a file longer than it may be fail, and say so (EFBIG). By default the signal ends the process, without a
+/// word and with whatever is half done.
+pub fn outlive_limits() {
+    // The flag is nobody's: that there is a handler is enough.
+    let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
 const INTERRUPTED: i32 = 130;

@@ -124,7 +124,12 @@ fn line(status: &Status, state: &str) -> String {
 
 fn last_words(status: &Status) -> String {
     let Some(name) = &status.archive else {
-        return "ended before the first backup was there".to_owned();
+        let why = status.waits_for.as_deref().map(printable::line);
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        return match status.left {
+            None => format!("ended before the first backup was there{why}"),
+            Some(left) => format!("what came last is not there: {left}, and the new backup is not made{why}"),
+        };
     };
     let (count, size) = status.objects;
     let added = format!("{} ({})", counted(u64::from(count), "object"), bytes(size));

@@ -10,6 +10,7 @@ mod convert;
 mod exec;
 mod exposition;
 mod folder;
+mod follow;
 mod help;
 mod keys;
 mod lab;
