@@ -19,6 +19,8 @@
 //!     begun.
 //! F5. *A log has no hole.* Where the archive is gone, or another has added to it, it is left: what is there is looked at anew, and
 //!     gone on with or replaced by a new backup. Where the destination is away it is waited for.
+//! F6. *Nothing costs nothing.* Where nobody commits, a turn looks at the WAL index, in memory, and at which file bears the database's
+//!     name; every few seconds at the keys, and once a minute whether the archive is there.
 
 mod failed;
 mod look;
@@ -150,6 +152,8 @@ struct Follower {
     other: Database,
     /// What `holder` sees.
     look: Look,
+    /// F6. When a transaction was begun last.
+    looked: Instant,
     /// F3: no transaction is held.
     is_let_go: bool,
     /// What was committed while none was held is not sent yet.
@@ -193,6 +197,7 @@ impl Follower {
             holder,
             other,
             look,
+            looked: Instant::now(),
             is_let_go: false,
             is_apart: false,
             archive: None,

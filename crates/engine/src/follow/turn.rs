@@ -53,7 +53,7 @@ impl Follower {
             self.send_rest()?;
             self.send()?;
         }
-        if self.archive.is_some() {
+        if self.archive.is_some() && (is_last || !self.stands()) {
             self.step()?;
         }
         if self.archive.is_none() {
@@ -66,9 +66,27 @@ impl Follower {
         self.renew(place, renew_every)
     }
 
+    /// F6. Whether nothing was committed since the last transaction, which all of is sent, was begun.
+    fn stands(&mut self) -> bool {
+        let begun = Instant::now();
+        let is_short = !self.look.sees_log || self.look.end.position.frames < CHECKPOINT;
+        if self.is_let_go || !is_short || self.looked.elapsed() > LOOK {
+            return false;
+        }
+        let end = self.look.end;
+        let looked = (self.holder).read(move |snapshot| Ok(snapshot.end() == Some(end) && snapshot.is_last()));
+        // What refuses it is said where the next transaction is begun.
+        let stands = looked.unwrap_or(false);
+        if stands {
+            (self.sent, self.is_quiet) = (begun, true);
+        }
+        stands
+    }
+
     /// Takes the next transaction, and sends what it sees.
     fn step(&mut self) -> Result<(), EngineError> {
         let begun = Instant::now();
+        self.looked = begun;
         let before = self.look.end;
         self.hand_over()?;
         // F4.
@@ -370,6 +388,8 @@ pub(super) fn locked(writer: &Mutex<LogWriter>) -> MutexGuard<'_, LogWriter> {
     writer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// F6. After how long a transaction is begun in any case: who can open the database may have changed.
+const LOOK: Duration = Duration::from_secs(5);
 const GONE: &str = "it is not at the destination any more";
 const BEGUN_ANEW: &str = "the log was begun anew before all of it was sent";
 /// Frames after which the log is copied: as many as SQLite's own automatic checkpoint has.
