@@ -57,6 +57,10 @@ pub struct Entry {
     pub next_index: u32,
     /// The first of both kinds that has a size that no part has.
     pub misfit: Option<Part>,
+    /// How many of these there are from the first on, without a gap.
+    pub log_whole: u32,
+    /// The number behind the last of them: more than there are where one is missing.
+    pub log_end: u32,
 }
 
 impl Catalog {
@@ -88,6 +92,8 @@ impl Catalog {
                 next_part: 0,
                 next_index: 0,
                 misfit: None,
+                log_whole: 0,
+                log_end: 0,
             });
             entry.add(&object, part);
         }
@@ -200,7 +206,12 @@ impl Entry {
                 self.index_count += 1;
                 self.next_index += u32::from(number == self.next_index);
             }
-            Part::Log(_) => self.log_count += 1,
+            Part::Log(number) => {
+                self.log_count += 1;
+                // They come by name, and so by number.
+                self.log_whole += u32::from(number == self.log_whole);
+                self.log_end = self.log_end.max(number.saturating_add(1));
+            }
         }
         if matches!(part, Part::Pages(_) | Part::Index(_)) && !is_part_size(object.size) {
             self.misfit.get_or_insert(part);

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::ground::Ground;
+
 /// Where archives are kept.
 ///
 /// A name is made of parts between slashes, each of letters, digits, `-`, `.` and `_`. Errors are final: whoever implements
@@ -21,6 +23,15 @@ pub trait Destination: Send + Sync {
     /// # Errors
     /// [`Trouble::Exists`] where there is one of that name, which stays as it is. After any other error it may be there or not.
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
+
+    /// Writes an object behind others of its archive, which are not made anew for it where the archive is gone.
+    ///
+    /// # Errors
+    /// [`Trouble::Missing`] where what it is written behind is not there; as [`Destination::put_new`].
+    fn put_behind(&self, ground: &Ground, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        ground.check(self)?;
+        self.put_new(name, bytes)
+    }
 
     /// Reads an object, all of it.
     ///

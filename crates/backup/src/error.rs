@@ -93,6 +93,22 @@ pub enum BackupError {
         /// The object.
         object: String,
     },
+    /// Somebody removed an archive that was added to, or put another place where it was.
+    Gone {
+        /// The archive.
+        archive: ArchiveName,
+    },
+    /// The destination: an object of a log is missing, and others that were written behind it are there.
+    Gap {
+        /// The archive.
+        archive: ArchiveName,
+        /// The object.
+        object: String,
+        /// What can't be reached without it.
+        beyond: String,
+        /// What to do next.
+        next: String,
+    },
     /// Who may open the database was changed while a backup of it was begun.
     KeysChanged,
     /// The machine.
@@ -162,7 +178,8 @@ impl BackupError {
             Self::Source(_) => "find out which pages are bad: selenite verify",
             Self::Taken { .. } => "let the other one finish, then try again",
             Self::Removed { .. } => "prune no backups while others are made, then make a full one",
-            Self::KeysChanged | Self::Machine { .. } => "try again",
+            Self::Gap { next, .. } => next,
+            Self::Gone { .. } | Self::KeysChanged | Self::Machine { .. } => "try again",
             Self::Stopped => "",
         }
     }
@@ -209,6 +226,13 @@ impl fmt::Display for BackupError {
             Self::Source(error) => write!(f, "{error}"),
             Self::Taken { object } => write!(f, "{object} is there already: another backup goes on with this archive"),
             Self::Removed { object } => write!(f, "{object} was removed while this backup was made: it is none"),
+            Self::Gone { archive } => write!(f, "backup {archive} is not there any more"),
+            Self::Gap {
+                archive,
+                object,
+                beyond,
+                ..
+            } => write!(f, "backup {archive}: {object} is missing: {beyond}"),
             Self::KeysChanged => f.write_str("the database's keys were changed while the backup was begun"),
             Self::Stopped => f.write_str("stopped"),
         }
@@ -232,6 +256,8 @@ impl std::error::Error for BackupError {
             | Self::Form { .. }
             | Self::Taken { .. }
             | Self::Removed { .. }
+            | Self::Gone { .. }
+            | Self::Gap { .. }
             | Self::KeysChanged
             | Self::Machine { .. }
             | Self::Stopped => None,

@@ -5,6 +5,8 @@
 //! F2. A file is read as it is, no more of it than the caller takes; no link is followed at its end.
 //! F3. Only folders that can be a database's or an archive's are looked into: what else lies in a shared folder, however large and
 //!     whoever may read it, is none of ours. One that is named as ours and can't be read is an error.
+//! F4. What is written behind other objects is written by a descriptor of their folder, in which they are: never into another, which a disk
+//!     that was unmounted uncovers. Without the folder, all of it is away and not empty ([`Home`]).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -13,16 +15,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
 
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, linkat, openat, statat, unlinkat};
 use rustix::io::Errno;
 use selenite_keyring::os_random;
 
 use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
+use crate::ground::Ground;
+use crate::home::Home;
 use crate::names::{ArchiveName, parse_database_id};
 
 /// A folder.
 pub struct Folder {
     root: PathBuf,
+    home: Home,
     requests: AtomicU64,
     sent: AtomicU64,
     received: AtomicU64,
@@ -34,6 +39,7 @@ impl Folder {
     pub fn new(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
+            home: Home::default(),
             requests: AtomicU64::new(0),
             sent: AtomicU64::new(0),
             received: AtomicU64::new(0),
@@ -44,20 +50,32 @@ impl Folder {
         self.root.join(name)
     }
 
-    fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.home.check(&self.root)?;
+        let path = self.path(name);
         let folder = path.parent().unwrap_or(Path::new("."));
         make_folders(folder)?;
-        // F1. The name is this call's own, also beside other machines' and those of processes that were killed.
-        let mut drawn = [0; 8];
-        os_random(&mut drawn);
-        let draft = folder.join(format!("{DRAFT}{:016x}", u64::from_be_bytes(drawn)));
-        let mut file = create(&draft)?;
-        let written = file.write_all(bytes).and_then(|()| file.sync_all());
-        let linked = written.and_then(|()| fs::hard_link(&draft, path));
-        let removed = fs::remove_file(&draft);
-        linked?;
-        removed?;
-        File::open(folder)?.sync_all()
+        let written = write_in(&File::open(folder)?, last_of(name), bytes);
+        if written.is_err() && folder != self.root {
+            // One that was made for it, and is empty.
+            let _ = fs::remove_dir(folder);
+        }
+        written
+    }
+
+    /// F4.
+    fn write_behind(&self, ground: &Ground, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.home.check(&self.root)?;
+        let path = self.path(name);
+        let folder = File::open(path.parent().unwrap_or(Path::new(".")))?;
+        let last = ground.last.as_ref().map(|(name, _)| name);
+        for name in [Some(&ground.manifest), last].into_iter().flatten() {
+            let found = statat(&folder, last_of(name), AtFlags::SYMLINK_NOFOLLOW)?;
+            if !FileType::from_raw_mode(found.st_mode).is_file() {
+                return Err(Errno::NOENT.into());
+            }
+        }
+        write_in(&folder, last_of(name), bytes)
     }
 
     fn walk(&self, folder: &Path, below: &str, found: &mut Vec<Object>) -> io::Result<()> {
@@ -92,9 +110,12 @@ impl Folder {
     }
 
     fn error(&self, verb: &'static str, name: &str, error: &io::Error) -> StoreError {
-        let trouble = trouble_of(error.kind());
+        // H1: what is missing there may be where the folder is.
+        let is_missing = error.kind() == io::ErrorKind::NotFound;
+        let away = is_missing.then(|| self.home.check(&self.root).err()).flatten();
+        let error = away.as_ref().unwrap_or(error);
         StoreError {
-            trouble,
+            trouble: trouble_of(error.kind()),
             verb,
             // The folder itself has no slash behind its name.
             name: self.path(name).components().as_path().display().to_string(),
@@ -114,7 +135,16 @@ impl Destination for Folder {
 
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        let written = Self::write(&self.path(name), bytes);
+        let written = self.write(name, bytes);
+        written.map_err(|error| self.error("write", name, &error))?;
+        self.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn put_behind(&self, ground: &Ground, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        ground.check(self)?;
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let written = self.write_behind(ground, name, bytes);
         written.map_err(|error| self.error("write", name, &error))?;
         self.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Ok(())
@@ -130,7 +160,8 @@ impl Destination for Folder {
     fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let mut found = Vec::new();
-        let walked = self.walk(&self.path(prefix), prefix, &mut found);
+        let walked = self.home.check(&self.root);
+        let walked = walked.and_then(|()| self.walk(&self.path(prefix), prefix, &mut found));
         walked.map_err(|error| self.error("list", prefix, &error))?;
         found.sort_unstable_by(|one, two| one.name.cmp(&two.name));
         Ok(found)
@@ -179,6 +210,7 @@ fn trouble_of(kind: io::ErrorKind) -> Trouble {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Trouble::Denied,
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Trouble::Full,
         io::ErrorKind::InvalidData => Trouble::Lying,
+        io::ErrorKind::NotConnected | io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::TimedOut => Trouble::Away,
         _ => Trouble::Other,
     }
 }
@@ -211,9 +243,25 @@ fn make_folders(folder: &Path) -> io::Result<()> {
     File::open(above)?.sync_all()
 }
 
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600).open(path)
+/// F1.
+fn write_in(folder: &File, name: &str, bytes: &[u8]) -> io::Result<()> {
+    // The name is this call's own, also beside other machines' and those of processes that were killed.
+    let mut drawn = [0; 8];
+    os_random(&mut drawn);
+    let draft = format!("{DRAFT}{:016x}", u64::from_be_bytes(drawn));
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let mut file = File::from(openat(folder, &*draft, flags, Mode::RUSR | Mode::WUSR)?);
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let linked = written.and_then(|()| Ok(linkat(folder, &*draft, folder, name, AtFlags::empty())?));
+    let removed = unlinkat(folder, &*draft, AtFlags::empty());
+    linked?;
+    removed?;
+    folder.sync_all()
+}
+
+/// Its name in its folder.
+fn last_of(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 /// F2.
@@ -273,6 +321,98 @@ mod tests {
         place.check_place().unwrap();
         let file = Folder::new(&folder.path().join("not/there/yet").join(format!("{DATABASE}/a")));
         file.check_place().unwrap_err();
+    }
+
+    const HASH: [u8; 32] = [0; 32];
+
+    /// F4.
+    #[test]
+    fn nothing_is_made_anew_for_what_is_written_behind_other_objects() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Folder::new(&folder.path().join("place"));
+        let object = |name: &str| format!("{DATABASE}/{ARCHIVE}/{name}");
+        let behind = |last: Option<&str>| Ground {
+            manifest: object("manifest"),
+            last: last.map(|name| (object(name), HASH)),
+            seen: std::time::Instant::now(),
+        };
+        place.put_new(&object("manifest"), b"1").unwrap();
+        place.put_behind(&behind(None), &object("log-0"), b"2").unwrap();
+        place
+            .put_behind(&behind(Some("log-0")), &object("log-1"), b"3")
+            .unwrap();
+        let again = place.put_behind(&behind(Some("log-0")), &object("log-1"), b"4");
+        assert_eq!(again.unwrap_err().trouble, Trouble::Exists);
+        let refused = |last: Option<&str>, trouble| {
+            let before = place.list("").unwrap_or_default();
+            let error = place.put_behind(&behind(last), &object("log-9"), b"4").unwrap_err();
+            assert_eq!(error.trouble, trouble, "{error}");
+            assert_eq!(place.list("").unwrap_or_default(), before);
+        };
+        refused(Some("log-8"), Trouble::Missing);
+        place.remove(&object("manifest")).unwrap();
+        refused(Some("log-1"), Trouble::Missing);
+        std::fs::remove_dir_all(folder.path().join("place").join(DATABASE)).unwrap();
+        refused(Some("log-1"), Trouble::Missing);
+        assert_eq!(std::fs::read_dir(folder.path().join("place")).unwrap().count(), 0);
+    }
+
+    /// H1.
+    #[test]
+    fn a_folder_that_is_gone_is_away_and_not_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("place");
+        let place = Folder::new(&root);
+        // It was never there.
+        assert_eq!(place.list("").unwrap(), []);
+        assert_eq!(place.get("a/b", 9).unwrap_err().trouble, Trouble::Missing);
+        place.put_new("a/b", b"1").unwrap();
+        place.list("").unwrap();
+        std::fs::rename(&root, folder.path().join("aside")).unwrap();
+        let errors = [
+            place.list("").unwrap_err(),
+            place.get("a/b", 9).unwrap_err(),
+            place.put_new("a/c", b"2").unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.trouble, Trouble::Away);
+            assert!(error.what.contains("not there any more"), "{error}");
+        }
+        assert!(!root.exists());
+        // Another in its place is one that is empty.
+        std::fs::create_dir(&root).unwrap();
+        assert_eq!(place.list("").unwrap(), []);
+        assert_eq!(place.get("a/b", 9).unwrap_err().trouble, Trouble::Missing);
+    }
+
+    /// H2.
+    #[test]
+    fn a_folder_that_a_disk_was_mounted_on_is_away_without_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Folder {
+            home: Home::mounted(),
+            ..Folder::new(folder.path())
+        };
+        let errors = [
+            place.list("").unwrap_err(),
+            place.get("a/b", 9).unwrap_err(),
+            place.put_new("a/c", b"2").unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.trouble, Trouble::Away);
+            assert!(error.what.contains("nothing is mounted there"), "{error}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_write_that_fails_leaves_no_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Folder::new(folder.path());
+        // No file has so long a name.
+        let name = format!("{DATABASE}/{ARCHIVE}/{}", "x".repeat(300));
+        place.put_new(&name, b"1").unwrap_err();
+        assert_eq!(std::fs::read_dir(folder.path().join(DATABASE)).unwrap().count(), 0);
     }
 
     /// F3.

@@ -177,6 +177,7 @@ pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
         BackupError::Store(store) if matches!(store.trouble, Trouble::Lying) => fault(&store.name, &store.what),
         BackupError::MissingLink { archive, .. }
         | BackupError::Chain { archive, .. }
+        | BackupError::Gap { archive, .. }
         | BackupError::Incomplete { archive, .. }
         | BackupError::Lacking { archive, .. }
         | BackupError::Unfinished { archive } => fault(archive.as_str(), &error.to_string()),
@@ -186,6 +187,7 @@ pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
         | BackupError::Source(_)
         | BackupError::Taken { .. }
         | BackupError::Removed { .. }
+        | BackupError::Gone { .. }
         | BackupError::KeysChanged
         | BackupError::Machine { .. }
         | BackupError::Stopped => Err(error),

@@ -154,6 +154,9 @@ pub struct LogPlan {
     pub objects: Vec<(u32, [u8; 32])>,
     /// How many pages the database has after them, and when it was so: milliseconds since 1970-01-01 UTC. Nothing without objects.
     pub end: Option<(u32, u64)>,
+    /// Of which moment the last object is that was read, as `end` has it; nothing where all of them are not read, since one was of
+    /// later than was asked for.
+    pub all_until: Option<u64>,
 }
 
 impl LogPlan {
@@ -170,6 +173,7 @@ impl LogPlan {
     ) -> Result<Self, BackupError> {
         let mut plan = Self::default();
         let mut turn = Vec::new();
+        let mut last = None;
         for number in 0..count {
             let refused = |what: &str| BackupError::Chain {
                 archive: name.clone(),
@@ -183,8 +187,9 @@ impl LogPlan {
             };
             let is_whole = chain.take(&object).map_err(refused)?;
             if object.facts.made > until {
-                break;
+                return Ok(plan);
             }
+            last = Some(object.facts.made);
             if object.facts.is_first {
                 turn.clear();
             }
@@ -194,6 +199,7 @@ impl LogPlan {
                 plan.end = Some((object.facts.page_count, object.facts.made));
             }
         }
+        plan.all_until = last;
         Ok(plan)
     }
 }

@@ -5,8 +5,10 @@
 //!     be of another archive.
 //! L3. An object of which it is not known whether it was written is sent again, the same bytes, before anything follows. One that
 //!     another wrote in its place ends this writer: of two who follow one archive, one goes on.
+//! L4. An object goes where the one before it is, and the manifest, or nowhere: elsewhere it would be a log with a hole.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use selenite_archive::{Block, CompressionLevel, PackedPage, Packer, PartWriter, page_count_max};
 use selenite_cipher::{ArchiveKey, DatabaseId, PartKind};
@@ -20,6 +22,7 @@ use zeroize::Zeroizing;
 use crate::copy::mark_of;
 use crate::destination::{Destination, StoreError, Trouble};
 use crate::error::{BackupError, machine};
+use crate::ground::Ground;
 use crate::log_reader::{LOG_OBJECT_SIZE_MAX, LogObject};
 use crate::names::{ArchiveName, Part, object_key};
 
@@ -35,6 +38,8 @@ pub struct LogWriter {
     end: LogEnd,
     made: u64,
     size: u64,
+    /// L4. When the object before was there.
+    seen: Instant,
     /// L3. An object, and where its turn ends if it is the last of one.
     unsure: Option<(Vec<u8>, Option<LogEnd>)>,
 }
@@ -73,6 +78,7 @@ impl LogWriter {
             end,
             made: 0,
             size: 0,
+            seen: Instant::now(),
             unsure: None,
         }
     }
@@ -119,7 +125,7 @@ impl LogWriter {
     /// 1970-01-01 UTC.
     ///
     /// # Errors
-    /// [`BackupError::Taken`]; what the destination says of an object that was not written before.
+    /// [`BackupError::Taken`]; [`BackupError::Gone`] (L4); what the destination says of an object that was not written before.
     pub fn turn(
         &mut self,
         to: LogEnd,
@@ -161,8 +167,20 @@ impl LogWriter {
             return Ok(());
         };
         let name = object_key(self.database_id, &self.name, Part::Log(self.number));
-        match self.destination.put_new(&name, bytes) {
+        let object = |part| object_key(self.database_id, &self.name, part);
+        let before = self.number.checked_sub(1);
+        let ground = Ground {
+            manifest: object(Part::Manifest),
+            last: before.map(|number| (object(Part::Log(number)), self.previous)),
+            seen: self.seen,
+        };
+        match self.destination.put_behind(&ground, &name, bytes) {
             Ok(()) => {}
+            Err(error) if error.trouble == Trouble::Missing => {
+                return Err(BackupError::Gone {
+                    archive: self.name.clone(),
+                });
+            }
             Err(StoreError {
                 trouble: Trouble::Exists,
                 ..
@@ -178,6 +196,7 @@ impl LogWriter {
         self.previous = Sha256::digest(bytes).into();
         self.size += bytes.len() as u64;
         self.end = end.unwrap_or(self.end);
+        self.seen = Instant::now();
         self.unsure = None;
         Ok(())
     }

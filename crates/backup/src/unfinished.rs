@@ -12,12 +12,12 @@ use selenite_cipher::DatabaseId;
 use selenite_format::Superblock;
 use selenite_keyring::{AgeRecipient, Unlocked};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Entry};
 use crate::destination::{Destination, Trouble};
 use crate::error::BackupError;
 use crate::key_source::KeySource;
 use crate::marks::Marks;
-use crate::names::AHEAD_SECONDS;
+use crate::names::{AHEAD_SECONDS, ArchiveName};
 use crate::opened::OpenArchive;
 use crate::writer::{ArchiveWriter, recipients_tag};
 
@@ -55,28 +55,59 @@ pub fn go_on_or_begin(
         if !entry.has_begun || !is_quiet {
             continue;
         }
-        let keys = KeySource::Master(&unlocked.master);
-        let archive = match OpenArchive::open(destination.as_ref(), id, &entry.name, &keys) {
-            Ok(archive) => archive,
-            Err(error @ BackupError::Store(_)) => return Err(error),
-            Err(_) => continue,
-        };
-        // G1.
-        let slots = Superblock::parse(&archive.begun.superblock).map(|superblock| superblock.slots);
-        if slots.as_ref() != Ok(&unlocked.superblock.slots) || !is_for(&archive, recipients) {
-            continue;
-        }
-        let counts = (entry.part_count, entry.index_count);
-        // A part that is no good makes the archive none: another is begun.
-        match ArchiveWriter::go_on(destination, archive, counts) {
-            Ok((writer, marks)) => return Ok((writer, Some(marks))),
-            Err(BackupError::Unauthentic { .. } | BackupError::Form { .. }) => {}
-            Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => {}
-            Err(error) => return Err(error),
+        if let Some((writer, marks)) = take_up(destination, unlocked, recipients, entry)? {
+            return Ok((writer, Some(marks)));
         }
     }
     let made = catalog.free_second(id, now);
     Ok((ArchiveWriter::begin(destination, unlocked, made, recipients)?, None))
+}
+
+/// Goes on with an archive of the caller's own, which a failure cut off: nothing where that will not do (G1, G2).
+///
+/// # Errors
+/// As [`go_on_or_begin`].
+pub fn go_on_with(
+    destination: &Arc<dyn Destination>,
+    unlocked: &Unlocked,
+    recipients: &[AgeRecipient],
+    own: &ArchiveName,
+) -> Result<Option<(ArchiveWriter, Marks)>, BackupError> {
+    let id = unlocked.superblock.database_id;
+    let catalog = Catalog::list(destination.as_ref(), Some(id))?;
+    let mut newest = catalog.of(id).rev().take_while(|entry| !entry.is_finished);
+    match newest.find(|entry| entry.name == *own && entry.has_begun) {
+        Some(entry) => take_up(destination, unlocked, recipients, entry),
+        None => Ok(None),
+    }
+}
+
+/// Opens an unfinished archive, if it will do.
+fn take_up(
+    destination: &Arc<dyn Destination>,
+    unlocked: &Unlocked,
+    recipients: &[AgeRecipient],
+    entry: &Entry,
+) -> Result<Option<(ArchiveWriter, Marks)>, BackupError> {
+    let keys = KeySource::Master(&unlocked.master);
+    let archive = match OpenArchive::open(destination.as_ref(), entry.database_id, &entry.name, &keys) {
+        Ok(archive) => archive,
+        Err(error @ BackupError::Store(_)) => return Err(error),
+        Err(_) => return Ok(None),
+    };
+    // G1.
+    let slots = Superblock::parse(&archive.begun.superblock).map(|superblock| superblock.slots);
+    if slots.as_ref() != Ok(&unlocked.superblock.slots) || !is_for(&archive, recipients) {
+        return Ok(None);
+    }
+    let counts = (entry.part_count, entry.index_count);
+    // A part that is no good makes the archive none: another is begun.
+    match ArchiveWriter::go_on(destination, archive, counts) {
+        Ok(taken) => Ok(Some(taken)),
+        Err(BackupError::Unauthentic { .. } | BackupError::Form { .. }) => Ok(None),
+        Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Begins an archive whose name is behind those of all others.

@@ -1,5 +1,5 @@
-//! Ctrl-C: the operation stops and cleans up; a second one ends the process at once. A file that may not grow (`ulimit -f`) is an error
-//! of who writes it, not the end of the process without a word.
+//! Signals. Ctrl-C: the operation stops and cleans up; a second one ends the process at once. A file that may not grow (`ulimit -f`) is an
+//! error of who writes it, not the end of the process without a word.
 //!
 //! By crate `signal-hook`: it sets a flag in the signal handler itself, where `ctrlc` would start a thread, and does
 //! so without a line of unsafe code here.
@@ -19,9 +19,14 @@ pub fn install() -> Arc<AtomicBool> {
         let _ = flag::register_conditional_shutdown(signal, INTERRUPTED, interrupted.clone());
         let _ = flag::register(signal, interrupted.clone());
     }
-    // Where the signal is caught the write fails (EFBIG).
-    let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     interrupted
+}
+
+/// Has a write that would make a file longer than it may be fail, and say so (EFBIG). By default the signal ends the process, without a
+/// word and with whatever is half done.
+pub fn outlive_limits() {
+    // The flag is nobody's: that there is a handler is enough.
+    let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
 const INTERRUPTED: i32 = 130;

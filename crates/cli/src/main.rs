@@ -23,6 +23,7 @@ use arguments::{Arguments, Command};
 use complaint::Complaint;
 
 fn main() -> ExitCode {
+    interrupt::outlive_limits();
     let arguments = Arguments::parse();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,

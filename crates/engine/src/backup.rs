@@ -105,7 +105,7 @@ pub fn backup(
     } else {
         None
     };
-    let plan = Plan::make(Arc::new(how), (&unlocked, base), destination, true)?;
+    let plan = Plan::make(Arc::new(how), (&unlocked, base), destination, Beginning::Unfinished)?;
     let started = Instant::now();
     database.begin_read()?;
     let made = now();
@@ -140,20 +140,38 @@ pub(crate) struct Plan {
     commitment: [u8; 32],
 }
 
+/// With what an archive begins.
+#[derive(Clone, Copy)]
+pub(crate) enum Beginning<'a> {
+    /// With one that nobody goes on with, if there is one.
+    Unfinished,
+    /// With this one, which was cut off, if it will do.
+    Own(&'a ArchiveName),
+    /// It is new.
+    Newest,
+}
+
 impl Plan {
-    /// `may_go_on` says whether an archive may be gone on with that was begun before others.
     pub(crate) fn make(
         how: Arc<Backup>,
         (unlocked, base): (&Unlocked, Option<Base>),
         destination: &Arc<dyn Destination>,
-        may_go_on: bool,
+        beginning: Beginning<'_>,
     ) -> Result<Self, EngineError> {
-        let (archive, sent) = if may_go_on {
-            let when = (now(), how.resume);
-            selenite_backup::go_on_or_begin(destination, unlocked, &how.recipients, when)?
-        } else {
-            let archive = selenite_backup::begin_newest(destination, unlocked, &how.recipients, now())?;
-            (archive, None)
+        let recipients = &how.recipients;
+        let own = match beginning {
+            Beginning::Own(own) => selenite_backup::go_on_with(destination, unlocked, recipients, own)?,
+            Beginning::Unfinished | Beginning::Newest => None,
+        };
+        let (archive, sent) = match (own, beginning) {
+            (Some((archive, sent)), _) => (archive, Some(sent)),
+            (None, Beginning::Unfinished) => {
+                selenite_backup::go_on_or_begin(destination, unlocked, recipients, (now(), how.resume))?
+            }
+            (None, Beginning::Own(_) | Beginning::Newest) => {
+                let archive = selenite_backup::begin_newest(destination, unlocked, recipients, now())?;
+                (archive, None)
+            }
         };
         Ok(Self {
             how,
@@ -163,6 +181,11 @@ impl Plan {
             slots: unlocked.superblock.slots.clone(),
             commitment: unlocked.master.commitment(),
         })
+    }
+
+    /// The archive's name.
+    pub(crate) fn name(&self) -> &ArchiveName {
+        self.archive.name()
     }
 
     pub(crate) fn carry_out(

@@ -93,6 +93,15 @@ pub enum EngineError {
         /// By what it was seen.
         what: &'static str,
     },
+    /// Another process follows this database to the same place.
+    Followed {
+        /// The database.
+        path: PathBuf,
+        /// Who, as far as it said so.
+        by: String,
+        /// The place.
+        place: String,
+    },
     /// Another process seals this database's pages anew.
     UnderWay {
         /// The database.
@@ -210,7 +219,7 @@ impl EngineError {
             Self::Backup(error) => class_of_backup(error),
             Self::Refused { .. } | Self::Anchor { .. } | Self::BadBase { .. } => Class::Data,
             Self::Io { .. } | Self::NoRoom { .. } => Class::Io,
-            Self::Busy { .. } | Self::UnderWay { .. } => Class::Busy,
+            Self::Busy { .. } | Self::UnderWay { .. } | Self::Followed { .. } => Class::Busy,
             Self::Interrupted | Self::Unfinished { .. } | Self::StillCompromised { .. } => Class::Interrupted,
             Self::Sqlite { class, .. } => *class,
             Self::AlreadyEncrypted { .. }
@@ -262,6 +271,7 @@ impl EngineError {
                 format!("make room there for about {mebibytes} MiB, then {next}")
             }
             Self::Busy { .. } => "close the programs that use it, then try again".to_owned(),
+            Self::Followed { .. } => "it is being sent already; to follow it from here, end that one first".to_owned(),
             Self::UnderWay { path, .. } => format!("see how far it is: selenite reencrypt {} --status", path.display()),
             Self::Begun { path, .. } => format!(
                 "let that come to its end, then ask for a new key again: selenite reencrypt {} --resume",
@@ -366,12 +376,16 @@ fn class_of_backup(error: &BackupError) -> Class {
         | BackupError::MissingLink { .. }
         | BackupError::Chain { .. }
         | BackupError::Missing { .. }
+        | BackupError::Gap { .. }
         | BackupError::Incomplete { .. }
         | BackupError::Lacking { .. }
         | BackupError::Form { .. }
         | BackupError::Source(SourceError::Unauthentic { .. }) => Class::Data,
         BackupError::Store(_) | BackupError::Source(SourceError::Read { .. }) => Class::Io,
-        BackupError::Taken { .. } | BackupError::KeysChanged | BackupError::Removed { .. } => Class::Busy,
+        BackupError::Taken { .. }
+        | BackupError::KeysChanged
+        | BackupError::Removed { .. }
+        | BackupError::Gone { .. } => Class::Busy,
         BackupError::Stopped => Class::Interrupted,
         BackupError::Unfinished { .. } | BackupError::Machine { .. } | _ => Class::Other,
     }
@@ -415,6 +429,7 @@ impl fmt::Display for EngineError {
             Self::Io { verb, path, source } => write!(f, "can't {verb} {}: {source}", path.display()),
             Self::NoRoom { path, .. } => write!(f, "{}: its disk is full, or it may not grow", path.display()),
             Self::Busy { path, what } => write!(f, "{}: in use: {what}", path.display()),
+            Self::Followed { path, by, place } => write!(f, "{}: {by} follows it to {place}", path.display()),
             Self::UnderWay { path, pid: 0, .. } => {
                 write!(f, "{}: another process is sealing its pages anew", path.display())
             }
@@ -463,6 +478,7 @@ impl std::error::Error for EngineError {
             | Self::Interrupted
             | Self::Unfinished { .. }
             | Self::StillCompromised { .. }
+            | Self::Followed { .. }
             | Self::Sqlite { .. } => None,
         }
     }

@@ -17,10 +17,16 @@
 //!     ([`selenite_vfs::snapshot::Snapshot::rest_behind`]), or else a new backup is made.
 //! F4. *A key that was taken away opens nothing new.* When slots or master key are others than those of the archive, a new one is
 //!     begun.
+//! F5. *A log has no hole.* Where the archive is gone, or another has added to it, it is left: what is there is looked at anew, and
+//!     gone on with or replaced by a new backup. Where the destination is away it is waited for.
+//! F6. *Nothing costs nothing.* Where nobody commits, a turn looks at the WAL index, in memory, and at which file bears the database's
+//!     name; every few seconds at the keys, and once a minute whether the archive is there.
 
+mod failed;
 mod look;
 mod new_archive;
 mod resume;
+mod sole;
 mod turn;
 
 use std::path::Path;
@@ -35,6 +41,7 @@ use crate::draft::beside;
 use crate::storage::Storage;
 use crate::{Access, Class, Database, EngineError, Watch};
 
+use failed::Failed;
 use look::Look;
 use new_archive::NewArchive;
 
@@ -63,16 +70,20 @@ pub struct Status {
     pub behind: Duration,
     /// Whether a new backup is being made.
     pub is_renewing: bool,
+    /// Why what was followed before is not followed any more, until a new backup is there.
+    pub left: Option<&'static str>,
     /// What it waits for.
     pub waits_for: Option<String>,
+    /// What a new backup waits for, while the one before is followed.
+    pub renewal_waits_for: Option<String>,
 }
 
 /// Follows the database at `path` until `watch` says stop. `tell` hears after every turn how far it is.
 ///
 /// # Errors
 /// [`EngineError::Usage`] in rollback mode, and where another database took its place; [`EngineError::Io`] where it was removed;
-/// [`BackupError::Taken`] where another follows; a page that is not authentic. A destination that is away is no error, but for
-/// [`Follow::once`].
+/// [`EngineError::Followed`] where another process of this machine follows it to there; a page that is not authentic. A destination that is
+/// away or full is no error, but for [`Follow::once`].
 pub fn follow(
     storage: &dyn Storage,
     path: &Path,
@@ -91,13 +102,14 @@ pub fn follow(
         backup: Arc::new(how.backup),
     };
     let mut follower = Follower::open(&place)?;
-    let mut trouble = Backoff::new();
+    let _sole = sole::claim(storage, path, destination.as_ref())?;
+    let mut trouble = Backoff::new(PAUSE_MAX);
     loop {
         // Asked before the turn: what was committed before is sent.
         let is_last = watch.is_interrupted();
-        let waits_for = match follower.turn(&place, (how.renew_every, how.log_size_max), is_last) {
+        let failed = match follower.turn(&place, (how.renew_every, how.log_size_max), is_last) {
             Ok(()) => {
-                trouble = Backoff::new();
+                trouble = Backoff::new(PAUSE_MAX);
                 None
             }
             // The next backup is under the keys of now.
@@ -105,17 +117,18 @@ pub fn follow(
             Err(error) if how.once || !is_passing(&error) => return Err(error),
             Err(error) => Some(error.to_string()),
         };
+        let has_failed = failed.is_some();
         let is_done = how.once && follower.is_up_to_date();
-        let status = follower.status(waits_for.clone());
+        let status = follower.status(failed);
         tell(&status);
         if is_done || is_last {
             return Ok(status);
         }
-        let pause = match (&waits_for, follower.has_let_go()) {
-            (Some(_), _) => trouble.next(),
-            (None, true) => LET_GO,
-            (None, false) if how.once => LISTEN,
-            (None, false) => how.lag / 2,
+        let pause = match (has_failed, follower.has_let_go()) {
+            (true, _) => trouble.next(),
+            (false, true) => LET_GO,
+            (false, false) if how.once => LISTEN,
+            (false, false) => how.lag / 2,
         };
         wait(pause, watch);
     }
@@ -139,12 +152,18 @@ struct Follower {
     other: Database,
     /// What `holder` sees.
     look: Look,
+    /// F6. When a transaction was begun last.
+    looked: Instant,
     /// F3: no transaction is held.
     is_let_go: bool,
     /// What was committed while none was held is not sent yet.
     is_apart: bool,
     archive: Option<Followed>,
     new: Option<NewArchive>,
+    /// The last new one, where it failed.
+    failed: Option<Failed>,
+    /// F5. Why the one before was left.
+    left: Option<&'static str>,
     /// Which file it is.
     identity: (u64, u64),
     /// Since when not everything was sent.
@@ -178,10 +197,13 @@ impl Follower {
             holder,
             other,
             look,
+            looked: Instant::now(),
             is_let_go: false,
             is_apart: false,
             archive: None,
             new: None,
+            failed: None,
+            left: None,
             identity,
             sent: Instant::now(),
             is_quiet: false,
@@ -198,7 +220,19 @@ impl Follower {
         self.is_let_go
     }
 
-    fn status(&self, waits_for: Option<String>) -> Status {
+    /// F5. Does not go on with the archive.
+    fn leave(&mut self, why: &'static str) {
+        self.archive = None;
+        self.left = Some(why);
+    }
+
+    fn status(&self, failed: Option<String>) -> Status {
+        let why = self.failed.as_ref().map(|failed| failed.why().to_owned());
+        // What it is tried in vain for is said until it goes well.
+        let (waits_for, renewal_waits_for) = match &self.archive {
+            None => (why.or(failed), None),
+            Some(_) => (failed, why),
+        };
         let objects = self.archive.as_ref().map_or((0, 0), |archive| {
             let writer = turn::locked(&archive.writer);
             (writer.count(), writer.size())
@@ -208,7 +242,9 @@ impl Follower {
             objects,
             behind: self.sent.elapsed(),
             is_renewing: self.new.is_some(),
+            left: self.left,
             waits_for,
+            renewal_waits_for,
         }
     }
 }
@@ -240,7 +276,7 @@ fn is_passing(error: &EngineError) -> bool {
     if let EngineError::Backup(BackupError::Store(error)) = error {
         return error.trouble != Trouble::Usage;
     }
-    error.class() == Class::Busy && !matches!(error, EngineError::Backup(BackupError::Taken { .. }))
+    error.class() == Class::Busy
 }
 
 fn wait(pause: Duration, watch: &Watch) {
@@ -255,19 +291,26 @@ fn wait(pause: Duration, watch: &Watch) {
 }
 
 /// How long to wait after trouble: longer each time.
-struct Backoff(Duration);
+struct Backoff {
+    pause: Duration,
+    max: Duration,
+}
 
 impl Backoff {
-    fn new() -> Self {
-        Self(Duration::from_millis(500))
+    fn new(max: Duration) -> Self {
+        let pause = Duration::from_millis(500);
+        Self { pause, max }
     }
 
     fn next(&mut self) -> Duration {
-        let pause = self.0;
-        self.0 = (pause * 2).min(Duration::from_secs(30));
+        let pause = self.pause;
+        self.pause = (pause * 2).min(self.max);
         pause
     }
 }
+
+/// How long to wait after trouble at most.
+const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// How often one who waits listens for the end.
 const LISTEN: Duration = Duration::from_millis(50);

@@ -33,7 +33,7 @@ use crate::watch::Phase;
 use crate::{Access, EngineError, Suite, Watch, sealed_draft, sqlite};
 
 use choice::Choice;
-pub use choice::hex;
+pub use choice::{Unreachable, hex};
 use new_keys::NewKeys;
 use page_writer::PageWriter;
 use place::Place;
@@ -103,6 +103,8 @@ pub struct Restored {
     pub database_id: DatabaseId,
     /// Backups with a later name, which says a time that has not come yet: they were passed over, since none was named.
     pub passed_over: Vec<ArchiveName>,
+    /// Other backups that would tell of later moments, had their logs no gap.
+    pub unreachable: Vec<Unreachable>,
     /// When the database was so: seconds since 1970-01-01 UTC.
     pub made: u64,
     /// How many backups were read: it, and those that it rests on.
@@ -215,6 +217,7 @@ fn run(
         chain,
         log,
         passed_over,
+        unreachable,
     } = choice::open(destination, how, &keys)?;
     let facts = &chain.tip().facts;
     let (page_count, made) = (log.end).map_or((facts.page_count, facts.made), |(count, made)| (count, made / 1000));
@@ -247,6 +250,7 @@ fn run(
         of: chain.tip().archive.begun.database_id,
         database_id: superblock.database_id,
         passed_over,
+        unreachable,
         made,
         link_count: chain.links().len(),
         log_count: log.objects.len(),

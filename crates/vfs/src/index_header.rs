@@ -78,3 +78,5 @@ const FRAME_CHECKSUM: usize = 6;
 pub const SALTS: usize = 8;
 /// aCksum.
 pub const CHECKSUM: usize = 10;
+/// `WalCkptInfo.nBackfill`, behind both copies of the header.
+pub const BACKFILLED: usize = 2 * WORD_COUNT;

@@ -254,3 +254,36 @@ fn an_object_that_may_have_been_written_is_sent_again() {
         assert_eq!(read.unwrap().end, Some((1, 3)), "written: {was_written}");
     }
 }
+
+/// L4.
+#[test]
+fn nothing_is_added_where_the_archive_is_gone_or_is_another() {
+    let memory = Arc::new(Memory::default());
+    let mut writer = writer(&memory, 1);
+    let object = |part| object_key(ID, &name(1), part);
+    memory.put_new(&object(Part::Manifest), b"manifest").unwrap();
+    turn(&mut writer, 1, 1, 1).unwrap();
+    turn(&mut writer, 2, 2, 1).unwrap();
+    let long_ago = || Instant::now().checked_sub(std::time::Duration::from_secs(60)).unwrap();
+    for part in [Part::Manifest, Part::Log(1)] {
+        let kept = memory.objects.lock().unwrap().remove(&object(part)).unwrap();
+        let there = |memory: &Memory| memory.objects.lock().unwrap().keys().cloned().collect::<Vec<_>>();
+        let before = there(&memory);
+        writer.seen = long_ago();
+        let refused = turn(&mut writer, 3, 3, 1).unwrap_err();
+        assert!(matches!(refused, BackupError::Gone { .. }), "{refused}");
+        assert_eq!(there(&memory), before);
+        if part != Part::Manifest {
+            memory.put_new(&object(part), b"another").unwrap();
+            let refused = writer.settle().unwrap_err();
+            assert!(matches!(refused, BackupError::Gone { .. }), "{refused}");
+            memory.remove(&object(part)).unwrap();
+        }
+        memory.put_new(&object(part), &kept).unwrap();
+    }
+    // They are back: what was to be added is added, and behind it nothing is asked for a while.
+    writer.settle().unwrap();
+    memory.remove(&object(Part::Manifest)).unwrap();
+    turn(&mut writer, 4, 4, 1).unwrap();
+    assert_eq!(numbers(&plan(&memory, 1, 4, 9).unwrap()), [0, 1, 2, 3]);
+}

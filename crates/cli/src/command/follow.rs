@@ -99,7 +99,14 @@ impl Teller {
 fn state(status: &Status, lag: Duration) -> String {
     match (&status.waits_for, &status.archive) {
         (Some(why), _) => format!("waiting: {}", printable::line(why)),
-        (None, None) => "making the first backup".to_owned(),
+        (None, None) => match status.left {
+            None => "making the first backup".to_owned(),
+            Some(why) => format!("making a new backup: {why}"),
+        },
+        (None, Some(name)) if status.renewal_waits_for.is_some() => {
+            let why = status.renewal_waits_for.as_deref().unwrap_or_default();
+            format!("following {name}; a new backup waits: {}", printable::line(why))
+        }
         (None, Some(name)) if status.is_renewing => format!("following {name}, and making a new backup"),
         (None, Some(name)) if status.behind > lag * 2 => format!("following {name}, late"),
         (None, Some(name)) => format!("following {name}"),
@@ -118,7 +125,12 @@ fn line(status: &Status, state: &str) -> String {
 
 fn last_words(status: &Status) -> String {
     let Some(name) = &status.archive else {
-        return "ended before the first backup was there".to_owned();
+        let why = status.waits_for.as_deref().map(printable::line);
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        return match status.left {
+            None => format!("ended before the first backup was there{why}"),
+            Some(left) => format!("what came last is not there: {left}, and the new backup is not made{why}"),
+        };
     };
     let (count, size) = status.objects;
     let added = format!("{} ({})", counted(u64::from(count), "object"), bytes(size));

@@ -119,6 +119,12 @@ fn json(restored: &Restored) -> Value {
         "database": hex(restored.database_id),
         "made": restored.made,
         "passed_over": restored.passed_over.iter().map(ArchiveName::as_str).collect::<Vec<_>>(),
+        "unreachable": restored.unreachable.iter().map(|one| json!({
+            "backup": one.archive.as_str(),
+            "missing": one.object,
+            "objects": one.count,
+            "until": utc(one.made),
+        })).collect::<Vec<_>>(),
         "backups_read": restored.link_count,
         "log_objects_read": restored.log_count,
         "suite": restored.suite.name(),
@@ -140,6 +146,15 @@ fn json(restored: &Restored) -> Value {
 
 fn warn(to: &Path, restored: &Restored) {
     note_passed_over(&restored.passed_over);
+    for unreachable in &restored.unreachable {
+        note(&format!(
+            "backup {}: {} is missing; {} behind it, of up to {}, can't be reached",
+            unreachable.archive,
+            unreachable.object,
+            counted(unreachable.count.into(), "object"),
+            utc(unreachable.made)
+        ));
+    }
     if let Some(why) = &restored.replaced.unopened {
         note(&format!(
             "the file that was there could not be opened, and was replaced without a lock: {why}"

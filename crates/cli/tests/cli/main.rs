@@ -12,6 +12,7 @@ mod convert;
 mod exec;
 mod exposition;
 mod folder;
+mod follow;
 mod help;
 mod keys;
 mod lab;

@@ -2,18 +2,24 @@
 //!
 //! Its read transaction goes on when it is done: whoever takes it over follows from there.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use selenite_backup::{BackupError, Destination, LogWriter};
+use selenite_backup::{ArchiveName, BackupError, Destination, LogWriter, Trouble};
 
 use super::look::{self, Keys, Look};
 use super::{Place, connect};
-use crate::backup::{Backup, Plan, base};
+use crate::backup::{Backup, Beginning, Plan, base};
 use crate::{Database, EngineError, Watch};
 
 /// One that is under way.
-pub struct NewArchive(JoinHandle<Result<Made, EngineError>>);
+pub struct NewArchive {
+    thread: JoinHandle<Result<Made, EngineError>>,
+    begun: Begun,
+}
+
+/// Its name, once it has one.
+type Begun = Arc<Mutex<Option<ArchiveName>>>;
 
 /// One that is there.
 pub struct Made {
@@ -28,23 +34,31 @@ pub struct Made {
 }
 
 impl NewArchive {
-    /// Begins one.
-    pub fn begin(place: &Place<'_>) -> Result<Self, EngineError> {
+    /// Begins one, or goes on with one that failed.
+    pub fn begin(place: &Place<'_>, unfinished: Option<ArchiveName>) -> Result<Self, EngineError> {
         let database = connect(place)?;
         let (destination, watch) = (place.destination.clone(), place.watch.clone());
         let (how, path) = (place.backup.clone(), place.path.to_owned());
-        let run = move || make(database, &destination, &how, watch);
+        let begun = Begun::default();
+        let name = begun.clone();
+        let run = move || make(database, &destination, &how, watch, (unfinished, &name));
         let thread = std::thread::Builder::new().name("backup".to_owned()).spawn(run);
-        thread.map(Self).map_err(|source| EngineError::Io {
+        let thread = thread.map_err(|source| EngineError::Io {
             verb: "start a thread for",
             path,
             source,
-        })
+        })?;
+        Ok(Self { thread, begun })
+    }
+
+    /// What it is called, if it has come so far.
+    pub fn name(&self) -> Option<ArchiveName> {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether it came to an end.
     pub fn is_ready(&self) -> bool {
-        self.0.is_finished()
+        self.thread.is_finished()
     }
 
     /// What became of it.
@@ -54,7 +68,7 @@ impl NewArchive {
                 what: "a thread ended with a bug in selenite: report this".to_owned(),
             })
         };
-        self.0.join().map_err(|_| bug())?
+        self.thread.join().map_err(|_| bug())?
     }
 }
 
@@ -63,16 +77,26 @@ fn make(
     destination: &Arc<dyn Destination>,
     how: &Arc<Backup>,
     watch: Watch,
+    (unfinished, begun): (Option<ArchiveName>, &Begun),
 ) -> Result<Made, EngineError> {
     let path = database.path().to_owned();
     let refused = move |error| EngineError::of_vfs(&error, &path);
     let unlocked = database.read(move |snapshot| snapshot.unlocked().map_err(refused))?;
     database.end_read()?;
     let keys = Keys::of(&unlocked);
-    let base = base((&unlocked, &how.recipients), destination.as_ref())?;
-    // Of the archives of one who follows, the newest name is the one to go on with.
-    let may_go_on = base.is_none();
-    let plan = Plan::make(how.clone(), (&unlocked, base), destination, may_go_on)?;
+    let base = match base((&unlocked, &how.recipients), destination.as_ref()) {
+        // Of what it would rest on, something was removed: it has all pages.
+        Err(EngineError::Backup(error)) if is_removed(&error) => None,
+        found => found?,
+    };
+    let beginning = match (&unfinished, &base) {
+        (Some(own), _) => Beginning::Own(own),
+        (None, None) => Beginning::Unfinished,
+        // Of the archives of one who follows, the newest name is the one to go on with.
+        (None, Some(_)) => Beginning::Newest,
+    };
+    let plan = Plan::make(how.clone(), (&unlocked, base), destination, beginning)?;
+    *begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan.name().clone());
     let (look, report, kept) = database.read(move |snapshot| {
         let look = look::of(snapshot)?;
         let (report, kept) = plan.carry_out(snapshot, (crate::now(), None), &watch)?;
@@ -82,11 +106,25 @@ fn make(
     let mut writer = LogWriter::new(destination.clone(), archive, kept.manifest, look.end, how.level);
     // It says where the archive was taken: one who resumes needs it (F2).
     let turn = writer.turn(look.end, (look.page_size, look.page_count), look.made)?;
-    turn.finish()?;
+    match turn.finish() {
+        // The writer has the object, and sends it again.
+        Ok(()) | Err(BackupError::Store(_)) => {}
+        Err(error) => return Err(error.into()),
+    }
     Ok(Made {
         database,
         look,
         writer,
         keys,
     })
+}
+
+fn is_removed(error: &BackupError) -> bool {
+    if let BackupError::Store(error) = error {
+        return error.trouble == Trouble::Missing;
+    }
+    matches!(
+        error,
+        BackupError::MissingLink { .. } | BackupError::NotThere { .. } | BackupError::Unfinished { .. }
+    )
 }

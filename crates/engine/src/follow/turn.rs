@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use selenite_backup::{BackupError, LOG_OBJECT_SIZE_MAX, LogWriter, Part, Trouble, object_key};
 use selenite_vfs::error::VfsError;
 
+use super::failed::Failed;
 use super::look::{self, Look};
 use super::new_archive::NewArchive;
-use super::{Followed, Follower, Place, identity, log_size, resume};
+use super::{Followed, Follower, Place, identity, is_passing, log_size, resume};
 use crate::{Database, EngineError};
 
 impl Follower {
@@ -20,10 +21,17 @@ impl Follower {
         is_last: bool,
     ) -> Result<(), EngineError> {
         self.check_file(place)?;
-        let done = self.go_on(place, renew_every, is_last);
+        let mut done = self.go_on(place, renew_every, is_last);
+        if let Err(EngineError::Backup(error)) = &done
+            && let Some(why) = lost(error).filter(|_| self.archive.is_some())
+        {
+            // F5.
+            self.leave(why);
+            done = self.go_on(place, renew_every, is_last);
+        }
         if done.is_err() && log_size(place) > log_size_max {
             // Whoever comes back to it makes a new backup.
-            self.archive = None;
+            self.leave("the log had grown too long while nothing could be sent");
             self.holder.end_any_read();
             self.is_let_go = true;
         }
@@ -31,7 +39,11 @@ impl Follower {
     }
 
     fn go_on(&mut self, place: &Place<'_>, renew_every: Duration, is_last: bool) -> Result<(), EngineError> {
-        self.take_new(is_last)?;
+        match self.take_new(place, is_last) {
+            // The one before is followed on.
+            Err(error) if self.archive.is_some() && is_passing(&error) => {}
+            taken => taken?,
+        }
         if self.archive.is_none() && self.new.is_some() {
             // The new one's own transaction holds the log.
             return Ok(());
@@ -41,7 +53,7 @@ impl Follower {
             self.send_rest()?;
             self.send()?;
         }
-        if self.archive.is_some() {
+        if self.archive.is_some() && (is_last || !self.stands()) {
             self.step()?;
         }
         if self.archive.is_none() {
@@ -54,13 +66,34 @@ impl Follower {
         self.renew(place, renew_every)
     }
 
+    /// F6. Whether nothing was committed since the last transaction, which all of is sent, was begun.
+    fn stands(&mut self) -> bool {
+        let begun = Instant::now();
+        let is_short = !self.look.sees_log || self.look.end.position.frames < CHECKPOINT;
+        if self.is_let_go || !is_short || self.looked.elapsed() > LOOK {
+            return false;
+        }
+        let end = self.look.end;
+        let looked = (self.holder).read(move |snapshot| Ok(snapshot.end() == Some(end) && snapshot.is_last()));
+        // What refuses it is said where the next transaction is begun.
+        let stands = looked.unwrap_or(false);
+        if stands {
+            (self.sent, self.is_quiet) = (begun, true);
+        }
+        stands
+    }
+
     /// Takes the next transaction, and sends what it sees.
     fn step(&mut self) -> Result<(), EngineError> {
         let begun = Instant::now();
+        self.looked = begun;
         let before = self.look.end;
         self.hand_over()?;
         // F4.
-        self.archive.take_if(|archive| archive.keys != self.look.keys);
+        let is_for = |archive: &Followed| archive.keys == self.look.keys;
+        if !self.archive.as_ref().is_none_or(is_for) {
+            self.leave("who can open the database has changed");
+        }
         self.send_rest()?;
         self.send()?;
         self.is_quiet = before == self.look.end;
@@ -75,6 +108,9 @@ impl Follower {
         let begun = Instant::now();
         (self.is_let_go, self.is_apart) = (false, false);
         self.holder.end_any_read();
+        if !is_last && !self.may_begin() {
+            return Ok(());
+        }
         self.look = look::look(&self.holder)?;
         let found = resume::find(place, &self.holder);
         if !matches!(found, Ok(Some(_))) {
@@ -82,6 +118,7 @@ impl Follower {
         }
         self.archive = found?;
         if self.archive.is_some() {
+            self.left = None;
             self.send()?;
             if self.archive.is_some() {
                 self.sent = begun;
@@ -89,13 +126,24 @@ impl Follower {
             return Ok(());
         }
         if !is_last {
-            self.new = Some(NewArchive::begin(place)?);
+            self.begin_new(place)?;
         }
         Ok(())
     }
 
+    /// Whether a new archive may be begun: not at once where the last one failed.
+    fn may_begin(&self) -> bool {
+        self.failed.as_ref().is_none_or(Failed::is_due)
+    }
+
+    fn begin_new(&mut self, place: &Place<'_>) -> Result<(), EngineError> {
+        let unfinished = self.failed.as_ref().and_then(Failed::unfinished);
+        self.new = Some(NewArchive::begin(place, unfinished)?);
+        Ok(())
+    }
+
     /// Takes over the archive that was being made, with the transaction in which it was.
-    fn take_new(&mut self, is_last: bool) -> Result<(), EngineError> {
+    fn take_new(&mut self, place: &Place<'_>, is_last: bool) -> Result<(), EngineError> {
         let Some(new) = self.new.take_if(|new| new.is_ready() || is_last) else {
             return Ok(());
         };
@@ -103,7 +151,18 @@ impl Follower {
             // It hears that it is to stop, and leaves an archive without a manifest.
             return Ok(());
         }
-        let made = new.wait()?;
+        let begun = new.name();
+        let made = match new.wait() {
+            Ok(made) => made,
+            // It heard that it is to stop before this one did.
+            Err(EngineError::Backup(BackupError::Stopped)) => return Ok(()),
+            Err(error) => {
+                let why = (&error, place.destination.as_ref());
+                self.failed = Some(Failed::behind(self.failed.take(), why, begun));
+                return Err(error);
+            }
+        };
+        (self.failed, self.left) = (None, None);
         self.holder.end_any_read();
         self.other.end_any_read();
         self.holder = made.database;
@@ -138,7 +197,7 @@ impl Follower {
         };
         locked(&archive.writer).settle()?;
         if !send_rest(&self.holder, &archive.writer, &self.look)? {
-            self.archive = None;
+            self.leave(BEGUN_ANEW);
         }
         self.is_apart = false;
         Ok(())
@@ -163,11 +222,11 @@ impl Follower {
             0
         };
         if first > to.position.frames || (first < to.position.frames && !self.look.sees_log) {
-            self.archive = None;
+            self.leave(BEGUN_ANEW);
             return Ok(());
         }
         if !send(&self.holder, &archive.writer, &self.look, first)? {
-            self.archive = None;
+            self.leave(BEGUN_ANEW);
         }
         Ok(())
     }
@@ -201,13 +260,13 @@ impl Follower {
     /// Begins a new archive where the one that is followed is old or long.
     fn renew(&mut self, place: &Place<'_>, renew_every: Duration) -> Result<(), EngineError> {
         let Some(archive) = &self.archive else { return Ok(()) };
-        if self.new.is_some() {
+        if self.new.is_some() || !self.may_begin() {
             return Ok(());
         }
         let database_size = u64::from(self.look.page_count) * self.look.page_size.as_u64();
         let is_long = locked(&archive.writer).size() > database_size.max(LOG_SIZE_MIN);
         if is_long || archive.since.elapsed() > renew_every {
-            self.new = Some(NewArchive::begin(place)?);
+            self.begin_new(place)?;
         }
         Ok(())
     }
@@ -220,7 +279,7 @@ impl Follower {
         let object = object_key(self.look.database_id, &archive.name, Part::Manifest);
         match place.destination.get(&object, LOG_OBJECT_SIZE_MAX) {
             Ok(_) => archive.seen = Instant::now(),
-            Err(error) if error.trouble == Trouble::Missing => self.archive = None,
+            Err(error) if error.trouble == Trouble::Missing => self.leave(GONE),
             Err(error) => return Err(BackupError::from(error).into()),
         }
         Ok(())
@@ -316,11 +375,23 @@ impl From<VfsError> for Fault {
     }
 }
 
+/// What says that an archive is to be left.
+fn lost(error: &BackupError) -> Option<&'static str> {
+    if matches!(error, BackupError::Gone { .. }) {
+        return Some(GONE);
+    }
+    matches!(error, BackupError::Taken { .. }).then_some("another follows the database, too")
+}
+
 /// A writer, whatever became of who had it last: it is as it was before the call that failed.
 pub(super) fn locked(writer: &Mutex<LogWriter>) -> MutexGuard<'_, LogWriter> {
     writer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// F6. After how long a transaction is begun in any case: who can open the database may have changed.
+const LOOK: Duration = Duration::from_secs(5);
+const GONE: &str = "it is not at the destination any more";
+const BEGUN_ANEW: &str = "the log was begun anew before all of it was sent";
 /// Frames after which the log is copied: as many as SQLite's own automatic checkpoint has.
 const CHECKPOINT: u32 = 1000;
 /// Frames from which on writers are let begin the log anew without a mark that is held.

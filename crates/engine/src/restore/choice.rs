@@ -2,16 +2,18 @@
 //!
 //! C1. A time in a name is a clock's word: a backup from the future is not the newest, unless there is no other. A clock that jumped
 //!     ahead once must not hide all that was backed up since.
+//! C2. What was committed later and is listed, but can't be reached since an object before it is missing, is told of: as an error where
+//!     the backup that is meant is the one with the gap.
 
 use selenite_backup::{
-    AHEAD_SECONDS, ArchiveName, Backup, BackupError, Catalog, Chain, Destination, KeySource, LogPlan, OpenArchive,
-    Part, object_key,
+    AHEAD_SECONDS, ArchiveName, Backup, BackupError, Catalog, Chain, Destination, Entry, KeySource, LogObject, LogPlan,
+    OpenArchive, Part, object_key,
 };
 use selenite_cipher::{ArchiveId, DatabaseId};
 
 use super::{Restore, Which, latest};
-use crate::EngineError;
 use crate::keys::now;
+use crate::{EngineError, utc};
 
 /// What is meant.
 pub struct Choice {
@@ -21,6 +23,21 @@ pub struct Choice {
     pub log: LogPlan,
     /// Those from the future that were passed over for it (C1).
     pub passed_over: Vec<ArchiveName>,
+    /// Others with a gap in their log, and what they would tell of later (C2).
+    pub unreachable: Vec<Unreachable>,
+}
+
+/// Objects of a backup's log that can't be reached: one before them is missing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unreachable {
+    /// The backup.
+    pub archive: ArchiveName,
+    /// The object that is missing.
+    pub object: String,
+    /// How many are behind it.
+    pub count: u32,
+    /// Of when the last of them is: seconds since 1970-01-01 UTC.
+    pub made: u64,
 }
 
 /// Opens the backup that is meant, and what it rests on.
@@ -82,13 +99,75 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
         Some(until) => latest::latest(destination, tip, finished(), until, &opened)?,
         None => tip,
     };
-    let count = (catalog.of(id).find(|entry| entry.name == *tip.name())).map_or(0, |entry| entry.log_count);
-    let log = until.map_or_else(|| Ok(LogPlan::default()), |until| tip.log(destination, count, until))?;
+    let (mut log, mut unreachable) = (LogPlan::default(), Vec::new());
+    if let Some(until) = until {
+        let entry = catalog.of(id).find(|entry| entry.name == *tip.name());
+        log = tip.log(destination, entry.map_or(0, |entry| entry.log_whole), until)?;
+        if let Some(entry) = entry {
+            check_gap(destination, (&tip, entry), &log)?;
+        }
+        let made = log.end.map_or(tip.facts.made, |(_, made)| made / 1000);
+        let others = finished().filter(|entry| entry.name != *tip.name() && has_gap(entry));
+        unreachable.extend(others.filter_map(|entry| {
+            let beyond = behind_gap(destination, &opened(&entry.name).ok()?, entry)?;
+            (beyond.made > made && beyond.made.saturating_mul(1000) <= until).then_some(beyond)
+        }));
+    }
     Ok(Choice {
         chain: Chain::of(destination, tip, &names, keys)?,
         log,
         passed_over,
+        unreachable,
     })
+}
+
+fn has_gap(entry: &Entry) -> bool {
+    entry.log_whole < entry.log_end
+}
+
+/// What lies behind the gap in a log, by its last object.
+fn behind_gap(destination: &dyn Destination, backup: &Backup, entry: &Entry) -> Option<Unreachable> {
+    let archive = &backup.archive;
+    let place = (&archive.key, archive.begun.database_id, backup.name());
+    let last = LogObject::fetch(destination, place, entry.log_end - 1).ok()?;
+    Some(Unreachable {
+        archive: backup.name().clone(),
+        object: Part::Log(entry.log_whole).to_string(),
+        count: entry.log_count - entry.log_whole,
+        made: last.facts.made / 1000,
+    })
+}
+
+/// C2.
+fn check_gap(destination: &dyn Destination, (tip, entry): (&Backup, &Entry), log: &LogPlan) -> Result<(), EngineError> {
+    // Before the gap there may be one of later than was asked for: then the gap is behind that.
+    let is_before = entry.log_whole > 0 && log.all_until.is_none();
+    if !has_gap(entry) || is_before {
+        return Ok(());
+    }
+    let beyond = entry.log_count - entry.log_whole;
+    let later = match behind_gap(destination, tip, entry) {
+        Some(last) => format!("of up to {}", utc(last.made)),
+        None => "of which the last does not open".to_owned(),
+    };
+    // Asked for by the second: what the last object before the gap has is of a part of one.
+    let last = log.all_until.map(|millis| millis.saturating_sub(1) / 1000);
+    let next = match last.filter(|&last| last >= tip.facts.made) {
+        Some(last) => format!(
+            "take what was followed before: --at {}, or any moment before it",
+            utc(last)
+        ),
+        None => format!("take the backup as it was made: --backup {}", entry.name),
+    };
+    Err(EngineError::Backup(BackupError::Gap {
+        archive: entry.name.clone(),
+        object: Part::Log(entry.log_whole).to_string(),
+        beyond: format!(
+            "what was committed then, and {beyond} later {} {later}, can't be reached",
+            if beyond == 1 { "object" } else { "objects" }
+        ),
+        next: format!("{next}; or find that object, below a mount point say, and put it back"),
+    }))
 }
 
 fn database_of(catalog: &Catalog, destination: &dyn Destination, how: &Restore) -> Result<DatabaseId, EngineError> {

@@ -4,6 +4,7 @@
 //!     and was stopped before it said where the new one was taken.
 //! T2. Asked are those of which something was written, by the destination's clock, after the newest by name was made, or up to a day
 //!     before. Of each one manifest and few objects of the log are read, by halves: `made` never falls (FORMAT 12.6).
+//!     An object behind a gap tells nothing here: it can't be reached.
 //! T3. Manifests tell seconds. Within one, the log's length decides, where it is the same log.
 
 use selenite_backup::{ArchiveName, Backup, BackupError, Destination, Entry, LogObject, Trouble};
@@ -27,8 +28,8 @@ pub fn latest<'a>(
     let (mut own, mut contested) = (0, Vec::new());
     for entry in others {
         if entry.name == *newest.name() {
-            own = entry.log_count;
-        } else if entry.name < *newest.name() && entry.log_count > 0 && entry.modified >= since {
+            own = entry.log_whole;
+        } else if entry.name < *newest.name() && entry.log_whole > 0 && entry.modified >= since {
             contested.push(entry);
         }
     }
@@ -46,7 +47,7 @@ pub fn latest<'a>(
         if backup.facts.made.saturating_mul(1000) > until {
             continue;
         }
-        let other = match Moment::of(destination, &backup, entry.log_count, until) {
+        let other = match Moment::of(destination, &backup, entry.log_whole, until) {
             Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => continue,
             other => other?,
         };

@@ -3,9 +3,10 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use selenite_engine::storage::Disk;
@@ -21,24 +22,63 @@ pub enum Role {
     Writer(u64, u32),
     /// Follows.
     Follower,
+    /// Follows to the same place by another name, as one on another machine does.
+    OtherFollower,
 }
 
 /// A process, and what it says.
 pub struct Told {
     child: Child,
+    /// What it says of errors, all of it.
+    errors: Option<JoinHandle<String>>,
     lines: Receiver<String>,
     /// The last number that it said.
     pub last: Arc<AtomicU64>,
+    lag: Arc<Mutex<Lag>>,
+}
+
+/// How late a follower was.
+#[derive(Clone, Copy, Default)]
+pub struct Lag {
+    /// From the moment up to which one turn had sent everything to the end of the next: what was committed in between was not there.
+    pub worst: Duration,
+    /// From its start to the end of its first turn.
+    pub first: Duration,
+    sent: Option<Duration>,
+}
+
+impl Lag {
+    /// The longer of both.
+    pub fn take(&mut self, other: Self) {
+        self.worst = self.worst.max(other.worst);
+        self.first = self.first.max(other.first);
+    }
+
+    /// A turn ended now, which sent everything up to then.
+    fn hear(&mut self, started: Duration, sent: Duration) {
+        let now = machine_time();
+        match self.sent {
+            Some(before) => self.worst = self.worst.max(now.saturating_sub(before)),
+            None => self.first = now.saturating_sub(started),
+        }
+        self.sent = Some(sent);
+    }
 }
 
 impl Told {
     /// It is listened to all the time: who is not waits, when the pipe is full.
     pub fn start(bench: &Bench, role: Role) -> Self {
+        let is_other = matches!(role, Role::OtherFollower);
         let role = match role {
             Role::Writer(number, bytes) => format!("{number} {bytes}"),
-            Role::Follower => "follower".to_owned(),
+            Role::Follower | Role::OtherFollower => "follower".to_owned(),
         };
-        let words = [bench.path(), bench.backups()].map(|path| path.to_str().unwrap().to_owned());
+        let backups = if is_other {
+            bench.backups().join(".")
+        } else {
+            bench.backups()
+        };
+        let words = [bench.path(), backups].map(|path| path.to_str().unwrap().to_owned());
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child", "--nocapture", "--test-threads=1"])
             .env(
@@ -52,29 +92,53 @@ impl Told {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
+        let mut complaints = child.stderr.take().unwrap();
+        let errors = std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = complaints.read_to_string(&mut text);
+            if text.contains("panicked") {
+                eprintln!("{text}");
+            }
+            text
+        });
         let output = BufReader::new(child.stdout.take().unwrap());
         let (said, lines) = mpsc::channel();
         let last = Arc::new(AtomicU64::new(0));
         let heard = last.clone();
+        let lag = Arc::new(Mutex::new(Lag::default()));
+        let (late, started) = (lag.clone(), machine_time());
         std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 if let Some(number) = line.strip_prefix("commit ") {
                     heard.store(number.parse().unwrap(), Ordering::SeqCst);
-                } else if said.send(line).is_err() {
+                    continue;
+                }
+                if let Some(sent) = turn_of(&line) {
+                    late.lock().unwrap().hear(started, sent);
+                }
+                if said.send(line).is_err() {
                     return;
                 }
             }
         });
-        Self { child, lines, last }
+        Self {
+            child,
+            errors: Some(errors),
+            lines,
+            last,
+            lag,
+        }
     }
 
     /// Waits for the next turn in which everything was sent. Answers up to which moment.
     pub fn hear_turn(&self) -> Duration {
-        let mut turns = self
-            .lines
-            .iter()
-            .filter_map(|line| line.strip_prefix("turn ")?.parse().ok());
-        Duration::from_micros(turns.next().expect("the follower goes on"))
+        let mut turns = self.lines.iter().filter_map(|line| turn_of(&line));
+        turns.next().expect("the follower goes on")
+    }
+
+    /// How late it was so far.
+    pub fn lag(&self) -> Lag {
+        *self.lag.lock().unwrap()
     }
 
     /// Waits for a turn that began after this was called, and ended.
@@ -92,8 +156,8 @@ impl Told {
 
     pub fn kill(mut self) {
         self.child.kill().unwrap();
-        let output = self.child.wait_with_output().unwrap();
-        let text = String::from_utf8_lossy(&output.stderr);
+        self.child.wait().unwrap();
+        let text = self.errors.take().unwrap().join().unwrap();
         assert!(!text.contains("panicked"), "{text}");
     }
 
@@ -102,10 +166,23 @@ impl Told {
         drop(self.child.stdin.take());
         // Until it has said all.
         while self.lines.recv().is_ok() {}
-        let output = self.child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = self.errors.take().unwrap().join().unwrap();
+        assert!(self.child.wait().unwrap().success(), "{text}");
         self.last.load(Ordering::SeqCst)
     }
+}
+
+impl Drop for Told {
+    /// Of a test that failed nobody is left behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Up to which moment a turn sent everything, as its line says.
+fn turn_of(line: &str) -> Option<Duration> {
+    line.strip_prefix("turn ")?.parse().ok().map(Duration::from_micros)
 }
 
 /// The same for all processes.

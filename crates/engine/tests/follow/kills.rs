@@ -2,42 +2,56 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
+use selenite_backup::{Destination, Folder};
 use selenite_engine::Watch;
 use selenite_engine::reencrypt::{Goal, Reencrypt, reencrypt};
 use selenite_engine::restore::Which;
 use selenite_engine::storage::Disk;
 use selenite_testing::Random;
 
-use crate::child::{Role, Told};
+use crate::child::{Lag, Role, Told};
 use crate::{Bench, quiet};
 
 #[test]
 fn no_commit_that_was_followed_is_missing_after_any_kill() {
-    kill_and_look(2, 10, Random::seed_or(20_261_123));
+    kill_and_look(2, Random::seed_or(20_261_123), |kills, _| kills < 10);
 }
 
 #[test]
-#[ignore = "make soak: kills four writers' follower for minutes"]
-fn no_commit_that_was_followed_is_missing_after_hundreds_of_kills() {
-    let kills = std::env::var("SELENITE_KILLS").map_or(200, |text| text.parse().unwrap());
-    kill_and_look(4, kills, Random::seed_or(20_261_124));
+#[ignore = "make soak: kills four writers and their follower for an hour"]
+fn no_commit_that_was_followed_is_missing_after_an_hour_of_kills() {
+    let minutes = std::env::var("SELENITE_SOAK_MINUTES").map_or(60.0, |text| text.parse::<f64>().unwrap());
+    let long = Duration::from_secs_f64(minutes * 60.0);
+    println!("{minutes} minutes");
+    kill_and_look(4, Random::seed_or(20_261_124), |_, elapsed| elapsed < long);
 }
 
-fn kill_and_look(writer_count: u64, kills: u64, seed: u64) {
-    println!("seed {seed}, {kills} kills, {writer_count} writers");
+fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -> bool) {
+    println!("seed {seed}, {writer_count} writers");
+    let begun = Instant::now();
     let mut random = Random::new(seed);
     let bench = Bench::new();
     let start = |writer| Told::start(&bench, Role::Writer(writer, 300));
     let mut writers: Vec<Told> = (0..writer_count).map(start).collect();
     let is_over = AtomicBool::new(false);
-    let (mut restored_logs, mut cuts) = (0, 0);
+    let mut seen = Seen::default();
     thread::scope(|scope| {
         // A check that fails ends the others, too.
         let over = Over(&is_over);
-        let sealing = scope.spawn(|| seal(&bench));
+        let mut sealing = scope.spawn(|| seal(&bench));
         let cutting = scope.spawn(|| cut(&bench, &is_over));
-        for kill in 0..kills {
+        while goes_on(seen.follower_kills, begun.elapsed()) {
+            if random.below(3) == 0 {
+                // In the middle of anything: its first backup, say.
+                let early = Told::start(&bench, Role::Follower);
+                let until = writers[0].last.load(Ordering::SeqCst) + random.below(60);
+                writers[0].pass(until);
+                early.kill();
+                seen.early_kills += 1;
+            }
+            let other = (random.below(4) == 0).then(|| Told::start(&bench, Role::OtherFollower));
             let follower = Told::start(&bench, Role::Follower);
             for _ in 0..=random.below(12) {
                 follower.hear_turn();
@@ -47,37 +61,104 @@ fn kill_and_look(writer_count: u64, kills: u64, seed: u64) {
                 .map(|writer| writer.last.load(Ordering::SeqCst))
                 .collect();
             follower.hear_a_whole_turn();
+            seen.lag.take(follower.lag());
             follower.kill();
+            seen.follower_kills += 1;
+            if let Some(other) = other {
+                other.kill();
+                seen.other_kills += 1;
+            }
             if random.below(3) == 0 {
                 let killed = usize::try_from(random.below(writer_count)).unwrap();
                 writers.push(start(killed as u64));
                 writers.swap_remove(killed).kill();
+                seen.writer_kills += 1;
             }
-            let (to, restored) = bench.restore(Which::Newest).unwrap();
-            let found = bench.check(&to);
-            restored_logs += restored.log_count;
-            for (writer, told) in told.iter().enumerate() {
-                let found = found.get(writer).copied().unwrap_or(0);
-                assert!(found >= *told, "kill {kill}, writer {writer}: {found} of {told}");
+            seen.look(&bench, &told);
+            if sealing.is_finished() && seen.follower_kills.is_multiple_of(SEAL_EVERY) {
+                sealing.join().unwrap();
+                sealing = scope.spawn(|| seal(&bench));
+                seen.seals += 1;
             }
-            std::fs::remove_file(to).unwrap();
         }
         drop(over);
-        cuts = cutting.join().unwrap();
+        seen.cuts = cutting.join().unwrap();
         sealing.join().unwrap();
     });
     // And in the end all of it.
     let follower = Told::start(&bench, Role::Follower);
     let last: Vec<u64> = writers.into_iter().map(Told::stop).collect();
     follower.hear_a_whole_turn();
+    seen.lag.take(follower.lag());
     follower.kill();
     let (to, restored) = bench.restore(Which::Newest).unwrap();
     assert_eq!(bench.check(&to), last);
     println!(
-        "commits {last:?}, {cuts} logs cut, {restored_logs} objects of logs laid over, {} backups in the last chain",
+        "{:.0} s: {seen}; commits {last:?}, {} backups in the last chain",
+        begun.elapsed().as_secs_f64(),
         restored.link_count
     );
-    assert!(restored_logs > 0 && last.iter().all(|&number| number > 0));
+    assert!(seen.log_objects > 0 && last.iter().all(|&number| number > 0));
+}
+
+/// What became of it so far.
+#[derive(Default)]
+struct Seen {
+    follower_kills: u64,
+    early_kills: u64,
+    other_kills: u64,
+    writer_kills: u64,
+    restores: u64,
+    log_objects: usize,
+    cuts: u64,
+    seals: u64,
+    cleared: u64,
+    lag: Lag,
+}
+
+impl Seen {
+    /// What was told of before is in what is restored.
+    fn look(&mut self, bench: &Bench, told: &[u64]) {
+        let kill = self.follower_kills;
+        let (to, restored) = bench.restore(Which::Newest).unwrap();
+        let found = bench.check(&to);
+        for (writer, told) in told.iter().enumerate() {
+            let found = found.get(writer).copied().unwrap_or(0);
+            assert!(found >= *told, "kill {kill}, writer {writer}: {found} of {told}");
+        }
+        std::fs::remove_file(to).unwrap();
+        self.restores += 1;
+        self.log_objects += restored.log_count;
+        let objects = Folder::new(&bench.backups()).list("").unwrap();
+        if objects.iter().map(|object| object.size).sum::<u64>() > BACKUPS_SIZE_MAX {
+            std::fs::remove_dir_all(bench.backups()).unwrap();
+            self.cleared += 1;
+        }
+        if kill.is_multiple_of(SAY_EVERY) {
+            println!("{self}");
+        }
+    }
+}
+
+impl std::fmt::Display for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} kills of the follower, {} of one beside it, {} in the middle of anything, {} of writers; {} restores of {} objects of logs; {} logs cut, \
+             {} times sealed anew again, {} times all backups removed; at most {:.2} s behind, and {:.2} s from a start on",
+            self.follower_kills,
+            self.other_kills,
+            self.early_kills,
+            self.writer_kills,
+            self.restores,
+            self.log_objects,
+            self.cuts,
+            self.seals,
+            self.cleared,
+            self.lag.worst.as_secs_f64(),
+            self.lag.first.as_secs_f64(),
+        )
+    }
 }
 
 struct Over<'a>(&'a AtomicBool);
@@ -137,3 +218,10 @@ fn a_log_does_not_grow_without_end_while_somebody_writes_all_the_time() {
         "the log was never begun anew: {largest} bytes"
     );
 }
+
+/// Kills between two lines that say how far it is.
+const SAY_EVERY: u64 = 50;
+/// Kills between two times that every page is sealed anew.
+const SEAL_EVERY: u64 = 25;
+/// Where there are more bytes of backups, all of them are removed: a disk is not without end.
+const BACKUPS_SIZE_MAX: u64 = 2 << 30;

@@ -3,11 +3,12 @@
 //! Writers keep a ledger: each commit adds a row with the sum of all amounts so far, and counts itself. Every commit that a writer
 //! was told of before a turn began is there when that turn has ended, whatever is killed then.
 //!
-//! `SELENITE_KILLS` says how often in the long one; `SELENITE_SEED` repeats the moments, as far as processes can.
+//! `SELENITE_SOAK_MINUTES` says for how long the long one goes on; `SELENITE_SEED` repeats the moments, as far as processes can.
 #![cfg(test)]
 
 mod child;
 mod kills;
+mod places;
 mod quiet;
 mod rest;
 mod turns;
@@ -110,11 +111,18 @@ impl Bench {
         let wrong = "SELECT CAST(count(*) AS TEXT) FROM ledger AS one JOIN ledger AS two ON two.id = one.id + 1
              WHERE two.total != one.total + two.amount";
         assert_eq!(ask(wrong), ["0"]);
-        let gaps = "SELECT CAST(max(id) + 1 - count(*) AS TEXT) FROM ledger";
+        let gaps = "SELECT CAST(max(id) + 1 - min(id) - count(*) AS TEXT) FROM ledger";
         assert_eq!(ask(gaps), ["0"]);
-        let counts = "SELECT CAST(count(*) AS TEXT) FROM counted
-             WHERE number != (SELECT count(*) FROM ledger WHERE ledger.writer = counted.writer)";
+        // Each writer's rows are numbered without a gap, up to its count.
+        let counts = "SELECT CAST(count(*) AS TEXT) FROM counted JOIN
+                 (SELECT writer, min(number) AS first, max(number) AS last, count(*) AS rows FROM ledger GROUP BY writer) USING (writer)
+             WHERE number != last OR last + 1 - first != rows";
         assert_eq!(ask(counts), ["0"]);
+        let lost = "SELECT CAST(count(*) AS TEXT) FROM ledger WHERE writer >= 0 AND writer NOT IN (SELECT writer FROM counted)";
+        assert_eq!(ask(lost), ["0"]);
+        // Each row that ever was is counted once.
+        let sum = "SELECT CAST((SELECT ifnull(sum(number), 0) FROM counted) - max(id) AS TEXT) FROM ledger";
+        assert_eq!(ask(sum), ["0"]);
         // Of one who has not come to it: none.
         let numbers = ask("WITH RECURSIVE writers(writer) AS
                  (SELECT 0 UNION ALL SELECT writer + 1 FROM writers WHERE writer < (SELECT max(writer) FROM counted))
@@ -131,14 +139,16 @@ pub(crate) fn access(spec: &str) -> Access {
     }
 }
 
-/// Adds a row to the ledger.
+/// Adds a row to the ledger, and removes one that is old: so its size has an end.
 pub(crate) fn add(database: &Database, writer: u64, bytes: u32) -> Result<(), EngineError> {
     database.run(
         &format!(
             "BEGIN IMMEDIATE;
-             INSERT INTO ledger SELECT id + 1, {writer}, 0, id % 7 + 1, total + id % 7 + 1, randomblob({bytes})
-                 FROM ledger ORDER BY id DESC LIMIT 1;
              INSERT INTO counted VALUES ({writer}, 1) ON CONFLICT DO UPDATE SET number = number + 1;
+             INSERT INTO ledger SELECT id + 1, {writer}, (SELECT number FROM counted WHERE writer = {writer}), id % 7 + 1,
+                     total + id % 7 + 1, randomblob({bytes})
+                 FROM ledger ORDER BY id DESC LIMIT 1;
+             DELETE FROM ledger WHERE id <= (SELECT max(id) FROM ledger) - {LEDGER_ROWS_MAX};
              COMMIT"
         ),
         &mut quiet::Nothing,
@@ -154,6 +164,16 @@ pub(crate) fn follow_to(
     tell: &mut dyn FnMut(&Status),
 ) -> Result<Status, EngineError> {
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(backups));
+    follow_with((path, &destination), spec, once, watch, tell)
+}
+
+pub(crate) fn follow_with(
+    (path, destination): (&Path, &Arc<dyn Destination>),
+    spec: &str,
+    once: bool,
+    watch: &Watch,
+    tell: &mut dyn FnMut(&Status),
+) -> Result<Status, EngineError> {
     let how = Follow {
         lag: Duration::from_millis(100),
         renew_every: Duration::from_secs(86400),
@@ -161,10 +181,13 @@ pub(crate) fn follow_to(
         once,
         backup: Backup::default(),
     };
-    follow(&Disk, path, &access(spec), how, &destination, watch, tell)
+    follow(&Disk, path, &access(spec), how, destination, watch, tell)
 }
 
 #[test]
 fn child() {
     child::play();
 }
+
+/// Rows that the ledger has at most.
+const LEDGER_ROWS_MAX: u32 = 20_000;

@@ -106,6 +106,40 @@ fn a_log_that_is_copied_and_not_yet_begun_anew_tells_its_rest() {
 }
 
 #[test]
+fn a_look_at_the_index_tells_whether_a_transaction_is_the_last() {
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let run = |sql: &str| reader.run(sql, &mut quiet::Nothing).unwrap();
+    let begin = || run("BEGIN; SELECT count(*) FROM counted");
+    let is_last = || {
+        let (tell, told) = channel();
+        let token = snapshot::stage(Box::new(move |snapshot| tell.send(snapshot.is_last()).unwrap()));
+        run(&format!("SELECT selenite_read({token})"));
+        told.recv().unwrap()
+    };
+    add(&writer, 0, 100).unwrap();
+    begin();
+    assert!(is_last() && is_last());
+    add(&writer, 0, 100).unwrap();
+    assert!(!is_last());
+    run("ROLLBACK");
+    begin();
+    assert!(is_last());
+    // Who would cut the log waits for a reader that sees the file alone.
+    copied(&writer);
+    assert!(!is_last());
+    run("ROLLBACK");
+    begin();
+    assert!(is_last());
+    writer
+        .run("PRAGMA wal_checkpoint(RESTART)", &mut quiet::Nothing)
+        .unwrap();
+    add(&writer, 0, 100).unwrap();
+    assert!(!is_last());
+    run("ROLLBACK");
+}
+
+#[test]
 fn nothing_is_told_where_the_log_was_cut_before_the_place() {
     // As SQLite cuts it: at once, with or without a commit after; or when the new log's first transaction is committed.
     for what in ["truncated", "truncated, and no commit", "limited"] {

@@ -14,10 +14,20 @@ use selenite_engine::restore::{Restore, Which, restore};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Class, Database, EngineError, Layout, Observer, Progress, Watch};
 
-use crate::{Bench, add, follow_to, quiet};
+use crate::{Bench, add, follow_to, follow_with, quiet};
 
 /// Follows until `each` says that it is enough.
-fn follow_while(bench: &Bench, mut each: impl FnMut(&Status) -> bool) -> Result<Status, EngineError> {
+pub(crate) fn follow_while(bench: &Bench, each: impl FnMut(&Status) -> bool) -> Result<Status, EngineError> {
+    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
+    follow_while_to(bench, &destination, each)
+}
+
+/// The same, to another place.
+pub(crate) fn follow_while_to(
+    bench: &Bench,
+    destination: &Arc<dyn Destination>,
+    mut each: impl FnMut(&Status) -> bool,
+) -> Result<Status, EngineError> {
     let stop = Arc::new(Stop(AtomicBool::new(false)));
     let watch = Watch::new(stop.clone());
     let mut tell = |status: &Status| {
@@ -25,7 +35,7 @@ fn follow_while(bench: &Bench, mut each: impl FnMut(&Status) -> bool) -> Result<
             stop.0.store(true, Ordering::SeqCst);
         }
     };
-    follow_to(&bench.path(), &bench.backups(), &bench.spec(), false, &watch, &mut tell)
+    follow_with((&bench.path(), destination), &bench.spec(), false, &watch, &mut tell)
 }
 
 struct Stop(AtomicBool);
@@ -332,33 +342,6 @@ fn others_cut_the_log_while_it_is_followed() {
         (1, done.archive),
         "no other backup was needed"
     );
-}
-
-#[test]
-fn of_two_who_follow_one_stops() {
-    let bench = Bench::new();
-    let database = bench.open();
-    let mut turns = 0;
-    let ended = follow_while(&bench, |status| {
-        if status.archive.is_some() {
-            turns += 1;
-            add(&database, 0, 100).unwrap();
-            if turns == 2 {
-                bench.once().unwrap();
-                add(&database, 0, 100).unwrap();
-            }
-        }
-        turns < 20
-    });
-    let error = ended.unwrap_err();
-    assert!(
-        matches!(error, EngineError::Backup(BackupError::Taken { .. })),
-        "{error}"
-    );
-    assert_eq!((turns, error.class()), (2, Class::Busy));
-    bench.once().unwrap();
-    let (to, _) = bench.restore(Which::Newest).unwrap();
-    assert_eq!(bench.check(&to), [3]);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use zeroize::Zeroizing;
 use super::MainFile;
 use crate::error::VfsError;
 use crate::ffi::{Code, LockLevel};
+use crate::index_header::{BACKFILLED, IndexHeader};
 use crate::role::Role;
 use crate::view::View;
 use crate::wal_file::WalFile;
@@ -162,6 +163,20 @@ impl<'a> Snapshot<'a> {
     #[must_use]
     pub fn sees_log(&self) -> bool {
         self.log.as_ref().is_some_and(|log| log.is_seen)
+    }
+
+    /// Whether the log is as it was when the transaction began, as far as its index tells: nothing was committed since, and not all that
+    /// the transaction sees there is copied, after which others may wait for it to see the file alone. It is a look at memory.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        let Some((index, _)) = self.main.read_lock.log_end() else {
+            return false;
+        };
+        self.main.region.as_ref().is_some_and(|region| {
+            let copied = region.word(BACKFILLED);
+            let is_held = self.sees_log() && copied.is_none_or(|copied| copied >= index.frame_count());
+            IndexHeader::read(region) == Some(index) && !is_held
+        })
     }
 
     /// Superblock and master key, as this connection knows them now.

@@ -28,7 +28,7 @@ use selenite_cipher::TRAILER_SIZE;
 
 use crate::ffi::ShmRegion;
 use crate::generation_mark::GenerationMark;
-use crate::index_header::IndexHeader;
+use crate::index_header::{BACKFILLED, IndexHeader};
 use crate::planted::{Bug, is_planted};
 
 /// A label: with the generation of the superblock, since a change of keys may take rights away.
@@ -89,8 +89,7 @@ impl Label {
     }
 }
 
-/// `WalCkptInfo` stands behind both copies of the header.
-const BACKFILLED: usize = 24;
+/// `WalCkptInfo.nBackfillAttempted`.
 const ATTEMPTED: usize = 32;
 
 #[cfg(test)]

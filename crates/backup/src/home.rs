@@ -1,0 +1,69 @@
+//! Where a folder is: that it is gone, or that nothing is mounted there any more, is not that it is empty.
+//!
+//! H1. A folder that was there once and is no more is away: who made it anew would write where nobody looks, below the mount point of a
+//!     disk that comes back.
+//! H2. So is one that a disk was mounted on, and that lies on the disk of the folder above now.
+//! H3. Nothing is held: an open file would keep the disk from being unmounted.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// What is known of a folder's place.
+#[derive(Default)]
+pub struct Home(Mutex<Seen>);
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Seen {
+    /// Not yet: it is made when the first object is written.
+    #[default]
+    Never,
+    /// On the disk of the folder above.
+    Plain,
+    /// A disk is mounted there.
+    Mounted,
+}
+
+impl Home {
+    /// Whether the folder is where it was when it was looked at before.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotConnected`] where it is not (H1, H2); what the system says.
+    pub fn check(&self, folder: &Path) -> io::Result<()> {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = match look(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match *seen {
+                Seen::Never => return Ok(()),
+                Seen::Plain | Seen::Mounted => return Err(away("the folder is not there any more", folder)),
+            },
+            now => now?,
+        };
+        if (*seen, now) == (Seen::Mounted, Seen::Plain) {
+            return Err(away("nothing is mounted there any more", folder));
+        }
+        *seen = now;
+        Ok(())
+    }
+
+    /// Of a folder that a disk was mounted on.
+    #[cfg(test)]
+    pub fn mounted() -> Self {
+        Self(Mutex::new(Seen::Mounted))
+    }
+}
+
+/// As mountpoint(1) tells it.
+fn look(folder: &Path) -> io::Result<Seen> {
+    let (own, above) = (fs::metadata(folder)?, fs::metadata(folder.join(".."))?);
+    Ok(if own.dev() == above.dev() {
+        Seen::Plain
+    } else {
+        Seen::Mounted
+    })
+}
+
+fn away(what: &str, folder: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::NotConnected, format!("{}: {what}", folder.display()))
+}

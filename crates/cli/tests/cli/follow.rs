@@ -1,0 +1,182 @@
+//! `selenite follow` that is asked to end while its destination is away, and by the limits of who runs it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+use rustix::process::{Pid, Signal, kill_process};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Cell, Database, Rows};
+
+use crate::bench::{Bench, run};
+
+#[derive(Default)]
+struct Numbers(Vec<i64>);
+
+impl Rows for Numbers {
+    fn begin(&mut self, _: &[String]) {}
+
+    fn row(&mut self, cells: Vec<Cell>) -> bool {
+        self.0.extend(cells.iter().filter_map(|cell| match cell {
+            Cell::Integer(number) => Some(*number),
+            Cell::Null | Cell::Real(_) | Cell::Text(_) | Cell::Blob(_) => None,
+        }));
+        true
+    }
+
+    fn end(&mut self) {}
+}
+
+fn ask(database: &Database, sql: &str) -> Vec<i64> {
+    let mut rows = Numbers::default();
+    database.run(sql, &mut rows).unwrap();
+    rows.0
+}
+
+/// Whether somebody keeps the log from being cut.
+fn is_log_held(database: &Database) -> bool {
+    ask(database, "PRAGMA wal_checkpoint(TRUNCATE)")[0] != 0
+}
+
+fn in_wal_mode() -> (Bench, Database) {
+    selenite_engine::install().unwrap();
+    let (bench, path) = Bench::encrypted();
+    let sql = "PRAGMA journal_mode = WAL";
+    bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done();
+    let database = Database::open(&Disk, &path, &bench.access()).unwrap();
+    (bench, database)
+}
+
+/// One who follows, and what it says.
+struct Follower {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Follower {
+    fn start(bench: &Bench) -> Self {
+        let words = [
+            "-i",
+            "key.txt",
+            "follow",
+            "app.db",
+            "backups",
+            "--lag",
+            "0.1",
+            "--max-log-mib",
+            "1",
+        ];
+        let mut command = bench.command(&words);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let errors = BufReader::new(child.stderr.take().unwrap());
+        let (say, lines) = channel();
+        std::thread::spawn(move || {
+            for line in errors.lines().map_while(Result::ok) {
+                if say.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    fn hear(&self, words: &str) {
+        assert!(
+            self.lines.iter().any(|line| line.contains(words)),
+            "it ended without {words}"
+        );
+    }
+
+    /// Ends it, and answers what it says at the end.
+    fn end(mut self, signal: Signal) -> String {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        let mut out = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(0), "{out}");
+        out
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn who_is_asked_to_end_while_the_destination_is_away_lets_go_of_the_log() {
+    for signal in [Signal::INT, Signal::TERM] {
+        for is_too_long in [false, true] {
+            let (bench, database) = in_wal_mode();
+            let insert = |bytes: u32| {
+                let sql = format!("INSERT INTO note (text) VALUES (randomblob({bytes}))");
+                ask(&database, &sql);
+            };
+            insert(10);
+            let follower = Follower::start(&bench);
+            follower.hear("following");
+            let second = ["-i", "key.txt", "follow", "app.db", "backups", "--once"];
+            let named = format!("process {} follows it to backups", follower.child.id());
+            bench.run(&second).failed(7, &named);
+            let (place, aside) = (bench.path("backups"), bench.path("aside"));
+            fs::rename(&place, &aside).unwrap();
+            insert(if is_too_long { 2_000_000 } else { 10 });
+            follower.hear("waiting: can't ");
+            if is_too_long {
+                // It lets go by itself.
+                while is_log_held(&database) {
+                    std::thread::yield_now();
+                }
+            } else {
+                assert!(is_log_held(&database));
+            }
+            insert(10);
+            let out = follower.end(signal);
+            assert!(
+                out.contains("is not there") && out.contains("any more"),
+                "{signal:?} {out}"
+            );
+            assert!(!place.exists());
+            assert!(!bench.names().iter().any(|name| name.contains("selenite-tmp")));
+            insert(10);
+            assert!(!is_log_held(&database));
+            insert(10);
+            fs::rename(&aside, &place).unwrap();
+            bench.run(&second).done();
+            let restore = ["-i", "key.txt", "restore", "backups", "--to", "new.db"];
+            bench.run(&restore).done();
+            let sql = "SELECT count(*), sum(length(text)) FROM note";
+            let count = |name| bench.run(&["-i", "key.txt", "exec", name, sql]).done().out;
+            assert_eq!(count("new.db"), count("app.db"));
+            assert!(count("new.db").starts_with("505\t"));
+        }
+    }
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_an_error_with_words() {
+    let (bench, database) = in_wal_mode();
+    for _ in 0..20 {
+        ask(&database, "INSERT INTO note (text) VALUES (randomblob(50000))");
+    }
+    let program = env!("CARGO_BIN_EXE_selenite");
+    // 256 KiB: more than the index of the log takes.
+    let words = format!("ulimit -f 512; exec {program} -i key.txt follow app.db backups --once");
+    let mut command = Command::new("sh");
+    let folder = bench.path("");
+    command
+        .args(["-c", &words])
+        .current_dir(&folder)
+        .env_clear()
+        .env("HOME", &folder);
+    run(&mut command).failed(6, "File too large");
+    // What it leaves is gone on with where there is room.
+    bench
+        .run(&["-i", "key.txt", "follow", "app.db", "backups", "--once"])
+        .done();
+    bench
+        .run(&["-i", "key.txt", "restore", "backups", "--to", "new.db"])
+        .done();
+}
