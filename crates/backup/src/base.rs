@@ -25,6 +25,8 @@ pub struct Base {
     pub link: archive::Base,
     /// Of its pages, and of those of all that it rests on.
     pub marks: Marks,
+    /// How many backups it is, with all that it rests on.
+    pub link_count: usize,
 }
 
 impl Base {
@@ -77,6 +79,7 @@ impl Base {
                 manifest: tip.manifest_digest,
             },
             marks,
+            link_count: chain.links().len(),
         })
     }
 }

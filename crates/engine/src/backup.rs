@@ -291,7 +291,7 @@ fn bad_base(error: EngineError, path: &Path, destination: &dyn Destination) -> E
     }
 }
 
-fn says_of_base(error: &BackupError) -> bool {
+pub(crate) fn says_of_base(error: &BackupError) -> bool {
     match error {
         // What opens it is gone.
         BackupError::NotThere { .. } => true,

@@ -22,7 +22,7 @@ pub struct Follow {
     /// How many seconds what is there may be behind, while the destination can be reached.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_seconds)]
     pub lag: Duration,
-    /// After how many hours a new backup is made at the latest: restoring takes the newest, and what was added to it.
+    /// After how many hours a new backup is made at the latest: restoring takes the newest, and what was added to it. Each seventh has all pages, the others what changed.
     #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=8760))]
     pub renew_hours: u32,
     /// How long the database's log may grow while the destination can't be reached, in MiB. Beyond that it is let go, and a new

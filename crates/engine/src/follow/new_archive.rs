@@ -5,11 +5,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use selenite_backup::{ArchiveName, BackupError, Destination, LogWriter, Trouble};
+use selenite_backup::{ArchiveName, BackupError, Destination, LogWriter};
 
 use super::look::{self, Keys, Look};
 use super::{Place, connect};
-use crate::backup::{Backup, Beginning, Plan, base};
+use crate::backup::{Backup, Beginning, Plan, base, says_of_base};
 use crate::{Database, EngineError, Watch};
 
 /// One that is under way.
@@ -85,9 +85,10 @@ fn make(
     database.end_read()?;
     let keys = Keys::of(&unlocked);
     let base = match base((&unlocked, &how.recipients), destination.as_ref()) {
-        // Of what it would rest on, something was removed: it has all pages.
-        Err(EngineError::Backup(error)) if is_removed(&error) => None,
-        found => found?,
+        // What it would rest on is not whole: it has all pages.
+        Err(EngineError::Backup(error)) if says_of_base(&error) => None,
+        // What restores it reads every link, and nobody can remove one of them.
+        found => found?.filter(|base| base.link_count < LINKS_MAX),
     };
     let beginning = match (&unfinished, &base) {
         (Some(own), _) => Beginning::Own(own),
@@ -119,12 +120,5 @@ fn make(
     })
 }
 
-fn is_removed(error: &BackupError) -> bool {
-    if let BackupError::Store(error) = error {
-        return error.trouble == Trouble::Missing;
-    }
-    matches!(
-        error,
-        BackupError::MissingLink { .. } | BackupError::NotThere { .. } | BackupError::Unfinished { .. }
-    )
-}
+/// Backups that rest on each other, at most: with a new one each day, a full one each week.
+const LINKS_MAX: usize = 7;

@@ -5,11 +5,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use selenite_backup::{BackupError, Destination, Folder, Object, StoreError, Traffic};
+use selenite_backup::{ArchiveName, BackupError, Destination, Folder, Object, StoreError, Traffic};
 use selenite_engine::backup::{Backup, backup};
-use selenite_engine::follow::Status;
+use selenite_engine::follow::{Follow, Status, follow};
 use selenite_engine::restore::{Restore, Which, restore};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Class, Database, EngineError, Layout, Observer, Progress, Watch};
@@ -73,6 +73,33 @@ fn what_was_committed_since_the_backup_is_restored() {
     let (to, restored) = bench.restore(Which::Named(first.archive.unwrap())).unwrap();
     assert_eq!(bench.check(&to), [50]);
     assert_eq!(restored.log_count, 0);
+}
+
+#[test]
+fn no_more_than_seven_backups_rest_on_each_other() {
+    let bench = Bench::new();
+    add(&bench.open(), 0, 200).unwrap();
+    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
+    let mut names: Vec<ArchiveName> = Vec::new();
+    let stop = Arc::new(Stop(AtomicBool::new(false)));
+    let mut tell = |status: &Status| {
+        if let Some(name) = status.archive.as_ref().filter(|name| names.last() != Some(*name)) {
+            names.push(name.clone());
+        }
+        stop.0.store(names.len() >= 9, Ordering::SeqCst);
+    };
+    let how = Follow {
+        lag: Duration::from_millis(10),
+        renew_every: Duration::ZERO,
+        log_size_max: 1 << 30,
+        once: false,
+        backup: Backup::default(),
+    };
+    let (access, watch) = (bench.access(), Watch::new(stop.clone()));
+    follow(&Disk, &bench.path(), &access, how, &destination, &watch, &mut tell).unwrap();
+    let links = |name: &ArchiveName| bench.restore(Which::Named(name.clone())).unwrap().1.link_count;
+    let counts: Vec<usize> = names.iter().map(links).collect();
+    assert_eq!(counts[..9], [1, 2, 3, 4, 5, 6, 7, 1, 2]);
 }
 
 #[test]
