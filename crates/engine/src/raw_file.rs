@@ -1,7 +1,8 @@
 //! A database file, WAL or journal, read without SQLite.
 //!
 //! R1. Closing any descriptor of a file gives up all POSIX locks that this process has on it (fcntl(2)), SQLite's too:
-//!     a file that this process has open is refused.
+//!     a file that this process has open is refused. The gate keeps others of this process from opening it between the question
+//!     and the answer (`own_descriptors`, O1).
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,25 @@ impl RawFile {
     /// # Errors
     /// [`EngineError::Busy`] if this process has it open; [`EngineError::Io`].
     pub fn open(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
+        let _gate = own_descriptors::gate();
+        Self::open_at_gate(storage, path)
+    }
+
+    /// Opens a file, reads what is wanted of it and closes it again, all of that at the gate: who opens it in another thread waits.
+    ///
+    /// # Errors
+    /// As [`RawFile::open`]; what `read` says.
+    pub(crate) fn look<R>(
+        storage: &dyn Storage,
+        path: &Path,
+        read: impl FnOnce(&Self) -> Result<R, EngineError>,
+    ) -> Result<R, EngineError> {
+        let _gate = own_descriptors::gate();
+        let file = Self::open_at_gate(storage, path)?;
+        read(&file)
+    }
+
+    fn open_at_gate(storage: &dyn Storage, path: &Path) -> Result<Self, EngineError> {
         if own_descriptors::has_open(path) {
             return Err(EngineError::Busy {
                 path: path.to_owned(),
@@ -57,6 +77,7 @@ impl RawFile {
     /// # Errors
     /// As [`RawFile::open`].
     pub fn open_in_folder(path: &Path) -> Result<Self, EngineError> {
+        let _gate = own_descriptors::gate();
         if own_descriptors::has_open(path) {
             return Err(EngineError::Busy {
                 path: path.to_owned(),

@@ -82,7 +82,7 @@ impl Superblocks {
 /// [`EngineError::Key`] for a superblock that is damaged, malformed or of a later version; [`EngineError::Io`];
 /// [`EngineError::Busy`] if this process has the file open.
 pub fn inspect(storage: &dyn Storage, path: &Path) -> Result<Present, EngineError> {
-    inspect_file(&RawFile::open(storage, path)?)
+    RawFile::look(storage, path, inspect_file)
 }
 
 pub(crate) fn inspect_file(file: &RawFile) -> Result<Present, EngineError> {

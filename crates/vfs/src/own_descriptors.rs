@@ -3,9 +3,19 @@
 //! POSIX locks are a process's: closing any descriptor of a file gives up all of them (fcntl(2)). Two copies of SQLite
 //! in one process (Python's `sqlite3` and apsw) that use one file would silently lose theirs.
 
+//!
+//! O1. Whoever looks and then opens holds the [`gate`] meanwhile: of two threads that come at once, one finds what the other has open.
+
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// O1. Nobody else of this copy opens a database file, or reads one without SQLite for a moment, while it is held.
+pub fn gate() -> MutexGuard<'static, ()> {
+    static GATE: Mutex<()> = Mutex::new(());
+    GATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Whether a descriptor of this process is open on the file at `path`. A file that does not exist is not open, and
 /// where the system lists no descriptors nothing is found.

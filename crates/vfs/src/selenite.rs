@@ -130,9 +130,6 @@ impl Selenite {
         let settings = Settings::read(name, &|variable| std::env::var_os(variable), &config)?;
         let path = name.path();
         let text = path.to_string_lossy().into_owned();
-        let presence = self.host.arrive(&text, |is_present| {
-            own_descriptors::has_open(path) && !is_ours(path, is_present)
-        })?;
         if flags.has(OpenFlags::CREATE) && is_missing_or_empty(path) {
             settings.check_new()?;
         }
@@ -140,7 +137,12 @@ impl Selenite {
         if let Some(size) = settings.pool_size {
             self.host.pool.set_limit(size);
         }
+        let gate = own_descriptors::gate();
+        let presence = self.host.arrive(&text, |is_present| {
+            own_descriptors::has_open(path) && !is_ours(path, is_present)
+        })?;
         let (lower, flags) = self.host.lower.open(Some(name), flags)?;
+        drop(gate);
         let has_shm = lower.has_shm();
         let database = Arc::new(Database::open(presence, credentials, settings, text, lower)?);
         self.host.enter(name, &database);

@@ -42,6 +42,7 @@ mod salvage_logs;
 mod salvage_strays;
 mod salvage_twin;
 mod support;
+mod threads;
 mod verify;
 mod verify_in_use;
 mod verify_logs;
