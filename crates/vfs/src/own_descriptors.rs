@@ -6,15 +6,37 @@
 //!
 //! O1. Whoever looks and then opens holds the [`gate`] meanwhile: of two threads that come at once, one finds what the other has open.
 
+use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// O1. Nobody else of this copy opens a database file, or reads one without SQLite for a moment, while it is held.
-pub fn gate() -> MutexGuard<'static, ()> {
+/// O1. No other thread of this copy opens a database file, or reads one without SQLite for a moment, while it is held. Whoever holds it
+/// may take it again.
+pub fn gate() -> Gate {
     static GATE: Mutex<()> = Mutex::new(());
-    GATE.lock().unwrap_or_else(PoisonError::into_inner)
+    let is_first = HELD.get() == 0;
+    HELD.set(HELD.get() + 1);
+    Gate {
+        _lock: is_first.then(|| GATE.lock().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+/// That a thread holds the [`gate`].
+pub struct Gate {
+    _lock: Option<MutexGuard<'static, ()>>,
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        HELD.set(HELD.get() - 1);
+    }
+}
+
+thread_local! {
+    /// How often this thread holds it.
+    static HELD: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Whether a descriptor of this process is open on the file at `path`. A file that does not exist is not open, and
