@@ -9,14 +9,21 @@ pub struct IndexHeader([u32; WORD_COUNT]);
 impl IndexHeader {
     /// Reads it as `walIndexTryHdr` does: both copies are the same, and their checksum is right.
     pub fn read(region: &ShmRegion) -> Option<Self> {
-        let mut header = [0; WORD_COUNT];
-        for (index, word) in header.iter_mut().enumerate() {
-            *word = region.word(index)?;
-        }
-        for (index, word) in header.iter().enumerate() {
+        let first = Self::read_first(region)?;
+        for (index, word) in first.0.iter().enumerate() {
             if region.word(WORD_COUNT + index)? != *word {
                 return None;
             }
+        }
+        Some(first)
+    }
+
+    /// Reads the first copy, whatever the second is: who commits writes that one before. It is by the first that `walTryBeginRead` sees,
+    /// when it has its read mark, whether the log ends where it took it to end.
+    pub fn read_first(region: &ShmRegion) -> Option<Self> {
+        let mut header = [0; WORD_COUNT];
+        for (index, word) in header.iter_mut().enumerate() {
+            *word = region.word(index)?;
         }
         // `isInit` is the first byte of word 3.
         let is_ready = header[0] == VERSION && header[3].to_ne_bytes()[0] != 0;

@@ -79,7 +79,8 @@ impl ReadLock {
         if lock.lock && !lock.exclusive {
             self.marks |= marks;
             if marks != 0 {
-                self.index = region.and_then(IndexHeader::read);
+                // Somebody may be committing.
+                self.index = region.and_then(IndexHeader::read_first);
             }
         } else {
             self.marks &= !marks;
@@ -149,5 +150,29 @@ mod tests {
         assert!(lock.is_held(), "SHARED is held");
         lock.set_level(LockLevel::NONE);
         assert!(!lock.is_held());
+    }
+
+    /// `walIndexWriteHdr` writes the second copy, then the first: whoever takes a read mark in between sees the log of the first.
+    #[test]
+    fn who_takes_a_mark_while_another_commits_sees_the_log_before_that_commit() {
+        use crate::index_header::{CHECKSUM, FRAME_MAX, VERSION, WORD_COUNT, checksum};
+
+        let header = |frames: u32| {
+            let mut words = [0; WORD_COUNT];
+            (words[0], words[3], words[FRAME_MAX]) = (VERSION, u32::from_ne_bytes([1, 0, 0, 0]), frames);
+            let sum = checksum(&words[..CHECKSUM]);
+            words[CHECKSUM..].copy_from_slice(&sum);
+            words
+        };
+        let memory = crate::ffi::ShmMemory::new(4096);
+        for (place, word) in header(7).into_iter().chain(header(9)).enumerate() {
+            memory.set_word(place, word);
+        }
+        let mut lock = ReadLock::new();
+        lock.set_shm(true);
+        lock.note(shm(4, 1, true, false), Some(&memory.region()));
+        let (index, looks_in_log) = lock.log_end().expect("it has a mark");
+        assert!(looks_in_log);
+        assert_eq!(index.frame_count(), 7);
     }
 }
