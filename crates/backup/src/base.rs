@@ -166,9 +166,10 @@ mod tests {
         let names = |of: &[PerhapsBase]| next_bases(of, now);
         assert_eq!(names(&[]), []);
         let (old, new) = (one(now - 20, 5, 1, 0), one(now - 10, 5, 1, 0));
-        assert_eq!(names(&[old.clone(), new.clone()]), [new.name.clone()]);
+        assert_eq!(names(&[old.clone(), new.clone()]), std::slice::from_ref(&new.name));
         let ahead = one(now + AHEAD_SECONDS + 10, 5, 1, 0);
-        assert_eq!(names(&[old.clone(), new.clone(), ahead.clone()]), [new.name.clone()]);
+        let with_ahead = [old.clone(), new.clone(), ahead.clone()];
+        assert_eq!(names(&with_ahead), std::slice::from_ref(&new.name));
         assert_eq!(names(&[ahead]), []);
         // Somebody makes one without the recipients that all others are for.
         let for_others = one(now - 15, 5, 1, 1);

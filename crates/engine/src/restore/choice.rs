@@ -49,14 +49,8 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
     let opened = |name: &ArchiveName| -> Result<Backup, BackupError> {
         OpenArchive::open(destination, id, name, keys)?.into_backup(destination)
     };
-    // One that is listed with a manifest was a backup, whatever is gone of it.
     let wanted = |name: &ArchiveName| -> Result<Backup, BackupError> {
-        let entry = catalog.of(id).find(|entry| entry.name == *name);
-        if entry.is_some_and(|entry| entry.is_finished && !entry.has_begun) {
-            return Err(BackupError::Missing {
-                object: object_key(id, name, Part::Begun),
-            });
-        }
+        check_begun(&catalog, id, name)?;
         opened(name)
     };
     let finished = || catalog.of(id).rev().filter(|entry| entry.is_finished);
@@ -119,6 +113,17 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
         passed_over,
         unreachable,
     })
+}
+
+/// One that is listed with a manifest was a backup, whatever is gone of it.
+fn check_begun(catalog: &Catalog, id: DatabaseId, name: &ArchiveName) -> Result<(), BackupError> {
+    let entry = catalog.of(id).find(|entry| entry.name == *name);
+    if entry.is_some_and(|entry| entry.is_finished && !entry.has_begun) {
+        return Err(BackupError::Missing {
+            object: object_key(id, name, Part::Begun),
+        });
+    }
+    Ok(())
 }
 
 fn has_gap(entry: &Entry) -> bool {
