@@ -1,0 +1,81 @@
+//! A value.
+
+use std::sync::Arc;
+
+/// A value of a type, or NULL of any.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value {
+    /// NULL.
+    Null,
+    /// bit.
+    Bit(bool),
+    /// tinyint.
+    TinyInt(u8),
+    /// smallint.
+    SmallInt(i16),
+    /// int.
+    Int(i32),
+    /// bigint.
+    BigInt(i64),
+    /// decimal and numeric.
+    Decimal(Decimal),
+    /// money and smallmoney, in ten-thousandths.
+    Money(i64),
+    /// real.
+    Real(f32),
+    /// float.
+    Float(f64),
+    /// char, varchar, nchar, nvarchar. Padding of char and nchar is part of the text.
+    Text(Arc<str>),
+    /// binary and varbinary. Padding of binary is part of the bytes.
+    Binary(Arc<[u8]>),
+    /// date.
+    Date(Date),
+    /// time.
+    Time(TimeOfDay),
+    /// datetime, smalldatetime and datetime2: of the first two, already rounded to what they can tell apart.
+    DateTime(DateTime2),
+    /// datetimeoffset.
+    DateTimeOffset(DateTimeOffset),
+    /// uniqueidentifier.
+    Guid(Guid),
+}
+
+/// A decimal number: `unscaled` divided by 10^`scale`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decimal {
+    /// All digits, below 10^38.
+    pub unscaled: i128,
+    /// How many of them stand after the point: 0 to 38.
+    pub scale: u8,
+}
+
+/// Days since 0001-01-01, which is 0; to 3652058, 9999-12-31.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Date(pub u32);
+
+/// Units of 100 ns since midnight: below 864,000,000,000.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TimeOfDay(pub u64);
+
+/// A day and a time of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct DateTime2 {
+    /// The day.
+    pub date: Date,
+    /// The time.
+    pub time: TimeOfDay,
+}
+
+/// An instant, and how far from UTC it was told.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct DateTimeOffset {
+    /// The instant in UTC.
+    pub utc: DateTime2,
+    /// Minutes east of UTC: -840 to 840.
+    pub offset_minutes: i16,
+}
+
+/// 16 bytes in the order in which the wire has them (the first three groups little-endian).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Guid(pub [u8; 16]);
