@@ -1,0 +1,99 @@
+//! Bytes from the front of a slice, in the wire's order.
+
+use crate::TdsError;
+
+/// Reads a message's bytes; what is being read is named, for the error.
+#[derive(Clone, Copy)]
+pub(crate) struct ByteReader<'a> {
+    bytes: &'a [u8],
+    what: &'static str,
+}
+
+impl<'a> ByteReader<'a> {
+    pub fn new(bytes: &'a [u8], what: &'static str) -> Self {
+        Self { bytes, what }
+    }
+
+    pub fn rest(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub fn peek(&self) -> Option<u8> {
+        self.bytes.first().copied()
+    }
+
+    pub fn take(&mut self, size: usize) -> Result<&'a [u8], TdsError> {
+        let (taken, rest) = self
+            .bytes
+            .split_at_checked(size)
+            .ok_or(TdsError::Cut { what: self.what })?;
+        self.bytes = rest;
+        Ok(taken)
+    }
+
+    /// A reader of the next `size` bytes alone.
+    pub fn part(&mut self, size: usize, what: &'static str) -> Result<Self, TdsError> {
+        Ok(Self {
+            bytes: self.take(size)?,
+            what,
+        })
+    }
+
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], TdsError> {
+        let (taken, rest) = self
+            .bytes
+            .split_first_chunk()
+            .ok_or(TdsError::Cut { what: self.what })?;
+        self.bytes = rest;
+        Ok(*taken)
+    }
+
+    pub fn u8(&mut self) -> Result<u8, TdsError> {
+        let [byte] = self.array()?;
+        Ok(byte)
+    }
+
+    pub fn u16(&mut self) -> Result<u16, TdsError> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
+    pub fn u32(&mut self) -> Result<u32, TdsError> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    pub fn u64(&mut self) -> Result<u64, TdsError> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    /// B_VARBYTE: a byte says how many follow.
+    pub fn short_bytes(&mut self) -> Result<&'a [u8], TdsError> {
+        let size = self.u8()?;
+        self.take(size.into())
+    }
+
+    /// B_VARCHAR: a byte says how many units of UTF-16 follow.
+    pub fn short_text(&mut self) -> Result<String, TdsError> {
+        let size = self.u8()?;
+        let bytes = self.take(usize::from(size) * 2)?;
+        self.utf16(bytes)
+    }
+
+    /// US_VARCHAR: two bytes say how many units of UTF-16 follow.
+    pub fn text(&mut self) -> Result<String, TdsError> {
+        let size = self.u16()?;
+        let bytes = self.take(usize::from(size) * 2)?;
+        self.utf16(bytes)
+    }
+
+    fn utf16(&self, bytes: &[u8]) -> Result<String, TdsError> {
+        crate::utf16::parse(bytes).ok_or(TdsError::Malformed { what: self.what })
+    }
+}

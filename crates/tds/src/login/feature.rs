@@ -1,0 +1,29 @@
+//! FEATUREEXT: what a client would like beyond the protocol's version (MS-TDS 2.2.6.4, FeatureExt).
+
+/// One feature with its data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Feature {
+    /// Its number.
+    pub id: u8,
+    /// What the client says of it.
+    pub data: Vec<u8>,
+}
+
+impl Feature {
+    /// SESSIONRECOVERY.
+    pub const SESSION_RECOVERY: u8 = 0x01;
+    /// FEDAUTH.
+    pub const FEDERATED: u8 = 0x02;
+    /// COLUMNENCRYPTION.
+    pub const COLUMN_ENCRYPTION: u8 = 0x04;
+    /// GLOBALTRANSACTIONS.
+    pub const GLOBAL_TRANSACTIONS: u8 = 0x05;
+    /// AZURESQLSUPPORT.
+    pub const AZURE: u8 = 0x08;
+    /// DATACLASSIFICATION.
+    pub const DATA_CLASSIFICATION: u8 = 0x09;
+    /// UTF8_SUPPORT: the one that is acknowledged here. It allows collations in UTF-8; others stay as they are.
+    pub const UTF8: u8 = 0x0A;
+    /// AZURESQLDNSCACHING.
+    pub const AZURE_DNS_CACHING: u8 = 0x0B;
+}

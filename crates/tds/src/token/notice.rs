@@ -1,0 +1,20 @@
+//! ERROR and INFO (MS-TDS 2.2.7.10 and 2.2.7.13).
+
+/// A message to whoever uses the client.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Notice<'a> {
+    /// Its number.
+    pub number: i32,
+    /// Its state.
+    pub state: u8,
+    /// Its severity: an error's is above 10.
+    pub severity: u8,
+    /// The text; what is beyond 2047 units of UTF-16 is cut off, as SQL Server does.
+    pub text: &'a str,
+    /// The server's name; cut off at 128 units.
+    pub server: &'a str,
+    /// The procedure's name, or empty; cut off at 128 units.
+    pub procedure: &'a str,
+    /// The line of the batch or procedure, from 1; 0 where there is none.
+    pub line: u32,
+}
