@@ -1,17 +1,21 @@
 //! Bytes from the front of a slice, in the wire's order.
 
-use crate::TdsError;
+use crate::{Part, TdsError};
 
-/// Reads a message's bytes; what is being read is named, for the error.
+/// Reads a message's bytes; `part` is what is being read, for the error.
 #[derive(Clone, Copy)]
 pub(crate) struct ByteReader<'a> {
     bytes: &'a [u8],
-    what: &'static str,
+    part: Part,
 }
 
 impl<'a> ByteReader<'a> {
-    pub fn new(bytes: &'a [u8], what: &'static str) -> Self {
-        Self { bytes, what }
+    pub fn new(bytes: &'a [u8], part: Part) -> Self {
+        Self { bytes, part }
+    }
+
+    pub fn malformed(&self, what: &'static str) -> TdsError {
+        TdsError::Malformed { part: self.part, what }
     }
 
     pub fn rest(&self) -> &'a [u8] {
@@ -34,16 +38,16 @@ impl<'a> ByteReader<'a> {
         let (taken, rest) = self
             .bytes
             .split_at_checked(size)
-            .ok_or(TdsError::Cut { what: self.what })?;
+            .ok_or(TdsError::Cut { part: self.part })?;
         self.bytes = rest;
         Ok(taken)
     }
 
     /// A reader of the next `size` bytes alone.
-    pub fn part(&mut self, size: usize, what: &'static str) -> Result<Self, TdsError> {
+    pub fn split(&mut self, size: usize) -> Result<Self, TdsError> {
         Ok(Self {
             bytes: self.take(size)?,
-            what,
+            part: self.part,
         })
     }
 
@@ -51,7 +55,7 @@ impl<'a> ByteReader<'a> {
         let (taken, rest) = self
             .bytes
             .split_first_chunk()
-            .ok_or(TdsError::Cut { what: self.what })?;
+            .ok_or(TdsError::Cut { part: self.part })?;
         self.bytes = rest;
         Ok(*taken)
     }
@@ -94,6 +98,6 @@ impl<'a> ByteReader<'a> {
     }
 
     fn utf16(&self, bytes: &[u8]) -> Result<String, TdsError> {
-        crate::utf16::parse(bytes).ok_or(TdsError::Malformed { what: self.what })
+        crate::utf16::parse(bytes).ok_or(self.malformed("text in UTF-16"))
     }
 }

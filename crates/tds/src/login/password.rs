@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use crate::TdsError;
+use crate::{Part, TdsError};
 
 /// A password in the clear. It is never printed.
 pub struct Password(Zeroizing<String>);
@@ -42,4 +42,7 @@ impl fmt::Debug for Password {
     }
 }
 
-const MALFORMED: TdsError = TdsError::Malformed { what: "a password" };
+const MALFORMED: TdsError = TdsError::Malformed {
+    part: Part::Login,
+    what: "a password",
+};
