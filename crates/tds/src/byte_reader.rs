@@ -26,10 +26,6 @@ impl<'a> ByteReader<'a> {
         self.bytes.is_empty()
     }
 
-    pub fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
     pub fn peek(&self) -> Option<u8> {
         self.bytes.first().copied()
     }
@@ -81,23 +77,5 @@ impl<'a> ByteReader<'a> {
     pub fn short_bytes(&mut self) -> Result<&'a [u8], TdsError> {
         let size = self.u8()?;
         self.take(size.into())
-    }
-
-    /// B_VARCHAR: a byte says how many units of UTF-16 follow.
-    pub fn short_text(&mut self) -> Result<String, TdsError> {
-        let size = self.u8()?;
-        let bytes = self.take(usize::from(size) * 2)?;
-        self.utf16(bytes)
-    }
-
-    /// US_VARCHAR: two bytes say how many units of UTF-16 follow.
-    pub fn text(&mut self) -> Result<String, TdsError> {
-        let size = self.u16()?;
-        let bytes = self.take(usize::from(size) * 2)?;
-        self.utf16(bytes)
-    }
-
-    fn utf16(&self, bytes: &[u8]) -> Result<String, TdsError> {
-        crate::utf16::parse(bytes).ok_or(self.malformed("text in UTF-16"))
     }
 }

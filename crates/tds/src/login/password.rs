@@ -16,6 +16,13 @@ impl Password {
         &self.0
     }
 
+    /// For tests of those who log in.
+    #[cfg(any(test, feature = "client"))]
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self(Zeroizing::new(text.to_owned()))
+    }
+
     /// From the bytes of LOGIN7: UTF-16 with each byte's halves swapped and each bit of 0xA5 flipped (MS-TDS 2.2.6.4).
     ///
     /// Errors: `Malformed` if it is no UTF-16.

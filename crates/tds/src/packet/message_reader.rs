@@ -157,10 +157,14 @@ impl MessageReader {
         if status & Header::END == 0 {
             return Ok(None);
         }
-        Ok(self.message.take().map(|message| match message.kind() {
-            MessageKind::Attention => Incoming::Attention,
-            kind if status & Header::IGNORE != 0 => Incoming::Ignored(kind),
-            _ => Incoming::Message(message),
+        Ok(self.message.take().map(|message| {
+            if message.kind() == MessageKind::Attention {
+                Incoming::Attention
+            } else if status & Header::IGNORE != 0 {
+                Incoming::Ignored(message.kind())
+            } else {
+                Incoming::Message(message)
+            }
         }))
     }
 

@@ -116,7 +116,7 @@ impl WireType {
     fn text(&self, bytes: &[u8]) -> Result<Value, Wrong> {
         let data_type = self.info.data_type;
         let mut text = if matches!(data_type, DataType::NChar(_) | DataType::NVarChar(_)) {
-            if bytes.len() % 2 != 0 {
+            if !bytes.len().is_multiple_of(2) {
                 return Err(ParameterFault::Length(self.byte).into());
             }
             crate::utf16::parse(bytes).ok_or(ParameterFault::Unsupported("half a surrogate pair"))?
