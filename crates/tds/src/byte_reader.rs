@@ -1,17 +1,21 @@
 //! Bytes from the front of a slice, in the wire's order.
 
-use crate::TdsError;
+use crate::{Part, TdsError};
 
-/// Reads a message's bytes; what is being read is named, for the error.
+/// Reads a message's bytes; `part` is what is being read, for the error.
 #[derive(Clone, Copy)]
 pub(crate) struct ByteReader<'a> {
     bytes: &'a [u8],
-    what: &'static str,
+    part: Part,
 }
 
 impl<'a> ByteReader<'a> {
-    pub fn new(bytes: &'a [u8], what: &'static str) -> Self {
-        Self { bytes, what }
+    pub fn new(bytes: &'a [u8], part: Part) -> Self {
+        Self { bytes, part }
+    }
+
+    pub fn malformed(&self, what: &'static str) -> TdsError {
+        TdsError::Malformed { part: self.part, what }
     }
 
     pub fn rest(&self) -> &'a [u8] {
@@ -22,10 +26,6 @@ impl<'a> ByteReader<'a> {
         self.bytes.is_empty()
     }
 
-    pub fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
     pub fn peek(&self) -> Option<u8> {
         self.bytes.first().copied()
     }
@@ -34,16 +34,16 @@ impl<'a> ByteReader<'a> {
         let (taken, rest) = self
             .bytes
             .split_at_checked(size)
-            .ok_or(TdsError::Cut { what: self.what })?;
+            .ok_or(TdsError::Cut { part: self.part })?;
         self.bytes = rest;
         Ok(taken)
     }
 
     /// A reader of the next `size` bytes alone.
-    pub fn part(&mut self, size: usize, what: &'static str) -> Result<Self, TdsError> {
+    pub fn split(&mut self, size: usize) -> Result<Self, TdsError> {
         Ok(Self {
             bytes: self.take(size)?,
-            what,
+            part: self.part,
         })
     }
 
@@ -51,7 +51,7 @@ impl<'a> ByteReader<'a> {
         let (taken, rest) = self
             .bytes
             .split_first_chunk()
-            .ok_or(TdsError::Cut { what: self.what })?;
+            .ok_or(TdsError::Cut { part: self.part })?;
         self.bytes = rest;
         Ok(*taken)
     }
@@ -77,23 +77,5 @@ impl<'a> ByteReader<'a> {
     pub fn short_bytes(&mut self) -> Result<&'a [u8], TdsError> {
         let size = self.u8()?;
         self.take(size.into())
-    }
-
-    /// B_VARCHAR: a byte says how many units of UTF-16 follow.
-    pub fn short_text(&mut self) -> Result<String, TdsError> {
-        let size = self.u8()?;
-        let bytes = self.take(usize::from(size) * 2)?;
-        self.utf16(bytes)
-    }
-
-    /// US_VARCHAR: two bytes say how many units of UTF-16 follow.
-    pub fn text(&mut self) -> Result<String, TdsError> {
-        let size = self.u16()?;
-        let bytes = self.take(usize::from(size) * 2)?;
-        self.utf16(bytes)
-    }
-
-    fn utf16(&self, bytes: &[u8]) -> Result<String, TdsError> {
-        crate::utf16::parse(bytes).ok_or(TdsError::Malformed { what: self.what })
     }
 }

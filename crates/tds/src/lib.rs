@@ -21,7 +21,7 @@ mod token;
 mod utf16;
 mod value;
 
-pub use error::{Complaint, ParameterError, ParameterFault, TdsError};
+pub use error::{Complaint, ParameterError, ParameterFault, Part, TdsError};
 pub use login::{Feature, LOGIN_SIZE_MAX, Login, Password, TdsVersion};
 pub use packet::{
     HEADER_SIZE, Header, Incoming, Limits, Message, MessageKind, MessageReader, PRE_LOGIN_TOTAL_MAX, PRELOGIN_SIZE_MAX,

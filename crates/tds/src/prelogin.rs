@@ -4,7 +4,7 @@ mod encryption;
 
 pub use encryption::{Channel, Encryption, EncryptionMode, Negotiated, negotiate};
 
-use crate::TdsError;
+use crate::{Part, TdsError};
 
 /// A program's version.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -62,6 +62,7 @@ impl Prelogin {
             if option <= NONCE {
                 if seen & (1 << option) != 0 {
                     return Err(TdsError::Malformed {
+                        part: Part::Prelogin,
                         what: "a PRELOGIN option given twice",
                     });
                 }
@@ -72,6 +73,7 @@ impl Prelogin {
         // MS-TDS 2.2.6.5: VERSION is required and comes first; without ENCRYPTION nothing could be agreed on.
         if data.first() != Some(&VERSION) || seen & (1 << ENCRYPTION) == 0 {
             return Err(TdsError::Malformed {
+                part: Part::Prelogin,
                 what: "PRELOGIN without VERSION or ENCRYPTION",
             });
         }
@@ -158,6 +160,7 @@ impl Prelogin {
 
 fn exact<const N: usize>(value: &[u8]) -> Result<&[u8; N], TdsError> {
     value.try_into().map_err(|_| TdsError::Malformed {
+        part: Part::Prelogin,
         what: "length of a PRELOGIN option",
     })
 }
@@ -171,7 +174,7 @@ const TRACE_ID: u8 = 5;
 const FEDERATED_REQUIRED: u8 = 6;
 const NONCE: u8 = 7;
 const TERMINATOR: u8 = 0xFF;
-const CUT: TdsError = TdsError::Cut { what: "PRELOGIN" };
+const CUT: TdsError = TdsError::Cut { part: Part::Prelogin };
 const TOO_LONG: TdsError = TdsError::Misfit { what: "PRELOGIN" };
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub use procedure::{Procedure, ProcedureId};
 pub use rpc::{PARAMETER_COUNT_MAX, Parameter, RpcCall, RpcRequest};
 pub use transaction::{Isolation, TransactionRequest, TransactionStep};
 
-use crate::{Message, MessageKind, TdsError};
+use crate::{Message, MessageKind, Part, TdsError};
 
 /// A request.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,6 +55,7 @@ impl Request {
             | MessageKind::Attention
             | MessageKind::Login
             | MessageKind::Prelogin => Err(TdsError::Malformed {
+                part: Part::Packet,
                 what: "a message that is no request",
             }),
         }
@@ -65,7 +66,8 @@ impl Batch {
     fn parse(data: &[u8]) -> Result<Self, TdsError> {
         let (headers, text) = Headers::parse(data)?;
         let text = crate::utf16::parse(text).ok_or(TdsError::Malformed {
-            what: "the text of a batch",
+            part: Part::Batch,
+            what: "text in UTF-16",
         })?;
         Ok(Self { headers, text })
     }

@@ -7,6 +7,7 @@ mod login_ack;
 mod notice;
 mod return_value;
 mod row_shape;
+mod text;
 mod token_writer;
 
 pub use column::Column;

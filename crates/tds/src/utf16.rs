@@ -15,8 +15,18 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<String> {
 }
 
 pub(crate) fn encode(text: &str, out: &mut Vec<u8>) {
-    for unit in text.encode_utf16() {
-        out.extend_from_slice(&unit.to_le_bytes());
+    if !text.is_ascii() {
+        for unit in text.encode_utf16() {
+            out.extend_from_slice(&unit.to_le_bytes());
+        }
+        return;
+    }
+    // The usual case, many units at a time.
+    let start = out.len();
+    out.resize(start + text.len() * 2, 0);
+    let (pairs, _) = out[start..].as_chunks_mut::<2>();
+    for (pair, byte) in pairs.iter_mut().zip(text.bytes()) {
+        pair[0] = byte;
     }
 }
 

@@ -1,5 +1,8 @@
 //! FEATUREEXT: what a client would like beyond the protocol's version (MS-TDS 2.2.6.4, FeatureExt).
 
+use crate::byte_reader::ByteReader;
+use crate::{Part, TdsError};
+
 /// One feature with its data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Feature {
@@ -26,4 +29,24 @@ impl Feature {
     pub const UTF8: u8 = 0x0A;
     /// AZURESQLDNSCACHING.
     pub const AZURE_DNS_CACHING: u8 = 0x0B;
+
+    /// All up to the terminator.
+    pub(super) fn parse_all(data: &[u8]) -> Result<Vec<Self>, TdsError> {
+        let mut reader = ByteReader::new(data, Part::Login);
+        let mut features: Vec<Self> = Vec::new();
+        loop {
+            let id = reader.u8()?;
+            if id == TERMINATOR {
+                return Ok(features);
+            }
+            if features.iter().any(|feature| feature.id == id) {
+                return Err(reader.malformed("a feature given twice"));
+            }
+            let size = usize::try_from(reader.u32()?).unwrap_or(usize::MAX);
+            let data = reader.take(size)?.to_vec();
+            features.push(Self { id, data });
+        }
+    }
 }
+
+const TERMINATOR: u8 = 0xFF;

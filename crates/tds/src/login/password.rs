@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use crate::TdsError;
+use crate::{Part, TdsError};
 
 /// A password in the clear. It is never printed.
 pub struct Password(Zeroizing<String>);
@@ -14,6 +14,13 @@ impl Password {
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// For tests of those who log in.
+    #[cfg(any(test, feature = "client"))]
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self(Zeroizing::new(text.to_owned()))
     }
 
     /// From the bytes of LOGIN7: UTF-16 with each byte's halves swapped and each bit of 0xA5 flipped (MS-TDS 2.2.6.4).
@@ -42,4 +49,7 @@ impl fmt::Debug for Password {
     }
 }
 
-const MALFORMED: TdsError = TdsError::Malformed { what: "a password" };
+const MALFORMED: TdsError = TdsError::Malformed {
+    part: Part::Login,
+    what: "a password",
+};

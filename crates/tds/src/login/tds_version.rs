@@ -7,6 +7,8 @@ use std::fmt;
 pub struct TdsVersion(pub u32);
 
 impl TdsVersion {
+    /// 7.2: the first whose LOGIN7 is laid out as today's.
+    pub const V7_2: Self = Self(0x7209_0002);
     /// 7.3, revision B: the first with NBCROW.
     pub const V7_3B: Self = Self(0x730B_0003);
     /// 7.4: SQL Server 2012 and later.

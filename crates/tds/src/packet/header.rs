@@ -1,6 +1,6 @@
 //! The eight bytes before each packet's data (MS-TDS 2.2.3.1).
 
-use crate::TdsError;
+use crate::{Part, TdsError};
 
 /// How many bytes a packet's header has.
 pub const HEADER_SIZE: usize = 8;
@@ -110,10 +110,16 @@ impl Header {
             packet_id,
             _window,
         ] = *bytes;
-        let kind = MessageKind::from_byte(kind).ok_or(TdsError::Malformed { what: "packet type" })?;
+        let kind = MessageKind::from_byte(kind).ok_or(TdsError::Malformed {
+            part: Part::Packet,
+            what: "type",
+        })?;
         let length = u16::from_be_bytes([length_high, length_low]);
         if usize::from(length) < HEADER_SIZE {
-            return Err(TdsError::Malformed { what: "packet length" });
+            return Err(TdsError::Malformed {
+                part: Part::Packet,
+                what: "length",
+            });
         }
         Ok(Self {
             kind,

@@ -1,7 +1,7 @@
 //! Messages from a stream of bytes that comes in pieces.
 
 use super::{HEADER_SIZE, Header, Incoming, Message, MessageKind, PacketSize, Reset};
-use crate::{LOGIN_SIZE_MAX, TdsError};
+use crate::{LOGIN_SIZE_MAX, Part, TdsError};
 
 /// What a peer may send, and how much of it is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,13 +103,13 @@ impl MessageReader {
         } = header;
         if length > PacketSize::MAX.bytes() {
             return Err(TdsError::TooLarge {
-                what: "a packet",
+                part: Part::Packet,
                 limit: PacketSize::MAX.bytes().into(),
             });
         }
         // MS-TDS 2.2.3.1.2: IGNORE comes only with the bit of the last packet.
         if status & Header::IGNORE != 0 && status & Header::END == 0 {
-            return Err(TdsError::Malformed { what: "packet status" });
+            return Err(malformed("packet status"));
         }
         self.check_kind(kind)?;
         // A client that gives up a message that it has not sent whole may also just send ATTENTION.
@@ -120,9 +120,7 @@ impl MessageReader {
             None => self.message = Some(Message::new(kind, reset(kind, status)?, Vec::new())),
             Some(message) if message.kind() == kind => {}
             Some(_) => {
-                return Err(TdsError::Malformed {
-                    what: "packet type within a message",
-                });
+                return Err(malformed("packet type within a message"));
             }
         }
         if kind == MessageKind::Login
@@ -142,10 +140,10 @@ impl MessageReader {
             return Ok(None);
         };
         let (now, later) = bytes.split_at(bytes.len().min(packet.missing));
-        let (what, limit) = size_max(self.limits, packet.kind);
+        let (part, limit) = size_max(self.limits, packet.kind);
         if message.data().len() + now.len() > limit {
             let limit = u64::try_from(limit).unwrap_or(u64::MAX);
-            return Err(TdsError::TooLarge { what, limit });
+            return Err(TdsError::TooLarge { part, limit });
         }
         message.append(now);
         packet.missing -= now.len();
@@ -159,10 +157,14 @@ impl MessageReader {
         if status & Header::END == 0 {
             return Ok(None);
         }
-        Ok(self.message.take().map(|message| match message.kind() {
-            MessageKind::Attention => Incoming::Attention,
-            kind if status & Header::IGNORE != 0 => Incoming::Ignored(kind),
-            _ => Incoming::Message(message),
+        Ok(self.message.take().map(|message| {
+            if message.kind() == MessageKind::Attention {
+                Incoming::Attention
+            } else if status & Header::IGNORE != 0 {
+                Incoming::Ignored(message.kind())
+            } else {
+                Incoming::Message(message)
+            }
         }))
     }
 
@@ -172,7 +174,7 @@ impl MessageReader {
             self.total += size;
             if self.total > PRE_LOGIN_TOTAL_MAX {
                 return Err(TdsError::TooLarge {
-                    what: "all before the login",
+                    part: Part::Packet,
                     limit: 1 << 20,
                 });
             }
@@ -189,9 +191,7 @@ impl MessageReader {
             (MessageKind::OldLogin, _) => Err(TdsError::Unsupported {
                 what: "a login before TDS 7",
             }),
-            (MessageKind::TabularResult, _) => Err(TdsError::Malformed {
-                what: "an answer from a client",
-            }),
+            (MessageKind::TabularResult, _) => Err(malformed("an answer from a client")),
             (MessageKind::Prelogin | MessageKind::Login | MessageKind::Sspi | MessageKind::FederatedToken, false)
             | (
                 MessageKind::SqlBatch
@@ -202,9 +202,7 @@ impl MessageReader {
                 true,
             ) => Ok(()),
             (MessageKind::Prelogin | MessageKind::Login | MessageKind::Sspi | MessageKind::FederatedToken, true) => {
-                Err(TdsError::Malformed {
-                    what: "a login after the login",
-                })
+                Err(malformed("a login after the login"))
             }
             (
                 MessageKind::SqlBatch
@@ -213,9 +211,7 @@ impl MessageReader {
                 | MessageKind::BulkLoad
                 | MessageKind::TransactionRequest,
                 false,
-            ) => Err(TdsError::Malformed {
-                what: "a request before the login",
-            }),
+            ) => Err(malformed("a request before the login")),
         }
     }
 }
@@ -236,19 +232,28 @@ fn reset(kind: MessageKind, status: u8) -> Result<Reset, TdsError> {
         status & Header::RESET != 0,
         status & Header::RESET_KEEPING_TRANSACTION != 0,
     ) {
-        (true, true) if is_request => Err(TdsError::Malformed { what: "packet status" }),
+        (true, true) if is_request => Err(malformed("packet status")),
         (true, _) if is_request => Ok(Reset::Session),
         (_, true) if is_request => Ok(Reset::SessionKeepingTransaction),
         _ => Ok(Reset::None),
     }
 }
 
-fn size_max(limits: Limits, kind: MessageKind) -> (&'static str, usize) {
+fn size_max(limits: Limits, kind: MessageKind) -> (Part, usize) {
     match limits {
-        Limits::BeforeLogin if kind == MessageKind::Login => ("a login", LOGIN_SIZE_MAX),
-        Limits::BeforeLogin => ("a message before the login", PRELOGIN_SIZE_MAX),
-        Limits::LoggedIn { .. } if kind == MessageKind::Attention => ("an attention", 0),
-        Limits::LoggedIn { message_size_max } => ("a message", usize::try_from(message_size_max).unwrap_or(usize::MAX)),
+        Limits::BeforeLogin if kind == MessageKind::Login => (Part::Login, LOGIN_SIZE_MAX),
+        Limits::BeforeLogin => (Part::Prelogin, PRELOGIN_SIZE_MAX),
+        Limits::LoggedIn { .. } if kind == MessageKind::Attention => (Part::Packet, 0),
+        Limits::LoggedIn { message_size_max } => {
+            (Part::Packet, usize::try_from(message_size_max).unwrap_or(usize::MAX))
+        }
+    }
+}
+
+fn malformed(what: &'static str) -> TdsError {
+    TdsError::Malformed {
+        part: Part::Packet,
+        what,
     }
 }
 

@@ -131,7 +131,7 @@ impl<S: PacketSink> PacketWriter<S> {
         self.sink
     }
 
-    /// For tokens: append at most [`PIECE_SIZE_MAX`] bytes at a time, then [`PacketWriter::cut`].
+    /// For tokens: append at most 8192 bytes at a time, then [`PacketWriter::cut`].
     #[inline]
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
@@ -194,7 +194,7 @@ impl<S: PacketSink> PacketWriter<S> {
 }
 
 /// What may be appended before full packets are sent: 8192, more than the longest value that is not sent in chunks.
-pub(crate) const PIECE_SIZE_MAX: usize = 8192;
+const PIECE_SIZE_MAX: usize = 8192;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! What client and server agree on (MS-TDS 2.2.6.5, the table of ENCRYPTION).
 
-use crate::TdsError;
+use crate::{Part, TdsError};
 
 /// ENCRYPTION of a PRELOGIN.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -101,6 +101,7 @@ impl Encryption {
                 what: "a login by the client's certificate",
             }),
             _ => Err(TdsError::Malformed {
+                part: Part::Prelogin,
                 what: "ENCRYPTION of PRELOGIN",
             }),
         }

@@ -1,7 +1,7 @@
 //! ALL_HEADERS: what comes before every request (MS-TDS 2.2.5.3).
 
-use crate::TdsError;
 use crate::byte_reader::ByteReader;
+use crate::{Part, TdsError};
 
 /// The headers of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -17,13 +17,13 @@ pub struct Headers {
 impl Headers {
     /// The headers, and what follows them.
     pub(super) fn parse(data: &[u8]) -> Result<(Self, &[u8]), TdsError> {
-        let mut reader = ByteReader::new(data, "the headers of a request");
+        let mut reader = ByteReader::new(data, Part::Headers);
         let total = reader.u32()?;
         let size = total
             .checked_sub(4)
             .and_then(|size| usize::try_from(size).ok())
             .ok_or(MALFORMED)?;
-        let mut part = reader.part(size, "the headers of a request")?;
+        let mut part = reader.split(size)?;
         let mut headers = Self::default();
         while !part.is_empty() {
             let size = part
@@ -32,7 +32,7 @@ impl Headers {
                 .and_then(|size| usize::try_from(size).ok())
                 .ok_or(MALFORMED)?;
             let kind = part.u16()?;
-            let mut header = part.part(size, "a header of a request")?;
+            let mut header = part.split(size)?;
             match kind {
                 TRANSACTION => {
                     headers.transaction = header.u64()?;
@@ -58,5 +58,6 @@ const NOTIFICATION: u16 = 1;
 const TRANSACTION: u16 = 2;
 const ACTIVITY: u16 = 3;
 const MALFORMED: TdsError = TdsError::Malformed {
-    what: "the headers of a request",
+    part: Part::Headers,
+    what: "a header",
 };

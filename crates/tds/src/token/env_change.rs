@@ -1,6 +1,7 @@
 //! ENVCHANGE (MS-TDS 2.2.7.9).
 
-use crate::{Collation, PacketSize};
+use super::text;
+use crate::{Collation, PacketSize, TdsError};
 
 /// What changed for the session.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,4 +42,46 @@ pub enum EnvChange<'a> {
     RollbackTransaction(u64),
     /// 18: the session is set back, as the request's packet asked.
     ResetAcknowledged,
+}
+
+impl EnvChange<'_> {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), TdsError> {
+        match self {
+            Self::Database { new, old } => names(1, new, old, out)?,
+            Self::Language { new, old } => names(2, new, old, out)?,
+            Self::PacketSize { new, old } => names(4, &new.bytes().to_string(), &old.bytes().to_string(), out)?,
+            Self::Collation { new, old } => {
+                out.extend([7, 5]);
+                out.extend(new.0);
+                match old {
+                    Some(old) => {
+                        out.push(5);
+                        out.extend(old.0);
+                    }
+                    None => out.push(0),
+                }
+            }
+            Self::BeginTransaction(transaction) => {
+                out.extend([8, 8]);
+                out.extend(transaction.to_le_bytes());
+                out.push(0);
+            }
+            Self::CommitTransaction(transaction) => ended(9, *transaction, out),
+            Self::RollbackTransaction(transaction) => ended(10, *transaction, out),
+            Self::ResetAcknowledged => out.extend([18, 0, 0]),
+        }
+        Ok(())
+    }
+}
+
+fn names(kind: u8, new: &str, old: &str, out: &mut Vec<u8>) -> Result<(), TdsError> {
+    out.push(kind);
+    text::append_name(new, out)?;
+    text::append_name(old, out)
+}
+
+/// The transaction is the old value; there is no new one.
+fn ended(kind: u8, transaction: u64, out: &mut Vec<u8>) {
+    out.extend([kind, 0, 8]);
+    out.extend(transaction.to_le_bytes());
 }

@@ -1,5 +1,7 @@
 //! ERROR and INFO (MS-TDS 2.2.7.10 and 2.2.7.13).
 
+use super::text;
+
 /// A message to whoever uses the client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Notice<'a> {
@@ -18,3 +20,17 @@ pub struct Notice<'a> {
     /// The line of the batch or procedure, from 1; 0 where there is none.
     pub line: u32,
 }
+
+impl Notice<'_> {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend(self.number.to_le_bytes());
+        out.extend([self.state, self.severity]);
+        text::append_long(self.text, TEXT_SIZE_MAX, out);
+        text::append_short(self.server, out);
+        text::append_short(self.procedure, out);
+        out.extend(self.line.to_le_bytes());
+    }
+}
+
+/// 2047: what RAISERROR's text has at most.
+const TEXT_SIZE_MAX: u16 = 2047;
