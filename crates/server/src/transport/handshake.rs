@@ -28,8 +28,7 @@ impl Line {
             self.feed_wrapped(&mut connection, &mut missing)?;
             self.send_flight(&mut connection)?;
         }
-        self.begin_tls(connection);
-        Ok(())
+        self.begin_tls(connection)
     }
 
     /// Shakes hands before the first packet.
@@ -37,7 +36,7 @@ impl Line {
     /// # Errors
     /// Any of [`LineError`].
     pub fn shake_hands(&mut self, config: Arc<ServerConfig>) -> Result<(), LineError> {
-        self.begin_tls(Box::new(ServerConnection::new(config)?));
+        self.begin_tls(Box::new(ServerConnection::new(config)?))?;
         loop {
             if !self.open_record()? {
                 self.fill(Patience::Wait)?;

@@ -148,27 +148,35 @@ impl Line {
             }
         }
         self.raw.consume(size);
-        if !self.clear.is_empty() {
-            return Err(LineError::Framing("a record before the last one was read"));
-        }
+        self.take_opened()?;
+        Ok(true)
+    }
+
+    /// Takes what TLS has opened out of it.
+    fn take_opened(&mut self) -> Result<(), LineError> {
+        let Some(connection) = &mut self.tls else {
+            return Ok(());
+        };
         loop {
             let room = self.clear.room();
             if room.is_empty() {
-                return Ok(true);
+                return Err(LineError::Framing("a record before the last one was read"));
             }
             match connection.reader().read(room) {
                 Ok(0) => return Err(LineError::End),
                 Ok(size) => self.clear.filled(size),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
     /// TLS carries all from here on.
-    pub(super) fn begin_tls(&mut self, connection: Box<ServerConnection>) {
-        self.clear = Inbound::new(RECORD_CONTENT_MAX);
+    pub(super) fn begin_tls(&mut self, connection: Box<ServerConnection>) -> Result<(), LineError> {
+        // One byte more: so that it is seen that there is no more to take.
+        self.clear = Inbound::new(RECORD_CONTENT_MAX + 1);
         self.tls = Some(connection);
+        self.take_opened()
     }
 
     /// TLS ends without a word: the login is read, and no more than that was to be encrypted.

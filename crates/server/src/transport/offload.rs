@@ -85,11 +85,11 @@ struct Work {
 }
 
 impl Encryptor {
-    /// Starts the thread. `introduce` runs on it first.
+    /// Starts the thread. `introduce` runs on it first, and what it answers is dropped by it last.
     ///
     /// # Errors
     /// The system's, where it has no more threads.
-    pub fn start(waits: Arc<EncryptWaits>, introduce: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+    pub fn start<G>(waits: Arc<EncryptWaits>, introduce: impl FnOnce() -> G + Send + 'static) -> io::Result<Self> {
         let handover = Arc::new(Handover {
             slot: Mutex::new(Slot::Empty),
             work_came: Condvar::new(),
@@ -100,7 +100,7 @@ impl Encryptor {
             .name("encrypt".to_owned())
             .stack_size(STACK_SIZE)
             .spawn(move || {
-                introduce();
+                let _guard = introduce();
                 other.serve();
             })?;
         Ok(Self {
