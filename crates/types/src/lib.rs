@@ -8,5 +8,13 @@
 mod data_type;
 mod value;
 
+mod convert;
+mod dates;
+mod format;
+
 pub use data_type::{DataType, Width};
 pub use value::{Date, DateTime2, DateTimeOffset, Decimal, Guid, TimeOfDay, Value};
+
+pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert};
+pub use dates::{DateError, DateFirst, DatePart, Moment};
+pub use format::text_of;
