@@ -13,8 +13,10 @@ mod error;
 mod evaluate;
 mod expr;
 mod functions;
+pub mod machine;
 mod name;
 mod operation;
+pub mod program;
 mod scope;
 
 pub use aggregate::{Accumulator, Aggregate, AggregateKind};
