@@ -14,9 +14,12 @@ use selenite_types::DataType;
 
 use crate::{Expr, PlanError, Slot, Variables};
 
-mod step;
+mod compiler;
+mod error;
+pub(crate) mod step;
 
-use step::Step;
+use compiler::Compiler;
+use step::{Step, Target, TryRegion};
 
 /// A batch, a procedure's body or a text of EXEC, ready to run.
 #[derive(Debug)]
@@ -27,6 +30,10 @@ pub struct Program {
     parameters: Vec<Parameter>,
     statements: Vec<ast::Statement>,
     steps: Vec<Step>,
+    /// The line of each step.
+    lines: Vec<u32>,
+    /// Inner ones before those around them.
+    tries: Vec<TryRegion>,
 }
 
 /// What a program was made of.
@@ -74,8 +81,10 @@ impl Program {
     ///
     /// Errors: as [`Program::of_batch`].
     pub fn of_text(source: &str, tree: ast::Tree, parameters: &[ast::Parameter]) -> Result<Self, Vec<PlanError>> {
-        let _ = (source, tree, parameters);
-        Err(vec![PlanError::unsupported("A batch")])
+        let mut compiler = Compiler::new(source, false);
+        compiler.parameters(parameters);
+        compiler.statements(tree.statements);
+        compiler.finish(Body::Batch)
     }
 
     /// Compiles a procedure's body; `source` is the batch that creates it.
@@ -87,8 +96,11 @@ impl Program {
         name: &str,
         object_id: i32,
     ) -> Result<Self, Vec<PlanError>> {
-        let _ = (source, procedure, name, object_id);
-        Err(vec![PlanError::unsupported("A procedure")])
+        let mut compiler = Compiler::new(source, true);
+        compiler.parameters(&procedure.parameters);
+        compiler.statements(procedure.body.clone());
+        let name = Arc::from(name);
+        compiler.finish(Body::Procedure { name, object_id })
     }
 
     /// What it was made of.
@@ -121,7 +133,38 @@ impl Program {
         self.statements.len()
     }
 
+    /// A statement that is left to the host.
+    #[must_use]
+    pub fn statement(&self, id: StatementId) -> Option<&ast::Statement> {
+        self.statements.get(index(id.0))
+    }
+
     pub(crate) fn steps(&self) -> &[Step] {
         &self.steps
     }
+
+    /// The line of a step; 0 if there is none.
+    pub(crate) fn line(&self, at: usize) -> u32 {
+        self.lines.get(at).copied().unwrap_or(0)
+    }
+
+    /// The innermost TRY around a step.
+    pub(crate) fn try_around(&self, at: usize) -> Option<&TryRegion> {
+        self.tries
+            .iter()
+            .find(|region| (index(region.start)..index(region.end)).contains(&at))
+    }
+
+    /// The procedure's name; none of a batch.
+    pub(crate) fn procedure_name(&self) -> Option<&Arc<str>> {
+        match &self.body {
+            Body::Procedure { name, .. } => Some(name),
+            Body::Batch => None,
+        }
+    }
+}
+
+/// The number of a step or statement as an index.
+pub(crate) fn index(number: Target) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
