@@ -12,7 +12,7 @@ use selenite_types::{DataType, Value};
 
 use crate::{CaughtError, Environment, PlanError, Session};
 
-use super::{Call, Callee, Done, Message, TableStatement, TextCall};
+use super::{Call, Callee, Done, FrameKind, Message, TableStatement, TextCall};
 use crate::program::Program;
 
 /// The session around a machine.
@@ -92,11 +92,11 @@ pub trait Host {
     /// Errors: what is wrong with the text, each told in order.
     fn text(&mut self, text: &TextCall<'_>) -> Result<Arc<Program>, TextFailure>;
 
-    /// A frame for `program` begins: a batch's, a procedure's or a text's. Its temporary tables and table variables are
-    /// its own, and options that it sets are set back when it ends.
+    /// A frame for `program` begins. Table variables and, but for a batch's, temporary tables are its own, and options
+    /// that a procedure or text sets are set back when it ends.
     ///
     /// Errors: whatever keeps it from running.
-    fn enter(&mut self, program: &Arc<Program>) -> Result<(), Failure>;
+    fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure>;
 
     /// The frame that began last ends, whatever ended it.
     fn leave(&mut self);

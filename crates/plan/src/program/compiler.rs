@@ -202,12 +202,14 @@ impl<'a> Compiler<'a> {
     fn push_statement(&mut self, statement: ast::Statement, role: Role, command: u16, access: Access) {
         let line = statement.position.line;
         let id = StatementId(number(self.statements.len()));
+        let rows = command::sends_rows(&statement.kind);
         self.statements.push(statement);
         let step = Step::Statement {
             id,
             role,
             command,
             access,
+            rows,
         };
         self.push(step, line);
     }

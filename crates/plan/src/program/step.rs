@@ -98,6 +98,8 @@ pub(crate) enum Step {
         command: u16,
         /// What it does to a transaction.
         access: Access,
+        /// Whether the client gets rows of it.
+        rows: bool,
     },
     /// What is not supported.
     Refuse(Box<PlanError>),

@@ -91,6 +91,27 @@ pub(super) fn access(kind: &StatementKind) -> Access {
     }
 }
 
+/// Whether the client gets rows of a statement.
+pub(super) fn sends_rows(kind: &StatementKind) -> bool {
+    let to_client = |output: &[ast::Output]| output.iter().any(|output| output.into.is_none());
+    match kind {
+        StatementKind::Select(select) => match &select.query.body {
+            ast::QueryBody::Select(inner) => {
+                let assigns = inner
+                    .items
+                    .iter()
+                    .any(|item| matches!(item, ast::SelectItem::Assign { .. }));
+                inner.into.is_none() && !assigns
+            }
+            ast::QueryBody::Combined(_) => true,
+        },
+        StatementKind::Insert(insert) => to_client(&insert.output),
+        StatementKind::Update(update) => to_client(&update.output),
+        StatementKind::Delete(delete) => to_client(&delete.output),
+        _ => false,
+    }
+}
+
 fn creates_table(select: &ast::SelectStatement) -> bool {
     match &select.query.body {
         ast::QueryBody::Select(select) => select.into.is_some(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use selenite_tsql::ast::{self, ArgumentValue, ExprKind};
+use selenite_types::{DataType, Width};
 
 use crate::{
     PlanError,
@@ -16,7 +17,7 @@ impl Compiler<'_> {
         let call = match execute {
             ast::Execute::Procedure(call) => call,
             ast::Execute::Text(text) => {
-                let text = Box::new(self.operand(&text)?);
+                let text = Box::new(self.operand_as(&text, &DataType::NVarChar(Width::Max))?);
                 self.push(Step::Text(text), line);
                 return Ok(());
             }

@@ -15,7 +15,10 @@ impl Compiler<'_> {
         if let ExprKind::Column(column) = &value.kind {
             return Err(PlanError::name_not_permitted(&column.name.text));
         }
-        let operand = self.operand(value)?;
+        let mut operand = self.operand(value)?;
+        if !is_text(&operand.value.data_type) {
+            operand.value = operand.value.converted_to(&DataType::VarChar(Width::Limited(8000)))?;
+        }
         self.push(Step::Print(Box::new(operand)), line);
         Ok(())
     }
@@ -69,6 +72,13 @@ impl Compiler<'_> {
         self.push(Step::WaitFor { kind: wait.kind, value }, line);
         Ok(())
     }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_)
+    )
 }
 
 /// The types that a message's places take.
