@@ -8,5 +8,20 @@
 mod data_type;
 mod value;
 
+mod arithmetic;
+mod code_page;
+mod text_length;
+mod convert;
+mod dates;
+mod format;
+
 pub use data_type::{DataType, Width};
 pub use value::{Date, DateTime2, DateTimeOffset, Decimal, Guid, TimeOfDay, Value};
+
+pub use arithmetic::{Comparison, OperationError, Operator, UnaryOperator};
+pub use code_page::{code_page_byte, code_page_char, decode_code_page, encode_code_page, in_code_page, narrow};
+pub use data_type::{Argument, DeclarationError, Family, Place, Site, SystemType};
+pub use text_length::{narrow_length, utf16_length, utf16_prefix};
+pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert};
+pub use dates::{DateError, DateFirst, DatePart, Moment};
+pub use format::text_of;

@@ -1,0 +1,116 @@
+//! What is wrong with values, found while a statement runs.
+
+use selenite_types::{ConversionError, ConversionFault, OperationError};
+
+use super::{Ends, PlanError};
+
+impl PlanError {
+    /// 537: SUBSTRING or LEFT of a negative length.
+    #[must_use]
+    pub fn invalid_length() -> Self {
+        let text = "Invalid length parameter passed to the LEFT or SUBSTRING function.";
+        Self::new(537, Ends::Statement, text).with_state(2)
+    }
+
+    /// 536: RIGHT and others of a negative length.
+    #[must_use]
+    pub fn invalid_length_of(function: &str) -> Self {
+        let text = format!("Invalid length parameter passed to the {function} function.");
+        Self::new(536, Ends::Statement, text).with_state(4)
+    }
+
+    /// 3623: SQRT of a negative number, LOG of what is not above zero.
+    #[must_use]
+    pub fn invalid_floating_point() -> Self {
+        Self::new(3623, Ends::Statement, "An invalid floating point operation occurred.")
+    }
+
+    /// 8115: a result that does not fit the type of its expression.
+    #[must_use]
+    pub fn overflow(type_name: &str) -> Self {
+        let text = format!("Arithmetic overflow error converting expression to data type {type_name}.");
+        Self::new(8115, Ends::Statement, text).with_state(2)
+    }
+
+    /// 232: a float out of range of its type.
+    #[must_use]
+    pub fn float_overflow(type_name: &str, value: f64) -> Self {
+        let text = format!("Arithmetic overflow error for type {type_name}, value = {value:.6}.");
+        Self::new(232, Ends::Statement, text).with_state(3)
+    }
+
+    /// 8134: a division by zero.
+    #[must_use]
+    pub fn divide_by_zero() -> Self {
+        Self::new(8134, Ends::Statement, "Divide by zero error encountered.")
+    }
+
+    /// 506: an escape that is not one character.
+    #[must_use]
+    pub fn invalid_escape(escape: &str) -> Self {
+        let text = format!("The invalid escape character \"{escape}\" was specified in a LIKE predicate.");
+        Self::new(506, Ends::Statement, text)
+    }
+
+    /// 9828: TRANSLATE of two sets that differ in size.
+    #[must_use]
+    pub fn translate_sets() -> Self {
+        let text = "The second and third arguments of the TRANSLATE built-in function must contain an equal number of \
+                    characters.";
+        Self::new(9828, Ends::Statement, text)
+    }
+}
+
+impl From<OperationError> for PlanError {
+    /// What is wrong with types ends the batch, with values the statement.
+    fn from(error: OperationError) -> Self {
+        let ends = match error {
+            OperationError::Overflow { .. } | OperationError::DivideByZero => Ends::Statement,
+            OperationError::Clash { .. }
+            | OperationError::Incompatible { .. }
+            | OperationError::Operand { .. }
+            | OperationError::NotPromoted { .. }
+            | _ => Ends::Batch,
+        };
+        Self::new(i32::from(error.number()), ends, error.to_string())
+            .with_severity(error.severity())
+            .with_state(error.state())
+    }
+}
+
+impl From<ConversionError> for PlanError {
+    /// A pair of types that does not convert ends the batch. Text that is no value of its new type ends the batch too, and
+    /// the transaction with it; a number out of range only the statement.
+    fn from(error: ConversionError) -> Self {
+        let ends = match error.fault {
+            ConversionFault::Clash
+            | ConversionFault::NotImplicit
+            | ConversionFault::Never
+            | ConversionFault::Unsupported => Ends::Batch,
+            ConversionFault::Syntax
+            | ConversionFault::DateSyntax
+            | ConversionFault::DateRange
+            | ConversionFault::MoneySyntax
+            | ConversionFault::IntDigits
+            | ConversionFault::NarrowDigits
+            | ConversionFault::Unreadable
+            | ConversionFault::GuidSyntax
+            | ConversionFault::BinaryDateTime
+            | ConversionFault::BinaryDate
+            | ConversionFault::OtherStyle => Ends::Transaction,
+            ConversionFault::IntegerRange
+            | ConversionFault::FloatRange
+            | ConversionFault::MoneyRange
+            | ConversionFault::MoneyText
+            | ConversionFault::Style
+            | ConversionFault::Overflow
+            | ConversionFault::ExpressionOverflow
+            | ConversionFault::GuidText
+            | ConversionFault::NoStyle
+            | _ => Ends::Statement,
+        };
+        Self::new(error.number(), ends, error.to_string())
+            .with_severity(error.severity())
+            .with_state(error.state())
+    }
+}
