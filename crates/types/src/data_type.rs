@@ -1,5 +1,6 @@
 //! A declared type.
 
+mod combination;
 mod declaration;
 mod error;
 mod family;
@@ -7,7 +8,9 @@ mod length;
 mod name;
 mod system_type;
 
+pub(crate) use combination::concatenated;
 pub use declaration::{Argument, Place, Site};
+pub(crate) use declaration::{LENGTH_MAX, NATIONAL_LENGTH_MAX, PRECISION_MAX, SCALE_MAX};
 pub use error::DeclarationError;
 pub use family::Family;
 pub use system_type::SystemType;
