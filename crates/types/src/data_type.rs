@@ -16,7 +16,7 @@ pub use family::Family;
 pub use system_type::SystemType;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// How long a text or binary value may be: characters of char and varchar, units of UTF-16 of nchar and nvarchar, bytes of
 /// binary.
