@@ -12,6 +12,7 @@ mod arithmetic;
 mod code_page;
 mod comparison;
 mod decimal;
+mod like;
 mod text_length;
 
 pub use data_type::{DataType, Width};
@@ -21,4 +22,5 @@ pub use arithmetic::{Comparison, Integer, OperationError, Operator, Signature, U
 pub use code_page::{code_page_byte, code_page_char, decode_code_page, encode_code_page, in_code_page, narrow};
 pub use comparison::{Collation, collate, compare, decimals_equal, guid_from_ordered, guid_ordered, order};
 pub use data_type::{Argument, DeclarationError, Family, Place, Site, SystemType};
+pub use like::LikePattern;
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};

@@ -34,6 +34,11 @@ pub enum OperationError {
         /// The operator, as messages name it.
         operator: &'static str,
     },
+    /// 506: ESCAPE with other than one character.
+    EscapeInvalid {
+        /// What was given.
+        escape: Box<str>,
+    },
     /// 8115: the result does not fit the expression's type.
     Overflow {
         /// The expression's type.
@@ -80,6 +85,7 @@ impl OperationError {
             Self::Clash { .. } => (206, 16, 2),
             Self::NotImplicit { .. } => (257, 16, 3),
             Self::Incompatible { .. } => (402, 16, 1),
+            Self::EscapeInvalid { .. } => (506, 16, 1),
             Self::Overflow { .. } => (8115, 16, 2),
             Self::Operand { .. } => (8117, 16, 1),
             Self::DivideByZero => (8134, 16, 1),
@@ -111,6 +117,12 @@ impl fmt::Display for OperationError {
                 write!(
                     f,
                     "The data types {left} and {right} are incompatible in the {operator} operator."
+                )
+            }
+            Self::EscapeInvalid { escape } => {
+                write!(
+                    f,
+                    "The invalid escape character \"{escape}\" was specified in a LIKE predicate."
                 )
             }
             Self::Overflow { to } => {

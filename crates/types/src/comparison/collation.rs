@@ -14,7 +14,7 @@ pub enum Collation {
     /// SQL_Latin1_General_CP1_CI_AS: case does not count, accents do.
     #[default]
     Latin1General,
-    /// Latin1_General_BIN2: by code point.
+    /// Latin1_General_BIN2: by unit of UTF-16.
     Latin1GeneralBin2,
 }
 
@@ -184,14 +184,23 @@ impl Iterator for Elements<'_> {
     }
 }
 
-/// Compares byte by byte, which for UTF-8 is by code point.
+/// Compares by units of UTF-16: bytes of UTF-8, but that characters beyond U+FFFF, whose units are from 0xd800 on, come
+/// before those from U+E000 on.
 fn compare_bytes(left: &[u8], right: &[u8]) -> Ordering {
     let shared = left.len().min(right.len());
     let (left, left_rest) = left.split_at(shared);
     let (right, right_rest) = right.split_at(shared);
-    left.cmp(right)
-        .then_with(|| compare_to_blanks(left_rest))
-        .then_with(|| compare_to_blanks(right_rest).reverse())
+    if left == right {
+        return compare_to_blanks(left_rest).then_with(|| compare_to_blanks(right_rest).reverse());
+    }
+    let place = |byte: u8| match byte {
+        0xee..=0xef => byte + 0x10,
+        0xf0.. => byte - 2,
+        ..0xee => byte,
+    };
+    left.iter()
+        .map(|byte| place(*byte))
+        .cmp(right.iter().map(|byte| place(*byte)))
 }
 
 /// Compares with blanks without end.
