@@ -1,6 +1,22 @@
 //! A declared type.
 
-/// How long a text or binary value may be: characters of char and varchar, code units of UTF-16 of nchar and nvarchar, bytes of binary.
+mod declaration;
+mod error;
+mod family;
+mod length;
+mod name;
+mod system_type;
+
+pub use declaration::{Argument, Place, Site};
+pub use error::DeclarationError;
+pub use family::Family;
+pub use system_type::SystemType;
+
+#[cfg(test)]
+mod tests;
+
+/// How long a text or binary value may be: characters of char and varchar, units of UTF-16 of nchar and nvarchar, bytes of
+/// binary.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Width {
     /// 1 to 8000, or to 4000 for nchar and nvarchar.

@@ -1,0 +1,118 @@
+//! What can be wrong with an operation.
+
+use std::fmt;
+
+use crate::DataType;
+
+/// An error of SQL Server's in an operator's types or values, with its own number, severity and text.
+///
+/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a client
+/// shows and a user searches for. Types are named without their length, but with `(max)`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum OperationError {
+    /// 206: neither type becomes the other by itself.
+    Clash {
+        /// The left operand's type.
+        left: DataType,
+        /// The right operand's type.
+        right: DataType,
+    },
+    /// 402: the operator does not take these two types.
+    Incompatible {
+        /// The left operand's type.
+        left: DataType,
+        /// The right operand's type.
+        right: DataType,
+        /// The operator, as messages name it.
+        operator: &'static str,
+    },
+    /// 8115: the result does not fit the expression's type.
+    Overflow {
+        /// The expression's type.
+        to: DataType,
+    },
+    /// 8117: the operator does not take this type at all.
+    Operand {
+        /// The operand's type.
+        operand: DataType,
+        /// The operator, as messages name it.
+        operator: &'static str,
+    },
+    /// 8134: a division by zero, or its remainder.
+    DivideByZero,
+    /// 40510: a pair of values that the types' rules never bring together: the caller has not promoted them.
+    NotPromoted {
+        /// The operator, as messages name it.
+        operator: &'static str,
+    },
+}
+
+impl OperationError {
+    /// SQL Server's number of the message.
+    #[must_use]
+    pub fn number(&self) -> u16 {
+        self.code().0
+    }
+
+    /// The severity, which messages call the level: always 16.
+    #[must_use]
+    pub fn severity(&self) -> u8 {
+        self.code().1
+    }
+
+    /// The state, which tells SQL Server's developers where the message came from.
+    #[must_use]
+    pub fn state(&self) -> u8 {
+        self.code().2
+    }
+
+    /// Number, severity and state.
+    fn code(&self) -> (u16, u8, u8) {
+        match self {
+            Self::Clash { .. } => (206, 16, 2),
+            Self::Incompatible { .. } => (402, 16, 1),
+            Self::Overflow { .. } => (8115, 16, 2),
+            Self::Operand { .. } => (8117, 16, 1),
+            Self::DivideByZero => (8134, 16, 1),
+            Self::NotPromoted { .. } => (40510, 16, 1),
+        }
+    }
+}
+
+impl std::error::Error for OperationError {}
+
+impl fmt::Display for OperationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clash { left, right } => {
+                write!(
+                    f,
+                    "Operand type clash: {} is incompatible with {}",
+                    left.bare_name(),
+                    right.bare_name()
+                )
+            }
+            Self::Incompatible { left, right, operator } => {
+                let (left, right) = (left.bare_name(), right.bare_name());
+                write!(
+                    f,
+                    "The data types {left} and {right} are incompatible in the {operator} operator."
+                )
+            }
+            Self::Overflow { to } => {
+                let to = to.overflow_name();
+                write!(f, "Arithmetic overflow error converting expression to data type {to}.")
+            }
+            Self::Operand { operand, operator } => {
+                write!(
+                    f,
+                    "Operand data type {} is invalid for {operator} operator.",
+                    operand.bare_name()
+                )
+            }
+            Self::DivideByZero => f.write_str("Divide by zero error encountered."),
+            Self::NotPromoted { operator } => write!(f, "Operator '{operator}' is not supported for these values."),
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! A type as a batch writes it: a name, and numbers behind it.
+
+use crate::{DataType, DeclarationError, Width};
+
+/// What stands in the parentheses behind a type's name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Argument {
+    /// A number without a sign.
+    Number(u64),
+    /// `max`.
+    Max,
+}
+
+/// Where a type is written: defaults and messages depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Site<'a> {
+    /// What is being declared.
+    pub place: Place<'a>,
+    /// The line of the batch, from 1: messages 1001 and 1002 tell it.
+    pub line: u32,
+}
+
+/// What a type is written for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Place<'a> {
+    /// A column of a table.
+    Column {
+        /// Which of the statement, from 1.
+        number: u32,
+        /// Its name.
+        name: &'a str,
+    },
+    /// A variable, or a parameter of a procedure.
+    Variable {
+        /// Which of the statement, from 1.
+        number: u32,
+        /// Its name with the `@`.
+        name: &'a str,
+    },
+    /// CAST, CONVERT and their kin: text without a length has 30 characters there.
+    Cast,
+}
+
+impl DataType {
+    /// Finds the type that `name` and `arguments` declare at `site`.
+    ///
+    /// `name` is without its schema and brackets, its words parted by one blank (`double precision`), in any case.
+    /// Left out numbers are SQL Server's defaults: length 1, or 30 in a CAST; `decimal(18,0)`; `float(53)`; 7 digits of a
+    /// second.
+    ///
+    /// Errors: whatever is wrong with name or numbers, as SQL Server tells it.
+    pub fn from_name(name: &str, arguments: &[Argument], site: &Site<'_>) -> Result<Self, DeclarationError> {
+        let name_lower = name.to_ascii_lowercase();
+        let Some(word) = Word::find(&name_lower) else {
+            return Err(site.unknown(name, &name_lower));
+        };
+        if matches!(arguments, [Argument::Number(0), ..]) && !matches!(word, Word::Scaled(..)) {
+            return Err(DeclarationError::LengthInvalid {
+                line: site.line,
+                given: 0,
+            });
+        }
+        match word {
+            Word::Plain(data_type) => match arguments {
+                [] => Ok(data_type),
+                [_, ..] => Err(site.width_not_allowed(data_type.keyword())),
+            },
+            Word::Named(data_type, keyword) => match arguments {
+                [] => Ok(data_type),
+                [_, ..] => Err(site.width_not_allowed(keyword)),
+            },
+            Word::Sized(kind) => site.sized(kind, arguments),
+            Word::Exact(make, keyword) => site.exact(make, keyword, arguments),
+            Word::Float => site.float(arguments),
+            Word::Scaled(make, keyword) => site.scaled(make, keyword, arguments),
+        }
+    }
+}
+
+/// What a name stands for, and which numbers it takes.
+#[derive(Clone, Copy)]
+enum Word {
+    /// No numbers.
+    Plain(DataType),
+    /// No numbers, and messages have another name for it.
+    Named(DataType, &'static str),
+    /// A length.
+    Sized(SizedKind),
+    /// Precision and scale.
+    Exact(fn(u8, u8) -> DataType, &'static str),
+    /// Bits of the mantissa.
+    Float,
+    /// Digits of a second.
+    Scaled(fn(u8) -> DataType, &'static str),
+}
+
+/// A text or binary type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SizedKind {
+    Char,
+    VarChar,
+    NChar,
+    NVarChar,
+    Binary,
+    VarBinary,
+}
+
+impl Word {
+    /// The word for a lower-case name.
+    fn find(name: &str) -> Option<Self> {
+        let word = match name {
+            "bit" => Self::Plain(DataType::Bit),
+            "tinyint" => Self::Plain(DataType::TinyInt),
+            "smallint" => Self::Plain(DataType::SmallInt),
+            "int" | "integer" => Self::Plain(DataType::Int),
+            "bigint" => Self::Plain(DataType::BigInt),
+            "decimal" | "dec" => Self::Exact(|precision, scale| DataType::Decimal { precision, scale }, "decimal"),
+            "numeric" => Self::Exact(|precision, scale| DataType::Numeric { precision, scale }, "numeric"),
+            "smallmoney" => Self::Plain(DataType::SmallMoney),
+            "money" => Self::Plain(DataType::Money),
+            "real" => Self::Plain(DataType::Real),
+            "float" => Self::Float,
+            "double precision" => Self::Plain(DataType::Float),
+            "char" | "character" => Self::Sized(SizedKind::Char),
+            "varchar" | "char varying" | "character varying" => Self::Sized(SizedKind::VarChar),
+            "nchar" | "national char" | "national character" => Self::Sized(SizedKind::NChar),
+            "nvarchar" | "national char varying" | "national character varying" => Self::Sized(SizedKind::NVarChar),
+            "binary" => Self::Sized(SizedKind::Binary),
+            "varbinary" | "binary varying" => Self::Sized(SizedKind::VarBinary),
+            "text" => Self::Named(DataType::VarChar(Width::Max), "text"),
+            "ntext" | "national text" => Self::Named(DataType::NVarChar(Width::Max), "ntext"),
+            "image" => Self::Named(DataType::VarBinary(Width::Max), "image"),
+            "sysname" => Self::Named(DataType::NVarChar(Width::Limited(SYSNAME_LENGTH)), "sysname"),
+            "date" => Self::Plain(DataType::Date),
+            "time" => Self::Scaled(DataType::Time, "time"),
+            "smalldatetime" => Self::Plain(DataType::SmallDateTime),
+            "datetime" => Self::Plain(DataType::DateTime),
+            "datetime2" => Self::Scaled(DataType::DateTime2, "datetime2"),
+            "datetimeoffset" => Self::Scaled(DataType::DateTimeOffset, "datetimeoffset"),
+            "uniqueidentifier" => Self::Plain(DataType::UniqueIdentifier),
+            _ => return None,
+        };
+        Some(word)
+    }
+}
+
+impl SizedKind {
+    fn keyword(self) -> &'static str {
+        match self {
+            Self::Char => "char",
+            Self::VarChar => "varchar",
+            Self::NChar => "nchar",
+            Self::NVarChar => "nvarchar",
+            Self::Binary => "binary",
+            Self::VarBinary => "varbinary",
+        }
+    }
+
+    fn length_max(self) -> u16 {
+        match self {
+            Self::NChar | Self::NVarChar => NATIONAL_LENGTH_MAX,
+            Self::Char | Self::VarChar | Self::Binary | Self::VarBinary => LENGTH_MAX,
+        }
+    }
+
+    fn of_length(self, length: u16) -> DataType {
+        match self {
+            Self::Char => DataType::Char(length),
+            Self::VarChar => DataType::VarChar(Width::Limited(length)),
+            Self::NChar => DataType::NChar(length),
+            Self::NVarChar => DataType::NVarChar(Width::Limited(length)),
+            Self::Binary => DataType::Binary(length),
+            Self::VarBinary => DataType::VarBinary(Width::Limited(length)),
+        }
+    }
+
+    /// The type with `(max)`, which char, nchar and binary do not have.
+    fn of_max(self) -> Option<DataType> {
+        match self {
+            Self::VarChar => Some(DataType::VarChar(Width::Max)),
+            Self::NVarChar => Some(DataType::NVarChar(Width::Max)),
+            Self::VarBinary => Some(DataType::VarBinary(Width::Max)),
+            Self::Char | Self::NChar | Self::Binary => None,
+        }
+    }
+}
+
+impl Site<'_> {
+    /// A text or binary type.
+    fn sized(&self, kind: SizedKind, arguments: &[Argument]) -> Result<DataType, DeclarationError> {
+        match *arguments {
+            [] => Ok(kind.of_length(match self.place {
+                Place::Cast => CAST_LENGTH,
+                Place::Column { .. } | Place::Variable { .. } => 1,
+            })),
+            [Argument::Max] => kind.of_max().ok_or(DeclarationError::MaxNotAllowed),
+            [Argument::Number(size)] => match u16::try_from(size) {
+                Ok(length) if length <= kind.length_max() => Ok(kind.of_length(length)),
+                Ok(length) if length <= LENGTH_MAX => Err(self.national_too_wide(kind, size)),
+                Ok(_) | Err(_) => Err(self.too_wide(kind, size)),
+            },
+            [_, _, ..] => Err(self.width_not_allowed(kind.keyword())),
+        }
+    }
+
+    /// decimal and numeric.
+    fn exact(
+        &self,
+        make: fn(u8, u8) -> DataType,
+        keyword: &'static str,
+        arguments: &[Argument],
+    ) -> Result<DataType, DeclarationError> {
+        let (precision, scale) = match *arguments {
+            [] => return Ok(make(18, 0)),
+            [Argument::Number(precision)] => (precision, None),
+            [Argument::Number(precision), Argument::Number(scale)] => (precision, Some(scale)),
+            [Argument::Max, ..] | [_, Argument::Max, ..] => return Err(DeclarationError::MaxNotAllowed),
+            [_, _, ..] => return Err(self.width_not_allowed(keyword)),
+        };
+        let small = match (u8::try_from(precision), self.place, scale) {
+            (Ok(small), ..) if small <= PRECISION_MAX => small,
+            // Probed: a lone precision in a CAST is cut to the highest there is, without a word.
+            (_, Place::Cast, None) => PRECISION_MAX,
+            (_, Place::Cast | Place::Variable { .. }, Some(_)) => {
+                return Err(DeclarationError::PrecisionTooWide {
+                    name: keyword,
+                    precision,
+                });
+            }
+            (_, Place::Column { number, .. } | Place::Variable { number, .. }, _) => {
+                return Err(DeclarationError::PrecisionTooHigh {
+                    number,
+                    precision,
+                    precision_max: PRECISION_MAX,
+                });
+            }
+        };
+        let scale = scale.unwrap_or(0);
+        match (u8::try_from(scale), self.place) {
+            (Ok(scale), _) if scale <= small => Ok(make(small, scale)),
+            (_, Place::Column { name, .. }) => Err(DeclarationError::ColumnScale {
+                column: name.into(),
+                scale,
+                scale_max: small,
+            }),
+            (_, Place::Variable { .. } | Place::Cast) => Err(DeclarationError::ScaleAbovePrecision),
+        }
+    }
+
+    /// float, which is real with up to 24 bits.
+    fn float(&self, arguments: &[Argument]) -> Result<DataType, DeclarationError> {
+        let (bits, extra) = match *arguments {
+            [] => return Ok(DataType::Float),
+            [Argument::Number(bits), ref extra @ ..] => (bits, extra),
+            [Argument::Max, ..] => return Err(DeclarationError::MaxNotAllowed),
+        };
+        let data_type = match (bits, self.place) {
+            (0..=24, _) => DataType::Real,
+            (25..=53, _) | (_, Place::Cast) => DataType::Float,
+            (_, Place::Column { number, .. } | Place::Variable { number, .. }) => {
+                return Err(DeclarationError::PrecisionTooHigh {
+                    number,
+                    precision: bits,
+                    precision_max: 53,
+                });
+            }
+        };
+        if extra.is_empty() {
+            Ok(data_type)
+        } else {
+            Err(self.width_not_allowed(data_type.keyword()))
+        }
+    }
+
+    /// time, datetime2 and datetimeoffset.
+    fn scaled(
+        &self,
+        make: fn(u8) -> DataType,
+        keyword: &'static str,
+        arguments: &[Argument],
+    ) -> Result<DataType, DeclarationError> {
+        match *arguments {
+            [] => Ok(make(SCALE_MAX)),
+            [Argument::Number(given)] => match u8::try_from(given) {
+                Ok(scale) if scale <= SCALE_MAX => Ok(make(scale)),
+                Ok(_) | Err(_) => Err(DeclarationError::ScaleInvalid { line: self.line, given }),
+            },
+            [Argument::Max, ..] => Err(DeclarationError::MaxNotAllowed),
+            [_, _, ..] => Err(self.width_not_allowed(keyword)),
+        }
+    }
+
+    fn width_not_allowed(&self, name: &'static str) -> DeclarationError {
+        match self.place {
+            Place::Column { number, .. } | Place::Variable { number, .. } => {
+                DeclarationError::WidthNotAllowed { number, name }
+            }
+            Place::Cast => DeclarationError::CastWidthNotAllowed { name },
+        }
+    }
+
+    /// Above what any type takes.
+    fn too_wide(&self, kind: SizedKind, size: u64) -> DeclarationError {
+        match self.place {
+            Place::Column { name, .. } => DeclarationError::ColumnTooWide {
+                column: name.into(),
+                size,
+            },
+            Place::Variable { .. } | Place::Cast => DeclarationError::TypeTooWide {
+                name: kind.keyword(),
+                size,
+            },
+        }
+    }
+
+    /// Above what nchar and nvarchar take, and not above what others do.
+    fn national_too_wide(&self, kind: SizedKind, size: u64) -> DeclarationError {
+        match self.place {
+            Place::Column { name, .. } | Place::Variable { name, .. } => DeclarationError::ParameterTooWide {
+                parameter: name.into(),
+                size,
+            },
+            Place::Cast => DeclarationError::CastTooWide {
+                name: kind.keyword(),
+                size,
+            },
+        }
+    }
+
+    /// No type of ours: one that SQL Server has, or none at all.
+    fn unknown(&self, name: &str, name_lower: &str) -> DeclarationError {
+        if let Some(name) = UNSUPPORTED
+            .iter()
+            .copied()
+            .find(|unsupported| *unsupported == name_lower)
+        {
+            return DeclarationError::Unsupported { name };
+        }
+        match self.place {
+            Place::Column { number, .. } | Place::Variable { number, .. } => DeclarationError::UnknownType {
+                number,
+                name: name.into(),
+            },
+            Place::Cast => DeclarationError::UnknownCastType { name: name.into() },
+        }
+    }
+}
+
+/// What SQL Server has and we do not.
+const UNSUPPORTED: &[&str] = &[
+    "cursor",
+    "geography",
+    "geometry",
+    "hierarchyid",
+    "json",
+    "rowversion",
+    "sql_variant",
+    "table",
+    "timestamp",
+    "vector",
+    "xml",
+];
+
+/// Of char, varchar, binary and varbinary: what fits a page of SQL Server's.
+pub(crate) const LENGTH_MAX: u16 = 8000;
+
+/// Of nchar and nvarchar, whose units have two bytes.
+pub(crate) const NATIONAL_LENGTH_MAX: u16 = 4000;
+
+/// Of decimal and numeric: what 16 bytes tell apart.
+pub(crate) const PRECISION_MAX: u8 = 38;
+
+/// Digits of a second, to 100 ns.
+pub(crate) const SCALE_MAX: u8 = 7;
+
+/// What CAST makes of `varchar` without a length.
+const CAST_LENGTH: u16 = 30;
+
+/// An identifier of SQL Server's.
+const SYSNAME_LENGTH: u16 = 128;
+
+#[cfg(test)]
+mod tests;

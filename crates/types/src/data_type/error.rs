@@ -1,0 +1,240 @@
+//! What can be wrong with a declared type.
+
+use std::fmt;
+
+/// An error of SQL Server's in a type as it is written, with its own number, severity and text.
+///
+/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a client
+/// shows and a user searches for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum DeclarationError {
+    /// 102: `max` behind a type that has no such form.
+    MaxNotAllowed,
+    /// 131 in a column of char, varchar, binary or varbinary.
+    ColumnTooWide {
+        /// The column.
+        column: Box<str>,
+        /// What was declared.
+        size: u64,
+    },
+    /// 131 in any other place, for char, varchar, binary and varbinary.
+    TypeTooWide {
+        /// The type's name.
+        name: &'static str,
+        /// What was declared.
+        size: u64,
+    },
+    /// 131 in CAST and CONVERT to nchar or nvarchar.
+    CastTooWide {
+        /// The type's name.
+        name: &'static str,
+        /// What was declared.
+        size: u64,
+    },
+    /// 183: a column's scale is above its precision.
+    ColumnScale {
+        /// The column.
+        column: Box<str>,
+        /// What was declared.
+        scale: u64,
+        /// The highest that would do.
+        scale_max: u8,
+    },
+    /// 192: a scale above the precision, elsewhere than in a column.
+    ScaleAbovePrecision,
+    /// 243: no such type, in CAST or CONVERT.
+    UnknownCastType {
+        /// What was asked for.
+        name: Box<str>,
+    },
+    /// 291: numbers behind a type that takes none, in CAST or CONVERT.
+    CastWidthNotAllowed {
+        /// The type's name.
+        name: &'static str,
+    },
+    /// 1001: a length or precision of 0.
+    LengthInvalid {
+        /// The line of the batch, from 1.
+        line: u32,
+        /// What was declared.
+        given: u64,
+    },
+    /// 1002: more digits of a second than 7.
+    ScaleInvalid {
+        /// The line of the batch, from 1.
+        line: u32,
+        /// What was declared.
+        given: u64,
+    },
+    /// 2715: no such type.
+    UnknownType {
+        /// Which column, parameter or variable, from 1.
+        number: u32,
+        /// What was asked for.
+        name: Box<str>,
+    },
+    /// 2716: numbers behind a type that takes none, or too many.
+    WidthNotAllowed {
+        /// Which column, parameter or variable, from 1.
+        number: u32,
+        /// The type's name.
+        name: &'static str,
+    },
+    /// 2717 for a column, parameter or variable of nchar or nvarchar.
+    ParameterTooWide {
+        /// The column, parameter or variable.
+        parameter: Box<str>,
+        /// What was declared.
+        size: u64,
+    },
+    /// 2717 for decimal and numeric with a scale, elsewhere than in a column.
+    PrecisionTooWide {
+        /// The type's name.
+        name: &'static str,
+        /// What was declared.
+        precision: u64,
+    },
+    /// 2750: a precision above 38, or of float above 53.
+    PrecisionTooHigh {
+        /// Which column, parameter or variable, from 1.
+        number: u32,
+        /// What was declared.
+        precision: u64,
+        /// The highest that would do.
+        precision_max: u8,
+    },
+    /// 40510: a type of SQL Server's that is not here.
+    Unsupported {
+        /// Its name.
+        name: &'static str,
+    },
+}
+
+impl DeclarationError {
+    /// SQL Server's number of the message.
+    #[must_use]
+    pub fn number(&self) -> u16 {
+        self.code().0
+    }
+
+    /// The severity, which messages call the level: 15 or 16.
+    #[must_use]
+    pub fn severity(&self) -> u8 {
+        self.code().1
+    }
+
+    /// The state, which tells SQL Server's developers where the message came from.
+    #[must_use]
+    pub fn state(&self) -> u8 {
+        self.code().2
+    }
+
+    /// Number, severity and state.
+    fn code(&self) -> (u16, u8, u8) {
+        match self {
+            Self::MaxNotAllowed => (102, 15, 1),
+            Self::ColumnTooWide { .. } => (131, 15, 2),
+            Self::TypeTooWide { .. } => (131, 15, 3),
+            Self::CastTooWide { .. } => (131, 16, 1),
+            Self::ColumnScale { .. } => (183, 15, 1),
+            Self::ScaleAbovePrecision => (192, 15, 1),
+            Self::UnknownCastType { .. } => (243, 16, 1),
+            Self::CastWidthNotAllowed { .. } => (291, 16, 1),
+            Self::LengthInvalid { .. } => (1001, 15, 1),
+            Self::ScaleInvalid { .. } => (1002, 15, 1),
+            Self::UnknownType { .. } => (2715, 16, 6),
+            Self::WidthNotAllowed { .. } => (2716, 16, 1),
+            Self::ParameterTooWide { .. } => (2717, 16, 2),
+            Self::PrecisionTooWide { .. } => (2717, 16, 1),
+            Self::PrecisionTooHigh { .. } => (2750, 16, 1),
+            Self::Unsupported { .. } => (40510, 16, 1),
+        }
+    }
+}
+
+impl std::error::Error for DeclarationError {}
+
+impl fmt::Display for DeclarationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MaxNotAllowed => f.write_str("Incorrect syntax near 'max'."),
+            Self::ColumnTooWide { column, size } => {
+                write!(
+                    f,
+                    "The size ({size}) given to the column '{column}' exceeds the maximum allowed "
+                )?;
+                f.write_str("for any data type (8000).")
+            }
+            Self::TypeTooWide { name, size } => {
+                write!(
+                    f,
+                    "The size ({size}) given to the type '{name}' exceeds the maximum allowed "
+                )?;
+                f.write_str("for any data type (8000).")
+            }
+            Self::CastTooWide { name, size } => {
+                write!(
+                    f,
+                    "The size ({size}) given to the convert specification '{name}' exceeds the maximum allowed "
+                )?;
+                f.write_str("for any data type (4000).")
+            }
+            Self::ColumnScale {
+                column,
+                scale,
+                scale_max,
+            } => {
+                write!(
+                    f,
+                    "The scale ({scale}) for column '{column}' must be within the range 0 to {scale_max}."
+                )
+            }
+            Self::ScaleAbovePrecision => f.write_str("The scale must be less than or equal to the precision."),
+            Self::UnknownCastType { name } => write!(f, "Type {name} is not a defined system type."),
+            Self::CastWidthNotAllowed { name } => {
+                write!(f, "CAST or CONVERT: invalid attributes specified for type '{name}'")
+            }
+            Self::LengthInvalid { line, given } => {
+                write!(f, "Line {line}: Length or precision specification {given} is invalid.")
+            }
+            Self::ScaleInvalid { line, given } => write!(f, "Line {line}: Specified scale {given} is invalid."),
+            Self::UnknownType { number, name } => {
+                write!(
+                    f,
+                    "Column, parameter, or variable #{number}: Cannot find data type {name}."
+                )
+            }
+            Self::WidthNotAllowed { number, name } => {
+                write!(
+                    f,
+                    "Column, parameter, or variable #{number}: Cannot specify a column width on data type {name}."
+                )
+            }
+            Self::ParameterTooWide { parameter, size } => {
+                write!(
+                    f,
+                    "The size ({size}) given to the parameter '{parameter}' exceeds the maximum allowed (4000)."
+                )
+            }
+            Self::PrecisionTooWide { name, precision } => {
+                write!(
+                    f,
+                    "The size ({precision}) given to the type '{name}' exceeds the maximum allowed (38)."
+                )
+            }
+            Self::PrecisionTooHigh {
+                number,
+                precision,
+                precision_max,
+            } => {
+                write!(
+                    f,
+                    "Column or parameter #{number}: Specified column precision {precision} "
+                )?;
+                write!(f, "is greater than the maximum precision of {precision_max}.")
+            }
+            Self::Unsupported { name } => write!(f, "Data type '{name}' is not supported."),
+        }
+    }
+}

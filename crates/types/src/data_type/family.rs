@@ -1,0 +1,158 @@
+//! What kind of type a type is, and which of two types is the higher.
+
+use crate::{DataType, Width};
+
+/// A kind of types that the same rules hold for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Family {
+    /// bit.
+    Bit,
+    /// tinyint, smallint, int, bigint.
+    Integer,
+    /// decimal and numeric.
+    Decimal,
+    /// smallmoney and money.
+    Money,
+    /// real and float.
+    Approximate,
+    /// char, varchar, nchar, nvarchar.
+    Text,
+    /// binary and varbinary.
+    Binary,
+    /// smalldatetime and datetime, which can be added to and subtracted from.
+    OldDate,
+    /// date, datetime2, datetimeoffset.
+    NewDate,
+    /// time.
+    Time,
+    /// uniqueidentifier.
+    Guid,
+}
+
+impl DataType {
+    /// The kind of the type.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        match self {
+            Self::Bit => Family::Bit,
+            Self::TinyInt | Self::SmallInt | Self::Int | Self::BigInt => Family::Integer,
+            Self::Decimal { .. } | Self::Numeric { .. } => Family::Decimal,
+            Self::SmallMoney | Self::Money => Family::Money,
+            Self::Real | Self::Float => Family::Approximate,
+            Self::Char(_) | Self::VarChar(_) | Self::NChar(_) | Self::NVarChar(_) => Family::Text,
+            Self::Binary(_) | Self::VarBinary(_) => Family::Binary,
+            Self::SmallDateTime | Self::DateTime => Family::OldDate,
+            Self::Date | Self::DateTime2(_) | Self::DateTimeOffset(_) => Family::NewDate,
+            Self::Time(_) => Family::Time,
+            Self::UniqueIdentifier => Family::Guid,
+        }
+    }
+
+    /// The place in T-SQL's order of precedence: of two types that meet, the one with the higher number wins.
+    ///
+    /// decimal and numeric share a place.
+    #[must_use]
+    pub fn precedence(&self) -> u8 {
+        match self {
+            Self::Binary(_) => 1,
+            Self::VarBinary(_) => 2,
+            Self::Char(_) => 3,
+            Self::VarChar(_) => 4,
+            Self::NChar(_) => 5,
+            Self::NVarChar(_) => 6,
+            Self::UniqueIdentifier => 7,
+            Self::Bit => 8,
+            Self::TinyInt => 9,
+            Self::SmallInt => 10,
+            Self::Int => 11,
+            Self::BigInt => 12,
+            Self::SmallMoney => 13,
+            Self::Money => 14,
+            Self::Decimal { .. } | Self::Numeric { .. } => 15,
+            Self::Real => 16,
+            Self::Float => 17,
+            Self::Time(_) => 18,
+            Self::Date => 19,
+            Self::SmallDateTime => 20,
+            Self::DateTime => 21,
+            Self::DateTime2(_) => 22,
+            Self::DateTimeOffset(_) => 23,
+        }
+    }
+
+    /// Whether text of this type is UTF-16: nchar and nvarchar.
+    #[must_use]
+    pub fn is_national(&self) -> bool {
+        matches!(self, Self::NChar(_) | Self::NVarChar(_))
+    }
+
+    /// Whether values are padded to their length: char, nchar, binary.
+    #[must_use]
+    pub fn is_padded(&self) -> bool {
+        matches!(self, Self::Char(_) | Self::NChar(_) | Self::Binary(_))
+    }
+
+    /// Whether it is a `max` type.
+    #[must_use]
+    pub fn is_max(&self) -> bool {
+        self.width() == Some(Width::Max)
+    }
+
+    /// The declared length of a text or binary type: characters of char and varchar, units of UTF-16 of nchar and
+    /// nvarchar, bytes of binary and varbinary. `None` for any other type.
+    #[must_use]
+    pub fn width(&self) -> Option<Width> {
+        match *self {
+            Self::Char(length) | Self::NChar(length) | Self::Binary(length) => Some(Width::Limited(length)),
+            Self::VarChar(width) | Self::NVarChar(width) | Self::VarBinary(width) => Some(width),
+            Self::Bit
+            | Self::TinyInt
+            | Self::SmallInt
+            | Self::Int
+            | Self::BigInt
+            | Self::Decimal { .. }
+            | Self::Numeric { .. }
+            | Self::SmallMoney
+            | Self::Money
+            | Self::Real
+            | Self::Float
+            | Self::Date
+            | Self::Time(_)
+            | Self::SmallDateTime
+            | Self::DateTime
+            | Self::DateTime2(_)
+            | Self::DateTimeOffset(_)
+            | Self::UniqueIdentifier => None,
+        }
+    }
+
+    /// Precision and scale of decimal and numeric.
+    #[must_use]
+    pub fn decimal_digits(&self) -> Option<(u8, u8)> {
+        match *self {
+            Self::Decimal { precision, scale } | Self::Numeric { precision, scale } => Some((precision, scale)),
+            Self::Bit
+            | Self::TinyInt
+            | Self::SmallInt
+            | Self::Int
+            | Self::BigInt
+            | Self::SmallMoney
+            | Self::Money
+            | Self::Real
+            | Self::Float
+            | Self::Char(_)
+            | Self::VarChar(_)
+            | Self::NChar(_)
+            | Self::NVarChar(_)
+            | Self::Binary(_)
+            | Self::VarBinary(_)
+            | Self::Date
+            | Self::Time(_)
+            | Self::SmallDateTime
+            | Self::DateTime
+            | Self::DateTime2(_)
+            | Self::DateTimeOffset(_)
+            | Self::UniqueIdentifier => None,
+        }
+    }
+}
