@@ -24,3 +24,16 @@ pub use comparison::{Collation, collate, compare, decimals_equal, guid_from_orde
 pub use data_type::{Argument, DeclarationError, Family, Place, Site, SystemType};
 pub use like::LikePattern;
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};
+
+mod convert;
+mod dates;
+mod format;
+
+pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert};
+pub use dates::{
+    CivilParts, ClockParts, DateError, DateFirst, DatePart, DateTimeMinutes, DateTimeTicks, Moment, date_add,
+    date_diff, date_diff_big, date_from_parts, date_name, date_part, datetime_from_parts, datetime2_from_parts,
+    datetimeoffset_from_parts, end_of_month, offset_from_minutes, offset_from_text, smalldatetime_from_parts,
+    switch_offset, time_from_parts, to_date_time_offset,
+};
+pub use format::text_of;

@@ -1,0 +1,38 @@
+//! Days, times and moments: their parts, what is added to them, and what lies between them.
+//!
+//! M1. A date is a count of days in the Gregorian calendar, extended backwards to 0001-01-01.
+//! M2. A datetime is held as the thousandth that SQL Server shows (.000, .003, .007); its three-hundredth of a second
+//!     ([`DateTimeTicks`]) is put back where it becomes a finer type or goes to the wire.
+//! M3. Functions of T-SQL get a value and its declared type: the type says which parts it has and how it rounds.
+//! M4. A count beyond the calendar or the day, which no value that was made here has, reads as the last one.
+
+mod addition;
+mod civil;
+mod clock_reading;
+mod date_part;
+mod date_time;
+mod difference;
+mod error;
+mod from_parts;
+mod moment;
+mod offset;
+mod part_reading;
+mod ticks;
+mod time_of_day;
+
+pub use addition::{date_add, end_of_month};
+pub(crate) use clock_reading::exact_of_datetime;
+pub use date_part::{DateFirst, DatePart};
+pub use difference::{date_diff, date_diff_big};
+pub use error::DateError;
+pub use from_parts::{
+    CivilParts, ClockParts, date_from_parts, datetime_from_parts, datetime2_from_parts, datetimeoffset_from_parts,
+    smalldatetime_from_parts, time_from_parts,
+};
+pub use moment::Moment;
+pub use offset::{offset_from_minutes, offset_from_text, switch_offset, to_date_time_offset};
+pub use part_reading::{date_name, date_part};
+pub(crate) use part_reading::{month_name, month_of_name, offset_name};
+pub use ticks::{DateTimeMinutes, DateTimeTicks};
+pub(crate) use ticks::TICKS_PER_DAY;
+pub(crate) use time_of_day::{UNITS_PER_SECOND, unit_of_scale};
