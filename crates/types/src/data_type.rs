@@ -10,7 +10,7 @@ mod system_type;
 
 pub(crate) use combination::concatenated;
 pub use declaration::{Argument, Place, Site};
-pub(crate) use declaration::{LENGTH_MAX, NATIONAL_LENGTH_MAX, PRECISION_MAX, SCALE_MAX};
+pub(crate) use declaration::{LENGTH_MAX, NATIONAL_LENGTH_MAX, PRECISION_MAX};
 pub use error::DeclarationError;
 pub use family::Family;
 pub use system_type::SystemType;

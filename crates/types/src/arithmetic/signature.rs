@@ -143,12 +143,13 @@ impl Operator {
             Self::Add | Self::Subtract => Ok(Signature::all(*date)),
             Self::Multiply | Self::Divide => {
                 let other = if date == left { right } else { left };
-                match other.family() {
-                    Family::Text | Family::Binary => Err(self.invalid(left)),
-                    _ => Err(OperationError::NotImplicit {
+                if matches!(other.family(), Family::Text | Family::Binary) {
+                    Err(self.invalid(left))
+                } else {
+                    Err(OperationError::NotImplicit {
                         from: *date,
                         to: *other,
-                    }),
+                    })
                 }
             }
             Self::Modulo | Self::BitAnd | Self::BitOr | Self::BitXor => Err(self.incompatible(left, right)),
