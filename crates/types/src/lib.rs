@@ -13,6 +13,7 @@ mod code_page;
 mod comparison;
 mod decimal;
 mod like;
+pub mod storage;
 mod text_length;
 
 pub use data_type::{DataType, Width};
