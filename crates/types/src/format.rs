@@ -9,7 +9,7 @@ mod moment_text;
 mod number_text;
 
 pub(crate) use float_text::{float_text, float_with_six_decimals};
-pub(crate) use guid_text::guid_text;
+pub(crate) use guid_text::{ORDER as GUID_ORDER, guid_text, push_hex};
 pub(crate) use moment_text::{MomentTextFault, default_style, moment_text};
 pub(crate) use number_text::{decimal_text, money_text};
 
