@@ -56,7 +56,12 @@ pub fn convert(
     if from == to && style.is_none() {
         return Ok(value.clone());
     }
-    let request = Request { from, to, style, format };
+    let request = Request {
+        from,
+        to,
+        style,
+        format,
+    };
     match to.family() {
         Family::Bit | Family::Integer => to_integer::to_integer(value, &request),
         Family::Decimal => to_decimal::to_decimal(value, &request),

@@ -21,11 +21,19 @@ pub(crate) fn hex_of(bytes: &[u8], with_prefix: bool, length_max: usize) -> Stri
 
 /// Hexadecimal digits as bytes; none without the prefix that must be there, with one that must not, or of half a byte.
 pub(crate) fn bytes_of_hex(text: &str, with_prefix: bool) -> Option<Vec<u8>> {
-    let digits = if with_prefix { text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))? } else { text };
+    let digits = if with_prefix {
+        text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?
+    } else {
+        text
+    };
     if digits.len() % 2 != 0 {
         return None;
     }
-    digits.as_bytes().chunks(2).map(|pair| Some(hex_digit(pair.first()?)? << 4 | hex_digit(pair.get(1)?)?)).collect()
+    digits
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| Some(hex_digit(pair.first()?)? << 4 | hex_digit(pair.get(1)?)?))
+        .collect()
 }
 
 pub(crate) fn hex_digit(byte: &u8) -> Option<u8> {
@@ -41,11 +49,17 @@ pub(crate) fn hex_digit(byte: &u8) -> Option<u8> {
 ///
 /// A pair that the limit cuts is left out. Errors: half a pair anywhere else, which is no text here.
 pub(crate) fn text_of_utf16(bytes: &[u8], units_max: usize) -> Result<String, LoneSurrogate> {
-    let units = || bytes.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
+    let units = || {
+        bytes
+            .chunks(2)
+            .map(|pair| u16::from_le_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))
+    };
     let is_first_half = |unit: u16| (0xd800..0xdc00).contains(&unit);
     let cut = units().nth(units_max).is_some() && units().nth(units_max.saturating_sub(1)).is_some_and(is_first_half);
     let count = if cut { units_max.saturating_sub(1) } else { units_max };
-    char::decode_utf16(units().take(count)).collect::<Result<String, _>>().map_err(|_| LoneSurrogate)
+    char::decode_utf16(units().take(count))
+        .collect::<Result<String, _>>()
+        .map_err(|_| LoneSurrogate)
 }
 
 /// Text as little-endian UTF-16.
@@ -66,7 +80,14 @@ mod tests {
         assert_eq!(bytes_of_hex("4e616D65", false), Some(b"Name".to_vec()));
         assert_eq!(bytes_of_hex("0x", true), Some(Vec::new()));
         assert_eq!(bytes_of_hex("", false), Some(Vec::new()));
-        for (text, with_prefix) in [("4E", true), ("0x4E", false), ("0x4", true), ("4G", false), ("", true), ("\u{e9}", false)] {
+        for (text, with_prefix) in [
+            ("4E", true),
+            ("0x4E", false),
+            ("0x4", true),
+            ("4G", false),
+            ("", true),
+            ("\u{e9}", false),
+        ] {
             assert_eq!(bytes_of_hex(text, with_prefix), None, "{text:?}");
         }
     }

@@ -22,13 +22,19 @@ impl DateFormat {
     /// The format of a name, in whatever case; none if there is no such format, which is error 2741.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(format, _)| *format)
+        NAMES
+            .iter()
+            .find(|(_, known)| known.eq_ignore_ascii_case(name))
+            .map(|(format, _)| *format)
     }
 
     /// Three letters of lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
-        NAMES.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
+        NAMES
+            .iter()
+            .find(|(format, _)| *format == self)
+            .map_or("", |(_, name)| name)
     }
 
     pub(crate) fn month_before_day(self) -> bool {

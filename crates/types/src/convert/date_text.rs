@@ -44,14 +44,22 @@ pub(crate) enum TextFault {
 /// Reads `text`, all of it. Blanks around it do not count, and nothing at all is 1900-01-01.
 pub(crate) fn read_moment(text: &str, rules: &Rules) -> Result<TextMoment, TextFault> {
     let mut scanner = Scanner::new(text, !rules.is_old);
-    let mut moment = TextMoment { date: None, units: 0, offset_minutes: None };
+    let mut moment = TextMoment {
+        date: None,
+        units: 0,
+        offset_minutes: None,
+    };
     if scanner.at_end() {
         return Ok(moment);
     }
     let clock = if scanner.starts_time() {
         read_time_first(&mut scanner, rules, &mut moment)?
     } else if matches!(scanner.peek(), Some(b'T' | b't')) && scanner.digit_follows() {
-        return Err(if rules.is_old { TextFault::Range } else { TextFault::Syntax });
+        return Err(if rules.is_old {
+            TextFault::Range
+        } else {
+            TextFault::Syntax
+        });
     } else {
         let day = read_day(&mut scanner, rules)?;
         moment.date = Some(day.date);
@@ -61,7 +69,11 @@ pub(crate) fn read_moment(text: &str, rules: &Rules) -> Result<TextMoment, TextF
         read_offset(&mut scanner, rules, clock, &mut moment)?;
     }
     scanner.skip_spaces();
-    if scanner.at_end() { Ok(moment) } else { Err(tail_fault(&scanner, rules)) }
+    if scanner.at_end() {
+        Ok(moment)
+    } else {
+        Err(tail_fault(&scanner, rules))
+    }
 }
 
 /// What time has been read so far.
@@ -111,10 +123,18 @@ fn read_clock_after(
         return Ok(Clock::AfterT);
     }
     if scanner.peeks_z() && !spaced {
-        return if is_iso { read_z(scanner, rules, moment) } else { Err(TextFault::Syntax) };
+        return if is_iso {
+            read_z(scanner, rules, moment)
+        } else {
+            Err(TextFault::Syntax)
+        };
     }
     if !scanner.starts_time() {
-        return Err(if spaced { tail_fault(scanner, rules) } else { TextFault::Syntax });
+        return Err(if spaced {
+            tail_fault(scanner, rules)
+        } else {
+            TextFault::Syntax
+        });
     }
     if !rules.spaced_clock {
         return Err(TextFault::Syntax);
@@ -139,7 +159,10 @@ fn read_offset(
     moment: &mut TextMoment,
 ) -> Result<(), TextFault> {
     let spaced = scanner.skip_spaces();
-    let (z, sign) = (scanner.peeks_z(), scanner.peek().filter(|byte| matches!(byte, b'+' | b'-')));
+    let (z, sign) = (
+        scanner.peeks_z(),
+        scanner.peek().filter(|byte| matches!(byte, b'+' | b'-')),
+    );
     if (z || sign.is_some()) && clock == Clock::AfterT && spaced {
         // Behind a T it stands close.
         return Err(TextFault::Syntax);
@@ -152,7 +175,11 @@ fn read_offset(
         moment.offset_minutes = Some(0);
     } else if let Some(sign) = sign {
         if rules.is_old {
-            return Err(if sign == b'-' { TextFault::Range } else { TextFault::Syntax });
+            return Err(if sign == b'-' {
+                TextFault::Range
+            } else {
+                TextFault::Syntax
+            });
         }
         scanner.advance();
         moment.offset_minutes = Some(read_offset_digits(scanner, sign == b'-')?);
@@ -179,7 +206,11 @@ fn read_offset_digits(scanner: &mut Scanner<'_>, is_negative: bool) -> Result<i1
 
 /// The old types take a lone number or AM or PM at the end for a value out of range, and anything else for no value.
 fn tail_fault(scanner: &Scanner<'_>, rules: &Rules) -> TextFault {
-    if rules.is_old && scanner.is_lone_number() { TextFault::Range } else { TextFault::Syntax }
+    if rules.is_old && scanner.is_lone_number() {
+        TextFault::Range
+    } else {
+        TextFault::Syntax
+    }
 }
 
 #[cfg(test)]

@@ -39,7 +39,11 @@ pub(crate) fn read_money(text: &str) -> Result<i128, DigitsFault> {
     if let Some(amount) = text.trim_start_matches(' ').strip_prefix(CURRENCIES) {
         // The sign may stand on either side of the currency.
         let amount = amount.trim_start_matches(' ');
-        (is_negative, text) = if text_has_sign(amount) && !is_negative { split_sign(amount) } else { (is_negative, amount) };
+        (is_negative, text) = if text_has_sign(amount) && !is_negative {
+            split_sign(amount)
+        } else {
+            (is_negative, amount)
+        };
     }
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let number = read_pointed(whole.bytes().filter(|byte| *byte != b','), fraction.bytes(), 4)?;
@@ -99,7 +103,9 @@ fn read_pointed(
     for _ in places..scale {
         number = append(number, 0);
     }
-    number.and_then(|number| number.checked_add(i128::from(up))).ok_or(DigitsFault::Overflow)
+    number
+        .and_then(|number| number.checked_add(i128::from(up)))
+        .ok_or(DigitsFault::Overflow)
 }
 
 fn digit(byte: u8) -> Option<u8> {
@@ -136,10 +142,21 @@ mod tests {
 
     #[test]
     fn whole_numbers_have_digits_and_a_sign() {
-        for (text, number) in [("", 0), ("  ", 0), (" 12 ", 12), ("-7", -7), ("+7", 7), ("-", 0), ("+", 0), ("007", 7)] {
+        for (text, number) in [
+            ("", 0),
+            ("  ", 0),
+            (" 12 ", 12),
+            ("-7", -7),
+            ("+7", 7),
+            ("-", 0),
+            ("+", 0),
+            ("007", 7),
+        ] {
             assert_eq!(read_integer(text), Some(number), "{text:?}");
         }
-        for text in ["1.0", "1e3", "abc", "1,000", "$1", "- 7", "--7", "1 2", "\t1", "1\r\n", "\u{a0}1", "\u{663}"] {
+        for text in [
+            "1.0", "1e3", "abc", "1,000", "$1", "- 7", "--7", "1 2", "\t1", "1\r\n", "\u{a0}1", "\u{663}",
+        ] {
             assert_eq!(read_integer(text), None, "{text:?}");
         }
         assert_eq!(read_integer(&"9".repeat(60)), Some(i128::MAX));
@@ -160,11 +177,16 @@ mod tests {
         ] {
             assert_eq!(read_decimal(text, scale), Ok(number), "{text:?}");
         }
-        for text in ["", "   ", ".", "-", "abc", "1,000", "$1.00", "(1)", "++1", "1+", "1.2.3", "1e5", "1E5", "1\t"] {
+        for text in [
+            "", "   ", ".", "-", "abc", "1,000", "$1.00", "(1)", "++1", "1+", "1.2.3", "1e5", "1E5", "1\t",
+        ] {
             assert_eq!(read_decimal(text, 2), Err(DigitsFault::Syntax), "{text:?}");
         }
         assert_eq!(read_decimal(&"9".repeat(40), 0), Err(DigitsFault::Overflow));
-        assert_eq!(read_decimal(&format!("{}x", "9".repeat(40)), 0), Err(DigitsFault::Syntax));
+        assert_eq!(
+            read_decimal(&format!("{}x", "9".repeat(40)), 0),
+            Err(DigitsFault::Syntax)
+        );
         assert_eq!(read_decimal("2", 38), Err(DigitsFault::Overflow));
     }
 
@@ -186,7 +208,19 @@ mod tests {
         ] {
             assert_eq!(read_money(text), Ok(number), "{text:?}");
         }
-        for text in ["abc", "1e3", "$ 1.000,00", "(1)", "1-", "$$1", "--1", "-$-1", "1 2", "\t1", "1.2.3"] {
+        for text in [
+            "abc",
+            "1e3",
+            "$ 1.000,00",
+            "(1)",
+            "1-",
+            "$$1",
+            "--1",
+            "-$-1",
+            "1 2",
+            "\t1",
+            "1.2.3",
+        ] {
             assert_eq!(read_money(text), Err(DigitsFault::Syntax), "{text:?}");
         }
         assert_eq!(read_money(&"9".repeat(40)), Err(DigitsFault::Overflow));
@@ -211,7 +245,9 @@ mod tests {
         ] {
             assert_eq!(float(text), Some(number), "{text:?}");
         }
-        for text in ["abc", ".", "-", "e5", "1e", "1e+", "1e5.5", "inf", "nan", "NaN", "1_0", "0x10", "1 2", "1\t"] {
+        for text in [
+            "abc", ".", "-", "e5", "1e", "1e+", "1e5.5", "inf", "nan", "NaN", "1_0", "0x10", "1 2", "1\t",
+        ] {
             assert_eq!(float(text), None, "{text:?}");
         }
     }

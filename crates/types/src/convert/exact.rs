@@ -20,7 +20,11 @@ pub(crate) fn rescaled(unscaled: i128, from: u8, to: u8) -> Option<i128> {
 /// The quotient by a positive divisor, half away from zero.
 pub(crate) fn divided(number: i128, divisor: i128) -> i128 {
     let (quotient, rest) = (number / divisor, number % divisor);
-    if rest.unsigned_abs() >= divisor.unsigned_abs().div_ceil(2) { quotient + number.signum() } else { quotient }
+    if rest.unsigned_abs() >= divisor.unsigned_abs().div_ceil(2) {
+        quotient + number.signum()
+    } else {
+        quotient
+    }
 }
 
 /// Whether a decimal of so many digits in all can hold the number.

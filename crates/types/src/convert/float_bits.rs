@@ -19,7 +19,11 @@ impl FloatBits {
         // Of subnormal numbers, whose exponent is 0, the highest bit is not set.
         let mantissa = if biased == 0 { fraction } else { fraction | 1 << 52 };
         let exponent = i32::try_from(biased.max(1)).ok()? - 1075;
-        Some(Self { is_negative: value.is_sign_negative(), mantissa, exponent })
+        Some(Self {
+            is_negative: value.is_sign_negative(),
+            mantissa,
+            exponent,
+        })
     }
 
     /// The whole number nearest to zero; none beyond i128.
@@ -41,7 +45,9 @@ impl FloatBits {
     pub fn scaled(self, scale: u8) -> Option<i128> {
         let power = 10_u128.checked_pow(u32::from(scale))?;
         let rounded = if self.exponent >= 0 {
-            u128::try_from(self.truncated()?.unsigned_abs()).ok()?.checked_mul(power)?
+            u128::try_from(self.truncated()?.unsigned_abs())
+                .ok()?
+                .checked_mul(power)?
         } else {
             Wide::product(self.mantissa, power).rounded_shift(self.exponent.unsigned_abs())?
         };
@@ -62,7 +68,10 @@ impl Wide {
         let [power_high, power_low] = halves(power);
         let low_product = u128::from(mantissa) * u128::from(power_low);
         let [carried, low] = halves(low_product);
-        Self { high: u128::from(mantissa) * u128::from(power_high) + u128::from(carried), low }
+        Self {
+            high: u128::from(mantissa) * u128::from(power_high) + u128::from(carried),
+            low,
+        }
     }
 
     /// Divided by 2^`shift`, of at least 1, half up; none beyond u128.
@@ -82,7 +91,11 @@ impl Wide {
 
     fn bit(&self, index: u32) -> bool {
         let of_high = |index| self.high.checked_shr(index).unwrap_or(0) & 1 == 1;
-        if index < 64 { self.low >> index & 1 == 1 } else { of_high(index - 64) }
+        if index < 64 {
+            self.low >> index & 1 == 1
+        } else {
+            of_high(index - 64)
+        }
     }
 }
 
@@ -109,7 +122,10 @@ mod tests {
         assert_eq!(scaled(0.5, 0), Some(1));
         assert_eq!(scaled(-2.5, 0), Some(-3));
         assert_eq!(scaled(5e-324, 38), Some(0));
-        assert_eq!(scaled(1e38, 0), Some(99_999_999_999_999_997_748_809_823_456_034_029_568));
+        assert_eq!(
+            scaled(1e38, 0),
+            Some(99_999_999_999_999_997_748_809_823_456_034_029_568)
+        );
         assert_eq!(scaled(1e38, 1), None);
         assert_eq!(scaled(1e39, 0), None);
         assert_eq!(scaled(f64::MAX, 38), None);

@@ -39,9 +39,10 @@ pub(crate) fn to_binary(value: &Value, request: &Request<'_>) -> Result<Value, C
         Value::Real(number) => (number.to_be_bytes().to_vec(), Side::Left),
         Value::Float(number) => (number.to_be_bytes().to_vec(), Side::Left),
         Value::Guid(guid) => (guid.0.to_vec(), Side::Right),
-        Value::DateTime(moment) if matches!(request.from, DataType::DateTime | DataType::SmallDateTime) => {
-            (of_datetime(*moment, request.from).ok_or_else(|| request.misfit())?, Side::Left)
-        }
+        Value::DateTime(moment) if matches!(request.from, DataType::DateTime | DataType::SmallDateTime) => (
+            of_datetime(*moment, request.from).ok_or_else(|| request.misfit())?,
+            Side::Left,
+        ),
         Value::Date(date) => (day_bytes(date.0).to_vec(), Side::Whole),
         Value::Time(time) => (of_time(*time, request.from), Side::Whole),
         Value::DateTime(moment) => (of_date_time(*moment, request.from), Side::Whole),
@@ -56,7 +57,9 @@ pub(crate) fn to_binary(value: &Value, request: &Request<'_>) -> Result<Value, C
 }
 
 fn fitted(bytes: &[u8], side: Side, request: &Request<'_>) -> Result<Value, ConversionError> {
-    let Some(Width::Limited(width)) = request.to.width() else { return Ok(Value::Binary(bytes.into())) };
+    let Some(Width::Limited(width)) = request.to.width() else {
+        return Ok(Value::Binary(bytes.into()));
+    };
     let width = usize::from(width);
     if let Some(excess) = bytes.len().checked_sub(width).filter(|excess| *excess > 0) {
         let kept = match side {

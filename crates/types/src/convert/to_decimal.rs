@@ -55,7 +55,9 @@ fn fitted(unscaled: Option<i128>, request: &Request<'_>) -> Result<Value, Conver
 
 /// SQL Server's own bytes of a decimal: precision, scale, a zero, the sign (1 is positive), and digits little-endian.
 fn decimal_of_bytes(bytes: &[u8]) -> Option<Decimal> {
-    let [precision, scale, _, sign, digits @ ..] = bytes else { return None };
+    let [precision, scale, _, sign, digits @ ..] = bytes else {
+        return None;
+    };
     if digits.is_empty() || !(1..=38).contains(precision) || scale > precision || *sign > 1 {
         return None;
     }
@@ -63,12 +65,21 @@ fn decimal_of_bytes(bytes: &[u8]) -> Option<Decimal> {
     if beyond.iter().any(|byte| *byte != 0) {
         return None;
     }
-    let number = kept.iter().rev().fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
+    let number = kept
+        .iter()
+        .rev()
+        .fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
     let unscaled = i128::try_from(number).ok().filter(|number| fits(*number, *precision))?;
     match (*sign, unscaled) {
         (0, 0) => None,
-        (0, _) => Some(Decimal { unscaled: -unscaled, scale: *scale }),
-        _ => Some(Decimal { unscaled, scale: *scale }),
+        (0, _) => Some(Decimal {
+            unscaled: -unscaled,
+            scale: *scale,
+        }),
+        _ => Some(Decimal {
+            unscaled,
+            scale: *scale,
+        }),
     }
 }
 
@@ -86,5 +97,6 @@ pub(crate) fn days_of(moment: DateTime2, scale: u8) -> Option<i128> {
         rest %= per_day;
     }
     fraction += i128::from(rest * 2 >= per_day);
-    days.checked_mul(power_of_ten(scale)?)?.checked_add(fraction * all.signum())
+    days.checked_mul(power_of_ten(scale)?)?
+        .checked_add(fraction * all.signum())
 }

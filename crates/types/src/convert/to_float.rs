@@ -17,7 +17,13 @@ pub(crate) fn to_float(value: &Value, request: &Request<'_>) -> Result<Value, Co
         Value::BigInt(number) => return parsed(&number.to_string(), request),
         Value::Decimal(number) => return parsed(&digits_of(*number), request),
         Value::Money(units) => {
-            return parsed(&digits_of(Decimal { unscaled: i128::from(*units), scale: 4 }), request);
+            return parsed(
+                &digits_of(Decimal {
+                    unscaled: i128::from(*units),
+                    scale: 4,
+                }),
+                request,
+            );
         }
         Value::Real(number) if *request.to == DataType::Real => return Ok(Value::Real(*number)),
         Value::Real(number) => f64::from(*number),
@@ -51,10 +57,18 @@ pub(crate) fn to_float(value: &Value, request: &Request<'_>) -> Result<Value, Co
 fn parsed(digits: &str, request: &Request<'_>) -> Result<Value, ConversionError> {
     let overflow = || request.fail(ConversionFault::ExpressionOverflow);
     if *request.to == DataType::Float {
-        let number = digits.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(overflow)?;
+        let number = digits
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.is_finite())
+            .ok_or_else(overflow)?;
         return Ok(Value::Float(number));
     }
-    let number = digits.parse::<f32>().ok().filter(|number| number.is_finite()).ok_or_else(overflow)?;
+    let number = digits
+        .parse::<f32>()
+        .ok()
+        .filter(|number| number.is_finite())
+        .ok_or_else(overflow)?;
     Ok(Value::Real(number))
 }
 
@@ -70,7 +84,10 @@ fn days_of(moment: DateTime2) -> Option<f64> {
     Some(all / f64::from(TICKS_PER_DAY))
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "real is float rounded; the caller looks for what is infinite")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "real is float rounded; the caller looks for what is infinite"
+)]
 fn nearest_real(number: f64) -> f32 {
     number as f32
 }

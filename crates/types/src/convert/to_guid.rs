@@ -9,9 +9,9 @@ use crate::{
 /// Text of 36 characters, in braces or not; bytes in the wire's order, with zeros behind if there are too few.
 pub(crate) fn to_guid(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
     match value {
-        Value::Text(text) => {
-            guid_of_text(text).map(Value::Guid).ok_or_else(|| request.fail(ConversionFault::GuidSyntax))
-        }
+        Value::Text(text) => guid_of_text(text)
+            .map(Value::Guid)
+            .ok_or_else(|| request.fail(ConversionFault::GuidSyntax)),
         Value::Binary(bytes) => {
             let mut guid = [0; 16];
             for (into, byte) in guid.iter_mut().zip(bytes.iter()) {

@@ -26,11 +26,23 @@ pub(crate) fn to_moment(value: &Value, request: &Request<'_>) -> Result<Value, C
         Value::Int(number) => days(i64::from(*number)),
         Value::BigInt(number) => days(*number),
         Value::Decimal(number) => from_decimal(*number, request),
-        Value::Money(units) => from_decimal(Decimal { unscaled: i128::from(*units), scale: 4 }, request),
+        Value::Money(units) => from_decimal(
+            Decimal {
+                unscaled: i128::from(*units),
+                scale: 4,
+            },
+            request,
+        ),
         Value::Real(number) => from_float(f64::from(*number), request),
         Value::Float(number) => from_float(*number, request),
         Value::Date(date) => from_local(DateTime2::at_midnight(*date), request),
-        Value::Time(time) => from_local(DateTime2 { date: Date::BASE, time: *time }, request),
+        Value::Time(time) => from_local(
+            DateTime2 {
+                date: Date::BASE,
+                time: *time,
+            },
+            request,
+        ),
         Value::DateTime(moment) if *request.from == DataType::DateTime => {
             from_local(exact_of_datetime(*moment), request)
         }
@@ -38,7 +50,10 @@ pub(crate) fn to_moment(value: &Value, request: &Request<'_>) -> Result<Value, C
         Value::DateTimeOffset(moment) => match request.to {
             DataType::DateTimeOffset(scale) => {
                 let utc = moment.utc.rounded(*scale).ok_or_else(|| out_of_range(request))?;
-                Ok(Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes: moment.offset_minutes }))
+                Ok(Value::DateTimeOffset(DateTimeOffset {
+                    utc,
+                    offset_minutes: moment.offset_minutes,
+                }))
             }
             _ => from_local(moment.local(), request),
         },
@@ -51,10 +66,12 @@ fn from_local(local: DateTime2, request: &Request<'_>) -> Result<Value, Conversi
     let converted = match request.to {
         DataType::Date => Some(Value::Date(local.date)),
         DataType::Time(scale) => Some(Value::Time(local.time.rounded(*scale).0)),
-        DataType::SmallDateTime => {
-            DateTimeMinutes::nearest(local).and_then(DateTimeMinutes::date_time).map(Value::DateTime)
-        }
-        DataType::DateTime => DateTimeTicks::nearest(local).and_then(DateTimeTicks::date_time).map(Value::DateTime),
+        DataType::SmallDateTime => DateTimeMinutes::nearest(local)
+            .and_then(DateTimeMinutes::date_time)
+            .map(Value::DateTime),
+        DataType::DateTime => DateTimeTicks::nearest(local)
+            .and_then(DateTimeTicks::date_time)
+            .map(Value::DateTime),
         DataType::DateTime2(scale) => local.rounded(*scale).map(Value::DateTime),
         DataType::DateTimeOffset(_) if !matches!(request.style, None | Some(0 | 1)) => return Err(request.no_style()),
         DataType::DateTimeOffset(scale) => {
@@ -75,9 +92,10 @@ fn from_text(text: &str, request: &Request<'_>) -> Result<Value, ConversionError
     let style = request.style.unwrap_or(0);
     let rules = Rules::of(request.style, request.format, is_old).map_err(|fault| match fault {
         StyleFault::NoStyle => request.no_style(),
-        StyleFault::Hijri => {
-            request.fail_with(ConversionFault::Unsupported, format!("CONVERT style {style} (Hijri calendar)"))
-        }
+        StyleFault::Hijri => request.fail_with(
+            ConversionFault::Unsupported,
+            format!("CONVERT style {style} (Hijri calendar)"),
+        ),
     })?;
     let moment = read_moment(text, &rules).map_err(|fault| match fault {
         TextFault::Range if is_old => out_of_range(request),
@@ -116,11 +134,25 @@ fn from_text_moment(moment: &TextMoment, request: &Request<'_>) -> Result<Value,
 /// Days since 1900-01-01 and ticks of a day, which may be a day full; none is beyond what a number tells.
 fn from_days(days: Option<i64>, ticks: Option<u32>, request: &Request<'_>) -> Result<Value, ConversionError> {
     let moment = days.zip(ticks).and_then(|(days, ticks)| {
-        let (days, ticks) = if ticks >= TICKS_PER_DAY { (days.checked_add(1)?, 0) } else { (days, ticks) };
-        let moment = DateTimeTicks { days: i32::try_from(days).ok()?, ticks }.date_time()?;
-        if *request.to == DataType::SmallDateTime { DateTimeMinutes::nearest(moment)?.date_time() } else { Some(moment) }
+        let (days, ticks) = if ticks >= TICKS_PER_DAY {
+            (days.checked_add(1)?, 0)
+        } else {
+            (days, ticks)
+        };
+        let moment = DateTimeTicks {
+            days: i32::try_from(days).ok()?,
+            ticks,
+        }
+        .date_time()?;
+        if *request.to == DataType::SmallDateTime {
+            DateTimeMinutes::nearest(moment)?.date_time()
+        } else {
+            Some(moment)
+        }
     });
-    moment.map(Value::DateTime).ok_or_else(|| request.fail(ConversionFault::ExpressionOverflow))
+    moment
+        .map(Value::DateTime)
+        .ok_or_else(|| request.fail(ConversionFault::ExpressionOverflow))
 }
 
 fn from_decimal(number: Decimal, request: &Request<'_>) -> Result<Value, ConversionError> {
@@ -148,13 +180,22 @@ fn from_bytes(bytes: &[u8], request: &Request<'_>) -> Result<Value, ConversionEr
     let value = match request.to {
         DataType::DateTime => {
             let [d0, d1, d2, d3, t0, t1, t2, t3] = last_bytes(bytes);
-            let (days, ticks) = (i32::from_be_bytes([d0, d1, d2, d3]), u32::from_be_bytes([t0, t1, t2, t3]));
-            return DateTimeTicks { days, ticks }.date_time().map(Value::DateTime).ok_or_else(old);
+            let (days, ticks) = (
+                i32::from_be_bytes([d0, d1, d2, d3]),
+                u32::from_be_bytes([t0, t1, t2, t3]),
+            );
+            return DateTimeTicks { days, ticks }
+                .date_time()
+                .map(Value::DateTime)
+                .ok_or_else(old);
         }
         DataType::SmallDateTime => {
             let [d0, d1, m0, m1] = last_bytes(bytes);
             let (days, minutes) = (u16::from_be_bytes([d0, d1]), u16::from_be_bytes([m0, m1]));
-            return DateTimeMinutes { days, minutes }.date_time().map(Value::DateTime).ok_or_else(old);
+            return DateTimeMinutes { days, minutes }
+                .date_time()
+                .map(Value::DateTime)
+                .ok_or_else(old);
         }
         DataType::Date => date_of(bytes).map(Value::Date),
         DataType::Time(scale) => match split_time(bytes) {
@@ -162,11 +203,20 @@ fn from_bytes(bytes: &[u8], request: &Request<'_>) -> Result<Value, ConversionEr
             Some(_) | None => None,
         },
         DataType::DateTime2(scale) => split_time(bytes).and_then(|(time, date)| {
-            DateTime2 { date: date_of(date)?, time }.rounded(*scale).map(Value::DateTime)
+            DateTime2 {
+                date: date_of(date)?,
+                time,
+            }
+            .rounded(*scale)
+            .map(Value::DateTime)
         }),
         DataType::DateTimeOffset(scale) => split_time(bytes).and_then(|(time, rest)| {
             let (date, offset) = rest.split_at_checked(3)?;
-            let utc = DateTime2 { date: date_of(date)?, time }.rounded(*scale)?;
+            let utc = DateTime2 {
+                date: date_of(date)?,
+                time,
+            }
+            .rounded(*scale)?;
             let offset_minutes = i16::from_le_bytes(offset.try_into().ok()?);
             let moment = DateTimeOffset { utc, offset_minutes };
             DateTimeOffset::from_local(moment.checked_local()?, offset_minutes).map(Value::DateTimeOffset)
@@ -183,7 +233,10 @@ fn split_time(bytes: &[u8]) -> Option<(TimeOfDay, &[u8])> {
         return None;
     }
     let (time, rest) = rest.split_at_checked(time_length(*scale))?;
-    let units = time.iter().rev().fold(0_u64, |units, byte| units << 8 | u64::from(*byte));
+    let units = time
+        .iter()
+        .rev()
+        .fold(0_u64, |units, byte| units << 8 | u64::from(*byte));
     let time = TimeOfDay(units.checked_mul(unit_of_scale(*scale))?);
     (time <= TimeOfDay::MAX).then_some((time, rest))
 }

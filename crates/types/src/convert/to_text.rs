@@ -11,7 +11,7 @@ use crate::{
     },
     decode_code_page,
     format::{
-        MomentTextFault, default_style, decimal_text, float_text, float_with_six_decimals, guid_text, moment_text,
+        MomentTextFault, decimal_text, default_style, float_text, float_with_six_decimals, guid_text, moment_text,
         money_text,
     },
     narrow, utf16_prefix,
@@ -39,15 +39,22 @@ pub(crate) fn to_text(value: &Value, request: &Request<'_>) -> Result<Value, Con
         Value::Int(number) => (number.to_string(), Cut::Asterisk),
         Value::BigInt(number) => (number.to_string(), overflow()),
         Value::Decimal(number) if request.to.is_national() => (decimal_text(*number), overflow()),
-        Value::Decimal(number) => (decimal_text(*number), Cut::Error(request.fail(ConversionFault::Overflow))),
-        Value::Money(units) => (money_text(*units, style), Cut::Error(request.fail(ConversionFault::MoneyText))),
+        Value::Decimal(number) => (
+            decimal_text(*number),
+            Cut::Error(request.fail(ConversionFault::Overflow)),
+        ),
+        Value::Money(units) => (
+            money_text(*units, style),
+            Cut::Error(request.fail(ConversionFault::MoneyText)),
+        ),
         Value::Real(number) => float(f64::from(*number), true, request)?,
         Value::Float(number) => float(*number, false, request)?,
         Value::Binary(bytes) => (of_bytes(bytes, style, request)?, Cut::Silently),
         Value::Date(_) | Value::Time(_) | Value::DateTime(_) => (moment(value, request)?, Cut::Silently),
-        Value::DateTimeOffset(_) => {
-            (moment(value, request)?, Cut::Error(request.fail(ConversionFault::DateSyntax)))
-        }
+        Value::DateTimeOffset(_) => (
+            moment(value, request)?,
+            Cut::Error(request.fail(ConversionFault::DateSyntax)),
+        ),
         Value::Guid(guid) if request.to.is_national() => (guid_text(*guid), overflow()),
         Value::Guid(guid) => (guid_text(*guid), Cut::Error(request.fail(ConversionFault::GuidText))),
         Value::Null => return Err(request.misfit()),
@@ -65,7 +72,11 @@ pub(crate) fn to_text(value: &Value, request: &Request<'_>) -> Result<Value, Con
 
 /// The same text, if it needs neither a cut nor blanks nor question marks.
 fn of_text(text: &Arc<str>, request: &Request<'_>) -> Value {
-    let narrowed = if request.to.is_national() { Cow::Borrowed(text.as_ref()) } else { narrow(text) };
+    let narrowed = if request.to.is_national() {
+        Cow::Borrowed(text.as_ref())
+    } else {
+        narrow(text)
+    };
     match narrowed {
         Cow::Borrowed(_) if !request.to.is_padded() && request.to.fits(request.to.text_length(text)) => {
             Value::Text(Arc::clone(text))
@@ -77,7 +88,9 @@ fn of_text(text: &Arc<str>, request: &Request<'_>) -> Value {
 
 /// The text cut to its type, and padded if the type is.
 fn fitted(text: &str, request: &Request<'_>) -> Value {
-    let Some(Width::Limited(width)) = request.to.width() else { return Value::Text(text.into()) };
+    let Some(Width::Limited(width)) = request.to.width() else {
+        return Value::Text(text.into());
+    };
     let width = usize::from(width);
     let text = utf16_prefix(text, width);
     let missing = width.saturating_sub(request.to.text_length(text));
@@ -107,9 +120,10 @@ fn moment(value: &Value, request: &Request<'_>) -> Result<String, ConversionErro
     moment_text(value, request.from, style).map_err(|fault| match fault {
         MomentTextFault::NoStyle => request.fail_with(ConversionFault::Style, style.to_string()),
         MomentTextFault::NothingShown => request.fail(ConversionFault::Unreadable),
-        MomentTextFault::Hijri => {
-            request.fail_with(ConversionFault::Unsupported, format!("CONVERT style {style} (Hijri calendar)"))
-        }
+        MomentTextFault::Hijri => request.fail_with(
+            ConversionFault::Unsupported,
+            format!("CONVERT style {style} (Hijri calendar)"),
+        ),
     })
 }
 
@@ -120,9 +134,8 @@ fn of_bytes(bytes: &[u8], style: i32, request: &Request<'_>) -> Result<String, C
         Some(Width::Max) | None => usize::MAX,
     };
     match style {
-        0 if request.to.is_national() => text_of_utf16(bytes, length_max).map_err(|_| {
-            request.fail_with(ConversionFault::Unsupported, "Text with half a surrogate pair")
-        }),
+        0 if request.to.is_national() => text_of_utf16(bytes, length_max)
+            .map_err(|_| request.fail_with(ConversionFault::Unsupported, "Text with half a surrogate pair")),
         0 => Ok(decode_code_page(bytes.get(..length_max).unwrap_or(bytes))),
         1 | 2 => Ok(hex_of(bytes, style == 1, length_max)),
         _ => Err(request.no_style()),

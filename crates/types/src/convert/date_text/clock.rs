@@ -94,7 +94,11 @@ fn read_fraction(scanner: &mut Scanner<'_>, is_old: bool) -> Result<u64, TextFau
 
 fn read_two_digits(scanner: &mut Scanner<'_>) -> Result<u32, TextFault> {
     let number = scanner.read_number();
-    if (1..=2).contains(&number.digits) { Ok(number.value) } else { Err(TextFault::Syntax) }
+    if (1..=2).contains(&number.digits) {
+        Ok(number.value)
+    } else {
+        Err(TextFault::Syntax)
+    }
 }
 
 /// A colon with the blanks around it; if there is none, the place stays as it is.

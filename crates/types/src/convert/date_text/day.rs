@@ -59,7 +59,11 @@ fn named(rules: &Rules, date: Result<Date, TextFault>) -> Result<TextDay, TextFa
 /// `Jan 5 2024`, `Jan 5, 24`, `Jan 2024 5`, `January 2024`.
 fn read_after_month(scanner: &mut Scanner<'_>, rules: &Rules, month: u32) -> Result<Date, TextFault> {
     if matches!(scanner.peek(), Some(b'-' | b'.')) {
-        return Err(if rules.is_old { TextFault::Range } else { TextFault::Syntax });
+        return Err(if rules.is_old {
+            TextFault::Range
+        } else {
+            TextFault::Syntax
+        });
     }
     read_comma(scanner);
     if !scanner.starts_digit() {
@@ -88,7 +92,11 @@ fn read_month_between(scanner: &mut Scanner<'_>, first: Number, month: u32) -> R
     read_comma(scanner);
     if !scanner.starts_digit() || scanner.starts_time() {
         scanner.go_back(after_month);
-        return if first.digits == 4 { built(first.value, month, 1) } else { Err(TextFault::Syntax) };
+        return if first.digits == 4 {
+            built(first.value, month, 1)
+        } else {
+            Err(TextFault::Syntax)
+        };
     }
     day_of(first, month, scanner.read_number())
 }
@@ -106,7 +114,11 @@ fn read_separated_month(
         return day_of(first, month, scanner.read_number());
     }
     scanner.go_back(after_month);
-    if rules.is_old && first.digits == 4 { built(first.value, month, 1) } else { Err(TextFault::Syntax) }
+    if rules.is_old && first.digits == 4 {
+        built(first.value, month, 1)
+    } else {
+        Err(TextFault::Syntax)
+    }
 }
 
 /// `20240105`, `240105`, `2024`.

@@ -23,9 +23,15 @@ impl NumericDate {
             return Err(TextFault::Syntax);
         }
         let second = scanner.read_number();
-        let second_separator = scanner.read_separator().filter(|_| scanner.starts_digit()).ok_or(TextFault::Syntax)?;
+        let second_separator = scanner
+            .read_separator()
+            .filter(|_| scanner.starts_digit())
+            .ok_or(TextFault::Syntax)?;
         let third = scanner.read_number();
-        Ok(Self { parts: [first, second, third], separators: [separator, second_separator] })
+        Ok(Self {
+            parts: [first, second, third],
+            separators: [separator, second_separator],
+        })
     }
 
     /// The day that the three are by the rules.
@@ -62,10 +68,18 @@ impl NumericDate {
             [4, 2, 2] if format.month_before_day() => DateFormat::Ymd,
             [4, 2, 2] => DateFormat::Ydm,
             [2, 2, 4] if is_old || matches!(format, DateFormat::Mdy | DateFormat::Dmy | DateFormat::Ymd) => {
-                if format.month_before_day() { DateFormat::Mdy } else { DateFormat::Dmy }
+                if format.month_before_day() {
+                    DateFormat::Mdy
+                } else {
+                    DateFormat::Dmy
+                }
             }
             [2, 4, 2] if is_old || matches!(format, DateFormat::Myd | DateFormat::Dym) => {
-                if format.month_before_day() { DateFormat::Myd } else { DateFormat::Dym }
+                if format.month_before_day() {
+                    DateFormat::Myd
+                } else {
+                    DateFormat::Dym
+                }
             }
             [2, 2, 2] if is_old || format != DateFormat::Ydm => format,
             _ => return Err(TextFault::Syntax),
@@ -108,6 +122,10 @@ fn ordered(order: DateFormat, parts: [Number; 3]) -> Result<crate::Date, TextFau
         DateFormat::Myd => (second, first, third),
         DateFormat::Dym => (second, third, first),
     };
-    let year = if year.digits == 4 { year.value } else { century_of(year.value) };
+    let year = if year.digits == 4 {
+        year.value
+    } else {
+        century_of(year.value)
+    };
     built(year, month.value, day.value)
 }

@@ -50,8 +50,16 @@ impl Rules {
     /// The rules of a style, or of CAST if there is none.
     pub fn of(style: Option<i32>, format: DateFormat, is_old: bool) -> Result<Self, StyleFault> {
         let style = style.unwrap_or(0);
-        let numeric = if is_old { old_numeric(style, format) } else { new_numeric(style, format) };
-        let numeric = numeric.ok_or(if matches!(style, 130 | 131) { StyleFault::Hijri } else { StyleFault::NoStyle })?;
+        let numeric = if is_old {
+            old_numeric(style, format)
+        } else {
+            new_numeric(style, format)
+        };
+        let numeric = numeric.ok_or(if matches!(style, 130 | 131) {
+            StyleFault::Hijri
+        } else {
+            StyleFault::NoStyle
+        })?;
         let iso_style = matches!(style, 126 | 127);
         Ok(Self {
             is_old,

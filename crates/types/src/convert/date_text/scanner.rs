@@ -28,8 +28,16 @@ pub(crate) struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     /// The beginning of `text`, without the blanks around it.
     pub fn new(text: &'a str, tabs_are_spaces: bool) -> Self {
-        let text = if tabs_are_spaces { text.trim_matches([' ', '\t']) } else { text.trim_matches(' ') };
-        Self { text: text.as_bytes(), at: 0, tabs_are_spaces }
+        let text = if tabs_are_spaces {
+            text.trim_matches([' ', '\t'])
+        } else {
+            text.trim_matches(' ')
+        };
+        Self {
+            text: text.as_bytes(),
+            at: 0,
+            tabs_are_spaces,
+        }
     }
 
     pub fn at_end(&self) -> bool {
@@ -89,17 +97,24 @@ impl<'a> Scanner<'a> {
         while matches!(self.byte(at), Some(b'.' | b',' | b'-')) || self.is_space(at) {
             at += 1;
         }
-        let end = if self.half_at(at).is_some() { at + 2 } else { self.after_digits(at) };
+        let end = if self.half_at(at).is_some() {
+            at + 2
+        } else {
+            self.after_digits(at)
+        };
         end > at && self.after_spaces(end) == self.text.len()
     }
 
     pub fn read_number(&mut self) -> Number {
         let end = self.after_digits(self.at);
         let digits = end - self.at;
-        let value = (self.at..end).take(9).filter_map(|at| self.byte(at)).fold(0, |value, byte| {
-            // Nine digits are below a billion.
-            value * 10 + u32::from(byte - b'0')
-        });
+        let value = (self.at..end)
+            .take(9)
+            .filter_map(|at| self.byte(at))
+            .fold(0, |value, byte| {
+                // Nine digits are below a billion.
+                value * 10 + u32::from(byte - b'0')
+            });
         self.at = end;
         Number { value, digits }
     }
@@ -118,7 +133,10 @@ impl<'a> Scanner<'a> {
         while self.is_letter(end) {
             end += 1;
         }
-        let word = self.text.get(self.at..end).and_then(|word| std::str::from_utf8(word).ok())?;
+        let word = self
+            .text
+            .get(self.at..end)
+            .and_then(|word| std::str::from_utf8(word).ok())?;
         let month = month_of_name(word)?;
         self.at = end;
         Some(month)

@@ -9,8 +9,13 @@ fn read_by(text: &str, style: Option<i32>, format: DateFormat, is_old: bool) -> 
     });
     let time = crate::Value::Time(TimeOfDay(moment.units));
     let time = text_of(&time, &crate::DataType::Time(7)).unwrap();
-    let offset = moment.offset_minutes.map_or(String::new(), |offset| format!(" {offset}"));
-    let time = time.trim_end_matches('0').strip_suffix(['.']).unwrap_or(time.trim_end_matches('0'));
+    let offset = moment
+        .offset_minutes
+        .map_or(String::new(), |offset| format!(" {offset}"));
+    let time = time
+        .trim_end_matches('0')
+        .strip_suffix(['.'])
+        .unwrap_or(time.trim_end_matches('0'));
     Ok(format!("{date}{}{offset}", time.strip_suffix(":00").unwrap_or(time)))
 }
 
@@ -30,10 +35,31 @@ fn both(text: &str, expected: &str) {
 #[test]
 fn the_documented_forms_of_dates_are_read_by_both() {
     for text in [
-        "4/15/96", "04-15-1996", "4.15.96", "04/15/1996", "4 / 15 / 1996", "April 15, 1996", "Apr 15 1996",
-        "apr 15,96", "APRIL 15 96", "April 1996 15", "15 April 1996", "15 April, 1996", "15 Apr 96", "15 96 apr",
-        "15 1996 April", "1996 APR 15", "1996 15 APR", "15-Apr-1996", "1996-Apr-15", "19960415", "960415",
-        "1996-04-15", "1996/04/15", "1996.4.15", "  1996-04-15  ",
+        "4/15/96",
+        "04-15-1996",
+        "4.15.96",
+        "04/15/1996",
+        "4 / 15 / 1996",
+        "April 15, 1996",
+        "Apr 15 1996",
+        "apr 15,96",
+        "APRIL 15 96",
+        "April 1996 15",
+        "15 April 1996",
+        "15 April, 1996",
+        "15 Apr 96",
+        "15 96 apr",
+        "15 1996 April",
+        "1996 APR 15",
+        "1996 15 APR",
+        "15-Apr-1996",
+        "1996-Apr-15",
+        "19960415",
+        "960415",
+        "1996-04-15",
+        "1996/04/15",
+        "1996.4.15",
+        "  1996-04-15  ",
     ] {
         both(text, "1996-04-15 00:00");
     }
@@ -98,7 +124,14 @@ fn only_the_newer_types_read_fine_digits_and_offsets() {
         assert_eq!(new(text).as_deref(), Ok(expected), "{text:?}");
         assert!(old(text).is_err(), "{text:?}");
     }
-    for text in ["12:35 +14:01", "12:35 +5", "12:35 +05:60", "12:35 +05:5", "2007-05-08T12:35:29 +05:00", "1:2:3.1234567890"] {
+    for text in [
+        "12:35 +14:01",
+        "12:35 +5",
+        "12:35 +05:60",
+        "12:35 +05:5",
+        "2007-05-08T12:35:29 +05:00",
+        "1:2:3.1234567890",
+    ] {
         assert_eq!(new(text), Err(TextFault::Syntax), "{text:?}");
     }
 }
@@ -118,16 +151,47 @@ fn only_the_old_types_read_loose_forms() {
 
 #[test]
 fn what_is_no_moment_is_told_from_what_there_is_not() {
-    for text in ["abc", "2024-01-01x", "2024-1", "12", "12345", "1234567", "Sept 1 2024", "2024-01-01T10:00", "1/2/345", "10:", ":10"] {
+    for text in [
+        "abc",
+        "2024-01-01x",
+        "2024-1",
+        "12",
+        "12345",
+        "1234567",
+        "Sept 1 2024",
+        "2024-01-01T10:00",
+        "1/2/345",
+        "10:",
+        ":10",
+    ] {
         assert_eq!(old(text), Err(TextFault::Syntax), "old: {text:?}");
         assert_eq!(new(text), Err(TextFault::Syntax), "new: {text:?}");
     }
-    for text in ["2023-02-29", "13/13/2024", "20241301", "0000-01-01", "24:00", "10:60", "10:00:60", "0 PM", "13 AM", "Feb 30 2024"] {
+    for text in [
+        "2023-02-29",
+        "13/13/2024",
+        "20241301",
+        "0000-01-01",
+        "24:00",
+        "10:60",
+        "10:00:60",
+        "0 PM",
+        "13 AM",
+        "Feb 30 2024",
+    ] {
         assert_eq!(old(text), Err(TextFault::Range), "old: {text:?}");
         assert_eq!(new(text), Err(TextFault::Range), "new: {text:?}");
     }
     // The old types take these for values that they can't place.
-    for text in ["2024-12-31 23", "2024-12-31 .5", "Jan-05-2024", "2024-06-15 -5", "2024-01-01 10:00:00,5", "T10:00:00", "10:00 -05:00"] {
+    for text in [
+        "2024-12-31 23",
+        "2024-12-31 .5",
+        "Jan-05-2024",
+        "2024-06-15 -5",
+        "2024-01-01 10:00:00,5",
+        "T10:00:00",
+        "10:00 -05:00",
+    ] {
         assert_eq!(old(text), Err(TextFault::Range), "old: {text:?}");
     }
     assert_eq!(old("10:00 +05:00"), Err(TextFault::Syntax));
@@ -152,11 +216,18 @@ fn dateformat_orders_three_numbers() {
     for format in [DateFormat::Dmy, DateFormat::Ydm, DateFormat::Dym] {
         assert_eq!(in_order("2024-11-12", format, true), "2024-12-11 00:00", "{format:?}");
         assert_eq!(in_order("2024-11-12", format, false), "2024-11-12 00:00", "{format:?}");
-        assert_eq!(in_order("2024-11-12T10:00:00", format, true), "2024-11-12 10:00", "{format:?}");
+        assert_eq!(
+            in_order("2024-11-12T10:00:00", format, true),
+            "2024-11-12 10:00",
+            "{format:?}"
+        );
         assert_eq!(in_order("20241112", format, true), "2024-11-12 00:00", "{format:?}");
     }
     assert_eq!(in_order("11/12/2024", DateFormat::Dmy, false), "2024-12-11 00:00");
-    assert_eq!(read_by("11/12/2024", None, DateFormat::Myd, false), Err(TextFault::Syntax));
+    assert_eq!(
+        read_by("11/12/2024", None, DateFormat::Myd, false),
+        Err(TextFault::Syntax)
+    );
     assert_eq!(in_order("11/2024/12", DateFormat::Myd, false), "2024-11-12 00:00");
     assert_eq!(new("11/2024/12"), Err(TextFault::Syntax));
     assert_eq!(old("11/2024/12").as_deref(), Ok("2024-11-12 00:00"));
@@ -175,8 +246,16 @@ fn a_style_settles_the_order_and_the_width_of_the_year() {
         ("2026-05-13", &[20, 21, 102, 111, 120, 121, 126, 127]),
     ] {
         for style in styles {
-            assert_eq!(old(text, *style).as_deref(), Ok("2026-05-13 00:00"), "{text} in {style}");
-            assert_eq!(new(text, *style).as_deref(), Ok("2026-05-13 00:00"), "{text} in {style}");
+            assert_eq!(
+                old(text, *style).as_deref(),
+                Ok("2026-05-13 00:00"),
+                "{text} in {style}"
+            );
+            assert_eq!(
+                new(text, *style).as_deref(),
+                Ok("2026-05-13 00:00"),
+                "{text} in {style}"
+            );
         }
     }
     // Datetime reads a year that comes first in four-digit styles, the rest in the style's order; date does not.
@@ -191,8 +270,16 @@ fn a_style_settles_the_order_and_the_width_of_the_year() {
     assert_eq!(old("05/13/2026", 106), Err(TextFault::Syntax));
     assert_eq!(new("05/13/2026", 106), Err(TextFault::OtherStyle));
     for style in [1, 106, 112, 114, 126] {
-        assert_eq!(old("13 May 2026", style).as_deref(), Ok("2026-05-13 00:00"), "style {style}");
-        assert_eq!(new("20260513", style).as_deref(), Ok("2026-05-13 00:00"), "style {style}");
+        assert_eq!(
+            old("13 May 2026", style).as_deref(),
+            Ok("2026-05-13 00:00"),
+            "style {style}"
+        );
+        assert_eq!(
+            new("20260513", style).as_deref(),
+            Ok("2026-05-13 00:00"),
+            "style {style}"
+        );
         assert_eq!(new("10:30", style).as_deref(), Ok("10:30"), "style {style}");
     }
 }
@@ -222,7 +309,11 @@ fn styles_126_and_127_are_strict_of_old_types() {
 fn an_unknown_style_and_the_hijri_ones_are_refused() {
     for is_old in [true, false] {
         for style in [-1, 15, 26, 99, 115, 128, 200] {
-            assert_eq!(Rules::of(Some(style), DateFormat::Mdy, is_old), Err(StyleFault::NoStyle), "style {style}");
+            assert_eq!(
+                Rules::of(Some(style), DateFormat::Mdy, is_old),
+                Err(StyleFault::NoStyle),
+                "style {style}"
+            );
         }
         assert_eq!(Rules::of(Some(130), DateFormat::Mdy, is_old), Err(StyleFault::Hijri));
     }
