@@ -30,7 +30,7 @@ mod convert;
 mod dates;
 mod format;
 
-pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert};
+pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert, is_date};
 pub use dates::{
     CivilParts, ClockParts, DateError, DateFirst, DatePart, DateTimeMinutes, DateTimeTicks, Moment, date_add,
     date_diff, date_diff_big, date_from_parts, date_name, date_part, datetime_from_parts, datetime2_from_parts,
