@@ -133,8 +133,8 @@ fn strings_have_their_size_before_them() {
     assert_eq!((type_info, row), (info(0xAF, [25, 0]), vec![2, 0, b'a', 0x80]));
     let (type_info, row) = bytes(DataType::NVarChar(Width::Limited(10)), false, text("\u{416}"));
     assert_eq!((type_info, row), (info(0xE7, [20, 0]), vec![2, 0, 0x16, 0x04]));
-    let (type_info, row) = bytes(DataType::NChar(4000), true, Value::Null);
-    assert_eq!((type_info, row), (info(0xEF, [0x40, 0x1F]), vec![0xFF, 0xFF]));
+    let (type_info, row) = bytes(DataType::NChar(4000), true, text(""));
+    assert_eq!((type_info, row), (info(0xEF, [0x40, 0x1F]), vec![0, 0]));
     let (type_info, row) = bytes(
         DataType::VarBinary(Width::Limited(20)),
         true,
@@ -207,6 +207,35 @@ fn a_row_of_many_nulls_has_a_bitmap() {
     let written = row(&values);
     assert_eq!(written[..3], [NULL_BITMAP_ROW, 0b0000_1001, 0b0000_0001]);
     assert_eq!(written.len(), 3 + 6 * 5);
+}
+
+/// MS-TDS 2.2.5.2.1 and 2.2.5.2.3.
+#[test]
+fn null_has_its_own_form_for_each_kind_of_length() {
+    let nulls = [
+        (DataType::BigInt, 1, vec![0]),
+        (DataType::Date, 1, vec![0]),
+        (DataType::Char(10), 2, vec![0xFF; 2]),
+        (DataType::VarBinary(Width::Limited(10)), 2, vec![0xFF; 2]),
+        (DataType::VarChar(Width::Max), 8, vec![0xFF; 8]),
+    ];
+    for (data_type, size, null) in nulls {
+        // As many other columns as make the bitmap as long as the NULL.
+        let mut columns = vec![column("", DataType::Bit, false); size * 8 - 1];
+        columns.push(column("", data_type, true));
+        let shape = RowShape::new(&columns).unwrap();
+        let mut values = vec![Value::Bit(true); size * 8 - 1];
+        values.push(Value::Null);
+        let mut tokens = writer(PacketSize::DEFAULT);
+        tokens.row(&shape, &values).unwrap();
+        tokens.packets_mut().finish().unwrap();
+        let row = tokens.into_packets().into_sink()[8..].to_vec();
+        assert_eq!(
+            row,
+            [&[ROW][..], &vec![1; size * 8 - 1], &null].concat(),
+            "{data_type:?}"
+        );
+    }
 }
 
 #[test]
