@@ -88,7 +88,8 @@ impl<'a> Arguments<'a> {
 
     /// The part of a date that the call is about.
     pub fn part(&self) -> Result<DatePart, PlanError> {
-        self.part.ok_or_else(|| PlanError::internal("a function of dates without a part"))
+        self.part
+            .ok_or_else(|| PlanError::internal("a function of dates without a part"))
     }
 
     /// A text of the result's type: cut to its length.

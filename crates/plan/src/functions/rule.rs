@@ -58,10 +58,12 @@ impl Rule {
     pub fn apply(self, argument: Expr, number: usize, function: &str) -> Result<Expr, PlanError> {
         let is_null = argument.is_null_literal();
         let family = argument.data_type.family();
-        let refused = || {
-            let name = if is_null { "NULL" } else { argument.data_type.bare_name() };
-            PlanError::argument_type(name, number, function)
+        let name = if is_null {
+            "NULL"
+        } else {
+            argument.data_type.bare_name()
         };
+        let refused = || PlanError::argument_type(name, number, function);
         match self {
             Self::Any | Self::Alike => Ok(argument),
             Self::Typed | Self::TextOnly | Self::TextOrBinaryOnly if is_null => Err(refused()),
@@ -90,7 +92,9 @@ impl Rule {
             Self::IntOrText if is_numeric(family) => argument.converted_to(&DataType::Int),
             Self::IntOrText => Err(refused()),
             Self::Scale => scale_of(argument, function),
-            Self::Moment | Self::DateOperand | Self::Date | Self::LocalMoment | Self::Offset => self.moment(argument, refused),
+            Self::Moment | Self::DateOperand | Self::Date | Self::LocalMoment | Self::Offset => {
+                self.moment(argument, refused)
+            }
         }
     }
 
