@@ -13,6 +13,7 @@ mod code_page;
 mod comparison;
 mod decimal;
 mod like;
+pub mod storage;
 mod text_length;
 mod convert;
 mod dates;
