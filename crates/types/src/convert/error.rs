@@ -82,7 +82,12 @@ impl ConversionError {
 
     /// An error whose text tells `detail`.
     pub(crate) fn with(fault: ConversionFault, from: &DataType, to: &DataType, detail: impl Into<String>) -> Self {
-        Self { fault, from: *from, to: *to, detail: detail.into() }
+        Self {
+            fault,
+            from: *from,
+            to: *to,
+            detail: detail.into(),
+        }
     }
 
     /// SQL Server's number of the message.
@@ -189,7 +194,11 @@ impl ConversionError {
     fn overflow_state(&self) -> u8 {
         match self.to {
             DataType::Money | DataType::SmallMoney => 4,
-            DataType::Decimal { .. } | DataType::Numeric { .. } if matches!(self.from, DataType::Real | DataType::Float) => 6,
+            DataType::Decimal { .. } | DataType::Numeric { .. }
+                if matches!(self.from, DataType::Real | DataType::Float) =>
+            {
+                6
+            }
             DataType::Decimal { .. } | DataType::Numeric { .. } => 8,
             _ => 5,
         }
@@ -268,7 +277,8 @@ const DATE_SYNTAX: &str = "Conversion failed when converting date and/or time fr
 const SMALL_DATE_TIME_SYNTAX: &str = "Conversion failed when converting character string to smalldatetime data type.";
 const DATE_RANGE: &str = "The conversion of a %F data type to a %t data type resulted in an out-of-range value.";
 const TINY_DIGITS: &str = "The conversion of the %F value '%d' overflowed an INT1 column. Use a larger integer column.";
-const SMALL_DIGITS: &str = "The conversion of the %F value '%d' overflowed an INT2 column. Use a larger integer column.";
+const SMALL_DIGITS: &str =
+    "The conversion of the %F value '%d' overflowed an INT2 column. Use a larger integer column.";
 const NOT_IMPLICIT: &str = "Implicit conversion from data type %f to %t is not allowed. \
                             Use the CONVERT function to run this query.";
 const STYLE: &str = "%d is not a valid style number when converting from %f to a character string.";

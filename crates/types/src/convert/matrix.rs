@@ -107,8 +107,12 @@ mod tests {
     ];
     const BYTES: [DataType; 2] = [DataType::Binary(9), DataType::VarBinary(Width::Max)];
     const OLD_DATES: [DataType; 2] = [DataType::SmallDateTime, DataType::DateTime];
-    const NEW_DATES: [DataType; 4] =
-        [DataType::Date, DataType::Time(7), DataType::DateTime2(7), DataType::DateTimeOffset(7)];
+    const NEW_DATES: [DataType; 4] = [
+        DataType::Date,
+        DataType::Time(7),
+        DataType::DateTime2(7),
+        DataType::DateTimeOffset(7),
+    ];
     const GUID: [DataType; 1] = [DataType::UniqueIdentifier];
 
     fn all(from: &[DataType], to: &[DataType], expected: Conversion) {
@@ -149,7 +153,13 @@ mod tests {
     #[test]
     fn what_is_refused_says_whether_a_cast_would_help() {
         let implicit = |from, to| Conversion::check_implicit(&from, &to).unwrap_err();
-        let datetime = implicit(DataType::DateTime, DataType::Decimal { precision: 10, scale: 2 });
+        let datetime = implicit(
+            DataType::DateTime,
+            DataType::Decimal {
+                precision: 10,
+                scale: 2,
+            },
+        );
         assert_eq!(
             datetime.to_string(),
             "Implicit conversion from data type datetime to decimal is not allowed. \
@@ -157,15 +167,27 @@ mod tests {
         );
         assert_eq!((datetime.number(), datetime.severity(), datetime.state()), (257, 16, 3));
         let max = implicit(DataType::NVarChar(Width::Max), DataType::VarBinary(Width::Max));
-        assert!(max.to_string().starts_with("Implicit conversion from data type nvarchar(max) to varbinary(max) "));
+        assert!(
+            max.to_string()
+                .starts_with("Implicit conversion from data type nvarchar(max) to varbinary(max) ")
+        );
         let clash = implicit(DataType::VarBinary(Width::Limited(10)), DataType::Float);
-        assert_eq!(clash.to_string(), "Operand type clash: varbinary is incompatible with float");
+        assert_eq!(
+            clash.to_string(),
+            "Operand type clash: varbinary is incompatible with float"
+        );
         assert_eq!(clash.number(), 206);
         let never = Conversion::check_explicit(&DataType::Int, &DataType::Date).unwrap_err();
-        assert_eq!(never.to_string(), "Explicit conversion from data type int to date is not allowed.");
+        assert_eq!(
+            never.to_string(),
+            "Explicit conversion from data type int to date is not allowed."
+        );
         assert_eq!(never.number(), 529);
         assert!(!never.is_of_value());
         assert_eq!(Conversion::check_explicit(&DataType::DateTime, &DataType::Int), Ok(()));
-        assert_eq!(Conversion::check_implicit(&DataType::Money, &DataType::VarChar(Width::Limited(9))), Ok(()));
+        assert_eq!(
+            Conversion::check_implicit(&DataType::Money, &DataType::VarChar(Width::Limited(9))),
+            Ok(())
+        );
     }
 }
