@@ -26,6 +26,14 @@ pub struct Frame<'a> {
     pub environment: &'a dyn Environment,
 }
 
+impl<'a> Frame<'a> {
+    /// A value of the row.
+    fn input(&self, at: u32) -> Result<&'a Value, PlanError> {
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        self.row.get(at).ok_or_else(|| PlanError::internal("no such input"))
+    }
+}
+
 impl Expr {
     /// The expression's value: NULL, or of its type.
     ///

@@ -247,6 +247,14 @@ impl PlanError {
         Self::new(4151, Ends::Batch, text)
     }
 
+    /// 8631: a statement of more operations than one may have.
+    #[must_use]
+    pub fn too_complex() -> Self {
+        let text = "Internal error: Server stack limit has been reached. Please look for potentially deep nesting in your \
+                    query, and try to simplify it.";
+        Self::new(8631, Ends::Batch, text).with_severity(17)
+    }
+
     /// 10753: a window function without OVER.
     #[must_use]
     pub fn over_required(function: &str) -> Self {

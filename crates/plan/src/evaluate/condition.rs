@@ -50,14 +50,11 @@ impl Predicate {
             } => in_list(operand, list, *collation, frame),
             Self::Like(like) => alike(like, frame),
             Self::Outside(_) => Err(PlanError::internal("a subquery without its query")),
-            Self::Input(at) => {
-                let at = usize::try_from(*at).unwrap_or(usize::MAX);
-                match frame.row.get(at) {
-                    Some(Value::Bit(truth)) => Ok(Some(*truth)),
-                    Some(Value::Null) => Ok(None),
-                    Some(_) | None => Err(PlanError::internal("an input that is no truth")),
-                }
-            }
+            Self::Input(at) => match frame.input(*at)? {
+                Value::Bit(truth) => Ok(Some(*truth)),
+                Value::Null => Ok(None),
+                _ => Err(PlanError::internal("an input that is no truth")),
+            },
         }
     }
 }

@@ -67,6 +67,7 @@ impl WholeOperand {
                 None => Err(super::no_slot()),
             },
             Self::Literal(number, _) => Ok(Some(*number)),
+            Self::Input(at, _) => whole(frame.input(*at)?),
             Self::Expr(expr) => whole(&expr.evaluate(frame)?),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_types::{DataType, DatePart, Decimal, Value, Width, utf16_prefix};
+use selenite_types::{DataType, DatePart, Value, Width, utf16_prefix};
 
 use crate::{Collation, Environment, Expr, PlanError};
 
@@ -42,11 +42,60 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Bytes.
-    pub fn bytes(&self, at: usize) -> Result<&'a [u8], PlanError> {
+    /// An int or smaller.
+    pub fn int(&self, at: usize) -> Result<i32, PlanError> {
         match self.value(at) {
-            Value::Binary(bytes) => Ok(bytes),
-            other => Err(misfit(other, "binary")),
+            Value::Int(number) => Ok(*number),
+            Value::SmallInt(number) => Ok(i32::from(*number)),
+            Value::TinyInt(number) => Ok(i32::from(*number)),
+            Value::Bit(bit) => Ok(i32::from(*bit)),
+            other => Err(misfit(other, "int")),
+        }
+    }
+
+    /// A bigint or smaller.
+    pub fn bigint(&self, at: usize) -> Result<i64, PlanError> {
+        match self.value(at) {
+            Value::BigInt(number) => Ok(*number),
+            _ => self.int(at).map(i64::from),
+        }
+    }
+
+    /// A float.
+    pub fn float(&self, at: usize) -> Result<f64, PlanError> {
+        match self.value(at) {
+            Value::Float(number) => Ok(*number),
+            Value::Real(number) => Ok(f64::from(*number)),
+            other => Err(misfit(other, "float")),
+        }
+    }
+
+    /// The part of a date that the call is about.
+    pub part: Option<DatePart>,
+    /// The type of the result.
+    pub data_type: DataType,
+    /// How text is compared.
+    pub collation: Collation,
+    /// What is outside.
+    pub environment: &'a dyn Environment,
+}
+
+impl<'a> Arguments<'a> {
+    /// A value; NULL if it was left out.
+    pub fn value(&self, at: usize) -> &'a Value {
+        self.values.get(at).unwrap_or(&Value::Null)
+    }
+
+    /// The type of an argument.
+    pub fn data_type(&self, at: usize) -> DataType {
+        self.exprs.get(at).map_or(DataType::Int, |expr| expr.data_type)
+    }
+
+    /// A text.
+    pub fn text(&self, at: usize) -> Result<&'a str, PlanError> {
+        match self.value(at) {
+            Value::Text(text) => Ok(text),
+            other => Err(misfit(other, "text")),
         }
     }
 
@@ -95,15 +144,6 @@ impl<'a> Arguments<'a> {
     /// A text of the result's type: cut to its length.
     pub fn text_result(&self, text: &str) -> Value {
         Value::Text(Arc::from(self.cut(text)))
-    }
-
-    /// An argument as the result, if it fits as it is.
-    pub fn unchanged(&self, at: usize) -> Value {
-        match self.value(at) {
-            Value::Text(text) if self.cut(text).len() == text.len() => Value::Text(Arc::clone(text)),
-            Value::Text(text) => self.text_result(text),
-            other => other.clone(),
-        }
     }
 
     /// The whole number `number` in the result's type.

@@ -19,8 +19,6 @@ pub(crate) enum Rule {
     Text,
     /// Text as it is, and nothing else.
     TextOnly,
-    /// Text and bytes as they are; anything else as varchar.
-    TextOrBinary,
     /// Text and bytes as they are, and nothing else.
     TextOrBinaryOnly,
     /// As nvarchar.
@@ -47,8 +45,6 @@ pub(crate) enum Rule {
     IntOrText,
     /// A constant int, which tells how many digits of a second a result has.
     Scale,
-    /// As uniqueidentifier, varbinary, text or whatever: but never NULL without a type.
-    Typed,
 }
 
 impl Rule {
@@ -66,11 +62,9 @@ impl Rule {
         let refused = || PlanError::argument_type(name, number, function);
         match self {
             Self::Any | Self::Alike => Ok(argument),
-            Self::Typed | Self::TextOnly | Self::TextOrBinaryOnly if is_null => Err(refused()),
-            Self::Typed => Ok(argument),
+            Self::TextOnly | Self::TextOrBinaryOnly if is_null => Err(refused()),
             Self::Text if family == Family::Text => Ok(argument),
-            Self::TextOrBinary if matches!(family, Family::Text | Family::Binary) => Ok(argument),
-            Self::Text | Self::TextOrBinary => {
+            Self::Text => {
                 let width = text_width(&argument.data_type);
                 argument.converted_to(&varying(false, width))
             }
