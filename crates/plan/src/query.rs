@@ -14,7 +14,7 @@ mod order;
 mod refusal;
 mod relation;
 mod select;
-mod source;
+pub(crate) mod source;
 mod subquery;
 pub(crate) mod tree;
 pub(crate) mod walk;
@@ -24,6 +24,7 @@ use selenite_types::{Comparison, DataType};
 
 use crate::catalog::Catalog;
 use crate::{Binder, ColumnRef, Columns, Expr, PlanError, Predicate, QueryHook, Source, Variables};
+pub(crate) use select::Item;
 use common_table::CommonScope;
 use tree::{Outside, Parts};
 

@@ -19,8 +19,11 @@ mod window;
 
 pub(crate) use fixed::{is_fixed, is_fixed_predicate};
 pub use parameter::{Parameter, ParameterValue};
+pub(crate) use from::qualified;
+pub(crate) use parameter::stored;
 pub(crate) use rows::quoted;
 
+use crate::execution::Compiled;
 use crate::query::tree::Parts;
 use form::Form;
 use crate::{Aggregate, Collation, Operations, PlanError};
@@ -73,6 +76,11 @@ impl Writer {
             return Err(PlanError::unsupported(&format!("A statement of more than {PARAMETER_COUNT_MAX} constants")));
         }
         Ok(SqlText { sql, parameters })
+    }
+
+    /// What the SQL calls by number, when all of it is written.
+    pub fn compiled(self) -> Compiled {
+        Compiled::new(self.operations, self.aggregates)
     }
 
     /// The SQL of a parameter; equal ones are one.

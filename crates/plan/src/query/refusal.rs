@@ -192,11 +192,70 @@ impl PlanError {
         Self::new(1014, Ends::Statement, "A TOP or FETCH clause contains an invalid value.").with_severity(15)
     }
 
+    /// 8730: LAG or LEAD that looks the other way.
+    pub(crate) fn negative_shift() -> Self {
+        let text = "Offset parameter for Lag and Lead functions cannot be a negative value.";
+        Self::new(8730, Ends::Statement, text)
+    }
+
+    /// 9819: NTILE of nothing.
+    pub(crate) fn invalid_tiles() -> Self {
+        let text = "The function 'ntile' takes only a positive int or bigint expression as its input.";
+        Self::new(9819, Ends::Statement, text)
+    }
+
+    /// 10742: OFFSET of less than nothing.
+    pub(crate) fn negative_offset() -> Self {
+        Self::new(10742, Ends::Statement, "The offset specified in a OFFSET clause may not be negative.").with_severity(15)
+    }
+
+    /// 10744: FETCH of nothing.
+    pub(crate) fn fetch_of_none() -> Self {
+        let text = "The number of rows provided for a FETCH clause must be greater then zero.";
+        Self::new(10744, Ends::Statement, text).with_severity(15)
+    }
+
+    /// 512: several rows where one value stands.
+    pub(crate) fn several_rows() -> Self {
+        let text = "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= \
+                    or when the subquery is used as an expression.";
+        Self::new(512, Ends::Statement, text)
+    }
+
+    /// 530: a recursion too deep.
+    pub(crate) fn recursion_exhausted(level_max: i64) -> Self {
+        let text = format!(
+            "The statement terminated. The maximum recursion {level_max} has been exhausted before statement completion."
+        );
+        Self::new(530, Ends::Statement, text)
+    }
+
     /// 1033: ORDER BY where only TOP gives it a meaning.
     pub(crate) fn order_in_view() -> Self {
         let text = "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and common table \
                     expressions, unless TOP, OFFSET or FOR XML is also specified.";
         Self::query(1033, 15, 1, text)
+    }
+
+    /// 1038: a column of SELECT INTO that has no name.
+    pub(crate) fn unnamed_into_column() -> Self {
+        let text = "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. \
+                    For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change \
+                    the alias to a valid name.";
+        Self::query(1038, 15, 5, text)
+    }
+
+    /// 2705: two columns of SELECT INTO of one name.
+    pub(crate) fn into_column_twice(column: &str, table: &str) -> Self {
+        let text = format!(
+            "Column names in each table must be unique. Column name '{column}' in table '{table}' is specified more than once."
+        );
+        Self::query(2705, 16, 3, text)
+    }
+
+    /// 50823: a value in the file that is none of its declared type.
+    pub(crate) fn misfit(what: &str) -> Self {
+        Self::new(50823, Ends::Statement, format!("A stored value is not of its declared type: {what}."))
     }
 
     /// 1060: TOP or FETCH of what is no integer.
