@@ -16,6 +16,8 @@ mod functions;
 mod name;
 mod operation;
 mod scope;
+#[cfg(test)]
+mod testing;
 
 pub use aggregate::{Accumulator, Aggregate, AggregateKind};
 pub use bind::{Binder, NoQuery, QueryHook, common_type, declared_type};
