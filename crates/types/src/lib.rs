@@ -10,14 +10,20 @@ mod value;
 
 mod arithmetic;
 mod code_page;
+mod comparison;
+mod decimal;
+mod like;
+pub mod storage;
 mod text_length;
 
 pub use data_type::{DataType, Width};
 pub use value::{Date, DateTime2, DateTimeOffset, Decimal, Guid, TimeOfDay, Value};
 
-pub use arithmetic::{Comparison, OperationError, Operator, UnaryOperator};
+pub use arithmetic::{Comparison, Integer, OperationError, Operator, Signature, UnaryOperator};
 pub use code_page::{code_page_byte, code_page_char, decode_code_page, encode_code_page, in_code_page, narrow};
+pub use comparison::{Collation, collate, compare, decimals_equal, guid_from_ordered, guid_ordered, order};
 pub use data_type::{Argument, DeclarationError, Family, Place, Site, SystemType};
+pub use like::LikePattern;
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};
 
 mod convert;
