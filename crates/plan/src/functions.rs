@@ -25,7 +25,7 @@ pub(crate) use arguments::Arguments;
 pub(crate) use choice::collation_of;
 pub(crate) use rule::{Rule, SYSNAME, seconds_scale};
 pub(crate) use text::{TEXT_SIZE_MAX, fixed, name_parts, within};
-pub(crate) use typing::{Typing, text_width};
+pub(crate) use typing::{NATIONAL_WIDTH_MAX, Typing, WIDTH_MAX, constant_whole, text_width, widest};
 
 /// A function of values, or a global variable.
 pub struct Function {
@@ -117,7 +117,12 @@ impl Function {
         most: usize,
         rewrite: fn(&'static str, Vec<Expr>) -> Result<Expr, PlanError>,
     ) -> Self {
-        Self { least, most, code: Code::Rewrite(rewrite), ..Self::refused(name) }
+        Self {
+            least,
+            most,
+            code: Code::Rewrite(rewrite),
+            ..Self::refused(name)
+        }
     }
 
     /// A function that is not supported.
@@ -194,7 +199,12 @@ impl Function {
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         static BY_NAME: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
-        let by_name = BY_NAME.get_or_init(|| families().flat_map(|(_, functions)| functions).map(|f| (f.name, f)).collect());
+        let by_name = BY_NAME.get_or_init(|| {
+            families()
+                .flat_map(|(_, functions)| functions)
+                .map(|f| (f.name, f))
+                .collect()
+        });
         by_name.get(name.to_ascii_lowercase().as_str()).copied()
     }
 
@@ -216,7 +226,10 @@ impl Function {
         }
         if self.rules.contains(&Rule::Alike) {
             let data_type = common_type(&converted)?;
-            converted = converted.into_iter().map(|one| one.converted_to(&data_type)).collect::<Result<_, _>>()?;
+            converted = converted
+                .into_iter()
+                .map(|one| one.converted_to(&data_type))
+                .collect::<Result<_, _>>()?;
         }
         let data_type = self.typing.of(&converted);
         let collation = collation_of(&converted, self.name)?;
@@ -225,13 +238,22 @@ impl Function {
             Nulls::Make | Nulls::Take => true,
             Nulls::Never => false,
         };
-        let call = FunctionCall { function: self, part, arguments: converted };
-        Ok(Expr::new(ExprKind::Call(Box::new(call)), data_type).with_nullable(nullable).with_collation(collation))
+        let call = FunctionCall {
+            function: self,
+            part,
+            arguments: converted,
+        };
+        Ok(Expr::new(ExprKind::Call(Box::new(call)), data_type)
+            .with_nullable(nullable)
+            .with_collation(collation))
     }
 
     fn check_count(&self, given: usize) -> Result<(), PlanError> {
         let part = usize::from(self.takes_part);
-        let (least, most) = (self.least + part, self.most.saturating_add(part).min(ARGUMENT_COUNT_MAX));
+        let (least, most) = (
+            self.least + part,
+            self.most.saturating_add(part).min(ARGUMENT_COUNT_MAX),
+        );
         if (least..=most).contains(&given) {
             Ok(())
         } else if least == most {
@@ -239,6 +261,11 @@ impl Function {
         } else {
             Err(PlanError::argument_count_range(self.name, least, most))
         }
+    }
+
+    /// How many arguments a call has at least, the part of a date included.
+    pub(crate) fn argument_count_least(&self) -> usize {
+        self.least + usize::from(self.takes_part)
     }
 
     /// The value of a call.

@@ -16,6 +16,8 @@ mod functions;
 mod name;
 mod operation;
 mod scope;
+#[cfg(test)]
+mod testing;
 
 pub use aggregate::{Accumulator, Aggregate, AggregateKind};
 pub use bind::{Binder, NoQuery, QueryHook, common_type, declared_type};
@@ -30,9 +32,9 @@ pub use expr::{
     Compare, Convert, Expr, ExprKind, FunctionCall, Like, Node, NodeMut, OutsideRef, Predicate, Whole, WholeCompare,
     WholeOperand, WholeOperation,
 };
-pub use functions::{Function, Volatility};
+pub use functions::{Function, FunctionState, Volatility};
 pub use name::{NameKey, same_name};
-pub use operation::{InputOrigin, OPERATION_COUNT_MAX, OperationInput, OperationUse, Operations};
+pub use operation::{InputOrigin, OPERATION_COUNT_MAX, OperationFailure, OperationInput, OperationUse, Operations};
 pub use scope::{
     ColumnRef, Columns, FoundColumn, Slot, Source, SourceColumn, Variable, Variables, written_column, written_object,
 };

@@ -9,7 +9,7 @@ mod moment_text;
 mod number_text;
 
 pub(crate) use float_text::{float_text, float_with_six_decimals};
-pub(crate) use guid_text::guid_text;
+pub(crate) use guid_text::{ORDER as GUID_ORDER, guid_text, push_hex};
 pub(crate) use moment_text::{MomentTextFault, default_style, moment_text};
 pub(crate) use number_text::{decimal_text, money_text};
 
@@ -60,7 +60,10 @@ mod tests {
             (Value::Int(i32::MIN), DataType::Int, "-2147483648"),
             (Value::BigInt(i64::MIN), DataType::BigInt, "-9223372036854775808"),
             (
-                Value::Decimal(Decimal { unscaled: -50, scale: 2 }),
+                Value::Decimal(Decimal {
+                    unscaled: -50,
+                    scale: 2,
+                }),
                 DataType::Decimal { precision: 5, scale: 2 },
                 "-0.50",
             ),
@@ -68,14 +71,24 @@ mod tests {
             (Value::Real(0.1), DataType::Real, "0.1"),
             (Value::Float(1_234_567_890.0), DataType::Float, "1.23457e+009"),
             (Value::Text("abc ".into()), DataType::Char(4), "abc "),
-            (Value::Binary([0x41, 0x80].as_slice().into()), DataType::Binary(2), "A\u{20ac}"),
+            (
+                Value::Binary([0x41, 0x80].as_slice().into()),
+                DataType::Binary(2),
+                "A\u{20ac}",
+            ),
             (Value::Date(moment.date), DataType::Date, "2006-01-02"),
             (Value::Time(moment.time), DataType::Time(3), "15:04:05.007"),
             (Value::DateTime(moment), DataType::DateTime, "Jan  2 2006  3:04PM"),
             (Value::DateTime(moment), DataType::SmallDateTime, "Jan  2 2006  3:04PM"),
-            (Value::DateTime(moment), DataType::DateTime2(7), "2006-01-02 15:04:05.0070000"),
             (
-                Value::Guid(Guid(*b"\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff")),
+                Value::DateTime(moment),
+                DataType::DateTime2(7),
+                "2006-01-02 15:04:05.0070000",
+            ),
+            (
+                Value::Guid(Guid(
+                    *b"\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff",
+                )),
                 DataType::UniqueIdentifier,
                 "33221100-5544-7766-8899-AABBCCDDEEFF",
             ),

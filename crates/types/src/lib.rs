@@ -13,6 +13,7 @@ mod code_page;
 mod comparison;
 mod decimal;
 mod like;
+pub mod storage;
 mod text_length;
 mod convert;
 mod dates;
@@ -29,7 +30,7 @@ pub use like::LikePattern;
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};
 
 
-pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert};
+pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert, is_date};
 pub use dates::{
     CivilParts, ClockParts, DateError, DateFirst, DatePart, DateTimeMinutes, DateTimeTicks, Moment, date_add,
     date_diff, date_diff_big, date_from_parts, date_name, date_part, datetime_from_parts, datetime2_from_parts,

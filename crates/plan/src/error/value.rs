@@ -45,6 +45,14 @@ impl PlanError {
         Self::new(8134, Ends::Statement, "Divide by zero error encountered.")
     }
 
+    /// 9829: STRING_AGG of more than 8,000 bytes, where no value is of a `max` type.
+    #[must_use]
+    pub fn string_agg_too_large() -> Self {
+        let text =
+            "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
+        Self::new(9829, Ends::Statement, text)
+    }
+
     /// 13611: STRING_ESCAPE of a kind that there is not.
     #[must_use]
     pub fn invalid_escape_type(kind: &str) -> Self {
@@ -110,7 +118,6 @@ impl From<ConversionError> for PlanError {
             | ConversionFault::Unreadable
             | ConversionFault::GuidSyntax
             | ConversionFault::BinaryDateTime
-            | ConversionFault::BinaryDate
             | ConversionFault::OtherStyle => Ends::Transaction,
             ConversionFault::IntegerRange
             | ConversionFault::FloatRange
@@ -119,11 +126,12 @@ impl From<ConversionError> for PlanError {
             | ConversionFault::Style
             | ConversionFault::Overflow
             | ConversionFault::ExpressionOverflow
+            | ConversionFault::Truncated
             | ConversionFault::GuidText
             | ConversionFault::NoStyle
             | _ => Ends::Statement,
         };
-        Self::new(error.number(), ends, error.to_string())
+        Self::new(i32::from(error.number()), ends, error.to_string())
             .with_severity(error.severity())
             .with_state(error.state())
     }
@@ -133,9 +141,10 @@ impl From<DateError> for PlanError {
     /// A part or type that the function never takes ends the batch; what leaves the calendar only the statement.
     fn from(error: DateError) -> Self {
         let ends = match error {
-            DateError::Argument { .. } | DateError::NoPart { .. } | DateError::NoPartOfType { .. } | DateError::Scale { .. } => {
-                Ends::Batch
-            }
+            DateError::Argument { .. }
+            | DateError::NoPart { .. }
+            | DateError::NoPartOfType { .. }
+            | DateError::Scale { .. } => Ends::Batch,
             DateError::Parts { .. }
             | DateError::AddOverflow { .. }
             | DateError::DiffOverflow { .. }

@@ -21,6 +21,8 @@ pub enum NodeMut<'a> {
     Expr(&'a mut Expr),
     /// A condition.
     Predicate(&'a mut Predicate),
+    /// What whole numbers' arithmetic reads itself; an expression in it is shown too.
+    Operand(&'a mut WholeOperand),
 }
 
 impl Expr {
@@ -187,14 +189,15 @@ impl WholeOperand {
     fn visit<'a>(&'a self, visit: &mut dyn FnMut(Node<'a>)) {
         match self {
             Self::Slot(slot, _) => visit(Node::Slot(*slot)),
-            Self::Literal(..) => {}
+            Self::Literal(..) | Self::Input(..) => {}
             Self::Expr(expr) => expr.visit(visit),
         }
     }
 
     fn rewrite(&mut self, change: &mut dyn FnMut(NodeMut<'_>)) {
+        change(NodeMut::Operand(self));
         match self {
-            Self::Slot(..) | Self::Literal(..) => {}
+            Self::Slot(..) | Self::Literal(..) | Self::Input(..) => {}
             Self::Expr(expr) => expr.rewrite(change),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_types::{DataType, DatePart, Decimal, Value, Width, utf16_prefix};
+use selenite_types::{DataType, DatePart, Value, Width, utf16_prefix};
 
 use crate::{Collation, Environment, Expr, PlanError};
 
@@ -42,14 +42,6 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Bytes.
-    pub fn bytes(&self, at: usize) -> Result<&'a [u8], PlanError> {
-        match self.value(at) {
-            Value::Binary(bytes) => Ok(bytes),
-            other => Err(misfit(other, "binary")),
-        }
-    }
-
     /// An int or smaller.
     pub fn int(&self, at: usize) -> Result<i32, PlanError> {
         match self.value(at) {
@@ -78,31 +70,15 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A decimal.
-    pub fn decimal(&self, at: usize) -> Result<Decimal, PlanError> {
-        match self.value(at) {
-            Value::Decimal(number) => Ok(*number),
-            other => Err(misfit(other, "decimal")),
-        }
-    }
-
     /// The part of a date that the call is about.
     pub fn part(&self) -> Result<DatePart, PlanError> {
-        self.part.ok_or_else(|| PlanError::internal("a function of dates without a part"))
+        self.part
+            .ok_or_else(|| PlanError::internal("a function of dates without a part"))
     }
 
     /// A text of the result's type: cut to its length.
     pub fn text_result(&self, text: &str) -> Value {
         Value::Text(Arc::from(self.cut(text)))
-    }
-
-    /// An argument as the result, if it fits as it is.
-    pub fn unchanged(&self, at: usize) -> Value {
-        match self.value(at) {
-            Value::Text(text) if self.cut(text).len() == text.len() => Value::Text(Arc::clone(text)),
-            Value::Text(text) => self.text_result(text),
-            other => other.clone(),
-        }
     }
 
     /// The whole number `number` in the result's type.

@@ -11,8 +11,12 @@ mod kind;
 use Rule::{Any, National, TextOrBinaryOnly};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new("binary_checksum", &[Any], INT, checksum::binary_checksum).repeated(1024).never_null(),
-    Function::new("checksum", &[Any], INT, checksum::checksum).repeated(1024).never_null(),
+    Function::new("binary_checksum", &[Any], INT, checksum::binary_checksum)
+        .repeated(1024)
+        .never_null(),
+    Function::new("checksum", &[Any], INT, checksum::checksum)
+        .repeated(1024)
+        .never_null(),
     Function::refused("compress"),
     Function::refused("crypt_gen_random"),
     Function::refused("decompress"),
@@ -22,7 +26,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::refused("encryptbycert"),
     Function::refused("encryptbykey"),
     Function::refused("encryptbypassphrase"),
-    Function::new("hashbytes", &[National, TextOrBinaryOnly], Typing::Is(BYTES), hash::hash_bytes).making_nulls(),
+    Function::new(
+        "hashbytes",
+        &[National, TextOrBinaryOnly],
+        Typing::Is(BYTES),
+        hash::hash_bytes,
+    )
+    .making_nulls(),
     Function::refused("isjson"),
     Function::new("isnumeric", &[Any], INT, kind::is_numeric).never_null(),
     Function::refused("json_array"),
@@ -31,7 +41,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::refused("json_path_exists"),
     Function::refused("json_query"),
     Function::refused("json_value"),
-    Function::new("newid", &[], Typing::Is(DataType::UniqueIdentifier), kind::new_id).never_null().of_row(),
+    Function::new("newid", &[], Typing::Is(DataType::UniqueIdentifier), kind::new_id)
+        .never_null()
+        .of_row(),
     Function::refused("newsequentialid"),
     Function::refused("parse"),
     Function::refused("pwdcompare"),

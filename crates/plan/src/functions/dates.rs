@@ -18,25 +18,71 @@ mod parts;
 use Rule::{Any, Date, DateOperand, Int, IntOrText, LocalMoment, Moment, Offset, Scale};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    Function::new("current_timestamp", &[], DATETIME, moment::local_datetime).never_null().of_statement().bare(),
+    Function::new("current_timestamp", &[], DATETIME, moment::local_datetime)
+        .never_null()
+        .of_statement()
+        .bare(),
+    Function::refused("current_date").bare(),
     Function::refused("current_timezone"),
     Function::refused("current_timezone_id"),
     Function::refused("date_bucket"),
-    Function::new("dateadd", &[Int, DateOperand], Typing::By(|arguments| type_of(arguments.get(1))), change::add)
-        .with_part(),
+    Function::new(
+        "dateadd",
+        &[Int, DateOperand],
+        Typing::By(|arguments| type_of(arguments.get(1))),
+        change::add,
+    )
+    .with_part(),
     Function::new("datediff", &[Moment, Moment], INT, count::difference).with_part(),
-    Function::new("datediff_big", &[Moment, Moment], Typing::Is(DataType::BigInt), count::difference_big).with_part(),
-    Function::new("datefromparts", &[Int, Int, Int], Typing::Is(DataType::Date), parts::date),
-    Function::new("datename", &[Moment], Typing::Is(DataType::NVarChar(Width::Limited(30))), count::name).with_part(),
+    Function::new(
+        "datediff_big",
+        &[Moment, Moment],
+        Typing::Is(DataType::BigInt),
+        count::difference_big,
+    )
+    .with_part(),
+    Function::new(
+        "datefromparts",
+        &[Int, Int, Int],
+        Typing::Is(DataType::Date),
+        parts::date,
+    ),
+    Function::new(
+        "datename",
+        &[Moment],
+        Typing::Is(DataType::NVarChar(Width::Limited(30))),
+        count::name,
+    )
+    .with_part(),
     Function::new("datepart", &[Moment], INT, count::part).with_part(),
-    Function::new("datetime2fromparts", &[Int, Int, Int, Int, Int, Int, Int, Scale], Typing::By(parts::datetime2_type), parts::datetime2),
+    Function::new(
+        "datetime2fromparts",
+        &[Int, Int, Int, Int, Int, Int, Int, Scale],
+        Typing::By(parts::datetime2_type),
+        parts::datetime2,
+    ),
     Function::new("datetimefromparts", &[Int; 7], DATETIME, parts::datetime),
-    Function::new("datetimeoffsetfromparts", &[Int, Int, Int, Int, Int, Int, Int, Int, Int, Scale], Typing::By(parts::datetimeoffset_type), parts::datetimeoffset),
+    Function::new(
+        "datetimeoffsetfromparts",
+        &[Int, Int, Int, Int, Int, Int, Int, Int, Int, Scale],
+        Typing::By(parts::datetimeoffset_type),
+        parts::datetimeoffset,
+    ),
     Function::refused("datetrunc"),
     Function::new("day", &[Moment], INT, count::day),
-    Function::new("eomonth", &[Date, Int], Typing::Is(DataType::Date), change::end_of_month).optional(1),
-    Function::new("getdate", &[], DATETIME, moment::local_datetime).never_null().of_statement(),
-    Function::new("getutcdate", &[], DATETIME, moment::utc_datetime).never_null().of_statement(),
+    Function::new(
+        "eomonth",
+        &[Date, Int],
+        Typing::Is(DataType::Date),
+        change::end_of_month,
+    )
+    .optional(1),
+    Function::new("getdate", &[], DATETIME, moment::local_datetime)
+        .never_null()
+        .of_statement(),
+    Function::new("getutcdate", &[], DATETIME, moment::utc_datetime)
+        .never_null()
+        .of_statement(),
     Function::new("isdate", &[Any], INT, check::is_date).never_null(),
     Function::new("month", &[Moment], INT, count::month),
     Function::new(
@@ -45,14 +91,38 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Typing::Is(DataType::SmallDateTime),
         parts::smalldatetime,
     ),
-    Function::new("switchoffset", &[Offset, IntOrText], Typing::By(offset::offset_type), offset::switch),
-    Function::new("sysdatetime", &[], DATETIME2, moment::local).never_null().of_statement(),
-    Function::new("sysdatetimeoffset", &[], Typing::Is(DataType::DateTimeOffset(7)), moment::with_offset)
+    Function::new(
+        "switchoffset",
+        &[Offset, IntOrText],
+        Typing::By(offset::offset_type),
+        offset::switch,
+    ),
+    Function::new("sysdatetime", &[], DATETIME2, moment::local)
         .never_null()
         .of_statement(),
-    Function::new("sysutcdatetime", &[], DATETIME2, moment::utc).never_null().of_statement(),
-    Function::new("timefromparts", &[Int, Int, Int, Int, Scale], Typing::By(parts::time_type), parts::time),
-    Function::new("todatetimeoffset", &[LocalMoment, IntOrText], Typing::By(offset::offset_type), offset::attach),
+    Function::new(
+        "sysdatetimeoffset",
+        &[],
+        Typing::Is(DataType::DateTimeOffset(7)),
+        moment::with_offset,
+    )
+    .never_null()
+    .of_statement(),
+    Function::new("sysutcdatetime", &[], DATETIME2, moment::utc)
+        .never_null()
+        .of_statement(),
+    Function::new(
+        "timefromparts",
+        &[Int, Int, Int, Int, Scale],
+        Typing::By(parts::time_type),
+        parts::time,
+    ),
+    Function::new(
+        "todatetimeoffset",
+        &[LocalMoment, IntOrText],
+        Typing::By(offset::offset_type),
+        offset::attach,
+    ),
     Function::new("year", &[Moment], INT, count::year),
 ];
 

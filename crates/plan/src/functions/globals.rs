@@ -10,40 +10,77 @@ use crate::PlanError;
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::refused("@@connections"),
     Function::refused("@@cpu_busy"),
-    global("@@cursor_rows", DataType::Int, |call| Ok(Value::Int(call.environment.session().cursor_rows))),
-    global("@@datefirst", DataType::TinyInt, |call| Ok(Value::TinyInt(call.environment.session().date_first.number()))),
+    global("@@cursor_rows", DataType::Int, |call| {
+        Ok(Value::Int(call.environment.session().cursor_rows))
+    }),
+    global("@@datefirst", DataType::TinyInt, |call| {
+        Ok(Value::TinyInt(call.environment.session().date_first.number()))
+    }),
     Function::refused("@@dbts"),
-    global("@@error", DataType::Int, |call| Ok(Value::Int(call.environment.session().error))),
-    global("@@fetch_status", DataType::Int, |call| Ok(Value::Int(call.environment.session().fetch_status))),
-    global("@@identity", IDENTITY, |call| Ok(identity(call.environment.session().identity))).taking_nulls(),
+    global("@@error", DataType::Int, |call| {
+        Ok(Value::Int(call.environment.session().error))
+    }),
+    global("@@fetch_status", DataType::Int, |call| {
+        Ok(Value::Int(call.environment.session().fetch_status))
+    }),
+    global("@@identity", IDENTITY, |call| {
+        Ok(identity(call.environment.session().identity))
+    })
+    .taking_nulls(),
     Function::refused("@@idle"),
     Function::refused("@@io_busy"),
-    global("@@langid", DataType::SmallInt, |call| Ok(Value::SmallInt(call.environment.session().language_id))),
-    global("@@language", SYSNAME, |call| Ok(Value::Text(Arc::clone(&call.environment.session().language)))),
-    global("@@lock_timeout", DataType::Int, |call| Ok(Value::Int(call.environment.session().lock_timeout_ms))),
+    global("@@langid", DataType::SmallInt, |call| {
+        Ok(Value::SmallInt(call.environment.session().language_id))
+    }),
+    global("@@language", SYSNAME, |call| {
+        Ok(Value::Text(Arc::clone(&call.environment.session().language)))
+    }),
+    global("@@lock_timeout", DataType::Int, |call| {
+        Ok(Value::Int(call.environment.session().lock_timeout_ms))
+    }),
     global("@@max_connections", DataType::Int, |call| {
         Ok(Value::Int(call.environment.server().connection_count_max))
     }),
     global("@@max_precision", DataType::TinyInt, |_| Ok(Value::TinyInt(38))),
-    global("@@microsoftversion", DataType::Int, |call| Ok(Value::Int(packed_version(call)))),
-    global("@@nestlevel", DataType::Int, |call| Ok(Value::Int(call.environment.session().nest_level))),
-    global("@@options", DataType::Int, |call| Ok(Value::Int(call.environment.session().options))),
+    global("@@microsoftversion", DataType::Int, |call| {
+        Ok(Value::Int(packed_version(call)))
+    }),
+    global("@@nestlevel", DataType::Int, |call| {
+        Ok(Value::Int(call.environment.session().nest_level))
+    }),
+    global("@@options", DataType::Int, |call| {
+        Ok(Value::Int(call.environment.session().options))
+    }),
     Function::refused("@@pack_received"),
     Function::refused("@@pack_sent"),
     Function::refused("@@packet_errors"),
-    global("@@procid", DataType::Int, |call| Ok(Value::Int(call.environment.session().procedure_id))),
+    global("@@procid", DataType::Int, |call| {
+        Ok(Value::Int(call.environment.session().procedure_id))
+    }),
     global("@@remserver", SYSNAME, |_| Ok(Value::Null)).taking_nulls(),
     global("@@rowcount", DataType::Int, row_count),
-    global("@@servername", SYSNAME, |call| Ok(Value::Text(Arc::clone(&call.environment.server().name)))),
-    global("@@servicename", SYSNAME, |call| Ok(Value::Text(Arc::clone(&call.environment.server().service_name)))),
-    global("@@spid", DataType::SmallInt, |call| Ok(Value::SmallInt(call.environment.session().spid))),
-    global("@@textsize", DataType::Int, |call| Ok(Value::Int(call.environment.session().text_size))),
+    global("@@servername", SYSNAME, |call| {
+        Ok(Value::Text(Arc::clone(&call.environment.server().name)))
+    }),
+    global("@@servicename", SYSNAME, |call| {
+        Ok(Value::Text(Arc::clone(&call.environment.server().service_name)))
+    }),
+    global("@@spid", DataType::SmallInt, |call| {
+        Ok(Value::SmallInt(call.environment.session().spid))
+    }),
+    global("@@textsize", DataType::Int, |call| {
+        Ok(Value::Int(call.environment.session().text_size))
+    }),
     Function::refused("@@timeticks"),
     Function::refused("@@total_errors"),
     Function::refused("@@total_read"),
     Function::refused("@@total_write"),
-    global("@@trancount", DataType::Int, |call| Ok(Value::Int(call.environment.session().transaction_count))),
-    global("@@version", VERSION, |call| Ok(call.text_result(&call.environment.server().version))),
+    global("@@trancount", DataType::Int, |call| {
+        Ok(Value::Int(call.environment.session().transaction_count))
+    }),
+    global("@@version", VERSION, |call| {
+        Ok(call.text_result(&call.environment.server().version))
+    }),
 ];
 
 /// A value of the session or the server that is never NULL.
@@ -52,7 +89,9 @@ const fn global(
     data_type: DataType,
     run: fn(&Arguments<'_>) -> Result<Value, PlanError>,
 ) -> Function {
-    Function::new(name, &[], Typing::Is(data_type), run).never_null().of_statement()
+    Function::new(name, &[], Typing::Is(data_type), run)
+        .never_null()
+        .of_statement()
 }
 
 /// `@@ROWCOUNT`: what is beyond int is told by ROWCOUNT_BIG.
@@ -72,7 +111,10 @@ fn packed_version(call: &Arguments<'_>) -> i32 {
 }
 
 /// What `@@IDENTITY` and its kin are of.
-pub(super) const IDENTITY: DataType = DataType::Numeric { precision: 38, scale: 0 };
+pub(super) const IDENTITY: DataType = DataType::Numeric {
+    precision: 38,
+    scale: 0,
+};
 
 /// What SQL Server declares `@@VERSION` to be.
 const VERSION: DataType = DataType::NVarChar(Width::Limited(300));

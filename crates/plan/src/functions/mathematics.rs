@@ -35,7 +35,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("pi", &[], FLOAT, float::pi).never_null(),
     Function::new("power", &[Number, Float], Typing::By(power::power_type), power::power),
     Function::new("radians", &[Number], Typing::By(power::angle_type), power::radians),
-    Function::new("rand", &[Int], FLOAT, random::rand).optional(1).taking_nulls().of_statement(),
+    Function::new("rand", &[Int], FLOAT, random::rand)
+        .optional(1)
+        .taking_nulls()
+        .of_statement(),
     Function::new("round", &[Number, Int, Int], NUMBER, round::round).optional(1),
     Function::new("sign", &[Number], NUMBER, exact::sign),
     Function::new("sin", &[Float], FLOAT, float::sin),

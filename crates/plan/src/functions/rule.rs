@@ -19,8 +19,6 @@ pub(crate) enum Rule {
     Text,
     /// Text as it is, and nothing else.
     TextOnly,
-    /// Text and bytes as they are; anything else as varchar.
-    TextOrBinary,
     /// Text and bytes as they are, and nothing else.
     TextOrBinaryOnly,
     /// As nvarchar.
@@ -47,8 +45,6 @@ pub(crate) enum Rule {
     IntOrText,
     /// A constant int, which tells how many digits of a second a result has.
     Scale,
-    /// As uniqueidentifier, varbinary, text or whatever: but never NULL without a type.
-    Typed,
 }
 
 impl Rule {
@@ -58,17 +54,17 @@ impl Rule {
     pub fn apply(self, argument: Expr, number: usize, function: &str) -> Result<Expr, PlanError> {
         let is_null = argument.is_null_literal();
         let family = argument.data_type.family();
-        let refused = || {
-            let name = if is_null { "NULL" } else { argument.data_type.bare_name() };
-            PlanError::argument_type(name, number, function)
+        let name = if is_null {
+            "NULL"
+        } else {
+            argument.data_type.bare_name()
         };
+        let refused = || PlanError::argument_type(name, number, function);
         match self {
             Self::Any | Self::Alike => Ok(argument),
-            Self::Typed | Self::TextOnly | Self::TextOrBinaryOnly if is_null => Err(refused()),
-            Self::Typed => Ok(argument),
+            Self::TextOnly | Self::TextOrBinaryOnly if is_null => Err(refused()),
             Self::Text if family == Family::Text => Ok(argument),
-            Self::TextOrBinary if matches!(family, Family::Text | Family::Binary) => Ok(argument),
-            Self::Text | Self::TextOrBinary => {
+            Self::Text => {
                 let width = text_width(&argument.data_type);
                 argument.converted_to(&varying(false, width))
             }
@@ -90,7 +86,9 @@ impl Rule {
             Self::IntOrText if is_numeric(family) => argument.converted_to(&DataType::Int),
             Self::IntOrText => Err(refused()),
             Self::Scale => scale_of(argument, function),
-            Self::Moment | Self::DateOperand | Self::Date | Self::LocalMoment | Self::Offset => self.moment(argument, refused),
+            Self::Moment | Self::DateOperand | Self::Date | Self::LocalMoment | Self::Offset => {
+                self.moment(argument, refused)
+            }
         }
     }
 

@@ -25,23 +25,51 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::refused("certproperty"),
     catalog("col_length", &[National, National], DataType::SmallInt, column::length),
     catalog("col_name", &[Int, Int], SYSNAME, column::name),
-    catalog("collationproperty", &[National, National], DataType::Int, property::of_collation),
-    catalog("columnproperty", &[Int, National, National], DataType::Int, column::property),
-    Function::new("connectionproperty", &[National], Typing::By(session::property_type), session::property)
-        .making_nulls()
-        .of_statement(),
-    session_fact("context_info", DataType::VarBinary(Width::Limited(128)), session::context_info),
+    catalog(
+        "collationproperty",
+        &[National, National],
+        DataType::Int,
+        property::of_collation,
+    ),
+    catalog(
+        "columnproperty",
+        &[Int, National, National],
+        DataType::Int,
+        column::property,
+    ),
+    Function::new(
+        "connectionproperty",
+        &[National],
+        Typing::By(session::property_type),
+        session::property,
+    )
+    .making_nulls()
+    .of_statement(),
+    session_fact(
+        "context_info",
+        DataType::VarBinary(Width::Limited(128)),
+        session::context_info,
+    ),
     session_fact("current_transaction_id", DataType::BigInt, session::transaction_id),
     session_fact("current_user", SYSNAME, session::user).bare(),
     Function::refused("cursor_status"),
     catalog("database_principal_id", &[National], DataType::Int, principal::user_id).optional(1),
-    Function::new("databasepropertyex", &[National, National], Typing::By(database::property_type), database::property)
-        .making_nulls()
-        .of_statement(),
+    Function::new(
+        "databasepropertyex",
+        &[National, National],
+        Typing::By(database::property_type),
+        database::property,
+    )
+    .making_nulls()
+    .of_statement(),
     catalog("db_id", &[National], DataType::SmallInt, database::id).optional(1),
     catalog("db_name", &[Int], SYSNAME, database::name).optional(1),
     session_fact("error_line", DataType::Int, caught::line),
-    session_fact("error_message", DataType::NVarChar(Width::Limited(4000)), caught::message),
+    session_fact(
+        "error_message",
+        DataType::NVarChar(Width::Limited(4000)),
+        caught::message,
+    ),
     session_fact("error_number", DataType::Int, caught::number),
     session_fact("error_procedure", SYSNAME, caught::procedure),
     session_fact("error_severity", DataType::Int, caught::severity),
@@ -68,8 +96,20 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::refused("indexkey_property"),
     Function::refused("indexproperty"),
     catalog("is_member", &[National], DataType::Int, principal::is_member),
-    catalog("is_rolemember", &[National, National], DataType::Int, principal::is_role_member).optional(1),
-    catalog("is_srvrolemember", &[National, National], DataType::Int, principal::is_server_role_member).optional(1),
+    catalog(
+        "is_rolemember",
+        &[National, National],
+        DataType::Int,
+        principal::is_role_member,
+    )
+    .optional(1),
+    catalog(
+        "is_srvrolemember",
+        &[National, National],
+        DataType::Int,
+        principal::is_server_role_member,
+    )
+    .optional(1),
     Function::refused("key_guid"),
     Function::refused("key_id"),
     Function::refused("loginproperty"),
@@ -86,9 +126,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     catalog("schema_id", &[National], DataType::Int, database::schema_id).optional(1),
     catalog("schema_name", &[Int], SYSNAME, database::schema_name).optional(1),
     session_fact("scope_identity", IDENTITY, session::scope_identity),
-    Function::new("serverproperty", &[National], Typing::By(property::server_type), property::of_server)
-        .making_nulls()
-        .of_statement(),
+    Function::new(
+        "serverproperty",
+        &[National],
+        Typing::By(property::server_type),
+        property::of_server,
+    )
+    .making_nulls()
+    .of_statement(),
     Function::refused("session_context"),
     session_fact("session_user", SYSNAME, session::user).bare(),
     Function::refused("stats_date"),
@@ -109,12 +154,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 /// A function without arguments, perhaps NULL.
 const fn session_fact(name: &'static str, data_type: DataType, run: Run) -> Function {
-    Function::new(name, &[], Typing::Is(data_type), run).taking_nulls().of_statement()
+    Function::new(name, &[], Typing::Is(data_type), run)
+        .taking_nulls()
+        .of_statement()
 }
 
 /// A function that looks something up, and is NULL if it is not there.
 const fn catalog(name: &'static str, rules: &'static [Rule], data_type: DataType, run: Run) -> Function {
-    Function::new(name, rules, Typing::Is(data_type), run).making_nulls().of_statement()
+    Function::new(name, rules, Typing::Is(data_type), run)
+        .making_nulls()
+        .of_statement()
 }
 
 type Run = fn(&super::Arguments<'_>) -> Result<selenite_types::Value, crate::PlanError>;

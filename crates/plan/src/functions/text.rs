@@ -29,11 +29,24 @@ use Rule::{Any, BigInt, Float, Int, National, Text, TextOnly, TextOrBinaryOnly};
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("ascii", &[Text], INT, measure::ascii).making_nulls(),
     Function::new("char", &[Int], Typing::Is(DataType::Char(1)), compose::character).making_nulls(),
-    Function::new("charindex", &[Text, Text, BigInt], Typing::By(measure::index_type), measure::char_index).optional(1),
-    Function::new("concat", &[Any, Any], Typing::By(compose::concat_type), compose::concat).repeated(254).never_null(),
-    Function::new("concat_ws", &[Text, Any, Any], Typing::By(compose::concat_type), compose::concat_with_separator)
+    Function::new(
+        "charindex",
+        &[Text, Text, BigInt],
+        Typing::By(measure::index_type),
+        measure::char_index,
+    )
+    .optional(1),
+    Function::new("concat", &[Any, Any], Typing::By(compose::concat_type), compose::concat)
         .repeated(254)
         .never_null(),
+    Function::new(
+        "concat_ws",
+        &[Text, Any, Any],
+        Typing::By(compose::concat_type),
+        compose::concat_with_separator,
+    )
+    .repeated(254)
+    .never_null(),
     Function::new("datalength", &[Any], Typing::By(position_type), measure::data_length),
     Function::new("difference", &[Text, Text], INT, soundex::difference),
     Function::refused("format"),
@@ -42,25 +55,67 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("len", &[Text], Typing::By(position_type), measure::len),
     Function::new("lower", &[Text], SAME, replace::lower),
     Function::new("ltrim", &[Text], SAME, piece::left_trim),
-    Function::new("nchar", &[Int], Typing::Is(DataType::NChar(1)), compose::national_character).making_nulls(),
+    Function::new(
+        "nchar",
+        &[Int],
+        Typing::Is(DataType::NChar(1)),
+        compose::national_character,
+    )
+    .making_nulls(),
     Function::new("parsename", &[National, Int], Typing::Is(SYSNAME), compose::parse_name).making_nulls(),
-    Function::new("patindex", &[Text, TextOnly], Typing::By(measure::index_type), search::pattern_index),
-    Function::new("quotename", &[National, National], Typing::Is(QUOTED_NAME), compose::quote_name)
-        .optional(1)
-        .making_nulls(),
-    Function::new("replace", &[Text, Text, Text], Typing::By(replace::replaced_type), replace::replace),
+    Function::new(
+        "patindex",
+        &[Text, TextOnly],
+        Typing::By(measure::index_type),
+        search::pattern_index,
+    ),
+    Function::new(
+        "quotename",
+        &[National, National],
+        Typing::Is(QUOTED_NAME),
+        compose::quote_name,
+    )
+    .optional(1)
+    .making_nulls(),
+    Function::new(
+        "replace",
+        &[Text, Text, Text],
+        Typing::By(replace::replaced_type),
+        replace::replace,
+    ),
     Function::new("replicate", &[Text, BigInt], WIDEST, replace::replicate).making_nulls(),
     Function::new("reverse", &[Text], SAME, replace::reverse),
     Function::new("right", &[Text, Int], Typing::By(piece::end_type), piece::right),
     Function::new("rtrim", &[Text], SAME, piece::right_trim),
-    Function::new("soundex", &[Text], Typing::Is(DataType::VarChar(Width::Limited(4))), soundex::soundex),
+    Function::new(
+        "soundex",
+        &[Text],
+        Typing::Is(DataType::VarChar(Width::Limited(4))),
+        soundex::soundex,
+    ),
     Function::new("space", &[Int], Typing::By(replace::space_type), replace::space).making_nulls(),
-    Function::new("str", &[Float, Int, Int], Typing::By(number_text::str_type), number_text::str)
-        .optional(2)
-        .making_nulls(),
+    Function::new(
+        "str",
+        &[Float, Int, Int],
+        Typing::By(number_text::str_type),
+        number_text::str,
+    )
+    .optional(2)
+    .making_nulls(),
     Function::new("string_escape", &[National, National], ESCAPED, compose::string_escape),
-    Function::new("stuff", &[Text, BigInt, BigInt, Text], Typing::By(piece::stuff_type), piece::stuff).taking_nulls(),
-    Function::new("substring", &[TextOrBinaryOnly, BigInt, BigInt], Typing::By(piece::substring_type), piece::substring),
+    Function::new(
+        "stuff",
+        &[Text, BigInt, BigInt, Text],
+        Typing::By(piece::stuff_type),
+        piece::stuff,
+    )
+    .taking_nulls(),
+    Function::new(
+        "substring",
+        &[TextOrBinaryOnly, BigInt, BigInt],
+        Typing::By(piece::substring_type),
+        piece::substring,
+    ),
     Function::new("translate", &[Text, Text, Text], WIDEST, replace::translate),
     Function::new("trim", &[TextOnly], SAME, piece::trim),
     Function::new("unicode", &[National], INT, measure::unicode).making_nulls(),

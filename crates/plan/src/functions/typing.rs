@@ -59,12 +59,21 @@ pub(crate) fn varying(is_national: bool, width: Width) -> DataType {
 /// The widest type of an argument's kind of text: max if the argument is, else 8000 or 4000.
 pub(crate) fn widest(argument: Option<&Expr>) -> DataType {
     let of = argument.map_or(DataType::VarChar(Width::Limited(1)), |expr| expr.data_type);
-    varying(of.is_national(), if of.is_max() { Width::Max } else { Width::Limited(WIDTH_MAX) })
+    varying(
+        of.is_national(),
+        if of.is_max() {
+            Width::Max
+        } else {
+            Width::Limited(WIDTH_MAX)
+        },
+    )
 }
 
 /// The first argument's type without padding: text of varying length, or bytes.
 pub(crate) fn same_varying(arguments: &[Expr]) -> DataType {
-    arguments.first().map_or(DataType::VarChar(Width::Limited(1)), |first| with_width(first, text_width(&first.data_type)))
+    arguments.first().map_or(DataType::VarChar(Width::Limited(1)), |first| {
+        with_width(first, text_width(&first.data_type))
+    })
 }
 
 /// The type of text or bytes of `argument`'s kind with another width.
@@ -88,7 +97,9 @@ pub(crate) fn sum_of_widths(left: Width, right: Width) -> Width {
 
 /// The whole number that an argument is, if it is a constant.
 pub(crate) fn constant_whole(argument: Option<&Expr>) -> Option<i64> {
-    let ExprKind::Literal(value) = &argument?.kind else { return None };
+    let ExprKind::Literal(value) = &argument?.kind else {
+        return None;
+    };
     match value {
         Value::TinyInt(number) => Some(i64::from(*number)),
         Value::SmallInt(number) => Some(i64::from(*number)),
@@ -118,7 +129,9 @@ pub(crate) fn position_type(arguments: &[Expr]) -> DataType {
 
 /// What mathematics makes of a number's type: whole numbers below int are int.
 pub(crate) fn number_type(arguments: &[Expr]) -> DataType {
-    let Some(first) = arguments.first() else { return DataType::Float };
+    let Some(first) = arguments.first() else {
+        return DataType::Float;
+    };
     match first.data_type {
         DataType::TinyInt | DataType::SmallInt | DataType::Int => DataType::Int,
         DataType::SmallMoney | DataType::Money => DataType::Money,

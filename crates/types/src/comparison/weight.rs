@@ -26,6 +26,9 @@ pub(super) const BLANK: u32 = 0x21;
 const LATIN_END: Unit = 0x2b0;
 const ADDITIONAL: std::ops::Range<Unit> = 0x1e00..0x1f00;
 
+/// Where SYMBOLS ends.
+const SYMBOLS_END: Unit = 0x2123;
+
 /// No character from here to there folds: most of what is written in Asia.
 const CASELESS: std::ops::Range<Unit> = 0x2d2e..0xa640;
 

@@ -19,36 +19,27 @@ pub enum Conversion {
 /// What it takes to convert `from` to `to`, as the table in SQL Server's documentation of CAST has it.
 #[must_use]
 pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
-    match from.family() {
-        Family::Text => match to.family() {
-            Family::Binary => Conversion::Explicit,
-            _ => Conversion::Implicit,
-        },
-        Family::Binary => match to.family() {
-            Family::Approximate => Conversion::Never,
-            Family::NewDate | Family::Time => Conversion::Explicit,
-            _ => Conversion::Implicit,
-        },
-        Family::Guid => match to.family() {
-            Family::Text | Family::Binary | Family::Guid => Conversion::Implicit,
-            _ => Conversion::Never,
-        },
-        Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate => match to.family() {
-            Family::NewDate | Family::Time | Family::Guid => Conversion::Never,
-            _ => Conversion::Implicit,
-        },
-        Family::OldDate => match to.family() {
-            Family::Text | Family::OldDate | Family::NewDate | Family::Time => Conversion::Implicit,
-            Family::Guid => Conversion::Never,
-            _ => Conversion::Explicit,
-        },
-        Family::NewDate | Family::Time => match to.family() {
-            Family::Text | Family::OldDate => Conversion::Implicit,
-            Family::NewDate | Family::Time if day_meets_time(from, to) => Conversion::Never,
-            Family::NewDate | Family::Time => Conversion::Implicit,
-            Family::Binary => Conversion::Explicit,
-            _ => Conversion::Never,
-        },
+    let (implicit, explicit, never) = (Conversion::Implicit, Conversion::Explicit, Conversion::Never);
+    let ([of_numbers, of_text, of_bytes, of_old_dates, of_new_dates, of_guid], of_floats) = match from.family() {
+        //                 numbers   text      bytes     old dates new dates guid
+        Family::Text => ([implicit, implicit, explicit, implicit, implicit, implicit], implicit),
+        Family::Binary => ([implicit, implicit, implicit, implicit, explicit, implicit], never),
+        Family::Guid => ([never, implicit, implicit, never, never, implicit], never),
+        Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate => {
+            ([implicit, implicit, implicit, implicit, never, never], implicit)
+        }
+        Family::OldDate => ([explicit, implicit, explicit, implicit, implicit, never], explicit),
+        Family::NewDate | Family::Time => ([never, implicit, explicit, implicit, implicit, never], never),
+    };
+    match to.family() {
+        Family::Bit | Family::Integer | Family::Decimal | Family::Money => of_numbers,
+        Family::Approximate => of_floats,
+        Family::Text => of_text,
+        Family::Binary => of_bytes,
+        Family::OldDate => of_old_dates,
+        Family::NewDate | Family::Time if day_meets_time(from, to) => never,
+        Family::NewDate | Family::Time => of_new_dates,
+        Family::Guid => of_guid,
     }
 }
 
@@ -107,8 +98,12 @@ mod tests {
     ];
     const BYTES: [DataType; 2] = [DataType::Binary(9), DataType::VarBinary(Width::Max)];
     const OLD_DATES: [DataType; 2] = [DataType::SmallDateTime, DataType::DateTime];
-    const NEW_DATES: [DataType; 4] =
-        [DataType::Date, DataType::Time(7), DataType::DateTime2(7), DataType::DateTimeOffset(7)];
+    const NEW_DATES: [DataType; 4] = [
+        DataType::Date,
+        DataType::Time(7),
+        DataType::DateTime2(7),
+        DataType::DateTimeOffset(7),
+    ];
     const GUID: [DataType; 1] = [DataType::UniqueIdentifier];
 
     fn all(from: &[DataType], to: &[DataType], expected: Conversion) {
@@ -149,7 +144,13 @@ mod tests {
     #[test]
     fn what_is_refused_says_whether_a_cast_would_help() {
         let implicit = |from, to| Conversion::check_implicit(&from, &to).unwrap_err();
-        let datetime = implicit(DataType::DateTime, DataType::Decimal { precision: 10, scale: 2 });
+        let datetime = implicit(
+            DataType::DateTime,
+            DataType::Decimal {
+                precision: 10,
+                scale: 2,
+            },
+        );
         assert_eq!(
             datetime.to_string(),
             "Implicit conversion from data type datetime to decimal is not allowed. \
@@ -157,15 +158,27 @@ mod tests {
         );
         assert_eq!((datetime.number(), datetime.severity(), datetime.state()), (257, 16, 3));
         let max = implicit(DataType::NVarChar(Width::Max), DataType::VarBinary(Width::Max));
-        assert!(max.to_string().starts_with("Implicit conversion from data type nvarchar(max) to varbinary(max) "));
+        assert!(
+            max.to_string()
+                .starts_with("Implicit conversion from data type nvarchar(max) to varbinary(max) ")
+        );
         let clash = implicit(DataType::VarBinary(Width::Limited(10)), DataType::Float);
-        assert_eq!(clash.to_string(), "Operand type clash: varbinary is incompatible with float");
+        assert_eq!(
+            clash.to_string(),
+            "Operand type clash: varbinary is incompatible with float"
+        );
         assert_eq!(clash.number(), 206);
         let never = Conversion::check_explicit(&DataType::Int, &DataType::Date).unwrap_err();
-        assert_eq!(never.to_string(), "Explicit conversion from data type int to date is not allowed.");
+        assert_eq!(
+            never.to_string(),
+            "Explicit conversion from data type int to date is not allowed."
+        );
         assert_eq!(never.number(), 529);
         assert!(!never.is_of_value());
         assert_eq!(Conversion::check_explicit(&DataType::DateTime, &DataType::Int), Ok(()));
-        assert_eq!(Conversion::check_implicit(&DataType::Money, &DataType::VarChar(Width::Limited(9))), Ok(()));
+        assert_eq!(
+            Conversion::check_implicit(&DataType::Money, &DataType::VarChar(Width::Limited(9))),
+            Ok(())
+        );
     }
 }

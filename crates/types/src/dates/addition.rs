@@ -4,6 +4,7 @@ use crate::{
     DataType, Date, DateTime2, DateTimeOffset, TimeOfDay, Value,
     dates::{
         DateError, DatePart,
+        moment_type::MomentType,
         ticks::{DateTimeMinutes, DateTimeTicks},
         time_of_day::UNITS_PER_DAY,
     },
@@ -27,7 +28,9 @@ pub fn date_add(part: DatePart, number: i32, value: &Value, of: &DataType) -> Re
         Value::Time(time) => Some(Value::Time(step.add_to_time(*time, number, scale_of(of)))),
         Value::DateTime(moment) => add_to_date_time(&step, *moment, number, of).map(Value::DateTime),
         Value::DateTimeOffset(moment) => {
-            let local = step.add(moment.local(), number).and_then(|local| local.rounded(scale_of(of)));
+            let local = step
+                .add(moment.local(), number)
+                .and_then(|local| local.rounded(scale_of(of)));
             local
                 .and_then(|local| DateTimeOffset::from_local(local, moment.offset_minutes))
                 .map(Value::DateTimeOffset)
@@ -44,7 +47,13 @@ pub fn date_add(part: DatePart, number: i32, value: &Value, of: &DataType) -> Re
         | Value::Float(_)
         | Value::Text(_)
         | Value::Binary(_)
-        | Value::Guid(_) => return Err(DateError::Argument { of: *of, argument: 3, function: FUNCTION }),
+        | Value::Guid(_) => {
+            return Err(DateError::Argument {
+                of: *of,
+                argument: 3,
+                function: FUNCTION,
+            });
+        }
     };
     sum.ok_or(overflow)
 }
@@ -53,7 +62,9 @@ pub fn date_add(part: DatePart, number: i32, value: &Value, of: &DataType) -> Re
 ///
 /// Errors: 517.
 pub fn end_of_month(date: Date, months: i32) -> Result<Date, DateError> {
-    let moved = date.checked_add_months(i64::from(months)).ok_or(DateError::AddOverflow { of: DataType::Date })?;
+    let moved = date
+        .checked_add_months(i64::from(months))
+        .ok_or(DateError::AddOverflow { of: DataType::Date })?;
     Ok(moved.end_of_month())
 }
 
@@ -68,7 +79,11 @@ enum Step {
 impl Step {
     /// What one `part` is worth, if type `of` can be moved by it.
     fn of(part: DatePart, of: &DataType) -> Result<Self, DateError> {
-        let refused = DateError::NoPartOfType { part, function: FUNCTION, of: *of };
+        let refused = DateError::NoPartOfType {
+            part,
+            function: FUNCTION,
+            of: *of,
+        };
         let step = match part {
             DatePart::Year => Self::Months(12),
             DatePart::Quarter => Self::Months(3),
@@ -106,9 +121,10 @@ impl Step {
     /// The sum, not yet rounded to the type's own digits.
     fn add(&self, moment: DateTime2, number: i64) -> Option<DateTime2> {
         match self {
-            Self::Months(_) | Self::Days(_) => {
-                Some(DateTime2 { date: self.add_to_date(moment.date, number)?, time: moment.time })
-            }
+            Self::Months(_) | Self::Days(_) => Some(DateTime2 {
+                date: self.add_to_date(moment.date, number)?,
+                time: moment.time,
+            }),
             Self::Time(nanoseconds) => {
                 moment.checked_add_units(i64::try_from(units_of(i128::from(number) * nanoseconds)).ok()?)
             }
@@ -143,10 +159,7 @@ fn add_to_date_time(step: &Step, moment: DateTime2, number: i64, of: &DataType) 
 
 /// How many digits of a second a type tells.
 fn scale_of(of: &DataType) -> u8 {
-    match of {
-        DataType::Time(scale) | DataType::DateTime2(scale) | DataType::DateTimeOffset(scale) => *scale,
-        _ => 7,
-    }
+    MomentType::of(of).map_or(7, MomentType::scale)
 }
 
 const FUNCTION: &str = "dateadd";

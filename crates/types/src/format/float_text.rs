@@ -62,7 +62,10 @@ fn exponential(sign: &str, digits: &str, exponent: i32) -> String {
     let (first, rest) = digits.split_at(1.min(digits.len()));
     let point = if rest.is_empty() { "" } else { "." };
     let exponent_sign = if exponent < 0 { '-' } else { '+' };
-    format!("{sign}{first}{point}{rest}e{exponent_sign}{:03}", exponent.unsigned_abs())
+    format!(
+        "{sign}{first}{point}{rest}e{exponent_sign}{:03}",
+        exponent.unsigned_abs()
+    )
 }
 
 /// A number as its first digits and the power of ten of the first.
@@ -88,7 +91,11 @@ impl Digits {
             digits.truncate(count);
             exponent += 1;
         }
-        Self { sign, digits: digits.into_iter().map(char::from).collect(), exponent }
+        Self {
+            sign,
+            digits: digits.into_iter().map(char::from).collect(),
+            exponent,
+        }
     }
 }
 
@@ -150,7 +157,10 @@ mod tests {
         assert_eq!(text(0.0, 2), "0.000000000000000e+000");
         assert_eq!(text(0.1, 3), "1.0000000000000001e-001");
         assert_eq!(float_text(f64::from(0.1_f32), true, 126).unwrap(), "1.0000000e-001");
-        assert_eq!(float_text(f64::from(1_234_567.9_f32), true, 2).unwrap(), "1.234567875000000e+006");
+        assert_eq!(
+            float_text(f64::from(1_234_567.9_f32), true, 2).unwrap(),
+            "1.234567875000000e+006"
+        );
         assert_eq!(text(1_234_567_890.0, 126), "1.234567890000000e+009");
         assert_eq!(float_text(1.0, false, 128), None);
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::{
     DataType, Date, DateTime2, TimeOfDay, Value,
-    dates::{month_name, offset_name, unit_of_scale},
+    dates::{MomentType, month_name, offset_name, unit_of_scale},
 };
 
 /// Why a date or time is not shown in a style.
@@ -20,18 +20,31 @@ pub(crate) enum MomentTextFault {
 
 /// The style of CAST: 0 for datetime and smalldatetime, 121 for the newer types.
 pub(crate) fn default_style(of: &DataType) -> i32 {
-    if matches!(of, DataType::DateTime | DataType::SmallDateTime) { 0 } else { 121 }
+    if MomentType::of(of).is_some_and(MomentType::is_old) {
+        0
+    } else {
+        121
+    }
 }
 
 /// `value`, a date or time of type `of`, in a style.
 pub(crate) fn moment_text(value: &Value, of: &DataType, style: i32) -> Result<String, MomentTextFault> {
     let layout = Layout::of_style(style)?;
-    let Some(shown) = Shown::of(value, of, style) else { return Err(MomentTextFault::NothingShown) };
-    let (day, clock) = (layout.day.filter(|_| shown.has_date), layout.clock.filter(|_| shown.has_time));
+    let Some(shown) = Shown::of(value, of, style) else {
+        return Err(MomentTextFault::NothingShown);
+    };
+    let (day, clock) = (
+        layout.day.filter(|_| shown.has_date),
+        layout.clock.filter(|_| shown.has_time),
+    );
     if day.is_none() && clock.is_none() {
         // A date in style 14 or 114 is told another way than in 8, 24 or 108.
         let odd = shown.has_date && layout.clock == Some(ClockForm::Fraction);
-        return Err(if odd { MomentTextFault::NoStyle } else { MomentTextFault::NothingShown });
+        return Err(if odd {
+            MomentTextFault::NoStyle
+        } else {
+            MomentTextFault::NothingShown
+        });
     }
     let mut text = String::with_capacity(34);
     if let Some(day) = day {
@@ -69,11 +82,8 @@ struct Shown {
 
 impl Shown {
     fn of(value: &Value, of: &DataType, style: i32) -> Option<Self> {
-        let is_legacy = matches!(of, DataType::DateTime | DataType::SmallDateTime);
-        let scale = match of {
-            DataType::Time(scale) | DataType::DateTime2(scale) | DataType::DateTimeOffset(scale) => (*scale).min(7),
-            _ => 3,
-        };
+        let moment_type = MomentType::of(of)?;
+        let (is_legacy, scale) = (moment_type.is_old(), moment_type.scale());
         let shown = Self {
             local: DateTime2::BASE,
             has_date: true,
@@ -83,12 +93,30 @@ impl Shown {
             is_legacy,
         };
         Some(match value {
-            Value::Date(date) => Self { local: DateTime2::at_midnight(*date), has_time: false, ..shown },
-            Value::Time(time) => Self { local: DateTime2 { date: Date::BASE, time: *time }, has_date: false, ..shown },
-            Value::DateTime(moment) => Self { local: *moment, ..shown },
+            Value::Date(date) => Self {
+                local: DateTime2::at_midnight(*date),
+                has_time: false,
+                ..shown
+            },
+            Value::Time(time) => Self {
+                local: DateTime2 {
+                    date: Date::BASE,
+                    time: *time,
+                },
+                has_date: false,
+                ..shown
+            },
+            Value::DateTime(moment) => Self {
+                local: *moment,
+                ..shown
+            },
             Value::DateTimeOffset(moment) => {
                 let local = if style == 127 { moment.utc } else { moment.local() };
-                Self { local, offset_minutes: Some(moment.offset_minutes), ..shown }
+                Self {
+                    local,
+                    offset_minutes: Some(moment.offset_minutes),
+                    ..shown
+                }
             }
             Value::Null
             | Value::Bit(_)
@@ -116,8 +144,18 @@ struct Layout {
 impl Layout {
     fn of_style(style: i32) -> Result<Self, MomentTextFault> {
         let century = style >= 100;
-        let numeric = |order, separator| Some(DayForm::Numeric { order, separator, century });
-        let iso = Some(DayForm::Numeric { order: Order::Ymd, separator: "-", century: true });
+        let numeric = |order, separator| {
+            Some(DayForm::Numeric {
+                order,
+                separator,
+                century,
+            })
+        };
+        let iso = Some(DayForm::Numeric {
+            order: Order::Ymd,
+            separator: "-",
+            century: true,
+        });
         let (day, clock) = match style {
             0 | 100 => (Some(DayForm::MonthFirst), Some(ClockForm::Twelve)),
             1 | 101 => (numeric(Order::Mdy, "/"), None),
@@ -167,20 +205,34 @@ enum DayForm {
     /// `Jan 02, 2006`.
     Comma { century: bool },
     /// `01/02/2006`.
-    Numeric { order: Order, separator: &'static str, century: bool },
+    Numeric {
+        order: Order,
+        separator: &'static str,
+        century: bool,
+    },
 }
 
 impl DayForm {
     fn write(self, text: &mut String, date: Date) {
         let (year, month, day) = date.civil();
         let name = month_name(month).get(..3).unwrap_or_default();
-        let year_of = |century: bool| if century { format!("{year:04}") } else { format!("{:02}", year % 100) };
+        let year_of = |century: bool| {
+            if century {
+                format!("{year:04}")
+            } else {
+                format!("{:02}", year % 100)
+            }
+        };
         // Writing to a String never fails.
         let _written = match self {
             Self::MonthFirst => write!(text, "{name} {day:2} {year:04}"),
             Self::DayFirst { century } => write!(text, "{day:02} {name} {}", year_of(century)),
             Self::Comma { century } => write!(text, "{name} {day:02}, {}", year_of(century)),
-            Self::Numeric { order, separator, century } => {
+            Self::Numeric {
+                order,
+                separator,
+                century,
+            } => {
                 let year = year_of(century);
                 match order {
                     Order::Mdy => write!(text, "{month:02}{separator}{day:02}{separator}{year}"),
@@ -228,10 +280,22 @@ impl ClockForm {
             }
             Self::TwelveSeconds => write!(text, "{twelve:width$}:{minute:02}:{second:02} {half}"),
             Self::Plain => write!(text, "{hour:02}:{minute:02}:{second:02}"),
-            Self::Fraction => write!(text, "{hour:02}:{minute:02}:{second:02}{}", fraction_text(time, shown, ':')),
-            Self::PointFraction => write!(text, "{hour:02}:{minute:02}:{second:02}{}", fraction_text(time, shown, '.')),
+            Self::Fraction => write!(
+                text,
+                "{hour:02}:{minute:02}:{second:02}{}",
+                fraction_text(time, shown, ':')
+            ),
+            Self::PointFraction => write!(
+                text,
+                "{hour:02}:{minute:02}:{second:02}{}",
+                fraction_text(time, shown, '.')
+            ),
             Self::Iso if time.fraction() == 0 => write!(text, "{hour:02}:{minute:02}:{second:02}"),
-            Self::Iso => write!(text, "{hour:02}:{minute:02}:{second:02}{}", fraction_text(time, shown, '.')),
+            Self::Iso => write!(
+                text,
+                "{hour:02}:{minute:02}:{second:02}{}",
+                fraction_text(time, shown, '.')
+            ),
         };
     }
 }

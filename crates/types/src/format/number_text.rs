@@ -24,7 +24,11 @@ fn pointed(negative: bool, digits: u128, scale: usize) -> String {
     let sign = if negative { "-" } else { "" };
     let digits = format!("{digits:0>width$}", width = scale + 1);
     let (whole, fraction) = digits.split_at(digits.len() - scale);
-    if scale == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+    if scale == 0 {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{fraction}")
+    }
 }
 
 /// Commas before every third digit left of the point.
@@ -61,7 +65,14 @@ mod tests {
         ] {
             assert_eq!(decimal_text(Decimal { unscaled, scale }), text);
         }
-        assert_eq!(decimal_text(Decimal { unscaled: 1, scale: 255 }).len(), 257);
+        assert_eq!(
+            decimal_text(Decimal {
+                unscaled: 1,
+                scale: 255
+            })
+            .len(),
+            257
+        );
     }
 
     #[test]

@@ -20,7 +20,9 @@ pub(super) fn binary_checksum(call: &Arguments<'_>) -> Result<Value, PlanError> 
 }
 
 fn all(values: &[Value], of_text: impl Fn(&str) -> u32) -> i32 {
-    let sum = values.iter().fold(0_u32, |sum, value| sum.rotate_left(4) ^ of(value, &of_text));
+    let sum = values
+        .iter()
+        .fold(0_u32, |sum, value| sum.rotate_left(4) ^ of(value, &of_text));
     i32::from_ne_bytes(sum.to_ne_bytes())
 }
 
@@ -58,7 +60,9 @@ fn of(value: &Value, of_text: impl Fn(&str) -> u32) -> u32 {
 
 /// FNV-1a of 32 bits.
 fn hash(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+    bytes.iter().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    })
 }
 
 /// CHECKSUM(NULL).

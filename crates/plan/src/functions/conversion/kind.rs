@@ -15,7 +15,10 @@ pub(super) fn is_numeric(call: &Arguments<'_>) -> Result<Value, PlanError> {
         Family::Text => {
             becomes(DataType::Float)
                 || becomes(DataType::Money)
-                || becomes(DataType::Decimal { precision: 38, scale: 0 })
+                || becomes(DataType::Decimal {
+                    precision: 38,
+                    scale: 0,
+                })
         }
         Family::Binary | Family::OldDate | Family::NewDate | Family::Time | Family::Guid => false,
     };

@@ -1,6 +1,6 @@
 //! ISDATE.
 
-use selenite_types::{DataType, Family, Value, convert};
+use selenite_types::{DataType, Family, Value, Width, convert};
 
 use crate::{PlanError, functions::Arguments};
 
@@ -20,12 +20,12 @@ pub(super) fn is_date(call: &Arguments<'_>) -> Result<Value, PlanError> {
         | Family::Guid => {}
     }
     let format = call.environment.session().date_format;
-    let text_type = DataType::VarChar(selenite_types::Width::Max);
-    let as_date = |text: Value| convert(&text, &text_type, &DataType::DateTime, None, format);
-    let converted = match value {
+    let text_type = DataType::VarChar(Width::Max);
+    let text = match value {
         Value::Null => return Ok(Value::Int(0)),
-        Value::Text(_) => as_date(value.clone()),
-        other => convert(other, &of, &text_type, None, format).and_then(as_date),
+        Value::Text(_) => Ok(value.clone()),
+        other => convert(other, &of, &text_type, None, format),
     };
-    Ok(Value::Int(i32::from(converted.is_ok())))
+    let is_date = matches!(&text, Ok(Value::Text(text)) if selenite_types::is_date(text, format));
+    Ok(Value::Int(i32::from(is_date)))
 }

@@ -1,8 +1,6 @@
 //! SWITCHOFFSET and TODATETIMEOFFSET.
 
-use selenite_types::{
-    DataType, Value, offset_from_minutes, offset_from_text, switch_offset, to_date_time_offset,
-};
+use selenite_types::{DataType, Value, offset_from_minutes, offset_from_text, switch_offset, to_date_time_offset};
 
 use crate::{Expr, PlanError, functions::Arguments, functions::seconds_scale};
 

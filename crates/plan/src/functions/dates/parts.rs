@@ -27,7 +27,10 @@ pub(super) fn datetimeoffset_type(arguments: &[Expr]) -> DataType {
 
 /// Binding has made sure that it is a constant.
 fn scale(argument: Option<&Expr>) -> u8 {
-    constant_whole(argument).and_then(|scale| u8::try_from(scale).ok()).filter(|scale| *scale <= 7).unwrap_or(7)
+    constant_whole(argument)
+        .and_then(|scale| u8::try_from(scale).ok())
+        .filter(|scale| *scale <= 7)
+        .unwrap_or(7)
 }
 
 /// DATEFROMPARTS.
@@ -37,7 +40,10 @@ pub(super) fn date(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// TIMEFROMPARTS.
 pub(super) fn time(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let clock = ClockParts { scale: call.int(4)?, ..clock(call, 0)? };
+    let clock = ClockParts {
+        scale: call.int(4)?,
+        ..clock(call, 0)?
+    };
     Ok(time_from_parts(clock)?)
 }
 
@@ -53,18 +59,33 @@ pub(super) fn smalldatetime(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// DATETIME2FROMPARTS.
 pub(super) fn datetime2(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let clock = ClockParts { scale: call.int(7)?, ..clock(call, 3)? };
+    let clock = ClockParts {
+        scale: call.int(7)?,
+        ..clock(call, 3)?
+    };
     Ok(datetime2_from_parts(civil(call)?, clock)?)
 }
 
 /// DATETIMEOFFSETFROMPARTS.
 pub(super) fn datetimeoffset(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let clock = ClockParts { scale: call.int(9)?, ..clock(call, 3)? };
-    Ok(datetimeoffset_from_parts(civil(call)?, clock, call.int(7)?, call.int(8)?)?)
+    let clock = ClockParts {
+        scale: call.int(9)?,
+        ..clock(call, 3)?
+    };
+    Ok(datetimeoffset_from_parts(
+        civil(call)?,
+        clock,
+        call.int(7)?,
+        call.int(8)?,
+    )?)
 }
 
 fn civil(call: &Arguments<'_>) -> Result<CivilParts, PlanError> {
-    Ok(CivilParts { year: call.int(0)?, month: call.int(1)?, day: call.int(2)? })
+    Ok(CivilParts {
+        year: call.int(0)?,
+        month: call.int(1)?,
+        day: call.int(2)?,
+    })
 }
 
 /// Hour, minute, second and fraction, from argument `first` on.

@@ -9,7 +9,10 @@ use crate::{Expr, PlanError, functions::Arguments};
 pub(super) fn abs(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let overflow = || PlanError::overflow(call.data_type.overflow_name());
     match call.value(0) {
-        Value::Decimal(number) => Ok(Value::Decimal(Decimal { unscaled: number.unscaled.abs(), ..*number })),
+        Value::Decimal(number) => Ok(Value::Decimal(Decimal {
+            unscaled: number.unscaled.abs(),
+            ..*number
+        })),
         Value::Money(number) => number.checked_abs().map(Value::Money).ok_or_else(overflow),
         Value::Float(_) | Value::Real(_) => Ok(Value::Float(call.float(0)?.abs())),
         _ => call.whole_result(call.bigint(0)?.checked_abs().ok_or_else(overflow)?),
@@ -20,7 +23,10 @@ pub(super) fn abs(call: &Arguments<'_>) -> Result<Value, PlanError> {
 pub(super) fn sign(call: &Arguments<'_>) -> Result<Value, PlanError> {
     match call.value(0) {
         Value::Decimal(number) => {
-            let sign = Decimal { unscaled: number.unscaled.signum(), scale: 0 };
+            let sign = Decimal {
+                unscaled: number.unscaled.signum(),
+                scale: 0,
+            };
             decimal_result(sign.rescale(number.scale), call)
         }
         Value::Money(number) => Ok(Value::Money(number.signum() * MONEY_UNIT)),
@@ -43,7 +49,9 @@ pub(super) fn whole_type(arguments: &[Expr]) -> DataType {
 
 /// CEILING.
 pub(super) fn ceiling(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    to_whole(call, f64::ceil, |number, unit| number.div_euclid(unit) + i128::from(number.rem_euclid(unit) != 0))
+    to_whole(call, f64::ceil, |number, unit| {
+        number.div_euclid(unit) + i128::from(number.rem_euclid(unit) != 0)
+    })
 }
 
 /// FLOOR.
@@ -59,7 +67,10 @@ fn to_whole(
     match call.value(0) {
         Value::Decimal(number) => {
             let unit = power_of_ten(number.scale);
-            let whole = Decimal { unscaled: of_units(number.unscaled, unit), scale: 0 };
+            let whole = Decimal {
+                unscaled: of_units(number.unscaled, unit),
+                scale: 0,
+            };
             decimal_result(Some(whole), call)
         }
         Value::Money(number) => {
@@ -87,7 +98,9 @@ pub(super) fn decimal_result(number: Option<Decimal>, call: &Arguments<'_>) -> R
 ///
 /// Errors: 8115 if it does not fit.
 pub(super) fn money_result(units: i128, call: &Arguments<'_>) -> Result<Value, PlanError> {
-    i64::try_from(units).map(Value::Money).map_err(|_| PlanError::overflow(call.data_type.overflow_name()))
+    i64::try_from(units)
+        .map(Value::Money)
+        .map_err(|_| PlanError::overflow(call.data_type.overflow_name()))
 }
 
 /// 10^`exponent`; no decimal has a scale above 38.

@@ -46,7 +46,13 @@ pub(super) fn exp(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// LOG: natural, or to the base of the second argument.
 pub(super) fn log(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let logarithm = |of: f64| if of > 0.0 { Ok(of.ln()) } else { Err(PlanError::invalid_floating_point()) };
+    let logarithm = |of: f64| {
+        if of > 0.0 {
+            Ok(of.ln())
+        } else {
+            Err(PlanError::invalid_floating_point())
+        }
+    };
     let natural = logarithm(call.float(0)?)?;
     if call.values.len() < 2 {
         return number(natural);
@@ -82,10 +88,18 @@ pub(super) fn tan(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// What is no number is error 3623.
 fn number(number: f64) -> Result<Value, PlanError> {
-    if number.is_finite() { Ok(Value::Float(number)) } else { Err(PlanError::invalid_floating_point()) }
+    if number.is_finite() {
+        Ok(Value::Float(number))
+    } else {
+        Err(PlanError::invalid_floating_point())
+    }
 }
 
 /// What is beyond float is error 8115.
 pub(super) fn finite(number: f64) -> Result<Value, PlanError> {
-    if number.is_finite() { Ok(Value::Float(number)) } else { Err(PlanError::overflow("float")) }
+    if number.is_finite() {
+        Ok(Value::Float(number))
+    } else {
+        Err(PlanError::overflow("float"))
+    }
 }

@@ -21,8 +21,14 @@ pub(super) fn power_type(arguments: &[Expr]) -> DataType {
 /// The type of DEGREES and RADIANS: a decimal has 18 digits after its point.
 pub(super) fn angle_type(arguments: &[Expr]) -> DataType {
     match number_type(arguments) {
-        DataType::Decimal { scale, .. } => DataType::Decimal { precision: 38, scale: scale.max(ANGLE_SCALE) },
-        DataType::Numeric { scale, .. } => DataType::Numeric { precision: 38, scale: scale.max(ANGLE_SCALE) },
+        DataType::Decimal { scale, .. } => DataType::Decimal {
+            precision: 38,
+            scale: scale.max(ANGLE_SCALE),
+        },
+        DataType::Numeric { scale, .. } => DataType::Numeric {
+            precision: 38,
+            scale: scale.max(ANGLE_SCALE),
+        },
         other => other,
     }
 }
@@ -89,7 +95,8 @@ fn of_type(number: f64, call: &Arguments<'_>) -> Result<Value, PlanError> {
     let overflow = || PlanError::overflow(call.data_type.overflow_name());
     match call.data_type {
         DataType::Int | DataType::BigInt => {
-            let whole = whole_of(number).filter(|whole| call.data_type == DataType::BigInt || i32::try_from(*whole).is_ok());
+            let whole =
+                whole_of(number).filter(|whole| call.data_type == DataType::BigInt || i32::try_from(*whole).is_ok());
             match whole {
                 Some(whole) => call.whole_result(whole),
                 None => Err(PlanError::float_overflow(call.data_type.bare_name(), number)),

@@ -22,7 +22,9 @@ pub(super) fn round(call: &Arguments<'_>) -> Result<Value, PlanError> {
         Value::Float(_) | Value::Real(_) => Ok(Value::Float(float_to_place(call.float(0)?, place, cut))),
         _ => {
             let rounded = to_place(i128::from(call.bigint(0)?), 0_i32.saturating_sub(place), cut);
-            let rounded = rounded.and_then(|rounded| i64::try_from(rounded).ok()).unwrap_or(i64::MAX);
+            let rounded = rounded
+                .and_then(|rounded| i64::try_from(rounded).ok())
+                .unwrap_or(i64::MAX);
             call.whole_result(rounded)
         }
     }
@@ -39,7 +41,11 @@ fn to_place(number: i128, digits: i32, cut: bool) -> Option<i128> {
     let unit = power_of_ten(digits);
     let rest = number % unit;
     let rounds_away = !cut && rest.unsigned_abs() >= unit.unsigned_abs().div_ceil(2);
-    let away = if digits > 0 && rounds_away { unit * number.signum() } else { 0 };
+    let away = if digits > 0 && rounds_away {
+        unit * number.signum()
+    } else {
+        0
+    };
     (number - rest).checked_add(away)
 }
 
@@ -63,4 +69,7 @@ const DIGITS_MAX: u8 = 38;
 /// Digits of money after its point.
 const MONEY_SCALE: i32 = 4;
 
-const _: () = assert!(MONEY_UNIT == 10_i64.pow(4), "the unit has as many digits as the scale says");
+const _: () = assert!(
+    MONEY_UNIT == 10_i64.pow(4),
+    "the unit has as many digits as the scale says"
+);

@@ -28,7 +28,12 @@ pub(super) fn line(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// ERROR_PROCEDURE.
 pub(super) fn procedure(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    of(call, |error| error.procedure.as_ref().map_or(Value::Null, |name| Value::Text(Arc::clone(name))))
+    of(call, |error| {
+        error
+            .procedure
+            .as_ref()
+            .map_or(Value::Null, |name| Value::Text(Arc::clone(name)))
+    })
 }
 
 /// ERROR_MESSAGE.

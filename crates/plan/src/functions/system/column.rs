@@ -13,9 +13,13 @@ pub(super) fn name(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// COL_LENGTH: bytes; -1 for `max`.
 pub(super) fn length(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let Some(table) = by_name(call, call.text(0)?, None)? else { return Ok(Value::Null) };
+    let Some(table) = by_name(call, call.text(0)?, None)? else {
+        return Ok(Value::Null);
+    };
     let found = call.environment.column(table.id, ColumnKey::Name(call.text(1)?))?;
-    Ok(found.map_or(Value::Null, |column| Value::SmallInt(column.data_type.describe().max_length)))
+    Ok(found.map_or(Value::Null, |column| {
+        Value::SmallInt(column.data_type.describe().max_length)
+    }))
 }
 
 /// COLUMNPROPERTY.

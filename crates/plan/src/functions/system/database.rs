@@ -40,14 +40,18 @@ pub(super) fn schema_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
 /// The type of DATABASEPROPERTYEX: what its value is in SQL Server's variant.
 pub(super) fn property_type(arguments: &[Expr]) -> DataType {
     match constant_text(arguments.get(1)).as_deref() {
-        Some("collation" | "recovery" | "status" | "updateability" | "useraccess" | "sqlsortordername") | None => SYSNAME,
+        Some("collation" | "recovery" | "status" | "updateability" | "useraccess" | "sqlsortordername") | None => {
+            SYSNAME
+        }
         Some(_) => DataType::Int,
     }
 }
 
 /// DATABASEPROPERTYEX.
 pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let Some(database) = call.environment.database(Key::Name(call.text(0)?))? else { return Ok(Value::Null) };
+    let Some(database) = call.environment.database(Key::Name(call.text(0)?))? else {
+        return Ok(Value::Null);
+    };
     let text = |text: &str| Value::Text(Arc::from(text));
     let number = |number: i32| match call.data_type {
         DataType::Int => Value::Int(number),
@@ -57,25 +61,50 @@ pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
         "collation" => text(DEFAULT_COLLATION),
         "recovery" => Value::Text(database.recovery),
         "status" => Value::Text(database.status),
-        "updateability" => text(if database.is_read_only { "READ_ONLY" } else { "READ_WRITE" }),
+        "updateability" => text(if database.is_read_only {
+            "READ_ONLY"
+        } else {
+            "READ_WRITE"
+        }),
         "useraccess" => text("MULTI_USER"),
         "comparisonstyle" => number(COMPARISON_STYLE),
         "lcid" => number(LCID),
         "sqlsortorder" => number(SORT_ORDER),
         // What every database of ours has on: it is not to be switched off.
-        "isansinulldefault" | "isansinullsenabled" | "isansipaddingenabled" | "isansiwarningsenabled"
-        | "isnullconcat" | "isquotedidentifiersenabled" => number(1),
-        "isarithmeticabortenabled" | "isautoclose" | "isautoshrink" | "isclone" | "isclosecursorsoncommitenabled"
-        | "isfulltextenabled" | "isinstandby" | "islocalcursorsdefault" | "ismergepublished"
-        | "isnumericroundabortenabled" | "isparameterizationforced" | "ispublished" | "isrecursivetriggersenabled"
-        | "issubscribed" | "issyncwithbackup" | "istornpagedetectionenabled" | "isxtpsupported" => number(0),
+        "isansinulldefault"
+        | "isansinullsenabled"
+        | "isansipaddingenabled"
+        | "isansiwarningsenabled"
+        | "isnullconcat"
+        | "isquotedidentifiersenabled" => number(1),
+        "isarithmeticabortenabled"
+        | "isautoclose"
+        | "isautoshrink"
+        | "isclone"
+        | "isclosecursorsoncommitenabled"
+        | "isfulltextenabled"
+        | "isinstandby"
+        | "islocalcursorsdefault"
+        | "ismergepublished"
+        | "isnumericroundabortenabled"
+        | "isparameterizationforced"
+        | "ispublished"
+        | "isrecursivetriggersenabled"
+        | "issubscribed"
+        | "issyncwithbackup"
+        | "istornpagedetectionenabled"
+        | "isxtpsupported" => number(0),
         _ => Value::Null,
     };
     Ok(value)
 }
 
 fn name_or_current<'a>(call: &Arguments<'a>) -> Result<Key<'a>, PlanError> {
-    if call.values.is_empty() { Ok(Key::Current) } else { Ok(Key::Name(call.text(0)?)) }
+    if call.values.is_empty() {
+        Ok(Key::Current)
+    } else {
+        Ok(Key::Name(call.text(0)?))
+    }
 }
 
 fn id_or_current<'a>(call: &Arguments<'a>) -> Result<Key<'a>, PlanError> {

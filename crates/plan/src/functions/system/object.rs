@@ -2,11 +2,17 @@
 
 use selenite_types::Value;
 
-use crate::{IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError, functions::Arguments, functions::name_parts};
+use crate::{
+    IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError, functions::Arguments, functions::name_parts,
+};
 
 /// OBJECT_ID.
 pub(super) fn id(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let object_type = if call.values.len() > 1 { Some(call.text(1)?.trim()) } else { None };
+    let object_type = if call.values.len() > 1 {
+        Some(call.text(1)?.trim())
+    } else {
+        None
+    };
     let found = by_name(call, call.text(0)?, object_type)?;
     Ok(found.map_or(Value::Null, |object| Value::Int(object.id)))
 }
@@ -23,8 +29,13 @@ pub(super) fn schema_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// OBJECTPROPERTY.
 pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let key = ObjectKey::Id { database: None, id: call.int(0)? };
-    let Some(object) = call.environment.object(key)? else { return Ok(Value::Null) };
+    let key = ObjectKey::Id {
+        database: None,
+        id: call.int(0)?,
+    };
+    let Some(object) = call.environment.object(key)? else {
+        return Ok(Value::Null);
+    };
     let is = |truth: bool| Ok(Value::Int(i32::from(truth)));
     let is_one_of = |kinds: &[ObjectKind]| is(kinds.contains(&object.kind));
     let is_table = object.kind == ObjectKind::UserTable;
@@ -76,7 +87,9 @@ pub(super) fn identity_increment(call: &Arguments<'_>) -> Result<Value, PlanErro
 }
 
 fn identity(call: &Arguments<'_>, fact: fn(IdentityFacts) -> Value) -> Result<Value, PlanError> {
-    let Some(table) = by_name(call, call.text(0)?, None)? else { return Ok(Value::Null) };
+    let Some(table) = by_name(call, call.text(0)?, None)? else {
+        return Ok(Value::Null);
+    };
     Ok(call.environment.identity(table.id)?.map_or(Value::Null, fact))
 }
 
@@ -98,17 +111,29 @@ pub(super) fn by_name(
         return Ok(None);
     }
     let (database, schema) = (database.as_deref(), schema.as_deref());
-    call.environment.object(ObjectKey::Name { database, schema, name, object_type })
+    call.environment.object(ObjectKey::Name {
+        database,
+        schema,
+        name,
+        object_type,
+    })
 }
 
 fn by_id(call: &Arguments<'_>) -> Result<Option<ObjectFacts>, PlanError> {
-    let database = if call.values.len() > 1 { Some(call.int(1)?) } else { None };
+    let database = if call.values.len() > 1 {
+        Some(call.int(1)?)
+    } else {
+        None
+    };
     if let Some(id) = database
         && call.environment.database(Key::Id(id))?.is_none()
     {
         return Ok(None);
     }
-    call.environment.object(ObjectKey::Id { database, id: call.int(0)? })
+    call.environment.object(ObjectKey::Id {
+        database,
+        id: call.int(0)?,
+    })
 }
 
 const CONSTRAINTS: &[ObjectKind] = &[

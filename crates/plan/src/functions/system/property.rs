@@ -95,8 +95,14 @@ fn text_of_server(property: &str, server: &Server) -> Option<String> {
 
 /// COLLATIONPROPERTY.
 pub(super) fn of_collation(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let Some(collation) = Collation::from_name(call.text(0)?) else { return Ok(Value::Null) };
-    let style = if collation == Collation::Latin1GeneralBin2 { 0 } else { COMPARISON_STYLE };
+    let Some(collation) = Collation::from_name(call.text(0)?) else {
+        return Ok(Value::Null);
+    };
+    let style = if collation == Collation::Latin1GeneralBin2 {
+        0
+    } else {
+        COMPARISON_STYLE
+    };
     let value = match call.text(1)?.to_ascii_lowercase().as_str() {
         "codepage" => Value::Int(1252),
         "lcid" => Value::Int(LCID),

@@ -66,7 +66,11 @@ pub(super) fn row_count(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// GETANSINULL: new columns may be NULL in every database.
 pub(super) fn ansi_null(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let key = if call.values.is_empty() { crate::Key::Current } else { crate::Key::Name(call.text(0)?) };
+    let key = if call.values.is_empty() {
+        crate::Key::Current
+    } else {
+        crate::Key::Name(call.text(0)?)
+    };
     Ok(call.environment.database(key)?.map_or(Value::Null, |_| Value::Int(1)))
 }
 
@@ -92,7 +96,9 @@ pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
         "local_tcp_port" if call.data_type == DataType::Int => {
             connection.local_tcp_port.map_or(Value::Null, Value::Int)
         }
-        "local_tcp_port" => connection.local_tcp_port.map_or(Value::Null, |port| call.text_result(&port.to_string())),
+        "local_tcp_port" => connection
+            .local_tcp_port
+            .map_or(Value::Null, |port| call.text_result(&port.to_string())),
         _ => Value::Null,
     };
     Ok(value)

@@ -18,12 +18,19 @@ pub(super) fn name(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// TYPE_ID: a name may have its schema before it.
 pub(super) fn id(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let Some(parts) = name_parts(call.text(0)?) else { return Ok(Value::Null) };
-    let Some(name) = parts.last() else { return Ok(Value::Null) };
+    let Some(parts) = name_parts(call.text(0)?) else {
+        return Ok(Value::Null);
+    };
+    let Some(name) = parts.last() else {
+        return Ok(Value::Null);
+    };
     if let Some((id, _)) = SYSTEM_TYPES.iter().find(|(_, known)| same_name(known, name)) {
         return Ok(Value::Int(*id));
     }
-    Ok(call.environment.alias_type(Key::Name(name))?.map_or(Value::Null, |(id, _, _)| Value::Int(id)))
+    Ok(call
+        .environment
+        .alias_type(Key::Name(name))?
+        .map_or(Value::Null, |(id, _, _)| Value::Int(id)))
 }
 
 /// `user_type_id` and `name` of sys.types.

@@ -13,13 +13,17 @@ use crate::{
 
 /// CHAR: NULL beyond a byte.
 pub(super) fn character(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let Ok(byte) = u8::try_from(call.int(0)?) else { return Ok(Value::Null) };
+    let Ok(byte) = u8::try_from(call.int(0)?) else {
+        return Ok(Value::Null);
+    };
     Ok(call.text_result(code_page_char(byte).encode_utf8(&mut [0; 4])))
 }
 
 /// NCHAR: NULL beyond a unit of UTF-16.
 pub(super) fn national_character(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let Ok(unit) = u16::try_from(call.int(0)?) else { return Ok(Value::Null) };
+    let Ok(unit) = u16::try_from(call.int(0)?) else {
+        return Ok(Value::Null);
+    };
     match char::from_u32(u32::from(unit)) {
         Some(character) => Ok(call.text_result(character.encode_utf8(&mut [0; 4]))),
         None => Err(PlanError::unsupported("Half of a character beyond U+FFFF")),
@@ -46,7 +50,11 @@ pub(super) fn concat(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// CONCAT_WS: NULLs are left out, with their separator.
 pub(super) fn concat_with_separator(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let separator = if *call.value(0) == Value::Null { "" } else { call.text(0)? };
+    let separator = if *call.value(0) == Value::Null {
+        ""
+    } else {
+        call.text(0)?
+    };
     let mut text = String::new();
     let mut is_first = true;
     for at in 1..call.values.len() {
@@ -73,8 +81,12 @@ fn append(text: &mut String, call: &Arguments<'_>, at: usize) -> Result<(), Plan
 /// PARSENAME: a part of a name, the last being 1; NULL if it is not there.
 pub(super) fn parse_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let wanted = call.int(1)?;
-    let Some(parts) = name_parts(call.text(0)?) else { return Ok(Value::Null) };
-    let part = usize::try_from(wanted).ok().and_then(|wanted| parts.len().checked_sub(wanted));
+    let Some(parts) = name_parts(call.text(0)?) else {
+        return Ok(Value::Null);
+    };
+    let part = usize::try_from(wanted)
+        .ok()
+        .and_then(|wanted| parts.len().checked_sub(wanted));
     let part = part.filter(|_| wanted > 0).and_then(|at| parts.get(at));
     match part {
         Some(part) if !part.is_empty() => Ok(call.text_result(part)),
@@ -111,14 +123,20 @@ pub(crate) fn name_parts(name: &str) -> Option<Vec<String>> {
             return None;
         }
     }
-    let fits = parts.iter().all(|part| utf16_length(part) <= usize::from(NAME_LENGTH_MAX));
+    let fits = parts
+        .iter()
+        .all(|part| utf16_length(part) <= usize::from(NAME_LENGTH_MAX));
     (parts.len() <= 4 && fits).then_some(parts)
 }
 
 /// QUOTENAME: NULL for a name that is too long, or a character that quotes nothing.
 pub(super) fn quote_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let name = call.text(0)?;
-    let quote = if call.values.len() > 1 { call.text(1)?.chars().next() } else { Some('[') };
+    let quote = if call.values.len() > 1 {
+        call.text(1)?.chars().next()
+    } else {
+        Some('[')
+    };
     let (open, close) = match quote {
         Some('[' | ']') => ('[', ']'),
         Some('(' | ')') => ('(', ')'),

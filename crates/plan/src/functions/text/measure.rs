@@ -27,7 +27,11 @@ pub(super) fn index_type(arguments: &[Expr]) -> DataType {
 /// CHARINDEX: where the first text is found in the second, from 1; 0 if nowhere.
 pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let (wanted, text) = (call.text(0)?, call.text(1)?);
-    let start = if call.values.len() > 2 { call.bigint(2)?.max(1) } else { 1 };
+    let start = if call.values.len() > 2 {
+        call.bigint(2)?.max(1)
+    } else {
+        1
+    };
     let skipped = usize::try_from(start - 1).unwrap_or(usize::MAX);
     let rest = piece::skip(text, skipped);
     if wanted.is_empty() {
@@ -44,7 +48,9 @@ pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// ASCII: the byte of the first character; NULL for an empty text.
 pub(super) fn ascii(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let Some(first) = call.text(0)?.chars().next() else { return Ok(Value::Null) };
+    let Some(first) = call.text(0)?.chars().next() else {
+        return Ok(Value::Null);
+    };
     Ok(Value::Int(i32::from(code_page_byte(first).unwrap_or(b'?'))))
 }
 

@@ -16,13 +16,24 @@ pub(super) fn str_type(arguments: &[Expr]) -> DataType {
         None => Some(i64::from(LENGTH)),
         given => constant_whole(given),
     };
-    varying(false, Width::Limited(length.and_then(|length| u16::try_from(length).ok()).unwrap_or(WIDTH_MAX)))
+    varying(
+        false,
+        Width::Limited(
+            length
+                .and_then(|length| u16::try_from(length).ok())
+                .unwrap_or(WIDTH_MAX),
+        ),
+    )
 }
 
 /// STR: the number right-aligned, rounded to what fits; asterisks if its whole part does not; NULL for no such length.
 pub(super) fn str(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let number = call.float(0)?;
-    let length = if call.values.len() > 1 { call.int(1)? } else { i32::from(LENGTH) };
+    let length = if call.values.len() > 1 {
+        call.int(1)?
+    } else {
+        i32::from(LENGTH)
+    };
     let decimals = if call.values.len() > 2 { call.int(2)? } else { 0 };
     let (Ok(length), Ok(decimals)) = (usize::try_from(length), usize::try_from(decimals)) else {
         return Ok(Value::Null);
@@ -42,9 +53,15 @@ pub(super) fn str(call: &Arguments<'_>) -> Result<Value, PlanError> {
 /// A float with so many digits after its point, rounded half away from zero on its first 17 digits.
 pub(crate) fn fixed(number: f64, decimals: usize) -> String {
     let scientific = format!("{:.16e}", number.abs());
-    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
+    let Some((mantissa, exponent)) = scientific.split_once('e') else {
+        return scientific;
+    };
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let digits: Vec<u8> = mantissa.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0').collect();
+    let digits: Vec<u8> = mantissa
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .map(|digit| digit - b'0')
+        .collect();
     let digit_at = |place: i32| {
         let index = usize::try_from(exponent - place).ok();
         index.and_then(|index| digits.get(index)).copied().unwrap_or(0)

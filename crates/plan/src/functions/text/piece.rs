@@ -50,7 +50,9 @@ pub(super) fn end_type(arguments: &[Expr]) -> DataType {
 }
 
 fn piece_type(arguments: &[Expr], length: Option<i64>) -> DataType {
-    let Some(first) = arguments.first() else { return DataType::VarChar(Width::Limited(1)) };
+    let Some(first) = arguments.first() else {
+        return DataType::VarChar(Width::Limited(1));
+    };
     let width = match (text_width(&first.data_type), length) {
         (Width::Limited(width), Some(length)) => {
             Width::Limited(u16::try_from(length.clamp(1, i64::from(width))).unwrap_or(width))
@@ -108,7 +110,11 @@ pub(super) fn trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// The type of STUFF: wide enough for both texts.
 pub(super) fn stuff_type(arguments: &[Expr]) -> DataType {
-    let width = |at: usize| arguments.get(at).map_or(Width::Limited(1), |text| text_width(&text.data_type));
+    let width = |at: usize| {
+        arguments
+            .get(at)
+            .map_or(Width::Limited(1), |text| text_width(&text.data_type))
+    };
     let is_national = |at: usize| arguments.get(at).is_some_and(|text| text.data_type.is_national());
     varying(is_national(0) || is_national(3), sum_of_widths(width(0), width(3)))
 }
@@ -120,7 +126,11 @@ pub(super) fn stuff(call: &Arguments<'_>) -> Result<Value, PlanError> {
     }
     let text = call.text(0)?;
     let (start, length) = (call.bigint(1)?, call.bigint(2)?);
-    let inserted = if *call.value(3) == Value::Null { "" } else { call.text(3)? };
+    let inserted = if *call.value(3) == Value::Null {
+        ""
+    } else {
+        call.text(3)?
+    };
     let (Ok(start), Ok(length)) = (usize::try_from(start), usize::try_from(length)) else {
         return Ok(Value::Null);
     };

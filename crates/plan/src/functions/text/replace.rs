@@ -48,7 +48,9 @@ pub(super) fn reverse(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// REPLICATE: NULL for a negative count.
 pub(super) fn replicate(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let Ok(count) = usize::try_from(call.bigint(1)?) else { return Ok(Value::Null) };
+    let Ok(count) = usize::try_from(call.bigint(1)?) else {
+        return Ok(Value::Null);
+    };
     let text = call.text(0)?;
     if text.is_empty() {
         return Ok(call.text_result(""));
@@ -70,7 +72,9 @@ pub(super) fn space_type(arguments: &[Expr]) -> DataType {
 
 /// SPACE: NULL for a negative count.
 pub(super) fn space(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let Ok(count) = usize::try_from(call.int(0)?) else { return Ok(Value::Null) };
+    let Ok(count) = usize::try_from(call.int(0)?) else {
+        return Ok(Value::Null);
+    };
     Ok(call.text_result(&" ".repeat(count.min(usize::from(WIDTH_MAX)))))
 }
 
@@ -107,7 +111,9 @@ pub(super) fn translate(call: &Arguments<'_>) -> Result<Value, PlanError> {
         return Err(PlanError::translate_sets());
     }
     let change = |character: char| {
-        let found = from.iter().position(|wanted| search::same_char(character, *wanted, call.collation));
+        let found = from
+            .iter()
+            .position(|wanted| search::same_char(character, *wanted, call.collation));
         found.and_then(|at| to.get(at)).copied().unwrap_or(character)
     };
     let text: String = call.text(0)?.chars().map(change).collect();

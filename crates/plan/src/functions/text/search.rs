@@ -1,6 +1,6 @@
 //! Finding text in text.
 
-use selenite_types::{Value, utf16_length};
+use selenite_types::{LikePattern, Value, utf16_length};
 
 use crate::{Collation, PlanError, functions::Arguments};
 
@@ -48,19 +48,17 @@ pub(super) fn find(text: &str, wanted: &str, collation: Collation) -> Option<(us
 /// PATINDEX: where the pattern matches first, from 1; 0 if nowhere.
 pub(super) fn pattern_index(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let (pattern, text) = (call.text(0)?, call.text(1)?);
+    let is_national = call.data_type(0).is_national() || call.data_type(1).is_national();
     let order = call.collation.order();
     let Some(tail) = pattern.strip_prefix('%') else {
-        let matches = selenite_types::like(text, pattern, None, order);
-        return call.length_result(usize::from(matches));
+        let is_match = LikePattern::new(pattern, None, order).matches(text, is_national);
+        return call.length_result(usize::from(is_match));
     };
-    let tail = tail.trim_start_matches('%');
+    let tail = LikePattern::new(tail.trim_start_matches('%'), None, order);
     let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     for at in ends {
-        let rest = text.get(at..).unwrap_or_default();
-        if selenite_types::like(rest, tail, None, order) {
-            let before = text.get(..at).unwrap_or_default();
-            // An empty rest is matched by nothing but an empty tail, which has matched the beginning.
-            return call.length_result(utf16_length(before) + 1);
+        if tail.matches(text.get(at..).unwrap_or_default(), is_national) {
+            return call.length_result(utf16_length(text.get(..at).unwrap_or_default()) + 1);
         }
     }
     call.length_result(0)

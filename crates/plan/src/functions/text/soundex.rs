@@ -20,7 +20,10 @@ pub(super) fn difference(call: &Arguments<'_>) -> Result<Value, PlanError> {
 /// The first letter and three digits; equal digits count once, also with H or W between them, and vowels divide.
 fn code_of(text: &str) -> [char; 4] {
     let mut code = ['0'; 4];
-    let mut letters = text.chars().take_while(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_uppercase());
+    let mut letters = text
+        .chars()
+        .take_while(char::is_ascii_alphabetic)
+        .map(|letter| letter.to_ascii_uppercase());
     let Some(first) = letters.next() else { return code };
     code[0] = first;
     let mut filled = 1;

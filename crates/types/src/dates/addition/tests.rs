@@ -32,7 +32,11 @@ fn the_documented_sums_come_out() {
         ("nanosecond", 50, moment(2007, 1, 1, (13, 10, 10), 1_111_112)),
         ("nanosecond", 150, moment(2007, 1, 1, (13, 10, 10), 1_111_113)),
     ] {
-        assert_eq!(add(part, number, &start, DataType::DateTime2(7)), Value::DateTime(sum), "{part} {number}");
+        assert_eq!(
+            add(part, number, &start, DataType::DateTime2(7)),
+            Value::DateTime(sum),
+            "{part} {number}"
+        );
     }
 }
 
@@ -68,7 +72,11 @@ fn a_smalldatetime_moves_by_whole_minutes_as_documented() {
         ("millisecond", -30_001, minute(0)),
         ("millisecond", -30_002, before),
     ] {
-        assert_eq!(add(part, number, &start, DataType::SmallDateTime), sum, "{part} {number}");
+        assert_eq!(
+            add(part, number, &start, DataType::SmallDateTime),
+            sum,
+            "{part} {number}"
+        );
     }
 }
 
@@ -81,26 +89,45 @@ fn the_month_clamps_and_the_time_turns_around() {
     let early = Value::Time(TimeOfDay::from_clock(2, 0, 0, 0).unwrap());
     assert_eq!(add("hour", 3, &late, DataType::Time(0)), early);
     assert_eq!(add("hour", -3, &early, DataType::Time(0)), late);
-    assert_eq!(add("hour", i32::MAX, &late, DataType::Time(0)), Value::Time(TimeOfDay::from_clock(6, 0, 0, 0).unwrap()));
+    assert_eq!(
+        add("hour", i32::MAX, &late, DataType::Time(0)),
+        Value::Time(TimeOfDay::from_clock(6, 0, 0, 0).unwrap())
+    );
 }
 
 #[test]
 fn an_offset_stays_and_the_clock_moves() {
     let start = DateTimeOffset::from_local(moment(2007, 1, 31, (23, 30, 0), 0), 330).unwrap();
     let sum = add("month", 1, &Value::DateTimeOffset(start), DataType::DateTimeOffset(0));
-    let Value::DateTimeOffset(sum) = sum else { panic!("{sum:?}") };
-    assert_eq!((sum.local(), sum.offset_minutes), (moment(2007, 2, 28, (23, 30, 0), 0), 330));
+    let Value::DateTimeOffset(sum) = sum else {
+        panic!("{sum:?}")
+    };
+    assert_eq!(
+        (sum.local(), sum.offset_minutes),
+        (moment(2007, 2, 28, (23, 30, 0), 0), 330)
+    );
 }
 
 #[test]
 fn sums_beyond_the_type_are_error_517() {
     for (value, of, name) in [
         (Value::Date(Date::MAX), DataType::Date, "date"),
-        (Value::DateTime(moment(9999, 12, 31, (0, 0, 0), 0)), DataType::DateTime, "datetime"),
-        (Value::DateTime(moment(2079, 6, 6, (23, 59, 0), 0)), DataType::SmallDateTime, "smalldatetime"),
+        (
+            Value::DateTime(moment(9999, 12, 31, (0, 0, 0), 0)),
+            DataType::DateTime,
+            "datetime",
+        ),
+        (
+            Value::DateTime(moment(2079, 6, 6, (23, 59, 0), 0)),
+            DataType::SmallDateTime,
+            "smalldatetime",
+        ),
         (Value::DateTime(DateTime2::MAX), DataType::DateTime2(7), "datetime2"),
         (
-            Value::DateTimeOffset(DateTimeOffset { utc: DateTime2::MAX, offset_minutes: 0 }),
+            Value::DateTimeOffset(DateTimeOffset {
+                utc: DateTime2::MAX,
+                offset_minutes: 0,
+            }),
             DataType::DateTimeOffset(7),
             "datetimeoffset",
         ),
@@ -124,8 +151,18 @@ fn parts_that_a_type_does_not_have_are_error_9810() {
     let time = Value::Time(TimeOfDay::MIDNIGHT);
     let datetime = Value::DateTime(DateTime2::BASE);
     for (part, value, of, text) in [
-        ("hour", &date, DataType::Date, "datepart hour is not supported by date function dateadd for data type date."),
-        ("day", &time, DataType::Time(7), "datepart day is not supported by date function dateadd for data type time."),
+        (
+            "hour",
+            &date,
+            DataType::Date,
+            "datepart hour is not supported by date function dateadd for data type date.",
+        ),
+        (
+            "day",
+            &time,
+            DataType::Time(7),
+            "datepart day is not supported by date function dateadd for data type time.",
+        ),
         (
             "mcs",
             &datetime,
@@ -142,8 +179,16 @@ fn parts_that_a_type_does_not_have_are_error_9810() {
         let error = date_add(DatePart::from_name(part).unwrap(), 1, value, &of).unwrap_err();
         assert_eq!(error.to_string(), format!("The {text}"));
     }
-    assert_eq!(date_add(DatePart::Day, 1, &Value::Bit(true), &DataType::Bit).unwrap_err().number(), 8116);
-    assert_eq!(date_add(DatePart::Day, 1, &Value::Null, &DataType::Date), Ok(Value::Null));
+    assert_eq!(
+        date_add(DatePart::Day, 1, &Value::Bit(true), &DataType::Bit)
+            .unwrap_err()
+            .number(),
+        8116
+    );
+    assert_eq!(
+        date_add(DatePart::Day, 1, &Value::Null, &DataType::Date),
+        Ok(Value::Null)
+    );
 }
 
 #[test]

@@ -25,7 +25,17 @@ fn a_tenth_of_a_microsecond_crosses_every_boundary_as_documented() {
     let start = moment(2005, 12, 31, (23, 59, 59), 9_999_999);
     let end = day(2006, 1, 1);
     for part in [
-        "year", "quarter", "month", "dayofyear", "day", "week", "hour", "minute", "second", "millisecond", "microsecond",
+        "year",
+        "quarter",
+        "month",
+        "dayofyear",
+        "day",
+        "week",
+        "hour",
+        "minute",
+        "second",
+        "millisecond",
+        "microsecond",
     ] {
         assert_eq!(diff(part, &start, &end), Some(1), "{part}");
         assert_eq!(diff(part, &end, &start), Some(-1), "{part}");
@@ -53,14 +63,23 @@ fn a_time_stands_on_the_first_of_1900_and_a_date_at_midnight() {
     let between = date_diff(DatePart::Hour, (&date, &DataType::Date), (&time, &DataType::Time(7)));
     assert_eq!(between, Ok(Some(5)));
     let later = Value::Time(TimeOfDay::from_clock(11, 0, 0, 0).unwrap());
-    assert_eq!(date_diff(DatePart::Year, (&time, &DataType::Time(7)), (&later, &DataType::Time(7))), Ok(Some(0)));
+    assert_eq!(
+        date_diff(
+            DatePart::Year,
+            (&time, &DataType::Time(7)),
+            (&later, &DataType::Time(7))
+        ),
+        Ok(Some(0))
+    );
 }
 
 #[test]
 fn moments_with_offsets_are_compared_in_utc() {
     let of = DataType::DateTimeOffset(0);
     let at = |hour, offset| {
-        let Value::DateTime(local) = moment(2024, 1, 1, (hour, 0, 0), 0) else { panic!("no moment") };
+        let Value::DateTime(local) = moment(2024, 1, 1, (hour, 0, 0), 0) else {
+            panic!("no moment")
+        };
         Value::DateTimeOffset(DateTimeOffset::from_local(local, offset).unwrap())
     };
     let hours = |start, end| date_diff(DatePart::Hour, (&start, &of), (&end, &of));
@@ -80,21 +99,37 @@ fn what_int_or_bigint_can_not_count_is_error_535() {
     let big = |part| date_diff_big(part, (&first, &OF), (&last, &OF));
     assert_eq!(big(DatePart::Second), Ok(Some(315_537_811_200)));
     let error = big(DatePart::Nanosecond).unwrap_err();
-    assert!(error.to_string().starts_with("The datediff_big function resulted in an overflow."));
+    assert!(
+        error
+            .to_string()
+            .starts_with("The datediff_big function resulted in an overflow.")
+    );
     assert_eq!(error.number(), 535);
     // The longest that int counts: 24 days, 20 hours, 31 minutes and 23.647 seconds; 68 years, 19 days and 3:14:07.
     let start = day(2000, 1, 1);
-    assert_eq!(diff("ms", &start, &moment(2000, 1, 25, (20, 31, 23), 6_470_000)), Some(i32::MAX));
-    assert_eq!(diff("s", &day(1970, 1, 1), &moment(2038, 1, 19, (3, 14, 7), 0)), Some(i32::MAX));
+    assert_eq!(
+        diff("ms", &start, &moment(2000, 1, 25, (20, 31, 23), 6_470_000)),
+        Some(i32::MAX)
+    );
+    assert_eq!(
+        diff("s", &day(1970, 1, 1), &moment(2038, 1, 19, (3, 14, 7), 0)),
+        Some(i32::MAX)
+    );
 }
 
 #[test]
 fn parts_that_can_not_be_counted_are_error_9806() {
     let (start, end) = (day(2024, 1, 1), day(2024, 1, 2));
     let error = date_diff(DatePart::TzOffset, (&start, &OF), (&end, &OF)).unwrap_err();
-    assert_eq!(error.to_string(), "The datepart tzoffset is not supported by date function datediff.");
+    assert_eq!(
+        error.to_string(),
+        "The datepart tzoffset is not supported by date function datediff."
+    );
     let error = date_diff_big(DatePart::IsoWeek, (&start, &OF), (&end, &OF)).unwrap_err();
-    assert_eq!(error.to_string(), "The datepart iso_week is not supported by date function datediff_big.");
+    assert_eq!(
+        error.to_string(),
+        "The datepart iso_week is not supported by date function datediff_big."
+    );
     assert_eq!(error.number(), 9806);
 }
 
@@ -104,7 +139,10 @@ fn null_is_no_distance_and_text_no_date() {
     assert_eq!(date_diff(DatePart::Day, (&Value::Null, &OF), (&end, &OF)), Ok(None));
     let text = Value::Text("2024-01-01".into());
     let error = date_diff(DatePart::Day, (&end, &OF), (&text, &DataType::Char(10))).unwrap_err();
-    assert_eq!(error.to_string(), "Argument data type char is invalid for argument 3 of datediff function.");
+    assert_eq!(
+        error.to_string(),
+        "Argument data type char is invalid for argument 3 of datediff function."
+    );
 }
 
 proptest! {

@@ -34,17 +34,33 @@ fn the_documented_parts_of_a_moment_are_read() {
         ("tzoffset", 310),
         ("iso_week", 44),
     ] {
-        assert_eq!(part_of(name, &value, DataType::DateTimeOffset(7)), Some(number), "{name}");
+        assert_eq!(
+            part_of(name, &value, DataType::DateTimeOffset(7)),
+            Some(number),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn week_and_weekday_follow_datefirst_as_documented() {
     let value = Value::Date(Date::from_civil(2007, 4, 21).unwrap());
-    for (first, week, weekday) in [(1, 16, 6), (2, 17, 5), (3, 17, 4), (4, 17, 3), (5, 17, 2), (6, 17, 1), (7, 16, 7)] {
+    for (first, week, weekday) in [
+        (1, 16, 6),
+        (2, 17, 5),
+        (3, 17, 4),
+        (4, 17, 3),
+        (5, 17, 2),
+        (6, 17, 1),
+        (7, 16, 7),
+    ] {
         let first = DateFirst::new(first).unwrap();
         let read = |part| date_part(part, &value, &DataType::Date, first).unwrap().unwrap();
-        assert_eq!((read(DatePart::Week), read(DatePart::Weekday)), (week, weekday), "{first:?}");
+        assert_eq!(
+            (read(DatePart::Week), read(DatePart::Weekday)),
+            (week, weekday),
+            "{first:?}"
+        );
     }
 }
 
@@ -71,7 +87,11 @@ fn iso_weeks_belong_to_the_year_of_their_thursday() {
         (9999, 12, 31, 52),
     ] {
         let value = Value::Date(Date::from_civil(year, month, day).unwrap());
-        assert_eq!(part_of("isowk", &value, DataType::Date), Some(week), "{year}-{month}-{day}");
+        assert_eq!(
+            part_of("isowk", &value, DataType::Date),
+            Some(week),
+            "{year}-{month}-{day}"
+        );
     }
 }
 
@@ -80,7 +100,9 @@ fn names_are_english_words_and_else_numbers() {
     let value = Value::DateTime(moment(2017, 9, 8, 18, 54, 32, 352_403));
     let name = |part: &str| {
         let part = DatePart::from_name(part).unwrap();
-        date_name(part, &value, &DataType::DateTime2(7), DateFirst::default()).unwrap().unwrap()
+        date_name(part, &value, &DataType::DateTime2(7), DateFirst::default())
+            .unwrap()
+            .unwrap()
     };
     for (part, text) in [
         ("month", "September"),
@@ -94,7 +116,10 @@ fn names_are_english_words_and_else_numbers() {
     ] {
         assert_eq!(name(part), text, "{part}");
     }
-    let moment = DateTimeOffset { utc: DateTime2::BASE, offset_minutes: -330 };
+    let moment = DateTimeOffset {
+        utc: DateTime2::BASE,
+        offset_minutes: -330,
+    };
     let offset = date_name(
         DatePart::TzOffset,
         &Value::DateTimeOffset(moment),
@@ -145,7 +170,10 @@ fn what_a_type_does_not_have_is_error_9810() {
 fn null_has_no_part_and_a_number_is_no_date() {
     assert_eq!(part_of("year", &Value::Null, DataType::DateTime), None);
     let error = date_part(DatePart::Year, &Value::Int(1), &DataType::Int, DateFirst::default()).unwrap_err();
-    assert_eq!(error.to_string(), "Argument data type int is invalid for argument 2 of datepart function.");
+    assert_eq!(
+        error.to_string(),
+        "Argument data type int is invalid for argument 2 of datepart function."
+    );
 }
 
 #[test]

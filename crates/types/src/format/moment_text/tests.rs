@@ -57,7 +57,11 @@ fn every_documented_style_shows_a_datetime() {
 fn midnight_and_noon_are_twelve() {
     let at = |hour| {
         let time = TimeOfDay::from_clock(hour, 0, 0, 0).unwrap();
-        shown(&Value::DateTime(DateTime2 { time, ..afternoon() }), DataType::DateTime, 0)
+        shown(
+            &Value::DateTime(DateTime2 { time, ..afternoon() }),
+            DataType::DateTime,
+            0,
+        )
     };
     assert_eq!(at(0), "Jan  2 2006 12:00AM");
     assert_eq!(at(11), "Jan  2 2006 11:00AM");
@@ -68,13 +72,25 @@ fn midnight_and_noon_are_twelve() {
 #[test]
 fn the_newer_types_show_their_digits_after_a_point() {
     let value = Value::DateTime(afternoon());
-    assert_eq!(shown(&value, DataType::DateTime2(7), 121), "2006-01-02 15:04:05.0070000");
+    assert_eq!(
+        shown(&value, DataType::DateTime2(7), 121),
+        "2006-01-02 15:04:05.0070000"
+    );
     assert_eq!(shown(&value, DataType::DateTime2(0), 121), "2006-01-02 15:04:05");
-    assert_eq!(shown(&value, DataType::DateTime2(4), 109), "Jan  2 2006  3:04:05.0070PM");
+    assert_eq!(
+        shown(&value, DataType::DateTime2(4), 109),
+        "Jan  2 2006  3:04:05.0070PM"
+    );
     assert_eq!(shown(&value, DataType::DateTime2(2), 113), "02 Jan 2006 15:04:05.00");
     assert_eq!(shown(&value, DataType::DateTime2(3), 114), "15:04:05.007");
-    assert_eq!(shown(&Value::DateTime(DateTime2::MIN), DataType::DateTime2(7), 121), "0001-01-01 00:00:00.0000000");
-    assert_eq!(shown(&Value::DateTime(DateTime2::BASE), DataType::SmallDateTime, 121), "1900-01-01 00:00:00.000");
+    assert_eq!(
+        shown(&Value::DateTime(DateTime2::MIN), DataType::DateTime2(7), 121),
+        "0001-01-01 00:00:00.0000000"
+    );
+    assert_eq!(
+        shown(&Value::DateTime(DateTime2::BASE), DataType::SmallDateTime, 121),
+        "1900-01-01 00:00:00.000"
+    );
 }
 
 #[test]
@@ -118,15 +134,31 @@ fn a_date_shows_days_and_a_time_hours() {
 fn a_style_that_shows_nothing_or_is_none_is_told_apart() {
     let date = Value::Date(Date::BASE);
     let time = Value::Time(TimeOfDay::MIDNIGHT);
-    assert_eq!(moment_text(&date, &DataType::Date, 108), Err(MomentTextFault::NothingShown));
+    assert_eq!(
+        moment_text(&date, &DataType::Date, 108),
+        Err(MomentTextFault::NothingShown)
+    );
     assert_eq!(moment_text(&date, &DataType::Date, 114), Err(MomentTextFault::NoStyle));
-    assert_eq!(moment_text(&time, &DataType::Time(7), 101), Err(MomentTextFault::NothingShown));
-    assert_eq!(moment_text(&time, &DataType::Time(7), 23), Err(MomentTextFault::NothingShown));
+    assert_eq!(
+        moment_text(&time, &DataType::Time(7), 101),
+        Err(MomentTextFault::NothingShown)
+    );
+    assert_eq!(
+        moment_text(&time, &DataType::Time(7), 23),
+        Err(MomentTextFault::NothingShown)
+    );
     for style in [-1, 15, 26, 99, 115, 122, 128, 132, i32::MAX, i32::MIN] {
-        assert_eq!(moment_text(&date, &DataType::Date, style), Err(MomentTextFault::NoStyle), "style {style}");
+        assert_eq!(
+            moment_text(&date, &DataType::Date, style),
+            Err(MomentTextFault::NoStyle),
+            "style {style}"
+        );
     }
     assert_eq!(moment_text(&date, &DataType::Date, 130), Err(MomentTextFault::Hijri));
-    assert_eq!(moment_text(&Value::Int(1), &DataType::Int, 0), Err(MomentTextFault::NothingShown));
+    assert_eq!(
+        moment_text(&Value::Int(1), &DataType::Int, 0),
+        Err(MomentTextFault::NothingShown)
+    );
 }
 
 #[test]
