@@ -8,7 +8,6 @@
 
 mod error;
 mod matrix;
-mod type_name;
 
 pub use error::{ConversionError, ConversionFault};
 pub use matrix::{Conversion, conversion};

@@ -35,8 +35,8 @@ pub struct WholeCompare {
 /// A whole number that an operation takes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WholeOperand {
-    /// A variable's.
-    Slot(Slot),
+    /// A variable's, and its type.
+    Slot(Slot, Whole),
     /// A constant, and its type.
     Literal(i64, Whole),
     /// Any other, whose type is one of the four.

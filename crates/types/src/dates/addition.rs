@@ -5,7 +5,7 @@ use crate::{
     dates::{
         DateError, DatePart,
         ticks::{DateTimeMinutes, DateTimeTicks},
-        time_of_day::{UNITS_PER_DAY, UNITS_PER_SECOND, unit_of_scale},
+        time_of_day::UNITS_PER_DAY,
     },
 };
 
@@ -109,22 +109,23 @@ impl Step {
             Self::Months(_) | Self::Days(_) => {
                 Some(DateTime2 { date: self.add_to_date(moment.date, number)?, time: moment.time })
             }
-            Self::Time(nanoseconds) => moment.checked_add_units(units_of(i128::from(number) * nanoseconds)?),
+            Self::Time(nanoseconds) => {
+                moment.checked_add_units(i64::try_from(units_of(i128::from(number) * nanoseconds)).ok()?)
+            }
         }
     }
 
     fn add_to_time(&self, time: TimeOfDay, number: i64, scale: u8) -> TimeOfDay {
         let Self::Time(nanoseconds) = self else { return time };
         let day = i128::from(UNITS_PER_DAY);
-        let units = units_of(i128::from(number) * nanoseconds).unwrap_or(0);
-        let sum = (i128::from(time.within()) + i128::from(units)).rem_euclid(day);
+        let sum = (i128::from(time.within()) + units_of(i128::from(number) * nanoseconds)).rem_euclid(day);
         TimeOfDay(u64::try_from(sum).unwrap_or(0)).rounded(scale).0
     }
 }
 
 /// Nanoseconds as units of 100, half up.
-fn units_of(nanoseconds: i128) -> Option<i64> {
-    i64::try_from((nanoseconds + 50).div_euclid(100)).ok()
+fn units_of(nanoseconds: i128) -> i128 {
+    (nanoseconds + 50).div_euclid(100)
 }
 
 fn add_to_date_time(step: &Step, moment: DateTime2, number: i64, of: &DataType) -> Option<DateTime2> {
