@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use selenite_tsql::ast::{
-    self, AlterTableAction, Condition, ConstraintChange, ConstraintKind, DropElement, Expr, ExprKind, TableElement,
+    self, AlterTableAction, Condition, ConstraintChange, ConstraintKind, DropElement, Expr, TableElement,
 };
 use selenite_types::{DataType, Place};
 
 use super::constraint::Naming;
 use super::sqlite::quoted;
 use super::{ColumnDefinition, IndexDefinition, TableDefinition};
-use crate::catalog::KeyKind;
 use crate::{Collation, PlanError, declared_type, same_name};
 
 /// What ALTER TABLE comes to.
@@ -425,14 +424,4 @@ fn mentions(text: &str, column: &str) -> bool {
         let (before, after) = (&text[..at], &text[at + found.len()..]);
         !is_part(before.chars().next_back()) && !is_part(after.chars().next())
     })
-}
-
-/// Whether a default is one constant: then it need not be computed for each row.
-#[must_use]
-pub fn is_constant(value: &Expr) -> bool {
-    match &value.kind {
-        ExprKind::Literal(_) => true,
-        ExprKind::Unary { operand, .. } => is_constant(operand),
-        _ => false,
-    }
 }
