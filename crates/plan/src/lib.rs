@@ -7,7 +7,9 @@
 
 mod aggregate;
 mod bind;
+pub mod catalog;
 mod collation;
+pub mod definition;
 mod environment;
 mod error;
 mod evaluate;

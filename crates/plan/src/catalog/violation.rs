@@ -65,7 +65,9 @@ impl Table {
     fn broken_key(&self, listed: &str) -> Option<&Key> {
         if let Some(index) = listed.strip_prefix("index '") {
             let index = index.strip_suffix('\'')?;
-            return self.keys.iter().find(|key| crate::same_name(&key.name, index));
+            let index = index.strip_suffix("$null").unwrap_or(index);
+            let index = index.strip_prefix(self.name.as_str()).and_then(|index| index.strip_prefix('.'));
+            return self.keys.iter().find(|key| index.is_some_and(|index| crate::same_name(&key.name, index)));
         }
         self.keys.iter().find(|key| self.listed(key) == listed)
     }
