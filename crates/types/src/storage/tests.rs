@@ -179,9 +179,11 @@ fn dates_and_times_have_the_forms_that_were_decided() {
         date: Date::from_civil(2024, 2, 9).unwrap(),
         time: TimeOfDay::from_clock(12, 5, 9, 1_230_000).unwrap(),
     };
-    let stored = |value: Value, declared: DataType| match to_stored(&value, &declared).unwrap() {
-        Stored::Text(text) => text.into_owned(),
-        other => panic!("{other:?}"),
+    let stored = |value: Value, declared: DataType| {
+        let Stored::Text(text) = to_stored(&value, &declared).unwrap() else {
+            panic!("{declared} is no text");
+        };
+        text.into_owned()
     };
     assert_eq!(stored(Value::Date(noon.date), DataType::Date), "2024-02-09");
     assert_eq!(stored(Value::Date(Date(0)), DataType::Date), "0001-01-01");
