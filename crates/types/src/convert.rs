@@ -15,6 +15,7 @@ mod digits_text;
 mod error;
 mod exact;
 mod float_bits;
+mod integer_type;
 mod is_date;
 mod matrix;
 mod request;

@@ -45,9 +45,7 @@ impl FloatBits {
     pub fn scaled(self, scale: u8) -> Option<i128> {
         let power = 10_u128.checked_pow(u32::from(scale))?;
         let rounded = if self.exponent >= 0 {
-            u128::try_from(self.truncated()?.unsigned_abs())
-                .ok()?
-                .checked_mul(power)?
+            self.truncated()?.unsigned_abs().checked_mul(power)?
         } else {
             Wide::product(self.mantissa, power).rounded_shift(self.exponent.unsigned_abs())?
         };

@@ -7,9 +7,9 @@ use crate::{
         digits_text::{DigitsFault, read_money},
         exact::rescaled,
         float_bits::FloatBits,
+        integer_type::last_bytes,
         request::Request,
         to_decimal::days_of,
-        to_integer::last_bytes,
     },
     format::float_with_six_decimals,
 };
@@ -44,10 +44,9 @@ pub(crate) fn to_money(value: &Value, request: &Request<'_>) -> Result<Value, Co
         | Value::DateTimeOffset(_)
         | Value::Guid(_) => return Err(request.misfit()),
     };
-    let fitted = units.and_then(|units| match request.to {
-        DataType::SmallMoney => i32::try_from(units).ok().map(i64::from),
-        _ => i64::try_from(units).ok(),
-    });
+    let is_small = *request.to == DataType::SmallMoney;
+    let in_range = |units: &i64| !is_small || i32::try_from(*units).is_ok();
+    let fitted = units.and_then(|units| i64::try_from(units).ok()).filter(in_range);
     fitted.map(Value::Money).ok_or_else(|| overflow(value, request))
 }
 
