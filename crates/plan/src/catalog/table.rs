@@ -96,6 +96,8 @@ pub struct Key {
     pub kind: KeyKind,
     /// Indexes of its columns in [`Table::columns`], in the key's order.
     pub columns: Vec<usize>,
+    /// Whether it is an index over some rows only: CREATE UNIQUE INDEX .. WHERE.
+    pub is_filtered: bool,
 }
 
 /// What makes a key unique.

@@ -107,6 +107,13 @@ impl QueryBinder<'_> {
         Ok(Some(Bound { from, sources: vec![source] }))
     }
 
+    /// Whether a common table expression has the name.
+    pub(crate) fn is_common(&self, name: &ast::Name) -> bool {
+        let mut scopes = self.commons.iter().rev();
+        let mut seen = scopes.by_ref().take_while(|scope| scope.home.is_none());
+        seen.any(|scope| scope.entries.iter().any(|entry| same_name(&entry.name, &name.text)))
+    }
+
     fn define_common(&mut self, table: &ast::CommonTable) -> Result<(), PlanError> {
         let name = &table.name.text;
         let entries = self.commons.last().map_or(&[][..], |scope| &scope.entries);

@@ -70,10 +70,16 @@ impl QueryBinder<'_> {
             stored
         };
         for source in &mut bound.sources {
+            self.parts.tables.insert(source.number, Arc::clone(table));
             source.alias.clone_from(&named.0);
             source.database_and_schema.clone_from(&named.1);
         }
         Ok(bound)
+    }
+
+    /// A table's columns as names, computed ones as if they were stored.
+    pub(crate) fn plain_table(&mut self, table: &Arc<Table>) -> Bound {
+        self.stored_table(table)
     }
 
     /// The columns that SQLite has.

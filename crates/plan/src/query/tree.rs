@@ -24,6 +24,8 @@ pub(crate) struct Parts {
     pub commons: Vec<Common>,
     /// By which name a source's rowid is reached, by the source's number.
     pub row_ids: HashMap<u32, String>,
+    /// The tables among the sources, by number.
+    pub tables: HashMap<u32, Arc<Table>>,
 }
 
 /// What a column of a source is in SQLite.
