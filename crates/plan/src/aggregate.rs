@@ -3,9 +3,12 @@
 //! G1. NULLs are left out, of COUNT(a) too; an aggregate of no values is NULL, a count of none is 0.
 //! G2. Grouping, DISTINCT and order are the caller's: an accumulator takes each value that counts, once.
 
-use selenite_types::DataType;
+use selenite_types::{DataType, Family, Width};
 
-use crate::{Expr, PlanError};
+use crate::{
+    Expr, PlanError,
+    functions::{NATIONAL_WIDTH_MAX, widest},
+};
 
 mod accumulator;
 
@@ -102,7 +105,122 @@ impl Aggregate {
     ///
     /// Errors: 174 for a wrong number of arguments, 8117 and 8116 for types that it does not take.
     pub fn bind(kind: AggregateKind, arguments: Vec<Expr>) -> Result<Self, PlanError> {
-        let _ = arguments;
-        Err(PlanError::unsupported_function(kind.name()))
+        let takes = if kind == AggregateKind::StringAgg { 2 } else { 1 };
+        let counts_rows = arguments.is_empty() && matches!(kind, AggregateKind::Count | AggregateKind::CountBig);
+        if arguments.len() != takes && !counts_rows {
+            return Err(PlanError::argument_count(kind.name(), takes));
+        }
+        let mut arguments = arguments.into_iter();
+        let Some(operand) = arguments.next() else {
+            return Ok(Self {
+                kind,
+                operand: None,
+                separator: None,
+                data_type: kind.count_type(),
+            });
+        };
+        if operand.is_null_literal() {
+            return Err(PlanError::operand_type("NULL", kind.name()));
+        }
+        let (operand, data_type) = kind.operand(operand)?;
+        let separator = match arguments.next() {
+            Some(separator) => Some(separator_of(separator, &data_type)?),
+            None => None,
+        };
+        Ok(Self {
+            kind,
+            operand: Some(operand),
+            separator,
+            data_type,
+        })
     }
 }
+
+impl AggregateKind {
+    fn count_type(self) -> DataType {
+        if self == Self::CountBig {
+            DataType::BigInt
+        } else {
+            DataType::Int
+        }
+    }
+
+    /// The operand as the aggregate wants it, and the type of the result.
+    fn operand(self, operand: Expr) -> Result<(Expr, DataType), PlanError> {
+        let of = operand.data_type;
+        let refused = || PlanError::operand_type(of.bare_name(), self.name());
+        match self {
+            Self::Count | Self::CountBig => Ok((operand, self.count_type())),
+            Self::Min | Self::Max if of == DataType::Bit => Err(refused()),
+            Self::Min | Self::Max => Ok((operand, of)),
+            Self::Sum | Self::Avg => {
+                let data_type = sum_type(&of, self == Self::Avg).ok_or_else(refused)?;
+                Ok((operand, data_type))
+            }
+            Self::StDev | Self::StDevP | Self::Var | Self::VarP => {
+                sum_type(&of, false).ok_or_else(refused)?;
+                Ok((operand.converted_to(&DataType::Float)?, DataType::Float))
+            }
+            Self::ChecksumAgg if matches!(of.family(), Family::Integer) => {
+                Ok((operand.converted_to(&DataType::Int)?, DataType::Int))
+            }
+            Self::ChecksumAgg => Err(refused()),
+            Self::StringAgg => {
+                let operand = if of.family() == Family::Text {
+                    operand
+                } else {
+                    operand.converted_to(&DataType::NVarChar(Width::Limited(NATIONAL_WIDTH_MAX)))?
+                };
+                let data_type = widest(Some(&operand));
+                Ok((operand, data_type))
+            }
+        }
+    }
+}
+
+/// The type of SUM, and with `averages` of AVG; none for what is not to be summed.
+fn sum_type(of: &DataType, averages: bool) -> Option<DataType> {
+    match *of {
+        DataType::TinyInt | DataType::SmallInt | DataType::Int => Some(DataType::Int),
+        DataType::BigInt => Some(DataType::BigInt),
+        DataType::Decimal { scale, .. } => Some(DataType::Decimal {
+            precision: 38,
+            scale: if averages { scale.max(6) } else { scale },
+        }),
+        DataType::Numeric { scale, .. } => Some(DataType::Numeric {
+            precision: 38,
+            scale: if averages { scale.max(6) } else { scale },
+        }),
+        DataType::SmallMoney | DataType::Money => Some(DataType::Money),
+        DataType::Real | DataType::Float => Some(DataType::Float),
+        DataType::Bit
+        | DataType::Char(_)
+        | DataType::VarChar(_)
+        | DataType::NChar(_)
+        | DataType::NVarChar(_)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_)
+        | DataType::UniqueIdentifier => None,
+    }
+}
+
+/// STRING_AGG's separator, as text of the result's kind.
+fn separator_of(separator: Expr, data_type: &DataType) -> Result<Expr, PlanError> {
+    if separator.data_type.family() != Family::Text && !separator.is_null_literal() {
+        return Err(PlanError::argument_type(
+            separator.data_type.bare_name(),
+            2,
+            "string_agg",
+        ));
+    }
+    separator.converted_to(data_type)
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,9 +4,19 @@
 //! B2. What only a query has (columns, aggregates, window functions, subqueries) is bound by the [`QueryHook`].
 
 use selenite_tsql::ast;
-use selenite_types::{Comparison, DataType};
+use selenite_types::{Comparison, DataType, Family};
 
-use crate::{Expr, PlanError, Predicate, Variables, written_column};
+use crate::{Collation, Expr, ExprKind, Function, PlanError, Predicate, Variables, written_column};
+
+mod call;
+mod case;
+mod condition;
+mod conversion;
+mod literal;
+mod operator;
+
+pub(crate) use condition::compared;
+pub use conversion::{common_type, declared_type};
 
 /// What binds the nodes that only a query can have.
 pub trait QueryHook {
@@ -107,8 +117,7 @@ impl<'a> Binder<'a> {
     ///
     /// Errors: whatever is wrong with its names and types, with its line.
     pub fn expr(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
-        let _ = (&self.variables, &mut self.hook);
-        Err(PlanError::unsupported("This expression").on_line(expr.position.line))
+        self.unlined(expr).map_err(|error| error.on_line(expr.position.line))
     }
 
     /// Binds an expression and converts it to `data_type` as an assignment does.
@@ -124,32 +133,59 @@ impl<'a> Binder<'a> {
     ///
     /// Errors: as [`Binder::expr`].
     pub fn condition(&mut self, condition: &ast::Condition) -> Result<Predicate, PlanError> {
-        Err(PlanError::unsupported("This condition").on_line(condition.position.line))
+        self.unlined_condition(condition)
+            .map_err(|error| error.on_line(condition.position.line))
+    }
+
+    fn unlined(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+        match &expr.kind {
+            ast::ExprKind::Literal(constant) => literal::bind(constant),
+            ast::ExprKind::OdbcLiteral(constant) => literal::bind_odbc(constant),
+            ast::ExprKind::Variable(name) => self.variable(name),
+            ast::ExprKind::Global(name) => self.global(name),
+            ast::ExprKind::Column(name) => self.hook.column(name),
+            ast::ExprKind::Unary { operator, operand } => {
+                let operand = self.expr(operand)?;
+                operator::unary(*operator, operand)
+            }
+            ast::ExprKind::Binary { operator, left, right } => {
+                let (left, right) = (self.expr(left)?, self.expr(right)?);
+                operator::binary(operator::operator(*operator), left, right)
+            }
+            ast::ExprKind::Collate { operand, collation } => {
+                let operand = self.expr(operand)?;
+                collated(operand, &collation.text)
+            }
+            ast::ExprKind::Function(call) => self.call(call, expr.position),
+            ast::ExprKind::Cast(cast) => self.cast(cast),
+            ast::ExprKind::Case(case) => self.case(case),
+            ast::ExprKind::Iif(iif) => self.iif(iif),
+            ast::ExprKind::Subquery(query) => self.hook.subquery(query),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Result<Expr, PlanError> {
+        let variable = self.variables.find(name)?;
+        Ok(Expr::new(ExprKind::Variable(variable.slot), variable.data_type))
+    }
+
+    /// `@@NAME`: what the server knows, or a variable with such a name.
+    fn global(&self, name: &str) -> Result<Expr, PlanError> {
+        match Function::find(name) {
+            Some(function) => function.bind(None, Vec::new()),
+            None => self.variable(name),
+        }
     }
 }
 
-/// The type that a batch declares: of a variable, a column, or in a CAST.
-///
-/// Errors: whatever is wrong with the name or its numbers.
-pub fn declared_type(name: &ast::TypeName, place: selenite_types::Place<'_>) -> Result<DataType, PlanError> {
-    let _ = (name, place);
-    Err(PlanError::unsupported("This type"))
-}
-
-/// The type that several expressions become where they meet: results of CASE, columns of UNION, both sides of IN.
-///
-/// Errors: 206 and 257 if one of them does not convert to the highest.
-pub fn common_type(exprs: &[Expr]) -> Result<DataType, PlanError> {
-    let _ = exprs;
-    Err(PlanError::unsupported("This type"))
-}
-
-impl Expr {
-    /// The expression as an assignment to `data_type` converts it; itself, if it is of that type.
-    ///
-    /// Errors: 206 and 257 if only CAST, or nothing, converts it.
-    pub fn converted_to(self, data_type: &DataType) -> Result<Self, PlanError> {
-        let _ = data_type;
-        Err(PlanError::unsupported("This conversion"))
+/// An expression behind which COLLATE stands.
+fn collated(operand: Expr, name: &str) -> Result<Expr, PlanError> {
+    let collation = Collation::explicit(name)?;
+    if operand.data_type.family() != Family::Text {
+        return Err(PlanError::collate_type(operand.data_type.bare_name()));
     }
+    Ok(operand.with_collation(collation))
 }
+
+#[cfg(test)]
+mod tests;

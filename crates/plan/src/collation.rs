@@ -53,6 +53,16 @@ impl Collation {
         }
     }
 
+    /// How the types compare text.
+    #[must_use]
+    pub fn order(self) -> selenite_types::Collation {
+        if self.is_binary {
+            selenite_types::Collation::Latin1GeneralBin2
+        } else {
+            selenite_types::Collation::Latin1General
+        }
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -9,6 +9,7 @@ use selenite_types::{DataType, DatePart, Operator, UnaryOperator, Value};
 use crate::{Collation, ColumnRef, Function, Slot};
 
 mod predicate;
+mod shape;
 mod walk;
 mod whole;
 

@@ -32,9 +32,9 @@ pub use expr::{
     Compare, Convert, Expr, ExprKind, FunctionCall, Like, Node, NodeMut, OutsideRef, Predicate, Whole, WholeCompare,
     WholeOperand, WholeOperation,
 };
-pub use functions::{Function, Volatility};
+pub use functions::{Function, FunctionState, Volatility};
 pub use name::{NameKey, same_name};
-pub use operation::{InputOrigin, OPERATION_COUNT_MAX, OperationInput, OperationUse, Operations};
+pub use operation::{InputOrigin, OPERATION_COUNT_MAX, OperationFailure, OperationInput, OperationUse, Operations};
 pub use scope::{
     ColumnRef, Columns, FoundColumn, Slot, Source, SourceColumn, Variable, Variables, written_column, written_object,
 };

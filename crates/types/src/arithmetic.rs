@@ -1,7 +1,13 @@
 //! Operators: which types they take, what type they make, and of which value.
 
 mod error;
+mod integer;
+mod moments;
+mod operation;
 mod operator;
+mod signature;
 
 pub use error::OperationError;
+pub use integer::Integer;
 pub use operator::{Comparison, Operator, UnaryOperator};
+pub use signature::Signature;

@@ -1,5 +1,6 @@
 //! A declared type.
 
+mod combination;
 mod declaration;
 mod error;
 mod family;
@@ -7,13 +8,15 @@ mod length;
 mod name;
 mod system_type;
 
+pub(crate) use combination::concatenated;
 pub use declaration::{Argument, Place, Site};
+pub(crate) use declaration::{LENGTH_MAX, NATIONAL_LENGTH_MAX, PRECISION_MAX};
 pub use error::DeclarationError;
 pub use family::Family;
 pub use system_type::SystemType;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// How long a text or binary value may be: characters of char and varchar, units of UTF-16 of nchar and nvarchar, bytes of
 /// binary.

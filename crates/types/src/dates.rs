@@ -33,6 +33,6 @@ pub use moment::Moment;
 pub use offset::{offset_from_minutes, offset_from_text, switch_offset, to_date_time_offset};
 pub use part_reading::{date_name, date_part};
 pub(crate) use part_reading::{month_name, month_of_name, offset_name};
-pub use ticks::{DateTimeMinutes, DateTimeTicks};
 pub(crate) use ticks::TICKS_PER_DAY;
+pub use ticks::{DateTimeMinutes, DateTimeTicks};
 pub(crate) use time_of_day::{UNITS_PER_SECOND, unit_of_scale};

@@ -10,6 +10,10 @@ mod value;
 
 mod arithmetic;
 mod code_page;
+mod comparison;
+mod decimal;
+mod like;
+pub mod storage;
 mod text_length;
 mod convert;
 mod dates;
@@ -18,10 +22,19 @@ mod format;
 pub use data_type::{DataType, Width};
 pub use value::{Date, DateTime2, DateTimeOffset, Decimal, Guid, TimeOfDay, Value};
 
-pub use arithmetic::{Comparison, OperationError, Operator, UnaryOperator};
+pub use arithmetic::{Comparison, Integer, OperationError, Operator, Signature, UnaryOperator};
 pub use code_page::{code_page_byte, code_page_char, decode_code_page, encode_code_page, in_code_page, narrow};
+pub use comparison::{Collation, collate, compare, decimals_equal, guid_from_ordered, guid_ordered, order};
 pub use data_type::{Argument, DeclarationError, Family, Place, Site, SystemType};
+pub use like::LikePattern;
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};
-pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert};
-pub use dates::{DateError, DateFirst, DatePart, Moment};
+
+
+pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert, is_date};
+pub use dates::{
+    CivilParts, ClockParts, DateError, DateFirst, DatePart, DateTimeMinutes, DateTimeTicks, Moment, date_add,
+    date_diff, date_diff_big, date_from_parts, date_name, date_part, datetime_from_parts, datetime2_from_parts,
+    datetimeoffset_from_parts, end_of_month, offset_from_minutes, offset_from_text, smalldatetime_from_parts,
+    switch_offset, time_from_parts, to_date_time_offset,
+};
 pub use format::text_of;

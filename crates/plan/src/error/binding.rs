@@ -81,6 +81,14 @@ impl PlanError {
         .with_severity(15)
     }
 
+    /// 168: a float that no type holds.
+    #[must_use]
+    pub fn float_out_of_range(text: &str) -> Self {
+        let text =
+            format!("The floating point value '{text}' is out of the range of computer representation (8 bytes).");
+        Self::new(168, Ends::Batch, text).with_severity(15)
+    }
+
     /// 174: not the one number of arguments that the function takes.
     #[must_use]
     pub fn argument_count(function: &str, count: usize) -> Self {
@@ -145,6 +153,21 @@ impl PlanError {
         Self::new(468, Ends::Batch, text).with_state(9)
     }
 
+    /// 403: a sign before what has none.
+    #[must_use]
+    pub fn invalid_operator_type(operator: &str, type_name: &str) -> Self {
+        let text = format!("Invalid operator for data type. Operator equals {operator}, type equals {type_name}.");
+        Self::new(403, Ends::Batch, text)
+    }
+
+    /// 1007: a number of more than 38 digits.
+    #[must_use]
+    pub fn number_out_of_range(text: &str) -> Self {
+        let text =
+            format!("The number '{text}' is out of the range for numeric representation (maximum precision 38).");
+        Self::new(1007, Ends::Batch, text).with_severity(15)
+    }
+
     /// 1046: a subquery where there may be none.
     #[must_use]
     pub fn subquery_not_allowed() -> Self {
@@ -152,7 +175,7 @@ impl PlanError {
         Self::new(1046, Ends::Batch, text).with_severity(15)
     }
 
-    /// 1053: what a function takes is none of its argument's words.
+    /// 1023: an argument that should be a word is none.
     #[must_use]
     pub fn invalid_parameter(number: usize, function: &str) -> Self {
         let text = format!("Invalid parameter {number} specified for {function}.");
@@ -190,12 +213,23 @@ impl PlanError {
         Self::new(8117, Ends::Batch, text)
     }
 
-    /// 8127: COALESCE or CASE of NULLs alone.
+    /// 8133: CASE of NULLs alone.
     #[must_use]
     pub fn only_nulls_in_case() -> Self {
         let text = "At least one of the result expressions in a CASE specification must be an expression other than the \
                     NULL constant.";
         Self::new(8133, Ends::Batch, text)
+    }
+
+    /// 4121: a function that is not built in.
+    #[must_use]
+    pub fn unknown_user_function(name: &str) -> Self {
+        let column = name.split('.').next().unwrap_or(name);
+        let text = format!(
+            "Cannot find either column \"{column}\" or the user-defined function or aggregate \"{name}\", or the name is \
+             ambiguous."
+        );
+        Self::new(4121, Ends::Batch, text)
     }
 
     /// 4127: COALESCE of NULLs alone.
@@ -211,6 +245,14 @@ impl PlanError {
         let text = "The type of the first argument to NULLIF cannot be the NULL constant because the type of the first \
                     argument has to be known.";
         Self::new(4151, Ends::Batch, text)
+    }
+
+    /// 8631: a statement of more operations than one may have.
+    #[must_use]
+    pub fn too_complex() -> Self {
+        let text = "Internal error: Server stack limit has been reached. Please look for potentially deep nesting in your \
+                    query, and try to simplify it.";
+        Self::new(8631, Ends::Batch, text).with_severity(17)
     }
 
     /// 10753: a window function without OVER.

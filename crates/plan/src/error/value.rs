@@ -1,6 +1,6 @@
 //! What is wrong with values, found while a statement runs.
 
-use selenite_types::{ConversionError, ConversionFault, OperationError};
+use selenite_types::{ConversionError, ConversionFault, DateError, OperationError};
 
 use super::{Ends, PlanError};
 
@@ -45,11 +45,33 @@ impl PlanError {
         Self::new(8134, Ends::Statement, "Divide by zero error encountered.")
     }
 
+    /// 9829: STRING_AGG of more than 8,000 bytes, where no value is of a `max` type.
+    #[must_use]
+    pub fn string_agg_too_large() -> Self {
+        let text =
+            "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
+        Self::new(9829, Ends::Statement, text)
+    }
+
+    /// 13611: STRING_ESCAPE of a kind that there is not.
+    #[must_use]
+    pub fn invalid_escape_type(kind: &str) -> Self {
+        let text = format!("An invalid value for parameter 'type' was specified: '{kind}'.");
+        Self::new(13611, Ends::Statement, text)
+    }
+
     /// 506: an escape that is not one character.
     #[must_use]
     pub fn invalid_escape(escape: &str) -> Self {
         let text = format!("The invalid escape character \"{escape}\" was specified in a LIKE predicate.");
         Self::new(506, Ends::Statement, text)
+    }
+
+    /// 7119: a text or bytes of a `max` type that would be too large.
+    #[must_use]
+    pub fn text_too_large(size_max: usize) -> Self {
+        let text = format!("Attempting to grow LOB beyond maximum allowed size of {size_max} bytes.");
+        Self::new(7119, Ends::Statement, text)
     }
 
     /// 9828: TRANSLATE of two sets that differ in size.
@@ -96,7 +118,6 @@ impl From<ConversionError> for PlanError {
             | ConversionFault::Unreadable
             | ConversionFault::GuidSyntax
             | ConversionFault::BinaryDateTime
-            | ConversionFault::BinaryDate
             | ConversionFault::OtherStyle => Ends::Transaction,
             ConversionFault::IntegerRange
             | ConversionFault::FloatRange
@@ -105,11 +126,33 @@ impl From<ConversionError> for PlanError {
             | ConversionFault::Style
             | ConversionFault::Overflow
             | ConversionFault::ExpressionOverflow
+            | ConversionFault::Truncated
             | ConversionFault::GuidText
             | ConversionFault::NoStyle
             | _ => Ends::Statement,
         };
-        Self::new(error.number(), ends, error.to_string())
+        Self::new(i32::from(error.number()), ends, error.to_string())
+            .with_severity(error.severity())
+            .with_state(error.state())
+    }
+}
+
+impl From<DateError> for PlanError {
+    /// A part or type that the function never takes ends the batch; what leaves the calendar only the statement.
+    fn from(error: DateError) -> Self {
+        let ends = match error {
+            DateError::Argument { .. }
+            | DateError::NoPart { .. }
+            | DateError::NoPartOfType { .. }
+            | DateError::Scale { .. } => Ends::Batch,
+            DateError::Parts { .. }
+            | DateError::AddOverflow { .. }
+            | DateError::DiffOverflow { .. }
+            | DateError::Offset { .. }
+            | DateError::OffsetOverflow { .. }
+            | _ => Ends::Statement,
+        };
+        Self::new(i32::from(error.number()), ends, error.to_string())
             .with_severity(error.severity())
             .with_state(error.state())
     }

@@ -1,6 +1,6 @@
 //! Bound conditions.
 
-use selenite_types::Comparison;
+use selenite_types::{Comparison, LikePattern};
 
 use super::{Expr, OutsideRef, WholeCompare};
 use crate::Collation;
@@ -74,6 +74,8 @@ pub struct Like {
     pub escape: Option<Expr>,
     /// How letters are compared.
     pub collation: Collation,
+    /// The pattern, read already, if it is a constant.
+    pub fixed: Option<LikePattern>,
 }
 
 impl Predicate {

@@ -1,6 +1,7 @@
 //! Walks over trees of expressions and predicates: all that an expression holds, once, in the order in which it is written.
 
 use super::{Expr, ExprKind, Predicate, WholeOperand};
+use crate::Slot;
 
 /// A node of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -9,6 +10,8 @@ pub enum Node<'a> {
     Expr(&'a Expr),
     /// A condition.
     Predicate(&'a Predicate),
+    /// A variable that whole numbers' arithmetic reads itself.
+    Slot(Slot),
 }
 
 /// A node of a tree, to be changed.
@@ -18,6 +21,8 @@ pub enum NodeMut<'a> {
     Expr(&'a mut Expr),
     /// A condition.
     Predicate(&'a mut Predicate),
+    /// What whole numbers' arithmetic reads itself; an expression in it is shown too.
+    Operand(&'a mut WholeOperand),
 }
 
 impl Expr {
@@ -183,14 +188,16 @@ impl Predicate {
 impl WholeOperand {
     fn visit<'a>(&'a self, visit: &mut dyn FnMut(Node<'a>)) {
         match self {
-            Self::Slot(..) | Self::Literal(..) => {}
+            Self::Slot(slot, _) => visit(Node::Slot(*slot)),
+            Self::Literal(..) | Self::Input(..) => {}
             Self::Expr(expr) => expr.visit(visit),
         }
     }
 
     fn rewrite(&mut self, change: &mut dyn FnMut(NodeMut<'_>)) {
+        change(NodeMut::Operand(self));
         match self {
-            Self::Slot(..) | Self::Literal(..) => {}
+            Self::Slot(..) | Self::Literal(..) | Self::Input(..) => {}
             Self::Expr(expr) => expr.rewrite(change),
         }
     }

@@ -35,12 +35,25 @@ pub struct WholeCompare {
 /// A whole number that an operation takes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WholeOperand {
-    /// A variable's.
-    Slot(Slot),
+    /// A variable's, and its type.
+    Slot(Slot, Whole),
     /// A constant, and its type.
     Literal(i64, Whole),
+    /// Value `n` of the frame's row, and its type.
+    Input(u32, Whole),
     /// Any other, whose type is one of the four.
     Expr(Box<Expr>),
+}
+
+impl WholeOperand {
+    /// The type of the number.
+    #[must_use]
+    pub fn data_type(&self) -> DataType {
+        match self {
+            Self::Slot(_, whole) | Self::Literal(_, whole) | Self::Input(_, whole) => whole.data_type(),
+            Self::Expr(expr) => expr.data_type,
+        }
+    }
 }
 
 /// A type of whole numbers.

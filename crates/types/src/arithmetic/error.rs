@@ -18,6 +18,13 @@ pub enum OperationError {
         /// The right operand's type.
         right: DataType,
     },
+    /// 257: a type that would have to become another without CAST, and does not.
+    NotImplicit {
+        /// The type of the value.
+        from: DataType,
+        /// The type that it would have to become.
+        to: DataType,
+    },
     /// 402: the operator does not take these two types.
     Incompatible {
         /// The left operand's type.
@@ -26,6 +33,11 @@ pub enum OperationError {
         right: DataType,
         /// The operator, as messages name it.
         operator: &'static str,
+    },
+    /// 506: ESCAPE with other than one character.
+    EscapeInvalid {
+        /// What was given.
+        escape: Box<str>,
     },
     /// 8115: the result does not fit the expression's type.
     Overflow {
@@ -71,7 +83,9 @@ impl OperationError {
     fn code(&self) -> (u16, u8, u8) {
         match self {
             Self::Clash { .. } => (206, 16, 2),
+            Self::NotImplicit { .. } => (257, 16, 3),
             Self::Incompatible { .. } => (402, 16, 1),
+            Self::EscapeInvalid { .. } => (506, 16, 1),
             Self::Overflow { .. } => (8115, 16, 2),
             Self::Operand { .. } => (8117, 16, 1),
             Self::DivideByZero => (8134, 16, 1),
@@ -93,11 +107,22 @@ impl fmt::Display for OperationError {
                     right.bare_name()
                 )
             }
+            Self::NotImplicit { from, to } => {
+                let (from, to) = (from.bare_name(), to.bare_name());
+                write!(f, "Implicit conversion from data type {from} to {to} is not allowed. ")?;
+                f.write_str("Use the CONVERT function to run this query.")
+            }
             Self::Incompatible { left, right, operator } => {
                 let (left, right) = (left.bare_name(), right.bare_name());
                 write!(
                     f,
                     "The data types {left} and {right} are incompatible in the {operator} operator."
+                )
+            }
+            Self::EscapeInvalid { escape } => {
+                write!(
+                    f,
+                    "The invalid escape character \"{escape}\" was specified in a LIKE predicate."
                 )
             }
             Self::Overflow { to } => {

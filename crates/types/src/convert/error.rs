@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use crate::{
-    DataType,
-    convert::type_name::{TypeName, ValueTypeName},
-};
+use crate::{DataType, Width};
 
 /// Why a conversion is refused, or what is wrong with the value: [`fmt::Display`] is SQL Server's own text.
+///
+/// The caller is at fault in every one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ConversionError {
@@ -33,16 +32,16 @@ pub enum ConversionFault {
     Never,
     /// 210: these bytes are no datetime or smalldatetime.
     BinaryDateTime,
-    /// 220: a whole number is out of range of tinyint or smallint.
+    /// 220: a whole number is out of range of tinyint, smallint or smallmoney.
     IntegerRange,
     /// 232: a float or real is out of range, or its text is too long.
     FloatRange,
+    /// 234: text too short for an amount.
+    MoneyText,
     /// 235, or 293 for smallmoney: text that is no amount.
     MoneySyntax,
-    /// 236, or 294 for smallmoney: an amount in text is out of range.
+    /// 237: an amount out of range of int or smallmoney.
     MoneyRange,
-    /// 234, or 292 for smallmoney: text too short for an amount.
-    MoneyText,
     /// 241, or 295 for smalldatetime: text that is no date or time.
     DateSyntax,
     /// 242: a date out of range.
@@ -55,18 +54,18 @@ pub enum ConversionFault {
     IntDigits,
     /// 281: no such style for text of this type.
     Style,
-    /// 8114: text or bytes that are no value of this type.
+    /// 8114: text or bytes that are no value of this type, or a style that shows nothing of it.
     Unreadable,
     /// 8115: a number out of range.
     Overflow,
     /// 8115 as SQL Server words it where it does not tell the value's type.
     ExpressionOverflow,
+    /// 8152: a date or time does not fit the bytes.
+    Truncated,
     /// 8169: text that is no uniqueidentifier.
     GuidSyntax,
     /// 8170: text too short for a uniqueidentifier.
     GuidText,
-    /// 9803: these bytes are no value of a date or time type.
-    BinaryDate,
     /// 9807: text of a date or time is not in the form that the style tells.
     OtherStyle,
     /// 9809: a style that this pair of types does not have.
@@ -91,74 +90,167 @@ impl ConversionError {
         }
     }
 
-    /// SQL Server's number of it.
-    pub fn number(&self) -> i32 {
-        self.row().0
+    /// SQL Server's number of the message.
+    #[must_use]
+    pub fn number(&self) -> u16 {
+        self.code().0
     }
 
-    /// How grave it is: 16, which the user can correct, of every one.
+    /// The severity, which messages call the level: always 16.
+    #[must_use]
     pub fn severity(&self) -> u8 {
         16
     }
 
-    /// Where in SQL Server it would have come from.
+    /// The state, which tells SQL Server's developers where the message came from.
+    #[must_use]
     pub fn state(&self) -> u8 {
-        self.row().1
+        self.code().1
     }
 
-    /// Number, state, and text: `%f` and `%t` stand for the types, `%F` and `%T` too but with decimal named numeric, `%d` for the detail.
-    fn row(&self) -> (i32, u8, &'static str) {
-        let small_from = self.from == DataType::SmallMoney;
-        let small_to = self.to == DataType::SmallMoney;
-        let narrowest = self.to == DataType::TinyInt;
+    /// Whether TRY_CAST and TRY_CONVERT make NULL of it: the value is at fault, not its type or the style.
+    #[must_use]
+    pub fn is_of_value(&self) -> bool {
         match self.fault {
-            ConversionFault::Clash => (206, 2, "Operand type clash: %f is incompatible with %t"),
-            ConversionFault::BinaryDateTime => (210, 1, BINARY_DATE_TIME),
-            ConversionFault::IntegerRange if narrowest => (220, 2, INTEGER_RANGE),
-            ConversionFault::IntegerRange => (220, 1, INTEGER_RANGE),
-            ConversionFault::FloatRange => (232, 2, "Arithmetic overflow error for type %T, value = %d."),
-            ConversionFault::MoneyText if small_from => (292, 1, MONEY_TEXT),
-            ConversionFault::MoneyText => (234, 1, MONEY_TEXT),
-            ConversionFault::MoneySyntax if small_to => (293, 0, SMALL_MONEY_SYNTAX),
-            ConversionFault::MoneySyntax => (235, 0, MONEY_SYNTAX),
-            ConversionFault::MoneyRange if small_to => (294, 0, SMALL_MONEY_RANGE),
-            ConversionFault::MoneyRange => (236, 0, MONEY_RANGE),
-            ConversionFault::DateSyntax if self.to == DataType::SmallDateTime => (295, 3, SMALL_DATE_TIME_SYNTAX),
-            ConversionFault::DateSyntax => (241, 1, DATE_SYNTAX),
-            ConversionFault::DateRange => (242, 3, DATE_RANGE),
-            ConversionFault::NarrowDigits if narrowest => (244, 1, TINY_DIGITS),
-            ConversionFault::NarrowDigits => (244, 2, SMALL_DIGITS),
-            ConversionFault::Syntax => (245, 1, SYNTAX),
-            ConversionFault::IntDigits => (248, 1, "The conversion of the %f value '%d' overflowed an int column."),
-            ConversionFault::NotImplicit => (257, 3, NOT_IMPLICIT),
-            ConversionFault::Style => (281, 1, STYLE),
-            ConversionFault::Never => (529, 2, "Explicit conversion from data type %f to %t is not allowed."),
-            ConversionFault::Unreadable => (8114, 5, "Error converting data type %F to %T."),
-            ConversionFault::Overflow => (8115, 8, "Arithmetic overflow error converting %F to data type %T."),
-            ConversionFault::ExpressionOverflow => (8115, 2, EXPRESSION_OVERFLOW),
-            ConversionFault::GuidSyntax => (8169, 2, GUID_SYNTAX),
-            ConversionFault::GuidText => (8170, 2, GUID_TEXT),
-            ConversionFault::BinaryDate => (9803, 1, "Invalid data for type \"%t\"."),
-            ConversionFault::OtherStyle => (9807, 0, OTHER_STYLE),
-            ConversionFault::NoStyle => (9809, 1, NO_STYLE),
-            ConversionFault::Unsupported => (40510, 1, "%d is not supported."),
+            ConversionFault::Clash
+            | ConversionFault::NotImplicit
+            | ConversionFault::Never
+            | ConversionFault::Style
+            | ConversionFault::NoStyle
+            | ConversionFault::Unsupported => false,
+            ConversionFault::BinaryDateTime
+            | ConversionFault::IntegerRange
+            | ConversionFault::FloatRange
+            | ConversionFault::MoneyText
+            | ConversionFault::MoneySyntax
+            | ConversionFault::MoneyRange
+            | ConversionFault::DateSyntax
+            | ConversionFault::DateRange
+            | ConversionFault::NarrowDigits
+            | ConversionFault::Syntax
+            | ConversionFault::IntDigits
+            | ConversionFault::Unreadable
+            | ConversionFault::Overflow
+            | ConversionFault::ExpressionOverflow
+            | ConversionFault::Truncated
+            | ConversionFault::GuidSyntax
+            | ConversionFault::GuidText
+            | ConversionFault::OtherStyle => true,
+        }
+    }
+
+    /// Number and state.
+    fn code(&self) -> (u16, u8) {
+        let small_money = self.to == DataType::SmallMoney;
+        let width = match self.to {
+            DataType::TinyInt => 1,
+            DataType::SmallInt => 2,
+            _ => 3,
+        };
+        match self.fault {
+            ConversionFault::Clash => (206, 2),
+            ConversionFault::BinaryDateTime => (210, 1),
+            ConversionFault::IntegerRange => (220, self.integer_range_state()),
+            ConversionFault::FloatRange if self.to.width().is_some() => (232, 2),
+            ConversionFault::FloatRange if self.from == DataType::Money => (232, 11),
+            ConversionFault::FloatRange => (232, width),
+            ConversionFault::MoneyText => (234, 2),
+            ConversionFault::MoneySyntax if small_money => (293, 0),
+            ConversionFault::MoneySyntax => (235, 0),
+            ConversionFault::MoneyRange if self.to == DataType::Int => (237, 1),
+            ConversionFault::MoneyRange if self.to == DataType::SmallInt => (237, 2),
+            ConversionFault::MoneyRange => (237, 3),
+            ConversionFault::DateSyntax if self.to == DataType::SmallDateTime => (295, 3),
+            ConversionFault::DateSyntax => (241, 1),
+            ConversionFault::DateRange => (242, 3),
+            ConversionFault::NarrowDigits => (244, width),
+            ConversionFault::Syntax => (245, 1),
+            ConversionFault::IntDigits => (248, 1),
+            ConversionFault::NotImplicit => (257, 3),
+            ConversionFault::Style => (281, 1),
+            ConversionFault::Never => (529, 1),
+            ConversionFault::Unreadable => (8114, 5),
+            ConversionFault::Overflow => (8115, self.overflow_state()),
+            ConversionFault::ExpressionOverflow => (8115, 2),
+            ConversionFault::Truncated => (8152, 17),
+            ConversionFault::GuidSyntax => (8169, 2),
+            ConversionFault::GuidText => (8170, 2),
+            ConversionFault::OtherStyle => (9807, 1),
+            ConversionFault::NoStyle => (9809, 1),
+            ConversionFault::Unsupported => (40510, 1),
+        }
+    }
+
+    fn integer_range_state(&self) -> u8 {
+        match (self.from, self.to) {
+            (DataType::Money, _) => 7,
+            (DataType::SmallMoney, _) => 5,
+            (_, DataType::SmallMoney) => 3,
+            (_, DataType::TinyInt) => 2,
+            _ => 1,
+        }
+    }
+
+    fn overflow_state(&self) -> u8 {
+        match self.to {
+            DataType::Money | DataType::SmallMoney => 4,
+            DataType::Decimal { .. } | DataType::Numeric { .. }
+                if matches!(self.from, DataType::Real | DataType::Float) =>
+            {
+                6
+            }
+            DataType::Decimal { .. } | DataType::Numeric { .. } => 8,
+            _ => 5,
+        }
+    }
+
+    /// The text: `%f` and `%t` stand for the types' names, `%F` and `%T` for those that messages about values have,
+    /// `%d` for the detail.
+    fn template(&self) -> &'static str {
+        match self.fault {
+            ConversionFault::Clash => "Operand type clash: %f is incompatible with %t",
+            ConversionFault::BinaryDateTime => BINARY_DATE_TIME,
+            ConversionFault::IntegerRange => "Arithmetic overflow error for data type %T, value = %d.",
+            ConversionFault::FloatRange => "Arithmetic overflow error for type %T, value = %d.",
+            ConversionFault::MoneyText | ConversionFault::MoneyRange => MONEY_SPACE,
+            ConversionFault::MoneySyntax if self.to == DataType::SmallMoney => SMALL_MONEY_SYNTAX,
+            ConversionFault::MoneySyntax => MONEY_SYNTAX,
+            ConversionFault::DateSyntax if self.to == DataType::SmallDateTime => SMALL_DATE_TIME_SYNTAX,
+            ConversionFault::DateSyntax => DATE_SYNTAX,
+            ConversionFault::DateRange => DATE_RANGE,
+            ConversionFault::NarrowDigits if self.to == DataType::TinyInt => TINY_DIGITS,
+            ConversionFault::NarrowDigits => SMALL_DIGITS,
+            ConversionFault::Syntax => "Conversion failed when converting the %F value '%d' to data type %t.",
+            ConversionFault::IntDigits => "The conversion of the %F value '%d' overflowed an int column.",
+            ConversionFault::NotImplicit => NOT_IMPLICIT,
+            ConversionFault::Style => STYLE,
+            ConversionFault::Never => "Explicit conversion from data type %f to %t is not allowed.",
+            ConversionFault::Unreadable => "Error converting data type %F to %T.",
+            ConversionFault::Overflow => "Arithmetic overflow error converting %F to data type %T.",
+            ConversionFault::ExpressionOverflow => EXPRESSION_OVERFLOW,
+            ConversionFault::Truncated => "String or binary data would be truncated.",
+            ConversionFault::GuidSyntax => GUID_SYNTAX,
+            ConversionFault::GuidText => "Insufficient result space to convert uniqueidentifier value to char.",
+            ConversionFault::OtherStyle => OTHER_STYLE,
+            ConversionFault::NoStyle => "The style %d is not supported for conversions from %f to %t.",
+            ConversionFault::Unsupported => "%d is not supported.",
         }
     }
 }
 
 impl fmt::Display for ConversionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut pieces = self.row().2.split('%');
+        let mut pieces = self.template().split('%');
         f.write_str(pieces.next().unwrap_or_default())?;
         for piece in pieces {
-            let (place, rest) = piece.split_at(1);
-            match place {
-                "f" => write!(f, "{}", TypeName(&self.from))?,
-                "t" => write!(f, "{}", TypeName(&self.to))?,
-                "F" => write!(f, "{}", ValueTypeName(&self.from))?,
-                "T" => write!(f, "{}", ValueTypeName(&self.to))?,
-                _ => f.write_str(&self.detail)?,
-            }
+            let (place, rest) = piece.split_at_checked(1).unwrap_or_default();
+            f.write_str(match place {
+                "f" => self.from.bare_name(),
+                "t" => self.to.bare_name(),
+                "F" => source_name(&self.from),
+                "T" => self.to.overflow_name(),
+                _ => &self.detail,
+            })?;
             f.write_str(rest)?;
         }
         Ok(())
@@ -167,27 +259,30 @@ impl fmt::Display for ConversionError {
 
 impl std::error::Error for ConversionError {}
 
+/// A value's type as messages about values name it: padded types by their unpadded kin, decimal as numeric.
+fn source_name(from: &DataType) -> &'static str {
+    match from {
+        DataType::Char(length) => DataType::VarChar(Width::Limited(*length)).bare_name(),
+        DataType::NChar(length) => DataType::NVarChar(Width::Limited(*length)).bare_name(),
+        DataType::Binary(length) => DataType::VarBinary(Width::Limited(*length)).bare_name(),
+        other => other.overflow_name(),
+    }
+}
+
 const BINARY_DATE_TIME: &str = "Conversion failed when converting datetime from binary/varbinary string.";
-const INTEGER_RANGE: &str = "Arithmetic overflow error for data type %t, value = %d.";
-const MONEY_TEXT: &str = "There is insufficient result space to convert a %f value to %t.";
+const MONEY_SPACE: &str = "There is insufficient result space to convert a money value to %t.";
 const MONEY_SYNTAX: &str = "Cannot convert a char value to money. The char value has incorrect syntax.";
-const SMALL_MONEY_SYNTAX: &str = "Cannot convert char value to smallmoney. The char value has incorrect syntax.";
-const MONEY_RANGE: &str = "The conversion from char data type to money resulted in a money overflow error.";
-const SMALL_MONEY_RANGE: &str =
-    "The conversion from char data type to smallmoney data type resulted in a smallmoney overflow error.";
+const SMALL_MONEY_SYNTAX: &str = "Cannot convert a char value to smallmoney. The char value has incorrect syntax.";
 const DATE_SYNTAX: &str = "Conversion failed when converting date and/or time from character string.";
 const SMALL_DATE_TIME_SYNTAX: &str = "Conversion failed when converting character string to smalldatetime data type.";
-const DATE_RANGE: &str = "The conversion of a %f data type to a %t data type resulted in an out-of-range value.";
-const TINY_DIGITS: &str = "The conversion of the %f value '%d' overflowed an INT1 column. Use a larger integer column.";
+const DATE_RANGE: &str = "The conversion of a %F data type to a %t data type resulted in an out-of-range value.";
+const TINY_DIGITS: &str = "The conversion of the %F value '%d' overflowed an INT1 column. Use a larger integer column.";
 const SMALL_DIGITS: &str =
-    "The conversion of the %f value '%d' overflowed an INT2 column. Use a larger integer column.";
-const SYNTAX: &str = "Conversion failed when converting the %f value '%d' to data type %t.";
+    "The conversion of the %F value '%d' overflowed an INT2 column. Use a larger integer column.";
 const NOT_IMPLICIT: &str = "Implicit conversion from data type %f to %t is not allowed. \
                             Use the CONVERT function to run this query.";
 const STYLE: &str = "%d is not a valid style number when converting from %f to a character string.";
 const EXPRESSION_OVERFLOW: &str = "Arithmetic overflow error converting expression to data type %T.";
 const GUID_SYNTAX: &str = "Conversion failed when converting from a character string to uniqueidentifier.";
-const GUID_TEXT: &str = "Insufficient result space to convert uniqueidentifier value to char.";
 const OTHER_STYLE: &str = "The input character string does not follow style %d, \
                            either change the input character string or use a different style.";
-const NO_STYLE: &str = "The style %d is not supported for conversions from %f to %t.";

@@ -1,7 +1,7 @@
 //! Which types convert to which.
 
 use crate::{
-    DataType,
+    DataType, Family,
     convert::{ConversionError, ConversionFault},
 };
 
@@ -16,10 +16,40 @@ pub enum Conversion {
     Never,
 }
 
-/// What it takes to convert `from` to `to`.
+/// What it takes to convert `from` to `to`, as the table in SQL Server's documentation of CAST has it.
+#[must_use]
 pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
-    let _ = (from, to);
-    Conversion::Implicit
+    match from.family() {
+        Family::Text => match to.family() {
+            Family::Binary => Conversion::Explicit,
+            _ => Conversion::Implicit,
+        },
+        Family::Binary => match to.family() {
+            Family::Approximate => Conversion::Never,
+            Family::NewDate | Family::Time => Conversion::Explicit,
+            _ => Conversion::Implicit,
+        },
+        Family::Guid => match to.family() {
+            Family::Text | Family::Binary | Family::Guid => Conversion::Implicit,
+            _ => Conversion::Never,
+        },
+        Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate => match to.family() {
+            Family::NewDate | Family::Time | Family::Guid => Conversion::Never,
+            _ => Conversion::Implicit,
+        },
+        Family::OldDate => match to.family() {
+            Family::Text | Family::OldDate | Family::NewDate | Family::Time => Conversion::Implicit,
+            Family::Guid => Conversion::Never,
+            _ => Conversion::Explicit,
+        },
+        Family::NewDate | Family::Time => match to.family() {
+            Family::Text | Family::OldDate => Conversion::Implicit,
+            Family::NewDate | Family::Time if day_meets_time(from, to) => Conversion::Never,
+            Family::NewDate | Family::Time => Conversion::Implicit,
+            Family::Binary => Conversion::Explicit,
+            _ => Conversion::Never,
+        },
+    }
 }
 
 impl Conversion {
@@ -34,7 +64,7 @@ impl Conversion {
         }
     }
 
-    /// Whether a CAST makes `to` of `from`.
+    /// Whether a CAST makes `to` of `from`. It is settled before anything runs: NULL does not convert either.
     ///
     /// Errors: 529.
     pub fn check_explicit(from: &DataType, to: &DataType) -> Result<(), ConversionError> {
@@ -42,5 +72,122 @@ impl Conversion {
             Self::Implicit | Self::Explicit => Ok(()),
             Self::Never => Err(ConversionError::new(ConversionFault::Never, from, to)),
         }
+    }
+}
+
+/// A date has no time and a time no date.
+fn day_meets_time(from: &DataType, to: &DataType) -> bool {
+    let is_time = |of: &DataType| of.family() == Family::Time;
+    (*from == DataType::Date && is_time(to)) || (is_time(from) && *to == DataType::Date)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Width;
+
+    const NUMBERS: [DataType; 11] = [
+        DataType::Bit,
+        DataType::TinyInt,
+        DataType::SmallInt,
+        DataType::Int,
+        DataType::BigInt,
+        DataType::Decimal { precision: 9, scale: 2 },
+        DataType::Numeric { precision: 9, scale: 2 },
+        DataType::SmallMoney,
+        DataType::Money,
+        DataType::Real,
+        DataType::Float,
+    ];
+    const TEXTS: [DataType; 4] = [
+        DataType::Char(9),
+        DataType::VarChar(Width::Max),
+        DataType::NChar(9),
+        DataType::NVarChar(Width::Limited(9)),
+    ];
+    const BYTES: [DataType; 2] = [DataType::Binary(9), DataType::VarBinary(Width::Max)];
+    const OLD_DATES: [DataType; 2] = [DataType::SmallDateTime, DataType::DateTime];
+    const NEW_DATES: [DataType; 4] = [
+        DataType::Date,
+        DataType::Time(7),
+        DataType::DateTime2(7),
+        DataType::DateTimeOffset(7),
+    ];
+    const GUID: [DataType; 1] = [DataType::UniqueIdentifier];
+
+    fn all(from: &[DataType], to: &[DataType], expected: Conversion) {
+        for from in from {
+            for to in to {
+                let pair = [*from, *to];
+                let apart = pair.contains(&DataType::Date) && pair.contains(&DataType::Time(7));
+                let expected = if apart { Conversion::Never } else { expected };
+                assert_eq!(conversion(from, to), expected, "{from} to {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_pair_is_as_the_documented_table_has_it() {
+        let (implicit, explicit, never) = (Conversion::Implicit, Conversion::Explicit, Conversion::Never);
+        let rows: [(&[DataType], [Conversion; 6]); 6] = [
+            //           numbers   texts     bytes     old dates new dates guid
+            (&NUMBERS, [implicit, implicit, implicit, implicit, never, never]),
+            (&TEXTS, [implicit, implicit, explicit, implicit, implicit, implicit]),
+            (&OLD_DATES, [explicit, implicit, explicit, implicit, implicit, never]),
+            (&NEW_DATES, [never, implicit, explicit, implicit, implicit, never]),
+            (&GUID, [never, implicit, implicit, never, never, implicit]),
+            (&BYTES, [implicit, implicit, implicit, implicit, explicit, implicit]),
+        ];
+        for (from, [numbers, texts, bytes, old_dates, new_dates, guid]) in rows {
+            let exact = if from == BYTES { &NUMBERS[..9] } else { &NUMBERS[..] };
+            all(from, exact, numbers);
+            all(from, &TEXTS, texts);
+            all(from, &BYTES, bytes);
+            all(from, &OLD_DATES, old_dates);
+            all(from, &NEW_DATES, new_dates);
+            all(from, &GUID, guid);
+        }
+        all(&BYTES, &[DataType::Real, DataType::Float], never);
+    }
+
+    #[test]
+    fn what_is_refused_says_whether_a_cast_would_help() {
+        let implicit = |from, to| Conversion::check_implicit(&from, &to).unwrap_err();
+        let datetime = implicit(
+            DataType::DateTime,
+            DataType::Decimal {
+                precision: 10,
+                scale: 2,
+            },
+        );
+        assert_eq!(
+            datetime.to_string(),
+            "Implicit conversion from data type datetime to decimal is not allowed. \
+             Use the CONVERT function to run this query."
+        );
+        assert_eq!((datetime.number(), datetime.severity(), datetime.state()), (257, 16, 3));
+        let max = implicit(DataType::NVarChar(Width::Max), DataType::VarBinary(Width::Max));
+        assert!(
+            max.to_string()
+                .starts_with("Implicit conversion from data type nvarchar(max) to varbinary(max) ")
+        );
+        let clash = implicit(DataType::VarBinary(Width::Limited(10)), DataType::Float);
+        assert_eq!(
+            clash.to_string(),
+            "Operand type clash: varbinary is incompatible with float"
+        );
+        assert_eq!(clash.number(), 206);
+        let never = Conversion::check_explicit(&DataType::Int, &DataType::Date).unwrap_err();
+        assert_eq!(
+            never.to_string(),
+            "Explicit conversion from data type int to date is not allowed."
+        );
+        assert_eq!(never.number(), 529);
+        assert!(!never.is_of_value());
+        assert_eq!(Conversion::check_explicit(&DataType::DateTime, &DataType::Int), Ok(()));
+        assert_eq!(
+            Conversion::check_implicit(&DataType::Money, &DataType::VarChar(Width::Limited(9))),
+            Ok(())
+        );
     }
 }

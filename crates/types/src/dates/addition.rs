@@ -5,7 +5,7 @@ use crate::{
     dates::{
         DateError, DatePart,
         ticks::{DateTimeMinutes, DateTimeTicks},
-        time_of_day::{UNITS_PER_DAY, UNITS_PER_SECOND, unit_of_scale},
+        time_of_day::UNITS_PER_DAY,
     },
 };
 
@@ -27,7 +27,9 @@ pub fn date_add(part: DatePart, number: i32, value: &Value, of: &DataType) -> Re
         Value::Time(time) => Some(Value::Time(step.add_to_time(*time, number, scale_of(of)))),
         Value::DateTime(moment) => add_to_date_time(&step, *moment, number, of).map(Value::DateTime),
         Value::DateTimeOffset(moment) => {
-            let local = step.add(moment.local(), number).and_then(|local| local.rounded(scale_of(of)));
+            let local = step
+                .add(moment.local(), number)
+                .and_then(|local| local.rounded(scale_of(of)));
             local
                 .and_then(|local| DateTimeOffset::from_local(local, moment.offset_minutes))
                 .map(Value::DateTimeOffset)
@@ -44,7 +46,13 @@ pub fn date_add(part: DatePart, number: i32, value: &Value, of: &DataType) -> Re
         | Value::Float(_)
         | Value::Text(_)
         | Value::Binary(_)
-        | Value::Guid(_) => return Err(DateError::Argument { of: *of, argument: 3, function: FUNCTION }),
+        | Value::Guid(_) => {
+            return Err(DateError::Argument {
+                of: *of,
+                argument: 3,
+                function: FUNCTION,
+            });
+        }
     };
     sum.ok_or(overflow)
 }
@@ -53,7 +61,9 @@ pub fn date_add(part: DatePart, number: i32, value: &Value, of: &DataType) -> Re
 ///
 /// Errors: 517.
 pub fn end_of_month(date: Date, months: i32) -> Result<Date, DateError> {
-    let moved = date.checked_add_months(i64::from(months)).ok_or(DateError::AddOverflow { of: DataType::Date })?;
+    let moved = date
+        .checked_add_months(i64::from(months))
+        .ok_or(DateError::AddOverflow { of: DataType::Date })?;
     Ok(moved.end_of_month())
 }
 
@@ -68,7 +78,11 @@ enum Step {
 impl Step {
     /// What one `part` is worth, if type `of` can be moved by it.
     fn of(part: DatePart, of: &DataType) -> Result<Self, DateError> {
-        let refused = DateError::NoPartOfType { part, function: FUNCTION, of: *of };
+        let refused = DateError::NoPartOfType {
+            part,
+            function: FUNCTION,
+            of: *of,
+        };
         let step = match part {
             DatePart::Year => Self::Months(12),
             DatePart::Quarter => Self::Months(3),
@@ -106,25 +120,27 @@ impl Step {
     /// The sum, not yet rounded to the type's own digits.
     fn add(&self, moment: DateTime2, number: i64) -> Option<DateTime2> {
         match self {
-            Self::Months(_) | Self::Days(_) => {
-                Some(DateTime2 { date: self.add_to_date(moment.date, number)?, time: moment.time })
+            Self::Months(_) | Self::Days(_) => Some(DateTime2 {
+                date: self.add_to_date(moment.date, number)?,
+                time: moment.time,
+            }),
+            Self::Time(nanoseconds) => {
+                moment.checked_add_units(i64::try_from(units_of(i128::from(number) * nanoseconds)).ok()?)
             }
-            Self::Time(nanoseconds) => moment.checked_add_units(units_of(i128::from(number) * nanoseconds)?),
         }
     }
 
     fn add_to_time(&self, time: TimeOfDay, number: i64, scale: u8) -> TimeOfDay {
         let Self::Time(nanoseconds) = self else { return time };
         let day = i128::from(UNITS_PER_DAY);
-        let units = units_of(i128::from(number) * nanoseconds).unwrap_or(0);
-        let sum = (i128::from(time.within()) + i128::from(units)).rem_euclid(day);
+        let sum = (i128::from(time.within()) + units_of(i128::from(number) * nanoseconds)).rem_euclid(day);
         TimeOfDay(u64::try_from(sum).unwrap_or(0)).rounded(scale).0
     }
 }
 
 /// Nanoseconds as units of 100, half up.
-fn units_of(nanoseconds: i128) -> Option<i64> {
-    i64::try_from((nanoseconds + 50).div_euclid(100)).ok()
+fn units_of(nanoseconds: i128) -> i128 {
+    (nanoseconds + 50).div_euclid(100)
 }
 
 fn add_to_date_time(step: &Step, moment: DateTime2, number: i64, of: &DataType) -> Option<DateTime2> {

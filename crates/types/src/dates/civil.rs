@@ -15,7 +15,9 @@ impl Date {
     pub fn from_civil(year: i32, month: i32, day: i32) -> Option<Self> {
         let year = u32::try_from(year).ok().filter(|year| (1..=YEAR_MAX).contains(year))?;
         let month = u32::try_from(month).ok().filter(|month| (1..=12).contains(month))?;
-        let day = u32::try_from(day).ok().filter(|day| (1..=days_in_month(year, month)).contains(day))?;
+        let day = u32::try_from(day)
+            .ok()
+            .filter(|day| (1..=days_in_month(year, month)).contains(day))?;
         Some(Self(first_of_year(year) + days_before_month(year, month) + day - 1))
     }
 
@@ -23,7 +25,10 @@ impl Date {
     #[must_use]
     pub fn civil(self) -> (i32, u32, u32) {
         let (year, day_index) = self.year_and_day_index();
-        let month = (1..=12).rev().find(|month| days_before_month(year, *month) <= day_index).unwrap_or(1);
+        let month = (1..=12)
+            .rev()
+            .find(|month| days_before_month(year, *month) <= day_index)
+            .unwrap_or(1);
         let day = day_index - days_before_month(year, month) + 1;
         (i32::try_from(year).unwrap_or(i32::MAX), month, day)
     }
@@ -80,7 +85,9 @@ impl Date {
     pub fn checked_add_months(self, months: i64) -> Option<Self> {
         let (year, month, day) = self.civil();
         let index = (i64::from(year) * 12 + i64::from(month) - 1).checked_add(months)?;
-        let year = u32::try_from(index.div_euclid(12)).ok().filter(|year| (1..=YEAR_MAX).contains(year))?;
+        let year = u32::try_from(index.div_euclid(12))
+            .ok()
+            .filter(|year| (1..=YEAR_MAX).contains(year))?;
         let month = u32::try_from(index.rem_euclid(12)).ok()? + 1;
         let day = day.min(days_in_month(year, month));
         Some(Self(first_of_year(year) + days_before_month(year, month) + day - 1))
@@ -100,7 +107,10 @@ impl Date {
         let days = days - centuries * 36_524;
         let (fours, days) = (days / 1_461, days % 1_461);
         let years = (days / 365).min(3);
-        (cycles * 400 + centuries * 100 + fours * 4 + years + 1, days - years * 365)
+        (
+            cycles * 400 + centuries * 100 + fours * 4 + years + 1,
+            days - years * 365,
+        )
     }
 }
 
@@ -165,7 +175,10 @@ mod tests {
         assert_eq!(Date::from_civil(9999, 12, 31), Some(Date::MAX));
         assert_eq!(Date::from_civil(1970, 1, 1), Some(Date(719_162)));
         let day = Date::from_civil(2007, 10, 30).unwrap();
-        assert_eq!((day.year(), day.month(), day.day(), day.day_of_year()), (2007, 10, 30, 303));
+        assert_eq!(
+            (day.year(), day.month(), day.day(), day.day_of_year()),
+            (2007, 10, 30, 303)
+        );
     }
 
     #[test]

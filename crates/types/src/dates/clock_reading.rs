@@ -24,39 +24,59 @@ impl ClockReading {
     /// Takes `value`, of type `of`, apart; none for NULL.
     ///
     /// Errors: 8116 if it is no date or time, naming `argument` of `function`.
-    pub fn of(
-        value: &Value,
-        of: &DataType,
-        argument: u8,
-        function: &'static str,
-    ) -> Result<Option<Self>, DateError> {
+    pub fn of(value: &Value, of: &DataType, argument: u8, function: &'static str) -> Result<Option<Self>, DateError> {
         if *value == Value::Null {
             return Ok(None);
         }
         if let Value::DateTimeOffset(moment) = value {
             return Ok(Some(Self::of_offset(*moment)));
         }
-        let local = plain(value).ok_or(DateError::Argument { of: *of, argument, function })?;
-        let exact = if *of == DataType::DateTime { exact_of_datetime(local) } else { local };
-        Ok(Some(Self { local, exact, instant: local, exact_instant: exact, offset_minutes: 0 }))
+        let local = plain(value).ok_or(DateError::Argument {
+            of: *of,
+            argument,
+            function,
+        })?;
+        let exact = if *of == DataType::DateTime {
+            exact_of_datetime(local)
+        } else {
+            local
+        };
+        Ok(Some(Self {
+            local,
+            exact,
+            instant: local,
+            exact_instant: exact,
+            offset_minutes: 0,
+        }))
     }
 
     fn of_offset(moment: DateTimeOffset) -> Self {
         let (local, instant) = (moment.local(), moment.utc);
-        Self { local, exact: local, instant, exact_instant: instant, offset_minutes: moment.offset_minutes }
+        Self {
+            local,
+            exact: local,
+            instant,
+            exact_instant: instant,
+            offset_minutes: moment.offset_minutes,
+        }
     }
 }
 
 /// A datetime, which is held to the thousandth, to the nearest 100 ns of the three-hundredth that it stands for.
 pub(crate) fn exact_of_datetime(moment: DateTime2) -> DateTime2 {
-    DateTimeTicks::nearest(moment).and_then(DateTimeTicks::exact).unwrap_or(moment)
+    DateTimeTicks::nearest(moment)
+        .and_then(DateTimeTicks::exact)
+        .unwrap_or(moment)
 }
 
 /// A value without an offset as a day and a time.
 fn plain(value: &Value) -> Option<DateTime2> {
     match value {
         Value::Date(date) => Some(DateTime2::at_midnight((*date).min(Date::MAX))),
-        Value::Time(time) => Some(DateTime2 { date: Date::BASE, time: (*time).min(TimeOfDay::MAX) }),
+        Value::Time(time) => Some(DateTime2 {
+            date: Date::BASE,
+            time: (*time).min(TimeOfDay::MAX),
+        }),
         Value::DateTime(moment) => Some(*moment),
         Value::DateTimeOffset(_)
         | Value::Null

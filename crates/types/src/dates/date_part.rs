@@ -39,14 +39,21 @@ impl DatePart {
     /// The part of a name or abbreviation, in whatever case; none if there is no such part, which is error 155.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        let row = NAMES.iter().find(|(_, names)| names.iter().any(|known| known.eq_ignore_ascii_case(name)))?;
+        let row = NAMES
+            .iter()
+            .find(|(_, names)| names.iter().any(|known| known.eq_ignore_ascii_case(name)))?;
         Some(row.0)
     }
 
     /// The part's full name, as messages have it.
     #[must_use]
     pub fn name(self) -> &'static str {
-        NAMES.iter().find(|(part, _)| *part == self).and_then(|(_, names)| names.first()).copied().unwrap_or_default()
+        NAMES
+            .iter()
+            .find(|(part, _)| *part == self)
+            .and_then(|(_, names)| names.first())
+            .copied()
+            .unwrap_or_default()
     }
 }
 

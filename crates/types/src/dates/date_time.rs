@@ -7,16 +7,28 @@ use crate::{
 
 impl DateTime2 {
     /// 0001-01-01 00:00:00.
-    pub const MIN: Self = Self { date: Date::MIN, time: TimeOfDay::MIDNIGHT };
+    pub const MIN: Self = Self {
+        date: Date::MIN,
+        time: TimeOfDay::MIDNIGHT,
+    };
     /// 9999-12-31 23:59:59.9999999.
-    pub const MAX: Self = Self { date: Date::MAX, time: TimeOfDay::MAX };
+    pub const MAX: Self = Self {
+        date: Date::MAX,
+        time: TimeOfDay::MAX,
+    };
     /// 1900-01-01 00:00:00.
-    pub const BASE: Self = Self { date: Date::BASE, time: TimeOfDay::MIDNIGHT };
+    pub const BASE: Self = Self {
+        date: Date::BASE,
+        time: TimeOfDay::MIDNIGHT,
+    };
 
     /// Midnight of a day.
     #[must_use]
     pub fn at_midnight(date: Date) -> Self {
-        Self { date, time: TimeOfDay::MIDNIGHT }
+        Self {
+            date,
+            time: TimeOfDay::MIDNIGHT,
+        }
     }
 
     /// Units of 100 ns since 0001-01-01.
@@ -32,7 +44,10 @@ impl DateTime2 {
     pub fn from_units(units: i64) -> Option<Self> {
         let units = u64::try_from(units).ok()?;
         let date = Date(u32::try_from(units / UNITS_PER_DAY).ok()?);
-        (date <= Date::MAX).then_some(Self { date, time: TimeOfDay(units % UNITS_PER_DAY) })
+        (date <= Date::MAX).then_some(Self {
+            date,
+            time: TimeOfDay(units % UNITS_PER_DAY),
+        })
     }
 
     /// The moment `units` of 100 ns later; none beyond the calendar.
@@ -65,7 +80,10 @@ mod tests {
 
     #[test]
     fn rounding_carries_into_the_next_day_and_stops_at_the_last() {
-        let late = DateTime2 { date: Date::BASE, time: TimeOfDay::MAX };
+        let late = DateTime2 {
+            date: Date::BASE,
+            time: TimeOfDay::MAX,
+        };
         assert_eq!(late.rounded(0), Some(DateTime2::at_midnight(Date(Date::BASE.0 + 1))));
         assert_eq!(DateTime2::MAX.rounded(0), None);
         assert_eq!(DateTime2::MAX.rounded(7), Some(DateTime2::MAX));

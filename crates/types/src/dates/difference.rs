@@ -17,8 +17,12 @@ pub fn date_diff(
     end: (&Value, &DataType),
 ) -> Result<Option<i32>, DateError> {
     let function = "datediff";
-    let Some(count) = boundaries(part, start, end, function)? else { return Ok(None) };
-    i32::try_from(count).map(Some).map_err(|_| DateError::DiffOverflow { function })
+    let Some(count) = boundaries(part, start, end, function)? else {
+        return Ok(None);
+    };
+    i32::try_from(count)
+        .map(Some)
+        .map_err(|_| DateError::DiffOverflow { function })
 }
 
 /// DATEDIFF_BIG: as [`date_diff`], to bigint.
@@ -30,8 +34,12 @@ pub fn date_diff_big(
     end: (&Value, &DataType),
 ) -> Result<Option<i64>, DateError> {
     let function = "datediff_big";
-    let Some(count) = boundaries(part, start, end, function)? else { return Ok(None) };
-    i64::try_from(count).map(Some).map_err(|_| DateError::DiffOverflow { function })
+    let Some(count) = boundaries(part, start, end, function)? else {
+        return Ok(None);
+    };
+    i64::try_from(count)
+        .map(Some)
+        .map_err(|_| DateError::DiffOverflow { function })
 }
 
 fn boundaries(
@@ -45,7 +53,9 @@ fn boundaries(
     }
     let start = ClockReading::of(start.0, start.1, 2, function)?;
     let end = ClockReading::of(end.0, end.1, 3, function)?;
-    Ok(start.zip(end).map(|(start, end)| index_of(part, &end) - index_of(part, &start)))
+    Ok(start
+        .zip(end)
+        .map(|(start, end)| index_of(part, &end) - index_of(part, &start)))
 }
 
 /// How many boundaries of `part` are before the moment, from any fixed one.

@@ -124,7 +124,10 @@ impl fmt::Display for DateError {
         match self {
             Self::Parts { to } => {
                 let to = to.keyword();
-                write!(f, "Cannot construct data type {to}, some of the arguments have values which are not valid.")
+                write!(
+                    f,
+                    "Cannot construct data type {to}, some of the arguments have values which are not valid."
+                )
             }
             Self::AddOverflow { of } => write!(f, "Adding a value to a '{}' column caused an overflow.", of.keyword()),
             Self::DiffOverflow { function } => write!(
@@ -134,14 +137,24 @@ impl fmt::Display for DateError {
             ),
             Self::Argument { of, argument, function } => {
                 let of = of.bare_name();
-                write!(f, "Argument data type {of} is invalid for argument {argument} of {function} function.")
+                write!(
+                    f,
+                    "Argument data type {of} is invalid for argument {argument} of {function} function."
+                )
             }
             Self::NoPart { part, function } => {
-                write!(f, "The datepart {} is not supported by date function {function}.", part.name())
+                write!(
+                    f,
+                    "The datepart {} is not supported by date function {function}.",
+                    part.name()
+                )
             }
             Self::NoPartOfType { part, function, of } => {
                 let (part, of) = (part.name(), of.keyword());
-                write!(f, "The datepart {part} is not supported by date function {function} for data type {of}.")
+                write!(
+                    f,
+                    "The datepart {part} is not supported by date function {function} for data type {of}."
+                )
             }
             Self::Offset { function } => write!(f, "The timezone provided to builtin function {function} is invalid."),
             Self::OffsetOverflow { function } => write!(

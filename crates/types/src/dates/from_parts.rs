@@ -39,7 +39,9 @@ pub struct ClockParts {
 ///
 /// Errors: 289.
 pub fn date_from_parts(day: CivilParts) -> Result<Value, DateError> {
-    date_of(day).map(Value::Date).ok_or(DateError::Parts { to: DataType::Date })
+    date_of(day)
+        .map(Value::Date)
+        .ok_or(DateError::Parts { to: DataType::Date })
 }
 
 /// TIMEFROMPARTS, of type time(scale).
@@ -66,13 +68,21 @@ pub fn datetime_from_parts(day: CivilParts, clock: ClockParts) -> Result<Value, 
 ///
 /// Errors: 289.
 pub fn smalldatetime_from_parts(day: CivilParts, hour: i32, minute: i32) -> Result<Value, DateError> {
-    let clock = ClockParts { hour, minute, second: 0, fraction: 0, scale: 0 };
+    let clock = ClockParts {
+        hour,
+        minute,
+        second: 0,
+        fraction: 0,
+        scale: 0,
+    };
     date_of(day)
         .zip(time_of(clock))
         .and_then(|(date, time)| DateTimeMinutes::nearest(DateTime2 { date, time }))
         .and_then(DateTimeMinutes::date_time)
         .map(Value::DateTime)
-        .ok_or(DateError::Parts { to: DataType::SmallDateTime })
+        .ok_or(DateError::Parts {
+            to: DataType::SmallDateTime,
+        })
 }
 
 /// DATETIME2FROMPARTS, of type datetime2(scale).
@@ -80,7 +90,9 @@ pub fn smalldatetime_from_parts(day: CivilParts, hour: i32, minute: i32) -> Resu
 /// Errors: 289, and 10760 for a scale that there is not.
 pub fn datetime2_from_parts(day: CivilParts, clock: ClockParts) -> Result<Value, DateError> {
     let to = DataType::DateTime2(scale_of(&clock, DataType::DateTime2(7))?);
-    let moment = date_of(day).zip(time_of(clock)).map(|(date, time)| DateTime2 { date, time });
+    let moment = date_of(day)
+        .zip(time_of(clock))
+        .map(|(date, time)| DateTime2 { date, time });
     moment.map(Value::DateTime).ok_or(DateError::Parts { to })
 }
 
@@ -94,7 +106,9 @@ pub fn datetimeoffset_from_parts(
     offset_minutes: i32,
 ) -> Result<Value, DateError> {
     let to = DataType::DateTimeOffset(scale_of(&clock, DataType::DateTimeOffset(7))?);
-    let moment = date_of(day).zip(time_of(clock)).map(|(date, time)| DateTime2 { date, time });
+    let moment = date_of(day)
+        .zip(time_of(clock))
+        .map(|(date, time)| DateTime2 { date, time });
     moment
         .zip(offset_of(offset_hours, offset_minutes))
         .and_then(|(local, offset)| DateTimeOffset::from_local(local, offset))
@@ -113,7 +127,12 @@ fn time_of(clock: ClockParts) -> Option<TimeOfDay> {
         return None;
     }
     let part = |number: i32| u32::try_from(number).ok();
-    TimeOfDay::from_clock(part(clock.hour)?, part(clock.minute)?, part(clock.second)?, u32::try_from(units).ok()?)
+    TimeOfDay::from_clock(
+        part(clock.hour)?,
+        part(clock.minute)?,
+        part(clock.second)?,
+        u32::try_from(units).ok()?,
+    )
 }
 
 fn offset_of(hours: i32, minutes: i32) -> Option<i16> {
@@ -125,25 +144,44 @@ fn offset_of(hours: i32, minutes: i32) -> Option<i16> {
 }
 
 fn scale_of(clock: &ClockParts, to: DataType) -> Result<u8, DateError> {
-    u8::try_from(clock.scale).ok().filter(|scale| *scale <= 7).ok_or(DateError::Scale { to })
+    u8::try_from(clock.scale)
+        .ok()
+        .filter(|scale| *scale <= 7)
+        .ok_or(DateError::Scale { to })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const DAY: CivilParts = CivilParts { year: 2010, month: 12, day: 31 };
+    const DAY: CivilParts = CivilParts {
+        year: 2010,
+        month: 12,
+        day: 31,
+    };
 
     fn clock(hour: i32, minute: i32, second: i32, fraction: i32, scale: i32) -> ClockParts {
-        ClockParts { hour, minute, second, fraction, scale }
+        ClockParts {
+            hour,
+            minute,
+            second,
+            fraction,
+            scale,
+        }
     }
 
     #[test]
     fn parts_make_what_they_name() {
-        assert_eq!(date_from_parts(DAY), Ok(Value::Date(Date::from_civil(2010, 12, 31).unwrap())));
+        assert_eq!(
+            date_from_parts(DAY),
+            Ok(Value::Date(Date::from_civil(2010, 12, 31).unwrap()))
+        );
         let half = TimeOfDay::from_clock(14, 23, 44, 5_000_000).unwrap();
         for (fraction, scale) in [(5, 1), (50, 2), (500, 3), (5_000_000, 7)] {
-            assert_eq!(time_from_parts(clock(14, 23, 44, fraction, scale)), Ok(Value::Time(half)));
+            assert_eq!(
+                time_from_parts(clock(14, 23, 44, fraction, scale)),
+                Ok(Value::Time(half))
+            );
         }
         assert_eq!(
             datetime2_from_parts(DAY, clock(23, 59, 59, 0, 0)),
@@ -161,7 +199,10 @@ mod tests {
     #[test]
     fn a_datetime_of_parts_is_rounded_to_its_ticks() {
         let next = DateTime2::at_midnight(Date::from_civil(2011, 1, 1).unwrap());
-        assert_eq!(datetime_from_parts(DAY, clock(23, 59, 59, 999, 0)), Ok(Value::DateTime(next)));
+        assert_eq!(
+            datetime_from_parts(DAY, clock(23, 59, 59, 999, 0)),
+            Ok(Value::DateTime(next))
+        );
         let last = CivilParts { year: 9999, ..DAY };
         let error = datetime_from_parts(last, clock(23, 59, 59, 999, 0)).unwrap_err();
         assert_eq!((error.number(), error.state()), (289, 3));
@@ -189,7 +230,16 @@ mod tests {
             datetimeoffset_from_parts(DAY, zero, 1, -30),
             datetimeoffset_from_parts(DAY, zero, 0, 60),
             datetimeoffset_from_parts(DAY, zero, i32::MAX, i32::MAX),
-            datetimeoffset_from_parts(CivilParts { year: 1, month: 1, day: 1 }, zero, 1, 0),
+            datetimeoffset_from_parts(
+                CivilParts {
+                    year: 1,
+                    month: 1,
+                    day: 1,
+                },
+                zero,
+                1,
+                0,
+            ),
         ];
         for result in failing {
             assert_eq!(result.clone().map_err(|error| error.number()), Err(289), "{result:?}");

@@ -19,14 +19,19 @@ impl Moment {
     #[must_use]
     pub fn utc(self) -> DateTime2 {
         let units = i64::try_from(self.unix_ns / 100).unwrap_or(i64::MAX);
-        DateTime2::at_midnight(UNIX_EPOCH).checked_add_units(units).unwrap_or(DateTime2::MAX)
+        DateTime2::at_midnight(UNIX_EPOCH)
+            .checked_add_units(units)
+            .unwrap_or(DateTime2::MAX)
     }
 
     /// SYSDATETIMEOFFSET, of type datetimeoffset(7).
     #[must_use]
     pub fn with_offset(self) -> DateTimeOffset {
         let offset_minutes = self.offset_minutes.clamp(-OFFSET_MINUTES_MAX, OFFSET_MINUTES_MAX);
-        DateTimeOffset { utc: self.utc(), offset_minutes }
+        DateTimeOffset {
+            utc: self.utc(),
+            offset_minutes,
+        }
     }
 
     /// SYSDATETIME, of type datetime2(7).
@@ -50,7 +55,9 @@ impl Moment {
 
 /// Rounded to datetime's ticks. Between 1970 and 2554 there is always one.
 fn datetime(moment: DateTime2) -> DateTime2 {
-    DateTimeTicks::nearest(moment).and_then(DateTimeTicks::date_time).unwrap_or(moment)
+    DateTimeTicks::nearest(moment)
+        .and_then(DateTimeTicks::date_time)
+        .unwrap_or(moment)
 }
 
 /// 1970-01-01.
@@ -64,7 +71,10 @@ mod tests {
     #[test]
     fn the_clock_of_unix_becomes_each_type() {
         // 2001-09-09 01:46:40.1239999 UTC, in India.
-        let moment = Moment { unix_ns: 1_000_000_000_123_999_999, offset_minutes: 330 };
+        let moment = Moment {
+            unix_ns: 1_000_000_000_123_999_999,
+            offset_minutes: 330,
+        };
         let day = Date::from_civil(2001, 9, 9).unwrap();
         let at = |hour, minute, second, units| DateTime2 {
             date: day,
@@ -79,9 +89,20 @@ mod tests {
 
     #[test]
     fn no_clock_leaves_the_calendar() {
-        let early = Moment { unix_ns: 0, offset_minutes: i16::MIN };
-        assert_eq!(early.local(), DateTime2::at_midnight(UNIX_EPOCH).checked_add_units(-504_000_000_000).unwrap());
-        let late = Moment { unix_ns: u64::MAX, offset_minutes: i16::MAX };
+        let early = Moment {
+            unix_ns: 0,
+            offset_minutes: i16::MIN,
+        };
+        assert_eq!(
+            early.local(),
+            DateTime2::at_midnight(UNIX_EPOCH)
+                .checked_add_units(-504_000_000_000)
+                .unwrap()
+        );
+        let late = Moment {
+            unix_ns: u64::MAX,
+            offset_minutes: i16::MAX,
+        };
         assert_eq!(late.local().date.year(), 2554);
     }
 }

@@ -52,10 +52,15 @@ pub fn offset_from_minutes(minutes: i64, function: &'static str) -> Result<i16, 
 ///
 /// Errors: 9813 if clocks there would leave the calendar.
 pub fn switch_offset(moment: DateTimeOffset, offset_minutes: i16) -> Result<DateTimeOffset, DateError> {
-    let switched = DateTimeOffset { utc: moment.utc, offset_minutes };
+    let switched = DateTimeOffset {
+        utc: moment.utc,
+        offset_minutes,
+    };
     match switched.checked_local() {
         Some(_) => Ok(switched),
-        None => Err(DateError::OffsetOverflow { function: "switchoffset" }),
+        None => Err(DateError::OffsetOverflow {
+            function: "switchoffset",
+        }),
     }
 }
 
@@ -63,8 +68,9 @@ pub fn switch_offset(moment: DateTimeOffset, offset_minutes: i16) -> Result<Date
 ///
 /// Errors: 9813 if its UTC would leave the calendar.
 pub fn to_date_time_offset(local: DateTime2, offset_minutes: i16) -> Result<DateTimeOffset, DateError> {
-    DateTimeOffset::from_local(local, offset_minutes)
-        .ok_or(DateError::OffsetOverflow { function: "todatetimeoffset" })
+    DateTimeOffset::from_local(local, offset_minutes).ok_or(DateError::OffsetOverflow {
+        function: "todatetimeoffset",
+    })
 }
 
 /// `+hh:mm` or `-hh:mm`, the hours of one digit or two, to fourteen hours.
@@ -108,7 +114,14 @@ mod tests {
         let switched = switch_offset(moment, -480).unwrap();
         assert_eq!(switched.utc, moment.utc);
         assert_eq!(switched.local().time.hour(), 4);
-        let error = switch_offset(DateTimeOffset { utc: DateTime2::MAX, offset_minutes: 0 }, 1).unwrap_err();
+        let error = switch_offset(
+            DateTimeOffset {
+                utc: DateTime2::MAX,
+                offset_minutes: 0,
+            },
+            1,
+        )
+        .unwrap_err();
         assert_eq!(
             error.to_string(),
             "The timezone provided to builtin function switchoffset would cause the datetimeoffset to overflow \
@@ -127,15 +140,39 @@ mod tests {
 
     #[test]
     fn offsets_are_read_to_fourteen_hours() {
-        for (text, minutes) in [("+00:00", 0), ("-05:30", -330), ("+5:30", 330), ("+14:00", 840), ("-14:00", -840)] {
+        for (text, minutes) in [
+            ("+00:00", 0),
+            ("-05:30", -330),
+            ("+5:30", 330),
+            ("+14:00", 840),
+            ("-14:00", -840),
+        ] {
             assert_eq!(offset_from_text(text, "switchoffset"), Ok(minutes), "{text}");
         }
-        for text in ["", "+", "05:00", "+14:01", "+5:3", "+05:60", "+ 5:30", "-005:00", "+0x:00", "\u{e9}5:00", "+5"] {
+        for text in [
+            "",
+            "+",
+            "05:00",
+            "+14:01",
+            "+5:3",
+            "+05:60",
+            "+ 5:30",
+            "-005:00",
+            "+0x:00",
+            "\u{e9}5:00",
+            "+5",
+        ] {
             let error = offset_from_text(text, "switchoffset").unwrap_err();
-            assert_eq!(error.to_string(), "The timezone provided to builtin function switchoffset is invalid.");
+            assert_eq!(
+                error.to_string(),
+                "The timezone provided to builtin function switchoffset is invalid."
+            );
         }
         assert_eq!(offset_from_minutes(-840, "todatetimeoffset"), Ok(-840));
         assert_eq!(offset_from_minutes(841, "todatetimeoffset").unwrap_err().number(), 9812);
-        assert_eq!(offset_from_minutes(i64::MIN, "todatetimeoffset").unwrap_err().number(), 9812);
+        assert_eq!(
+            offset_from_minutes(i64::MIN, "todatetimeoffset").unwrap_err().number(),
+            9812
+        );
     }
 }

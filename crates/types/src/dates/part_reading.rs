@@ -11,7 +11,9 @@ use crate::{
 ///
 /// Errors: 9810 if the type has no such part, 8116 if it is no date or time.
 pub fn date_part(part: DatePart, value: &Value, of: &DataType, first: DateFirst) -> Result<Option<i32>, DateError> {
-    let Some(reading) = reading_with(part, value, of, "datepart")? else { return Ok(None) };
+    let Some(reading) = reading_with(part, value, of, "datepart")? else {
+        return Ok(None);
+    };
     Ok(Some(number_of(part, &reading, first)))
 }
 
@@ -19,7 +21,9 @@ pub fn date_part(part: DatePart, value: &Value, of: &DataType, first: DateFirst)
 ///
 /// Errors: as [`date_part`].
 pub fn date_name(part: DatePart, value: &Value, of: &DataType, first: DateFirst) -> Result<Option<String>, DateError> {
-    let Some(reading) = reading_with(part, value, of, "datename")? else { return Ok(None) };
+    let Some(reading) = reading_with(part, value, of, "datename")? else {
+        return Ok(None);
+    };
     let date = reading.local.date;
     let name = match part {
         DatePart::Month => month_name(date.month()).to_owned(),
@@ -98,7 +102,11 @@ fn reading_with(
         return Ok(reading);
     }
     // SQL Server names smalldatetime datetime here.
-    let of = if *of == DataType::SmallDateTime { DataType::DateTime } else { *of };
+    let of = if *of == DataType::SmallDateTime {
+        DataType::DateTime
+    } else {
+        *of
+    };
     Err(DateError::NoPartOfType { part, function, of })
 }
 
@@ -163,7 +171,15 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const WEEKDAYS: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
 
 #[cfg(test)]
 mod tests;

@@ -25,9 +25,15 @@ pub struct DateTimeMinutes {
 
 impl DateTimeTicks {
     /// 1753-01-01 00:00:00.000.
-    pub const MIN: Self = Self { days: -53_690, ticks: 0 };
+    pub const MIN: Self = Self {
+        days: -53_690,
+        ticks: 0,
+    };
     /// 9999-12-31 23:59:59.997.
-    pub const MAX: Self = Self { days: 2_958_463, ticks: TICKS_PER_DAY - 1 };
+    pub const MAX: Self = Self {
+        days: 2_958_463,
+        ticks: TICKS_PER_DAY - 1,
+    };
 
     /// The nearest three-hundredth of a second, half up; none out of datetime's range.
     #[must_use]
@@ -35,8 +41,14 @@ impl DateTimeTicks {
         let days = i32::try_from(i64::from(moment.date.0) - i64::from(Date::BASE.0)).ok()?;
         let ticks = (moment.time.within() * 3 + UNITS_PER_THREE_TICKS / 2) / UNITS_PER_THREE_TICKS;
         let ticks = u32::try_from(ticks).ok()?;
-        let rounded =
-            if ticks >= TICKS_PER_DAY { Self { days: days.checked_add(1)?, ticks: 0 } } else { Self { days, ticks } };
+        let rounded = if ticks >= TICKS_PER_DAY {
+            Self {
+                days: days.checked_add(1)?,
+                ticks: 0,
+            }
+        } else {
+            Self { days, ticks }
+        };
         rounded.in_range().then_some(rounded)
     }
 
@@ -59,7 +71,10 @@ impl DateTimeTicks {
             return None;
         }
         let date = Date::BASE.checked_add_days(i64::from(self.days))?;
-        Some(DateTime2 { date, time: TimeOfDay(units) })
+        Some(DateTime2 {
+            date,
+            time: TimeOfDay(units),
+        })
     }
 
     fn in_range(self) -> bool {
@@ -73,8 +88,15 @@ impl DateTimeMinutes {
     pub fn nearest(moment: DateTime2) -> Option<Self> {
         let ticks = DateTimeTicks::nearest(moment)?;
         let minutes = (ticks.ticks + TICKS_PER_MINUTE / 2) / TICKS_PER_MINUTE;
-        let (days, minutes) = if minutes >= 1440 { (ticks.days + 1, 0) } else { (ticks.days, minutes) };
-        Some(Self { days: u16::try_from(days).ok()?, minutes: u16::try_from(minutes).ok()? })
+        let (days, minutes) = if minutes >= 1440 {
+            (ticks.days + 1, 0)
+        } else {
+            (ticks.days, minutes)
+        };
+        Some(Self {
+            days: u16::try_from(days).ok()?,
+            minutes: u16::try_from(minutes).ok()?,
+        })
     }
 
     /// The smalldatetime; none if there are more minutes than a day has.
@@ -82,7 +104,10 @@ impl DateTimeMinutes {
     pub fn date_time(self) -> Option<DateTime2> {
         let units = u64::from(self.minutes) * 60 * UNITS_PER_SECOND;
         let date = Date::BASE.checked_add_days(i64::from(self.days))?;
-        (units < UNITS_PER_DAY).then_some(DateTime2 { date, time: TimeOfDay(units) })
+        (units < UNITS_PER_DAY).then_some(DateTime2 {
+            date,
+            time: TimeOfDay(units),
+        })
     }
 }
 
@@ -106,7 +131,15 @@ mod tests {
     #[test]
     fn the_documented_thousandths_round_as_documented() {
         let day = (1998, 1, 1);
-        for (given, stored) in [(995, 997), (996, 997), (997, 997), (998, 997), (992, 993), (993, 993), (994, 993)] {
+        for (given, stored) in [
+            (995, 997),
+            (996, 997),
+            (997, 997),
+            (998, 997),
+            (992, 993),
+            (993, 993),
+            (994, 993),
+        ] {
             let ticks = DateTimeTicks::nearest(at(day, 23, 59, 59, given)).unwrap();
             assert_eq!(ticks.date_time(), Some(at(day, 23, 59, 59, stored)), "{given}");
         }
@@ -129,28 +162,60 @@ mod tests {
         }
         let third = DateTimeTicks { days: 0, ticks: 100 }.exact().unwrap();
         assert_eq!(third.time, TimeOfDay(3_333_333));
-        assert_eq!(DateTimeTicks { days: 0, ticks: 2 }.exact().unwrap().time, TimeOfDay(66_667));
+        assert_eq!(
+            DateTimeTicks { days: 0, ticks: 2 }.exact().unwrap().time,
+            TimeOfDay(66_667)
+        );
     }
 
     #[test]
     fn datetime_ends_where_it_is_documented_to() {
         assert_eq!(DateTimeTicks::MIN.date_time(), Some(at((1753, 1, 1), 0, 0, 0, 0)));
-        assert_eq!(DateTimeTicks::MAX.date_time(), Some(at((9999, 12, 31), 23, 59, 59, 997)));
+        assert_eq!(
+            DateTimeTicks::MAX.date_time(),
+            Some(at((9999, 12, 31), 23, 59, 59, 997))
+        );
         assert_eq!(DateTimeTicks::nearest(at((1752, 12, 31), 23, 59, 59, 0)), None);
         assert_eq!(DateTimeTicks::nearest(at((9999, 12, 31), 23, 59, 59, 999)), None);
-        assert_eq!(DateTimeTicks { days: 0, ticks: TICKS_PER_DAY }.date_time(), None);
-        assert_eq!(DateTimeTicks { days: i32::MIN, ticks: 0 }.exact(), None);
-        assert_eq!(DateTimeTicks { days: i32::MAX, ticks: u32::MAX }.date_time(), None);
+        assert_eq!(
+            DateTimeTicks {
+                days: 0,
+                ticks: TICKS_PER_DAY
+            }
+            .date_time(),
+            None
+        );
+        assert_eq!(
+            DateTimeTicks {
+                days: i32::MIN,
+                ticks: 0
+            }
+            .exact(),
+            None
+        );
+        assert_eq!(
+            DateTimeTicks {
+                days: i32::MAX,
+                ticks: u32::MAX
+            }
+            .date_time(),
+            None
+        );
     }
 
     #[test]
     fn smalldatetime_rounds_to_the_nearest_minute() {
         let minutes = |second, thousandths| {
-            DateTimeMinutes::nearest(at((1955, 12, 13), 12, 43, second, thousandths)).unwrap().minutes
+            DateTimeMinutes::nearest(at((1955, 12, 13), 12, 43, second, thousandths))
+                .unwrap()
+                .minutes
         };
         assert_eq!(minutes(29, 998), 12 * 60 + 43);
         assert_eq!(minutes(29, 999), 12 * 60 + 44);
-        let last = DateTimeMinutes { days: u16::MAX, minutes: 1439 };
+        let last = DateTimeMinutes {
+            days: u16::MAX,
+            minutes: 1439,
+        };
         assert_eq!(last.date_time(), Some(at((2079, 6, 6), 23, 59, 0, 0)));
         assert_eq!(DateTimeMinutes::nearest(at((2079, 6, 6), 23, 59, 30, 0)), None);
         assert_eq!(DateTimeMinutes::nearest(at((1899, 12, 31), 23, 59, 29, 0)), None);

@@ -50,7 +50,11 @@ impl TimeOfDay {
     pub fn rounded(self, scale: u8) -> (Self, bool) {
         let step = unit_of_scale(scale);
         let rounded = (self.within() + step / 2) / step * step;
-        if rounded >= UNITS_PER_DAY { (Self::MIDNIGHT, true) } else { (Self(rounded), false) }
+        if rounded >= UNITS_PER_DAY {
+            (Self::MIDNIGHT, true)
+        } else {
+            (Self(rounded), false)
+        }
     }
 
     /// The units, of which there is never a day full.
@@ -80,7 +84,10 @@ mod tests {
     #[test]
     fn a_time_comes_apart_as_it_was_put_together() {
         let time = TimeOfDay::from_clock(23, 59, 58, 1_234_567).unwrap();
-        assert_eq!((time.hour(), time.minute(), time.second(), time.fraction()), (23, 59, 58, 1_234_567));
+        assert_eq!(
+            (time.hour(), time.minute(), time.second(), time.fraction()),
+            (23, 59, 58, 1_234_567)
+        );
         assert_eq!(TimeOfDay::from_clock(23, 59, 59, 9_999_999), Some(TimeOfDay::MAX));
     }
 
@@ -94,15 +101,24 @@ mod tests {
     #[test]
     fn rounding_goes_half_up_and_over_midnight() {
         let time = TimeOfDay::from_clock(12, 34, 54, 1_237_000).unwrap();
-        assert_eq!(time.rounded(3), (TimeOfDay::from_clock(12, 34, 54, 1_240_000).unwrap(), false));
+        assert_eq!(
+            time.rounded(3),
+            (TimeOfDay::from_clock(12, 34, 54, 1_240_000).unwrap(), false)
+        );
         assert_eq!(time.rounded(7), (time, false));
-        assert_eq!(TimeOfDay::from_clock(0, 0, 0, 5_000_000).unwrap().rounded(0).0, TimeOfDay(10_000_000));
+        assert_eq!(
+            TimeOfDay::from_clock(0, 0, 0, 5_000_000).unwrap().rounded(0).0,
+            TimeOfDay(10_000_000)
+        );
         assert_eq!(TimeOfDay::MAX.rounded(6), (TimeOfDay::MIDNIGHT, true));
     }
 
     #[test]
     fn more_than_a_day_reads_as_its_last_moment() {
         let late = TimeOfDay(u64::MAX);
-        assert_eq!((late.hour(), late.minute(), late.second(), late.fraction()), (23, 59, 59, 9_999_999));
+        assert_eq!(
+            (late.hour(), late.minute(), late.second(), late.fraction()),
+            (23, 59, 59, 9_999_999)
+        );
     }
 }

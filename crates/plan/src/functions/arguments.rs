@@ -1,0 +1,111 @@
+//! What a function's code is given.
+
+use std::sync::Arc;
+
+use selenite_types::{DataType, DatePart, Value, Width, utf16_prefix};
+
+use crate::{Collation, Environment, Expr, PlanError};
+
+/// The values of a call, and what is known of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Arguments<'a> {
+    /// The values in order; those that were left out are not there.
+    pub values: &'a [Value],
+    /// The expressions that they are values of.
+    pub exprs: &'a [Expr],
+    /// The part of a date that the call is about.
+    pub part: Option<DatePart>,
+    /// The type of the result.
+    pub data_type: DataType,
+    /// How text is compared.
+    pub collation: Collation,
+    /// What is outside.
+    pub environment: &'a dyn Environment,
+}
+
+impl<'a> Arguments<'a> {
+    /// A value; NULL if it was left out.
+    pub fn value(&self, at: usize) -> &'a Value {
+        self.values.get(at).unwrap_or(&Value::Null)
+    }
+
+    /// The type of an argument.
+    pub fn data_type(&self, at: usize) -> DataType {
+        self.exprs.get(at).map_or(DataType::Int, |expr| expr.data_type)
+    }
+
+    /// A text.
+    pub fn text(&self, at: usize) -> Result<&'a str, PlanError> {
+        match self.value(at) {
+            Value::Text(text) => Ok(text),
+            other => Err(misfit(other, "text")),
+        }
+    }
+
+    /// An int or smaller.
+    pub fn int(&self, at: usize) -> Result<i32, PlanError> {
+        match self.value(at) {
+            Value::Int(number) => Ok(*number),
+            Value::SmallInt(number) => Ok(i32::from(*number)),
+            Value::TinyInt(number) => Ok(i32::from(*number)),
+            Value::Bit(bit) => Ok(i32::from(*bit)),
+            other => Err(misfit(other, "int")),
+        }
+    }
+
+    /// A bigint or smaller.
+    pub fn bigint(&self, at: usize) -> Result<i64, PlanError> {
+        match self.value(at) {
+            Value::BigInt(number) => Ok(*number),
+            _ => self.int(at).map(i64::from),
+        }
+    }
+
+    /// A float.
+    pub fn float(&self, at: usize) -> Result<f64, PlanError> {
+        match self.value(at) {
+            Value::Float(number) => Ok(*number),
+            Value::Real(number) => Ok(f64::from(*number)),
+            other => Err(misfit(other, "float")),
+        }
+    }
+
+    /// The part of a date that the call is about.
+    pub fn part(&self) -> Result<DatePart, PlanError> {
+        self.part
+            .ok_or_else(|| PlanError::internal("a function of dates without a part"))
+    }
+
+    /// A text of the result's type: cut to its length.
+    pub fn text_result(&self, text: &str) -> Value {
+        Value::Text(Arc::from(self.cut(text)))
+    }
+
+    /// The whole number `number` in the result's type.
+    ///
+    /// Errors: 8115 if it does not fit.
+    pub fn whole_result(&self, number: i64) -> Result<Value, PlanError> {
+        let overflow = || PlanError::overflow(self.data_type.overflow_name());
+        if self.data_type == DataType::BigInt {
+            return Ok(Value::BigInt(number));
+        }
+        i32::try_from(number).map(Value::Int).map_err(|_| overflow())
+    }
+
+    /// A length or position in the result's type: what is too long for an int can't be held in memory either.
+    pub fn length_result(&self, length: usize) -> Result<Value, PlanError> {
+        self.whole_result(i64::try_from(length).unwrap_or(i64::MAX))
+    }
+
+    fn cut<'b>(&self, text: &'b str) -> &'b str {
+        match self.data_type.width() {
+            Some(Width::Limited(width)) => utf16_prefix(text, usize::from(width)),
+            Some(Width::Max) | None => text,
+        }
+    }
+}
+
+#[cold]
+fn misfit(value: &Value, wanted: &str) -> PlanError {
+    PlanError::internal(&format!("{value:?} is no {wanted}"))
+}

@@ -1,0 +1,37 @@
+//! SWITCHOFFSET and TODATETIMEOFFSET.
+
+use selenite_types::{DataType, Value, offset_from_minutes, offset_from_text, switch_offset, to_date_time_offset};
+
+use crate::{Expr, PlanError, functions::Arguments, functions::seconds_scale};
+
+/// The type of both: datetimeoffset with the digits of the first argument.
+pub(super) fn offset_type(arguments: &[Expr]) -> DataType {
+    DataType::DateTimeOffset(arguments.first().map_or(7, |moment| seconds_scale(&moment.data_type)))
+}
+
+/// SWITCHOFFSET.
+pub(super) fn switch(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let offset = offset(call, "switchoffset")?;
+    match call.value(0) {
+        Value::DateTimeOffset(moment) => Ok(Value::DateTimeOffset(switch_offset(*moment, offset)?)),
+        other => Err(PlanError::internal(&format!("{other:?} has no offset"))),
+    }
+}
+
+/// TODATETIMEOFFSET: an offset that the moment has already is given up.
+pub(super) fn attach(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let offset = offset(call, "todatetimeoffset")?;
+    let local = match call.value(0) {
+        Value::DateTime(moment) => *moment,
+        Value::DateTimeOffset(moment) => moment.local(),
+        other => return Err(PlanError::internal(&format!("{other:?} is no moment"))),
+    };
+    Ok(Value::DateTimeOffset(to_date_time_offset(local, offset)?))
+}
+
+fn offset(call: &Arguments<'_>, function: &'static str) -> Result<i16, PlanError> {
+    match call.value(1) {
+        Value::Text(text) => Ok(offset_from_text(text, function)?),
+        _ => Ok(offset_from_minutes(i64::from(call.int(1)?), function)?),
+    }
+}

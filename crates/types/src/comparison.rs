@@ -1,0 +1,109 @@
+//! Which of two values comes first, and which are equal.
+
+mod character_key;
+mod collation;
+mod folding_table;
+mod guid_order;
+mod weight;
+mod weight_table;
+
+pub(crate) use character_key::{CharacterKey, character_keys};
+pub use collation::{Collation, collate};
+pub use guid_order::{guid_from_ordered, guid_ordered};
+
+use std::cmp::Ordering;
+
+use crate::{Decimal, Value, decimal};
+
+/// Compares two values that are of one type.
+///
+/// `None` if either is NULL: the comparison is then unknown. `None` too if they are of no one type, which is the caller's
+/// fault; integers of any width are, and decimals of any scale.
+#[must_use]
+pub fn compare(left: &Value, right: &Value, collation: Collation) -> Option<Ordering> {
+    Some(match (left, right) {
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        (Value::BigInt(a), Value::BigInt(b)) => a.cmp(b),
+        (Value::Text(a), Value::Text(b)) => collation.compare(a.as_bytes(), b.as_bytes()),
+        (Value::Bit(a), Value::Bit(b)) => a.cmp(b),
+        (Value::Decimal(a), Value::Decimal(b)) => decimal::compare(*a, *b),
+        (Value::Money(a), Value::Money(b)) => a.cmp(b),
+        (Value::Real(a), Value::Real(b)) => compare_floats(f64::from(*a), f64::from(*b)),
+        (Value::Float(a), Value::Float(b)) => compare_floats(*a, *b),
+        (Value::Binary(a), Value::Binary(b)) => a.cmp(b),
+        (Value::Date(a), Value::Date(b)) => a.cmp(b),
+        (Value::Time(a), Value::Time(b)) => a.cmp(b),
+        (Value::DateTime(a), Value::DateTime(b)) => (a.date, a.time).cmp(&(b.date, b.time)),
+        (Value::DateTimeOffset(a), Value::DateTimeOffset(b)) => (a.utc.date, a.utc.time).cmp(&(b.utc.date, b.utc.time)),
+        (Value::Guid(a), Value::Guid(b)) => guid_ordered(*a).cmp(&guid_ordered(*b)),
+        _ => return Some(integer(left)?.cmp(&integer(right)?)),
+    })
+}
+
+/// Orders two values of one type as ORDER BY, DISTINCT and MIN do: NULL comes first, and equals NULL.
+///
+/// It is total: values of no one type come in the order of their variants.
+#[must_use]
+pub fn order(left: &Value, right: &Value, collation: Collation) -> Ordering {
+    match compare(left, right, collation) {
+        Some(order) => order,
+        None => rank(left).cmp(&rank(right)),
+    }
+}
+
+/// An integer of any width.
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::TinyInt(value) => Some(i64::from(*value)),
+        Value::SmallInt(value) => Some(i64::from(*value)),
+        Value::Int(value) => Some(i64::from(*value)),
+        Value::BigInt(value) => Some(*value),
+        Value::Null
+        | Value::Bit(_)
+        | Value::Decimal(_)
+        | Value::Money(_)
+        | Value::Real(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Binary(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTimeOffset(_)
+        | Value::Guid(_) => None,
+    }
+}
+
+/// Both zeros are equal; what is no number, which no value should hold, has a place all the same.
+fn compare_floats(left: f64, right: f64) -> Ordering {
+    left.partial_cmp(&right).unwrap_or_else(|| left.total_cmp(&right))
+}
+
+/// The place of a variant among the others.
+fn rank(value: &Value) -> u8 {
+    match value {
+        Value::Null => 0,
+        Value::Bit(_) => 1,
+        Value::TinyInt(_) | Value::SmallInt(_) | Value::Int(_) | Value::BigInt(_) => 2,
+        Value::Decimal(_) => 3,
+        Value::Money(_) => 4,
+        Value::Real(_) => 5,
+        Value::Float(_) => 6,
+        Value::Text(_) => 7,
+        Value::Binary(_) => 8,
+        Value::Date(_) => 9,
+        Value::Time(_) => 10,
+        Value::DateTime(_) => 11,
+        Value::DateTimeOffset(_) => 12,
+        Value::Guid(_) => 13,
+    }
+}
+
+/// Whether two decimals are the same number, whatever their scales.
+#[must_use]
+pub fn decimals_equal(left: Decimal, right: Decimal) -> bool {
+    decimal::compare(left, right) == Ordering::Equal
+}
+
+#[cfg(test)]
+mod tests;

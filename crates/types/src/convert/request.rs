@@ -1,0 +1,49 @@
+//! What a conversion is asked for.
+
+use crate::{
+    DataType, Family,
+    convert::{ConversionError, ConversionFault, DateFormat},
+};
+
+/// From which type to which, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    /// The value's type.
+    pub from: &'a DataType,
+    /// The type that is asked for.
+    pub to: &'a DataType,
+    /// CONVERT's third argument.
+    pub style: Option<i32>,
+    /// SET DATEFORMAT.
+    pub format: DateFormat,
+}
+
+impl Request<'_> {
+    pub fn fail(&self, fault: ConversionFault) -> ConversionError {
+        ConversionError::new(fault, self.from, self.to)
+    }
+
+    pub fn fail_with(&self, fault: ConversionFault, detail: impl Into<String>) -> ConversionError {
+        ConversionError::with(fault, self.from, self.to, detail)
+    }
+
+    /// 9809: a style that these types do not have.
+    pub fn no_style(&self) -> ConversionError {
+        self.fail_with(ConversionFault::NoStyle, self.style.unwrap_or(0).to_string())
+    }
+
+    /// A value that is not of the type that it was said to be of, which no caller passes.
+    pub fn misfit(&self) -> ConversionError {
+        self.fail(ConversionFault::Unreadable)
+    }
+
+    /// Whether the value's type is of a family.
+    pub fn is_from(&self, family: Family) -> bool {
+        self.from.family() == family
+    }
+
+    /// Precision and scale of the decimal that is asked for.
+    pub fn decimal_digits(&self) -> (u8, u8) {
+        self.to.decimal_digits().unwrap_or((38, 0))
+    }
+}

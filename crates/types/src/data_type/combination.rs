@@ -1,0 +1,204 @@
+//! What becomes of two types that meet: in CASE, COALESCE and UNION, in a comparison, and one string behind another.
+
+use super::{LENGTH_MAX, NATIONAL_LENGTH_MAX, PRECISION_MAX};
+use crate::{Comparison, DataType, Family, OperationError, Width};
+
+impl DataType {
+    /// The type that values of two types have together, as in CASE, COALESCE and UNION.
+    ///
+    /// The higher by precedence, wide enough for both: text as long as the longer, a decimal with all digits of both (before
+    /// the point if not all fit), a time as exact as the more exact. Error 206 if the lower does not become the higher.
+    pub fn unify(&self, other: &Self) -> Result<Self, OperationError> {
+        if self == other {
+            return Ok(*self);
+        }
+        let (low, high) = if other.precedence() > self.precedence() {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        if !low.becomes(high) {
+            return Err(OperationError::Clash {
+                left: *low,
+                right: *high,
+            });
+        }
+        Ok(match (high.family(), low.family()) {
+            (Family::Text, Family::Text) => united_strings(self, other),
+            (Family::Binary, Family::Binary) => united_strings(self, other),
+            (Family::Decimal, Family::Decimal | Family::Bit | Family::Integer | Family::Money) => {
+                united_decimals(&self.as_decimal(other), &other.as_decimal(self))
+            }
+            _ => high.with_scale(high.time_scale().max(low.time_scale())),
+        })
+    }
+
+    /// What the two operands of a comparison are converted to first.
+    ///
+    /// Where both are values of one kind already (texts, decimals of any scale, times and datetimes of any exactness) neither
+    /// is converted. Error 402 for a time beside another date type, else 206 if neither becomes the other.
+    pub fn comparable(&self, comparison: Comparison, other: &Self) -> Result<(Self, Self), OperationError> {
+        let (left, right) = (self.family(), other.family());
+        if self.keyword() == other.keyword() {
+            return Ok((*self, *other));
+        }
+        if left != right && [left, right].contains(&Family::Time) {
+            let is_date = |family| matches!(family, Family::OldDate | Family::NewDate);
+            if is_date(left) || is_date(right) {
+                let operator = comparison.name();
+                return Err(OperationError::Incompatible {
+                    left: *self,
+                    right: *other,
+                    operator,
+                });
+            }
+        }
+        let high = self.higher(other);
+        let low = if high == *self { other } else { self };
+        if !low.becomes(&high) {
+            return Err(OperationError::Clash {
+                left: *self,
+                right: *other,
+            });
+        }
+        let converted = |side: &Self| match (side.family(), high.family()) {
+            (Family::Decimal, Family::Decimal) | (Family::Text, Family::Text) => *side,
+            (Family::Binary, Family::Binary) | (Family::Money, Family::Money) => *side,
+            (Family::Bit | Family::Integer | Family::Money, Family::Decimal) => side.as_decimal(&high),
+            (Family::OldDate, _) if matches!(high, Self::DateTime | Self::DateTime2(_)) => *side,
+            _ => high,
+        };
+        Ok((converted(self), converted(other)))
+    }
+
+    /// Whether values of this type become values of `other` without CAST.
+    #[must_use]
+    pub fn becomes(&self, other: &Self) -> bool {
+        use Family::{Approximate, Binary, Bit, Decimal, Guid, Integer, Money, NewDate, OldDate, Text, Time};
+        match (self.family(), other.family()) {
+            (Text, Binary) => false,
+            (Text, _) => true,
+            (Binary, Approximate | NewDate | Time) => false,
+            (Binary, _) => true,
+            (Bit | Integer | Decimal | Money | Approximate, NewDate | Time | Guid) => false,
+            (Bit | Integer | Decimal | Money | Approximate, _) => true,
+            (Guid, Guid | Text | Binary) => true,
+            (Guid, _) => false,
+            (OldDate, OldDate | NewDate | Time | Text) => true,
+            (OldDate, _) => false,
+            (NewDate, Text | OldDate) => true,
+            (NewDate, NewDate) => true,
+            (NewDate, Time) => !matches!(self, Self::Date),
+            (NewDate, _) => false,
+            (Time, Text | Time | OldDate) => true,
+            (Time, NewDate) => !matches!(other, Self::Date),
+            (Time, _) => false,
+        }
+    }
+
+    /// Digits of a second that the type tells apart; 0 for what has no time.
+    #[must_use]
+    pub fn time_scale(&self) -> u8 {
+        match self {
+            Self::Time(scale) | Self::DateTime2(scale) | Self::DateTimeOffset(scale) => *scale,
+            Self::DateTime => 3,
+            Self::Bit
+            | Self::TinyInt
+            | Self::SmallInt
+            | Self::Int
+            | Self::BigInt
+            | Self::Decimal { .. }
+            | Self::Numeric { .. }
+            | Self::SmallMoney
+            | Self::Money
+            | Self::Real
+            | Self::Float
+            | Self::Char(_)
+            | Self::VarChar(_)
+            | Self::NChar(_)
+            | Self::NVarChar(_)
+            | Self::Binary(_)
+            | Self::VarBinary(_)
+            | Self::Date
+            | Self::SmallDateTime
+            | Self::UniqueIdentifier => 0,
+        }
+    }
+
+    /// The type with so many digits of a second, if it has a number for them.
+    fn with_scale(self, scale: u8) -> Self {
+        if matches!(self, Self::Time(_)) {
+            Self::Time(scale)
+        } else if matches!(self, Self::DateTime2(_)) {
+            Self::DateTime2(scale)
+        } else if matches!(self, Self::DateTimeOffset(_)) {
+            Self::DateTimeOffset(scale)
+        } else {
+            self
+        }
+    }
+}
+
+/// The type of one string behind another: as long as both together, but no longer than such a type can be.
+pub(crate) fn concatenated(left: &DataType, right: &DataType) -> DataType {
+    joined_strings(left, right, |left, right| left.saturating_add(right))
+}
+
+/// The type that two strings fit into.
+fn united_strings(left: &DataType, right: &DataType) -> DataType {
+    joined_strings(left, right, u16::max)
+}
+
+/// nvarchar wins over varchar, a length that varies over a fixed one, and `max` over all.
+fn joined_strings(left: &DataType, right: &DataType, join: fn(u16, u16) -> u16) -> DataType {
+    let is_national = left.is_national() || right.is_national();
+    let is_binary = left.family() == Family::Binary;
+    let width = match (left.width(), right.width()) {
+        (Some(Width::Limited(left)), Some(Width::Limited(right))) => {
+            Width::Limited(join(left, right).min(if is_national { NATIONAL_LENGTH_MAX } else { LENGTH_MAX }))
+        }
+        _ => Width::Max,
+    };
+    match width {
+        Width::Limited(length) if left.is_padded() && right.is_padded() => {
+            if is_binary {
+                DataType::Binary(length)
+            } else if is_national {
+                DataType::NChar(length)
+            } else {
+                DataType::Char(length)
+            }
+        }
+        Width::Limited(_) | Width::Max => {
+            if is_binary {
+                DataType::VarBinary(width)
+            } else if is_national {
+                DataType::NVarChar(width)
+            } else {
+                DataType::VarChar(width)
+            }
+        }
+    }
+}
+
+/// All digits of both, and those before the point first.
+fn united_decimals(left: &DataType, right: &DataType) -> DataType {
+    let ((p1, s1), (p2, s2)) = match (left.decimal_digits(), right.decimal_digits()) {
+        (Some(left), Some(right)) => (left, right),
+        _ => return *left,
+    };
+    let whole = p1.saturating_sub(s1).max(p2.saturating_sub(s2)).min(PRECISION_MAX);
+    let scale = s1.max(s2).min(PRECISION_MAX - whole);
+    let precision = (whole + scale).max(1);
+    if [left, right]
+        .iter()
+        .any(|side| matches!(side, DataType::Numeric { .. }))
+    {
+        DataType::Numeric { precision, scale }
+    } else {
+        DataType::Decimal { precision, scale }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn like(text: &str, pattern: &str) -> bool {
+    LikePattern::new(pattern, None, Collation::Latin1General).matches(text, false)
+}
+
+fn like_national(text: &str, pattern: &str) -> bool {
+    LikePattern::new(pattern, None, Collation::Latin1General).matches(text, true)
+}
+
+fn like_escaped(text: &str, pattern: &str, escape: char) -> bool {
+    LikePattern::new(pattern, Some(escape), Collation::Latin1General).matches(text, false)
+}
+
+#[test]
+fn wildcards_stand_for_text_and_for_characters() {
+    for (text, pattern) in [
+        ("abc", "abc"),
+        ("abc", "a%"),
+        ("abc", "%c"),
+        ("abc", "%b%"),
+        ("abc", "a_c"),
+        ("abc", "___"),
+        ("abc", "%"),
+        ("", "%"),
+        ("", ""),
+        ("abcabd", "%ab_"),
+        ("aaab", "%aab"),
+        ("mississippi", "%iss%ipp%"),
+        ("h\u{e9}llo", "h_llo"),
+        ("\u{e9}", "_"),
+        ("a%c", "a%c"),
+    ] {
+        assert!(like(text, pattern), "{text:?} like {pattern:?}");
+    }
+    for (text, pattern) in [
+        ("abc", "ab"),
+        ("abc", "a_"),
+        ("abc", "____"),
+        ("abc", "%d%"),
+        ("", "_"),
+        ("abc", ""),
+        ("cafe", "caf\u{e9}"),
+        ("ab", "%ab_"),
+    ] {
+        assert!(!like(text, pattern), "{text:?} like {pattern:?}");
+    }
+}
+
+#[test]
+fn case_does_not_count_and_accents_do() {
+    assert!(like("ABC", "abc") && like("abc", "A_C") && like("\u{c9}T\u{c9}", "\u{e9}t\u{e9}"));
+    assert!(!like("resume", "r\u{e9}sum\u{e9}") && !like("strasse", "stra\u{df}e"));
+    let binary = LikePattern::new("aB%", None, Collation::Latin1GeneralBin2);
+    assert!(binary.matches("aBc", false) && !binary.matches("abc", false) && binary.matches("aB\u{e9}", false));
+}
+
+#[test]
+fn classes_hold_single_characters_and_ranges_by_the_collation() {
+    for (text, pattern) in [
+        ("b", "[abc]"),
+        ("b", "[a-c]"),
+        ("B", "[a-c]"),
+        ("\u{e1}", "[a-c]"),
+        ("\u{e6}", "[a-b]"),
+        ("d", "[^a-c]"),
+        ("-", "[-a]"),
+        ("-", "[a-]"),
+        ("^", "[a^]"),
+        ("_", "[_]"),
+        ("%", "[%]"),
+        ("[", "[[]"),
+        ("]", "]"),
+        ("1", "[c-a1]"),
+        ("5", "[0-9]"),
+        ("x5y", "x[0-9]y"),
+        ("a]", "[a]]"),
+    ] {
+        assert!(like(text, pattern), "{text:?} like {pattern:?}");
+    }
+    for (text, pattern) in [
+        ("d", "[a-c]"),
+        ("b", "[^a-c]"),
+        ("", "[a]"),
+        ("b", "[c-a]"),
+        ("\u{e1}", "[ab]"),
+        ("a", "[b-z]"),
+        ("", "[^a]"),
+        ("\u{e6}", "[a-a]"),
+    ] {
+        assert!(!like(text, pattern), "{text:?} like {pattern:?}");
+    }
+}
+
+#[test]
+fn what_is_no_pattern_matches_nothing() {
+    for pattern in ["[", "a[", "[]", "[]a", "[^]", "[a", "[a-", "%[", "[^"] {
+        for text in ["", "[", "a", "[]", "a[", "]", "^", "[a"] {
+            assert!(!like(text, pattern), "{text:?} like {pattern:?}");
+        }
+    }
+    assert!(!like_escaped("a!", "a!", '!'));
+    assert!(!like_escaped("a", "a!", '!'));
+}
+
+#[test]
+fn an_escaped_character_is_itself() {
+    assert!(like_escaped("50%", "50!%", '!') && !like_escaped("50x", "50!%", '!'));
+    assert!(like_escaped("a_b", "a!_b", '!') && !like_escaped("axb", "a!_b", '!'));
+    assert!(like_escaped("[x]", "![x]", '!'));
+    assert!(like_escaped("a!b", "a!!b", '!'));
+    assert!(like_escaped("ab", "!a!b", '!'));
+    assert!(like_escaped("]", "[!]]", '!') && like_escaped("-", "[a!-z]", '!') && !like_escaped("m", "[a!-z]", '!'));
+    assert!(like_escaped("^", "[!^]", '!') && like_escaped("m", "[a-!z]", '!'));
+    assert!(like_escaped("%", "%%", '%') && !like_escaped("a", "%%", '%'));
+    assert!(like_escaped("AXB", "aXb", 'x'), "an escape character has its case");
+}
+
+#[test]
+fn an_escape_that_is_no_character_is_error_506() {
+    assert_eq!(LikePattern::escape_character("!"), Ok('!'));
+    assert_eq!(LikePattern::escape_character("\u{e9}"), Ok('\u{e9}'));
+    for escape in ["", "ab"] {
+        let error = LikePattern::escape_character(escape).unwrap_err();
+        assert_eq!((error.number(), error.severity(), error.state()), (506, 16, 1));
+        let text = format!("The invalid escape character \"{escape}\" was specified in a LIKE predicate.");
+        assert_eq!(error.to_string(), text);
+    }
+}
+
+#[test]
+fn blanks_at_the_end_of_the_text_may_be_left_over_but_in_unicode() {
+    assert!(
+        like("abc  ", "abc") && like("abc  ", "abc ") && like("abc  ", "%c") && like("x    ", "_") && like("   ", "")
+    );
+    assert!(like("\u{e9}  ", "\u{e9}") && like("a ", "a[ ]"));
+    assert!(!like("abc", "abc ") && !like(" abc", "abc") && !like("abc x", "abc"));
+    assert!(!like_national("abc  ", "abc") && like_national("abc  ", "abc  ") && like_national("abc  ", "abc%"));
+    assert!(!like_national("\u{e9} ", "\u{e9}"));
+}
+
+#[test]
+fn a_character_beyond_the_plane_is_matched_by_itself_and_by_any_text() {
+    assert!(like("\u{1f600}", "\u{1f600}") && like("a\u{1f600}b", "a%b"));
+    assert!(!like("\u{1f600}", "_") && !like("\u{1f600}", "__") && !like("\u{1f600}", "[^a]"));
+    let binary = |pattern| LikePattern::new(pattern, None, Collation::Latin1GeneralBin2).matches("\u{1f600}", true);
+    assert!(!binary("_") && binary("__") && binary("\u{1f600}"));
+}
+
+#[test]
+fn a_pattern_begins_with_what_every_match_begins_with() {
+    for (pattern, prefix) in [
+        ("abc%", "abc"),
+        ("ab_c", "ab"),
+        ("[ab]c", ""),
+        ("abc", "abc"),
+        ("%", ""),
+        ("5!%%", "5%"),
+        ("a!", "a"),
+    ] {
+        assert_eq!(LikePattern::prefix(pattern, Some('!')), prefix);
+    }
+}
+
+#[test]
+fn no_pattern_takes_long() {
+    let text = "a".repeat(20_000);
+    assert!(!like(&text, &format!("{}b", "%a".repeat(50))));
+    assert!(like(&text, &"%a".repeat(50)));
+    assert!(!like(&text, "%_%_%_%_%_%_%_%_%_%b%"));
+}
+
+/// The definition: every way to split the text is tried.
+fn by_definition(text: &[char], pattern: &[char]) -> bool {
+    match pattern.split_first() {
+        None => text.is_empty(),
+        Some(('%', rest)) => (0..=text.len()).any(|from| by_definition(&text[from..], rest)),
+        Some(('_', rest)) => text.split_first().is_some_and(|(_, text)| by_definition(text, rest)),
+        Some((literal, rest)) => text
+            .split_first()
+            .is_some_and(|(first, text)| first.to_lowercase().eq(literal.to_lowercase()) && by_definition(text, rest)),
+    }
+}
+
+proptest! {
+    #[test]
+    fn it_agrees_with_trying_everything(text in "[abA\u{e9}\u{c9}]{0,8}", pattern in "[ab\u{e9}%_]{0,6}") {
+        let expected = by_definition(&text.chars().collect::<Vec<_>>(), &pattern.chars().collect::<Vec<_>>());
+        prop_assert_eq!(like(&text, &pattern), expected);
+        prop_assert_eq!(like_national(&text, &pattern), expected);
+    }
+
+    #[test]
+    fn any_text_is_a_pattern(text in any::<String>(), pattern in "[-a%_\\[\\]^!\u{e9}\u{1f600}]{0,12}", escape in any::<Option<char>>()) {
+        for collation in [Collation::Latin1General, Collation::Latin1GeneralBin2] {
+            let read = LikePattern::new(&pattern, escape, collation);
+            let _ = read.matches(&text, false);
+            let _ = read.matches(&pattern, true);
+            prop_assert!(LikePattern::new("%", None, collation).matches(&text, true));
+        }
+    }
+
+    #[test]
+    fn an_escaped_text_matches_itself_alone(text in "[a-c%_\\[\\]^ \u{e9}-]{0,8}", other in "[a-c%_ \u{e9}]{0,8}") {
+        let escaped: String = text.chars().flat_map(|character| ['!', character]).collect();
+        let pattern = LikePattern::new(&escaped, Some('!'), Collation::Latin1General);
+        prop_assert!(pattern.matches(&text, true));
+        prop_assert_eq!(pattern.matches(&other, true), other.to_lowercase() == text.to_lowercase());
+    }
+}

@@ -1,0 +1,43 @@
+//! A type as it stands in SQLite's CREATE TABLE.
+
+use crate::{Argument, DataType, DeclarationError, Place, Site};
+
+/// The declared type to write behind a column's name.
+///
+/// It is T-SQL's own, with all its numbers. SQLite takes its affinity from it, which changes no form of the type's values:
+/// INTEGER for the integers, REAL for real and float, TEXT for text types; NUMERIC for all others, whose forms are integers
+/// already, or bytes, or texts that are no numbers.
+#[must_use]
+pub fn declared_name(data_type: &DataType) -> String {
+    data_type.to_string()
+}
+
+/// The type that SQLite's schema declares for a column, in any case and with any blanks.
+///
+/// Errors: as for a column in T-SQL ([`DataType::from_name`]); 2715 for what is no type of ours, an empty one too.
+pub fn declared_type(declared: &str) -> Result<DataType, DeclarationError> {
+    let unknown = || DeclarationError::UnknownType {
+        number: 1,
+        name: declared.into(),
+    };
+    let (name, arguments) = match declared.split_once('(') {
+        None => (declared, Vec::new()),
+        Some((name, rest)) => {
+            let inner = rest.trim_end().strip_suffix(')').ok_or_else(unknown)?;
+            let arguments = inner.split(',').map(|argument| parse_argument(argument.trim()));
+            (name, arguments.collect::<Option<Vec<_>>>().ok_or_else(unknown)?)
+        }
+    };
+    let name = name.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+    let place = Place::Column { number: 1, name: "" };
+    DataType::from_name(&name, &arguments, &Site { place, line: 1 })
+}
+
+fn parse_argument(argument: &str) -> Option<Argument> {
+    if argument.eq_ignore_ascii_case("max") {
+        return Some(Argument::Max);
+    }
+    // A sign is no digit.
+    let is_number = !argument.is_empty() && argument.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| argument.parse().ok().map(Argument::Number)).flatten()
+}

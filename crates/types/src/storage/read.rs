@@ -1,0 +1,217 @@
+//! Values as SQLite gives them.
+
+use super::clock_text::{parse_date, parse_date_time, parse_date_time_offset, parse_time};
+use super::write::{INTEGER_PRECISION_MAX, SIGN_BIT, is_moment, is_offset_moment};
+use super::{Misfit, MisfitCause, StorageClass, StoredRef, text};
+use crate::{DataType, Decimal, Value, Width, guid_from_ordered};
+
+/// The value of type `declared` that `stored` is the form of.
+///
+/// A [`Misfit`] if it is the form of none: whoever else wrote to the file.
+#[inline]
+pub fn from_stored(stored: StoredRef<'_>, declared: &DataType) -> Result<Value, Misfit> {
+    if let (StoredRef::Integer(integer), DataType::Int) = (stored, declared)
+        && let Ok(value) = i32::try_from(integer)
+    {
+        return Ok(Value::Int(value));
+    }
+    let read = match stored {
+        StoredRef::Null => Ok(Value::Null),
+        StoredRef::Integer(integer) => from_integer(integer, declared),
+        StoredRef::Real(real) => from_real(real, declared),
+        StoredRef::Text(bytes) => from_text(bytes, declared),
+        StoredRef::Blob(bytes) => from_blob(bytes, declared),
+    };
+    read.map_err(|cause| Misfit {
+        found: stored.class(),
+        declared: *declared,
+        cause,
+    })
+}
+
+fn from_integer(integer: i64, declared: &DataType) -> Result<Value, MisfitCause> {
+    let value = match *declared {
+        DataType::Bit => match integer {
+            0 => Some(Value::Bit(false)),
+            1 => Some(Value::Bit(true)),
+            _ => None,
+        },
+        DataType::TinyInt => u8::try_from(integer).ok().map(Value::TinyInt),
+        DataType::SmallInt => i16::try_from(integer).ok().map(Value::SmallInt),
+        DataType::Int => i32::try_from(integer).ok().map(Value::Int),
+        DataType::BigInt => Some(Value::BigInt(integer)),
+        DataType::SmallMoney => i32::try_from(integer).ok().map(|_| Value::Money(integer)),
+        DataType::Money => Some(Value::Money(integer)),
+        DataType::Decimal { precision, scale } | DataType::Numeric { precision, scale }
+            if precision <= INTEGER_PRECISION_MAX =>
+        {
+            let number = Decimal {
+                unscaled: i128::from(integer),
+                scale,
+            };
+            number.fits(precision).then_some(Value::Decimal(number))
+        }
+        DataType::Decimal { .. }
+        | DataType::Numeric { .. }
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(_)
+        | DataType::VarChar(_)
+        | DataType::NChar(_)
+        | DataType::NVarChar(_)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_)
+        | DataType::UniqueIdentifier => return Err(MisfitCause::Class),
+    };
+    value.ok_or(MisfitCause::Range)
+}
+
+fn from_real(real: f64, declared: &DataType) -> Result<Value, MisfitCause> {
+    let value = if *declared == DataType::Float {
+        Value::Float(real)
+    } else if *declared == DataType::Real {
+        let narrow = to_real(real);
+        if f64::from(narrow) != real {
+            return Err(MisfitCause::NotFinite);
+        }
+        Value::Real(narrow)
+    } else {
+        return Err(MisfitCause::Class);
+    };
+    if real.is_finite() {
+        Ok(value)
+    } else {
+        Err(MisfitCause::NotFinite)
+    }
+}
+
+fn from_text(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
+    let value = match *declared {
+        DataType::VarChar(_) | DataType::NVarChar(_) => {
+            return text::checked(bytes, declared).map(|text| Value::Text(text.into()));
+        }
+        DataType::Char(length) | DataType::NChar(length) => {
+            let text = text::checked(bytes, declared)?;
+            return Ok(Value::Text(text::padded(text, length).into()));
+        }
+        DataType::Date => parse_date(bytes).map(Value::Date),
+        DataType::Time(scale) => parse_time(bytes, scale).map(Value::Time),
+        DataType::SmallDateTime | DataType::DateTime | DataType::DateTime2(_) => {
+            let moment = parse_date_time(bytes, declared.time_scale());
+            moment
+                .filter(|moment| is_moment(*moment, declared))
+                .map(Value::DateTime)
+        }
+        DataType::DateTimeOffset(scale) => {
+            let moment = parse_date_time_offset(bytes, scale);
+            moment
+                .filter(|moment| is_offset_moment(*moment, scale))
+                .map(Value::DateTimeOffset)
+        }
+        DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Numeric { .. }
+        | DataType::SmallMoney
+        | DataType::Money
+        | DataType::Real
+        | DataType::Float
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier => return Err(MisfitCause::Class),
+    };
+    value.ok_or(MisfitCause::Form)
+}
+
+fn from_blob(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
+    match *declared {
+        DataType::Binary(length) if bytes.len() != usize::from(length) => Err(MisfitCause::Size),
+        DataType::VarBinary(Width::Limited(length)) if bytes.len() > usize::from(length) => Err(MisfitCause::Length),
+        DataType::Binary(_) | DataType::VarBinary(_) => Ok(Value::Binary(bytes.into())),
+        DataType::UniqueIdentifier => {
+            let ordered = <[u8; 16]>::try_from(bytes).map_err(|_| MisfitCause::Size)?;
+            Ok(Value::Guid(guid_from_ordered(ordered)))
+        }
+        DataType::Decimal { precision, scale } | DataType::Numeric { precision, scale }
+            if precision > INTEGER_PRECISION_MAX =>
+        {
+            let ordered = <[u8; 16]>::try_from(bytes).map_err(|_| MisfitCause::Size)?;
+            let unscaled = (u128::from_be_bytes(ordered) ^ SIGN_BIT).cast_signed();
+            let number = Decimal { unscaled, scale };
+            if number.fits(precision) {
+                Ok(Value::Decimal(number))
+            } else {
+                Err(MisfitCause::Range)
+            }
+        }
+        DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Numeric { .. }
+        | DataType::SmallMoney
+        | DataType::Money
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(_)
+        | DataType::VarChar(_)
+        | DataType::NChar(_)
+        | DataType::NVarChar(_)
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_) => Err(MisfitCause::Class),
+    }
+}
+
+impl DataType {
+    /// The class in which values of the type are stored, NULL apart.
+    #[must_use]
+    pub fn storage_class(&self) -> StorageClass {
+        match *self {
+            Self::Bit | Self::TinyInt | Self::SmallInt | Self::Int | Self::BigInt | Self::SmallMoney | Self::Money => {
+                StorageClass::Integer
+            }
+            Self::Decimal { precision, .. } | Self::Numeric { precision, .. } => {
+                if precision <= INTEGER_PRECISION_MAX {
+                    StorageClass::Integer
+                } else {
+                    StorageClass::Blob
+                }
+            }
+            Self::Real | Self::Float => StorageClass::Real,
+            Self::Char(_)
+            | Self::VarChar(_)
+            | Self::NChar(_)
+            | Self::NVarChar(_)
+            | Self::Date
+            | Self::Time(_)
+            | Self::SmallDateTime
+            | Self::DateTime
+            | Self::DateTime2(_)
+            | Self::DateTimeOffset(_) => StorageClass::Text,
+            Self::Binary(_) | Self::VarBinary(_) | Self::UniqueIdentifier => StorageClass::Blob,
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the caller looks whether anything was lost"
+)]
+fn to_real(value: f64) -> f32 {
+    value as f32
+}

@@ -1,0 +1,44 @@
+//! What text a text type takes.
+
+use super::MisfitCause;
+use crate::{DataType, Width, code_page_byte, utf16_length};
+
+/// `bytes` as text that a type takes: without blanks at its end for char and nchar.
+pub(super) fn checked<'a>(bytes: &'a [u8], declared: &DataType) -> Result<&'a str, MisfitCause> {
+    let text = std::str::from_utf8(bytes).map_err(|_| MisfitCause::Encoding)?;
+    let text = if declared.is_padded() {
+        text.trim_end_matches(' ')
+    } else {
+        text
+    };
+    let room = match declared.width() {
+        Some(Width::Limited(length)) => usize::from(length),
+        Some(Width::Max) | None => usize::MAX,
+    };
+    // No text has more units than bytes; ASCII has as many, and is in the code page.
+    let is_narrow = !declared.is_national();
+    if (text.len() > room || is_narrow) && !text.is_ascii() {
+        if is_narrow && !text.chars().all(|character| code_page_byte(character).is_some()) {
+            return Err(MisfitCause::CodePage);
+        }
+        return if utf16_length(text) <= room {
+            Ok(text)
+        } else {
+            Err(MisfitCause::Length)
+        };
+    }
+    if text.len() <= room {
+        Ok(text)
+    } else {
+        Err(MisfitCause::Length)
+    }
+}
+
+/// `text` with blanks behind it, up to the length of a char or nchar.
+pub(super) fn padded(text: &str, length: u16) -> String {
+    let missing = usize::from(length).saturating_sub(utf16_length(text));
+    let mut padded = String::with_capacity(text.len() + missing);
+    padded.push_str(text);
+    padded.extend(std::iter::repeat_n(' ', missing));
+    padded
+}

@@ -1,0 +1,166 @@
+//! Values as SQLite is given them.
+
+use std::borrow::Cow;
+
+use super::clock_text::{ClockText, OFFSET_MINUTES_MAX};
+use super::{Misfit, MisfitCause, StorageClass, Stored, text};
+use crate::dates::unit_of_scale;
+use crate::{DataType, Date, DateTime2, DateTimeOffset, DateTimeTicks, Decimal, TimeOfDay, Value, Width, guid_ordered};
+
+/// The form in which `value`, which is of type `declared`, is stored.
+///
+/// A number allocates nothing, and text and bytes are borrowed. A [`Misfit`] if the value is none of the type, so that what
+/// is written can always be read.
+#[inline]
+pub fn to_stored<'a>(value: &'a Value, declared: &DataType) -> Result<Stored<'a>, Misfit> {
+    match (value, declared) {
+        (Value::Int(value), DataType::Int) => Ok(Stored::Integer(i64::from(*value))),
+        (Value::BigInt(value), DataType::BigInt) => Ok(Stored::Integer(*value)),
+        _ => other_to_stored(value, declared),
+    }
+}
+
+fn other_to_stored<'a>(value: &'a Value, declared: &DataType) -> Result<Stored<'a>, Misfit> {
+    let made = match (value, declared) {
+        (Value::Null, _) => Ok(Stored::Null),
+        (Value::Bit(value), DataType::Bit) => Ok(Stored::Integer(i64::from(*value))),
+        (Value::TinyInt(value), DataType::TinyInt) => Ok(Stored::Integer(i64::from(*value))),
+        (Value::SmallInt(value), DataType::SmallInt) => Ok(Stored::Integer(i64::from(*value))),
+        (Value::Int(value), DataType::Int) => Ok(Stored::Integer(i64::from(*value))),
+        (Value::BigInt(value), DataType::BigInt) => Ok(Stored::Integer(*value)),
+        (Value::Money(value), DataType::Money) => Ok(Stored::Integer(*value)),
+        (Value::Money(value), DataType::SmallMoney) => match i32::try_from(*value) {
+            Ok(_) => Ok(Stored::Integer(*value)),
+            Err(_) => Err(MisfitCause::Range),
+        },
+        (Value::Decimal(number), DataType::Decimal { precision, scale })
+        | (Value::Decimal(number), DataType::Numeric { precision, scale }) => decimal(*number, *precision, *scale),
+        (Value::Real(value), DataType::Real) => finite(f64::from(*value)),
+        (Value::Float(value), DataType::Float) => finite(*value),
+        (Value::Text(value), DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_)) => {
+            text::checked(value.as_bytes(), declared).map(|text| Stored::Text(Cow::Borrowed(text)))
+        }
+        (Value::Binary(bytes), DataType::Binary(length)) => {
+            blob(bytes, bytes.len() == usize::from(*length), MisfitCause::Size)
+        }
+        (Value::Binary(bytes), DataType::VarBinary(Width::Limited(length))) => {
+            blob(bytes, bytes.len() <= usize::from(*length), MisfitCause::Length)
+        }
+        (Value::Binary(bytes), DataType::VarBinary(Width::Max)) => blob(bytes, true, MisfitCause::Length),
+        (Value::Date(date), DataType::Date) => clock(is_date(*date), |text| text.date(*date)),
+        (Value::Time(time), DataType::Time(scale)) => clock(is_time(*time, *scale), |text| text.time(*time, *scale)),
+        (Value::DateTime(moment), DataType::SmallDateTime | DataType::DateTime | DataType::DateTime2(_)) => {
+            clock(is_moment(*moment, declared), |text| {
+                text.date_time(*moment, declared.time_scale())
+            })
+        }
+        (Value::DateTimeOffset(moment), DataType::DateTimeOffset(scale)) => {
+            clock(is_offset_moment(*moment, *scale), |text| {
+                text.date_time_offset(*moment, *scale)
+            })
+        }
+        (Value::Guid(guid), DataType::UniqueIdentifier) => Ok(Stored::Blob(Cow::Owned(guid_ordered(*guid).to_vec()))),
+        _ => Err(MisfitCause::Class),
+    };
+    made.map_err(|cause| Misfit {
+        found: class_of(value),
+        declared: *declared,
+        cause,
+    })
+}
+
+fn decimal<'a>(number: Decimal, precision: u8, scale: u8) -> Result<Stored<'a>, MisfitCause> {
+    if number.scale != scale || !number.fits(precision) {
+        return Err(MisfitCause::Range);
+    }
+    match i64::try_from(number.unscaled) {
+        Ok(small) if precision <= INTEGER_PRECISION_MAX => Ok(Stored::Integer(small)),
+        Ok(_) | Err(_) => {
+            let ordered = number.unscaled.cast_unsigned() ^ SIGN_BIT;
+            Ok(Stored::Blob(Cow::Owned(ordered.to_be_bytes().to_vec())))
+        }
+    }
+}
+
+fn finite<'a>(value: f64) -> Result<Stored<'a>, MisfitCause> {
+    if value.is_finite() {
+        Ok(Stored::Real(value))
+    } else {
+        Err(MisfitCause::NotFinite)
+    }
+}
+
+fn blob(bytes: &[u8], fits: bool, cause: MisfitCause) -> Result<Stored<'_>, MisfitCause> {
+    if fits {
+        Ok(Stored::Blob(Cow::Borrowed(bytes)))
+    } else {
+        Err(cause)
+    }
+}
+
+fn clock<'a>(is_value: bool, write: impl FnOnce(ClockText) -> ClockText) -> Result<Stored<'a>, MisfitCause> {
+    if !is_value {
+        return Err(MisfitCause::Range);
+    }
+    Ok(Stored::Text(Cow::Owned(write(ClockText::new()).into_string())))
+}
+
+fn is_date(date: Date) -> bool {
+    date <= Date::MAX
+}
+
+/// Whether the time is one of a day, and no more exact than its type.
+fn is_time(time: TimeOfDay, scale: u8) -> bool {
+    time <= TimeOfDay::MAX && time.0.is_multiple_of(unit_of_scale(scale))
+}
+
+/// Whether a moment is one that smalldatetime, datetime or datetime2 tells apart.
+pub(super) fn is_moment(moment: DateTime2, declared: &DataType) -> bool {
+    if !is_date(moment.date) || !is_time(moment.time, declared.time_scale()) {
+        return false;
+    }
+    if *declared == DataType::DateTime {
+        DateTimeTicks::nearest(moment).and_then(DateTimeTicks::date_time) == Some(moment)
+    } else if *declared == DataType::SmallDateTime {
+        let days = moment.date.0.checked_sub(Date::BASE.0);
+        days.is_some_and(|days| days <= u32::from(u16::MAX)) && moment.time.second() == 0
+    } else {
+        true
+    }
+}
+
+/// Whether a moment is in the calendar where it was told, too.
+pub(super) fn is_offset_moment(moment: DateTimeOffset, scale: u8) -> bool {
+    let declared = DataType::DateTime2(scale);
+    let minute = i128::from(unit_of_scale(0)) * 60;
+    let day = minute * 24 * 60;
+    let utc = i128::from(moment.utc.date.0) * day + i128::from(moment.utc.time.0);
+    let local = utc + i128::from(moment.offset_minutes) * minute;
+    let is_offset = (-OFFSET_MINUTES_MAX..=OFFSET_MINUTES_MAX).contains(&moment.offset_minutes);
+    is_offset && is_moment(moment.utc, &declared) && (0..(i128::from(Date::MAX.0) + 1) * day).contains(&local)
+}
+
+/// The class that the value's own type is stored in.
+fn class_of(value: &Value) -> StorageClass {
+    match value {
+        Value::Null => StorageClass::Null,
+        Value::Bit(_)
+        | Value::TinyInt(_)
+        | Value::SmallInt(_)
+        | Value::Int(_)
+        | Value::BigInt(_)
+        | Value::Decimal(_)
+        | Value::Money(_) => StorageClass::Integer,
+        Value::Real(_) | Value::Float(_) => StorageClass::Real,
+        Value::Text(_) | Value::Date(_) | Value::Time(_) | Value::DateTime(_) | Value::DateTimeOffset(_) => {
+            StorageClass::Text
+        }
+        Value::Binary(_) | Value::Guid(_) => StorageClass::Blob,
+    }
+}
+
+/// The most digits that are stored as INTEGER: all numbers of 18 digits fit into 64 bits.
+pub(super) const INTEGER_PRECISION_MAX: u8 = 18;
+
+/// Flipped, so that negative numbers come first by bytes.
+pub(super) const SIGN_BIT: u128 = 1 << 127;
