@@ -126,7 +126,15 @@ mod tests {
 
     #[test]
     fn go_is_a_word_like_any_other_where_it_is_not_alone() {
-        for script in ["select 1 go", "go to", "goto a", "go2", "go 1 2", "a\ngo;\nb", "go 99999999999"] {
+        for script in [
+            "select 1 go",
+            "go to",
+            "goto a",
+            "go2",
+            "go 1 2",
+            "a\ngo;\nb",
+            "go 99999999999",
+        ] {
             assert_eq!(split(script), [(script, 1, 1)]);
         }
     }

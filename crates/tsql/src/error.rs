@@ -98,7 +98,11 @@ impl Fault {
 
     /// `what` is the statement that must be its batch's first.
     pub(crate) fn not_first(what: &str) -> Self {
-        Self::with(111, 1, format!("'{what}' must be the first statement in a query batch."))
+        Self::with(
+            111,
+            1,
+            format!("'{what}' must be the first statement in a query batch."),
+        )
     }
 
     pub(crate) fn label_twice(name: &str) -> Self {
@@ -135,7 +139,10 @@ impl Fault {
     }
 
     pub(crate) fn length_invalid(line: u32, text: &str) -> Self {
-        let message = format!("Line {line}: Length or precision specification {} is invalid.", echo(text));
+        let message = format!(
+            "Line {line}: Length or precision specification {} is invalid.",
+            echo(text)
+        );
         Self::with(1001, 1, message)
     }
 
@@ -217,11 +224,8 @@ impl Fault {
         1,
         "The number of columns for each row in a table value constructor must be the same.",
     );
-    pub(crate) const MERGE_NOT_TERMINATED: Self = Self::fixed(
-        10713,
-        1,
-        "A MERGE statement must be terminated by a semi-colon (;).",
-    );
+    pub(crate) const MERGE_NOT_TERMINATED: Self =
+        Self::fixed(10713, 1, "A MERGE statement must be terminated by a semi-colon (;).");
 }
 
 /// What is repeated of a token, cut so that the message stays within what SQL Server sends.

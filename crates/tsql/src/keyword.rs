@@ -210,7 +210,9 @@ impl Keyword {
         }
         let letter = usize::from(upper.first()?.checked_sub(b'A')?);
         let (from, to) = (*STARTS.get(letter)?, *STARTS.get(letter + 1)?);
-        let found = KEYWORDS[from..to].binary_search_by(|(text, _)| text.as_bytes().cmp(upper)).ok()?;
+        let found = KEYWORDS[from..to]
+            .binary_search_by(|(text, _)| text.as_bytes().cmp(upper))
+            .ok()?;
         Some(KEYWORDS[from + found].1)
     }
 }
@@ -252,7 +254,9 @@ mod tests {
             assert_eq!(Keyword::of(&format!("{text}_")), None);
             assert_eq!(Keyword::of(&text[1..]).is_some(), is_reserved(&text[1..]));
         }
-        for word in ["", "_", "go", "throw", "try", "output", "offset", "z", "\u{e9}", "rows", "{", "[", "@"] {
+        for word in [
+            "", "_", "go", "throw", "try", "output", "offset", "z", "\u{e9}", "rows", "{", "[", "@",
+        ] {
             assert!(!is_reserved(word), "{word}");
         }
     }

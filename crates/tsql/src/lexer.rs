@@ -11,8 +11,6 @@ use crate::{
 };
 
 mod number;
-#[cfg(test)]
-mod tests;
 
 /// All tokens of `text`, which is at most `u32::MAX` bytes long; the last one ends it.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
@@ -49,9 +47,11 @@ impl Lexer<'_> {
             let (start, line) = (self.at, self.line);
             let kind = self.token();
             self.push(kind, start, line);
-            match kind {
-                TokenKind::End | TokenKind::UnclosedQuote | TokenKind::LongIdentifier => return,
-                _ => {}
+            if matches!(
+                kind,
+                TokenKind::End | TokenKind::UnclosedQuote | TokenKind::LongIdentifier
+            ) {
+                return;
             }
         }
     }

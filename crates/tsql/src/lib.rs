@@ -6,6 +6,18 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+mod batch;
+mod error;
+mod keyword;
+mod lexer;
+mod parser;
+mod print;
+mod token;
+
+pub use batch::{Batch, split_batches};
+pub use error::SyntaxError;
+pub use keyword::is_reserved;
+pub use parser::{Options, parse};
 
 /// The most levels that a tree has: 1,000, which fit a stack of 2 MiB several times over.
 pub const DEPTH_MAX: u32 = 1_000;

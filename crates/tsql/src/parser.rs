@@ -6,6 +6,8 @@
 //!     part of a stack of 2 MiB.
 //! P4. What is T-SQL but not supported makes its whole statement [`Unsupported`](crate::ast::Unsupported).
 
+use std::borrow::Cow;
+
 use crate::{
     DEPTH_MAX,
     ast::{Position, Tree},
@@ -23,6 +25,7 @@ mod create;
 mod database;
 mod declare;
 mod definition;
+mod drop;
 mod encryption;
 mod execute;
 mod expression;
@@ -31,8 +34,10 @@ mod index;
 mod label;
 mod name;
 mod odbc;
+mod permission;
 mod predicate;
 mod query;
+mod refused;
 mod security;
 mod select;
 mod set_option;
@@ -93,6 +98,8 @@ struct Parser<'a> {
     loop_depth: u32,
     /// How many CATCHes are open.
     catch_depth: u32,
+    /// How many statements are open.
+    statement_depth: u32,
     /// Whether nothing of the batch was taken yet.
     batch_start: bool,
     /// Whether the next SELECT is a statement's first.
@@ -100,7 +107,7 @@ struct Parser<'a> {
     /// Whether a procedure's body is being parsed.
     in_procedure: bool,
     /// What the statement that is being made has that is not supported.
-    refused: Option<(&'static str, Position)>,
+    refused: Option<(Cow<'static, str>, Position)>,
     labels: label::Labels,
 }
 
@@ -116,6 +123,7 @@ impl<'a> Parser<'a> {
             case_depth: 0,
             loop_depth: 0,
             catch_depth: 0,
+            statement_depth: 0,
             batch_start: false,
             top_select: false,
             in_procedure: false,
@@ -267,8 +275,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Notes that the statement has what is not supported; the first of several is kept.
-    fn refuse(&mut self, what: &'static str, position: Position) {
-        self.refused.get_or_insert((what, position));
+    fn refuse(&mut self, what: impl Into<Cow<'static, str>>, position: Position) {
+        if self.refused.is_none() {
+            self.refused = Some((what.into(), position));
+        }
     }
 
     /// The error of a token that cannot stand where it stands.

@@ -5,7 +5,8 @@ use super::{Expr, Name, Position};
 /// One option of a list: `NAME`, `NAME value`, `NAME = value` or `NAME (list)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name as written; of several words divided by one blank, as `HASH JOIN`.
+    /// Its name as written; of several words divided by one blank, as `HASH JOIN`; a
+    /// variable has its sign.
     pub name: Name,
     /// Whether `=` stands between the name and the value.
     pub equals: bool,
@@ -38,7 +39,7 @@ impl Setting {
 /// An option's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingValue {
-    /// A word or name: `ON`, `OFF`, `SIMPLE`, `[a]`.
+    /// A word or name: `ON`, `OFF`, `SIMPLE`, `[a]`; also a number with its unit, as `60 SECONDS`.
     Word(Name),
     /// A constant, perhaps with a sign, or a variable.
     Value(Expr),

@@ -1,5 +1,7 @@
 //! Control of flow.
 
+use std::borrow::Cow;
+
 use super::{Parse, Parser};
 use crate::{
     ast::{
@@ -16,7 +18,7 @@ struct Branch {
     start: Position,
     condition: Condition,
     then: Statement,
-    refused: Option<(&'static str, Position)>,
+    refused: Option<(Cow<'static, str>, Position)>,
 }
 
 impl Parser<'_> {
@@ -61,7 +63,7 @@ impl Parser<'_> {
             let position = self.since(branch.start);
             let kind = match branch.refused {
                 Some((what, at)) => StatementKind::Unsupported(Unsupported {
-                    what: String::from(what),
+                    what: what.into_owned(),
                     text: String::from(position.text(self.source)),
                     position: at,
                 }),
@@ -272,11 +274,7 @@ impl Parser<'_> {
         let message = self.required_constant()?;
         self.expect(TokenKind::Comma)?;
         let state = self.throw_integer()?;
-        Ok(StatementKind::Throw(Some(Box::new(Throw {
-            number,
-            message,
-            state,
-        }))))
+        Ok(StatementKind::Throw(Some(Box::new(Throw { number, message, state }))))
     }
 
     /// A variable, or an int, perhaps with a minus.

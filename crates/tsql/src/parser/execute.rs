@@ -3,8 +3,8 @@
 use super::{Parse, Parser};
 use crate::{
     ast::{
-        Argument, ArgumentValue, BinaryOperator, Call, Execute, Expr, ExprKind, Position, ProcedureName,
-        Setting, StatementKind,
+        Argument, ArgumentValue, BinaryOperator, Call, Execute, Expr, ExprKind, Position, ProcedureName, Setting,
+        StatementKind,
     },
     error::Fault,
     keyword::Keyword,

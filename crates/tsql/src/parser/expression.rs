@@ -172,7 +172,11 @@ impl Parser<'_> {
             _ => return Err(self.unexpected()),
         };
         self.advance();
-        let right_level = if level == Level::Add { Level::Multiply } else { Level::Tight };
+        let right_level = if level == Level::Add {
+            Level::Multiply
+        } else {
+            Level::Tight
+        };
         let right = self.nested(1, |p| p.value(right_level))?;
         let kind = ExprKind::Binary {
             operator,

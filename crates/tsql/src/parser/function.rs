@@ -312,7 +312,11 @@ impl Parser<'_> {
 
     /// The name of a function in `{fn ..}`: any word.
     pub(super) fn odbc_function(&mut self) -> Parse<Expr> {
-        let name: Name = if self.is_any_word() { self.any_word() } else { self.name()? };
+        let name: Name = if self.is_any_word() {
+            self.any_word()
+        } else {
+            self.name()?
+        };
         self.nested(WEIGHT_EXPRESSION, |p| p.call(Self::single(name), true))
     }
 }

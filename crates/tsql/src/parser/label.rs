@@ -27,7 +27,10 @@ impl Parser<'_> {
     /// At the end of a batch or procedure: every GOTO must have its label.
     pub(super) fn check_labels(&mut self) -> Parse<()> {
         let labels = core::mem::take(&mut self.labels);
-        let missing = labels.wanted.iter().find(|name| !labels.declared.contains(&name.text.to_lowercase()));
+        let missing = labels
+            .wanted
+            .iter()
+            .find(|name| !labels.declared.contains(&name.text.to_lowercase()));
         match missing {
             Some(name) => Err(Fault::label_missing(&name.text).at(name.position)),
             None => Ok(()),

@@ -190,10 +190,7 @@ pub(super) fn column_of(name: ObjectName) -> ColumnName {
         },
         name: table,
     });
-    ColumnName {
-        table,
-        name: name.name,
-    }
+    ColumnName { table, name: name.name }
 }
 
 /// `server.database.schema.name`

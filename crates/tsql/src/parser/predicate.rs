@@ -115,11 +115,7 @@ impl Parser<'_> {
             list = self.list(Self::expression)?;
         }
         self.expect(TokenKind::RightParen)?;
-        Ok(ConditionKind::InList {
-            operand,
-            list,
-            negated,
-        })
+        Ok(ConditionKind::InList { operand, list, negated })
     }
 
     fn comparison(&mut self, left: Box<Expr>) -> Parse<ConditionKind> {

@@ -20,7 +20,10 @@ impl Parser<'_> {
         }
         let top = self.optional_top()?;
         let items = self.list(|p| p.select_item(top_select))?;
-        let assigning = items.iter().filter(|item| matches!(item, SelectItem::Assign { .. })).count();
+        let assigning = items
+            .iter()
+            .filter(|item| matches!(item, SelectItem::Assign { .. }))
+            .count();
         if assigning > 0 && assigning < items.len() {
             return Err(Fault::ASSIGNMENT_MIXED.at(self.since(start)));
         }
@@ -203,7 +206,11 @@ impl Parser<'_> {
         let items = self.list(Self::group_item)?;
         if self.is_keyword(Keyword::With) && (self.is_word_at(1, "rollup") || self.is_word_at(1, "cube")) {
             let start = self.advance().position;
-            let what = if self.is_word("rollup") { "WITH ROLLUP" } else { "WITH CUBE" };
+            let what = if self.is_word("rollup") {
+                "WITH ROLLUP"
+            } else {
+                "WITH CUBE"
+            };
             self.advance();
             self.refuse(what, self.since(start));
         }

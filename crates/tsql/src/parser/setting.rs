@@ -38,11 +38,17 @@ impl Parser<'_> {
 
     /// The option's name: one word, of those that have several all.
     fn setting_name(&mut self) -> Parse<Name> {
+        if self.is(TokenKind::Variable) {
+            // OPTIMIZE FOR (@a = 1)
+            return Ok(self.any_word());
+        }
         if !self.is_any_word() {
             return self.name();
         }
         let mut name = self.any_word();
-        let phrase = PHRASES.iter().find(|(first, second)| name.is(first) && self.is_any_word_that_is(second));
+        let phrase = PHRASES
+            .iter()
+            .find(|(first, second)| name.is(first) && self.is_any_word_that_is(second));
         if phrase.is_some() {
             let second = self.any_word();
             name.text.push(' ');
@@ -59,14 +65,29 @@ impl Parser<'_> {
     /// The value after an option's name; one must stand there after `=`.
     fn setting_value(&mut self, equals: bool) -> Parse<Option<SettingValue>> {
         if self.is(TokenKind::LeftParen) {
-            let named = matches!(self.peek_at(1).kind, TokenKind::Word | TokenKind::Keyword(_))
-                && !matches!(self.peek_at(2).kind, TokenKind::Comma | TokenKind::RightParen | TokenKind::Point);
+            let named = matches!(
+                self.peek_at(1).kind,
+                TokenKind::Word | TokenKind::Keyword(_) | TokenKind::Variable
+            ) && !matches!(
+                self.peek_at(2).kind,
+                TokenKind::Comma | TokenKind::RightParen | TokenKind::Point
+            );
             return if named {
                 let settings = self.nested(super::WEIGHT_EXPRESSION, |p| p.list_in_parens(Self::setting));
                 settings.map(SettingValue::Settings).map(Some)
             } else {
-                self.list_in_parens(Self::simple_value).map(SettingValue::Values).map(Some)
+                self.list_in_parens(Self::simple_value)
+                    .map(SettingValue::Values)
+                    .map(Some)
             };
+        }
+        if self.is(TokenKind::Integer) && UNITS.iter().any(|unit| self.is_word_at(1, unit)) {
+            let mut number = self.any_word();
+            let unit = self.any_word();
+            number.text.push(' ');
+            number.text.push_str(&unit.text);
+            number.position = number.position.to(unit.position);
+            return Ok(Some(SettingValue::Word(number)));
         }
         if let Some(value) = self.constant_or_variable()? {
             return Ok(Some(SettingValue::Value(value)));
@@ -160,6 +181,8 @@ impl Parser<'_> {
     }
 }
 
+/// The units that make a word of a number before them.
+const UNITS: &[&str] = &["KB", "MB", "GB", "TB", "SECONDS", "MINUTES", "HOURS", "DAYS"];
 /// The options whose names have two words.
 const PHRASES: &[(&str, &str)] = &[
     ("HASH", "GROUP"),
@@ -179,6 +202,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("PARAMETERIZATION", "SIMPLE"),
     ("PARAMETERIZATION", "FORCED"),
     ("ROBUST", "PLAN"),
+    ("SERVER", "CERTIFICATE"),
     ("TABLE", "HINT"),
     ("USE", "HINT"),
     ("USE", "PLAN"),

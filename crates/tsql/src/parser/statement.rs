@@ -39,11 +39,13 @@ impl Parser<'_> {
             let start = p.here();
             let outer = p.refused.take();
             let first = core::mem::take(&mut p.batch_start);
+            p.statement_depth += 1;
             let kind = p.statement_kind(first, separated)?;
+            p.statement_depth -= 1;
             let position = p.since(start);
             let kind = match core::mem::replace(&mut p.refused, outer) {
                 Some((what, at)) => StatementKind::Unsupported(Unsupported {
-                    what: String::from(what),
+                    what: what.into_owned(),
                     text: String::from(position.text(p.source)),
                     position: at,
                 }),
@@ -60,7 +62,10 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Create) => self.create(first),
             TokenKind::Keyword(Keyword::Alter) => self.alter(first),
             TokenKind::Keyword(keyword) => self.keyword_statement(keyword),
-            TokenKind::LeftParen => self.select_statement(Vec::new()).map(Box::new).map(StatementKind::Select),
+            TokenKind::LeftParen => self
+                .select_statement(Vec::new())
+                .map(Box::new)
+                .map(StatementKind::Select),
             TokenKind::LeftBrace => self.odbc_call(),
             TokenKind::Word | TokenKind::Bracketed | TokenKind::DoubleQuoted => self.name_statement(first, separated),
             _ => Err(self.unexpected()),
@@ -70,7 +75,10 @@ impl Parser<'_> {
     /// The statements whose first word says which they are.
     fn keyword_statement(&mut self, keyword: Keyword) -> Parse<StatementKind> {
         match keyword {
-            Keyword::Select => self.select_statement(Vec::new()).map(Box::new).map(StatementKind::Select),
+            Keyword::Select => self
+                .select_statement(Vec::new())
+                .map(Box::new)
+                .map(StatementKind::Select),
             Keyword::Insert => self.insert(Vec::new()),
             Keyword::Update => self.update(Vec::new()),
             Keyword::Delete => self.delete(Vec::new()),

@@ -58,7 +58,10 @@ impl<'a> Parser<'a> {
     /// What stands after the delimiter that has no other.
     pub(super) fn unclosed_body(&self, token: Token) -> String {
         let text = self.source.get(token.position.range().start..).unwrap_or("");
-        let text = text.strip_prefix(['N', 'n']).filter(|rest| rest.starts_with('\'')).unwrap_or(text);
+        let text = text
+            .strip_prefix(['N', 'n'])
+            .filter(|rest| rest.starts_with('\''))
+            .unwrap_or(text);
         text.chars().skip(1).collect()
     }
 

@@ -57,7 +57,10 @@ impl Parser<'_> {
             words.extend(["national", word]);
         } else {
             // `char varying`, but not `char` alone, which is a name as any other.
-            let word = CHARACTER_TYPES.iter().chain(&["binary"]).find(|word| self.is_word(word));
+            let word = CHARACTER_TYPES
+                .iter()
+                .chain(&["binary"])
+                .find(|word| self.is_word(word));
             let varying = self.is_at(1, TokenKind::Keyword(Keyword::Varying));
             let Some(word) = word.filter(|_| varying) else {
                 return Ok(None);

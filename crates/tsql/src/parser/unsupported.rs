@@ -1,27 +1,35 @@
 //! What is T-SQL but not supported: how its end is found.
 
 use super::{Parse, Parser};
-use crate::{keyword::Keyword, token::TokenKind};
+use crate::{
+    keyword::Keyword,
+    token::{Token, TokenKind},
+};
 
 impl Parser<'_> {
     /// Skips parentheses and all that stands in them.
     pub(super) fn skip_parens(&mut self) -> Parse<()> {
         self.expect(TokenKind::LeftParen)?;
+        self.skip_content()?;
+        self.advance();
+        Ok(())
+    }
+
+    /// Skips to the closing parenthesis of those that are open.
+    pub(super) fn skip_content(&mut self) -> Parse<()> {
         let mut depth = 1_u32;
-        while depth > 0 {
+        loop {
             match self.kind() {
                 TokenKind::LeftParen => depth = depth.saturating_add(1),
                 TokenKind::RightParen => depth -= 1,
-                TokenKind::End
-                | TokenKind::UnclosedQuote
-                | TokenKind::UnclosedComment
-                | TokenKind::LongIdentifier
-                | TokenKind::Unknown => return Err(self.unexpected()),
+                TokenKind::End => return Err(self.unexpected()),
                 _ => {}
             }
-            self.advance();
+            if depth == 0 {
+                return Ok(());
+            }
+            self.skip_token()?;
         }
-        Ok(())
     }
 
     /// Skips to the end of a statement: to a semicolon, or to a word that begins another one or ends what is around
@@ -48,17 +56,20 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips all that is left.
+    /// Skips all that is left but the semicolons at its end.
     pub(super) fn skip_batch(&mut self) -> Parse<()> {
         while !self.is(TokenKind::End) {
             self.skip_token()?;
         }
+        let last = |token: &Token| !matches!(token.kind, TokenKind::Semicolon | TokenKind::End);
+        self.at = self.tokens.iter().rposition(last).map_or(0, |at| at + 1);
         Ok(())
     }
 
-    /// Skips one token; what is no token, or closes what is not open, is an error all the same.
+    /// Skips one token; what is no token is an error all the same.
     fn skip_token(&mut self) -> Parse<()> {
-        if self.lexical_fault(self.peek()).is_some() {
+        let token = self.peek();
+        if token.kind == TokenKind::Unknown || self.lexical_fault(token).is_some() {
             return Err(self.unexpected());
         }
         self.advance();

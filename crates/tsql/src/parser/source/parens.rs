@@ -62,6 +62,11 @@ impl Parser<'_> {
                     self.joined(start, left).map(Content::Source)
                 }
             },
+            TokenKind::Keyword(Keyword::Insert | Keyword::Update | Keyword::Delete | Keyword::Merge) => {
+                self.skip_content()?;
+                self.refuse("change in FROM", self.since(start));
+                Ok(Content::Rows(vec![vec![self.null_since(start)]]))
+            }
             _ => self.source().map(Content::Source),
         }
     }
