@@ -32,6 +32,7 @@ mod server_error;
 mod settings;
 mod transport;
 mod wire;
+pub mod workbench;
 
 pub use announcement::Announcement;
 pub use config::{Config, ServerLimits, TlsFiles, TlsOffload};

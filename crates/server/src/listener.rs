@@ -136,9 +136,9 @@ impl Listener {
             match instance.lobby().enter() {
                 Some(place) => served.push(self.serve(instance, front, socket, peer, place)?),
                 None => {
-                    instance
-                        .log()
-                        .line(&format!("{peer}: sent away: too many connections that have not logged in"));
+                    instance.log().line(&format!(
+                        "{peer}: sent away: too many connections that have not logged in"
+                    ));
                 }
             }
         }

@@ -10,9 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rustix::time::{ClockId, clock_gettime};
-use selenite_tds::{
-    Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter,
-};
+use selenite_tds::{Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter};
 
 use crate::SessionEntry;
 use crate::transport::{Leash, Line, LineError, Patience, Pull};

@@ -3,8 +3,8 @@
 use std::io;
 
 use selenite_tds::{
-    Collation, Done, DoneKind, EnvChange, Feature, LoginAck, MessageKind, PacketSink, PacketSize, PacketWriter, TdsError,
-    TdsVersion, TokenWriter,
+    Collation, Done, DoneKind, EnvChange, Feature, LoginAck, MessageKind, PacketSink, PacketSize, PacketWriter,
+    TdsError, TdsVersion, TokenWriter,
 };
 
 use super::Notice;

@@ -188,7 +188,11 @@ fn unknown_database(name: &str) -> PlanError {
 
 /// 823's kin: master.db can't be read.
 fn trouble(error: MasterError) -> PlanError {
-    PlanError::new(50823, Ends::Batch, format!("The database 'master' can't be read: {error}."))
+    PlanError::new(
+        50823,
+        Ends::Batch,
+        format!("The database 'master' can't be read: {error}."),
+    )
 }
 
 const DBO: &str = "dbo";
