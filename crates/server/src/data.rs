@@ -11,6 +11,7 @@ mod catalog_rows;
 mod data_bench;
 mod database;
 mod definition;
+mod directory;
 mod functions;
 mod hall;
 mod identities;

@@ -67,9 +67,16 @@ impl Identities {
         Ok((next != rule.seed).then_some(next - rule.increment))
     }
 
-    /// A table is gone, was emptied, or a transaction was rolled back: what is in the file counts.
+    /// A table is gone, or was emptied: what is in the file counts.
     pub fn forget(&self, table_id: i32) {
         self.lock().remove(&table_id);
+    }
+
+    /// A transaction was rolled back, and perhaps what it reserved: all is reserved anew.
+    pub fn release(&self) {
+        for counter in self.lock().values_mut() {
+            counter.left = 0;
+        }
     }
 
     fn with<R>(
