@@ -7,6 +7,8 @@
 //!     that lock is free, but for other processes.
 //! B4. A statement that fails leaves nothing behind: it has a savepoint, or a transaction of its own.
 
+mod administration;
+mod bound_cache;
 mod catalog_rows;
 mod data_bench;
 mod database;
