@@ -24,6 +24,9 @@ pub(crate) mod inputs;
 mod rows;
 pub(crate) mod select;
 
+#[cfg(test)]
+pub(crate) mod sqlite;
+
 pub use assign::Assign;
 pub use rows::Rows;
 pub use select::{Into, IntoColumn};
@@ -69,6 +72,8 @@ pub struct OutputColumn {
     pub collation: Collation,
     /// How it is numbered, if it is a table's own column of that kind.
     pub identity: Option<IdentityRule>,
+    /// The table and column that it is, as errors name them; empty for what is computed.
+    pub place: String,
 }
 
 /// SQL to run, with the values of its parameters and what it calls.
@@ -80,8 +85,6 @@ pub struct Call<'a> {
     pub parameters: &'a [Stored<'static>],
     /// What its functions call by number.
     pub compiled: &'a Arc<Compiled>,
-    /// The variables that they see.
-    pub slots: &'a [Value],
 }
 
 /// What takes the rows of a [`Store::select`].
@@ -219,8 +222,7 @@ impl Run<'_> {
         row: &mut dyn FnMut(&mut Self, &[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError>,
     ) -> Result<(), PlanError> {
         let parameters = text.evaluate(&self.frame(&[]))?;
-        let slots = self.slots.clone();
-        let call = Call { sql: &text.sql, parameters: &parameters, compiled, slots: &slots };
+        let call = Call { sql: &text.sql, parameters: &parameters, compiled };
         let store = self.store;
         match store.select(&call, &mut |values| row(self, values)) {
             Ok(()) => Ok(()),
@@ -232,7 +234,7 @@ impl Run<'_> {
     /// Runs SQL that changes rows and calls nothing.
     pub(crate) fn change(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<u64, StoreError> {
         let compiled = Arc::default();
-        self.store.change(&Call { sql, parameters, compiled: &compiled, slots: &[] })
+        self.store.change(&Call { sql, parameters, compiled: &compiled })
     }
 }
 

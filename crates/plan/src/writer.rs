@@ -17,11 +17,14 @@ mod rows;
 mod value;
 mod window;
 
-pub(crate) use fixed::{is_fixed, is_fixed_predicate};
+pub(crate) use fixed::is_fixed;
 pub use parameter::{Parameter, ParameterValue};
+pub(crate) use form::keeps_form;
 pub(crate) use from::qualified;
 pub(crate) use parameter::stored;
 pub(crate) use rows::quoted;
+
+use std::collections::{BTreeSet, HashMap};
 
 use crate::execution::Compiled;
 use crate::query::tree::Parts;
@@ -37,6 +40,8 @@ pub(crate) struct Writer {
     /// The aggregates that the SQL calls.
     pub aggregates: Vec<AggregateSpec>,
     parameters: Vec<Parameter>,
+    /// Which columns each operation's inputs are, for who must name one.
+    inputs: HashMap<(u32, usize), BTreeSet<String>>,
     /// How many branches deep we are that T-SQL may never evaluate.
     lazy: u32,
 }
@@ -64,7 +69,7 @@ pub struct SqlText {
 impl Writer {
     /// A writer over what was bound.
     pub fn new(parts: Parts) -> Self {
-        Self { parts, operations: Operations::new(), aggregates: Vec::new(), parameters: Vec::new(), lazy: 0 }
+        Self { parts, operations: Operations::new(), aggregates: Vec::new(), parameters: Vec::new(), inputs: HashMap::new(), lazy: 0 }
     }
 
     /// Closes one statement's SQL: its parameters are taken, and the next begins with none.
@@ -80,7 +85,7 @@ impl Writer {
 
     /// What the SQL calls by number, when all of it is written.
     pub fn compiled(self) -> Compiled {
-        Compiled::new(self.operations, self.aggregates)
+        Compiled::new(self.operations, self.aggregates, self.inputs)
     }
 
     /// The SQL of a parameter; equal ones are one.

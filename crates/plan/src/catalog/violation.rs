@@ -2,8 +2,7 @@
 //!
 //! SQLite names columns (`UNIQUE constraint failed: t.a, t.b`); SQL Server names the constraint and the key's values.
 
-use selenite_types::Value;
-use selenite_types::format::text_of;
+use selenite_types::{Value, text_of};
 
 use super::{Check, ForeignKey, Key, KeyKind, Table};
 use crate::{Ends, PlanError};

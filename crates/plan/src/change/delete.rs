@@ -145,7 +145,6 @@ impl Delete {
                     sql: &text.sql,
                     parameters: &parameters,
                     compiled: &self.compiled,
-                    slots: run.slots.as_slice(),
                 };
                 let deleted = run.store.change(&call);
                 deleted.map_err(|error| self.rules.refusal(run, error, &[], None, ChangeVerb::Delete))

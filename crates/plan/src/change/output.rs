@@ -61,6 +61,7 @@ impl Outputs {
                     nullable: item.value.nullable,
                     collation: item.value.collation,
                     identity: None,
+                    place: String::new(),
                 });
                 for (source, place) in [&deleted, &inserted].into_iter().flatten() {
                     item.value.rewrite(&mut |node| place_columns(node, source.number, *place));

@@ -243,7 +243,7 @@ fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
 fn exists(run: &Run<'_>, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
     let compiled = Arc::default();
     let mut found = false;
-    let call = Call { sql, parameters, compiled: &compiled, slots: &[] };
+    let call = Call { sql, parameters, compiled: &compiled };
     let read = run.store.select(&call, &mut |_| {
         found = true;
         Ok(std::ops::ControlFlow::Break(()))

@@ -95,7 +95,6 @@ impl Update {
                     sql: &text.sql,
                     parameters: &parameters,
                     compiled: &self.compiled,
-                    slots: run.slots.as_slice(),
                 };
                 let changed = run.store.change(&call);
                 changed.map_err(|error| self.rules.refusal(run, error, &[], None, ChangeVerb::Update))

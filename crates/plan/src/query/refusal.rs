@@ -254,8 +254,11 @@ impl PlanError {
     }
 
     /// 50823: a value in the file that is none of its declared type.
-    pub(crate) fn misfit(what: &str) -> Self {
-        Self::new(50823, Ends::Statement, format!("A stored value is not of its declared type: {what}."))
+    ///
+    /// `place` names its table and column; it may be empty, where a value is computed from several.
+    pub(crate) fn misfit(place: &str, what: &str) -> Self {
+        let place = if place.is_empty() { String::new() } else { format!(" in {place}") };
+        Self::new(50823, Ends::Statement, format!("A stored value{place} is not of its declared type: {what}."))
     }
 
     /// 1060: TOP or FETCH of what is no integer.

@@ -146,7 +146,7 @@ pub(super) fn column_of(column: &super::tree::QueryColumn) -> SourceColumn {
 /// Joins two parts.
 ///
 /// Errors: 1011, 1012 and 1013 for names that both have.
-pub(super) fn join(
+pub(crate) fn join(
     kind: JoinKind,
     left: Bound,
     right: Bound,

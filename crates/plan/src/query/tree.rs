@@ -342,6 +342,13 @@ impl Parts {
         self.outsides.get(usize::try_from(reference.0).ok()?)
     }
 
+    /// A table's column as an error names it: `table 'dbo.t', column 'a'`.
+    pub fn column_name(&self, column: ColumnRef) -> Option<String> {
+        let table = self.tables.get(&column.source)?;
+        let of_table = table.columns.get(usize::try_from(column.column).ok()?)?;
+        Some(format!("table '{}', column '{}'", table.schema_name(), of_table.name))
+    }
+
     /// What a column is in SQLite.
     pub fn place(&self, column: ColumnRef) -> Option<&Place> {
         self.sources.get(usize::try_from(column.source).ok()?)?.get(usize::try_from(column.column).ok()?)

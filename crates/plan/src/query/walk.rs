@@ -137,7 +137,7 @@ impl Parts {
 pub(crate) fn column_of(node: Node<'_>) -> Option<ColumnRef> {
     match node {
         Node::Expr(Expr { kind: ExprKind::Column(column), .. }) => Some(*column),
-        Node::Expr(_) | Node::Predicate(_) => None,
+        Node::Expr(_) | Node::Predicate(_) | Node::Slot(_) => None,
     }
 }
 
@@ -146,6 +146,6 @@ pub(crate) fn held_by(node: Node<'_>) -> Option<OutsideRef> {
     match node {
         Node::Expr(Expr { kind: ExprKind::Outside(reference), .. }) => Some(*reference),
         Node::Predicate(Predicate::Outside(reference)) => Some(*reference),
-        Node::Expr(_) | Node::Predicate(_) => None,
+        Node::Expr(_) | Node::Predicate(_) | Node::Slot(_) => None,
     }
 }

@@ -39,6 +39,8 @@ impl Inputs {
                     expr.kind = ExprKind::Input(self.place(expr.clone()));
                 }
             }
+            // An expression in it comes by itself.
+            NodeMut::Operand(_) => {}
             NodeMut::Predicate(predicate) => {
                 if let Predicate::Outside(_) = predicate {
                     *predicate = Predicate::Input(self.place(truth(predicate.clone())));

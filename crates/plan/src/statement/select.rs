@@ -249,7 +249,7 @@ fn into_of(body: &ast::QueryBody) -> Option<&ast::ObjectName> {
 }
 
 fn rows_statement(binder: QueryBinder<'_>, query: Query) -> Result<Rows, PlanError> {
-    let columns = (0..query.columns.len()).filter_map(|at| output_column(&query, at)).collect();
+    let columns = (0..query.columns.len()).filter_map(|at| output_column(&binder, &query, at)).collect();
     let (text, compiled) = written(binder, &query)?;
     Ok(Rows { text, columns, compiled })
 }
@@ -257,7 +257,7 @@ fn rows_statement(binder: QueryBinder<'_>, query: Query) -> Result<Rows, PlanErr
 fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) -> Result<Statement, PlanError> {
     let mut columns: Vec<IntoColumn> = Vec::with_capacity(query.columns.len());
     for at in 0..query.columns.len() {
-        let Some(OutputColumn { name: column, data_type, nullable, collation, identity }) = output_column(&query, at)
+        let Some(OutputColumn { name: column, data_type, nullable, collation, identity, .. }) = output_column(&binder, &query, at)
         else {
             continue;
         };
@@ -275,7 +275,7 @@ fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) 
     Ok(Statement::Into(Into { name, columns, text, compiled }))
 }
 
-fn output_column(query: &Query, at: usize) -> Option<OutputColumn> {
+fn output_column(binder: &QueryBinder<'_>, query: &Query, at: usize) -> Option<OutputColumn> {
     let column = query.columns.get(at)?;
     Some(OutputColumn {
         name: column.name.clone(),
@@ -283,6 +283,7 @@ fn output_column(query: &Query, at: usize) -> Option<OutputColumn> {
         nullable: column.nullable,
         collation: column.collation,
         identity: identity_of(query, column),
+        place: column.origin.and_then(|origin| binder.parts.column_name(origin)).unwrap_or_default(),
     })
 }
 

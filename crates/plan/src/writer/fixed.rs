@@ -70,12 +70,13 @@ fn is_fixed_node(node: Node<'_>) -> bool {
     match node {
         Node::Expr(expr) => !matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_)),
         Node::Predicate(predicate) => !matches!(predicate, Predicate::Outside(_) | Predicate::Input(_)),
+        Node::Slot(_) => true,
     }
 }
 
 fn volatility(node: Node<'_>) -> Option<Volatility> {
     match node {
         Node::Expr(Expr { kind: ExprKind::Call(call), .. }) => Some(call.function.volatility),
-        Node::Expr(_) | Node::Predicate(_) => None,
+        Node::Expr(_) | Node::Predicate(_) | Node::Slot(_) => None,
     }
 }

@@ -124,7 +124,7 @@ pub(super) fn plain_convert(expr: &Expr) -> Option<&Convert> {
 }
 
 /// Whether a value of `from` has the very form that it has as one of `to`.
-pub(super) fn keeps_form(from: &DataType, to: &DataType) -> bool {
+pub(crate) fn keeps_form(from: &DataType, to: &DataType) -> bool {
     if from == to {
         return true;
     }

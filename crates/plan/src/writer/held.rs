@@ -89,10 +89,10 @@ impl Writer {
             order.push_str(&self.key(term)?);
             order.push_str(if *descending { " DESC" } else { "" });
         }
-        self.aggregate_of(&call.aggregate, call.distinct, &order)
+        self.aggregate_of(&call.aggregate, call.distinct, &order, false)
     }
 
-    /// SQL of an aggregate, without OVER.
+    /// SQL of an aggregate, without OVER; `window` tells whether it will have one.
     ///
     /// COUNT of what is never NULL, MIN and MAX are SQLite's own; all others, and those that tell of NULLs left out (8153), are
     /// ours.
@@ -101,6 +101,7 @@ impl Writer {
         aggregate: &Aggregate,
         distinct: bool,
         order: &str,
+        window: bool,
     ) -> Result<String, PlanError> {
         let Some(operand) = &aggregate.operand else { return Ok("count(*)".to_owned()) };
         match aggregate.kind {
@@ -124,7 +125,17 @@ impl Writer {
         let value = self.value(operand)?;
         let spec = AggregateSpec { aggregate: aggregate.clone(), distinct, collation: operand.collation };
         let number = self.aggregate_number(spec);
-        Ok(format!("tsql_aggregate({number}, {value}{order})"))
+        let separator = match &aggregate.separator {
+            Some(separator) => format!(", {}", self.value(separator)?),
+            None => String::new(),
+        };
+        let name = match (window, aggregate.kind.counts()) {
+            (false, false) => "tsql_aggregate",
+            (false, true) => "tsql_count",
+            (true, false) => "tsql_window",
+            (true, true) => "tsql_window_count",
+        };
+        Ok(format!("{name}({number}, {value}{separator}{order})"))
     }
 
     /// What the least or greatest is looked for among: the value itself, which is what comes back.

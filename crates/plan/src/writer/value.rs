@@ -113,11 +113,12 @@ impl Writer {
     /// Errors: as [`Writer::value`].
     pub fn whole(&mut self, operand: &WholeOperand) -> Result<String, PlanError> {
         match operand {
-            WholeOperand::Slot(slot) => {
+            WholeOperand::Slot(slot, _) => {
                 let value = ParameterValue::Whole(*slot);
                 Ok(self.parameter(Parameter { value, data_type: DataType::BigInt }))
             }
             WholeOperand::Literal(value, _) => Ok(value.to_string()),
+            WholeOperand::Input(..) => Err(PlanError::internal("an input outside an operation")),
             WholeOperand::Expr(expr) => self.value(expr),
         }
     }
@@ -157,9 +158,18 @@ impl Writer {
     fn call(&mut self, operation: &OperationUse, volatile: bool) -> Result<String, PlanError> {
         let name = if volatile { "tsql_row" } else { "tsql_op" };
         let mut sql = format!("{name}({}", operation.number);
-        for input in &operation.inputs {
+        for (at, input) in operation.inputs.iter().enumerate() {
             let argument = match input.origin {
-                InputOrigin::Column(column) => self.column(column)?,
+                InputOrigin::Column(column) => {
+                    if let Some(name) = self.parts.column_name(column) {
+                        self.inputs.entry((operation.number, at)).or_default().insert(name);
+                    }
+                    self.column(column)?
+                }
+                InputOrigin::Variable(slot) => {
+                    let value = ParameterValue::Value(Expr::new(ExprKind::Variable(slot), input.data_type));
+                    self.parameter(Parameter { value, data_type: input.data_type })
+                }
                 InputOrigin::Outside(reference) => self.held(reference)?,
                 InputOrigin::OutsidePredicate(reference) => self.held_condition(reference)?,
             };

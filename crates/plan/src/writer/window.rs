@@ -55,7 +55,7 @@ impl Writer {
             }
             WindowFunction::First(value) => format!("first_value({})", self.value(value)?),
             WindowFunction::Last(value) => format!("last_value({})", self.value(value)?),
-            WindowFunction::Aggregate(aggregate) => self.aggregate_of(aggregate, false, "")?,
+            WindowFunction::Aggregate(aggregate) => self.aggregate_of(aggregate, false, "", true)?,
         })
     }
 
