@@ -275,7 +275,7 @@ fn asks_outside(node: Node<'_>) -> bool {
             | crate::ExprKind::Coalesce(_)
             | crate::ExprKind::Choose { .. } => false,
         },
-        Node::Predicate(_) => false,
+        Node::Predicate(_) | Node::Slot(_) => false,
     }
 }
 

@@ -283,7 +283,10 @@ impl Host for Mock {
                 outputs: outputs.map(|_| Value::Int(77)).collect(),
             });
         }
-        let found = self.procedures.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let found = self
+            .procedures
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
         match found {
             Some((_, program)) => Ok(Callee::Program(Arc::clone(program))),
             None => Err(PlanError::unknown_procedure(name).into()),

@@ -173,7 +173,7 @@ impl Compiler<'_> {
         let Predicate::Whole(compare) = &branch.condition else {
             return Step::Branch(Box::new(branch));
         };
-        let (WholeOperand::Slot(left), Some(right)) = (&compare.left, self.int_operand(&compare.right)) else {
+        let (WholeOperand::Slot(left, Whole::Int), Some(right)) = (&compare.left, int_operand(&compare.right)) else {
             return Step::Branch(Box::new(branch));
         };
         Step::BranchInt(Box::new(BranchInt {
@@ -183,14 +183,16 @@ impl Compiler<'_> {
             general: branch,
         }))
     }
+}
 
-    /// An operand of a comparison that may be an int: what is in its slot is looked at when it runs.
-    fn int_operand(&self, operand: &WholeOperand) -> Option<Int> {
-        match operand {
-            WholeOperand::Slot(slot) => Some(Int::Slot(slot.index())),
-            WholeOperand::Literal(value, _) => i32::try_from(*value).ok().map(Int::Constant),
-            WholeOperand::Expr(_) => None,
-        }
+/// An operand that is an int at hand.
+fn int_operand(operand: &WholeOperand) -> Option<Int> {
+    match operand {
+        WholeOperand::Slot(slot, Whole::Int) => Some(Int::Slot(slot.index())),
+        WholeOperand::Slot(_, Whole::TinyInt | Whole::SmallInt | Whole::BigInt)
+        | WholeOperand::Input(..)
+        | WholeOperand::Expr(_) => None,
+        WholeOperand::Literal(value, _) => i32::try_from(*value).ok().map(Int::Constant),
     }
 }
 
@@ -242,12 +244,7 @@ fn fast_set(slot: Slot, data_type: DataType, operand: Operand) -> Step {
         | Operator::BitOr
         | Operator::BitXor => return Step::Set(Box::new(general)),
     };
-    let addend = match &whole.right {
-        WholeOperand::Slot(slot) => Some(Int::Slot(slot.index())),
-        WholeOperand::Literal(value, _) => i32::try_from(*value).ok().map(Int::Constant),
-        WholeOperand::Expr(_) => None,
-    };
-    let (WholeOperand::Slot(source), Some(addend)) = (&whole.left, addend) else {
+    let (WholeOperand::Slot(source, Whole::Int), Some(addend)) = (&whole.left, int_operand(&whole.right)) else {
         return Step::Set(Box::new(general));
     };
     if data_type != DataType::Int || whole.result != Whole::Int {
