@@ -61,12 +61,19 @@ impl Bench {
             }
             Err(errors) => self.machine.refuse(&errors, Entry::Batch, &mut self.host),
         };
-        let depth = self.host.told.iter().fold(0, |depth, told| match told {
-            Heard::Enter(_) => depth + 1,
-            Heard::Leave => depth - 1,
-            _ => depth,
-        });
-        assert_eq!(depth, 0, "a frame that was entered is left: {text}");
+        let entered = self
+            .host
+            .told
+            .iter()
+            .filter(|told| matches!(told, Heard::Enter(_)))
+            .count();
+        let left = self
+            .host
+            .told
+            .iter()
+            .filter(|told| matches!(told, Heard::Leave))
+            .count();
+        assert_eq!(entered, left, "a frame that was entered is left: {text}");
         assert!(self.machine.frames.is_empty());
         (ended, self.heard())
     }
@@ -162,15 +169,26 @@ fn in_short(told: &Heard) -> Option<String> {
 }
 
 fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "NULL".to_owned(),
-        Value::TinyInt(value) => value.to_string(),
-        Value::SmallInt(value) => value.to_string(),
-        Value::Int(value) => value.to_string(),
-        Value::BigInt(value) => value.to_string(),
-        Value::Text(text) => text.to_string(),
-        other => format!("{other:?}"),
-    }
+    let data_type = match value {
+        Value::Null => return "NULL".to_owned(),
+        Value::Text(text) => return text.to_string(),
+        Value::TinyInt(_)
+        | Value::SmallInt(_)
+        | Value::Int(_)
+        | Value::Bit(_)
+        | Value::BigInt(_)
+        | Value::Decimal(_)
+        | Value::Money(_)
+        | Value::Real(_)
+        | Value::Float(_)
+        | Value::Binary(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTimeOffset(_)
+        | Value::Guid(_) => selenite_types::DataType::Int,
+    };
+    selenite_types::text_of(value, &data_type).unwrap_or_default()
 }
 
 fn compile(text: &str) -> Result<Program, Vec<PlanError>> {

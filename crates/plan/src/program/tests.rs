@@ -84,6 +84,16 @@ fn all_errors_are_told_in_order() {
     );
 }
 
+/// What is wrong with a condition does not hide the declarations behind it.
+#[test]
+fn a_wrong_condition_is_one_error() {
+    assert_eq!(refused("IF a = 1 DECLARE @a int SET @a = 1"), [(207, 16, 1, 1)]);
+    assert_eq!(
+        refused("WHILE a = 1 BEGIN DECLARE @a int BREAK END SET @a = 1"),
+        [(207, 16, 1, 1)]
+    );
+}
+
 /// A type that is none does not make uses of its variable undeclared.
 #[test]
 fn a_wrong_type_is_one_error() {

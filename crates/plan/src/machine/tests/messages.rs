@@ -5,16 +5,19 @@ use super::*;
 fn told(text: &str) -> Vec<(i32, u8, u8, u32, String)> {
     let mut bench = Bench::new();
     bench.run(text);
-    let messages = bench.host.told.into_iter().filter_map(|told| match told {
-        Heard::Message {
+    let messages = bench.host.told.into_iter().filter_map(|told| {
+        let Heard::Message {
             number,
             severity,
             state,
             line,
             text,
             ..
-        } => Some((number, severity, state, line, text)),
-        _ => None,
+        } = told
+        else {
+            return None;
+        };
+        Some((number, severity, state, line, text))
     });
     messages.collect()
 }

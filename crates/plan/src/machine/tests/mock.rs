@@ -265,13 +265,11 @@ impl Host for Mock {
         if let Some(mut answer) = self.answers.pop_front() {
             return answer(statement, slots);
         }
-        Ok(match &statement.statement.kind {
-            StatementKind::Select(_)
-            | StatementKind::Insert(_)
-            | StatementKind::Update(_)
-            | StatementKind::Delete(_) => Affected::Rows(1),
-            _ => Affected::Nothing,
-        })
+        let counts = matches!(
+            statement.statement.kind,
+            StatementKind::Select(_) | StatementKind::Insert(_) | StatementKind::Update(_) | StatementKind::Delete(_)
+        );
+        Ok(if counts { Affected::Rows(1) } else { Affected::Nothing })
     }
 
     fn call(&mut self, call: &Call<'_>) -> Result<Callee, Failure> {
