@@ -168,3 +168,6 @@ impl Program {
 pub(crate) fn index(number: Target) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -164,6 +164,7 @@ impl Machine {
             Ok(milliseconds) => milliseconds,
             Err(error) => return self.fail(error, Failed::of(Command::NONE), host),
         };
+        self.answer.flush(host)?;
         host.poll()?;
         host.wait(match kind {
             ast::WaitKind::Delay => Wait::Delay { milliseconds },

@@ -98,6 +98,7 @@ impl Machine {
             let dooms = aborts || raised.reach >= Reach::Transaction;
             if dooms && self.transaction.count > 0 {
                 self.transaction.is_doomed = true;
+                self.show_transaction(host);
             }
             return self.catch(frame, handler, raised, failed, host);
         }

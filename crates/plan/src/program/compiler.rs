@@ -13,7 +13,7 @@ use crate::{Binder, Expr, NameKey, NoQuery, Node, PlanError, Slot, Variables, Vo
 
 use super::{
     Body, Parameter, Program, StatementId,
-    step::{Access, Operand, Role, Step, Target, TryRegion},
+    step::{Operand, Role, Step, Target, TryRegion},
 };
 
 mod assignment;
@@ -148,13 +148,17 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "every statement that is not scalar is the host's"
+    )]
     fn compile(&mut self, statement: ast::Statement) -> Result<(), PlanError> {
         let position = statement.position;
         let line = position.line;
         match statement.kind {
             StatementKind::Block(statements) => self.statements(statements),
-            StatementKind::If(inner) => self.if_statement(*inner, position)?,
-            StatementKind::While(inner) => self.while_statement(*inner, position)?,
+            StatementKind::If(inner) => self.if_statement(*inner, position),
+            StatementKind::While(inner) => self.while_statement(*inner, position),
             StatementKind::Break => self.break_statement(line)?,
             StatementKind::Continue => self.continue_statement(line)?,
             StatementKind::Return(value) => self.return_statement(value, position)?,
@@ -193,23 +197,21 @@ impl<'a> Compiler<'a> {
             self.push(Step::Refuse(Box::new(error)), statement.position.line);
             return Ok(());
         }
-        let command = command::command(&statement.kind);
-        let access = command::access(&statement.kind);
-        self.push_statement(statement, role, command, access);
+        let traits = command::traits(&statement.kind);
+        self.push_statement(statement, role, traits);
         Ok(())
     }
 
-    fn push_statement(&mut self, statement: ast::Statement, role: Role, command: u16, access: Access) {
+    fn push_statement(&mut self, statement: ast::Statement, role: Role, traits: command::Traits) {
         let line = statement.position.line;
         let id = StatementId(number(self.statements.len()));
-        let rows = command::sends_rows(&statement.kind);
         self.statements.push(statement);
         let step = Step::Statement {
             id,
             role,
-            command,
-            access,
-            rows,
+            command: traits.command,
+            access: traits.access,
+            rows: traits.rows,
         };
         self.push(step, line);
     }

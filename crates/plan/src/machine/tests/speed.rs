@@ -26,7 +26,11 @@ fn a_turn_of_the_loop_is_two_dones() {
     let turns = 50_000;
     let (host, _) = counted(turns);
     assert_eq!(host.done_count, 1 + 2 * u64::from(turns) + 1);
-    assert!(host.polls >= u64::from(turns) * 3 / u64::from(STEPS_BETWEEN_POLLS), "{}", host.polls);
+    assert!(
+        host.polls >= u64::from(turns) * 3 / u64::from(STEPS_BETWEEN_POLLS),
+        "{}",
+        host.polls
+    );
     let last = host.last.unwrap();
     assert_eq!((last.command, last.status), (Command::CONDITION, 0));
 }
