@@ -166,8 +166,8 @@ impl<'a> Binder<'a> {
             ast::ExprKind::Global(name) => self.global(name),
             ast::ExprKind::Column(name) => self.hook.column(name),
             ast::ExprKind::Unary { operator, operand } => {
-                let operand = self.expr(operand)?;
-                operator::unary(*operator, operand)
+                let bound = self.expr(operand)?;
+                operator::unary(*operator, bound, operand)
             }
             ast::ExprKind::Binary { operator, left, right } => {
                 let left = Operand::new(self.expr(left)?, left);

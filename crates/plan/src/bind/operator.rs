@@ -38,13 +38,16 @@ pub(super) fn of_assignment(operator: ast::AssignmentOperator) -> Option<Operato
 }
 
 /// A sign or `~`.
-pub(super) fn unary(operator: ast::UnaryOperator, operand: Expr) -> Result<Expr, PlanError> {
+pub(super) fn unary(operator: ast::UnaryOperator, operand: Expr, written: &ast::Expr) -> Result<Expr, PlanError> {
     let operator = match operator {
         ast::UnaryOperator::Plus => return plus(operand),
         ast::UnaryOperator::Minus => UnaryOperator::Minus,
         ast::UnaryOperator::BitNot => UnaryOperator::BitNot,
     };
-    let is_constant_text = matches!(operand.kind, ExprKind::Literal(Value::Text(_)));
+    let is_constant_text = matches!(
+        written.kind,
+        ast::ExprKind::Literal(ast::Literal::String(_) | ast::Literal::National(_))
+    );
     if is_constant_text && operator == UnaryOperator::Minus {
         return Err(PlanError::invalid_operator_type("minus", operand.data_type.keyword()));
     }
@@ -130,8 +133,9 @@ pub(super) fn binary(operator: Operator, left: Operand, right: Operand) -> Resul
         };
         return Ok(Expr::new(ExprKind::Whole(Box::new(operation)), result.data_type()).with_nullable(nullable));
     }
-    let of_left = operand_type(&left, constants.0, &right);
-    let of_right = operand_type(&right, constants.1, &left);
+    let counts_digits = !matches!(operator, Operator::BitAnd | Operator::BitOr | Operator::BitXor);
+    let of_left = operand_type(&left, constants.0 && counts_digits, &right);
+    let of_right = operand_type(&right, constants.1 && counts_digits, &left);
     let signature = operator.signature(&of_left, &of_right)?;
     let collation = if signature.result.family() == Family::Text {
         collation_of(&[left.clone(), right.clone()], operator.name())?
@@ -154,7 +158,7 @@ pub(super) fn binary(operator: Operator, left: Operand, right: Operand) -> Resul
 
 /// The word NULL is of the other side's type.
 pub(super) fn alike_nulls(left: Expr, right: Expr) -> (Expr, Expr) {
-    match (left.is_null_literal(), right.is_null_literal()) {
+    match (left.is_null_word(), right.is_null_word()) {
         (true, false) => (Expr::literal(Value::Null, right.data_type), right),
         (false, true) => {
             let null = Expr::literal(Value::Null, left.data_type);
