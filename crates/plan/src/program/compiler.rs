@@ -265,6 +265,7 @@ fn asks_outside(node: Node<'_>) -> bool {
         Node::Expr(expr) => match &expr.kind {
             crate::ExprKind::Call(call) => call.function.volatility != Volatility::Never,
             crate::ExprKind::Literal(_)
+            | crate::ExprKind::Null
             | crate::ExprKind::Variable(_)
             | crate::ExprKind::Column(_)
             | crate::ExprKind::Outside(_)
