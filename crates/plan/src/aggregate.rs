@@ -119,7 +119,7 @@ impl Aggregate {
                 data_type: kind.count_type(),
             });
         };
-        if operand.is_null_literal() {
+        if operand.is_null_word() {
             return Err(PlanError::operand_type("NULL", kind.name()));
         }
         let (operand, data_type) = kind.operand(operand)?;
@@ -212,7 +212,7 @@ fn sum_type(of: &DataType, averages: bool) -> Option<DataType> {
 
 /// STRING_AGG's separator, as text of the result's kind.
 fn separator_of(separator: Expr, data_type: &DataType) -> Result<Expr, PlanError> {
-    if separator.data_type.family() != Family::Text && !separator.is_null_literal() {
+    if separator.data_type.family() != Family::Text && !separator.is_null_word() {
         return Err(PlanError::argument_type(
             separator.data_type.bare_name(),
             2,

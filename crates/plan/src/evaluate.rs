@@ -51,6 +51,7 @@ impl Expr {
 
     fn evaluate_others(&self, frame: &Frame<'_>) -> Result<Value, PlanError> {
         match &self.kind {
+            ExprKind::Null => Ok(Value::Null),
             ExprKind::Literal(value) => Ok(value.clone()),
             ExprKind::Variable(slot) => frame.slots.get(slot.index()).cloned().ok_or_else(no_slot),
             ExprKind::Input(at) => {

@@ -18,6 +18,8 @@ mod name;
 mod operation;
 pub mod program;
 mod scope;
+#[cfg(test)]
+mod testing;
 
 pub use aggregate::{Accumulator, Aggregate, AggregateKind};
 pub use bind::{Binder, NoQuery, QueryHook, common_type, declared_type};

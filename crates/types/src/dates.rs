@@ -15,6 +15,7 @@ mod difference;
 mod error;
 mod from_parts;
 mod moment;
+mod moment_type;
 mod offset;
 mod part_reading;
 mod ticks;
@@ -30,6 +31,7 @@ pub use from_parts::{
     smalldatetime_from_parts, time_from_parts,
 };
 pub use moment::Moment;
+pub(crate) use moment_type::MomentType;
 pub use offset::{offset_from_minutes, offset_from_text, switch_offset, to_date_time_offset};
 pub use part_reading::{date_name, date_part};
 pub(crate) use part_reading::{month_name, month_of_name, offset_name};

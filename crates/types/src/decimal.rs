@@ -69,6 +69,9 @@ pub(crate) fn compare(left: Decimal, right: Decimal) -> Ordering {
     if left.scale == right.scale {
         return left.unscaled.cmp(&right.unscaled);
     }
+    if let Some((left, right)) = narrowly_aligned(left, right) {
+        return left.cmp(&right);
+    }
     let sign = |number: Decimal| number.unscaled.signum();
     sign(left).cmp(&sign(right)).then_with(|| {
         let magnitudes = match (aligned(left, right), aligned(right, left)) {
@@ -166,6 +169,15 @@ pub(crate) fn remainder(left: Decimal, right: Decimal, scale: u8) -> Option<Deci
     };
     let common = left.scale.max(right.scale);
     scaled(left.unscaled < 0, Wide { high: 0, low: rest }, common, scale)
+}
+
+/// Both numbers with as many digits after the point as the one that has more, if that fits into 128 bits.
+fn narrowly_aligned(left: Decimal, right: Decimal) -> Option<(i128, i128)> {
+    let widened = |number: Decimal, other: Decimal| match other.scale.checked_sub(number.scale) {
+        None | Some(0) => Some(number.unscaled),
+        Some(more) => number.unscaled.checked_mul(i128::try_from(power_of_ten(more)?).ok()?),
+    };
+    Some((widened(left, right)?, widened(right, left)?))
 }
 
 /// The magnitude of `number` with as many digits after the point as the one of both that has more.

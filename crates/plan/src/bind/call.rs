@@ -22,6 +22,7 @@ impl Binder<'_> {
         let Some(function) = Function::find(name).filter(|function| !function.name.starts_with('@')) else {
             return Err(PlanError::unknown_function(name));
         };
+        function.check_supported()?;
         let arguments = match &call.arguments {
             ast::Arguments::Absent => &[],
             ast::Arguments::List(arguments) => {

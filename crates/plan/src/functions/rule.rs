@@ -52,7 +52,7 @@ impl Rule {
     ///
     /// Errors: 8116 if it may not be of its type.
     pub fn apply(self, argument: Expr, number: usize, function: &str) -> Result<Expr, PlanError> {
-        let is_null = argument.is_null_literal();
+        let is_null = argument.is_null_word();
         let family = argument.data_type.family();
         let name = if is_null {
             "NULL"
@@ -93,7 +93,7 @@ impl Rule {
     }
 
     fn moment(self, argument: Expr, refused: impl Fn() -> PlanError) -> Result<Expr, PlanError> {
-        let is_null = argument.is_null_literal();
+        let is_null = argument.is_null_word();
         let family = argument.data_type.family();
         let is_date = matches!(family, Family::OldDate | Family::NewDate | Family::Time);
         let is_text = family == Family::Text;

@@ -141,6 +141,12 @@ fn collate_units(left: &[u8], right: &[u8]) -> Ordering {
     let (mut left, mut right) = (Elements::of(left), Elements::of(right));
     let mut by_accents = Ordering::Equal;
     loop {
+        if left.second == right.second {
+            // Where both have come to the same character, it decides nothing.
+            left.second = 0;
+            right.second = 0;
+            while left.skip_same(&mut right) {}
+        }
         let (a, b) = match (left.next(), right.next()) {
             (None, None) => return by_accents,
             (a, b) => (a.unwrap_or((BLANK, 0)), b.unwrap_or((BLANK, 0))),
@@ -163,6 +169,17 @@ impl<'a> Elements<'a> {
     fn of(text: &'a [u8]) -> Self {
         Self { rest: text, second: 0 }
     }
+
+    /// Goes over one character if it is the same in both.
+    fn skip_same(&mut self, other: &mut Self) -> bool {
+        let (unit, size): (Unit, usize) = decode(self.rest);
+        if size == 0 || decode(other.rest) != (unit, size) {
+            return false;
+        }
+        self.rest = self.rest.get(size..).unwrap_or(&[]);
+        other.rest = other.rest.get(size..).unwrap_or(&[]);
+        true
+    }
 }
 
 impl Iterator for Elements<'_> {
@@ -173,7 +190,7 @@ impl Iterator for Elements<'_> {
         if second != 0 {
             return Some((second, 0));
         }
-        let (unit, size): (Unit, usize) = decode(self.rest);
+        let (unit, size) = decode(self.rest);
         if size == 0 {
             return None;
         }

@@ -26,6 +26,9 @@ pub(super) const BLANK: u32 = 0x21;
 const LATIN_END: Unit = 0x2b0;
 const ADDITIONAL: std::ops::Range<Unit> = 0x1e00..0x1f00;
 
+/// Where SYMBOLS ends.
+const SYMBOLS_END: Unit = 0x2123;
+
 /// No character from here to there folds: most of what is written in Asia.
 const CASELESS: std::ops::Range<Unit> = 0x2d2e..0xa640;
 
@@ -79,11 +82,17 @@ fn outer_weight(unit: Unit) -> Weight {
     if folded != unit && (folded < LATIN_END || ADDITIONAL.contains(&folded)) {
         return weight(folded);
     }
-    match SYMBOLS.binary_search_by_key(&folded, |(code, _)| *code) {
-        Ok(at) => SYMBOLS
-            .get(at)
-            .map_or_else(|| Weight::unpack(0), |(_, packed)| Weight::unpack(*packed)),
-        Err(_) => Weight {
+    let symbol = if folded < SYMBOLS_END {
+        SYMBOLS
+            .binary_search_by_key(&folded, |(code, _)| *code)
+            .ok()
+            .and_then(|at| SYMBOLS.get(at))
+    } else {
+        None
+    };
+    match symbol {
+        Some((_, packed)) => Weight::unpack(*packed),
+        None => Weight {
             primary: BEYOND + folded,
             second: 0,
             accent: 0,

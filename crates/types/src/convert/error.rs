@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{DataType, Width};
+use crate::{DataType, Family};
 
 /// Why a conversion is refused, or what is wrong with the value: [`fmt::Display`] is SQL Server's own text.
 ///
@@ -142,10 +142,12 @@ impl ConversionError {
     /// Number and state.
     fn code(&self) -> (u16, u8) {
         let small_money = self.to == DataType::SmallMoney;
-        let width = match self.to {
-            DataType::TinyInt => 1,
-            DataType::SmallInt => 2,
-            _ => 3,
+        let width = if self.to == DataType::TinyInt {
+            1
+        } else if self.to == DataType::SmallInt {
+            2
+        } else {
+            3
         };
         match self.fault {
             ConversionFault::Clash => (206, 2),
@@ -182,24 +184,24 @@ impl ConversionError {
     }
 
     fn integer_range_state(&self) -> u8 {
-        match (self.from, self.to) {
-            (DataType::Money, _) => 7,
-            (DataType::SmallMoney, _) => 5,
-            (_, DataType::SmallMoney) => 3,
-            (_, DataType::TinyInt) => 2,
-            _ => 1,
+        if self.from == DataType::Money {
+            7
+        } else if self.from == DataType::SmallMoney {
+            5
+        } else if self.to == DataType::SmallMoney {
+            3
+        } else if self.to == DataType::TinyInt {
+            2
+        } else {
+            1
         }
     }
 
     fn overflow_state(&self) -> u8 {
-        match self.to {
-            DataType::Money | DataType::SmallMoney => 4,
-            DataType::Decimal { .. } | DataType::Numeric { .. }
-                if matches!(self.from, DataType::Real | DataType::Float) =>
-            {
-                6
-            }
-            DataType::Decimal { .. } | DataType::Numeric { .. } => 8,
+        match (self.to.family(), self.from.family()) {
+            (Family::Money, _) => 4,
+            (Family::Decimal, Family::Approximate) => 6,
+            (Family::Decimal, _) => 8,
             _ => 5,
         }
     }
@@ -261,11 +263,11 @@ impl std::error::Error for ConversionError {}
 
 /// A value's type as messages about values name it: padded types by their unpadded kin, decimal as numeric.
 fn source_name(from: &DataType) -> &'static str {
-    match from {
-        DataType::Char(length) => DataType::VarChar(Width::Limited(*length)).bare_name(),
-        DataType::NChar(length) => DataType::NVarChar(Width::Limited(*length)).bare_name(),
-        DataType::Binary(length) => DataType::VarBinary(Width::Limited(*length)).bare_name(),
-        other => other.overflow_name(),
+    match (from.family(), from.is_padded(), from.is_national()) {
+        (Family::Text, true, false) => "varchar",
+        (Family::Text, true, true) => "nvarchar",
+        (Family::Binary, true, _) => "varbinary",
+        _ => from.overflow_name(),
     }
 }
 

@@ -19,36 +19,27 @@ pub enum Conversion {
 /// What it takes to convert `from` to `to`, as the table in SQL Server's documentation of CAST has it.
 #[must_use]
 pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
-    match from.family() {
-        Family::Text => match to.family() {
-            Family::Binary => Conversion::Explicit,
-            _ => Conversion::Implicit,
-        },
-        Family::Binary => match to.family() {
-            Family::Approximate => Conversion::Never,
-            Family::NewDate | Family::Time => Conversion::Explicit,
-            _ => Conversion::Implicit,
-        },
-        Family::Guid => match to.family() {
-            Family::Text | Family::Binary | Family::Guid => Conversion::Implicit,
-            _ => Conversion::Never,
-        },
-        Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate => match to.family() {
-            Family::NewDate | Family::Time | Family::Guid => Conversion::Never,
-            _ => Conversion::Implicit,
-        },
-        Family::OldDate => match to.family() {
-            Family::Text | Family::OldDate | Family::NewDate | Family::Time => Conversion::Implicit,
-            Family::Guid => Conversion::Never,
-            _ => Conversion::Explicit,
-        },
-        Family::NewDate | Family::Time => match to.family() {
-            Family::Text | Family::OldDate => Conversion::Implicit,
-            Family::NewDate | Family::Time if day_meets_time(from, to) => Conversion::Never,
-            Family::NewDate | Family::Time => Conversion::Implicit,
-            Family::Binary => Conversion::Explicit,
-            _ => Conversion::Never,
-        },
+    let (implicit, explicit, never) = (Conversion::Implicit, Conversion::Explicit, Conversion::Never);
+    let ([of_numbers, of_text, of_bytes, of_old_dates, of_new_dates, of_guid], of_floats) = match from.family() {
+        //                 numbers   text      bytes     old dates new dates guid
+        Family::Text => ([implicit, implicit, explicit, implicit, implicit, implicit], implicit),
+        Family::Binary => ([implicit, implicit, implicit, implicit, explicit, implicit], never),
+        Family::Guid => ([never, implicit, implicit, never, never, implicit], never),
+        Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate => {
+            ([implicit, implicit, implicit, implicit, never, never], implicit)
+        }
+        Family::OldDate => ([explicit, implicit, explicit, implicit, implicit, never], explicit),
+        Family::NewDate | Family::Time => ([never, implicit, explicit, implicit, implicit, never], never),
+    };
+    match to.family() {
+        Family::Bit | Family::Integer | Family::Decimal | Family::Money => of_numbers,
+        Family::Approximate => of_floats,
+        Family::Text => of_text,
+        Family::Binary => of_bytes,
+        Family::OldDate => of_old_dates,
+        Family::NewDate | Family::Time if day_meets_time(from, to) => never,
+        Family::NewDate | Family::Time => of_new_dates,
+        Family::Guid => of_guid,
     }
 }
 

@@ -32,6 +32,14 @@ impl Request<'_> {
         self.fail_with(ConversionFault::NoStyle, self.style.unwrap_or(0).to_string())
     }
 
+    /// 40510: a style of the Hijri calendar.
+    pub fn hijri(&self, style: i32) -> ConversionError {
+        self.fail_with(
+            ConversionFault::Unsupported,
+            format!("CONVERT style {style} (Hijri calendar)"),
+        )
+    }
+
     /// A value that is not of the type that it was said to be of, which no caller passes.
     pub fn misfit(&self) -> ConversionError {
         self.fail(ConversionFault::Unreadable)

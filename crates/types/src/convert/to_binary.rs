@@ -7,7 +7,7 @@ use crate::{
         bytes_text::{bytes_of_hex, utf16_of},
         request::Request,
     },
-    dates::unit_of_scale,
+    dates::{MomentType, unit_of_scale},
     encode_code_page,
 };
 
@@ -125,7 +125,7 @@ fn of_date_time(moment: DateTime2, from: &DataType) -> Vec<u8> {
 
 /// The scale, and the units of its last digit since midnight, little-endian in as many bytes as the scale has.
 fn of_time(time: TimeOfDay, from: &DataType) -> Vec<u8> {
-    let scale = scale_of(from);
+    let scale = MomentType::of(from).map_or(7, MomentType::scale);
     let units = time.0 / unit_of_scale(scale);
     let mut bytes = vec![scale];
     bytes.extend(units.to_le_bytes().iter().take(time_length(scale)));
@@ -138,13 +138,6 @@ pub(crate) fn time_length(scale: u8) -> usize {
         0..=2 => 3,
         3 | 4 => 4,
         _ => 5,
-    }
-}
-
-fn scale_of(from: &DataType) -> u8 {
-    match from {
-        DataType::Time(scale) | DataType::DateTime2(scale) | DataType::DateTimeOffset(scale) => (*scale).min(7),
-        _ => 7,
     }
 }
 

@@ -5,130 +5,131 @@ use crate::{
     convert::{
         ConversionError, ConversionFault,
         date_text::{Rules, StyleFault, TextFault, TextMoment, read_moment},
-        exact::{power_of_ten, rescaled},
         float_bits::FloatBits,
+        integer_type::last_bytes,
         request::Request,
         to_binary::time_length,
-        to_integer::last_bytes,
+        to_decimal::amount,
     },
-    dates::{TICKS_PER_DAY, exact_of_datetime, unit_of_scale},
+    dates::{MomentType, TICKS_PER_DAY, exact_of_datetime, unit_of_scale},
+    decimal::power_of_ten,
 };
 
 /// Numbers are days since 1900-01-01; what a type does not tell is 1900-01-01, midnight and +00:00.
 pub(crate) fn to_moment(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
+    let to = MomentType::of(request.to).ok_or_else(|| request.misfit())?;
     let days = |days: i64| from_days(Some(days), Some(0), request);
     match value {
-        Value::Text(text) => from_text(text, request),
-        Value::Binary(bytes) => from_bytes(bytes, request),
+        Value::Text(text) => from_text(text, to, request),
+        Value::Binary(bytes) => from_bytes(bytes, to).ok_or_else(|| unreadable_bytes(to, request)),
         Value::Bit(bit) => days(i64::from(*bit)),
         Value::TinyInt(number) => days(i64::from(*number)),
         Value::SmallInt(number) => days(i64::from(*number)),
         Value::Int(number) => days(i64::from(*number)),
         Value::BigInt(number) => days(*number),
         Value::Decimal(number) => from_decimal(*number, request),
-        Value::Money(units) => from_decimal(
-            Decimal {
-                unscaled: i128::from(*units),
-                scale: 4,
-            },
-            request,
-        ),
+        Value::Money(units) => from_decimal(amount(*units), request),
         Value::Real(number) => from_float(f64::from(*number), request),
         Value::Float(number) => from_float(*number, request),
-        Value::Date(date) => from_local(DateTime2::at_midnight(*date), request),
+        Value::Date(date) => from_local(DateTime2::at_midnight(*date), to, request),
         Value::Time(time) => from_local(
             DateTime2 {
                 date: Date::BASE,
                 time: *time,
             },
+            to,
             request,
         ),
         Value::DateTime(moment) if *request.from == DataType::DateTime => {
-            from_local(exact_of_datetime(*moment), request)
+            from_local(exact_of_datetime(*moment), to, request)
         }
-        Value::DateTime(moment) => from_local(*moment, request),
-        Value::DateTimeOffset(moment) => match request.to {
-            DataType::DateTimeOffset(scale) => {
-                let utc = moment.utc.rounded(*scale).ok_or_else(|| out_of_range(request))?;
-                Ok(Value::DateTimeOffset(DateTimeOffset {
-                    utc,
-                    offset_minutes: moment.offset_minutes,
-                }))
-            }
-            _ => from_local(moment.local(), request),
-        },
+        Value::DateTime(moment) => from_local(*moment, to, request),
+        Value::DateTimeOffset(moment) => from_offset(*moment, to, request),
         Value::Null | Value::Guid(_) => Err(request.misfit()),
     }
 }
 
-/// A moment without an offset, rounded once to what the type can tell apart.
-fn from_local(local: DateTime2, request: &Request<'_>) -> Result<Value, ConversionError> {
-    let converted = match request.to {
-        DataType::Date => Some(Value::Date(local.date)),
-        DataType::Time(scale) => Some(Value::Time(local.time.rounded(*scale).0)),
-        DataType::SmallDateTime => DateTimeMinutes::nearest(local)
+fn from_offset(moment: DateTimeOffset, to: MomentType, request: &Request<'_>) -> Result<Value, ConversionError> {
+    if let MomentType::DateTimeOffset(scale) = to {
+        let utc = moment.utc.rounded(scale).ok_or_else(|| out_of_range(request))?;
+        return Ok(Value::DateTimeOffset(DateTimeOffset { utc, ..moment }));
+    }
+    from_local(moment.local(), to, request)
+}
+
+/// A moment without an offset.
+fn from_local(local: DateTime2, to: MomentType, request: &Request<'_>) -> Result<Value, ConversionError> {
+    if matches!(to, MomentType::DateTimeOffset(_)) && !matches!(request.style, None | Some(0 | 1)) {
+        return Err(request.no_style());
+    }
+    rounded(local, to).ok_or_else(|| out_of_range(request))
+}
+
+/// A moment rounded once to what the type can tell apart; none out of its range.
+fn rounded(local: DateTime2, to: MomentType) -> Option<Value> {
+    match to {
+        MomentType::Date => Some(Value::Date(local.date)),
+        MomentType::Time(scale) => Some(Value::Time(local.time.rounded(scale).0)),
+        MomentType::SmallDateTime => DateTimeMinutes::nearest(local)
             .and_then(DateTimeMinutes::date_time)
             .map(Value::DateTime),
-        DataType::DateTime => DateTimeTicks::nearest(local)
+        MomentType::DateTime => DateTimeTicks::nearest(local)
             .and_then(DateTimeTicks::date_time)
             .map(Value::DateTime),
-        DataType::DateTime2(scale) => local.rounded(*scale).map(Value::DateTime),
-        DataType::DateTimeOffset(_) if !matches!(request.style, None | Some(0 | 1)) => return Err(request.no_style()),
-        DataType::DateTimeOffset(scale) => {
-            let utc = local.rounded(*scale);
-            utc.map(|utc| Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes: 0 }))
+        MomentType::DateTime2(scale) => local.rounded(scale).map(Value::DateTime),
+        MomentType::DateTimeOffset(scale) => {
+            let utc = local.rounded(scale)?;
+            Some(Value::DateTimeOffset(DateTimeOffset { utc, offset_minutes: 0 }))
         }
-        _ => return Err(request.misfit()),
-    };
-    converted.ok_or_else(|| out_of_range(request))
+    }
 }
 
 fn out_of_range(request: &Request<'_>) -> ConversionError {
     request.fail(ConversionFault::DateRange)
 }
 
-fn from_text(text: &str, request: &Request<'_>) -> Result<Value, ConversionError> {
-    let is_old = matches!(request.to, DataType::DateTime | DataType::SmallDateTime);
+fn from_text(text: &str, to: MomentType, request: &Request<'_>) -> Result<Value, ConversionError> {
     let style = request.style.unwrap_or(0);
-    let rules = Rules::of(request.style, request.format, is_old).map_err(|fault| match fault {
+    let rules = Rules::of(request.style, request.format, to.is_old()).map_err(|fault| match fault {
         StyleFault::NoStyle => request.no_style(),
-        StyleFault::Hijri => request.fail_with(
-            ConversionFault::Unsupported,
-            format!("CONVERT style {style} (Hijri calendar)"),
-        ),
+        StyleFault::Hijri => request.hijri(style),
     })?;
     let moment = read_moment(text, &rules).map_err(|fault| match fault {
-        TextFault::Range if is_old => out_of_range(request),
+        TextFault::Range if to.is_old() => out_of_range(request),
         TextFault::Range | TextFault::Syntax => request.fail(ConversionFault::DateSyntax),
         TextFault::OtherStyle => request.fail_with(ConversionFault::OtherStyle, style.to_string()),
     })?;
-    from_text_moment(&moment, request)
+    from_text_moment(&moment, to, request)
 }
 
-fn from_text_moment(moment: &TextMoment, request: &Request<'_>) -> Result<Value, ConversionError> {
+fn from_text_moment(moment: &TextMoment, to: MomentType, request: &Request<'_>) -> Result<Value, ConversionError> {
     let date = moment.date.unwrap_or(Date::BASE);
-    if *request.to == DataType::Date {
+    if to == MomentType::Date {
         return Ok(Value::Date(date));
     }
-    if let DataType::Time(scale) = request.to {
+    if let MomentType::Time(scale) = to {
         // What was rounded up to midnight stays before it.
         let time = TimeOfDay(moment.units).min(TimeOfDay::MAX);
-        return Ok(Value::Time(time.rounded(*scale).0));
+        return Ok(Value::Time(time.rounded(scale).0));
     }
     let unreadable = || request.fail(ConversionFault::DateSyntax);
     let units = i64::try_from(moment.units).map_err(|_| unreadable())?;
-    let local = DateTime2::at_midnight(date).checked_add_units(units);
-    let local = local.ok_or_else(unreadable)?;
-    match request.to {
-        DataType::DateTime2(scale) => local.rounded(*scale).map(Value::DateTime).ok_or_else(unreadable),
-        DataType::DateTimeOffset(scale) => {
-            let local = local.rounded(*scale).ok_or_else(unreadable)?;
-            DateTimeOffset::from_local(local, moment.offset_minutes.unwrap_or(0))
-                .map(Value::DateTimeOffset)
-                .ok_or_else(|| request.fail(ConversionFault::Unreadable))
-        }
-        _ => from_local(local, request),
+    let local = DateTime2::at_midnight(date)
+        .checked_add_units(units)
+        .ok_or_else(unreadable)?;
+    if let MomentType::DateTimeOffset(scale) = to {
+        let local = local.rounded(scale).ok_or_else(unreadable)?;
+        return DateTimeOffset::from_local(local, moment.offset_minutes.unwrap_or(0))
+            .map(Value::DateTimeOffset)
+            .ok_or_else(|| request.fail(ConversionFault::Unreadable));
     }
+    rounded(local, to).ok_or_else(|| {
+        if to.is_old() {
+            out_of_range(request)
+        } else {
+            unreadable()
+        }
+    })
 }
 
 /// Days since 1900-01-01 and ticks of a day, which may be a day full; none is beyond what a number tells.
@@ -158,7 +159,8 @@ fn from_days(days: Option<i64>, ticks: Option<u32>, request: &Request<'_>) -> Re
 fn from_decimal(number: Decimal, request: &Request<'_>) -> Result<Value, ConversionError> {
     // A tick is more than a hundred-millionth of a day: twenty digits tell them apart many times over.
     let scale = number.scale.min(20);
-    let number = rescaled(number.unscaled, number.scale, scale).zip(power_of_ten(scale));
+    let one = power_of_ten(scale).and_then(|one| i128::try_from(one).ok());
+    let number = number.rescale(scale).map(|number| number.unscaled).zip(one);
     let days = number.and_then(|(number, one)| i64::try_from(number.div_euclid(one)).ok());
     let ticks = number.and_then(|(number, one)| {
         let part = number.rem_euclid(one) * i128::from(TICKS_PER_DAY);
@@ -175,55 +177,56 @@ fn from_float(number: f64, request: &Request<'_>) -> Result<Value, ConversionErr
 }
 
 /// SQL Server's own bytes: of the old types the last ones count, the highest first; of the newer ones all, the lowest first.
-fn from_bytes(bytes: &[u8], request: &Request<'_>) -> Result<Value, ConversionError> {
-    let old = || request.fail(ConversionFault::BinaryDateTime);
-    let value = match request.to {
-        DataType::DateTime => {
+fn from_bytes(bytes: &[u8], to: MomentType) -> Option<Value> {
+    match to {
+        MomentType::DateTime => {
             let [d0, d1, d2, d3, t0, t1, t2, t3] = last_bytes(bytes);
             let (days, ticks) = (
                 i32::from_be_bytes([d0, d1, d2, d3]),
                 u32::from_be_bytes([t0, t1, t2, t3]),
             );
-            return DateTimeTicks { days, ticks }
-                .date_time()
-                .map(Value::DateTime)
-                .ok_or_else(old);
+            DateTimeTicks { days, ticks }.date_time().map(Value::DateTime)
         }
-        DataType::SmallDateTime => {
+        MomentType::SmallDateTime => {
             let [d0, d1, m0, m1] = last_bytes(bytes);
             let (days, minutes) = (u16::from_be_bytes([d0, d1]), u16::from_be_bytes([m0, m1]));
-            return DateTimeMinutes { days, minutes }
-                .date_time()
-                .map(Value::DateTime)
-                .ok_or_else(old);
+            DateTimeMinutes { days, minutes }.date_time().map(Value::DateTime)
         }
-        DataType::Date => date_of(bytes).map(Value::Date),
-        DataType::Time(scale) => match split_time(bytes) {
-            Some((time, [])) => Some(Value::Time(time.rounded(*scale).0)),
-            Some(_) | None => None,
-        },
-        DataType::DateTime2(scale) => split_time(bytes).and_then(|(time, date)| {
+        MomentType::Date => date_of(bytes).map(Value::Date),
+        MomentType::Time(scale) => {
+            let (time, rest) = split_time(bytes)?;
+            rest.is_empty().then(|| Value::Time(time.rounded(scale).0))
+        }
+        MomentType::DateTime2(scale) => {
+            let (time, date) = split_time(bytes)?;
             DateTime2 {
                 date: date_of(date)?,
                 time,
             }
-            .rounded(*scale)
+            .rounded(scale)
             .map(Value::DateTime)
-        }),
-        DataType::DateTimeOffset(scale) => split_time(bytes).and_then(|(time, rest)| {
+        }
+        MomentType::DateTimeOffset(scale) => {
+            let (time, rest) = split_time(bytes)?;
             let (date, offset) = rest.split_at_checked(3)?;
             let utc = DateTime2 {
                 date: date_of(date)?,
                 time,
             }
-            .rounded(*scale)?;
+            .rounded(scale)?;
             let offset_minutes = i16::from_le_bytes(offset.try_into().ok()?);
-            let moment = DateTimeOffset { utc, offset_minutes };
-            DateTimeOffset::from_local(moment.checked_local()?, offset_minutes).map(Value::DateTimeOffset)
-        }),
-        _ => None,
-    };
-    value.ok_or_else(|| request.fail(ConversionFault::DateSyntax))
+            let local = DateTimeOffset { utc, offset_minutes }.checked_local()?;
+            DateTimeOffset::from_local(local, offset_minutes).map(Value::DateTimeOffset)
+        }
+    }
+}
+
+fn unreadable_bytes(to: MomentType, request: &Request<'_>) -> ConversionError {
+    request.fail(if to.is_old() {
+        ConversionFault::BinaryDateTime
+    } else {
+        ConversionFault::DateSyntax
+    })
 }
 
 /// The time at the beginning, with its scale before it, and what follows.

@@ -120,10 +120,7 @@ fn moment(value: &Value, request: &Request<'_>) -> Result<String, ConversionErro
     moment_text(value, request.from, style).map_err(|fault| match fault {
         MomentTextFault::NoStyle => request.fail_with(ConversionFault::Style, style.to_string()),
         MomentTextFault::NothingShown => request.fail(ConversionFault::Unreadable),
-        MomentTextFault::Hijri => request.fail_with(
-            ConversionFault::Unsupported,
-            format!("CONVERT style {style} (Hijri calendar)"),
-        ),
+        MomentTextFault::Hijri => request.hijri(style),
     })
 }
 

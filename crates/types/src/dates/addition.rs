@@ -4,6 +4,7 @@ use crate::{
     DataType, Date, DateTime2, DateTimeOffset, TimeOfDay, Value,
     dates::{
         DateError, DatePart,
+        moment_type::MomentType,
         ticks::{DateTimeMinutes, DateTimeTicks},
         time_of_day::UNITS_PER_DAY,
     },
@@ -158,10 +159,7 @@ fn add_to_date_time(step: &Step, moment: DateTime2, number: i64, of: &DataType) 
 
 /// How many digits of a second a type tells.
 fn scale_of(of: &DataType) -> u8 {
-    match of {
-        DataType::Time(scale) | DataType::DateTime2(scale) | DataType::DateTimeOffset(scale) => *scale,
-        _ => 7,
-    }
+    MomentType::of(of).map_or(7, MomentType::scale)
 }
 
 const FUNCTION: &str = "dateadd";

@@ -115,7 +115,7 @@ fn number_of(part: DatePart, reading: &ClockReading, first: DateFirst) -> i32 {
     let number = match part {
         DatePart::Year => return date.year(),
         DatePart::TzOffset => return i32::from(reading.offset_minutes),
-        DatePart::Quarter => (date.month() + 2) / 3,
+        DatePart::Quarter => date.month().div_ceil(3),
         DatePart::Month => date.month(),
         DatePart::DayOfYear => date.day_of_year(),
         DatePart::Day => date.day(),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::{
     DataType, Date, DateTime2, TimeOfDay, Value,
-    dates::{month_name, offset_name, unit_of_scale},
+    dates::{MomentType, month_name, offset_name, unit_of_scale},
 };
 
 /// Why a date or time is not shown in a style.
@@ -20,7 +20,7 @@ pub(crate) enum MomentTextFault {
 
 /// The style of CAST: 0 for datetime and smalldatetime, 121 for the newer types.
 pub(crate) fn default_style(of: &DataType) -> i32 {
-    if matches!(of, DataType::DateTime | DataType::SmallDateTime) {
+    if MomentType::of(of).is_some_and(MomentType::is_old) {
         0
     } else {
         121
@@ -82,11 +82,8 @@ struct Shown {
 
 impl Shown {
     fn of(value: &Value, of: &DataType, style: i32) -> Option<Self> {
-        let is_legacy = matches!(of, DataType::DateTime | DataType::SmallDateTime);
-        let scale = match of {
-            DataType::Time(scale) | DataType::DateTime2(scale) | DataType::DateTimeOffset(scale) => (*scale).min(7),
-            _ => 3,
-        };
+        let moment_type = MomentType::of(of)?;
+        let (is_legacy, scale) = (moment_type.is_old(), moment_type.scale());
         let shown = Self {
             local: DateTime2::BASE,
             has_date: true,

@@ -20,24 +20,27 @@ impl ClockText {
     /// `YYYY-MM-DD`
     pub fn date(mut self, date: Date) -> Self {
         let (year, month, day) = date.civil();
-        self.digits(u64::from(year.unsigned_abs()), 4);
+        self.digits(year.unsigned_abs(), 4);
         self.push(b'-');
-        self.digits(u64::from(month), 2);
+        self.digits(month, 2);
         self.push(b'-');
-        self.digits(u64::from(day), 2);
+        self.digits(day, 2);
         self
     }
 
     /// `HH:MM:SS`, and `.f..` with `scale` digits.
     pub fn time(mut self, time: TimeOfDay, scale: u8) -> Self {
-        self.digits(u64::from(time.hour()), 2);
+        self.digits(time.hour(), 2);
         self.push(b':');
-        self.digits(u64::from(time.minute()), 2);
+        self.digits(time.minute(), 2);
         self.push(b':');
-        self.digits(u64::from(time.second()), 2);
+        self.digits(time.second(), 2);
         if scale > 0 {
             self.push(b'.');
-            self.digits(u64::from(time.fraction()) / unit_of_scale(scale), usize::from(scale));
+            self.digits(
+                u32::try_from(u64::from(time.fraction()) / unit_of_scale(scale)).unwrap_or(0),
+                usize::from(scale),
+            );
         }
         self
     }
@@ -52,7 +55,7 @@ impl ClockText {
     /// The instant in UTC, a blank and the offset.
     pub fn date_time_offset(self, moment: DateTimeOffset, scale: u8) -> Self {
         let mut text = self.date_time(moment.utc, scale);
-        let minutes = u64::from(moment.offset_minutes.unsigned_abs());
+        let minutes = u32::from(moment.offset_minutes.unsigned_abs());
         text.push(b' ');
         text.push(if moment.offset_minutes < 0 { b'-' } else { b'+' });
         text.digits(minutes / 60, 2);
@@ -63,7 +66,8 @@ impl ClockText {
 
     /// What was written, which is ASCII.
     pub fn into_string(self) -> String {
-        self.bytes.iter().take(self.length).copied().map(char::from).collect()
+        let written = self.bytes.get(..self.length).unwrap_or(&[]);
+        std::str::from_utf8(written).unwrap_or_default().to_owned()
     }
 
     fn push(&mut self, byte: u8) {
@@ -74,13 +78,14 @@ impl ClockText {
     }
 
     /// The last `count` digits of a number.
-    fn digits(&mut self, number: u64, count: usize) {
+    fn digits(&mut self, number: u32, count: usize) {
         let Some(places) = self.bytes.get_mut(self.length..self.length + count) else {
             return;
         };
         let mut rest = number;
         for place in places.iter_mut().rev() {
-            *place = DIGITS[usize::try_from(rest % 10).unwrap_or(0)];
+            let [digit, ..] = (rest % 10).to_le_bytes();
+            *place = b'0' + digit;
             rest /= 10;
         }
         self.length += count;
@@ -151,8 +156,6 @@ fn number(digits: &[u8]) -> Option<i32> {
         number.checked_mul(10)?.checked_add(digit)
     })
 }
-
-const DIGITS: [u8; 10] = *b"0123456789";
 
 /// Fourteen hours.
 pub(super) const OFFSET_MINUTES_MAX: i16 = 840;

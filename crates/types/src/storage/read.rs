@@ -10,10 +10,14 @@ use crate::{DataType, Decimal, Value, Width, guid_from_ordered};
 /// A [`Misfit`] if it is the form of none: whoever else wrote to the file.
 #[inline]
 pub fn from_stored(stored: StoredRef<'_>, declared: &DataType) -> Result<Value, Misfit> {
-    if let (StoredRef::Integer(integer), DataType::Int) = (stored, declared)
-        && let Ok(value) = i32::try_from(integer)
-    {
-        return Ok(Value::Int(value));
+    match (stored, declared) {
+        (StoredRef::Integer(integer), DataType::Int) => {
+            if let Ok(value) = i32::try_from(integer) {
+                return Ok(Value::Int(value));
+            }
+        }
+        (StoredRef::Integer(integer), DataType::BigInt) => return Ok(Value::BigInt(integer)),
+        _ => {}
     }
     let read = match stored {
         StoredRef::Null => Ok(Value::Null),
