@@ -12,7 +12,10 @@ use std::sync::Arc;
 
 use selenite_types::Value;
 
-use crate::{PlanError, Slot, program::Program};
+use crate::{
+    PlanError, Slot,
+    program::{Program, step::Step},
+};
 
 mod answer;
 mod arguments;
@@ -307,12 +310,11 @@ impl Machine {
 
     /// The number in DONE of the scalar step that runs.
     fn scalar_command(&self) -> u16 {
-        use crate::program::step::Step;
         let step = self.frames.last().and_then(|frame| frame.program.steps().get(frame.at));
-        match step {
-            Some(Step::Branch(_) | Step::BranchInt(_)) => Command::CONDITION,
-            _ => Command::SELECT,
+        if matches!(step, Some(Step::Branch(_) | Step::BranchInt(_))) {
+            return Command::CONDITION;
         }
+        Command::SELECT
     }
 
     fn slot(&self, at: usize) -> Value {
@@ -325,10 +327,10 @@ impl Machine {
 
     /// A variable's text; empty if it is NULL.
     fn slot_text(&self, slot: Slot) -> String {
-        match self.slot(slot.index()) {
-            Value::Text(text) => text.trim_end_matches(' ').to_owned(),
-            _ => String::new(),
+        if let Value::Text(text) = self.slot(slot.index()) {
+            return text.trim_end_matches(' ').to_owned();
         }
+        String::new()
     }
 
     fn announce<H: Host + ?Sized>(&self, host: &mut H) {

@@ -164,6 +164,7 @@ impl Machine {
             Ok(milliseconds) => milliseconds,
             Err(error) => return self.fail(error, Failed::of(Command::NONE), host),
         };
+        self.answer.flush(host)?;
         host.poll()?;
         host.wait(match kind {
             ast::WaitKind::Delay => Wait::Delay { milliseconds },
@@ -272,7 +273,7 @@ impl Machine {
                 self.step_on();
                 Ok(())
             }
-            Role::Condition { slot, otherwise } => {
+            Role::Condition { slot, otherwise, .. } => {
                 let is_true = self.slot(slot.index()) == Value::Int(1);
                 self.complete(done.command, Told::Plain, 0, host)?;
                 if !is_true {

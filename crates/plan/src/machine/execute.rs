@@ -77,9 +77,13 @@ impl Machine {
     /// EXEC of a text; that of NULL is nothing.
     pub(super) fn call_text<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<(), Halt> {
         let text = match self.evaluate(operand, host) {
-            Ok(Value::Text(text)) => text,
-            Ok(_) => Arc::from(""),
+            Ok(text) => text,
             Err(error) => return self.fail(error, EXECUTE, host),
+        };
+        let text = if let Value::Text(text) = text {
+            text
+        } else {
+            Arc::from("")
         };
         self.answer.flush(host)?;
         let compiled = host.text(&TextCall {
@@ -106,6 +110,7 @@ impl Machine {
             procedure: None,
             reach: Reach::Statement,
             honours_abort: false,
+            to_log: false,
             error,
         };
         if !self.is_caught(Reach::Statement) {
@@ -226,6 +231,7 @@ impl Machine {
             procedure: frame.program.procedure_name().cloned(),
             reach: Reach::Statement,
             honours_abort: false,
+            to_log: false,
         }
     }
 

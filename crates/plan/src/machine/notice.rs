@@ -25,14 +25,10 @@ impl Machine {
             Ok(value) => value,
             Err(error) => return self.fail(error, Failed::of(Command::PRINT), host),
         };
-        let length_max = match operand.value.data_type {
-            DataType::NChar(_) | DataType::NVarChar(_) => NATIONAL_LENGTH_MAX,
-            _ => LENGTH_MAX,
-        };
-        let text = match &value {
-            Value::Text(text) if !text.is_empty() => utf16_prefix(text, length_max),
-            _ => " ",
-        };
+        let is_national = matches!(operand.value.data_type, DataType::NChar(_) | DataType::NVarChar(_));
+        let length_max = if is_national { NATIONAL_LENGTH_MAX } else { LENGTH_MAX };
+        let text = text_of(&value).filter(|text| !text.is_empty());
+        let text = text.map_or(" ", |text| utf16_prefix(text, length_max));
         let line = self.line();
         let procedure = self.procedure();
         let message = Message {
@@ -57,6 +53,7 @@ impl Machine {
         if told.severity() > SEVERITY_INFO_MAX {
             let mut raised = self.raised(told);
             raised.honours_abort = false;
+            raised.to_log = statement.log;
             let done = self.raise(raised, Failed::of(Command::PRINT), host);
             return self.flush_if(statement.no_wait, done, host);
         }
@@ -96,16 +93,15 @@ impl Machine {
         if severity > SEVERITY_PLAIN_MAX && !statement.log {
             return Err(PlanError::severity_needs_log());
         }
-        let message = match self.evaluate(&statement.message, host)? {
-            Value::Text(text) => text,
-            Value::Null => Arc::from(""),
-            number => return Err(refused_number(int(&number), severity, state)),
-        };
+        let message = self.evaluate(&statement.message, host)?;
+        if !matches!(message, Value::Text(_) | Value::Null) {
+            return Err(refused_number(int(&message), severity, state));
+        }
         let mut arguments = Vec::with_capacity(statement.arguments.len());
         for argument in &statement.arguments {
             arguments.push((self.evaluate(argument, host)?, argument.value.data_type));
         }
-        let text = substitute(&message, &arguments)?;
+        let text = substitute(text_of(&message).unwrap_or(""), &arguments)?;
         Ok(PlanError::new(USER_NUMBER, Ends::Statement, text)
             .with_severity(u8::try_from(severity).unwrap_or(u8::MAX))
             .with_state(u8::try_from(state).unwrap_or(u8::MAX)))
@@ -124,10 +120,8 @@ impl Machine {
 
     fn thrown<H: Host + ?Sized>(&mut self, statement: &Throw, host: &mut H) -> Result<PlanError, PlanError> {
         let number = int(&self.evaluate(&statement.number, host)?);
-        let message = match self.evaluate(&statement.message, host)? {
-            Value::Text(text) => unescape(&text),
-            _ => String::new(),
-        };
+        let message = self.evaluate(&statement.message, host)?;
+        let message = unescape(text_of(&message).unwrap_or(""));
         let state = int(&self.evaluate(&statement.state, host)?).clamp(0, STATE_MAX);
         if number < USER_NUMBER {
             return Err(PlanError::thrown_number(number));
@@ -164,14 +158,18 @@ fn refused_number(number: i32, severity: i32, state: i32) -> PlanError {
     PlanError::unknown_message(number, severity, state)
 }
 
-/// An int; NULL is 0.
-fn int(value: &Value) -> i32 {
-    match value {
-        Value::Int(value) => *value,
-        Value::SmallInt(value) => i32::from(*value),
-        Value::TinyInt(value) => i32::from(*value),
-        _ => 0,
+/// A text; none of NULL.
+fn text_of(value: &Value) -> Option<&str> {
+    if let Value::Text(text) = value {
+        Some(text)
+    } else {
+        None
     }
+}
+
+/// An int, converted to one when it was bound; NULL is 0.
+fn int(value: &Value) -> i32 {
+    if let Value::Int(value) = value { *value } else { 0 }
 }
 
 /// The number of RAISERROR's texts, and the least of THROW's.

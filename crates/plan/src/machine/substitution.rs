@@ -124,12 +124,18 @@ impl Place {
             };
             return Ok(self.pad(text, false));
         }
-        let whole = match value {
-            Value::TinyInt(whole) => i64::from(whole),
-            Value::SmallInt(whole) => i64::from(whole),
-            Value::Int(whole) => i64::from(whole),
-            Value::BigInt(whole) if self.is_wide => whole,
-            _ => return Err(arguments.mismatch()),
+        let whole = if let Value::Int(whole) = value {
+            i64::from(whole)
+        } else if let Value::SmallInt(whole) = value {
+            i64::from(whole)
+        } else if let Value::TinyInt(whole) = value {
+            i64::from(whole)
+        } else if let Value::BigInt(whole) = value
+            && self.is_wide
+        {
+            whole
+        } else {
+            return Err(arguments.mismatch());
         };
         Ok(self.pad(self.digits(whole), self.zeros && self.precision.is_none()))
     }
@@ -181,10 +187,6 @@ impl Place {
 }
 
 /// A number, or `*` for an argument's, and what is behind it; `None` if it is too long for any.
-#[expect(
-    clippy::type_complexity,
-    reason = "a place that is none is not an error of an argument"
-)]
 fn number<'a>(text: &'a str, arguments: &mut Arguments<'_>) -> Option<Result<(Option<usize>, &'a str), PlanError>> {
     if let Some(behind) = text.strip_prefix('*') {
         let value = arguments.next().clone();

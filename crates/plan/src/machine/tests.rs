@@ -9,10 +9,7 @@ use std::sync::Arc;
 use selenite_tsql::{Options as ParseOptions, parse};
 use selenite_types::Value;
 
-use crate::{
-    PlanError,
-    program::{Body, Program},
-};
+use crate::{PlanError, program::Program};
 
 use super::*;
 
@@ -64,12 +61,19 @@ impl Bench {
             }
             Err(errors) => self.machine.refuse(&errors, Entry::Batch, &mut self.host),
         };
-        let depth = self.host.told.iter().fold(0, |depth, told| match told {
-            Heard::Enter(_) => depth + 1,
-            Heard::Leave => depth - 1,
-            _ => depth,
-        });
-        assert_eq!(depth, 0, "a frame that was entered is left: {text}");
+        let entered = self
+            .host
+            .told
+            .iter()
+            .filter(|told| matches!(told, Heard::Enter(_)))
+            .count();
+        let left = self
+            .host
+            .told
+            .iter()
+            .filter(|told| matches!(told, Heard::Leave))
+            .count();
+        assert_eq!(entered, left, "a frame that was entered is left: {text}");
         assert!(self.machine.frames.is_empty());
         (ended, self.heard())
     }
@@ -77,8 +81,19 @@ impl Bench {
     /// As a client calls it.
     fn call(&mut self, name: &str, arguments: Vec<CallArgument>, entry: Entry) -> Vec<String> {
         self.host.told.clear();
-        let program = self.host.procedures.iter().find(|(known, _)| known == name).unwrap().1.clone();
-        let request = Request { program, arguments, entry };
+        let program = self
+            .host
+            .procedures
+            .iter()
+            .find(|(known, _)| known == name)
+            .unwrap()
+            .1
+            .clone();
+        let request = Request {
+            program,
+            arguments,
+            entry,
+        };
         assert_eq!(self.machine.run(request, &mut self.host), Ended::Finished);
         self.heard()
     }
@@ -98,7 +113,9 @@ impl Bench {
     /// The next statement of the host's ends so.
     fn answer(&mut self, answer: Result<Affected, PlanError>) {
         let mut answer = Some(answer.map_err(Failure::Error));
-        self.host.answers.push_back(Box::new(move |_, _| answer.take().unwrap()));
+        self.host
+            .answers
+            .push_back(Box::new(move |_, _| answer.take().unwrap()));
     }
 
     fn heard(&self) -> Vec<String> {
@@ -113,10 +130,22 @@ fn in_short(told: &Heard) -> Option<String> {
     Some(match told {
         Heard::Done(done) => short(done),
         Heard::Message { number: 0, text, .. } => format!("print {text}"),
-        Heard::Message { number, severity, line, procedure, .. } if procedure.is_empty() => {
+        Heard::Message {
+            number,
+            severity,
+            line,
+            procedure,
+            ..
+        } if procedure.is_empty() => {
             format!("msg {number} level {severity} line {line}")
         }
-        Heard::Message { number, severity, line, procedure, .. } => {
+        Heard::Message {
+            number,
+            severity,
+            line,
+            procedure,
+            ..
+        } => {
             format!("msg {number} level {severity} line {line} of {procedure}")
         }
         Heard::Columns(columns) => {
@@ -140,24 +169,32 @@ fn in_short(told: &Heard) -> Option<String> {
 }
 
 fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "NULL".to_owned(),
-        Value::TinyInt(value) => value.to_string(),
-        Value::SmallInt(value) => value.to_string(),
-        Value::Int(value) => value.to_string(),
-        Value::BigInt(value) => value.to_string(),
-        Value::Text(text) => text.to_string(),
-        other => format!("{other:?}"),
-    }
+    let data_type = match value {
+        Value::Null => return "NULL".to_owned(),
+        Value::Text(text) => return text.to_string(),
+        Value::TinyInt(_)
+        | Value::SmallInt(_)
+        | Value::Int(_)
+        | Value::Bit(_)
+        | Value::BigInt(_)
+        | Value::Decimal(_)
+        | Value::Money(_)
+        | Value::Real(_)
+        | Value::Float(_)
+        | Value::Binary(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTimeOffset(_)
+        | Value::Guid(_) => selenite_types::DataType::Int,
+    };
+    selenite_types::text_of(value, &data_type).unwrap_or_default()
 }
 
 fn compile(text: &str) -> Result<Program, Vec<PlanError>> {
     match parse(text, ParseOptions::default()) {
         Ok(tree) => Program::of_batch(text, tree),
-        Err(error) => {
-            let number = i32::try_from(error.number).unwrap();
-            Err(vec![PlanError::new(number, crate::Ends::Batch, error.message).with_severity(15).on_line(error.line)])
-        }
+        Err(error) => Err(vec![PlanError::from(error)]),
     }
 }
 
@@ -169,10 +206,16 @@ fn run(text: &str) -> Vec<String> {
 /// The texts that a batch of a new session prints, and its errors in short.
 fn printed(text: &str) -> Vec<String> {
     let heard = run(text);
-    heard.into_iter().filter(|told| told.starts_with("print ") || told.starts_with("msg ")).collect()
+    heard
+        .into_iter()
+        .filter(|told| told.starts_with("print ") || told.starts_with("msg "))
+        .collect()
 }
 
 /// The rows that a batch of a new session gives.
 fn rows(text: &str) -> Vec<String> {
-    run(text).into_iter().filter_map(|told| told.strip_prefix("row ").map(str::to_owned)).collect()
+    run(text)
+        .into_iter()
+        .filter_map(|told| told.strip_prefix("row ").map(str::to_owned))
+        .collect()
 }

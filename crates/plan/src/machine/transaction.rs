@@ -63,6 +63,7 @@ impl Machine {
         let mut raised = self.raised(error);
         if matches!(raised.error.number(), 3930 | 3931) {
             raised.reach = Reach::Batch;
+            raised.honours_abort = false;
         }
         self.raise(raised, Failed::of(command), host)
     }

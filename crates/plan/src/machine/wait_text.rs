@@ -1,6 +1,6 @@
 //! WAITFOR's times.
 
-use selenite_types::Value;
+use selenite_types::{DateTime2, Value};
 
 use crate::PlanError;
 
@@ -8,13 +8,13 @@ use crate::PlanError;
 ///
 /// Errors: 148 for whatever else.
 pub(super) fn milliseconds(value: &Value) -> Result<u64, PlanError> {
-    match value {
-        Value::Text(text) => parse(text.trim()).ok_or_else(|| PlanError::wait_time(text)),
-        Value::DateTime(moment) => Ok(moment.time.0 / TICKS_OF_MILLISECOND),
-        Value::Time(time) => Ok(time.0 / TICKS_OF_MILLISECOND),
-        Value::Null => Err(PlanError::wait_time("NULL")),
-        _ => Err(PlanError::wait_time("")),
+    if let Value::Text(text) = value {
+        return parse(text.trim()).ok_or_else(|| PlanError::wait_time(text));
     }
+    if let Value::DateTime(DateTime2 { time, .. }) | Value::Time(time) = value {
+        return Ok(time.0 / TICKS_OF_MILLISECOND);
+    }
+    Err(PlanError::wait_time(""))
 }
 
 fn parse(text: &str) -> Option<u64> {

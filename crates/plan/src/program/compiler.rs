@@ -9,11 +9,11 @@ use std::{collections::HashSet, sync::Arc};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::{DataType, Place, Value};
 
-use crate::{Binder, Expr, NameKey, NoQuery, Node, PlanError, Slot, Variables, Volatility, declared_type};
+use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Node, PlanError, Slot, Variables, Volatility, declared_type};
 
 use super::{
     Body, Parameter, Program, StatementId,
-    step::{Access, Operand, Role, Step, Target, TryRegion},
+    step::{Operand, Role, Step, Target, TryRegion},
 };
 
 mod assignment;
@@ -148,13 +148,17 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "every statement that is not scalar is the host's"
+    )]
     fn compile(&mut self, statement: ast::Statement) -> Result<(), PlanError> {
         let position = statement.position;
         let line = position.line;
         match statement.kind {
             StatementKind::Block(statements) => self.statements(statements),
-            StatementKind::If(inner) => self.if_statement(*inner, position)?,
-            StatementKind::While(inner) => self.while_statement(*inner, position)?,
+            StatementKind::If(inner) => self.if_statement(*inner, position),
+            StatementKind::While(inner) => self.while_statement(*inner, position),
             StatementKind::Break => self.break_statement(line)?,
             StatementKind::Continue => self.continue_statement(line)?,
             StatementKind::Return(value) => self.return_statement(value, position)?,
@@ -193,23 +197,21 @@ impl<'a> Compiler<'a> {
             self.push(Step::Refuse(Box::new(error)), statement.position.line);
             return Ok(());
         }
-        let command = command::command(&statement.kind);
-        let access = command::access(&statement.kind);
-        self.push_statement(statement, role, command, access);
+        let traits = command::traits(&statement.kind);
+        self.push_statement(statement, role, traits);
         Ok(())
     }
 
-    fn push_statement(&mut self, statement: ast::Statement, role: Role, command: u16, access: Access) {
+    fn push_statement(&mut self, statement: ast::Statement, role: Role, traits: command::Traits) {
         let line = statement.position.line;
         let id = StatementId(number(self.statements.len()));
-        let rows = command::sends_rows(&statement.kind);
         self.statements.push(statement);
         let step = Step::Statement {
             id,
             role,
-            command,
-            access,
-            rows,
+            command: traits.command,
+            access: traits.access,
+            rows: traits.rows,
         };
         self.push(step, line);
     }
@@ -259,24 +261,12 @@ impl Operand {
 
 /// Whether a node asks for what changes from statement to statement.
 fn asks_outside(node: Node<'_>) -> bool {
-    match node {
-        Node::Expr(expr) => match &expr.kind {
-            crate::ExprKind::Call(call) => call.function.volatility != Volatility::Never,
-            crate::ExprKind::Literal(_)
-            | crate::ExprKind::Variable(_)
-            | crate::ExprKind::Column(_)
-            | crate::ExprKind::Outside(_)
-            | crate::ExprKind::Input(_)
-            | crate::ExprKind::Convert(_)
-            | crate::ExprKind::Unary { .. }
-            | crate::ExprKind::Binary { .. }
-            | crate::ExprKind::Whole(_)
-            | crate::ExprKind::Case { .. }
-            | crate::ExprKind::Coalesce(_)
-            | crate::ExprKind::Choose { .. } => false,
-        },
-        Node::Predicate(_) | Node::Slot(_) => false,
+    if let Node::Expr(expr) = node
+        && let ExprKind::Call(call) = &expr.kind
+    {
+        return call.function.volatility != Volatility::Never;
     }
+    false
 }
 
 /// A bare word that stands for the string of its letters.

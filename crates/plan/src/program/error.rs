@@ -1,5 +1,7 @@
 //! What is wrong with procedural code before it runs.
 
+use selenite_tsql::SyntaxError;
+
 use crate::{Ends, PlanError};
 
 /// An error of severity 15, state 1, which ends the batch before it begins.
@@ -91,7 +93,7 @@ impl PlanError {
 
     /// 1087: a table variable that is not declared.
     pub(crate) fn undeclared_table(name: &str) -> Self {
-        refused(1087, format!("Must declare the table variable \"{name}\"."))
+        refused(1087, format!("Must declare the table variable \"{name}\".")).with_state(2)
     }
 
     /// 2747: too many arguments of RAISERROR.
@@ -119,5 +121,16 @@ impl PlanError {
             "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement \
              inside a CATCH block, or add error parameters to the THROW statement.",
         )
+    }
+}
+
+impl From<SyntaxError> for PlanError {
+    /// Nothing of a text runs that is no T-SQL.
+    fn from(error: SyntaxError) -> Self {
+        let number = i32::try_from(error.number).unwrap_or(i32::MAX);
+        Self::new(number, Ends::Batch, error.message)
+            .with_severity(error.severity)
+            .with_state(error.state)
+            .on_line(error.line)
     }
 }

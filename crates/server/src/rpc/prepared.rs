@@ -16,7 +16,7 @@ pub(crate) struct Prepared {
 
 /// What a handle stands for.
 #[derive(Clone)]
-pub(super) enum Statement {
+pub(crate) enum Statement {
     /// A text with its parameters.
     Program(Arc<Program>),
     /// A procedure, looked up whenever it is called.

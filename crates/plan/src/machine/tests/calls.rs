@@ -10,7 +10,11 @@ fn bench(procedure: &str) -> Bench {
 
 fn row(bench: &mut Bench, text: &str) -> String {
     let heard = bench.run(text);
-    heard.iter().find_map(|told| told.strip_prefix("row ")).unwrap_or(&heard[0]).to_owned()
+    heard
+        .iter()
+        .find_map(|told| told.strip_prefix("row "))
+        .unwrap_or(&heard[0])
+        .to_owned()
 }
 
 const ADD: &str = "CREATE PROCEDURE p @a int, @b int = 10, @c int = NULL OUTPUT AS SET @c = @a + @b RETURN @a";
@@ -23,7 +27,11 @@ fn arguments_go_by_place_or_by_name_and_defaults_fill_in() {
     assert_eq!(row(&mut bench, &call("@c = @x OUTPUT, @a = 5")), "15");
     assert_eq!(row(&mut bench, &call("1, DEFAULT, @x OUTPUT")), "11");
     assert_eq!(row(&mut bench, &call("1, @C = @x OUTPUT")), "11");
-    assert_eq!(row(&mut bench, &call("1, 2, @x")), "NULL", "without OUTPUT nothing comes back");
+    assert_eq!(
+        row(&mut bench, &call("1, 2, @x")),
+        "NULL",
+        "without OUTPUT nothing comes back"
+    );
 }
 
 #[test]
@@ -54,17 +62,33 @@ fn a_status_of_null_is_0_with_a_warning() {
 fn what_does_not_fit_the_parameters_is_an_error_of_the_callee() {
     let mut bench = bench(ADD);
     for (arguments, number, text) in [
-        ("", 201, "Procedure or function 'p' expects parameter '@a', which was not supplied."),
-        ("1, 2, 3, 4", 8144, "Procedure or function p has too many arguments specified."),
+        (
+            "",
+            201,
+            "Procedure or function 'p' expects parameter '@a', which was not supplied.",
+        ),
+        (
+            "1, 2, 3, 4",
+            8144,
+            "Procedure or function p has too many arguments specified.",
+        ),
         ("@z = 1", 8145, "@z is not a parameter for procedure p."),
         ("1, @a = 2", 8143, "Parameter '@a' was supplied multiple times."),
         ("'x'", 8114, "Error converting data type varchar to int."),
-        ("DEFAULT", 201, "Procedure or function 'p' expects parameter '@a', which was not supplied."),
+        (
+            "DEFAULT",
+            201,
+            "Procedure or function 'p' expects parameter '@a', which was not supplied.",
+        ),
     ] {
         let heard = bench.run(&format!("EXEC p {arguments} PRINT 'on'"));
         assert_eq!(heard[0], format!("msg {number} level 16 line 0 of p"), "{arguments}");
         assert!(heard.contains(&"print on".to_owned()), "{arguments}");
-        let told = bench.host.told.iter().any(|told| matches!(told, Heard::Message { text: told, .. } if told == text));
+        let told = bench
+            .host
+            .told
+            .iter()
+            .any(|told| matches!(told, Heard::Message { text: told, .. } if told == text));
         assert!(told, "{arguments}: {:?}", bench.host.told);
     }
     let heard = bench.run("DECLARE @x int = 1 EXEC p @x OUTPUT");
@@ -78,13 +102,22 @@ fn an_unknown_procedure_is_error_2812() {
         bench.run("EXEC nobody PRINT 'a'"),
         ["msg 2812 level 16 line 1", "done e0 error more", "print a", "done f7"]
     );
-    assert_eq!(printed("BEGIN TRY EXEC nobody END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH"), ["print 2812"]);
+    assert_eq!(
+        printed("BEGIN TRY EXEC nobody END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH"),
+        ["print 2812"]
+    );
 }
 
 #[test]
 fn a_variable_names_the_procedure() {
     let mut bench = bench(ADD);
-    assert_eq!(row(&mut bench, "DECLARE @n sysname = 'dbo.[p]', @r int EXEC @r = @n 4 SELECT @r"), "4");
+    assert_eq!(
+        row(
+            &mut bench,
+            "DECLARE @n sysname = 'dbo.[p]', @r int EXEC @r = @n 4 SELECT @r"
+        ),
+        "4"
+    );
 }
 
 /// A bare word is the string of its letters.
@@ -98,7 +131,7 @@ fn a_word_is_a_string() {
 fn the_host_may_be_the_procedure() {
     assert_eq!(
         run("DECLARE @r int, @x int EXEC @r = sp_host 1, @x OUTPUT SELECT @r, @x"),
-        ["status 5", "doneproc e0 more", "columns ", "row 5,77", "done c1 n=1"]
+        ["status 5", "doneproc e0 more", "columns ,", "row 5,77", "done c1 n=1"]
     );
 }
 
@@ -123,8 +156,15 @@ fn a_nested_call_is_a_statement_of_its_caller() {
 #[test]
 fn variables_are_the_procedures_own() {
     let mut bench = bench("CREATE PROCEDURE p @a int AS SET @a = 99 DECLARE @x int SELECT @x");
-    assert_eq!(row(&mut bench, "DECLARE @a int = 1, @x int = 2 EXEC p @a SELECT @a, @x"), "NULL");
-    assert!(bench.run("DECLARE @a int = 1 EXEC p @a SELECT @a").contains(&"row 1".to_owned()));
+    assert_eq!(
+        row(&mut bench, "DECLARE @a int = 1, @x int = 2 EXEC p @a SELECT @a, @x"),
+        "NULL"
+    );
+    assert!(
+        bench
+            .run("DECLARE @a int = 1 EXEC p @a SELECT @a")
+            .contains(&"row 1".to_owned())
+    );
 }
 
 /// 217: calls nest 32 deep; the error ends the batch.
@@ -135,7 +175,10 @@ fn calls_nest_32_deep() {
     let prints = heard.iter().filter(|told| told.starts_with("print ")).count();
     assert_eq!(prints, 32);
     assert!(heard.contains(&"print 32".to_owned()));
-    assert_eq!(heard[heard.len() - 2..], ["msg 217 level 16 line 1 of p", "done 00 error"]);
+    assert_eq!(
+        heard[heard.len() - 2..],
+        ["msg 217 level 16 line 1 of p", "done 00 error"]
+    );
 }
 
 #[test]
@@ -158,7 +201,14 @@ fn the_identity_of_the_scope_is_the_procedures_own() {
 fn a_text_runs_with_variables_of_its_own() {
     assert_eq!(
         run("DECLARE @t varchar(99) = 'SELECT ' EXEC (@t + '7')"),
-        ["done c1 n=1 more", "columns ", "row 7", "doneinproc c1 n=1 more", "status 0", "doneproc e0"]
+        [
+            "done c1 n=1 more",
+            "columns ",
+            "row 7",
+            "doneinproc c1 n=1 more",
+            "status 0",
+            "doneproc e0"
+        ]
     );
     let heard = run("DECLARE @a int EXEC ('SELECT @a') PRINT 'on'");
     assert_eq!(heard[0], "msg 137 level 15 line 1");
@@ -198,9 +248,15 @@ fn a_text_with_parameters_takes_arguments() {
     };
     let argument = CallArgument {
         name: Some("@A".to_owned()),
-        value: Some((Value::Text("5".into()), selenite_types::DataType::NVarChar(selenite_types::Width::Limited(1)))),
+        value: Some((
+            Value::Text("5".into()),
+            selenite_types::DataType::NVarChar(selenite_types::Width::Limited(1)),
+        )),
         is_output: false,
     };
     assert_eq!(bench.call("t", vec![argument], entry)[1], "row 5");
-    assert_eq!(bench.call("t", Vec::new(), entry), ["msg 8178 level 16 line 0", "doneproc e0 error"]);
+    assert_eq!(
+        bench.call("t", Vec::new(), entry),
+        ["msg 8178 level 16 line 0", "doneproc e0 error"]
+    );
 }

@@ -5,14 +5,23 @@ use super::*;
 #[test]
 fn an_if_takes_one_of_two_ways() {
     assert_eq!(printed("IF 1 = 1 PRINT 'a' ELSE PRINT 'b'"), ["print a"]);
-    assert_eq!(printed("IF 1 = 2 PRINT 'a' ELSE IF 2 = 2 PRINT 'b' ELSE PRINT 'c'"), ["print b"]);
+    assert_eq!(
+        printed("IF 1 = 2 PRINT 'a' ELSE IF 2 = 2 PRINT 'b' ELSE PRINT 'c'"),
+        ["print b"]
+    );
 }
 
 /// A condition that is unknown is not true.
 #[test]
 fn an_unknown_condition_takes_the_way_of_else() {
-    assert_eq!(printed("DECLARE @a int IF @a = 1 PRINT 'a' ELSE PRINT 'b'"), ["print b"]);
-    assert_eq!(printed("DECLARE @a int IF NOT @a = 1 PRINT 'a' ELSE PRINT 'b'"), ["print b"]);
+    assert_eq!(
+        printed("DECLARE @a int IF @a = 1 PRINT 'a' ELSE PRINT 'b'"),
+        ["print b"]
+    );
+    assert_eq!(
+        printed("DECLARE @a int IF NOT @a = 1 PRINT 'a' ELSE PRINT 'b'"),
+        ["print b"]
+    );
     assert_eq!(printed("DECLARE @a int WHILE @a < 5 PRINT 'a'"), [""; 0]);
 }
 
@@ -44,7 +53,9 @@ fn continue_goes_to_the_test() {
 #[test]
 fn goto_goes_back_and_forth() {
     assert_eq!(
-        printed("DECLARE @i int = 0 Again: SET @i += 1 PRINT @i IF @i < 3 GOTO AGAIN GOTO past PRINT 'x' past: PRINT 'y'"),
+        printed(
+            "DECLARE @i int = 0 Again: SET @i += 1 PRINT @i IF @i < 3 GOTO AGAIN GOTO past PRINT 'x' past: PRINT 'y'"
+        ),
         ["print 1", "print 2", "print 3", "print y"]
     );
 }
@@ -86,8 +97,14 @@ fn return_ends_a_batch() {
 
 #[test]
 fn waitfor_hands_the_host_a_time() {
-    assert_eq!(run("WAITFOR DELAY '00:00:01.5'"), ["Delay { milliseconds: 1500 }", "done 00"]);
-    assert_eq!(run("DECLARE @t char(8) = '22:20' WAITFOR TIME @t")[1], "Time { milliseconds: 80400000 }");
+    assert_eq!(
+        run("WAITFOR DELAY '00:00:01.5'"),
+        ["Delay { milliseconds: 1500 }", "done 00"]
+    );
+    assert_eq!(
+        run("DECLARE @t char(8) = '22:20' WAITFOR TIME @t")[1],
+        "Time { milliseconds: 80400000 }"
+    );
     assert_eq!(run("WAITFOR DELAY 'x'"), ["msg 148 level 15 line 1", "done 00 error"]);
 }
 
@@ -108,14 +125,30 @@ fn a_condition_with_a_subquery_is_the_hosts() {
     }
 }
 
+/// The deepest text of a kind that is T-SQL at all: the parser bounds how deep a tree is.
+fn deepest(text: impl Fn(usize) -> String) -> String {
+    let is_parsed = |depth: &usize| parse(&text(*depth), ParseOptions::default()).is_ok();
+    let depth = (1..=1000).rev().find(is_parsed).unwrap();
+    assert!(depth > 50, "{depth}");
+    text(depth)
+}
+
 #[test]
-fn a_deep_nest_of_blocks_compiles_and_runs() {
-    let depth = 900;
-    let text = format!("{}PRINT 'a'{}", "BEGIN ".repeat(depth), " END".repeat(depth));
-    let run = move || printed(&text);
-    // A session's thread has the default stack of 2 MiB.
-    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap();
-    assert_eq!(thread.join().unwrap(), ["print a"]);
+fn what_nests_as_deep_as_the_parser_lets_it_runs_on_a_threads_stack() {
+    let texts = [
+        deepest(|depth| format!("{}PRINT 'a'{}", "BEGIN ".repeat(depth), " END".repeat(depth))),
+        deepest(|depth| format!("{}PRINT 'a'", "IF 1 = 0 PRINT 'b' ELSE ".repeat(depth))),
+        deepest(|depth| {
+            let end = " END TRY BEGIN CATCH END CATCH";
+            format!("{}PRINT 'a'{}", "BEGIN TRY ".repeat(depth), end.repeat(depth))
+        }),
+        deepest(|depth| format!("IF {}1 = 1{} PRINT 'a'", "NOT (NOT (".repeat(depth), "))".repeat(depth))),
+    ];
+    for text in texts {
+        let run = move || printed(&text);
+        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap();
+        assert_eq!(thread.join().unwrap(), ["print a"]);
+    }
 }
 
 /// Attention is looked for between steps: a loop without an end stops.

@@ -3,7 +3,11 @@
 use super::*;
 
 fn row_count_after(statement: &str) -> String {
-    rows(&format!("DECLARE @a int; SELECT 1 UNION SELECT 2;\n{statement}\nSELECT @@ROWCOUNT")).pop().unwrap()
+    rows(&format!(
+        "DECLARE @a int; SELECT 1 UNION SELECT 2;\n{statement}\nSELECT @@ROWCOUNT"
+    ))
+    .pop()
+    .unwrap()
 }
 
 /// `@@ROWCOUNT`: statements that make a simple assignment set it to 1, SELECT without a query too.
@@ -66,7 +70,10 @@ fn a_call_keeps_the_row_count_of_what_it_ran() {
 /// `@@ERROR` is the number of the statement before, and 0 behind one that succeeded: IF sets it to 0 as well.
 #[test]
 fn the_error_is_that_of_the_statement_before() {
-    assert_eq!(rows("DECLARE @a int\nSET @a = 1/0\nSELECT @@ERROR\nSELECT @@ERROR"), ["8134", "0"]);
+    assert_eq!(
+        rows("DECLARE @a int\nSET @a = 1/0\nSELECT @@ERROR\nSELECT @@ERROR"),
+        ["8134", "0"]
+    );
     assert_eq!(
         printed("DECLARE @a int SET @a = 1/0 IF @@ERROR <> 0 PRINT @@ERROR"),
         ["msg 8134 level 16 line 1", "print 0"]
@@ -83,7 +90,11 @@ fn both_counters_can_be_read_at_once() {
 fn a_failed_change_sets_the_row_count_to_0() {
     let mut bench = Bench::new();
     bench.answer(Err(PlanError::new(547, crate::Ends::Statement, "x")));
-    assert!(bench.run("INSERT t VALUES (1) SELECT @@ERROR, @@ROWCOUNT").contains(&"row 547,0".to_owned()));
+    assert!(
+        bench
+            .run("INSERT t VALUES (1) SELECT @@ERROR, @@ROWCOUNT")
+            .contains(&"row 547,0".to_owned())
+    );
 }
 
 /// RAISERROR: severity 10 and less leave `@@ERROR` at 0, but for WITH SETERROR.

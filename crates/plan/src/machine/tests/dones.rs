@@ -8,7 +8,16 @@ fn each_statement_has_a_done_and_only_the_last_is_without_more() {
     let heard = run("SELECT 1; PRINT 'a'; SELECT 2");
     assert_eq!(
         heard,
-        ["columns ", "row 1", "done c1 n=1 more", "print a", "done f7 more", "columns ", "row 2", "done c1 n=1"]
+        [
+            "columns ",
+            "row 1",
+            "done c1 n=1 more",
+            "print a",
+            "done f7 more",
+            "columns ",
+            "row 2",
+            "done c1 n=1"
+        ]
     );
 }
 
@@ -25,7 +34,10 @@ fn an_assignment_is_told_as_a_select_of_one_row() {
     assert_eq!(run("DECLARE @a int = 1"), ["done c1 n=1"]);
     assert_eq!(run("DECLARE @a int SET @a = 1"), ["done c1 n=1"]);
     assert_eq!(run("DECLARE @a int SELECT @a = 1"), ["done c1 n=1"]);
-    assert_eq!(run("DECLARE @a int = 1, @b int, @c int = 2"), ["done c1 n=1 more", "done c1 n=1"]);
+    assert_eq!(
+        run("DECLARE @a int = 1, @b int, @c int = 2"),
+        ["done c1 n=1 more", "done c1 n=1"]
+    );
 }
 
 #[test]
@@ -45,7 +57,10 @@ fn the_test_of_a_loop_has_a_done_at_each_turn() {
 
 #[test]
 fn an_if_has_a_done_without_a_count() {
-    assert_eq!(run("IF 1 = 1 PRINT 'a' ELSE PRINT 'b'"), ["done c0 more", "print a", "done f7"]);
+    assert_eq!(
+        run("IF 1 = 1 PRINT 'a' ELSE PRINT 'b'"),
+        ["done c0 more", "print a", "done f7"]
+    );
     assert_eq!(run("IF 1 = 0 PRINT 'a'"), ["done c0"]);
 }
 
@@ -68,7 +83,10 @@ fn jumps_and_labels_have_none() {
     assert_eq!(run("GOTO a; PRINT 'x'; a: RETURN; PRINT 'y'"), ["done 00"]);
     assert_eq!(run("WHILE 1 = 1 BREAK"), ["done c0"]);
     let heard = run("DECLARE @i int = 0 WHILE @i < 1 BEGIN SET @i += 1 CONTINUE PRINT 'x' END");
-    assert_eq!(heard, ["done c1 n=1 more", "done c0 more", "done c1 n=1 more", "done c0"]);
+    assert_eq!(
+        heard,
+        ["done c1 n=1 more", "done c0 more", "done c1 n=1 more", "done c0"]
+    );
 }
 
 #[test]
@@ -180,7 +198,10 @@ fn nocount_silences_a_procedure_but_for_its_rows_and_errors() {
 fn nocount_of_a_procedure_ends_with_it() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS SET NOCOUNT ON");
-    assert_eq!(bench.run("EXEC p SELECT 1"), ["status 0", "doneproc e0 more", "columns ", "row 1", "done c1 n=1"]);
+    assert_eq!(
+        bench.run("EXEC p SELECT 1"),
+        ["status 0", "doneproc e0 more", "columns ", "row 1", "done c1 n=1"]
+    );
     assert_eq!(bench.run("SET NOCOUNT ON"), ["done be"]);
     assert!(bench.machine.options().no_count, "what a batch sets stays");
     assert_eq!(bench.host.session.options & Options::MASK, 512);
@@ -190,10 +211,18 @@ fn nocount_of_a_procedure_ends_with_it() {
 fn a_failed_statement_has_the_error_bit_and_no_count() {
     assert_eq!(
         run("SELECT 1/0; PRINT 'a'"),
-        ["columns ", "msg 8134 level 16 line 1", "done c1 error more", "print a", "done f7"]
+        [
+            "columns ",
+            "msg 8134 level 16 line 1",
+            "done c1 error more",
+            "print a",
+            "done f7"
+        ]
     );
     let mut bench = Bench::new();
-    bench.answer(Err(PlanError::new(2627, crate::Ends::Statement, "Violation.").with_severity(14)));
+    bench.answer(Err(
+        PlanError::new(2627, crate::Ends::Statement, "Violation.").with_severity(14)
+    ));
     // mssql-jdbc issue 2850 shows status 3, command INSERT and count 0.
     assert_eq!(
         bench.run("INSERT t VALUES (1) PRINT 'a'"),
@@ -245,7 +274,10 @@ fn a_call_that_fails_ends_in_doneproc_with_the_error_bit() {
         first_ordinal: 0,
         more: false,
     };
-    assert_eq!(bench.call("p", Vec::new(), entry), ["msg 50001 level 16 line 1 of p", "doneproc e0 error"]);
+    assert_eq!(
+        bench.call("p", Vec::new(), entry),
+        ["msg 50001 level 16 line 1 of p", "doneproc e0 error"]
+    );
 }
 
 #[test]

@@ -5,7 +5,10 @@ use super::*;
 /// Sommarskog, part 2: a division by zero ends the statement, and the batch goes on.
 #[test]
 fn an_error_of_a_statement_lets_the_batch_go_on() {
-    assert_eq!(printed("SELECT 1/0\nPRINT 'a'"), ["msg 8134 level 16 line 1", "print a"]);
+    assert_eq!(
+        printed("SELECT 1/0\nPRINT 'a'"),
+        ["msg 8134 level 16 line 1", "print a"]
+    );
 }
 
 /// Sommarskog, part 2: text that is no number ends the batch and rolls back.
@@ -26,9 +29,24 @@ fn a_conversion_error_ends_the_batch_and_the_transaction() {
     assert_eq!(bench.host.session.transaction_count, 0);
 }
 
+/// The IF or WHILE is the statement that ends: neither of its ways is taken.
 #[test]
-fn an_error_in_a_condition_skips_the_if() {
-    assert_eq!(printed("IF 1/0 = 1 PRINT 'a'\nPRINT 'b'")[0], "msg 8134 level 16 line 1");
+fn an_error_in_a_condition_ends_the_whole_if() {
+    for text in [
+        "IF 1/0 = 1 PRINT 'a' ELSE PRINT 'b' PRINT 'c'",
+        "DECLARE @a int = 0 IF 1 / @a = 1 PRINT 'a' ELSE IF 1 = 1 PRINT 'b' PRINT 'c'",
+        "IF 1 = 0 PRINT 'a' ELSE IF 1/0 = 1 PRINT 'b' ELSE PRINT 'b' PRINT 'c'",
+        "WHILE 1/0 = 1 PRINT 'a' PRINT 'c'",
+    ] {
+        assert_eq!(printed(text), ["msg 8134 level 16 line 1", "print c"], "{text}");
+    }
+    let mut bench = Bench::new();
+    bench.answer(Err(PlanError::divide_by_zero()));
+    let heard = bench.run("IF EXISTS (SELECT 1/a FROM t) PRINT 'a' ELSE PRINT 'b' PRINT 'c'");
+    assert_eq!(
+        heard[1..],
+        ["msg 8134 level 16 line 1", "done c0 error more", "print c", "done f7"]
+    );
 }
 
 /// SET XACT_ABORT ON: an error of a statement ends the batch and rolls back.
@@ -40,7 +58,11 @@ fn xact_abort_makes_an_error_end_batch_and_transaction() {
         ["msg 8134 level 16 line 1", "Rollback", "done 00 error"]
     );
     assert_eq!(bench.host.session.transaction_count, 0);
-    assert_eq!(bench.run("SELECT 1/0 PRINT 'a'").last().unwrap(), "done 00 error", "without a transaction too");
+    assert_eq!(
+        bench.run("SELECT 1/0 PRINT 'a'").last().unwrap(),
+        "done 00 error",
+        "without a transaction too"
+    );
 }
 
 /// RAISERROR does not honour XACT_ABORT; THROW does.
@@ -74,7 +96,10 @@ fn a_catch_takes_the_error_and_the_batch_goes_on_behind_it() {
 
 #[test]
 fn an_empty_catch_swallows_the_error() {
-    assert_eq!(printed("BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH PRINT 'd'"), ["print d"]);
+    assert_eq!(
+        printed("BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH PRINT 'd'"),
+        ["print d"]
+    );
 }
 
 /// A SELECT that fails in a TRY has its columns and a DONE of no rows.
@@ -134,8 +159,11 @@ fn a_rethrow_tells_the_error_as_it_was() {
         bench.run("BEGIN TRY\nRAISERROR('x', 13, 9)\nEND TRY BEGIN CATCH PRINT 'c';\nTHROW END CATCH PRINT 'd'")[2..],
         ["print c", "done f7 more", "msg 50000 level 13 line 2", "done 00 error"]
     );
-    let Some(Heard::Message { state, text, .. }) =
-        bench.host.told.iter().rfind(|told| matches!(told, Heard::Message { .. }))
+    let Some(Heard::Message { state, text, .. }) = bench
+        .host
+        .told
+        .iter()
+        .rfind(|told| matches!(told, Heard::Message { .. }))
     else {
         panic!();
     };
@@ -167,7 +195,10 @@ fn an_error_in_a_procedure_without_a_try_lets_it_go_on() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS\nSELECT 1/0\nPRINT 'q'");
     let heard = bench.run("EXEC p PRINT 'r'");
-    let told: Vec<&String> = heard.iter().filter(|told| told.starts_with("msg") || told.starts_with("print")).collect();
+    let told: Vec<&String> = heard
+        .iter()
+        .filter(|told| told.starts_with("msg") || told.starts_with("print"))
+        .collect();
     assert_eq!(told, ["msg 8134 level 16 line 2 of p", "print q", "print r"]);
 }
 
@@ -184,10 +215,16 @@ fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
     bench.create("CREATE PROCEDURE p AS BEGIN TRY SELECT a FROM t END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'");
     bench.answer(missing());
     let heard = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH");
-    assert!(heard.contains(&"print 208".to_owned()) && !heard.contains(&"print d".to_owned()), "{heard:?}");
+    assert!(
+        heard.contains(&"print 208".to_owned()) && !heard.contains(&"print d".to_owned()),
+        "{heard:?}"
+    );
     bench.answer(missing());
     let heard = bench.run("EXEC p PRINT 'e'");
-    assert!(heard.contains(&"print e".to_owned()) && !heard.contains(&"print d".to_owned()), "{heard:?}");
+    assert!(
+        heard.contains(&"print e".to_owned()) && !heard.contains(&"print d".to_owned()),
+        "{heard:?}"
+    );
 }
 
 /// RAISERROR: severity 20 and above end the connection, and no CATCH sees them.
@@ -207,7 +244,10 @@ fn an_information_in_a_try_is_told_and_not_caught() {
         printed("BEGIN TRY RAISERROR('x', 10, 1) PRINT 'a' END TRY BEGIN CATCH PRINT 'c' END CATCH"),
         ["msg 50000 level 10 line 1", "print a"]
     );
-    assert_eq!(printed("BEGIN TRY RAISERROR('x', 11, 1) PRINT 'a' END TRY BEGIN CATCH PRINT 'c' END CATCH"), ["print c"]);
+    assert_eq!(
+        printed("BEGIN TRY RAISERROR('x', 11, 1) PRINT 'a' END TRY BEGIN CATCH PRINT 'c' END CATCH"),
+        ["print c"]
+    );
 }
 
 /// An error that ends the batch is caught as well; the transaction can then only be rolled back.
@@ -229,7 +269,9 @@ fn an_error_of_a_statement_leaves_the_transaction_committable() {
         ["1"]
     );
     assert_eq!(
-        rows("SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH SELECT XACT_STATE() ROLLBACK END CATCH"),
+        rows(
+            "SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH SELECT XACT_STATE() ROLLBACK END CATCH"
+        ),
         ["-1"]
     );
 }
@@ -237,12 +279,26 @@ fn an_error_of_a_statement_leaves_the_transaction_committable() {
 /// 3621 follows the error of a statement that changes rows, if that is all that it ends.
 #[test]
 fn the_statement_has_been_terminated() {
-    let failed = || Err(PlanError::new(515, crate::Ends::Statement, "Cannot insert the value NULL."));
+    let failed = || {
+        Err(PlanError::new(
+            515,
+            crate::Ends::Statement,
+            "Cannot insert the value NULL.",
+        ))
+    };
     let mut bench = Bench::new();
     bench.answer(failed());
-    assert_eq!(bench.run("INSERT t VALUES (NULL)")[1..3], ["msg 515 level 16 line 1", "msg 3621 level 0 line 1"]);
+    assert_eq!(
+        bench.run("INSERT t VALUES (NULL)")[1..3],
+        ["msg 515 level 16 line 1", "msg 3621 level 0 line 1"]
+    );
     bench.answer(failed());
-    assert!(!bench.run("SET XACT_ABORT ON INSERT t VALUES (NULL)").iter().any(|told| told.contains("3621")));
+    assert!(
+        !bench
+            .run("SET XACT_ABORT ON INSERT t VALUES (NULL)")
+            .iter()
+            .any(|told| told.contains("3621"))
+    );
 }
 
 /// An unsupported statement is refused by its name when it comes to it.
@@ -252,7 +308,11 @@ fn an_unsupported_statement_is_refused_by_name_when_it_runs() {
     let heard = bench.run("PRINT 'a' INSERT t EXEC p");
     assert_eq!(heard[0], "print a");
     assert_eq!(heard[2], "msg 40510 level 16 line 1");
-    assert!(bench.host.told.iter().any(
-        |told| matches!(told, Heard::Message { text, .. } if text == "INSERT ... EXECUTE is not supported.")
-    ));
+    assert!(
+        bench
+            .host
+            .told
+            .iter()
+            .any(|told| matches!(told, Heard::Message { text, .. } if text == "INSERT ... EXECUTE is not supported."))
+    );
 }

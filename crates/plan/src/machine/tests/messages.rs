@@ -5,9 +5,19 @@ use super::*;
 fn told(text: &str) -> Vec<(i32, u8, u8, u32, String)> {
     let mut bench = Bench::new();
     bench.run(text);
-    let messages = bench.host.told.into_iter().filter_map(|told| match told {
-        Heard::Message { number, severity, state, line, text, .. } => Some((number, severity, state, line, text)),
-        _ => None,
+    let messages = bench.host.told.into_iter().filter_map(|told| {
+        let Heard::Message {
+            number,
+            severity,
+            state,
+            line,
+            text,
+            ..
+        } = told
+        else {
+            return None;
+        };
+        Some((number, severity, state, line, text))
     });
     messages.collect()
 }
@@ -76,7 +86,11 @@ fn raiserror_with_nowait_reaches_the_client_at_once() {
         run("RAISERROR('x', 0, 1) WITH NOWAIT PRINT 'a'"),
         ["msg 50000 level 0 line 1", "flush", "print a", "done f7"]
             .into_iter()
-            .flat_map(|told| if told == "print a" { vec!["done f7 more", told] } else { vec![told] })
+            .flat_map(|told| if told == "print a" {
+                vec!["done f7 more", told]
+            } else {
+                vec![told]
+            })
             .collect::<Vec<_>>()
     );
 }
@@ -86,7 +100,10 @@ fn raiserror_refuses_types_that_no_place_takes() {
     let error = told("DECLARE @d datetime RAISERROR('%s', 16, 1, @d)").remove(0);
     assert_eq!(
         (error.0, error.4.as_str()),
-        (2748, "Cannot specify datetime data type (parameter 4) as a substitution parameter.")
+        (
+            2748,
+            "Cannot specify datetime data type (parameter 4) as a substitution parameter."
+        )
     );
     let many = ", 1".repeat(21);
     assert_eq!(told(&format!("RAISERROR('x', 16, 1{many})"))[0].0, 2747);
@@ -101,13 +118,10 @@ fn raiserror_checks_places_when_it_runs() {
 /// THROW: severity 16 always; the number is not below 50000.
 #[test]
 fn throw_tells_number_text_and_state() {
-    assert_eq!(told("\nTHROW 51000, 'The record does not exist.', 7"), [(
-        51000,
-        16,
-        7,
-        2,
-        "The record does not exist.".to_owned()
-    )]);
+    assert_eq!(
+        told("\nTHROW 51000, 'The record does not exist.', 7"),
+        [(51000, 16, 7, 2, "The record does not exist.".to_owned())]
+    );
     assert_eq!(
         told("THROW 49999, 'x', 1")[0].4,
         "Error number 49999 in the THROW statement is outside the valid range. Specify an error number in the valid \

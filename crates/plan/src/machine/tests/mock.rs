@@ -265,13 +265,11 @@ impl Host for Mock {
         if let Some(mut answer) = self.answers.pop_front() {
             return answer(statement, slots);
         }
-        Ok(match &statement.statement.kind {
-            StatementKind::Select(_)
-            | StatementKind::Insert(_)
-            | StatementKind::Update(_)
-            | StatementKind::Delete(_) => Affected::Rows(1),
-            _ => Affected::Nothing,
-        })
+        let counts = matches!(
+            statement.statement.kind,
+            StatementKind::Select(_) | StatementKind::Insert(_) | StatementKind::Update(_) | StatementKind::Delete(_)
+        );
+        Ok(if counts { Affected::Rows(1) } else { Affected::Nothing })
     }
 
     fn call(&mut self, call: &Call<'_>) -> Result<Callee, Failure> {
@@ -283,7 +281,10 @@ impl Host for Mock {
                 outputs: outputs.map(|_| Value::Int(77)).collect(),
             });
         }
-        let found = self.procedures.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let found = self
+            .procedures
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
         match found {
             Some((_, program)) => Ok(Callee::Program(Arc::clone(program))),
             None => Err(PlanError::unknown_procedure(name).into()),

@@ -44,7 +44,11 @@ select * from sys.dm_os_wait_stats where wait_type = 'PREEMPTIVE_OS_ENCRYPTMESSA
 fn the_whole_script_compiles_and_runs() {
     let text = SCRIPT.replace("100000000", "1000");
     let program = compile(&text).unwrap_or_else(|errors| panic!("{errors:?}"));
-    assert_eq!(program.statement_count(), 5, "DBCC and the four SELECTs from views are the host's");
+    assert_eq!(
+        program.statement_count(),
+        5,
+        "DBCC and the four SELECTs from views are the host's"
+    );
     let mut machine = Machine::new();
     let mut host = Counter::new();
     let request = Request {
@@ -56,8 +60,15 @@ fn the_whole_script_compiles_and_runs() {
     let others = 12;
     assert_eq!(host.done_count, 2 * 1000 + 1 + others, "{:?}", host.inner.told);
     let heard = host.inner.heard();
-    let context_switches = heard.iter().position(|told| told == "columns context_switches").unwrap();
-    assert_eq!(heard[context_switches + 1], "row NULL", "the host of this test assigns nothing");
+    let context_switches = heard
+        .iter()
+        .position(|told| told == "columns context_switches")
+        .unwrap();
+    assert_eq!(
+        heard[context_switches + 1],
+        "row NULL",
+        "the host of this test assigns nothing"
+    );
     assert!(heard.contains(&"columns elapsed_seconds".to_owned()));
     assert!(!heard.iter().any(|told| told.starts_with("msg ")), "{heard:?}");
 }
@@ -78,5 +89,11 @@ begin
 \tset @i = @i + 1
   end
 end ;");
-    assert_eq!(heard.iter().filter(|told| *told == "Delay { milliseconds: 1000 }").count(), 3);
+    assert_eq!(
+        heard
+            .iter()
+            .filter(|told| *told == "Delay { milliseconds: 1000 }")
+            .count(),
+        3
+    );
 }

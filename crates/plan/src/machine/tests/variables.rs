@@ -58,7 +58,10 @@ fn a_value_becomes_one_of_the_variables_type() {
 
 #[test]
 fn a_select_of_assignments_goes_from_left_to_right() {
-    assert_eq!(rows("DECLARE @a int = 1, @b int SELECT @a = @a + 1, @b = @a * 10 SELECT @a, @b"), ["2,20"]);
+    assert_eq!(
+        rows("DECLARE @a int = 1, @b int SELECT @a = @a + 1, @b = @a * 10 SELECT @a, @b"),
+        ["2,20"]
+    );
 }
 
 /// 8115 ends the statement: the variable keeps its value, and the batch goes on.
@@ -75,7 +78,10 @@ fn an_int_that_overflows_is_error_8115() {
             "done c1 n=1"
         ]
     );
-    assert_eq!(printed("DECLARE @a int = -2147483647 SET @a = @a - 2"), ["msg 8115 level 16 line 1"]);
+    assert_eq!(
+        printed("DECLARE @a int = -2147483647 SET @a = @a - 2"),
+        ["msg 8115 level 16 line 1"]
+    );
 }
 
 #[test]
@@ -116,7 +122,13 @@ fn a_set_with_a_subquery_is_the_hosts() {
     }));
     assert_eq!(
         bench.run("DECLARE @a int SET @a = (SELECT COUNT(*) FROM t) SELECT @a"),
-        ["stmt SET @a = (SELECT COUNT(*) FROM t)", "done c1 n=1 more", "columns ", "row 8", "done c1 n=1"]
+        [
+            "stmt SET @a = (SELECT COUNT(*) FROM t)",
+            "done c1 n=1 more",
+            "columns ",
+            "row 8",
+            "done c1 n=1"
+        ]
     );
 }
 
@@ -129,7 +141,11 @@ fn the_host_reads_and_sets_variables() {
         slots[slot] = Value::Int(4);
         Ok(Affected::Rows(2))
     }));
-    assert!(bench.run("DECLARE @a int = 3 SELECT @a = b FROM t WHERE c = @a SELECT @a").contains(&"row 4".to_owned()));
+    assert!(
+        bench
+            .run("DECLARE @a int = 3 SELECT @a = b FROM t WHERE c = @a SELECT @a")
+            .contains(&"row 4".to_owned())
+    );
 }
 
 #[test]

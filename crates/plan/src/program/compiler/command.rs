@@ -4,124 +4,141 @@ use selenite_tsql::ast::{self, DropKind, PermissionAction, StatementKind};
 
 use crate::{machine::Command, program::step::Access};
 
-/// The number that a statement's DONE has.
-pub(super) fn command(kind: &StatementKind) -> u16 {
+/// What is known of a statement before it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Traits {
+    /// The number that its DONE has.
+    pub(super) command: u16,
+    /// What it does to a transaction.
+    pub(super) access: Access,
+    /// Whether the client gets rows of it.
+    pub(super) rows: bool,
+}
+
+/// The traits of a statement: those that begin an implicit transaction are listed with SET IMPLICIT_TRANSACTIONS.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what is not listed is beside transactions"
+)]
+pub(super) fn traits(kind: &StatementKind) -> Traits {
     match kind {
-        StatementKind::Select(select) if creates_table(select) => Command::SELECT_INTO,
-        StatementKind::Select(_) => Command::SELECT,
-        StatementKind::Insert(_) => Command::INSERT,
-        StatementKind::Update(_) => Command::UPDATE,
-        StatementKind::Delete(_) => Command::DELETE,
-        StatementKind::CreateTable(_) => Command::CREATE_TABLE,
-        StatementKind::AlterTable(_) => Command::ALTER_TABLE,
-        StatementKind::CreateIndex(_) => Command::CREATE_INDEX,
-        StatementKind::AlterIndex(_) => Command::ALTER_INDEX,
-        StatementKind::DropIndex { .. } => Command::DROP_INDEX,
-        StatementKind::View(_) => Command::CREATE_VIEW,
-        StatementKind::Procedure(_) => Command::CREATE_PROCEDURE,
-        StatementKind::Drop(drop) => drop_command(drop.kind),
-        StatementKind::CreateDatabase(_) => Command::CREATE_DATABASE,
-        StatementKind::AlterDatabase(_) => Command::ALTER_DATABASE,
-        StatementKind::CreateMasterKey { .. } => Command::CREATE_MASTER_KEY,
-        StatementKind::DropMasterKey => Command::DROP_MASTER_KEY,
-        StatementKind::CreateCertificate(_) => Command::CREATE_CERTIFICATE,
-        StatementKind::CreateLogin(_) => Command::CREATE_LOGIN,
-        StatementKind::AlterLogin(_) => Command::ALTER_LOGIN,
-        StatementKind::CreateUser(_) => Command::CREATE_USER,
-        StatementKind::AlterUser(_) => Command::ALTER_USER,
-        StatementKind::CreateRole(_) => Command::CREATE_ROLE,
-        StatementKind::AlterRole(_) => Command::ALTER_ROLE,
-        StatementKind::CreateSchema(_) => Command::CREATE_SCHEMA,
-        StatementKind::Permission(change) => match change.action {
+        StatementKind::Select(select) => select_traits(select),
+        StatementKind::Insert(insert) => change(Command::INSERT, &insert.output),
+        StatementKind::Update(update) => change(Command::UPDATE, &update.output),
+        StatementKind::Delete(delete) => change(Command::DELETE, &delete.output),
+        StatementKind::Truncate(_) => write(Command::NONE),
+        StatementKind::CreateTable(_) => write(Command::CREATE_TABLE),
+        StatementKind::AlterTable(_) => write(Command::ALTER_TABLE),
+        StatementKind::CreateIndex(_) => write(Command::CREATE_INDEX),
+        StatementKind::AlterIndex(_) => write(Command::ALTER_INDEX),
+        StatementKind::DropIndex { .. } => write(Command::DROP_INDEX),
+        StatementKind::View(_) => write(Command::CREATE_VIEW),
+        StatementKind::Procedure(_) => write(Command::CREATE_PROCEDURE),
+        StatementKind::Drop(drop) => drop_traits(drop.kind),
+        StatementKind::CreateUser(_) => write(Command::CREATE_USER),
+        StatementKind::AlterUser(_) => write(Command::ALTER_USER),
+        StatementKind::CreateRole(_) => write(Command::CREATE_ROLE),
+        StatementKind::AlterRole(_) => write(Command::ALTER_ROLE),
+        StatementKind::CreateSchema(_) => write(Command::CREATE_SCHEMA),
+        StatementKind::Permission(change) => write(match change.action {
             PermissionAction::Grant => Command::GRANT,
             PermissionAction::Deny => Command::DENY,
             PermissionAction::Revoke => Command::REVOKE,
-        },
-        StatementKind::Dbcc(_) => Command::DBCC,
-        _ => Command::NONE,
+        }),
+        other => plain(server_command(other)),
     }
 }
 
-fn drop_command(kind: DropKind) -> u16 {
+/// The number of a statement on the server or a database as a whole.
+fn server_command(kind: &StatementKind) -> u16 {
+    let numbers = [
+        (
+            matches!(kind, StatementKind::CreateDatabase(_)),
+            Command::CREATE_DATABASE,
+        ),
+        (matches!(kind, StatementKind::AlterDatabase(_)), Command::ALTER_DATABASE),
+        (
+            matches!(kind, StatementKind::CreateMasterKey { .. }),
+            Command::CREATE_MASTER_KEY,
+        ),
+        (matches!(kind, StatementKind::DropMasterKey), Command::DROP_MASTER_KEY),
+        (
+            matches!(kind, StatementKind::CreateCertificate(_)),
+            Command::CREATE_CERTIFICATE,
+        ),
+        (matches!(kind, StatementKind::CreateLogin(_)), Command::CREATE_LOGIN),
+        (matches!(kind, StatementKind::AlterLogin(_)), Command::ALTER_LOGIN),
+        (matches!(kind, StatementKind::Dbcc(_)), Command::DBCC),
+    ];
+    let found = numbers.into_iter().find(|(is_it, _)| *is_it);
+    found.map_or(Command::NONE, |(_, number)| number)
+}
+
+fn drop_traits(kind: DropKind) -> Traits {
     match kind {
-        DropKind::Table => Command::DROP_TABLE,
-        DropKind::View => Command::DROP_VIEW,
-        DropKind::Procedure => Command::DROP_PROCEDURE,
-        DropKind::Function => Command::DROP_FUNCTION,
-        DropKind::Trigger => Command::DROP_TRIGGER,
-        DropKind::Database => Command::DROP_DATABASE,
-        DropKind::Schema => Command::DROP_SCHEMA,
-        DropKind::Login => Command::DROP_LOGIN,
-        DropKind::User => Command::DROP_USER,
-        DropKind::Role => Command::DROP_ROLE,
-        DropKind::Certificate => Command::DROP_CERTIFICATE,
+        DropKind::Table => write(Command::DROP_TABLE),
+        DropKind::View => write(Command::DROP_VIEW),
+        DropKind::Procedure => write(Command::DROP_PROCEDURE),
+        DropKind::Function => write(Command::DROP_FUNCTION),
+        DropKind::Trigger => write(Command::DROP_TRIGGER),
+        DropKind::Schema => write(Command::DROP_SCHEMA),
+        DropKind::User => write(Command::DROP_USER),
+        DropKind::Role => write(Command::DROP_ROLE),
+        DropKind::Database => plain(Command::DROP_DATABASE),
+        DropKind::Login => plain(Command::DROP_LOGIN),
+        DropKind::Certificate => plain(Command::DROP_CERTIFICATE),
     }
 }
 
-/// What a statement does to a transaction: those that begin an implicit one are listed with SET IMPLICIT_TRANSACTIONS.
-pub(super) fn access(kind: &StatementKind) -> Access {
-    match kind {
-        StatementKind::Select(select) if creates_table(select) => Access::Change,
-        StatementKind::Select(select) if has_tables(select) => Access::Read,
-        StatementKind::Insert(_) | StatementKind::Update(_) | StatementKind::Delete(_) => Access::Change,
-        StatementKind::Truncate(_)
-        | StatementKind::CreateTable(_)
-        | StatementKind::AlterTable(_)
-        | StatementKind::CreateIndex(_)
-        | StatementKind::AlterIndex(_)
-        | StatementKind::DropIndex { .. }
-        | StatementKind::View(_)
-        | StatementKind::Procedure(_)
-        | StatementKind::Permission(_)
-        | StatementKind::CreateUser(_)
-        | StatementKind::CreateRole(_)
-        | StatementKind::CreateSchema(_) => Access::Write,
-        StatementKind::Drop(drop) => match drop.kind {
-            DropKind::Database | DropKind::Login | DropKind::Certificate => Access::None,
-            DropKind::Table
-            | DropKind::View
-            | DropKind::Procedure
-            | DropKind::Function
-            | DropKind::Trigger
-            | DropKind::Schema
-            | DropKind::User
-            | DropKind::Role => Access::Write,
+fn select_traits(select: &ast::SelectStatement) -> Traits {
+    let ast::QueryBody::Select(inner) = &select.query.body else {
+        return Traits {
+            command: Command::SELECT,
+            access: Access::Read,
+            rows: true,
+        };
+    };
+    if inner.into.is_some() {
+        return change(Command::SELECT_INTO, &[]);
+    }
+    let assigns = inner
+        .items
+        .iter()
+        .any(|item| matches!(item, ast::SelectItem::Assign { .. }));
+    Traits {
+        command: Command::SELECT,
+        access: if inner.from.is_empty() {
+            Access::None
+        } else {
+            Access::Read
         },
-        _ => Access::None,
+        rows: !assigns,
     }
 }
 
-/// Whether the client gets rows of a statement.
-pub(super) fn sends_rows(kind: &StatementKind) -> bool {
-    let to_client = |output: &[ast::Output]| output.iter().any(|output| output.into.is_none());
-    match kind {
-        StatementKind::Select(select) => match &select.query.body {
-            ast::QueryBody::Select(inner) => {
-                let assigns = inner
-                    .items
-                    .iter()
-                    .any(|item| matches!(item, ast::SelectItem::Assign { .. }));
-                inner.into.is_none() && !assigns
-            }
-            ast::QueryBody::Combined(_) => true,
-        },
-        StatementKind::Insert(insert) => to_client(&insert.output),
-        StatementKind::Update(update) => to_client(&update.output),
-        StatementKind::Delete(delete) => to_client(&delete.output),
-        _ => false,
+/// A statement that changes rows.
+fn change(command: u16, output: &[ast::Output]) -> Traits {
+    Traits {
+        command,
+        access: Access::Change,
+        rows: output.iter().any(|output| output.into.is_none()),
     }
 }
 
-fn creates_table(select: &ast::SelectStatement) -> bool {
-    match &select.query.body {
-        ast::QueryBody::Select(select) => select.into.is_some(),
-        ast::QueryBody::Combined(_) => false,
+/// A statement that changes definitions.
+fn write(command: u16) -> Traits {
+    Traits {
+        command,
+        access: Access::Write,
+        rows: false,
     }
 }
 
-fn has_tables(select: &ast::SelectStatement) -> bool {
-    match &select.query.body {
-        ast::QueryBody::Select(select) => !select.from.is_empty(),
-        ast::QueryBody::Combined(_) => true,
+/// A statement beside transactions.
+fn plain(command: u16) -> Traits {
+    Traits {
+        command,
+        access: Access::None,
+        rows: false,
     }
 }

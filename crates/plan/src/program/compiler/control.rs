@@ -56,24 +56,40 @@ struct Goto {
 }
 
 impl Compiler<'_> {
-    pub(super) fn if_statement(&mut self, statement: ast::If, position: Position) -> Result<(), PlanError> {
-        let test = self.condition(&statement.condition, position)?;
-        self.statement(statement.then);
-        let Some(otherwise) = statement.otherwise else {
+    /// IF; its chain of ELSE IFs, which people write long, is walked without recursion.
+    pub(super) fn if_statement(&mut self, statement: ast::If, position: Position) {
+        let mut tests = Vec::new();
+        let mut jumps = Vec::new();
+        let (mut statement, mut position) = (statement, position);
+        loop {
+            let test = self.condition(&statement.condition, position);
+            tests.push(test);
+            self.statement(statement.then);
+            let Some(otherwise) = statement.otherwise else {
+                self.fill(test, self.here());
+                break;
+            };
+            jumps.push(self.steps.len());
+            self.push(Step::Jump(0), position.line);
             self.fill(test, self.here());
-            return Ok(());
-        };
-        let jump = self.steps.len();
-        self.push(Step::Jump(0), position.line);
-        self.fill(test, self.here());
-        self.statement(otherwise);
-        self.fill(jump, self.here());
-        Ok(())
+            let ast::StatementKind::If(next) = otherwise.kind else {
+                self.statement(otherwise);
+                break;
+            };
+            (statement, position) = (*next, otherwise.position);
+        }
+        let end = self.here();
+        for jump in jumps {
+            self.fill(jump, end);
+        }
+        for test in tests {
+            self.fill_end(test, end);
+        }
     }
 
-    pub(super) fn while_statement(&mut self, statement: ast::While, position: Position) -> Result<(), PlanError> {
+    pub(super) fn while_statement(&mut self, statement: ast::While, position: Position) {
         let start = self.here();
-        let test = self.condition(&statement.condition, position)?;
+        let test = self.condition(&statement.condition, position);
         let catch_depth = self.flow.catch_depth();
         self.flow.loops.push(Loop {
             test: start,
@@ -84,11 +100,11 @@ impl Compiler<'_> {
         self.push(Step::Jump(start), position.line);
         let end = self.here();
         self.fill(test, end);
+        self.fill_end(test, end);
         let breaks = self.flow.loops.pop().map(|inner| inner.breaks).unwrap_or_default();
         for step in breaks {
             self.fill(step, end);
         }
-        Ok(())
     }
 
     pub(super) fn break_statement(&mut self, line: u32) -> Result<(), PlanError> {
@@ -207,33 +223,68 @@ impl Compiler<'_> {
         self.flow.catch_depth() > 0
     }
 
-    /// The test of IF or WHILE: its step, whose target is to be filled in.
-    fn condition(&mut self, condition: &ast::Condition, position: Position) -> Result<usize, PlanError> {
-        if let Some((condition, asks)) = self.scalar_condition(condition)? {
-            let branch = Branch {
-                condition,
-                otherwise: 0,
-                asks,
-            };
-            let step = self.steps.len();
-            let branch = self.fast_branch(branch);
-            self.push(branch, position.line);
-            return Ok(step);
+    /// The test of IF or WHILE: its step, whose target is to be filled in. What is wrong with it does not keep the rest
+    /// from being looked at: there may be declarations.
+    fn condition(&mut self, condition: &ast::Condition, position: Position) -> usize {
+        let step = self.steps.len();
+        if let Err(error) = self.try_condition(condition, position) {
+            self.error(error, condition.position.line);
         }
-        self.query_condition(condition, position)
+        if self.steps.len() == step {
+            self.push(Step::Jump(0), position.line);
+        }
+        step
+    }
+
+    fn try_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), PlanError> {
+        let Some((bound, asks)) = self.scalar_condition(condition)? else {
+            return self.query_condition(condition, position);
+        };
+        let step = self.fast_branch(Branch {
+            condition: bound,
+            otherwise: 0,
+            end: 0,
+            asks,
+        });
+        self.push(step, position.line);
+        Ok(())
     }
 
     /// Fills in where a jump goes.
     fn fill(&mut self, step: usize, to: Target) {
-        match &mut self.steps[step] {
-            Step::Branch(branch) => branch.otherwise = to,
-            Step::BranchInt(branch) => branch.general.otherwise = to,
-            Step::Jump(target) | Step::Goto { target, .. } => *target = to,
-            Step::Statement {
-                role: Role::Condition { otherwise, .. },
-                ..
-            } => *otherwise = to,
-            _ => {}
+        let place = if let Step::Branch(branch) = &mut self.steps[step] {
+            &mut branch.otherwise
+        } else if let Step::BranchInt(branch) = &mut self.steps[step] {
+            &mut branch.general.otherwise
+        } else if let Step::Jump(target) | Step::Goto { target, .. } = &mut self.steps[step] {
+            target
+        } else if let Step::Statement {
+            role: Role::Condition { otherwise, .. },
+            ..
+        } = &mut self.steps[step]
+        {
+            otherwise
+        } else {
+            return;
+        };
+        *place = to;
+    }
+}
+
+impl Compiler<'_> {
+    /// Fills in where a test goes on that fails.
+    fn fill_end(&mut self, step: usize, to: Target) {
+        let step = &mut self.steps[step];
+        if let Step::Branch(branch) = step {
+            branch.end = to;
+        } else if let Step::BranchInt(branch) = step {
+            branch.general.end = to;
+        } else if let Step::Statement {
+            role: Role::Condition { end, .. },
+            ..
+        } = step
+        {
+            *end = to;
         }
     }
 }

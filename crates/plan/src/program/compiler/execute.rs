@@ -6,7 +6,7 @@ use selenite_tsql::ast::{self, ArgumentValue, ExprKind};
 use selenite_types::{DataType, Width};
 
 use crate::{
-    PlanError,
+    PlanError, Slot,
     program::step::{ArgumentStep, CallStatement, CalledName, Operand, Step},
 };
 
@@ -24,6 +24,11 @@ impl Compiler<'_> {
         };
         if call.number.is_some_and(|number| number != 1) {
             let error = PlanError::unsupported("A procedure's number");
+            self.push(Step::Refuse(Box::new(error)), line);
+            return Ok(());
+        }
+        if let Some(option) = call.options.iter().find(|option| !option.name.is("RECOMPILE")) {
+            let error = PlanError::unsupported(&format!("EXECUTE ... WITH {}", option.name.text.to_uppercase()));
             self.push(Step::Refuse(Box::new(error)), line);
             return Ok(());
         }
@@ -67,21 +72,28 @@ impl Compiler<'_> {
             ArgumentValue::Word(word) => Some(Operand::new(word_value(&word.text))),
             ArgumentValue::Default => None,
         };
-        let output = match (&argument.value, argument.output) {
-            (_, false) => None,
-            (ArgumentValue::Value(ast::Expr { kind, .. }), true) => match kind {
-                ExprKind::Variable(name) => {
-                    let variable = self.variables.find(name)?;
-                    Some((variable.slot, variable.data_type))
-                }
-                _ => return Err(PlanError::output_of_constant()),
-            },
-            (ArgumentValue::Word(_) | ArgumentValue::Default, true) => return Err(PlanError::output_of_constant()),
+        let output = if argument.output {
+            Some(self.output_variable(&argument.value)?)
+        } else {
+            None
         };
         Ok(ArgumentStep {
             name: argument.name.clone(),
             value,
             output,
         })
+    }
+
+    /// The variable that takes an output.
+    ///
+    /// Errors: 179 if it is none.
+    fn output_variable(&self, value: &ArgumentValue) -> Result<(Slot, DataType), PlanError> {
+        if let ArgumentValue::Value(value) = value
+            && let ExprKind::Variable(name) = &value.kind
+        {
+            let variable = self.variables.find(name)?;
+            return Ok((variable.slot, variable.data_type));
+        }
+        Err(PlanError::output_of_constant())
     }
 }

@@ -37,8 +37,12 @@ impl Compiler<'_> {
             arguments.push(operand);
         }
         let has = |option| statement.options.contains(&option);
+        let mut message = self.operand(&statement.message)?;
+        if !is_text(&message.value.data_type) {
+            message.value = message.value.converted_to(&DataType::Int)?;
+        }
         let step = RaiseError {
-            message: self.operand(&statement.message)?,
+            message,
             severity: self.operand_as(&statement.severity, &DataType::Int)?,
             state: self.operand_as(&statement.state, &DataType::Int)?,
             arguments,

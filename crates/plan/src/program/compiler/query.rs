@@ -10,7 +10,7 @@ use crate::{
     written_column,
 };
 
-use super::{Compiler, asks_outside};
+use super::{Compiler, asks_outside, command::Traits};
 
 impl Compiler<'_> {
     /// Binds an expression, converted to `data_type` if there is one; `None` if only a query can have it.
@@ -65,16 +65,17 @@ impl Compiler<'_> {
         } else {
             Command::SELECT
         };
-        self.push_statement(select_of(item, position), role, command, Access::Read);
+        let traits = Traits {
+            command,
+            access: Access::Read,
+            rows: false,
+        };
+        self.push_statement(select_of(item, position), role, traits);
         Ok(())
     }
 
-    /// A test that asks tables: the step, whose target is to be filled in.
-    pub(super) fn query_condition(
-        &mut self,
-        condition: &ast::Condition,
-        position: Position,
-    ) -> Result<usize, PlanError> {
+    /// A test that asks tables: one step, whose target is to be filled in.
+    pub(super) fn query_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), PlanError> {
         let literal = |text: &str| ast::Expr {
             kind: ExprKind::Literal(ast::Literal::Integer(text.to_owned())),
             position: condition.position,
@@ -88,14 +89,16 @@ impl Compiler<'_> {
             position: condition.position,
         };
         let (name, slot) = self.hidden(DataType::Int)?;
-        let step = self.steps.len();
-        let role = Role::Condition { slot, otherwise: 0 };
+        let role = Role::Condition {
+            slot,
+            otherwise: 0,
+            end: 0,
+        };
         let position = Position {
             line: position.line,
             ..condition.position
         };
-        self.select_into(&name, ast::AssignmentOperator::Set, value, position, role)?;
-        Ok(step)
+        self.select_into(&name, ast::AssignmentOperator::Set, value, position, role)
     }
 }
 

@@ -96,12 +96,19 @@ fn after_name(text: &str, at: usize) -> usize {
     at + rest.find(|char| !is_name(char)).unwrap_or(rest.len())
 }
 
-/// Behind the delimiter that closes; a doubled one opens again, which comes to the same.
-fn after_quoted(bytes: &[u8], at: usize, close: u8) -> usize {
-    let rest = bytes.get(at..).unwrap_or(&[]);
-    rest.iter()
-        .position(|&byte| byte == close)
-        .map_or(bytes.len(), |end| at + end + 1)
+/// Behind the delimiter that closes, which is not a doubled one.
+fn after_quoted(bytes: &[u8], mut at: usize, close: u8) -> usize {
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        if byte != close {
+            continue;
+        }
+        if bytes.get(at) != Some(&close) {
+            return at;
+        }
+        at += 1;
+    }
+    bytes.len()
 }
 
 fn after_line(bytes: &[u8], at: usize) -> usize {
