@@ -259,7 +259,7 @@ fn a_variable_is_read_from_its_slot() {
 
 /// Prints what a hot expression costs: `cargo test -p selenite-plan --release -- --ignored --nocapture ns_of`.
 #[test]
-#[ignore = "a measurement, not a check"]
+#[ignore = "make soak: prints what hot expressions cost, and checks nothing"]
 fn ns_of_an_addition_and_a_comparison() {
     let mut batch = Batch::new();
     batch.declare("@count", DataType::Int, "41");
