@@ -1,6 +1,8 @@
 use super::*;
 use crate::testing::{Batch, assert_shown, fault, holds, shown, type_of};
-use selenite_types::Width;
+use proptest::prelude::*;
+use selenite_tsql::{Options, parse};
+use selenite_types::{Operator, Width};
 
 #[test]
 fn integers_divide_towards_zero_and_keep_the_sign_of_the_dividend() {
@@ -232,15 +234,25 @@ fn conversions_are_made_as_they_are_asked_for() {
 }
 
 #[test]
-fn a_long_chain_of_operators_fits_the_stack() {
+fn whatever_depth_the_parser_takes_fits_the_stack() {
     let sum = vec!["1"; 900].join(" + ");
     assert_eq!(shown(&sum), "900");
     let text = vec!["'a'"; 900].join(" + ");
     assert_eq!(shown(&format!("LEN({text})")), "900");
-    let nested = format!("{}1{}", "ABS(".repeat(300), ")".repeat(300));
-    assert_eq!(shown(&nested), "1");
-    let parens = format!("{}1{}", "(1 + ".repeat(300), ")".repeat(300));
-    assert_eq!(shown(&parens), "301");
+    let shapes = [
+        ("ABS(", ")"),
+        ("(1 + ", ")"),
+        ("-(", ")"),
+        ("ISNULL(NULL, ", ")"),
+        ("LEN(CONCAT('a', ", "))"),
+    ];
+    for (open, close) in shapes {
+        let nested = |depth: usize| format!("{}1{}", open.repeat(depth), close.repeat(depth));
+        let parses = |depth: &usize| parse(&format!("SELECT {}", nested(*depth)), Options::default()).is_ok();
+        let deepest = (1..=1000).rev().step_by(9).find(parses).unwrap();
+        assert!(deepest > 100, "{open} {deepest}");
+        shown(&nested(deepest));
+    }
 }
 
 #[test]
@@ -301,4 +313,49 @@ fn print_ns(what: &str, run: impl Fn()) {
         least = least.min(start.elapsed().as_secs_f64() * 1e9 / f64::from(rounds));
     }
     println!("{what}: {least:.1} ns");
+}
+
+fn operator() -> impl Strategy<Value = (&'static str, Operator)> {
+    proptest::sample::select(vec![
+        ("+", Operator::Add),
+        ("-", Operator::Subtract),
+        ("*", Operator::Multiply),
+        ("/", Operator::Divide),
+        ("%", Operator::Modulo),
+        ("&", Operator::BitAnd),
+        ("|", Operator::BitOr),
+        ("^", Operator::BitXor),
+    ])
+}
+
+fn number() -> impl Strategy<Value = i32> {
+    prop_oneof![any::<i32>(), -3..4, Just(-1), Just(i32::MIN), Just(i32::MAX)]
+}
+
+proptest! {
+    #[test]
+    fn whole_numbers_are_computed_as_the_types_compute_them(
+        left in number(), right in number(), (sign, operator) in operator(), is_big in any::<bool>()
+    ) {
+        let (data_type, value): (_, fn(i32) -> Value) = if is_big {
+            (DataType::BigInt, |number| Value::BigInt(i64::from(number) << 31))
+        } else {
+            (DataType::Int, Value::Int)
+        };
+        let mut batch = Batch::new();
+        for (name, number) in [("@l", left), ("@r", right)] {
+            batch.variables.declare(name, data_type).unwrap();
+            batch.slots.push(value(number));
+        }
+        let expected = operator.apply(&value(left), &value(right), &data_type);
+        let found = batch.bind(&format!("@l {sign} @r")).unwrap().evaluate(&batch.frame());
+        match (expected, found) {
+            (Ok(expected), Ok(found)) => prop_assert_eq!(expected, found),
+            (Err(expected), Err(found)) => {
+                prop_assert_eq!(i32::from(expected.number()), found.number());
+                prop_assert_eq!(expected.to_string(), found.text());
+            }
+            (expected, found) => prop_assert!(false, "{:?} and {:?}", expected, found),
+        }
+    }
 }

@@ -34,6 +34,8 @@ impl WholeOperation {
             Operator::Subtract => left.checked_sub(right),
             Operator::Multiply => left.checked_mul(right),
             Operator::Divide => left.checked_div(right),
+            // As with the quotient, the remainder of the lowest number by -1 is an overflow.
+            Operator::Modulo if right == -1 && left == self.result.least() => None,
             Operator::Modulo => left.checked_rem(right),
             Operator::BitAnd => Some(left & right),
             Operator::BitOr => Some(left | right),
@@ -108,6 +110,17 @@ impl WholeOperand {
 }
 
 impl Whole {
+    /// The lowest number of the type.
+    #[inline]
+    fn least(self) -> i64 {
+        match self {
+            Self::TinyInt => 0,
+            Self::SmallInt => i64::from(i16::MIN),
+            Self::Int => i64::from(i32::MIN),
+            Self::BigInt => i64::MIN,
+        }
+    }
+
     /// Whether the type has the number.
     #[inline]
     fn holds(self, number: i64) -> bool {
