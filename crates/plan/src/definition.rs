@@ -123,17 +123,18 @@ impl TableDefinition {
         let columns = self.columns.iter().map(|column| column.of_table(&mut column_type));
         let columns = columns.collect::<Result<Vec<Column>, PlanError>>()?;
         let position = |name: &str| columns.iter().position(|column| same_name(&column.name, name));
-        let of_key = |name: &str, kind, names: &[(String, bool)]| {
+        let of_key = |name: &str, kind, (names, is_filtered): (&[(String, bool)], bool)| {
             let found: Option<Vec<usize>> = names.iter().map(|(name, _)| position(name)).collect();
             found.map(|columns| Key {
                 name: name.to_owned(),
                 kind,
                 columns,
+                is_filtered,
             })
         };
-        let constraints = self.keys.iter().filter_map(|key| of_key(&key.name, key.kind, &key.columns));
+        let constraints = self.keys.iter().filter_map(|key| of_key(&key.name, key.kind, (&key.columns, false)));
         let indexes = unique.iter().filter(|index| index.is_unique);
-        let indexes = indexes.filter_map(|index| of_key(&index.name, KeyKind::Index, &index.columns));
+        let indexes = indexes.filter_map(|index| of_key(&index.name, KeyKind::Index, (&index.columns, index.filter.is_some())));
         let checks = self.checks.iter().filter(|check| check.is_enabled).map(|check| Check {
             name: check.name.clone(),
             condition: check.condition.clone(),

@@ -19,7 +19,7 @@ mod error;
 pub(crate) mod step;
 
 use compiler::Compiler;
-use step::{Step, Target, TryRegion};
+use step::{Role, Step, Target, TryRegion};
 
 /// A batch, a procedure's body or a text of EXEC, ready to run.
 #[derive(Debug)]
@@ -146,6 +146,20 @@ impl Program {
     /// The line of a step; 0 if there is none.
     pub(crate) fn line(&self, at: usize) -> u32 {
         self.lines.get(at).copied().unwrap_or(0)
+    }
+
+    /// Where to go on behind a statement that failed at a step.
+    pub(crate) fn behind(&self, at: usize) -> usize {
+        let end = match self.steps.get(at) {
+            Some(Step::Branch(branch)) => branch.end,
+            Some(Step::BranchInt(branch)) => branch.general.end,
+            Some(Step::Statement {
+                role: Role::Condition { end, .. },
+                ..
+            }) => *end,
+            _ => return at + 1,
+        };
+        index(end)
     }
 
     /// The innermost TRY around a step.

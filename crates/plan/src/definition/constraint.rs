@@ -102,15 +102,15 @@ impl TableDefinition {
     pub fn resolve_foreign_keys(&mut self, find: impl Fn(&str) -> Option<TableDefinition>) -> Result<(), PlanError> {
         let own = self.clone();
         for key in &mut self.foreign_keys {
-            let table = &key.referenced_table.1;
-            let other = if same_name(table, &own.name) { Some(own.clone()) } else { find(table) };
+            let table = key.referenced_table.1.clone();
+            let other = if same_name(&table, &own.name) { Some(own.clone()) } else { find(&table) };
             let Some(other) = other else {
-                return Err(PlanError::foreign_table(&key.name, table));
+                return Err(PlanError::foreign_table(&key.name, &table));
             };
             if key.referenced_columns.is_empty() {
                 let primary = other.keys.iter().find(|key| key.kind == crate::catalog::KeyKind::Primary);
                 let Some(primary) = primary else {
-                    return Err(PlanError::foreign_no_key(&key.name, table));
+                    return Err(PlanError::foreign_no_key(&key.name, &table));
                 };
                 key.referenced_columns = primary.columns.iter().map(|(name, _)| name.clone()).collect();
                 if key.referenced_columns.len() != key.columns.len() {
@@ -119,7 +119,7 @@ impl TableDefinition {
             }
             key.referenced_table.1.clone_from(&other.name);
             if !other.has_key(&key.referenced_columns) {
-                return Err(PlanError::foreign_no_candidate(table, &key.name));
+                return Err(PlanError::foreign_no_candidate(&table, &key.name));
             }
         }
         Ok(())

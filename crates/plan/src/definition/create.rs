@@ -60,7 +60,7 @@ impl TableDefinition {
             return Err(PlanError::new(1702, Ends::Batch, text));
         }
         if self.column(&column.name.text).is_some() {
-            return Err(PlanError::column_twice(&column.name.text, &self.name));
+            return Err(PlanError::column_defined_twice(&column.name.text, &self.name));
         }
         let mut read = ColumnDefinition::read(column, &self.name, number)?;
         if read.identity.is_some() && self.columns.iter().any(|column| column.identity.is_some()) {

@@ -8,7 +8,7 @@ impl PlanError {
     }
 
     /// 2705: two columns of one name.
-    pub(super) fn column_twice(column: &str, table: &str) -> Self {
+    pub(super) fn column_defined_twice(column: &str, table: &str) -> Self {
         let text = format!(
             "Column names in each table must be unique. Column name '{column}' in table '{table}' is specified more than once."
         );

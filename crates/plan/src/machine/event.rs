@@ -273,7 +273,7 @@ impl Machine {
                 self.step_on();
                 Ok(())
             }
-            Role::Condition { slot, otherwise } => {
+            Role::Condition { slot, otherwise, .. } => {
                 let is_true = self.slot(slot.index()) == Value::Int(1);
                 self.complete(done.command, Told::Plain, 0, host)?;
                 if !is_true {

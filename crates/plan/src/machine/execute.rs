@@ -110,6 +110,7 @@ impl Machine {
             procedure: None,
             reach: Reach::Statement,
             honours_abort: false,
+            to_log: false,
             error,
         };
         if !self.is_caught(Reach::Statement) {
@@ -230,6 +231,7 @@ impl Machine {
             procedure: frame.program.procedure_name().cloned(),
             reach: Reach::Statement,
             honours_abort: false,
+            to_log: false,
         }
     }
 

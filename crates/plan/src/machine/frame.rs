@@ -75,6 +75,8 @@ pub(super) struct Raised {
     pub(super) reach: Reach,
     /// Whether XACT_ABORT makes more of it: not of RAISERROR's, nor of 266.
     pub(super) honours_abort: bool,
+    /// Whether it goes to the server's log: RAISERROR WITH LOG.
+    pub(super) to_log: bool,
 }
 
 /// How far an error goes that nobody catches.

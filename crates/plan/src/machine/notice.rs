@@ -53,6 +53,7 @@ impl Machine {
         if told.severity() > SEVERITY_INFO_MAX {
             let mut raised = self.raised(told);
             raised.honours_abort = false;
+            raised.to_log = statement.log;
             let done = self.raise(raised, Failed::of(Command::PRINT), host);
             return self.flush_if(statement.no_wait, done, host);
         }

@@ -78,6 +78,7 @@ impl Machine {
                 .and_then(|frame| frame.program.procedure_name().cloned()),
             reach,
             honours_abort: true,
+            to_log: false,
             error,
         }
     }
@@ -117,7 +118,7 @@ impl Machine {
                     self.tell_terminated(raised, host)?;
                 }
                 if let Some(frame) = self.frames.last_mut() {
-                    frame.at += 1;
+                    frame.at = frame.program.behind(frame.at);
                 }
                 self.tell(failed.command, Told::Error, host)?;
                 Ok(())
@@ -189,7 +190,7 @@ impl Machine {
                 line: raised.line,
                 procedure: raised.procedure.as_deref().unwrap_or(""),
                 text: error.text(),
-                to_log: false,
+                to_log: raised.to_log,
             },
             host,
         )

@@ -9,7 +9,7 @@ use std::{collections::HashSet, sync::Arc};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::{DataType, Place, Value};
 
-use crate::{Binder, Expr, NameKey, NoQuery, Node, PlanError, Slot, Variables, Volatility, declared_type};
+use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Node, PlanError, Slot, Variables, Volatility, declared_type};
 
 use super::{
     Body, Parameter, Program, StatementId,
@@ -261,24 +261,12 @@ impl Operand {
 
 /// Whether a node asks for what changes from statement to statement.
 fn asks_outside(node: Node<'_>) -> bool {
-    match node {
-        Node::Expr(expr) => match &expr.kind {
-            crate::ExprKind::Call(call) => call.function.volatility != Volatility::Never,
-            crate::ExprKind::Literal(_)
-            | crate::ExprKind::Variable(_)
-            | crate::ExprKind::Column(_)
-            | crate::ExprKind::Outside(_)
-            | crate::ExprKind::Input(_)
-            | crate::ExprKind::Convert(_)
-            | crate::ExprKind::Unary { .. }
-            | crate::ExprKind::Binary { .. }
-            | crate::ExprKind::Whole(_)
-            | crate::ExprKind::Case { .. }
-            | crate::ExprKind::Coalesce(_)
-            | crate::ExprKind::Choose { .. } => false,
-        },
-        Node::Predicate(_) | Node::Slot(_) => false,
+    if let Node::Expr(expr) = node
+        && let ExprKind::Call(call) = &expr.kind
+    {
+        return call.function.volatility != Volatility::Never;
     }
+    false
 }
 
 /// A bare word that stands for the string of its letters.

@@ -124,6 +124,8 @@ pub(crate) enum Role {
         slot: Slot,
         /// Where to go if it is not.
         otherwise: Target,
+        /// Behind the whole IF or WHILE: where to go if it fails.
+        end: Target,
     },
 }
 
@@ -202,6 +204,8 @@ pub(crate) struct Branch {
     pub(crate) condition: Predicate,
     /// Where to go if it is false or unknown.
     pub(crate) otherwise: Target,
+    /// Behind the whole IF or WHILE: where to go if it fails.
+    pub(crate) end: Target,
     /// As [`Operand::asks`].
     pub(crate) asks: bool,
 }

@@ -384,7 +384,7 @@ impl PlanError {
     }
 
     /// 8144: a function of rows with too many arguments.
-    pub(crate) fn too_many_arguments(name: &str) -> Self {
+    pub(crate) fn too_many_function_arguments(name: &str) -> Self {
         let text = format!("Procedure or function {name} has too many arguments specified.");
         Self::query(8144, 16, 3, text)
     }

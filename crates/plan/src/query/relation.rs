@@ -211,7 +211,7 @@ impl QueryBinder<'_> {
             return Err(PlanError::too_few_arguments(written));
         }
         if given.len() > function.arguments.len() {
-            return Err(PlanError::too_many_arguments(written));
+            return Err(PlanError::too_many_function_arguments(written));
         }
         let mut arguments = Vec::with_capacity(given.len());
         for (argument, data_type) in given.iter().zip(&function.arguments) {

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, Message, Stop, TableStatement, TransactionStep};
+use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, Message, TableStatement, TransactionStep};
 use selenite_plan::program::Program;
 use selenite_plan::statement::{Binding, OutputColumn, Run, Statement};
 use selenite_plan::{Ends, NameKey, PlanError, same_name};
@@ -203,22 +203,22 @@ impl<'a> DataBench<'a> {
         if !columns.is_empty() {
             errand.receiver.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
         }
-        let scene = Arc::new(Scene {
+        let scene = Arc::new(Mutex::new(Scene {
             state: errand.state.clone(),
             objects: self.objects.clone(),
-        });
+        }));
         let last_identity = Cell::new(None);
         let store = SqliteStore {
             connection: &used.database.connection,
             running: &used.database.running,
-            scene: scene.clone(),
+            scene,
             identity_insert: self.identity_insert.as_ref(),
             identities: &used.database.shared.identities,
             last_identity: &last_identity,
         };
         let surroundings = crate::workbench::Surroundings {
-            state: &scene.state,
-            objects: &scene.objects,
+            state: errand.state,
+            objects: &self.objects,
         };
         let mut values = slots.to_vec();
         let mut stop = None;
@@ -253,7 +253,7 @@ impl<'a> DataBench<'a> {
         if let Some(stop) = stop {
             return Err(stop.into());
         }
-        self.conclude(done, (slots, values), (&scene, last_identity.get()), errand)
+        self.conclude(done, (slots, values), last_identity.get(), errand)
     }
 
     /// What a statement leaves behind: variables, random numbers, identities, a warning.
@@ -261,14 +261,13 @@ impl<'a> DataBench<'a> {
         &self,
         done: Result<u64, PlanError>,
         (slots, values): (&mut [Value], Vec<Value>),
-        (scene, identity): (&Scene, Option<i128>),
+        identity: Option<i128>,
         errand: &mut Errand<'_>,
     ) -> Result<Affected, Failure> {
         // An interrupted statement of SQLite's is no error of its own.
         errand.receiver.poll()?;
         let count = done?;
         slots.clone_from_slice(&values);
-        errand.state.random.set(scene.state.random.get());
         if let Some(number) = identity {
             let number = Decimal {
                 unscaled: number,
@@ -400,7 +399,7 @@ impl Workbench for DataBench<'_> {
         let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
             return Err(PlanError::internal("a procedure's definition").into());
         };
-        let program = Program::of_procedure(&row.definition, *procedure, row.object_id);
+        let program = Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id);
         match program {
             Ok(program) => Ok(Some(Callee::Program(Arc::new(program)))),
             Err(mut errors) => Err(errors.remove(0).into()),

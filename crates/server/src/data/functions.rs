@@ -32,7 +32,7 @@ pub fn register(connection: &Connection, running: &Running) -> Result<()> {
 fn operation(context: &Context<'_>, running: &Running) -> Result<ToSqlOutput<'static>> {
     let number = number(context)?;
     let arguments: Vec<StoredRef<'_>> = (1..context.len()).map(|index| stored_ref(context.get_raw(index))).collect();
-    let answer = running.evaluate(|compiled, frame| compiled.operation(number, &arguments, frame))?;
+    let answer = running.evaluate(|compiled, around| compiled.operation(number, &arguments, around))?;
     Ok(output(answer))
 }
 
@@ -118,7 +118,7 @@ fn begun<'a>(
 ) -> Result<&'a mut AggregateRun> {
     if run.is_none() {
         let number = number(context)?;
-        *run = Some(running.evaluate(|compiled, frame| compiled.aggregate(number, frame))?);
+        *run = Some(running.evaluate(|compiled, _| compiled.aggregate(number))?);
     }
     run.as_mut()
         .ok_or_else(|| running.refuse(PlanError::internal("an aggregate that did not begin")))

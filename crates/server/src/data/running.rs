@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use selenite_plan::execution::Compiled;
-use selenite_plan::{Frame, PlanError};
-use selenite_types::Value;
+use selenite_plan::{Environment, PlanError};
 
 use super::objects::SessionObjects;
 use crate::workbench::{SessionState, Surroundings};
@@ -27,10 +26,8 @@ struct Present {
 pub struct RunningCall {
     /// By number.
     pub compiled: Arc<Compiled>,
-    /// The variables when the statement began.
-    pub slots: Arc<[Value]>,
     /// What is around it.
-    pub scene: Arc<Scene>,
+    pub scene: Arc<Mutex<Scene>>,
 }
 
 /// The session while a statement of T-SQL's runs.
@@ -65,22 +62,18 @@ impl Running {
     /// Runs what a function does; its error is kept, and SQLite gets words that nobody reads.
     pub fn evaluate<R>(
         &self,
-        body: impl FnOnce(&Compiled, &Frame<'_>) -> Result<R, PlanError>,
+        body: impl FnOnce(&Compiled, &dyn Environment) -> Result<R, PlanError>,
     ) -> Result<R, rusqlite::Error> {
         let call = self.present().call.clone();
         let Some(call) = call else {
             return Err(self.refuse(PlanError::internal("a function outside a statement")));
         };
+        let scene = call.scene.lock().unwrap_or_else(PoisonError::into_inner);
         let surroundings = Surroundings {
-            state: &call.scene.state,
-            objects: &call.scene.objects,
+            state: &scene.state,
+            objects: &scene.objects,
         };
-        let frame = Frame {
-            slots: &call.slots,
-            row: &[],
-            environment: &surroundings,
-        };
-        body(&call.compiled, &frame).map_err(|error| self.refuse(error))
+        body(&call.compiled, &surroundings).map_err(|error| self.refuse(error))
     }
 
     /// Keeps an error of a function.

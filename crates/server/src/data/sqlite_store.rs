@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql};
@@ -23,7 +23,7 @@ pub struct SqliteStore<'a> {
     /// What its functions see.
     pub running: &'a Running,
     /// What is around the statement.
-    pub scene: Arc<Scene>,
+    pub scene: Arc<Mutex<Scene>>,
     /// The table of SET IDENTITY_INSERT.
     pub identity_insert: Option<&'a NameKey>,
     /// The next numbers of the database's tables.
@@ -41,7 +41,6 @@ impl SqliteStore<'_> {
     ) -> Result<R, StoreError> {
         let running = RunningCall {
             compiled: call.compiled.clone(),
-            slots: call.slots.into(),
             scene: self.scene.clone(),
         };
         let before = self.running.begin(Some(running));
@@ -64,7 +63,6 @@ impl Store for SqliteStore<'_> {
         let mut failed = None;
         let mine = RunningCall {
             compiled: call.compiled.clone(),
-            slots: call.slots.into(),
             scene: self.scene.clone(),
         };
         let done = self.run(call, |statement| {

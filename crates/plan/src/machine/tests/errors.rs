@@ -29,11 +29,23 @@ fn a_conversion_error_ends_the_batch_and_the_transaction() {
     assert_eq!(bench.host.session.transaction_count, 0);
 }
 
+/// The IF or WHILE is the statement that ends: neither of its ways is taken.
 #[test]
-fn an_error_in_a_condition_skips_the_if() {
+fn an_error_in_a_condition_ends_the_whole_if() {
+    for text in [
+        "IF 1/0 = 1 PRINT 'a' ELSE PRINT 'b' PRINT 'c'",
+        "DECLARE @a int = 0 IF 1 / @a = 1 PRINT 'a' ELSE IF 1 = 1 PRINT 'b' PRINT 'c'",
+        "IF 1 = 0 PRINT 'a' ELSE IF 1/0 = 1 PRINT 'b' ELSE PRINT 'b' PRINT 'c'",
+        "WHILE 1/0 = 1 PRINT 'a' PRINT 'c'",
+    ] {
+        assert_eq!(printed(text), ["msg 8134 level 16 line 1", "print c"], "{text}");
+    }
+    let mut bench = Bench::new();
+    bench.answer(Err(PlanError::divide_by_zero()));
+    let heard = bench.run("IF EXISTS (SELECT 1/a FROM t) PRINT 'a' ELSE PRINT 'b' PRINT 'c'");
     assert_eq!(
-        printed("IF 1/0 = 1 PRINT 'a'\nPRINT 'b'")[0],
-        "msg 8134 level 16 line 1"
+        heard[1..],
+        ["msg 8134 level 16 line 1", "done c0 error more", "print c", "done f7"]
     );
 }
 

@@ -36,11 +36,11 @@ fn a_turn_of_the_loop_is_two_dones() {
 }
 
 #[test]
-#[ignore = "a measurement: run it in release and read what it prints"]
+#[ignore = "make soak: prints what a turn costs, and needs a release build"]
 fn the_loop_runs_ten_million_turns_a_second() {
     let turns = 100_000_000;
     let (host, seconds) = counted(turns);
     let ns = seconds * 1e9 / f64::from(turns);
     println!("{ns:.2} ns for each turn with {} DONEs", host.done_count);
-    assert!(ns < 100.0, "{ns} ns");
+    assert!(cfg!(debug_assertions) || ns < 100.0, "{ns} ns");
 }

@@ -58,10 +58,12 @@ struct Goto {
 impl Compiler<'_> {
     /// IF; its chain of ELSE IFs, which people write long, is walked without recursion.
     pub(super) fn if_statement(&mut self, statement: ast::If, position: Position) {
+        let mut tests = Vec::new();
         let mut jumps = Vec::new();
         let (mut statement, mut position) = (statement, position);
         loop {
             let test = self.condition(&statement.condition, position);
+            tests.push(test);
             self.statement(statement.then);
             let Some(otherwise) = statement.otherwise else {
                 self.fill(test, self.here());
@@ -80,6 +82,9 @@ impl Compiler<'_> {
         for jump in jumps {
             self.fill(jump, end);
         }
+        for test in tests {
+            self.fill_end(test, end);
+        }
     }
 
     pub(super) fn while_statement(&mut self, statement: ast::While, position: Position) {
@@ -95,6 +100,7 @@ impl Compiler<'_> {
         self.push(Step::Jump(start), position.line);
         let end = self.here();
         self.fill(test, end);
+        self.fill_end(test, end);
         let breaks = self.flow.loops.pop().map(|inner| inner.breaks).unwrap_or_default();
         for step in breaks {
             self.fill(step, end);
@@ -237,6 +243,7 @@ impl Compiler<'_> {
         let step = self.fast_branch(Branch {
             condition: bound,
             otherwise: 0,
+            end: 0,
             asks,
         });
         self.push(step, position.line);
@@ -261,6 +268,24 @@ impl Compiler<'_> {
             return;
         };
         *place = to;
+    }
+}
+
+impl Compiler<'_> {
+    /// Fills in where a test goes on that fails.
+    fn fill_end(&mut self, step: usize, to: Target) {
+        let step = &mut self.steps[step];
+        if let Step::Branch(branch) = step {
+            branch.end = to;
+        } else if let Step::BranchInt(branch) = step {
+            branch.general.end = to;
+        } else if let Step::Statement {
+            role: Role::Condition { end, .. },
+            ..
+        } = step
+        {
+            *end = to;
+        }
     }
 }
 

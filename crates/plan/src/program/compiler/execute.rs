@@ -27,6 +27,11 @@ impl Compiler<'_> {
             self.push(Step::Refuse(Box::new(error)), line);
             return Ok(());
         }
+        if let Some(option) = call.options.iter().find(|option| !option.name.is("RECOMPILE")) {
+            let error = PlanError::unsupported(&format!("EXECUTE ... WITH {}", option.name.text.to_uppercase()));
+            self.push(Step::Refuse(Box::new(error)), line);
+            return Ok(());
+        }
         let status = match &call.status {
             Some(name) => {
                 let variable = self.variables.find(name)?;

@@ -89,7 +89,11 @@ impl Compiler<'_> {
             position: condition.position,
         };
         let (name, slot) = self.hidden(DataType::Int)?;
-        let role = Role::Condition { slot, otherwise: 0 };
+        let role = Role::Condition {
+            slot,
+            otherwise: 0,
+            end: 0,
+        };
         let position = Position {
             line: position.line,
             ..condition.position
