@@ -287,7 +287,7 @@ impl<'a> DataBench<'a> {
     fn define(&mut self, statement: &TableStatement<'_>, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
         self.used()?;
         let begun = self.begin_statement(true, false, errand)?;
-        let done = self.carry_out(statement);
+        let done = self.carry_out(statement, errand);
         let done = self.end_statement(begun, done);
         if let Some(used) = self.open.get(&self.current) {
             used.database.reload_temporary()?;
@@ -296,7 +296,7 @@ impl<'a> DataBench<'a> {
         done
     }
 
-    fn carry_out(&mut self, statement: &TableStatement<'_>) -> Result<Affected, Failure> {
+    fn carry_out(&mut self, statement: &TableStatement<'_>, errand: &Errand<'_>) -> Result<Affected, Failure> {
         let Some(used) = self.open.get(&self.current) else {
             return Err(PlanError::internal("a database that is not open").into());
         };
@@ -304,6 +304,10 @@ impl<'a> DataBench<'a> {
             database: &used.database,
             catalog: &self.objects.catalog,
             source: statement.program.source(),
+            scene: Arc::new(Scene {
+                state: errand.state.clone(),
+                objects: self.objects.clone(),
+            }),
         };
         match work.carry_out(statement.statement)? {
             Some(()) => Ok(Affected::Nothing),
