@@ -90,6 +90,8 @@ pub fn parse(text: &str, options: Options) -> Result<Tree, SyntaxError> {
 struct Parser<'a> {
     source: &'a str,
     tokens: Vec<Token>,
+    /// The last token, which ends the text.
+    last: Token,
     at: usize,
     quoted_identifier: bool,
     /// What is on the stack now, in [`Parser::nested`]'s weights.
@@ -117,9 +119,15 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(source: &'a str, options: Options) -> Self {
+        let tokens = lexer::tokens(source);
+        let none = Token {
+            kind: TokenKind::End,
+            position: Position::default(),
+        };
         Self {
             source,
-            tokens: lexer::tokens(source),
+            last: tokens.last().copied().unwrap_or(none),
+            tokens,
             at: 0,
             quoted_identifier: options.quoted_identifier,
             stack: 0,
@@ -167,12 +175,7 @@ impl<'a> Parser<'a> {
     }
 
     fn peek_at(&self, ahead: usize) -> Token {
-        let last = self.tokens.last();
-        let token = self.tokens.get(self.at + ahead).or(last);
-        token.copied().unwrap_or(Token {
-            kind: TokenKind::End,
-            position: Position::default(),
-        })
+        self.tokens.get(self.at + ahead).copied().unwrap_or(self.last)
     }
 
     fn kind(&self) -> TokenKind {

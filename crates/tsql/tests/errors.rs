@@ -215,6 +215,12 @@ fn quotes_and_comments_must_end() {
             "Incorrect syntax near the keyword 'FROM'.",
         ),
     ]);
+    let also = error("SELECT\n'open").also().unwrap();
+    assert_eq!(
+        (also.number, also.line, also.message.as_str()),
+        (102, 2, "Incorrect syntax near 'open'.")
+    );
+    assert_eq!(error("SELECT").also(), None);
     let long = format!("SELECT '{}", "x".repeat(10_000));
     assert!(error(&long).message.chars().count() < 2_047);
 }

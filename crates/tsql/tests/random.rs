@@ -135,10 +135,36 @@ fn check(text: &str) {
                 assert!(text.get(error.position.range()).is_some(), "{text}: {error:?}");
                 let lines = text.matches('\n').count() + 1;
                 assert!(
-                    error.line >= 1 && usize::try_from(error.line).unwrap() <= lines,
+                    error.line >= 1 && usize::try_from(error.line).is_ok_and(|line| line <= lines),
                     "{text}: {error:?}"
                 );
                 assert!(error.message.chars().count() <= 2_047);
+            }
+        }
+    }
+}
+
+/// The texts of the other tests, and what stands between them.
+fn statements() -> Vec<&'static str> {
+    let sources = [
+        include_str!("statements.rs"),
+        include_str!("definitions.rs"),
+        include_str!("unsupported.rs"),
+    ];
+    sources.iter().flat_map(|source| source.split('"')).collect()
+}
+
+#[test]
+fn every_statement_cut_at_every_length_or_with_a_byte_flipped_does_not_panic() {
+    for text in statements() {
+        for end in 0..text.len() {
+            if let Some(text) = text.get(..end) {
+                drop(parse(text, Options::default()));
+            }
+            for flip in [0x01, 0x07, 0x20, 0x80] {
+                let mut bytes = text.as_bytes().to_vec();
+                bytes[end] ^= flip;
+                drop(parse(&String::from_utf8_lossy(&bytes), Options::default()));
             }
         }
     }
@@ -150,14 +176,14 @@ proptest! {
     #[test]
     fn no_text_panics(text in any::<String>()) {
         check(&text);
-        split_batches(&text);
+        drop(split_batches(&text));
     }
 
     #[test]
     fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let text = String::from_utf8_lossy(&bytes);
         check(&text);
-        split_batches(&text);
+        drop(split_batches(&text));
     }
 
     #[test]
@@ -186,10 +212,7 @@ proptest! {
     fn a_statement_that_is_cut_or_altered_does_not_panic(
         index in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), by in any::<char>()
     ) {
-        let statements: Vec<&str> =
-            concat!(include_str!("statements.rs"), include_str!("definitions.rs"), include_str!("unsupported.rs"))
-                .split('"')
-                .collect();
+        let statements = statements();
         let text = index.get(&statements);
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         if !places.is_empty() {

@@ -169,6 +169,7 @@ fn selects_have_all_their_clauses() {
         "SELECT a FROM t OPTION (OPTIMIZE FOR UNKNOWN)",
         "SELECT $IDENTITY, $ROWGUID, IDENTITYCOL FROM t",
         "SELECT GO",
+        "SELECT next value, offset, rows, output, cast, iif, parse, at, time, zone, date, window FROM first last",
         "SELECT 1 GO",
         "SELECT a FROM t WHERE (a) = (1) AND ((b = 2) OR (c) > 3)",
         "SELECT CURRENT_TIMESTAMP, CURRENT_USER, SESSION_USER, SYSTEM_USER, USER",

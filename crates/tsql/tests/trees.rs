@@ -35,17 +35,17 @@ fn select_of(query: &Query) -> &Select {
 
 /// The only statement's only SELECT.
 fn select(tree: &Tree) -> &Select {
-    match &tree.statements[0].kind {
-        StatementKind::Select(statement) => select_of(&statement.query),
-        kind => panic!("{kind:?}"),
-    }
+    let StatementKind::Select(statement) = &tree.statements[0].kind else {
+        panic!("{tree:?}");
+    };
+    select_of(&statement.query)
 }
 
 fn first_value(tree: &Tree) -> &Expr {
-    match &select(tree).items[0] {
-        SelectItem::Value { value, .. } => value,
-        item => panic!("{item:?}"),
-    }
+    let SelectItem::Value { value, .. } = &select(tree).items[0] else {
+        panic!("{tree:?}");
+    };
+    value
 }
 
 #[test]

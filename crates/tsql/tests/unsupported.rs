@@ -6,10 +6,10 @@ use round_trip::round_trip;
 use selenite_tsql::ast::{Statement, StatementKind, Unsupported};
 
 fn unsupported(statement: &Statement) -> &Unsupported {
-    match &statement.kind {
-        StatementKind::Unsupported(unsupported) => unsupported,
-        kind => panic!("{kind:?} is supported"),
-    }
+    let StatementKind::Unsupported(unsupported) = &statement.kind else {
+        panic!("{statement:?} is supported");
+    };
+    unsupported
 }
 
 /// Each text with a SELECT after it: what is not supported, and that the SELECT is a statement of its own.
