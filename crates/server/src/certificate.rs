@@ -51,7 +51,9 @@ pub fn from_files(files: &TlsFiles) -> Result<TlsSetup, ServerError> {
 /// [`ServerError`].
 pub fn own(master: &Master, folder: &Path, listen: SocketAddr) -> Result<(TlsSetup, OwnCertificate), ServerError> {
     let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
-    let kept = master.certificate()?.filter(|kept| now < kept.not_after - RENEW_SECONDS);
+    let kept = master
+        .certificate()?
+        .filter(|kept| now < kept.not_after - RENEW_SECONDS);
     let is_new = kept.is_none();
     let stored = match kept {
         Some(stored) => stored,
@@ -129,7 +131,11 @@ fn civil_day(seconds: i64) -> (i32, u8, u8) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     let small = |number: i64| u8::try_from(number).unwrap_or(1);
     (i32::try_from(year).unwrap_or(9999), small(month), small(day))

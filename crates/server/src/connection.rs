@@ -241,7 +241,9 @@ fn check_wishes(login: &Login) -> Result<(), Refusal> {
     if let Some(what) = login.unsupported() {
         return Err(Refusal::Unsupported(what));
     }
-    let is_known = ["", LANGUAGE, "english"].iter().any(|known| login.language.eq_ignore_ascii_case(known));
+    let is_known = ["", LANGUAGE, "english"]
+        .iter()
+        .any(|known| login.language.eq_ignore_ascii_case(known));
     if login.is_language_fatal && !is_known {
         return Err(Refusal::Language(login.language.clone()));
     }
@@ -256,7 +258,11 @@ fn database(
     login: &LoginRecord,
     asked: &str,
 ) -> Result<DatabaseRecord, Refusal> {
-    let name = if asked.is_empty() { &login.default_database } else { asked };
+    let name = if asked.is_empty() {
+        &login.default_database
+    } else {
+        asked
+    };
     let found = instance.master().database(name);
     let found = found.map_err(|error| Refusal::Trouble(error.to_string()))?;
     let admitted = found.filter(|database| front.admits(instance, login, database));

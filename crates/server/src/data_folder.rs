@@ -20,10 +20,12 @@ impl DataFolder {
     /// # Errors
     /// [`ServerError::InUse`] where another server has it; [`ServerError::Usage`] where others may look into it; [`ServerError::Io`].
     pub fn take(path: &Path) -> Result<Self, ServerError> {
-        let failed = |verb| move |source| ServerError::Io {
-            verb,
-            path: path.to_owned(),
-            source,
+        let failed = |verb| {
+            move |source| ServerError::Io {
+                verb,
+                path: path.to_owned(),
+                source,
+            }
         };
         DirBuilder::new()
             .recursive(true)
@@ -50,10 +52,12 @@ impl DataFolder {
 
 /// Whoever may look into the folder sees names and sizes, and whoever may write there can put files in the place of others.
 fn close_to_others(path: &Path) -> Result<(), ServerError> {
-    let failed = |verb| move |source| ServerError::Io {
-        verb,
-        path: path.to_owned(),
-        source,
+    let failed = |verb| {
+        move |source| ServerError::Io {
+            verb,
+            path: path.to_owned(),
+            source,
+        }
     };
     let found = fs::metadata(path).map_err(failed("read"))?;
     let mode = found.mode() & 0o7777;
@@ -64,7 +68,10 @@ fn close_to_others(path: &Path) -> Result<(), ServerError> {
     if entries.next().is_some() && !path.join(LOCK).exists() {
         return Err(ServerError::Usage {
             what: format!("{}: others may look into it (mode {mode:o})", path.display()),
-            next: format!("name a folder of its own, or close this one: chmod 700 {}", path.display()),
+            next: format!(
+                "name a folder of its own, or close this one: chmod 700 {}",
+                path.display()
+            ),
         });
     }
     fs::set_permissions(path, fs::Permissions::from_mode(OWNER_ONLY)).map_err(failed("close to others"))

@@ -192,7 +192,10 @@ mod tests {
         };
         let hash = stretch("password", b"saltsaltsaltsalt", cost).unwrap();
         let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(digits, "8ba3fa702bd2c08fc6a7830ede5f30be3a1751ed492f31cd7d76a0a480725b5a");
+        assert_eq!(
+            digits,
+            "8ba3fa702bd2c08fc6a7830ede5f30be3a1751ed492f31cd7d76a0a480725b5a"
+        );
     }
 
     #[test]

@@ -110,7 +110,10 @@ impl Registry {
             switches: self.left_switches.load(Ordering::Relaxed),
             cpu: Duration::from_nanos(self.left_cpu_ns.load(Ordering::Relaxed)),
         };
-        sessions.values().map(|session| session.figures()).fold(left, Figures::plus)
+        sessions
+            .values()
+            .map(|session| session.figures())
+            .fold(left, Figures::plus)
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u16, Arc<SessionEntry>>> {
@@ -130,7 +133,9 @@ impl Drop for Presence<'_> {
         let mut sessions = self.registry.lock();
         let figures = self.entry.figures();
         let cpu_ns = u64::try_from(figures.cpu.as_nanos()).unwrap_or(0);
-        self.registry.left_switches.fetch_add(figures.switches, Ordering::Relaxed);
+        self.registry
+            .left_switches
+            .fetch_add(figures.switches, Ordering::Relaxed);
         self.registry.left_cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
         sessions.remove(&self.entry.spid());
     }

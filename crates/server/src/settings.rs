@@ -125,7 +125,12 @@ impl Settings {
                 key: key.clone(),
             }),
             (None, None) => None,
-            _ => return Err(usage("a certificate without its key, or a key without its certificate", BOTH)),
+            _ => {
+                return Err(usage(
+                    "a certificate without its key, or a key without its certificate",
+                    BOTH,
+                ));
+            }
         };
         if let Some(word) = &self.encryption {
             config.encryption = encryption(word)?;
@@ -141,7 +146,10 @@ impl Settings {
             && limits.lobby_max > 0
             && (Duration::from_secs(1)..=LOGIN_TIME_MAX).contains(&limits.login_time);
         if !is_sound {
-            return Err(usage("a limit that lets nobody in, or a login that may take more than an hour", LIMITS));
+            return Err(usage(
+                "a limit that lets nobody in, or a login that may take more than an hour",
+                LIMITS,
+            ));
         }
         Ok(config)
     }
@@ -192,7 +200,12 @@ fn settle_spec(spec: &str, settle: impl Fn(&Path) -> PathBuf) -> Result<String, 
 
 fn default_data() -> Result<PathBuf, ServerError> {
     let dirs = ProjectDirs::from("", "", "selenite");
-    let dirs = dirs.ok_or_else(|| usage("no data folder is named, and there is no home folder", "name it: --data DIR"))?;
+    let dirs = dirs.ok_or_else(|| {
+        usage(
+            "no data folder is named, and there is no home folder",
+            "name it: --data DIR",
+        )
+    })?;
     Ok(dirs.data_local_dir().join("server"))
 }
 
@@ -237,7 +250,12 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused_by_name() {
-        for text in ["dta = \"x\"", "listen = 5", "identity = \"AGE-SECRET-KEY-1QQQ\"", "data ="] {
+        for text in [
+            "dta = \"x\"",
+            "listen = 5",
+            "identity = \"AGE-SECRET-KEY-1QQQ\"",
+            "data =",
+        ] {
             let error = Settings::parse(text, Path::new("/s.toml"), None).unwrap_err();
             assert!(!error.to_string().contains("1QQQ"), "{error}");
         }
@@ -247,17 +265,40 @@ mod tests {
             ..Settings::default()
         };
         assert!(none().config(Access::default()).is_ok());
-        assert!(bad(Settings { tls_cert: Some("c".into()), ..none() }));
-        assert!(bad(Settings { encryption: Some("on".to_owned()), ..none() }));
-        assert!(bad(Settings { tls_offload: Some("yes".to_owned()), ..none() }));
-        assert!(bad(Settings { max_sessions: Some(0), ..none() }));
-        assert!(bad(Settings { login_timeout: Some(0), ..none() }));
-        assert!(bad(Settings { listen: Some("no such host:1".to_owned()), ..none() }));
+        assert!(bad(Settings {
+            tls_cert: Some("c".into()),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            encryption: Some("on".to_owned()),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            tls_offload: Some("yes".to_owned()),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            max_sessions: Some(0),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            login_timeout: Some(0),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            listen: Some(String::new()),
+            ..none()
+        }));
     }
 
     #[test]
     fn an_address_needs_no_port() {
-        for (text, address) in [("127.0.0.1", "127.0.0.1:1433"), ("[::1]", "[::1]:1433"), ("::1", "[::1]:1433"), ("[::1]:5", "[::1]:5")] {
+        for (text, address) in [
+            ("127.0.0.1", "127.0.0.1:1433"),
+            ("[::1]", "[::1]:1433"),
+            ("::1", "[::1]:1433"),
+            ("[::1]:5", "[::1]:5"),
+        ] {
             assert_eq!(resolve(text).unwrap(), address.parse().unwrap(), "{text}");
         }
     }

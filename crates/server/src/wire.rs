@@ -10,9 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rustix::time::{ClockId, clock_gettime};
-use selenite_tds::{
-    Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter,
-};
+use selenite_tds::{Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter};
 
 use crate::SessionEntry;
 use crate::transport::{Leash, Line, LineError, Patience, Pull};
@@ -244,11 +242,7 @@ impl Shared {
 
 impl PacketSink for Outlet {
     fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        self.0.desk().line.send(packet).map_err(|error| match error {
-            LineError::Io(error) => error,
-            LineError::End => io::ErrorKind::BrokenPipe.into(),
-            other => io::Error::other(other),
-        })
+        Ok(self.0.desk().line.send(packet)?)
     }
 }
 

@@ -74,7 +74,9 @@ impl Lockout {
         if !was_known && state.known.len() >= KNOWN_COUNT_MAX {
             state.forget_one();
         }
-        state.known.insert((place.login, place.address), (Attempts::default(), now));
+        state
+            .known
+            .insert((place.login, place.address), (Attempts::default(), now));
         if was_known {
             return None;
         }
@@ -104,7 +106,10 @@ impl State {
     }
 
     fn attempts(&self, place: Visit) -> Attempts {
-        let known = self.known.get(&(place.login, place.address)).map(|(attempts, _)| *attempts);
+        let known = self
+            .known
+            .get(&(place.login, place.address))
+            .map(|(attempts, _)| *attempts);
         match known {
             Some(attempts) => attempts,
             None if place.address.is_loopback() => Attempts::default(),
@@ -123,7 +128,11 @@ impl State {
 
     /// Makes room: the place goes that was not used for the longest time.
     fn forget_one(&mut self) {
-        let oldest = self.known.iter().min_by_key(|(_, (_, used))| *used).map(|(place, _)| *place);
+        let oldest = self
+            .known
+            .iter()
+            .min_by_key(|(_, (_, used))| *used)
+            .map(|(place, _)| *place);
         if let Some(oldest) = oldest {
             self.known.remove(&oldest);
         }
@@ -199,7 +208,13 @@ mod tests {
         assert!(fail(&lockout, stranger, 5, NOW).is_some());
         assert!(lockout.is_locked(stranger, NOW));
         assert!(lockout.is_locked(other, NOW));
-        for free in [owner, visit("127.0.0.1"), visit("127.8.8.8"), visit("::1"), visit("::ffff:192.0.2.1")] {
+        for free in [
+            owner,
+            visit("127.0.0.1"),
+            visit("127.8.8.8"),
+            visit("::1"),
+            visit("::ffff:192.0.2.1"),
+        ] {
             assert!(!lockout.is_locked(free, NOW), "{free:?}");
         }
         // Who is known is locked out by himself alone, and what he does right helps no stranger.

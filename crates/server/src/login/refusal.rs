@@ -82,7 +82,8 @@ impl Refusal {
             ),
             Self::NewPassword(broken) => {
                 let (number, why) = new_password(*broken);
-                let policy = "Reason: Password change failed. The password does not meet operating system policy requirements";
+                let policy =
+                    "Reason: Password change failed. The password does not meet operating system policy requirements";
                 own(number, format!("{failed} {policy} because it is {why}."))
             }
             Self::SamePassword => own(
@@ -117,11 +118,7 @@ impl Refusal {
 
 impl Notice {
     fn new(severity: u8, number: i32, text: String) -> Self {
-        Self {
-            number,
-            severity,
-            text,
-        }
+        Self { number, severity, text }
     }
 }
 
@@ -159,7 +156,10 @@ impl fmt::Display for Refusal {
             Self::SamePassword => f.write_str("the new password is the old one"),
             Self::Database(name) => write!(f, "database {name}: there is none, or the login may not use it"),
             Self::DefaultDatabase(name) => {
-                write!(f, "its default database {name}: there is none, or the login may not use it")
+                write!(
+                    f,
+                    "its default database {name}: there is none, or the login may not use it"
+                )
             }
             Self::Language(name) => write!(f, "language {name} is not known"),
             Self::Full(max) => write!(f, "there are {max} sessions, and may be no more"),

@@ -30,7 +30,8 @@ impl Master {
     /// What SQLite says.
     pub fn databases(&self) -> Result<Vec<DatabaseRecord>, MasterError> {
         self.with(|connection| {
-            let mut statement = connection.prepare_cached("SELECT id, name, created FROM selenite_database ORDER BY id")?;
+            let mut statement =
+                connection.prepare_cached("SELECT id, name, created FROM selenite_database ORDER BY id")?;
             let rows = statement.query_map([], record)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })

@@ -31,7 +31,10 @@ pub fn fill(connection: &Connection, administrator: &PasswordHash) -> Result<(),
     super::logins::store_password(connection, 1, administrator, false)?;
     let mut instance = [0; 16];
     os_random(&mut instance);
-    connection.execute("INSERT INTO selenite_setting (name, value) VALUES ('instance', ?1)", [instance])?;
+    connection.execute(
+        "INSERT INTO selenite_setting (name, value) VALUES ('instance', ?1)",
+        [instance],
+    )?;
     connection.execute(
         "INSERT INTO selenite_setting (name, value) VALUES ('version', ?1)",
         [VERSION],
@@ -46,7 +49,10 @@ pub fn check(connection: &Connection) -> Result<bool, MasterError> {
         return Ok(false);
     }
     let version = "SELECT value FROM selenite_setting WHERE name = 'version'";
-    match connection.query_row(version, [], |row| row.get::<_, i64>(0)).optional()? {
+    match connection
+        .query_row(version, [], |row| row.get::<_, i64>(0))
+        .optional()?
+    {
         None => Ok(false),
         Some(VERSION) => Ok(true),
         Some(version) => Err(MasterError::Version(version)),

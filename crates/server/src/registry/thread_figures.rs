@@ -86,7 +86,8 @@ fn switches(id: i32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/self/task/{id}/status")).ok()?;
     let counts = status.lines().filter_map(|line| {
         let (name, value) = line.split_once(':')?;
-        name.ends_with("voluntary_ctxt_switches").then(|| value.trim().parse::<u64>().ok())?
+        name.ends_with("voluntary_ctxt_switches")
+            .then(|| value.trim().parse::<u64>().ok())?
     });
     Some(counts.sum())
 }

@@ -124,7 +124,10 @@ impl Encryptor {
         copy.clear();
         copy.extend_from_slice(packet);
         let begun = Instant::now();
-        let work = Work { connection, packet: copy };
+        let work = Work {
+            connection,
+            packet: copy,
+        };
         let mut slot = self.handover.lock();
         if matches!(*slot, Slot::End) {
             return Err(gone());
@@ -132,7 +135,11 @@ impl Encryptor {
         *slot = Slot::Work(work);
         self.handover.work_came.notify_one();
         loop {
-            slot = self.handover.work_done.wait(slot).unwrap_or_else(PoisonError::into_inner);
+            slot = self
+                .handover
+                .work_done
+                .wait(slot)
+                .unwrap_or_else(PoisonError::into_inner);
             match std::mem::replace(&mut *slot, Slot::Empty) {
                 Slot::Done(work, outcome) => {
                     self.waits.record(begun.elapsed());
