@@ -96,8 +96,8 @@ pub enum ParameterFault {
     Value(u8),
     /// Chunks of a large value that break MS-TDS 2.2.5.2.3.
     Chunks(u8),
-    /// A collation that is none.
-    Collation(u8),
+    /// An untyped NULL whose value is to be told back.
+    UntypedOutput(u8),
     /// The name is none.
     Name,
     /// Unknown status flags.
@@ -146,7 +146,7 @@ impl fmt::Display for ParameterError {
             ParameterFault::Precision(byte) => write!(f, "precision or scale that type {byte:#04x} can't have"),
             ParameterFault::Value(byte) => write!(f, "no value of type {byte:#04x}"),
             ParameterFault::Chunks(byte) => write!(f, "wrong chunks of type {byte:#04x}"),
-            ParameterFault::Collation(byte) => write!(f, "no collation of type {byte:#04x}"),
+            ParameterFault::UntypedOutput(byte) => write!(f, "type {byte:#04x} for output"),
             ParameterFault::Name => f.write_str("not a name"),
             ParameterFault::Status => f.write_str("unknown status flags"),
             ParameterFault::Unsupported(what) => write!(f, "{what} is not supported"),

@@ -17,9 +17,13 @@ mod login;
 mod packet;
 mod prelogin;
 mod request;
+#[cfg(test)]
+mod sample;
 mod token;
 mod utf16;
 mod value;
+#[cfg(test)]
+mod vector;
 
 pub use error::{Complaint, ParameterError, ParameterFault, Part, TdsError};
 pub use login::{Feature, LOGIN_SIZE_MAX, Login, Password, TdsVersion};

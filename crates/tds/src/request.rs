@@ -65,9 +65,11 @@ impl Request {
 impl Batch {
     fn parse(data: &[u8]) -> Result<Self, TdsError> {
         let (headers, text) = Headers::parse(data)?;
-        let text = crate::utf16::parse(text).ok_or(TdsError::Malformed {
-            part: Part::Batch,
-            what: "text in UTF-16",
+        if !text.len().is_multiple_of(2) {
+            return Err(TdsError::Cut { part: Part::Batch });
+        }
+        let text = crate::utf16::parse(text).ok_or(TdsError::Unsupported {
+            what: "half a surrogate pair",
         })?;
         Ok(Self { headers, text })
     }

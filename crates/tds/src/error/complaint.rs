@@ -82,10 +82,10 @@ fn of_parameter(error: &ParameterError) -> (i32, u8, String) {
             let text = format!("{parameter} The supplied value is not a valid instance of data type {name}. {text}");
             (8023, text)
         }
-        ParameterFault::Collation(_) => (
-            4012,
-            "An invalid tabular data stream (TDS) collation was encountered.".to_owned(),
-        ),
+        ParameterFault::UntypedOutput(byte) => {
+            let text = "is an untyped NULL but is marked as an output parameter.";
+            (8015, format!("{parameter} Data type 0x{byte:02X} {text}"))
+        }
         ParameterFault::Unsupported(what) => (40510, unsupported(what)),
     };
     (number, 16, text)

@@ -69,10 +69,13 @@ pub fn negotiate(client: Encryption, mode: EncryptionMode) -> Negotiated {
         (EncryptionMode::Required, Encryption::NotSupported) => (Encryption::Required, None),
         // Strict belongs before the first packet: inside PRELOGIN there is nothing of that name.
         (EncryptionMode::Optional | EncryptionMode::Required, Encryption::Strict) => (Encryption::Required, None),
-        (
-            EncryptionMode::Strict,
-            Encryption::Off | Encryption::On | Encryption::NotSupported | Encryption::Required | Encryption::Strict,
-        ) => (Encryption::Strict, Some(Channel::AsItIs)),
+        // All is encrypted already. Each client gets the word that it takes for agreement: mssql-jdbc says NOT_SUP and ends
+        // the session at any other, go-mssqldb and SqlClient say 4, tedious and Microsoft's ODBC driver ON.
+        (EncryptionMode::Strict, Encryption::On | Encryption::Required) => (Encryption::On, Some(Channel::AsItIs)),
+        (EncryptionMode::Strict, Encryption::Off | Encryption::NotSupported) => {
+            (Encryption::NotSupported, Some(Channel::AsItIs))
+        }
+        (EncryptionMode::Strict, Encryption::Strict) => (Encryption::Strict, Some(Channel::AsItIs)),
     };
     Negotiated { answer, channel }
 }

@@ -132,6 +132,9 @@ impl Parameter {
             Wrong::Stream(error) => error,
             Wrong::Value(fault) => fail(&name, fault),
         })?;
+        if status & BY_REFERENCE != 0 && wire.is_untyped() {
+            return Err(fail(&name, ParameterFault::UntypedOutput(wire.byte)));
+        }
         Ok(Self {
             is_output: status & BY_REFERENCE != 0,
             is_default: status & DEFAULT_VALUE != 0,

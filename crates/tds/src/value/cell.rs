@@ -207,8 +207,21 @@ pub(super) fn decimal_size(precision: u8) -> u8 {
 
 /// The digits of a number at a scale; none if it has more of them than fit.
 pub(super) fn rescaled(decimal: Decimal, precision: u8, scale: u8) -> Option<i128> {
-    let factor = 10_i128.checked_pow(scale.checked_sub(decimal.scale)?.into())?;
-    let unscaled = decimal.unscaled.checked_mul(factor)?;
-    let limit = 10_u128.checked_pow(precision.into())?;
-    (unscaled.unsigned_abs() < limit).then_some(unscaled)
+    let unscaled = match scale.checked_sub(decimal.scale)? {
+        0 => decimal.unscaled,
+        digits => decimal.unscaled.checked_mul(*POWERS.get(usize::from(digits))?)?,
+    };
+    let limit = *POWERS.get(usize::from(precision))?;
+    (-limit < unscaled && unscaled < limit).then_some(unscaled)
 }
+
+/// 10 to the power of each place: to 38, the most digits that there are.
+const POWERS: [i128; 39] = {
+    let mut powers = [1; 39];
+    let mut place = 1;
+    while place < powers.len() {
+        powers[place] = powers[place - 1] * 10;
+        place += 1;
+    }
+    powers
+};

@@ -58,6 +58,11 @@ impl WireType {
         }
     }
 
+    /// Whether this is the type of a bare NULL.
+    pub fn is_untyped(&self) -> bool {
+        self.byte == byte::NULL
+    }
+
     fn new(byte: u8, data_type: DataType, size: u16) -> Self {
         let info = TypeInfo {
             data_type,
