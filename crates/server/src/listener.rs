@@ -3,6 +3,7 @@
 //! K1. The thread that listens owns the threads that serve: when it has ended, so have they.
 //! K2. A thread that has ended is joined at once, not when the next connection comes: it would keep its stack.
 
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,10 +38,14 @@ pub struct Stopper {
 struct Served {
     leash: Arc<Leash>,
     thread: JoinHandle<()>,
+    is_done: Arc<AtomicBool>,
 }
 
-/// Rings when its thread ends, in whatever way.
-struct RingAtDrop(Arc<Bell>);
+/// Says that its thread is done, in whatever way.
+struct SayAtDrop {
+    is_done: Arc<AtomicBool>,
+    bell: Arc<Bell>,
+}
 
 impl Listener {
     /// Listens at an address, and takes nobody yet.
@@ -127,11 +132,12 @@ impl Listener {
         loop {
             let (socket, peer) = match self.socket.accept() {
                 Ok(accepted) => accepted,
-                Err(error) => match error.kind() {
-                    std::io::ErrorKind::WouldBlock => return Ok(()),
-                    std::io::ErrorKind::Interrupted | std::io::ErrorKind::ConnectionAborted => continue,
-                    _ => return Err(error),
-                },
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                // Who came has left again.
+                Err(error) if [ErrorKind::Interrupted, ErrorKind::ConnectionAborted].contains(&error.kind()) => {
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
             match instance.lobby().enter() {
                 Some(place) => served.push(self.serve(instance, front, socket, peer, place)?),
@@ -154,21 +160,26 @@ impl Listener {
     ) -> std::io::Result<Served> {
         socket.set_nonblocking(false)?;
         let socket = Arc::new(socket);
-        let leash = Arc::new(Leash::new(socket.clone()));
+        let leash = Arc::new(Leash::new(&socket));
+        let is_done = Arc::new(AtomicBool::new(false));
         let connection = Connection {
             socket,
             leash: leash.clone(),
             peer,
         };
-        let (instance, front, bell) = (instance.clone(), front.clone(), self.bell.clone());
+        let (instance, front) = (instance.clone(), front.clone());
+        let say = SayAtDrop {
+            is_done: is_done.clone(),
+            bell: self.bell.clone(),
+        };
         let thread = std::thread::Builder::new()
             .name("session".to_owned())
             .stack_size(STACK_SIZE)
             .spawn(move || {
-                let _ring = RingAtDrop(bell);
+                let _say = say;
                 connection.serve(&instance, &*front, place);
             })?;
-        Ok(Served { leash, thread })
+        Ok(Served { leash, thread, is_done })
     }
 }
 
@@ -180,15 +191,16 @@ impl Stopper {
     }
 }
 
-impl Drop for RingAtDrop {
+impl Drop for SayAtDrop {
     fn drop(&mut self) {
-        self.0.ring();
+        self.is_done.store(true, Ordering::Release);
+        self.bell.ring();
     }
 }
 
-/// K2.
+/// K2. One that has said that it is done has nothing left to wait for.
 fn reap(served: &mut Vec<Served>) {
-    for ended in served.extract_if(.., |served| served.thread.is_finished()) {
+    for ended in served.extract_if(.., |served| served.is_done.load(Ordering::Acquire)) {
         let _ = ended.thread.join();
     }
 }

@@ -58,7 +58,7 @@ impl Master {
             drop(Database::create(&Disk, &path, access, &Layout::default())?);
         }
         let master = Self::connect(path, access)?;
-        master.with(|connection| schema::create(connection))?;
+        master.with(schema::create)?;
         master.change(|transaction| {
             schema::fill(transaction, administrator)?;
             tell().map_err(MasterError::NotTold)
@@ -75,7 +75,7 @@ impl Master {
         // This says in words what is wrong with the file or the key, if anything is.
         drop(Database::open(&Disk, &path, access)?);
         let master = Self::connect(path, access)?;
-        let is_whole = master.with(|connection| schema::check(connection))?;
+        let is_whole = master.with(schema::check)?;
         Ok(is_whole.then_some(master))
     }
 

@@ -18,5 +18,5 @@ pub use leash::{Leash, Pull};
 pub use line::{Line, Patience};
 pub use line_error::LineError;
 pub use offload::{EncryptWaits, Encryptor, WaitCounts};
-pub use tls_setup::{TlsSetup, TlsSetupError};
+pub use tls_setup::TlsSetup;
 pub use traffic::{Traffic, TrafficCounts};

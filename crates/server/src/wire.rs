@@ -242,11 +242,7 @@ impl Shared {
 
 impl PacketSink for Outlet {
     fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        self.0.desk().line.send(packet).map_err(|error| match error {
-            LineError::Io(error) => error,
-            LineError::End => io::ErrorKind::BrokenPipe.into(),
-            other => io::Error::other(other),
-        })
+        Ok(self.0.desk().line.send(packet)?)
     }
 }
 

@@ -9,7 +9,7 @@ use selenite_tds::{
 
 use super::Notice;
 use crate::instance::{LANGUAGE, PROGRAM, VERSION};
-use crate::transport::{Line, LineError};
+use crate::transport::Line;
 
 /// What a client is told that was let in.
 pub struct Acceptance<'a> {
@@ -32,10 +32,7 @@ pub struct LineSink<'a>(pub &'a mut Line);
 
 impl PacketSink for LineSink<'_> {
     fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        self.0.send(packet).map_err(|error| match error {
-            LineError::Io(error) => error,
-            other => io::Error::other(other),
-        })
+        Ok(self.0.send(packet)?)
     }
 }
 

@@ -62,7 +62,8 @@ mod tests {
         assert_eq!(gate.enter(Instant::now()).err(), Some(PasswordFault::Crowded));
         std::thread::scope(|scope| {
             let later = Instant::now() + Duration::from_secs(60);
-            let waits = scope.spawn(|| gate.enter(later).map(drop));
+            let gate = &gate;
+            let waits = scope.spawn(move || gate.enter(later).map(drop));
             drop(place);
             assert_eq!(waits.join().unwrap(), Ok(()));
         });

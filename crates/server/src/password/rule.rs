@@ -53,15 +53,11 @@ mod tests {
             ("ABCDEF-1", Ok(())),
             ("Abcdefgh", Err(RuleBroken::Simple)),
             ("12345678", Err(RuleBroken::Simple)),
-            ("Jo-hanna1", Ok(())),
+            ("Jo-hannes1", Ok(())),
             ("xHANNAx-1", Err(RuleBroken::Simple)),
         ];
         for (password, outcome) in cases {
-            assert_eq!(
-                check_new_password("hanna", password).is_ok(),
-                outcome.is_ok(),
-                "{password}"
-            );
+            assert_eq!(check_new_password("hanna", password), outcome, "{password}");
         }
         assert_eq!(check_new_password("Jo-", "Jo-hanna1"), Err(RuleBroken::Simple));
         assert_eq!(check_new_password("sa", "Salamander-1"), Ok(()));

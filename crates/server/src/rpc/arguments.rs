@@ -42,7 +42,19 @@ pub(super) fn int_of(value: &Value) -> Option<i32> {
         Value::SmallInt(value) => Some(i32::from(*value)),
         Value::TinyInt(value) => Some(i32::from(*value)),
         Value::BigInt(value) => i32::try_from(*value).ok(),
-        _ => None,
+        Value::Null
+        | Value::Bit(_)
+        | Value::Decimal(_)
+        | Value::Money(_)
+        | Value::Real(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Binary(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTimeOffset(_)
+        | Value::Guid(_) => None,
     }
 }
 

@@ -70,10 +70,8 @@ fn part(text: &str) -> Option<(Option<Name>, &str)> {
     let mut inner = String::new();
     let mut chars = text.char_indices().skip(1).peekable();
     while let Some((at, char)) = chars.next() {
-        if char == close {
-            if chars.next_if(|(_, next)| *next == close).is_none() {
-                return Some((Some(name(&inner, true)), &text[at + 1..]));
-            }
+        if char == close && chars.next_if(|(_, next)| *next == close).is_none() {
+            return Some((Some(name(&inner, true)), &text[at + 1..]));
         }
         inner.push(char);
     }

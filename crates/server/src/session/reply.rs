@@ -289,22 +289,21 @@ impl Receiver for Reply {
 
 /// How many bytes TEXTSIZE counts for a unit of a type that it cuts.
 fn unit_size(data_type: DataType) -> Option<usize> {
-    match data_type {
-        DataType::VarChar(Width::Max) | DataType::VarBinary(Width::Max) => Some(1),
-        DataType::NVarChar(Width::Max) => Some(2),
-        _ => None,
+    if matches!(
+        data_type,
+        DataType::VarChar(Width::Max) | DataType::VarBinary(Width::Max)
+    ) {
+        return Some(1);
     }
+    (data_type == DataType::NVarChar(Width::Max)).then_some(2)
 }
 
 /// A value of a type of `max`, cut to so many units.
 fn cut(value: &mut Value, unit_count: usize) {
-    match value {
-        Value::Text(text) if text.len() > unit_count => {
-            let short = utf16_prefix(text, unit_count);
-            *value = Value::Text(short.into());
-        }
-        Value::Binary(bytes) if bytes.len() > unit_count => *value = Value::Binary(bytes[..unit_count].into()),
-        _ => {}
+    if let Value::Text(text) = value {
+        *value = Value::Text(utf16_prefix(text, unit_count).into());
+    } else if let Value::Binary(bytes) = value {
+        *value = Value::Binary(bytes.get(..unit_count).unwrap_or(bytes).into());
     }
 }
 

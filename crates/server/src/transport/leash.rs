@@ -1,8 +1,8 @@
 //! How others end a connection whose thread waits for its socket.
 
 use std::net::{Shutdown, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Weak};
 
 /// Why a connection is ended by another thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,15 +15,16 @@ pub enum Pull {
 
 /// Ends a connection from outside: its thread is told, and every wait for the socket ends at once.
 pub struct Leash {
-    socket: Arc<TcpStream>,
+    /// The connection's thread has it: when that is done, the socket is closed, whoever still has a leash.
+    socket: Weak<TcpStream>,
     pulled: AtomicU8,
 }
 
 impl Leash {
     /// The leash of a connection.
-    pub fn new(socket: Arc<TcpStream>) -> Self {
+    pub fn new(socket: &Arc<TcpStream>) -> Self {
         Self {
-            socket,
+            socket: Arc::downgrade(socket),
             pulled: AtomicU8::new(FREE),
         }
     }
@@ -38,8 +39,10 @@ impl Leash {
         let _ = self
             .pulled
             .compare_exchange(FREE, state, Ordering::AcqRel, Ordering::Acquire);
-        // A socket that is closed already needs none of it.
-        let _ = self.socket.shutdown(Shutdown::Both);
+        if let Some(socket) = self.socket.upgrade() {
+            // One that the peer has closed needs none of it.
+            let _ = socket.shutdown(Shutdown::Both);
+        }
     }
 
     /// Whether it was pulled, and why.

@@ -38,11 +38,31 @@ impl From<TdsError> for LineError {
 
 impl From<io::Error> for LineError {
     fn from(error: io::Error) -> Self {
-        match error.kind() {
-            // By SO_RCVTIMEO and SO_SNDTIMEO: this is what a blocking socket says when its time is over.
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Self::TooSlow,
-            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => Self::End,
-            _ => Self::Io(error),
+        let kind = error.kind();
+        // By SO_RCVTIMEO and SO_SNDTIMEO: this is what a blocking socket says when its time is over.
+        if [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&kind) {
+            return Self::TooSlow;
+        }
+        let ends = [
+            io::ErrorKind::ConnectionReset,
+            io::ErrorKind::BrokenPipe,
+            io::ErrorKind::UnexpectedEof,
+        ];
+        if ends.contains(&kind) {
+            Self::End
+        } else {
+            Self::Io(error)
+        }
+    }
+}
+
+impl From<LineError> for io::Error {
+    fn from(error: LineError) -> Self {
+        match error {
+            LineError::Io(error) => error,
+            LineError::End => io::ErrorKind::BrokenPipe.into(),
+            LineError::TooSlow => io::ErrorKind::TimedOut.into(),
+            LineError::TooMuch | LineError::Tls(_) | LineError::Framing(_) | LineError::Tds(_) => Self::other(error),
         }
     }
 }

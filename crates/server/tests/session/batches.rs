@@ -53,15 +53,18 @@ fn loops_fill_packets_of_any_size() {
 #[test]
 fn results_prints_and_errors_come_in_their_order_with_their_lines() {
     let bench = Bench::new();
-    let answer = bench.client().batch(
-        "SELECT 1\nPRINT 'here'\nSELECT 1 / 0\nRAISERROR('mine %d', 16, 3, 7)\nSELECT 2",
-    );
+    let answer = bench
+        .client()
+        .batch("SELECT 1\nPRINT 'here'\nSELECT 1 / 0\nRAISERROR('mine %d', 16, 3, 7)\nSELECT 2");
     let order: Vec<String> = answer
         .0
         .iter()
         .filter_map(|token| match token {
             Token::Row(row) => Some(format!("{row:?}")),
-            Token::Error(said) => Some(format!("{} {} {} {}", said.number, said.severity, said.state, said.line)),
+            Token::Error(said) => Some(format!(
+                "{} {} {} {}",
+                said.number, said.severity, said.state, said.line
+            )),
             Token::Info(said) => Some(format!("{} {} {}", said.number, said.text, said.line)),
             _ => None,
         })
@@ -70,7 +73,12 @@ fn results_prints_and_errors_come_in_their_order_with_their_lines() {
         order,
         ["[Int(1)]", "0 here 2", "8134 16 1 3", "50000 16 3 4", "[Int(2)]"]
     );
-    assert!(answer.said().iter().all(|said| said.server == bench.running.instance().name()));
+    assert!(
+        answer
+            .said()
+            .iter()
+            .all(|said| said.server == bench.running.instance().name())
+    );
     let failed = answer.dones().into_iter().filter(|done| done.status & Done::ERROR != 0);
     assert_eq!(failed.count(), 2);
 }
@@ -129,7 +137,10 @@ fn a_session_knows_itself_and_its_server() {
         panic!("@@VERSION is text");
     };
     assert!(version.starts_with("Microsoft "), "SQLAlchemy looks for it: {version}");
-    assert!(version.contains("Selenite") && version.contains(" - 16.0."), "{version}");
+    assert!(
+        version.contains("Selenite") && version.contains(" - 16.0."),
+        "{version}"
+    );
     let second = bench.client().batch("SELECT @@SPID").rows();
     assert_eq!(second, [[Value::SmallInt(52)]]);
 }
@@ -138,8 +149,14 @@ fn a_session_knows_itself_and_its_server() {
 fn clocks_stand_still_within_a_statement() {
     let bench = Bench::new();
     let mut client = bench.client();
-    assert_eq!(client.int("SELECT DATEDIFF(millisecond, GETDATE(), CURRENT_TIMESTAMP)"), 0);
-    assert_eq!(client.int("SELECT ABS(DATEDIFF(minute, SYSUTCDATETIME(), SYSDATETIMEOFFSET()))"), 0);
+    assert_eq!(
+        client.int("SELECT DATEDIFF(millisecond, GETDATE(), CURRENT_TIMESTAMP)"),
+        0
+    );
+    assert_eq!(
+        client.int("SELECT ABS(DATEDIFF(minute, SYSUTCDATETIME(), SYSDATETIMEOFFSET()))"),
+        0
+    );
     let answer = client.batch("SELECT NEWID(), RAND() SELECT NEWID(), RAND()");
     let rows = answer.rows();
     assert!(rows[0][0] != rows[1][0] && rows[0][1] != rows[1][1], "{rows:?}");
@@ -153,7 +170,10 @@ fn use_tells_the_database() {
     assert_eq!(answer.rows(), [[Value::Text("tempdb".into())]]);
     assert_eq!(answer.changes(), [1]);
     let said = answer.said();
-    assert_eq!((said[0].number, said[0].text.as_str()), (5701, "Changed database context to 'tempdb'."));
+    assert_eq!(
+        (said[0].number, said[0].text.as_str()),
+        (5701, "Changed database context to 'tempdb'.")
+    );
     let answer = client.batch("USE nowhere SELECT 1");
     assert_eq!(answer.errors(), [(911, 1)]);
     assert_eq!(client.value("SELECT DB_NAME()"), Value::Text("tempdb".into()));
@@ -189,7 +209,10 @@ fn sp_executesql_runs_within_a_batch() {
          SELECT @out, @status",
     );
     assert_eq!(answer.errors(), []);
-    assert_eq!(answer.rows(), [vec![Value::Int(21)], vec![Value::Int(42), Value::Int(0)]]);
+    assert_eq!(
+        answer.rows(),
+        [vec![Value::Int(21)], vec![Value::Int(42), Value::Int(0)]]
+    );
     assert_eq!(client.batch("EXEC sp_executesql 5").errors(), [(214, 1)]);
     assert_eq!(client.batch("EXEC sys.sp_unprepare 5").errors(), [(40510, 1)]);
 }

@@ -61,9 +61,16 @@ fn a_call_that_does_not_fit_its_declaration_is_an_error() {
         (vec![text("SELECT @a"), text("@a int")], 8178),
         (vec![text("SELECT @a"), text("@a int"), int("@b", 1)], 8145),
         (vec![text("SELECT @a"), text("@a int"), int("", 1), int("", 2)], 8144),
-        (vec![text("SELECT @a"), text("@a int"), int("@a", 1), int("@a", 1)], 8143),
         (
-            vec![text("SELECT @a"), text("@a int"), output("@a", DataType::Int, Value::Int(1))],
+            vec![text("SELECT @a"), text("@a int"), int("@a", 1), int("@a", 1)],
+            8143,
+        ),
+        (
+            vec![
+                text("SELECT @a"),
+                text("@a int"),
+                output("@a", DataType::Int, Value::Int(1)),
+            ],
             8162,
         ),
         (vec![text("SELECT @a")], 137),
@@ -105,7 +112,10 @@ fn a_statement_is_prepared_executed_and_let_go() {
         let answer = client.call(procedure, vec![int("", *number), int("", 1)]);
         assert_eq!(answer.errors()[0].0, 8179);
         let said = answer.said()[0];
-        assert_eq!(said.text, format!("Could not find prepared statement with handle {number}."));
+        assert_eq!(
+            said.text,
+            format!("Could not find prepared statement with handle {number}.")
+        );
     }
 }
 
@@ -125,10 +135,7 @@ fn sp_prepexec_runs_and_gives_its_handle_behind_the_status() {
     );
     assert_eq!(answer.errors(), []);
     assert_eq!(answer.rows(), [[Value::Int(3)]]);
-    assert_eq!(
-        answer.outputs(),
-        [(0, "", &Value::Int(1)), (4, "@b", &Value::Int(9))]
-    );
+    assert_eq!(answer.outputs(), [(0, "", &Value::Int(1)), (4, "@b", &Value::Int(9))]);
     let answer = client.call(ProcedureId::Execute, vec![int("", 1), int("", 4), int("", 0)]);
     assert_eq!(answer.rows(), [[Value::Int(4)]]);
     // The handle that is given is let go, and a text that is wrong has none.
@@ -170,7 +177,11 @@ fn what_is_not_there_or_not_supported_is_refused_by_name() {
     assert!(answer.said()[0].text.contains("sp_cursoropen"));
     let answer = client.call(
         ProcedureId::PrepExecRpc,
-        vec![output("", DataType::Int, Value::Null), text("{? = call no_such(?)}"), int("", 1)],
+        vec![
+            output("", DataType::Int, Value::Null),
+            text("{? = call no_such(?)}"),
+            int("", 1),
+        ],
     );
     assert_eq!(answer.errors()[0].0, 2812);
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use selenite_tds::client::{Said, Token, attention, batch, login, new_login, prelogin, rpc, split_message, tokens};
 use selenite_tds::{
-    Done, DoneKind, Encryption, Headers, Parameter, Prelogin, Procedure, ProcedureId, Reset, RpcCall, RpcRequest,
-    PacketSize, TransactionRequest, TransactionStep, TypeInfo,
+    Done, DoneKind, Encryption, Headers, PacketSize, Parameter, Prelogin, Procedure, ProcedureId, Reset, RpcCall,
+    RpcRequest, TransactionRequest, TransactionStep, TypeInfo,
 };
 use selenite_types::{DataType, Value, Width};
 

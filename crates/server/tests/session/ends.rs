@@ -81,7 +81,10 @@ fn a_client_that_reads_nothing_stops_its_own_query_alone() {
     // The buffers of both systems fill up, and then nothing more is sent: SQL runs on elsewhere meanwhile.
     let mut before = sent();
     loop {
-        assert_eq!(other.int("DECLARE @i int = 0 WHILE @i < 20000 SET @i += 1 SELECT @i"), 20_000);
+        assert_eq!(
+            other.int("DECLARE @i int = 0 WHILE @i < 20000 SET @i += 1 SELECT @i"),
+            20_000
+        );
         let now = sent();
         if now == before {
             break;
@@ -95,12 +98,12 @@ fn a_client_that_reads_nothing_stops_its_own_query_alone() {
 #[test]
 fn a_client_that_leaves_ends_its_query() {
     let bench = Bench::new();
+    let mut other = bench.client();
     let mut client = bench.client();
     client.ask("WAITFOR DELAY '01:00:00'");
     drop(client);
-    let mut other = bench.client();
     // It is gone when its number is free again.
-    while bench.running.instance().registry().session(51).is_some() {
+    while bench.running.instance().registry().session(52).is_some() {
         assert_eq!(other.int("SELECT 7"), 7);
     }
 }
@@ -113,7 +116,11 @@ fn read_to_end(socket: &mut std::net::TcpStream) {
             Ok(0) => return,
             Ok(_) => {}
             Err(error) => {
-                assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "the server keeps the connection");
+                assert_ne!(
+                    error.kind(),
+                    std::io::ErrorKind::WouldBlock,
+                    "the server keeps the connection"
+                );
                 return;
             }
         }
@@ -123,5 +130,7 @@ fn read_to_end(socket: &mut std::net::TcpStream) {
 /// Whether the last 13 bytes are a DONE that answers an ATTENTION.
 fn is_attention(bytes: &[u8]) -> bool {
     let [low, high] = Done::ATTENTION.to_le_bytes();
-    bytes.last_chunk::<13>().is_some_and(|done| done[..3] == [0xFD, low, high])
+    bytes
+        .last_chunk::<13>()
+        .is_some_and(|done| done[..3] == [0xFD, low, high])
 }

@@ -31,7 +31,8 @@ fn what_clients_send_after_the_login_is_taken() {
 fn options_are_carried_out() {
     let bench = Bench::new();
     let mut client = bench.client();
-    let answer = client.batch("SET DATEFIRST 1 SET DATEFORMAT dmy SELECT @@DATEFIRST, DAY(CAST('03/02/2001' AS datetime))");
+    let answer =
+        client.batch("SET DATEFIRST 1 SET DATEFORMAT dmy SELECT @@DATEFIRST, DAY(CAST('03/02/2001' AS datetime))");
     assert_eq!(answer.rows(), [[Value::TinyInt(1), Value::Int(3)]]);
     let answer = client.batch("SET LANGUAGE English SELECT @@DATEFIRST");
     assert_eq!(answer.infos(), ["Changed language setting to us_english."]);
@@ -75,8 +76,14 @@ fn statistics_of_time_are_told_before_each_done() {
     let numbers: Vec<i32> = answer.said().iter().map(|said| said.number).collect();
     assert_eq!(numbers, [3613, 3612]);
     let infos = answer.infos();
-    assert!(infos[0].starts_with("SQL Server parse and compile time: \n   CPU time = "), "{infos:?}");
-    assert!(infos[1].starts_with("\n SQL Server Execution Times:\n   CPU time = "), "{infos:?}");
+    assert!(
+        infos[0].starts_with("SQL Server parse and compile time: \n   CPU time = "),
+        "{infos:?}"
+    );
+    assert!(
+        infos[1].starts_with("\n SQL Server Execution Times:\n   CPU time = "),
+        "{infos:?}"
+    );
     // It waits, and works little meanwhile.
     let answer = client.batch("WAITFOR DELAY '00:00:00.300'");
     let times = numbers_in(answer.infos()[1]);
@@ -87,7 +94,10 @@ fn statistics_of_time_are_told_before_each_done() {
 
 fn numbers_in(text: &str) -> Vec<u64> {
     let words = text.split(|char: char| !char.is_ascii_digit());
-    words.filter(|word| !word.is_empty()).map(|word| word.parse().unwrap()).collect()
+    words
+        .filter(|word| !word.is_empty())
+        .map(|word| word.parse().unwrap())
+        .collect()
 }
 
 #[test]
@@ -95,7 +105,8 @@ fn a_reset_sets_the_session_back() {
     let bench = Bench::new();
     let mut client = bench.client();
     client.batch("USE tempdb SET DATEFIRST 3 SET XACT_ABORT ON SET LOCK_TIMEOUT 5 BEGIN TRANSACTION");
-    let answer = client.batch_after_reset("SELECT DB_NAME(), @@DATEFIRST, @@OPTIONS & 16384, @@LOCK_TIMEOUT, @@TRANCOUNT");
+    let answer =
+        client.batch_after_reset("SELECT DB_NAME(), @@DATEFIRST, @@OPTIONS & 16384, @@LOCK_TIMEOUT, @@TRANCOUNT");
     assert_eq!(
         answer.rows(),
         [[
