@@ -23,8 +23,18 @@ pub fn register(connection: &Connection, running: &Running) -> Result<()> {
     connection.create_scalar_function(c"tsql_level", 2, pure, move |context| {
         next_level(context.get(0)?, context.get(1)?).map_err(|error| level.refuse(error))
     })?;
-    connection.create_aggregate_function(c"tsql_aggregate", -1, FunctionFlags::SQLITE_UTF8, Group(running.clone()))?;
-    connection.create_window_function(c"tsql_window", -1, FunctionFlags::SQLITE_UTF8, Window(running.clone()))?;
+    let plain = FunctionFlags::SQLITE_UTF8;
+    // Of no rows an aggregate is never begun, and so has no number: its name says what it is then.
+    for (group, window, none) in [
+        (c"tsql_aggregate", c"tsql_window", Stored::Null),
+        (c"tsql_count", c"tsql_window_count", Stored::Integer(0)),
+    ] {
+        let running = running.clone();
+        let (of_group, of_window) = (running.clone(), running);
+        let nothing = none.clone();
+        connection.create_aggregate_function(group, -1, plain, Group(of_group, nothing))?;
+        connection.create_window_function(window, -1, plain, Window(of_window, none))?;
+    }
     connection.create_aggregate_function(c"tsql_single", 1, FunctionFlags::SQLITE_UTF8, Single(running.clone()))?;
     connection.create_collation(c"Latin1_General_BIN2", |a: &str, b: &str| a.cmp(b))
 }
@@ -63,7 +73,7 @@ fn output(value: Stored<'static>) -> ToSqlOutput<'static> {
 }
 
 /// `tsql_aggregate(N, a)` over a group.
-struct Group(Running);
+struct Group(Running, Stored<'static>);
 
 impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Group {
     fn init(&self, _context: &mut Context<'_>) -> Result<Option<AggregateRun>> {
@@ -76,12 +86,12 @@ impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Group {
     }
 
     fn finalize(&self, _: &mut Context<'_>, run: Option<Option<AggregateRun>>) -> Result<ToSqlOutput<'static>> {
-        finish(&self.0, run.flatten().as_mut())
+        finish((&self.0, &self.1), run.flatten().as_mut())
     }
 }
 
 /// `tsql_window(N, a)` over a window that moves.
-struct Window(Running);
+struct Window(Running, Stored<'static>);
 
 impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
     fn init(&self, _context: &mut Context<'_>) -> Result<Option<AggregateRun>> {
@@ -94,13 +104,13 @@ impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
     }
 
     fn finalize(&self, _: &mut Context<'_>, run: Option<Option<AggregateRun>>) -> Result<ToSqlOutput<'static>> {
-        finish(&self.0, run.flatten().as_mut())
+        finish((&self.0, &self.1), run.flatten().as_mut())
     }
 }
 
 impl WindowAggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
     fn value(&self, run: Option<&mut Option<AggregateRun>>) -> Result<ToSqlOutput<'static>> {
-        finish(&self.0, run.and_then(Option::as_mut))
+        finish((&self.0, &self.1), run.and_then(Option::as_mut))
     }
 
     fn inverse(&self, _context: &mut Context<'_>, run: &mut Option<AggregateRun>) -> Result<()> {
@@ -129,9 +139,12 @@ fn argument<'a>(context: &'a Context<'_>) -> StoredRef<'a> {
     if context.len() > 1 { stored_ref(context.get_raw(1)) } else { StoredRef::Integer(1) }
 }
 
-fn finish(running: &Running, run: Option<&mut AggregateRun>) -> Result<ToSqlOutput<'static>> {
+fn finish(
+    (running, none): (&Running, &Stored<'static>),
+    run: Option<&mut AggregateRun>,
+) -> Result<ToSqlOutput<'static>> {
     let Some(run) = run else {
-        return Ok(output(Stored::Null));
+        return Ok(output(none.clone()));
     };
     if run.left_out_null() {
         running.note_null();
