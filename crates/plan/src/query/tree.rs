@@ -355,6 +355,13 @@ impl Parts {
     }
 }
 
+impl Select {
+    /// Whether all its rows are one group.
+    pub fn is_one_group(&self) -> bool {
+        self.grouped && self.group_by.is_empty()
+    }
+}
+
 impl Query {
     /// The rows of one SELECT.
     pub fn of_select(select: Select, columns: Vec<QueryColumn>) -> Self {
@@ -371,7 +378,7 @@ impl Query {
     pub fn is_single(&self) -> bool {
         match &self.body {
             Body::Select(select) => {
-                let one = select.from.is_none() || (select.grouped && select.group_by.is_empty());
+                let one = select.from.is_none() || select.is_one_group();
                 one || matches!(&self.limit, Some(Limit::Top { count, ties: false }) if is_one(count))
             }
             Body::Values(rows) => rows.len() <= 1,

@@ -45,7 +45,8 @@ impl Writer {
             }
             Some(Limit::Top { ties: false, .. } | Limit::Offset { .. }) | None => {
                 let mut sql = self.body(query, Columns::default())?;
-                if !query.order.is_empty() {
+                let single = matches!(&query.body, Body::Select(select) if select.is_one_group());
+                if !query.order.is_empty() && !single {
                     sql.push_str(&format!(" ORDER BY {}", self.order(&query.columns, &query.order)?));
                 }
                 sql.push_str(&self.limit(query.limit.as_ref())?);
@@ -206,6 +207,10 @@ impl Writer {
             items.push(format!("{sql} AS c{at}"));
         }
         items.extend_from_slice(columns.more);
+        if select.is_one_group() && select.having.is_some() {
+            // SQLite sees one group only if a column is an aggregate.
+            items.push("count(*)".to_owned());
+        }
         let word = if select.distinct { "SELECT DISTINCT" } else { "SELECT" };
         let mut sql = format!("{word} {}", items.join(", "));
         if let Some(from) = &select.from {
@@ -222,10 +227,12 @@ impl Writer {
             sql.push_str(&format!(" GROUP BY {}", keys.join(", ")));
         }
         if let Some(having) = &select.having {
-            let condition = self.condition(having)?;
-            // Without GROUP BY, SQLite sees one group only if there is an aggregate.
-            let one = if select.group_by.is_empty() { " AND count(*) >= 0" } else { "" };
-            sql.push_str(&format!(" HAVING ({condition}){one}"));
+            sql.push_str(&format!(" HAVING {}", self.condition(having)?));
+        }
+        if select.is_one_group() && select.having.is_some() {
+            let mut names = column_names(select.items.len());
+            columns.more.iter().for_each(|more| names.push_str(&format!(", {}", alias_of(more))));
+            sql = format!("SELECT {names} FROM ({sql})");
         }
         Ok(sql)
     }
@@ -279,6 +286,11 @@ impl Writer {
 pub(super) fn column_names(count: usize) -> String {
     let names: Vec<String> = (0..count).map(|at| format!("c{at}")).collect();
     names.join(", ")
+}
+
+/// The alias of a column more: what stands behind its last AS.
+fn alias_of(column: &str) -> &str {
+    column.rsplit(' ').next().unwrap_or(column)
 }
 
 fn output_key(column: &QueryColumn, sql: String) -> String {
