@@ -239,11 +239,11 @@ impl QueryBinder<'_> {
         outer: bool,
     ) -> Result<Bound, PlanError> {
         let Lateral { from, on, mut columns, marker } = lateral;
-        if outer && from.is_some() {
+        if let (true, Some(from)) = (outer, &from) {
             let Some(marker) = marker else {
                 return Err(refused("such a query on the right of OUTER APPLY"));
             };
-            columns.iter_mut().for_each(|place| only_if_found(place, &marker));
+            columns.iter_mut().for_each(|place| only_if_found(place, &marker, from));
         }
         let number = self.parts.add_source(columns);
         let source = Source {
@@ -298,10 +298,10 @@ impl QueryBinder<'_> {
     }
 }
 
-/// A column that is NULL where no row was found: a table's own column is so by itself.
-fn only_if_found(place: &mut Place, marker: &Expr) {
+/// A column that is NULL where no row was found: a column of the right side is so by itself.
+fn only_if_found(place: &mut Place, marker: &Expr, from: &From) {
     if let Place::Inlined(value) = place
-        && !matches!(value.kind, ExprKind::Column(_))
+        && !matches!(value.kind, ExprKind::Column(column) if from.has_leaf(column.source))
     {
         let found = Predicate::IsNull(Box::new(marker.clone())).negate();
         let kind = ExprKind::Case { branches: vec![(found, value.clone())], otherwise: None };

@@ -13,6 +13,7 @@ use crate::catalog::{
     Catalog, Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, ReferencedAction, Relation,
     SqliteName, SystemColumn, SystemFunction, SystemView, Table, View,
 };
+use crate::writer::quoted;
 use crate::{Collation, PlanError, declared_type, same_name};
 
 /// The tables, views and functions of a test.
@@ -215,7 +216,8 @@ fn sqlite_table(table: &Table) -> String {
         let text = column.data_type.family() == selenite_types::Family::Text;
         let collate = if text { format!(" COLLATE {}", column.collation.name()) } else { String::new() };
         let null = if column.nullable { "" } else { " NOT NULL" };
-        parts.push(format!("\"{}\" {}{collate}{null}", column.name, declared_name(&column.data_type)));
+        let name = quoted(&column.name).unwrap();
+        parts.push(format!("{name} {}{collate}{null}", declared_name(&column.data_type)));
     }
     let names = |columns: &[usize]| {
         columns.iter().map(|at| format!("\"{}\"", table.columns[*at].name)).collect::<Vec<_>>().join(", ")
@@ -228,5 +230,5 @@ fn sqlite_table(table: &Table) -> String {
         let (columns, referenced) = (key.columns.join(", "), key.referenced_columns.join(", "));
         parts.push(format!("FOREIGN KEY ({columns}) REFERENCES \"{}\" ({referenced})", key.referenced_table.1));
     }
-    format!("CREATE TABLE \"{}\" ({})", table.name, parts.join(", "))
+    format!("CREATE TABLE {} ({})", quoted(&table.name).unwrap(), parts.join(", "))
 }
