@@ -1,8 +1,8 @@
 //! Conditions as SQL: 0, 1 or NULL.
 
-use selenite_types::{Comparison, DataType};
+use selenite_types::{Comparison, DataType, Value};
 
-use super::fixed::{is_fixed, is_fixed_predicate};
+use super::fixed::{is_fixed, is_fixed_predicate, literal_of};
 use super::form::{comparand, exact_scale};
 use super::parameter::{Parameter, ParameterValue};
 use super::value::collated;
@@ -101,6 +101,9 @@ impl Writer {
         } else if let Form::Scaled(scale) = form {
             let value = ParameterValue::Scaled(other.clone(), scale);
             self.parameter(Parameter { value, data_type: other.data_type })
+        } else if let Form::Wide(scale) = form {
+            let value = ParameterValue::Wide(other.clone(), scale);
+            self.parameter(Parameter { value, data_type: other.data_type })
         } else {
             return Err(PlanError::internal("a comparison of two forms"));
         };
@@ -125,7 +128,8 @@ impl Writer {
             && !like.collation.is_binary
             && is_fixed(&like.pattern)
             && like.escape.as_ref().is_none_or(is_fixed)
-            && self.lazy == 0;
+            && self.lazy == 0
+            && !begins_open(like);
         if !bounded {
             return Ok(operation);
         }
@@ -138,6 +142,14 @@ impl Writer {
     }
 }
 
+/// Whether a pattern is a constant that begins with a wildcard: then it bounds nothing.
+fn begins_open(like: &Like) -> bool {
+    match literal_of(&like.pattern) {
+        Some(Value::Text(pattern)) => pattern.starts_with(['%', '_', '[']),
+        Some(_) | None => false,
+    }
+}
+
 /// Whether a value can be compared with one of `form` in SQLite.
 fn meets(form: Form, other: &Expr) -> bool {
     if Form::of(&comparand(other).data_type) == form || Form::of(&other.data_type) == form {
@@ -145,9 +157,10 @@ fn meets(form: Form, other: &Expr) -> bool {
     }
     match form {
         // A constant of no more digits after the point is multiplied up.
-        Form::Scaled(scale) => is_fixed(other) && exact_scale(&other.data_type).is_some_and(|other| other <= scale),
-        Form::Wide(_)
-        | Form::Real
+        Form::Scaled(scale) | Form::Wide(scale) => {
+            is_fixed(other) && exact_scale(&other.data_type).is_some_and(|other| other <= scale)
+        }
+        Form::Real
         | Form::Text
         | Form::Bytes
         | Form::Date
