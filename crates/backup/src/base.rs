@@ -10,7 +10,6 @@ use crate::catalog::{Catalog, Entry};
 use crate::chain::Chain;
 use crate::destination::Destination;
 use crate::error::{BackupError, machine};
-use crate::inspection::{Fault, MISSING};
 use crate::key_source::KeySource;
 use crate::marks::Marks;
 use crate::names::{AHEAD_SECONDS, ArchiveName};
@@ -88,11 +87,8 @@ fn check_all_there(catalog: &Catalog, chain: &Chain) -> Result<(), BackupError> 
     for link in chain.links() {
         let id = link.archive.begun.database_id;
         let entry = catalog.of(id).find(|entry| entry.name == *link.name());
-        if let Some(Fault { object, what }) = entry.and_then(|entry| entry.fault(Some(&link.facts))) {
-            return Err(match what.as_str() {
-                MISSING => BackupError::Missing { object },
-                _ => BackupError::Unauthentic { object, what },
-            });
+        if let Some(entry) = entry {
+            entry.check(&link.facts)?;
         }
     }
     Ok(())

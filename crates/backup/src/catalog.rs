@@ -11,11 +11,11 @@ use selenite_archive::is_part_size;
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_format::archive::{Begun, Facts};
 
-use crate::StoreError;
 use crate::destination::{Destination, Object, Trouble};
-use crate::inspection::{Fault, MISSING};
+use crate::inspection::Fault;
 use crate::names::{AHEAD_SECONDS, ArchiveName, Part, database_prefix, object_key, parse_database_id};
 use crate::opened::BEGUN_SIZE_MAX;
+use crate::{BackupError, StoreError};
 
 /// The archives of a destination.
 #[derive(Clone, Debug, Default)]
@@ -165,29 +165,50 @@ impl Entry {
     /// was read; else of what is there. Nothing is fetched for it.
     #[must_use]
     pub fn fault(&self, facts: Option<&Facts>) -> Option<Fault> {
+        Some(match self.flaw(facts)? {
+            Flaw::Missing(object) => Fault::missing(object),
+            Flaw::Misfit(object) => Fault {
+                object,
+                what: MISFIT.to_owned(),
+            },
+        })
+    }
+
+    /// As [`Entry::fault`], as an error.
+    ///
+    /// # Errors
+    /// [`BackupError::Missing`]; [`BackupError::Unauthentic`] for an object of another size.
+    pub(crate) fn check(&self, facts: &Facts) -> Result<(), BackupError> {
+        match self.flaw(Some(facts)) {
+            None => Ok(()),
+            Some(Flaw::Missing(object)) => Err(BackupError::Missing { object }),
+            Some(Flaw::Misfit(object)) => Err(BackupError::Unauthentic {
+                object,
+                what: MISFIT.to_owned(),
+            }),
+        }
+    }
+
+    fn flaw(&self, facts: Option<&Facts>) -> Option<Flaw> {
         if !self.is_finished {
             return None;
         }
-        let of = |part: Part, what: &str| Fault {
-            object: object_key(self.database_id, &self.name, part),
-            what: what.to_owned(),
-        };
+        let key = |part: Part| object_key(self.database_id, &self.name, part);
         let count = facts.map_or_else(
             || self.part_count.max(self.index_count),
             |facts| u32::try_from(facts.parts.len()).unwrap_or(u32::MAX),
         );
         if !self.has_begun {
-            return Some(of(Part::Begun, MISSING));
+            return Some(Flaw::Missing(key(Part::Begun)));
         }
         if self.next_part < count {
-            return Some(of(Part::Pages(self.next_part), MISSING));
+            return Some(Flaw::Missing(key(Part::Pages(self.next_part))));
         }
         if self.next_index < count {
-            return Some(of(Part::Index(self.next_index), MISSING));
+            return Some(Flaw::Missing(key(Part::Index(self.next_index))));
         }
         let is_listed = |part: &Part| matches!(part, Part::Pages(number) | Part::Index(number) if *number < count);
-        let misfit = self.misfit.filter(is_listed);
-        misfit.map(|part| of(part, "it is not as long as any part: cut, or never written to its end"))
+        self.misfit.filter(is_listed).map(|part| Flaw::Misfit(key(part)))
     }
 
     /// Objects come by name: by their numbers, so.
@@ -218,6 +239,14 @@ impl Entry {
         }
     }
 }
+
+/// What names and sizes tell of an object.
+enum Flaw {
+    Missing(String),
+    Misfit(String),
+}
+
+const MISFIT: &str = "it is not as long as any part: cut, or never written to its end";
 
 fn archive_id_of(destination: &dyn Destination, entry: &Entry) -> Result<Option<ArchiveId>, StoreError> {
     if !entry.has_begun {

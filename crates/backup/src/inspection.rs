@@ -29,6 +29,13 @@ pub struct Fault {
     pub what: String,
 }
 
+impl Fault {
+    pub(crate) fn missing(object: String) -> Self {
+        let what = MISSING.to_owned();
+        Self { object, what }
+    }
+}
+
 /// What came of looking at a backup.
 #[derive(Default)]
 pub struct Inspection {
@@ -172,8 +179,10 @@ pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
     };
     match &error {
         BackupError::Unauthentic { object, what } | BackupError::Form { object, what } => fault(object, what),
-        BackupError::Missing { object } => fault(object, MISSING),
-        BackupError::Store(store) if matches!(store.trouble, Trouble::Missing) => fault(&store.name, MISSING),
+        BackupError::Missing { object } => Ok(Fault::missing(object.clone())),
+        BackupError::Store(store) if matches!(store.trouble, Trouble::Missing) => {
+            Ok(Fault::missing(store.name.clone()))
+        }
         BackupError::Store(store) if matches!(store.trouble, Trouble::Lying) => fault(&store.name, &store.what),
         BackupError::MissingLink { archive, .. }
         | BackupError::Chain { archive, .. }
@@ -195,4 +204,4 @@ pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
 }
 
 /// What is said of an object that is not there.
-pub(crate) const MISSING: &str = "it is missing";
+const MISSING: &str = "it is missing";

@@ -11,9 +11,8 @@ use selenite_cipher::DatabaseId;
 use selenite_keyring::{AgeRecipient, Cache, ExportedKey, KeyError, Recipient, change, os_random, parse_recipient};
 
 use crate::keys::{Changed, apply, now, slot_of};
-use crate::raw_file::RawFile;
 use crate::storage::Storage;
-use crate::superblock_file::{Present, inspect, unlock};
+use crate::superblock_file::{Present, inspect};
 use crate::{Access, EngineError};
 
 /// What was exported.
@@ -51,8 +50,9 @@ pub fn export(
         return Err(exists(to));
     }
     check_replaceable(storage, path, to)?;
-    let file = RawFile::open(storage, path)?;
-    let unlocked = unlock(path, &file, &identities, &config.load_keyring()?, &Cache::new())?;
+    let keyring = config.load_keyring()?;
+    let (bytes, _) = inspect(storage, path)?.sealed(path)?;
+    let unlocked = selenite_keyring::unlock(&bytes, &identities, &keyring, &Cache::new())?;
     access.watch.check()?;
     let exported = ExportedKey::of(&unlocked, now());
     match exported.store(to, &recipient, replace) {

@@ -14,9 +14,8 @@ use selenite_keyring::{
 
 use crate::database::Next;
 use crate::error::io_error;
-use crate::raw_file::RawFile;
 use crate::storage::Storage;
-use crate::superblock_file::{inspect, twin, unlock};
+use crate::superblock_file::{inspect, twin};
 use crate::{Access, Database, EngineError};
 
 /// The slots of a database, which nobody has authenticated.
@@ -264,9 +263,9 @@ pub fn pin(storage: &dyn Storage, path: &Path, access: &Access, replace: bool) -
             "set SELENITE_KEYRING to the path of one",
         )
     })?;
-    let file = RawFile::open(storage, path)?;
+    let (bytes, _) = inspect(storage, path)?.sealed(path)?;
     // Who is not listed yet is not refused for it here.
-    let unlocked = unlock(path, &file, &identities, &Keyring::default(), &Cache::new())?;
+    let unlocked = selenite_keyring::unlock(&bytes, &identities, &Keyring::default(), &Cache::new())?;
     let (id, commitment) = (unlocked.superblock.database_id, unlocked.master.commitment());
     if let Some(folder) = keyring_path.parent() {
         std::fs::create_dir_all(folder).map_err(io_error("create", folder))?;

@@ -10,7 +10,7 @@ use crate::draft::{COMPANIONS, beside};
 use crate::error::io_error;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
-use crate::superblock_file::{Present, Superblocks, inspect_file, unlock};
+use crate::superblock_file::{Present, Superblocks, inspect_file};
 use crate::{Access, EngineError};
 
 /// A database, seen from outside.
@@ -87,16 +87,20 @@ pub struct EpochSummary {
 /// [`EngineError::NotEncrypted`] for a file that is no database; [`EngineError::Key`] for a superblock that is damaged
 /// or not authentic, and for a retired file; [`EngineError::Io`].
 pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Status, EngineError> {
-    let file = RawFile::open(storage, path)?;
-    let size = file.size()?;
-    let sealed = match inspect_file(&file)? {
-        Present::Plain => None,
-        Present::Sealed { superblock, .. } => Some(look(path, &file, &superblock, &Keys::load(access)?)?),
-        other @ (Present::Empty | Present::Foreign) => {
-            other.sealed(path)?;
-            None
-        }
+    // Keys are asked for when the file is closed again: that may take its time.
+    let (size, seen) = RawFile::look(storage, path, |file| {
+        let seen = match inspect_file(file)? {
+            Present::Plain => None,
+            sealed @ (Present::Empty | Present::Sealed { .. } | Present::Foreign) => {
+                Some((sealed.sealed(path)?, Superblocks::load(file)?))
+            }
+        };
+        Ok((file.size()?, seen))
+    })?;
+    let look = |((bytes, superblock), superblocks): ((Vec<u8>, Box<Superblock>), Superblocks)| {
+        look((&bytes, &superblock), (superblocks, size), &Keys::load(access)?)
     };
+    let sealed = seen.map(look).transpose()?;
     let mut files = vec![FileSize {
         path: path.to_owned(),
         size,
@@ -145,10 +149,13 @@ impl Keys {
     }
 }
 
-pub(crate) fn look(path: &Path, file: &RawFile, clear: &Superblock, keys: &Keys) -> Result<Sealed, EngineError> {
-    let unlocked = unlock(path, file, &keys.identities, &keys.keyring, &keys.cache);
-    let (size, superblocks) = (file.size()?, Superblocks::load(file)?);
-    match unlocked {
+/// What a superblock says, with the keys that are at hand; `clear` is the same, taken apart by whoever read it.
+pub(crate) fn look(
+    (bytes, clear): (&[u8], &Superblock),
+    (superblocks, size): (Superblocks, u64),
+    keys: &Keys,
+) -> Result<Sealed, EngineError> {
+    match selenite_keyring::unlock(bytes, &keys.identities, &keys.keyring, &keys.cache) {
         Ok(unlocked) => {
             let opened_by = unlocked.superblock.slots.iter().find(|slot| slot.id == unlocked.slot);
             Ok(Sealed {
@@ -159,16 +166,16 @@ pub(crate) fn look(path: &Path, file: &RawFile, clear: &Superblock, keys: &Keys)
             })
         }
         // Whoever has no key still sees what is in clear.
-        Err(EngineError::Key(
+        Err(
             error @ (KeyError::NoKey
             | KeyError::WrongKey
             | KeyError::KeyServiceAway { .. }
             | KeyError::KeyRefused { .. }),
-        )) => Ok(Sealed {
+        ) => Ok(Sealed {
             why_not: Some(error.to_string()),
             ..summary(clear, superblocks, size)
         }),
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -110,8 +110,11 @@ pub(crate) fn inspect_file(file: &RawFile) -> Result<Present, EngineError> {
 /// # Errors
 /// As [`inspect`].
 pub(crate) fn twin(storage: &dyn Storage, path: &Path) -> Result<Option<Superblock>, EngineError> {
-    let file = RawFile::open(storage, path)?;
-    let counts = match inspect_file(&file)? {
+    RawFile::look(storage, path, twin_of)
+}
+
+fn twin_of(file: &RawFile) -> Result<Option<Superblock>, EngineError> {
+    let counts = match inspect_file(file)? {
         Present::Sealed { superblock, .. } => superblock.generation,
         Present::Empty | Present::Plain | Present::Foreign => return Ok(None),
     };

@@ -57,27 +57,28 @@ pub struct Aggregate {
 }
 
 impl AggregateKind {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Count,
+        Self::CountBig,
+        Self::Sum,
+        Self::Avg,
+        Self::Min,
+        Self::Max,
+        Self::StDev,
+        Self::StDevP,
+        Self::Var,
+        Self::VarP,
+        Self::StringAgg,
+        Self::ChecksumAgg,
+    ];
+
     /// The aggregate of a name, in any case.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
-        const KINDS: [(&str, AggregateKind); 12] = [
-            ("count", AggregateKind::Count),
-            ("count_big", AggregateKind::CountBig),
-            ("sum", AggregateKind::Sum),
-            ("avg", AggregateKind::Avg),
-            ("min", AggregateKind::Min),
-            ("max", AggregateKind::Max),
-            ("stdev", AggregateKind::StDev),
-            ("stdevp", AggregateKind::StDevP),
-            ("var", AggregateKind::Var),
-            ("varp", AggregateKind::VarP),
-            ("string_agg", AggregateKind::StringAgg),
-            ("checksum_agg", AggregateKind::ChecksumAgg),
-        ];
-        KINDS
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, kind)| *kind)
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name().eq_ignore_ascii_case(name))
     }
 
     /// The name in lower case, as messages show it.
@@ -119,7 +120,7 @@ impl Aggregate {
                 data_type: kind.count_type(),
             });
         };
-        if operand.is_null_literal() {
+        if operand.is_null_word() {
             return Err(PlanError::operand_type("NULL", kind.name()));
         }
         let (operand, data_type) = kind.operand(operand)?;
@@ -212,7 +213,7 @@ fn sum_type(of: &DataType, averages: bool) -> Option<DataType> {
 
 /// STRING_AGG's separator, as text of the result's kind.
 fn separator_of(separator: Expr, data_type: &DataType) -> Result<Expr, PlanError> {
-    if separator.data_type.family() != Family::Text && !separator.is_null_literal() {
+    if separator.data_type.family() != Family::Text && !separator.is_null_word() {
         return Err(PlanError::argument_type(
             separator.data_type.bare_name(),
             2,

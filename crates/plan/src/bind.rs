@@ -15,6 +15,8 @@ mod conversion;
 mod literal;
 mod operator;
 
+use operator::Operand;
+
 pub(crate) use condition::compared;
 pub use conversion::{common_type, declared_type};
 
@@ -137,6 +139,25 @@ impl<'a> Binder<'a> {
             .map_err(|error| error.on_line(condition.position.line))
     }
 
+    /// What `target operator value` sets its target to, in the target's type: `SET @a += 1`, `UPDATE t SET c = 1`.
+    ///
+    /// Errors: as [`Binder::expr_as`], and 402 or 8117 for types that do not go together.
+    pub fn assigned(
+        &mut self,
+        target: Expr,
+        operator: ast::AssignmentOperator,
+        value: &ast::Expr,
+    ) -> Result<Expr, PlanError> {
+        let data_type = target.data_type;
+        let Some(operator) = operator::of_assignment(operator) else {
+            return self.expr_as(value, &data_type);
+        };
+        let right = Operand::new(self.expr(value)?, value);
+        operator::binary(operator, Operand::computed(target), right)
+            .and_then(|result| result.converted_to(&data_type))
+            .map_err(|error| error.on_line(value.position.line))
+    }
+
     fn unlined(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
         match &expr.kind {
             ast::ExprKind::Literal(constant) => literal::bind(constant),
@@ -145,11 +166,12 @@ impl<'a> Binder<'a> {
             ast::ExprKind::Global(name) => self.global(name),
             ast::ExprKind::Column(name) => self.hook.column(name),
             ast::ExprKind::Unary { operator, operand } => {
-                let operand = self.expr(operand)?;
-                operator::unary(*operator, operand)
+                let bound = self.expr(operand)?;
+                operator::unary(*operator, bound, operand)
             }
             ast::ExprKind::Binary { operator, left, right } => {
-                let (left, right) = (self.expr(left)?, self.expr(right)?);
+                let left = Operand::new(self.expr(left)?, left);
+                let right = Operand::new(self.expr(right)?, right);
                 operator::binary(operator::operator(*operator), left, right)
             }
             ast::ExprKind::Collate { operand, collation } => {

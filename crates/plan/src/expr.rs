@@ -35,6 +35,8 @@ pub struct Expr {
 pub enum ExprKind {
     /// A constant.
     Literal(Value),
+    /// The word NULL, whose type is whatever is wanted; int where nothing is.
+    Null,
     /// A variable's value.
     Variable(Slot),
     /// A column of a source: evaluated only as an [`ExprKind::Input`].
@@ -147,9 +149,9 @@ impl Expr {
         self
     }
 
-    /// Whether it is the word NULL, whose type is whatever is wanted.
+    /// Whether it is the word NULL.
     #[must_use]
-    pub fn is_null_literal(&self) -> bool {
-        matches!(self.kind, ExprKind::Literal(Value::Null))
+    pub fn is_null_word(&self) -> bool {
+        matches!(self.kind, ExprKind::Null)
     }
 }

@@ -21,11 +21,13 @@ mod system;
 mod text;
 mod typing;
 
-pub(crate) use arguments::Arguments;
+pub(crate) use arguments::{Arguments, float_in, whole_in};
 pub(crate) use choice::collation_of;
 pub(crate) use rule::{Rule, SYSNAME, seconds_scale};
 pub(crate) use text::{TEXT_SIZE_MAX, fixed, name_parts, within};
-pub(crate) use typing::{NATIONAL_WIDTH_MAX, Typing, WIDTH_MAX, constant_whole, text_width, widest};
+#[cfg(test)]
+use typing::varying;
+pub(crate) use typing::{NATIONAL_WIDTH_MAX, Typing, WIDTH_MAX, constant_whole, text_width, widest, with_digits};
 
 /// A function of values, or a global variable.
 pub struct Function {
@@ -212,9 +214,7 @@ impl Function {
     ///
     /// Errors: 174 and 189 for a wrong number of arguments, 8116 and others for their types, 40510 if it is not supported.
     pub(crate) fn bind(&'static self, part: Option<DatePart>, arguments: Vec<Expr>) -> Result<Expr, PlanError> {
-        if let Code::Refused = self.code {
-            return Err(PlanError::unsupported_function(&self.name.to_ascii_uppercase()));
-        }
+        self.check_supported()?;
         self.check_count(arguments.len() + usize::from(self.takes_part))?;
         if let Code::Rewrite(rewrite) = self.code {
             return rewrite(self.name, arguments);
@@ -246,6 +246,16 @@ impl Function {
         Ok(Expr::new(ExprKind::Call(Box::new(call)), data_type)
             .with_nullable(nullable)
             .with_collation(collation))
+    }
+
+    /// Refuses a function that is not supported.
+    ///
+    /// Errors: 40510.
+    pub(crate) fn check_supported(&self) -> Result<(), PlanError> {
+        match self.code {
+            Code::Refused => Err(PlanError::unsupported_function(&self.name.to_ascii_uppercase())),
+            Code::Run(_) | Code::Rewrite(_) => Ok(()),
+        }
     }
 
     fn check_count(&self, given: usize) -> Result<(), PlanError> {

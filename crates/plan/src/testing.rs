@@ -54,7 +54,11 @@ impl Batch {
     }
 
     pub fn frame(&self) -> Frame<'_> {
-        Frame { slots: &self.slots, row: &[], environment: &self.world }
+        Frame {
+            slots: &self.slots,
+            row: &[],
+            environment: &self.world,
+        }
     }
 
     /// The value of an expression as text; `NULL` for NULL.
@@ -73,8 +77,12 @@ impl Batch {
 
     /// Whether a condition is true; `None` is unknown.
     pub fn holds(&self, text: &str) -> Option<bool> {
-        let predicate = self.bind_condition(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
-        predicate.evaluate(&self.frame()).unwrap_or_else(|error| panic!("{text}: {error:?}"))
+        let predicate = self
+            .bind_condition(text)
+            .unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        predicate
+            .evaluate(&self.frame())
+            .unwrap_or_else(|error| panic!("{text}: {error:?}"))
     }
 }
 
@@ -85,7 +93,11 @@ pub(crate) fn shown(text: &str) -> String {
 
 /// The type of an expression.
 pub(crate) fn type_of(text: &str) -> String {
-    Batch::new().bind(text).unwrap_or_else(|error| panic!("{text}: {error:?}")).data_type.to_string()
+    Batch::new()
+        .bind(text)
+        .unwrap_or_else(|error| panic!("{text}: {error:?}"))
+        .data_type
+        .to_string()
 }
 
 /// Number and text of an expression's error.
@@ -113,12 +125,12 @@ pub(crate) fn assert_shown(cases: &[(&str, &str)]) {
 fn select_of(text: &str) -> Select {
     let tree = parse(text, Options::default()).unwrap_or_else(|error| panic!("{text}: {error:?}"));
     let statement = tree.statements.into_iter().next().expect("a statement");
-    match statement.kind {
-        StatementKind::Select(select) => match select.query.body {
-            QueryBody::Select(select) => *select,
-            QueryBody::Combined(_) => panic!("{text} is combined"),
-        },
-        other => panic!("{text} is no SELECT: {other:?}"),
+    let StatementKind::Select(select) = statement.kind else {
+        panic!("{text} is no SELECT")
+    };
+    match select.query.body {
+        QueryBody::Select(select) => *select,
+        QueryBody::Combined(_) => panic!("{text} is combined"),
     }
 }
 
@@ -132,5 +144,7 @@ pub(crate) fn expr_of(text: &str) -> TreeExpr {
 
 /// The tree of a condition.
 pub(crate) fn condition_of(text: &str) -> Condition {
-    select_of(&format!("SELECT 1 WHERE {text}")).filter.expect("a condition")
+    select_of(&format!("SELECT 1 WHERE {text}"))
+        .filter
+        .expect("a condition")
 }

@@ -1,5 +1,40 @@
 //! MS-TDS as bytes: packets, PRELOGIN, LOGIN7, requests, tokens and values.
 //!
-//! D1. Bytes in, bytes out: no socket, clock or source of randomness.
+//! D1. Bytes in, bytes out: no socket, clock or source of randomness. TLS is left to the caller, also that inside PRELOGIN.
 //! D2. Nothing that a peer sends panics or is held beyond a named limit.
+//! D3. What a peer sends and this crate does not do is an error that names it.
+//! D4. Sections are those of MS-TDS: <https://learn.microsoft.com/openspecs/windows_protocols/ms-tds>. Versions 7.4 and 8.0.
+//!
+//! The order of a session: [`MessageReader`] puts messages together; [`Prelogin::parse`] and [`negotiate`] decide on
+//! encryption; [`Login::parse`] says who comes; [`Request::parse`] says what is wanted; [`TokenWriter`] answers.
 #![forbid(unsafe_code)]
+
+mod byte_reader;
+#[cfg(any(test, feature = "client"))]
+pub mod client;
+mod error;
+mod login;
+mod packet;
+mod prelogin;
+mod request;
+#[cfg(test)]
+mod sample;
+mod token;
+mod utf16;
+mod value;
+#[cfg(test)]
+mod vector;
+
+pub use error::{Complaint, ParameterError, ParameterFault, Part, TdsError};
+pub use login::{Feature, LOGIN_SIZE_MAX, Login, Password, TdsVersion};
+pub use packet::{
+    HEADER_SIZE, Header, Incoming, Limits, Message, MessageKind, MessageReader, PRE_LOGIN_TOTAL_MAX, PRELOGIN_SIZE_MAX,
+    PacketSink, PacketSize, PacketWriter, Reset,
+};
+pub use prelogin::{Channel, Encryption, EncryptionMode, Negotiated, Prelogin, ProductVersion, negotiate};
+pub use request::{
+    Batch, Headers, Isolation, PARAMETER_COUNT_MAX, Parameter, Procedure, ProcedureId, Request, RpcCall, RpcRequest,
+    TransactionRequest, TransactionStep,
+};
+pub use token::{Column, Done, DoneKind, EnvChange, LoginAck, Notice, ReturnValue, RowShape, TokenWriter};
+pub use value::{Collation, TypeInfo};

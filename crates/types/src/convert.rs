@@ -13,7 +13,6 @@ mod date_format;
 mod date_text;
 mod digits_text;
 mod error;
-mod exact;
 mod float_bits;
 mod integer_type;
 mod is_date;

@@ -9,9 +9,9 @@ use selenite_types::{
     compare,
 };
 
-/// Prints the best of five rounds: what else the machine does only adds.
+/// Prints the best of many short rounds: what else the machine does only adds.
 fn print_cost<T>(name: &str, mut operation: impl FnMut() -> T) {
-    const COUNT: u32 = 2_000_000;
+    const COUNT: u32 = 20_000;
     let round = |operation: &mut dyn FnMut() -> T| {
         let start = Instant::now();
         for _ in 0..COUNT {
@@ -19,7 +19,7 @@ fn print_cost<T>(name: &str, mut operation: impl FnMut() -> T) {
         }
         start.elapsed().as_nanos()
     };
-    let best = (0..5).map(|_| round(&mut operation)).min().unwrap_or(0);
+    let best = (0..200).map(|_| round(&mut operation)).min().unwrap_or(0);
     println!(
         "{name:<48} {:>4}.{} ns",
         best / u128::from(COUNT),

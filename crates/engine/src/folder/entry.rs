@@ -78,7 +78,7 @@ impl Entry {
             Nature::Plain => (Kind::Plain, None, None),
             Nature::Empty => (Kind::Empty, None, None),
             Nature::Foreign => (Kind::Foreign, None, None),
-            Nature::Sealed => open(path, file, with)?,
+            Nature::Sealed => open(file, with)?,
         };
         Ok(Self::judged((path, size, kind), sealed, problem, neighbours, with))
     }
@@ -218,9 +218,9 @@ impl Entry {
 }
 
 /// What stands in a superblock, and what is wrong with it.
-fn open(path: &Path, file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed>, Option<String>), EngineError> {
-    let superblock = match inspect_file(file) {
-        Ok(Present::Sealed { superblock, .. }) => superblock,
+fn open(file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed>, Option<String>), EngineError> {
+    let (bytes, superblock) = match inspect_file(file) {
+        Ok(Present::Sealed { bytes, superblock }) => (bytes, superblock),
         Ok(Present::Plain) => return Ok((Kind::Plain, None, None)),
         Ok(Present::Empty) => return Ok((Kind::Empty, None, None)),
         Ok(Present::Foreign) => return Ok((Kind::Foreign, None, None)),
@@ -231,7 +231,8 @@ fn open(path: &Path, file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed
         }
         Err(error) => return Err(error),
     };
-    match look(path, file, &superblock, &with.keys) {
+    let seen = (Superblocks::load(file)?, file.size()?);
+    match look((&bytes, &superblock), seen, &with.keys) {
         Ok(sealed) if sealed.page_count == 0 && superblock.pages_exist => {
             let what = "all its pages were cut off";
             Ok((Kind::Damaged, Some(sealed), Some(what.to_owned())))
@@ -239,7 +240,7 @@ fn open(path: &Path, file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed
         Ok(sealed) => Ok((Kind::Sealed, Some(sealed), None)),
         Err(error @ EngineError::Key(_)) => {
             // Refused by a key or by the keyring file; what it says of itself is in clear.
-            let mut sealed = summary(&superblock, Superblocks::load(file)?, file.size()?);
+            let mut sealed = summary(&superblock, seen.0, seen.1);
             sealed.why_not = Some(error.to_string());
             let is_retired = superblock.state == State::Retired;
             let is_damaged = error.class() == Class::Data && !is_retired;

@@ -84,17 +84,19 @@ fn make(
     let unlocked = database.read(move |snapshot| snapshot.unlocked().map_err(refused))?;
     database.end_read()?;
     let keys = Keys::of(&unlocked);
-    let base = match base((&unlocked, &how.recipients), destination.as_ref()) {
-        // What it would rest on is not whole: it has all pages.
-        Err(EngineError::Backup(error)) if says_of_base(&error) => None,
+    let (base, others) = match base((&unlocked, &how.recipients), destination.as_ref()) {
+        Ok(None) => (None, false),
         // What restores it reads every link, and nobody can remove one of them.
-        found => found?.filter(|base| base.link_count < LINKS_MAX),
+        Ok(Some(base)) => (Some(base).filter(|base| base.link_count < LINKS_MAX), true),
+        // What it would rest on is not whole: it has all pages.
+        Err(EngineError::Backup(error)) if says_of_base(&error) => (None, true),
+        Err(error) => return Err(error),
     };
-    let beginning = match (&unfinished, &base) {
-        (Some(own), _) => Beginning::Own(own),
-        (None, None) => Beginning::Unfinished,
+    let beginning = match &unfinished {
+        Some(own) => Beginning::Own(own),
         // Of the archives of one who follows, the newest name is the one to go on with.
-        (None, Some(_)) => Beginning::Newest,
+        None if others => Beginning::Newest,
+        None => Beginning::Unfinished,
     };
     let plan = Plan::make(how.clone(), (&unlocked, base), destination, beginning)?;
     *begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(plan.name().clone());

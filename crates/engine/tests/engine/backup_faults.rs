@@ -145,6 +145,8 @@ struct Trial {
     bench: Bench,
     database: PathBuf,
     rows: String,
+    /// One part at a time, each sent before the next is filled.
+    frugal: bool,
 }
 
 const ROWS: &str = "SELECT count(*), sum(id), sum(length(data)), group_concat(substr(hex(data), 1, 8)) FROM note";
@@ -158,6 +160,7 @@ impl Trial {
             bench,
             database,
             rows: String::new(),
+            frugal: false,
         };
         trial.run(&format!(
             "PRAGMA journal_mode = wal; CREATE TABLE note(id INTEGER PRIMARY KEY, data);
@@ -186,6 +189,7 @@ impl Trial {
             level: CompressionLevel::None,
             incremental,
             resume,
+            frugal: self.frugal,
             ..Backup::default()
         };
         let place: Arc<dyn Destination> = shelf.clone();
@@ -294,6 +298,21 @@ fn a_full_backup_is_whole_or_none_wherever_its_destination_fails() {
     let calls = trial.each_call(&Shelf::default(), false);
     // A list, what opens it, two parts and their indexes, the manifest.
     assert!(calls >= 7, "{calls}");
+}
+
+/// Each part waits for the one before: a failure at any of them is told at once, and nothing waits for ever.
+#[test]
+fn a_frugal_backup_is_whole_or_none_wherever_its_destination_fails() {
+    let trial = Trial {
+        frugal: true,
+        ..Trial::new(400, 100_000)
+    };
+    let shelf = Arc::new(Shelf::default());
+    let name = trial.back_up(&shelf, false, false).unwrap();
+    assert_eq!(shelf.counts(&name)[0], 3);
+    assert_eq!(trial.restored(&shelf, &name).unwrap(), trial.rows);
+    let calls = trial.each_call(&Shelf::default(), false);
+    assert!(calls >= 9, "{calls}");
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl Binder<'_> {
             ast::CastKind::TryCast | ast::CastKind::TryConvert => true,
             ast::CastKind::Cast | ast::CastKind::Convert => false,
         };
-        if operand.is_null_literal() {
+        if operand.is_null_word() {
             return Ok(Expr::literal(Value::Null, data_type));
         }
         Conversion::check_explicit(&operand.data_type, &data_type)?;
@@ -75,7 +75,7 @@ fn chosen(branches: Vec<(Predicate, Expr)>, otherwise: Option<Expr>) -> Result<E
         .map(|(_, result)| result.clone())
         .chain(otherwise.clone())
         .collect();
-    if results.iter().all(Expr::is_null_literal) {
+    if results.iter().all(Expr::is_null_word) {
         return Err(PlanError::only_nulls_in_case());
     }
     let data_type = common_type(&results)?;

@@ -40,7 +40,7 @@ pub fn declared_type(name: &ast::TypeName, place: Place<'_>) -> Result<DataType,
 /// Errors: 206 if one of them does not become the highest.
 pub fn common_type(exprs: &[Expr]) -> Result<DataType, PlanError> {
     let mut common: Option<DataType> = None;
-    for expr in exprs.iter().filter(|expr| !expr.is_null_literal()) {
+    for expr in exprs.iter().filter(|expr| !expr.is_null_word()) {
         common = Some(match common {
             None => expr.data_type,
             Some(before) => before.unify(&expr.data_type)?,
@@ -57,7 +57,7 @@ impl Expr {
         if self.data_type == *data_type {
             return Ok(self);
         }
-        if self.is_null_literal() {
+        if self.is_null_word() {
             return Ok(Self::literal(Value::Null, *data_type));
         }
         Conversion::check_implicit(&self.data_type, data_type)?;

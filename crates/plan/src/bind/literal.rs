@@ -6,7 +6,7 @@ use selenite_tsql::ast;
 use selenite_types::{DataType, DateFormat, Decimal, Value, Width, convert, narrow, narrow_length, utf16_length};
 
 use crate::{
-    Expr, PlanError,
+    Expr, ExprKind, PlanError,
     functions::{NATIONAL_WIDTH_MAX, WIDTH_MAX},
 };
 
@@ -15,7 +15,7 @@ use crate::{
 /// Errors: 1007 and 168 for numbers that no type holds.
 pub(super) fn bind(constant: &ast::Literal) -> Result<Expr, PlanError> {
     match constant {
-        ast::Literal::Null => Ok(Expr::literal(Value::Null, DataType::Int)),
+        ast::Literal::Null => Ok(Expr::new(ExprKind::Null, DataType::Int)),
         ast::Literal::Integer(digits) => integer(digits),
         ast::Literal::Decimal(digits) => decimal(digits),
         ast::Literal::Float(text) => float(text),

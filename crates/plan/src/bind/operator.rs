@@ -22,14 +22,32 @@ pub(super) fn operator(operator: ast::BinaryOperator) -> Operator {
     }
 }
 
+/// The operator before the `=` of an assignment; none for `=` alone.
+pub(super) fn of_assignment(operator: ast::AssignmentOperator) -> Option<Operator> {
+    match operator {
+        ast::AssignmentOperator::Set => None,
+        ast::AssignmentOperator::Add => Some(Operator::Add),
+        ast::AssignmentOperator::Subtract => Some(Operator::Subtract),
+        ast::AssignmentOperator::Multiply => Some(Operator::Multiply),
+        ast::AssignmentOperator::Divide => Some(Operator::Divide),
+        ast::AssignmentOperator::Modulo => Some(Operator::Modulo),
+        ast::AssignmentOperator::BitAnd => Some(Operator::BitAnd),
+        ast::AssignmentOperator::BitXor => Some(Operator::BitXor),
+        ast::AssignmentOperator::BitOr => Some(Operator::BitOr),
+    }
+}
+
 /// A sign or `~`.
-pub(super) fn unary(operator: ast::UnaryOperator, operand: Expr) -> Result<Expr, PlanError> {
+pub(super) fn unary(operator: ast::UnaryOperator, operand: Expr, written: &ast::Expr) -> Result<Expr, PlanError> {
     let operator = match operator {
         ast::UnaryOperator::Plus => return plus(operand),
         ast::UnaryOperator::Minus => UnaryOperator::Minus,
         ast::UnaryOperator::BitNot => UnaryOperator::BitNot,
     };
-    let is_constant_text = matches!(operand.kind, ExprKind::Literal(Value::Text(_)));
+    let is_constant_text = matches!(
+        written.kind,
+        ast::ExprKind::Literal(ast::Literal::String(_) | ast::Literal::National(_))
+    );
     if is_constant_text && operator == UnaryOperator::Minus {
         return Err(PlanError::invalid_operator_type("minus", operand.data_type.keyword()));
     }
@@ -55,11 +73,51 @@ fn plus(operand: Expr) -> Result<Expr, PlanError> {
     Ok(operand)
 }
 
+/// An operand, and whether it is a constant that was written as a whole number.
+pub(super) struct Operand {
+    /// The bound operand.
+    pub expr: Expr,
+    /// Beside a decimal such a constant counts as a decimal of its own digits.
+    pub is_constant: bool,
+}
+
+impl Operand {
+    /// The operand that `written` was bound to.
+    pub fn new(expr: Expr, written: &ast::Expr) -> Self {
+        Self {
+            expr,
+            is_constant: is_written_integer(written),
+        }
+    }
+
+    /// An operand that nobody wrote as a constant.
+    pub fn computed(expr: Expr) -> Self {
+        Self {
+            expr,
+            is_constant: false,
+        }
+    }
+}
+
+/// Digits, perhaps with signs before them.
+fn is_written_integer(written: &ast::Expr) -> bool {
+    let mut written = written;
+    while let ast::ExprKind::Unary {
+        operator: ast::UnaryOperator::Plus | ast::UnaryOperator::Minus,
+        operand,
+    } = &written.kind
+    {
+        written = operand;
+    }
+    matches!(written.kind, ast::ExprKind::Literal(ast::Literal::Integer(_)))
+}
+
 /// An operator between two values.
 ///
 /// Errors: 206, 257, 402 and 8117 for types that do not go together, 468 for collations.
-pub(crate) fn binary(operator: Operator, left: Expr, right: Expr) -> Result<Expr, PlanError> {
-    let (left, right) = alike_nulls(left, right);
+pub(super) fn binary(operator: Operator, left: Operand, right: Operand) -> Result<Expr, PlanError> {
+    let constants = (left.is_constant, right.is_constant);
+    let (left, right) = alike_nulls(left.expr, right.expr);
     let nullable = left.nullable || right.nullable;
     if let (Some(of_left), Some(of_right)) = (Whole::of(&left.data_type), Whole::of(&right.data_type)) {
         let result = of_left.max(of_right);
@@ -71,7 +129,10 @@ pub(crate) fn binary(operator: Operator, left: Expr, right: Expr) -> Result<Expr
         };
         return Ok(Expr::new(ExprKind::Whole(Box::new(operation)), result.data_type()).with_nullable(nullable));
     }
-    let signature = operator.signature(&operand_type(&left, &right), &operand_type(&right, &left))?;
+    let counts_digits = !matches!(operator, Operator::BitAnd | Operator::BitOr | Operator::BitXor);
+    let of_left = operand_type(&left, constants.0 && counts_digits, &right);
+    let of_right = operand_type(&right, constants.1 && counts_digits, &left);
+    let signature = operator.signature(&of_left, &of_right)?;
     let collation = if signature.result.family() == Family::Text {
         collation_of(&[left.clone(), right.clone()], operator.name())?
     } else {
@@ -93,7 +154,7 @@ pub(crate) fn binary(operator: Operator, left: Expr, right: Expr) -> Result<Expr
 
 /// The word NULL is of the other side's type.
 pub(super) fn alike_nulls(left: Expr, right: Expr) -> (Expr, Expr) {
-    match (left.is_null_literal(), right.is_null_literal()) {
+    match (left.is_null_word(), right.is_null_word()) {
         (true, false) => (Expr::literal(Value::Null, right.data_type), right),
         (false, true) => {
             let null = Expr::literal(Value::Null, left.data_type);
@@ -114,10 +175,12 @@ pub(super) fn operand(expr: Expr, whole: Whole) -> WholeOperand {
     }
 }
 
-/// An integer constant beside a decimal counts as a decimal of its own digits.
-fn operand_type(operand: &Expr, other: &Expr) -> DataType {
+/// The type that an operand counts as beside `other`.
+fn operand_type(operand: &Expr, is_constant: bool, other: &Expr) -> DataType {
     match constant_whole(Some(operand)) {
-        Some(constant) if other.data_type.family() == Family::Decimal => DataType::of_integer_constant(constant),
+        Some(constant) if is_constant && other.data_type.family() == Family::Decimal => {
+            DataType::of_integer_constant(constant)
+        }
         Some(_) | None => operand.data_type,
     }
 }

@@ -39,6 +39,7 @@ fn node_depends_on_row(node: Node<'_>) -> bool {
             ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_) => true,
             ExprKind::Call(call) => call.function.volatility == Volatility::Row,
             ExprKind::Literal(_)
+            | ExprKind::Null
             | ExprKind::Variable(_)
             | ExprKind::Convert(_)
             | ExprKind::Unary { .. }
@@ -59,6 +60,7 @@ fn node_is_constant(node: Node<'_>) -> bool {
             ExprKind::Variable(_) => false,
             ExprKind::Call(call) => call.function.volatility == Volatility::Never,
             ExprKind::Literal(_)
+            | ExprKind::Null
             | ExprKind::Column(_)
             | ExprKind::Outside(_)
             | ExprKind::Input(_)

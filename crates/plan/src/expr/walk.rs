@@ -31,6 +31,7 @@ impl Expr {
         visit(Node::Expr(self));
         match &self.kind {
             ExprKind::Literal(_)
+            | ExprKind::Null
             | ExprKind::Variable(_)
             | ExprKind::Column(_)
             | ExprKind::Outside(_)
@@ -75,6 +76,7 @@ impl Expr {
         change(NodeMut::Expr(self));
         match &mut self.kind {
             ExprKind::Literal(_)
+            | ExprKind::Null
             | ExprKind::Variable(_)
             | ExprKind::Column(_)
             | ExprKind::Outside(_)

@@ -22,7 +22,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 /// COALESCE: the first value that is not NULL, of the type that all become.
 fn coalesce(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
-    if values.iter().all(Expr::is_null_literal) {
+    if values.iter().all(Expr::is_null_word) {
         return Err(PlanError::only_nulls_in_coalesce());
     }
     let data_type = common_type(&values)?;
@@ -40,7 +40,7 @@ fn coalesce(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
 /// ISNULL: of the type of the first argument, unless that is NULL itself.
 fn is_null(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
     let [value, replacement]: [Expr; 2] = values.try_into().map_err(|_| PlanError::argument_count("isnull", 2))?;
-    let data_type = if value.is_null_literal() {
+    let data_type = if value.is_null_word() {
         replacement.data_type
     } else {
         value.data_type
@@ -56,7 +56,7 @@ fn is_null(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
 /// NULLIF: NULL if both are equal, else the first.
 fn null_if(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
     let [value, other]: [Expr; 2] = values.try_into().map_err(|_| PlanError::argument_count("nullif", 2))?;
-    if value.is_null_literal() {
+    if value.is_null_word() {
         return Err(PlanError::nullif_of_null());
     }
     let (data_type, collation) = (value.data_type, value.collation);

@@ -19,13 +19,19 @@ pub(crate) struct World {
 impl Default for World {
     fn default() -> Self {
         Self {
-            session: Session { spid: 51, ..Session::default() },
+            session: Session {
+                spid: 51,
+                ..Session::default()
+            },
             connection: connection(),
             server: server(),
             caught: None,
             random: Cell::new(RandomState::new(1)),
             // 2024-02-29 13:14:15.1234567 UTC, and clocks an hour ahead.
-            now: Moment { unix_ns: 1_709_212_455_123_456_700, offset_minutes: 60 },
+            now: Moment {
+                unix_ns: 1_709_212_455_123_456_700,
+                offset_minutes: 60,
+            },
         }
     }
 }
@@ -106,12 +112,20 @@ impl Environment for World {
     }
 
     fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
-        Ok(found(key, &[(1, "dbo"), (4, "sys")], 1).map(|(id, name)| SchemaFacts { id, name: Arc::from(name) }))
+        Ok(found(key, &[(1, "dbo"), (4, "sys")], 1).map(|(id, name)| SchemaFacts {
+            id,
+            name: Arc::from(name),
+        }))
     }
 
     fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
         let is_orders = match key {
-            ObjectKey::Name { database, schema, name, object_type } => {
+            ObjectKey::Name {
+                database,
+                schema,
+                name,
+                object_type,
+            } => {
                 database.is_none_or(|database| same_name(database, "testdb"))
                     && schema.is_none_or(|schema| same_name(schema, "dbo"))
                     && same_name(name, "orders")
@@ -122,10 +136,16 @@ impl Environment for World {
         Ok(is_orders.then(|| ObjectFacts {
             id: ORDERS,
             name: Arc::from("Orders"),
-            schema: SchemaFacts { id: 1, name: Arc::from("dbo") },
+            schema: SchemaFacts {
+                id: 1,
+                name: Arc::from("dbo"),
+            },
             kind: ObjectKind::UserTable,
             is_system: false,
-            table: TableOption { has_identity: true, ..TableOption::default() },
+            table: TableOption {
+                has_identity: true,
+                ..TableOption::default()
+            },
         }))
     }
 
@@ -133,7 +153,14 @@ impl Environment for World {
         let columns = [
             ("id", DataType::Int, false),
             ("name", DataType::NVarChar(Width::Limited(20)), true),
-            ("price", DataType::Decimal { precision: 10, scale: 2 }, true),
+            (
+                "price",
+                DataType::Decimal {
+                    precision: 10,
+                    scale: 2,
+                },
+                true,
+            ),
         ];
         let mut numbered = (1..).zip(columns);
         let column = numbered.find(|(number, (name, ..))| match key {
@@ -153,7 +180,11 @@ impl Environment for World {
 
     fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
         let number = |unscaled| Decimal { unscaled, scale: 0 };
-        let identity = IdentityFacts { seed: number(100), increment: number(5), current: number(115) };
+        let identity = IdentityFacts {
+            seed: number(100),
+            increment: number(5),
+            current: number(115),
+        };
         Ok((table_id == ORDERS).then_some(identity))
     }
 

@@ -82,11 +82,17 @@ fn outer_weight(unit: Unit) -> Weight {
     if folded != unit && (folded < LATIN_END || ADDITIONAL.contains(&folded)) {
         return weight(folded);
     }
-    match SYMBOLS.binary_search_by_key(&folded, |(code, _)| *code) {
-        Ok(at) => SYMBOLS
-            .get(at)
-            .map_or_else(|| Weight::unpack(0), |(_, packed)| Weight::unpack(*packed)),
-        Err(_) => Weight {
+    let symbol = if folded < SYMBOLS_END {
+        SYMBOLS
+            .binary_search_by_key(&folded, |(code, _)| *code)
+            .ok()
+            .and_then(|at| SYMBOLS.get(at))
+    } else {
+        None
+    };
+    match symbol {
+        Some((_, packed)) => Weight::unpack(*packed),
+        None => Weight {
             primary: BEYOND + folded,
             second: 0,
             accent: 0,

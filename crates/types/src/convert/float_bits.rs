@@ -1,5 +1,7 @@
 //! A float as the whole number and the power of two that it is.
 
+use crate::decimal::power_of_ten;
+
 /// `mantissa` times 2^`exponent`, negative or not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FloatBits {
@@ -43,11 +45,11 @@ impl FloatBits {
 
     /// The number times 10^`scale`, of 0 to 38, rounded half away from zero; none beyond i128.
     pub fn scaled(self, scale: u8) -> Option<i128> {
-        let power = 10_u128.checked_pow(u32::from(scale))?;
+        let power = power_of_ten(scale)?;
         let rounded = if self.exponent >= 0 {
             self.truncated()?.unsigned_abs().checked_mul(power)?
         } else {
-            Wide::product(self.mantissa, power).rounded_shift(self.exponent.unsigned_abs())?
+            Product::of(self.mantissa, power).rounded_shift(self.exponent.unsigned_abs())?
         };
         let rounded = i128::try_from(rounded).ok()?;
         Some(if self.is_negative { -rounded } else { rounded })
@@ -55,14 +57,14 @@ impl FloatBits {
 }
 
 /// `high` times 2^64 plus `low`.
-struct Wide {
+struct Product {
     high: u128,
     low: u64,
 }
 
-impl Wide {
+impl Product {
     /// A mantissa of 53 bits times a power of ten below 2^127: below 2^180, so `high` below 2^116.
-    fn product(mantissa: u64, power: u128) -> Self {
+    fn of(mantissa: u64, power: u128) -> Self {
         let [power_high, power_low] = halves(power);
         let low_product = u128::from(mantissa) * u128::from(power_low);
         let [carried, low] = halves(low_product);

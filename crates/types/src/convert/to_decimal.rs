@@ -5,35 +5,34 @@ use crate::{
     convert::{
         ConversionError, ConversionFault,
         digits_text::{DigitsFault, read_decimal},
-        exact::{fits, power_of_ten, rescaled},
         float_bits::FloatBits,
         request::Request,
     },
     dates::TICKS_PER_DAY,
+    decimal::power_of_ten,
 };
 
 /// Rounded half away from zero to the scale.
 pub(crate) fn to_decimal(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
-    let (_, scale) = request.decimal_digits();
-    let unscaled = match value {
-        Value::Bit(bit) => rescaled(i128::from(*bit), 0, scale),
-        Value::TinyInt(number) => rescaled(i128::from(*number), 0, scale),
-        Value::SmallInt(number) => rescaled(i128::from(*number), 0, scale),
-        Value::Int(number) => rescaled(i128::from(*number), 0, scale),
-        Value::BigInt(number) => rescaled(i128::from(*number), 0, scale),
-        Value::Decimal(number) => rescaled(number.unscaled, number.scale, scale),
-        Value::Money(units) => rescaled(i128::from(*units), 4, scale),
-        Value::Real(number) => FloatBits::of(f64::from(*number)).and_then(|bits| bits.scaled(scale)),
-        Value::Float(number) => FloatBits::of(*number).and_then(|bits| bits.scaled(scale)),
+    let (precision, scale) = request.decimal_digits();
+    let scaled = |unscaled: i128| Decimal { unscaled, scale };
+    let of_float = |number: f64| FloatBits::of(number).and_then(|bits| bits.scaled(scale)).map(scaled);
+    let number = match value {
+        Value::Bit(bit) => Some(whole(i128::from(*bit))),
+        Value::TinyInt(number) => Some(whole(i128::from(*number))),
+        Value::SmallInt(number) => Some(whole(i128::from(*number))),
+        Value::Int(number) => Some(whole(i128::from(*number))),
+        Value::BigInt(number) => Some(whole(i128::from(*number))),
+        Value::Decimal(number) => Some(*number),
+        Value::Money(units) => Some(amount(*units)),
+        Value::Real(number) => of_float(f64::from(*number)),
+        Value::Float(number) => of_float(*number),
         Value::Text(text) => match read_decimal(text, scale) {
-            Ok(unscaled) => Some(unscaled),
+            Ok(unscaled) => Some(scaled(unscaled)),
             Err(DigitsFault::Overflow) => None,
             Err(DigitsFault::Syntax) => return Err(request.fail(ConversionFault::Unreadable)),
         },
-        Value::Binary(bytes) => {
-            let number = decimal_of_bytes(bytes).ok_or_else(|| request.fail(ConversionFault::Unreadable))?;
-            rescaled(number.unscaled, number.scale, scale)
-        }
+        Value::Binary(bytes) => Some(decimal_of_bytes(bytes).ok_or_else(|| request.fail(ConversionFault::Unreadable))?),
         Value::DateTime(moment) if request.is_from(Family::OldDate) => days_of(*moment, scale),
         Value::Null
         | Value::Date(_)
@@ -42,14 +41,21 @@ pub(crate) fn to_decimal(value: &Value, request: &Request<'_>) -> Result<Value, 
         | Value::DateTimeOffset(_)
         | Value::Guid(_) => return Err(request.misfit()),
     };
-    fitted(unscaled, request)
+    let rescaled = number.and_then(|number| number.rescale(scale));
+    let fitted = rescaled.filter(|number| number.fits(precision)).map(Value::Decimal);
+    fitted.ok_or_else(|| request.fail(ConversionFault::Overflow))
 }
 
-fn fitted(unscaled: Option<i128>, request: &Request<'_>) -> Result<Value, ConversionError> {
-    let (precision, scale) = request.decimal_digits();
-    match unscaled {
-        Some(unscaled) if fits(unscaled, precision) => Ok(Value::Decimal(Decimal { unscaled, scale })),
-        Some(_) | None => Err(request.fail(ConversionFault::Overflow)),
+/// A whole number as a decimal.
+pub(crate) fn whole(unscaled: i128) -> Decimal {
+    Decimal { unscaled, scale: 0 }
+}
+
+/// Ten-thousandths as a decimal.
+pub(crate) fn amount(units: i64) -> Decimal {
+    Decimal {
+        unscaled: i128::from(units),
+        scale: 4,
     }
 }
 
@@ -69,22 +75,18 @@ fn decimal_of_bytes(bytes: &[u8]) -> Option<Decimal> {
         .iter()
         .rev()
         .fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
-    let unscaled = i128::try_from(number).ok().filter(|number| fits(*number, *precision))?;
-    match (*sign, unscaled) {
-        (0, 0) => None,
-        (0, _) => Some(Decimal {
-            unscaled: -unscaled,
-            scale: *scale,
-        }),
-        _ => Some(Decimal {
-            unscaled,
-            scale: *scale,
-        }),
-    }
+    let magnitude = i128::try_from(number).ok()?;
+    let is_negative = *sign == 0;
+    let unscaled = if is_negative { -magnitude } else { magnitude };
+    let number = Decimal {
+        unscaled,
+        scale: *scale,
+    };
+    (number.fits(*precision) && !(is_negative && magnitude == 0)).then_some(number)
 }
 
-/// Days since 1900-01-01 and the part of a day, as a multiple of 10^-`scale`, half away from zero.
-pub(crate) fn days_of(moment: DateTime2, scale: u8) -> Option<i128> {
+/// Days since 1900-01-01 and the part of a day, with `scale` digits after the point, half away from zero.
+pub(crate) fn days_of(moment: DateTime2, scale: u8) -> Option<Decimal> {
     let ticks = DateTimeTicks::nearest(moment)?;
     let per_day = i128::from(TICKS_PER_DAY);
     let all = i128::from(ticks.days) * per_day + i128::from(ticks.ticks);
@@ -97,6 +99,7 @@ pub(crate) fn days_of(moment: DateTime2, scale: u8) -> Option<i128> {
         rest %= per_day;
     }
     fraction += i128::from(rest * 2 >= per_day);
-    days.checked_mul(power_of_ten(scale)?)?
-        .checked_add(fraction * all.signum())
+    let one = i128::try_from(power_of_ten(scale)?).ok()?;
+    let unscaled = days.checked_mul(one)?.checked_add(fraction * all.signum())?;
+    Some(Decimal { unscaled, scale })
 }

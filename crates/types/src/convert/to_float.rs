@@ -2,7 +2,7 @@
 
 use crate::{
     DataType, DateTime2, DateTimeTicks, Decimal, Family, Value,
-    convert::{ConversionError, ConversionFault, digits_text::read_float, request::Request},
+    convert::{ConversionError, ConversionFault, digits_text::read_float, request::Request, to_decimal::amount},
     dates::TICKS_PER_DAY,
     format::float_with_six_decimals,
 };
@@ -16,15 +16,7 @@ pub(crate) fn to_float(value: &Value, request: &Request<'_>) -> Result<Value, Co
         Value::Int(number) => f64::from(*number),
         Value::BigInt(number) => return parsed(&number.to_string(), request),
         Value::Decimal(number) => return parsed(&digits_of(*number), request),
-        Value::Money(units) => {
-            return parsed(
-                &digits_of(Decimal {
-                    unscaled: i128::from(*units),
-                    scale: 4,
-                }),
-                request,
-            );
-        }
+        Value::Money(units) => return parsed(&digits_of(amount(*units)), request),
         Value::Real(number) if *request.to == DataType::Real => return Ok(Value::Real(*number)),
         Value::Real(number) => f64::from(*number),
         Value::Float(number) => *number,

@@ -1,16 +1,13 @@
 //! To bit, tinyint, smallint, int and bigint.
 
 use crate::{
-    DataType, DateTime2, DateTimeTicks, Family, Value,
+    DataType, DateTime2, DateTimeTicks, Decimal, Family, Value,
     convert::{
-        ConversionError, ConversionFault,
-        digits_text::read_integer,
-        exact::{divided, power_of_ten},
-        float_bits::FloatBits,
-        integer_type::IntegerType,
-        request::Request,
+        ConversionError, ConversionFault, digits_text::read_integer, float_bits::FloatBits, integer_type::IntegerType,
+        request::Request, to_decimal::amount,
     },
     dates::TICKS_PER_DAY,
+    decimal::power_of_ten,
     format::{float_with_six_decimals, money_text},
 };
 
@@ -24,11 +21,9 @@ pub(crate) fn to_integer(value: &Value, request: &Request<'_>) -> Result<Value, 
         Value::Int(number) => from_integer(i128::from(*number), to, request),
         Value::BigInt(number) => from_integer(i128::from(*number), to, request),
         Value::Decimal(number) if to == IntegerType::Bit => Ok(Value::Bit(number.unscaled != 0)),
-        Value::Decimal(number) => {
-            let whole = power_of_ten(number.scale).map_or(0, |divisor| number.unscaled / divisor);
-            to.value(whole)
-                .ok_or_else(|| request.fail(ConversionFault::ExpressionOverflow))
-        }
+        Value::Decimal(number) => to
+            .value(truncated(*number))
+            .ok_or_else(|| request.fail(ConversionFault::ExpressionOverflow)),
         Value::Money(units) => from_money(*units, to, request),
         Value::Real(number) => from_float(f64::from(*number), to, request),
         Value::Float(number) => from_float(*number, to, request),
@@ -42,6 +37,12 @@ pub(crate) fn to_integer(value: &Value, request: &Request<'_>) -> Result<Value, 
         | Value::DateTimeOffset(_)
         | Value::Guid(_) => Err(request.misfit()),
     }
+}
+
+/// The whole number nearest to zero.
+fn truncated(number: Decimal) -> i128 {
+    let divisor = power_of_ten(number.scale).and_then(|divisor| i128::try_from(divisor).ok());
+    divisor.map_or(0, |divisor| number.unscaled / divisor)
 }
 
 fn from_integer(number: i128, to: IntegerType, request: &Request<'_>) -> Result<Value, ConversionError> {
@@ -58,7 +59,9 @@ fn from_money(units: i64, to: IntegerType, request: &Request<'_>) -> Result<Valu
     if to == IntegerType::Bit {
         return Ok(Value::Bit(units != 0));
     }
-    to.value(divided(i128::from(units), 10_000))
+    let rounded = amount(units).rescale(0).map(|whole| whole.unscaled);
+    rounded
+        .and_then(|rounded| to.value(rounded))
         .ok_or_else(|| money_overflow(units, to, request))
 }
 

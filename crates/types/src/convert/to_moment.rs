@@ -5,13 +5,14 @@ use crate::{
     convert::{
         ConversionError, ConversionFault,
         date_text::{Rules, StyleFault, TextFault, TextMoment, read_moment},
-        exact::{power_of_ten, rescaled},
         float_bits::FloatBits,
         integer_type::last_bytes,
         request::Request,
         to_binary::time_length,
+        to_decimal::amount,
     },
     dates::{MomentType, TICKS_PER_DAY, exact_of_datetime, unit_of_scale},
+    decimal::power_of_ten,
 };
 
 /// Numbers are days since 1900-01-01; what a type does not tell is 1900-01-01, midnight and +00:00.
@@ -27,13 +28,7 @@ pub(crate) fn to_moment(value: &Value, request: &Request<'_>) -> Result<Value, C
         Value::Int(number) => days(i64::from(*number)),
         Value::BigInt(number) => days(*number),
         Value::Decimal(number) => from_decimal(*number, request),
-        Value::Money(units) => from_decimal(
-            Decimal {
-                unscaled: i128::from(*units),
-                scale: 4,
-            },
-            request,
-        ),
+        Value::Money(units) => from_decimal(amount(*units), request),
         Value::Real(number) => from_float(f64::from(*number), request),
         Value::Float(number) => from_float(*number, request),
         Value::Date(date) => from_local(DateTime2::at_midnight(*date), to, request),
@@ -164,7 +159,8 @@ fn from_days(days: Option<i64>, ticks: Option<u32>, request: &Request<'_>) -> Re
 fn from_decimal(number: Decimal, request: &Request<'_>) -> Result<Value, ConversionError> {
     // A tick is more than a hundred-millionth of a day: twenty digits tell them apart many times over.
     let scale = number.scale.min(20);
-    let number = rescaled(number.unscaled, number.scale, scale).zip(power_of_ten(scale));
+    let one = power_of_ten(scale).and_then(|one| i128::try_from(one).ok());
+    let number = number.rescale(scale).map(|number| number.unscaled).zip(one);
     let days = number.and_then(|(number, one)| i64::try_from(number.div_euclid(one)).ok());
     let ticks = number.and_then(|(number, one)| {
         let part = number.rem_euclid(one) * i128::from(TICKS_PER_DAY);

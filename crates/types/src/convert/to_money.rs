@@ -1,29 +1,28 @@
 //! To money and smallmoney.
 
 use crate::{
-    DataType, Family, Value,
+    DataType, Decimal, Family, Value,
     convert::{
         ConversionError, ConversionFault,
         digits_text::{DigitsFault, read_money},
-        exact::rescaled,
         float_bits::FloatBits,
         integer_type::last_bytes,
         request::Request,
-        to_decimal::days_of,
+        to_decimal::{days_of, whole},
     },
     format::float_with_six_decimals,
 };
 
 /// Rounded half away from zero to ten-thousandths.
 pub(crate) fn to_money(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
-    let whole = |number: i128| rescaled(number, 0, 4);
+    let of_decimal = |number: Decimal| number.rescale(4).map(|number| number.unscaled);
     let units = match value {
-        Value::Bit(bit) => whole(i128::from(*bit)),
-        Value::TinyInt(number) => whole(i128::from(*number)),
-        Value::SmallInt(number) => whole(i128::from(*number)),
-        Value::Int(number) => whole(i128::from(*number)),
-        Value::BigInt(number) => whole(i128::from(*number)),
-        Value::Decimal(number) => rescaled(number.unscaled, number.scale, 4),
+        Value::Bit(bit) => of_decimal(whole(i128::from(*bit))),
+        Value::TinyInt(number) => of_decimal(whole(i128::from(*number))),
+        Value::SmallInt(number) => of_decimal(whole(i128::from(*number))),
+        Value::Int(number) => of_decimal(whole(i128::from(*number))),
+        Value::BigInt(number) => of_decimal(whole(i128::from(*number))),
+        Value::Decimal(number) => of_decimal(*number),
         Value::Money(units) => Some(i128::from(*units)),
         Value::Real(number) => FloatBits::of(f64::from(*number)).and_then(|bits| bits.scaled(4)),
         Value::Float(number) => FloatBits::of(*number).and_then(|bits| bits.scaled(4)),
@@ -36,7 +35,7 @@ pub(crate) fn to_money(value: &Value, request: &Request<'_>) -> Result<Value, Co
             Some(i128::from(i32::from_be_bytes(last_bytes(bytes))))
         }
         Value::Binary(bytes) => Some(i128::from(i64::from_be_bytes(last_bytes(bytes)))),
-        Value::DateTime(moment) if request.is_from(Family::OldDate) => days_of(*moment, 4),
+        Value::DateTime(moment) if request.is_from(Family::OldDate) => days_of(*moment, 4).and_then(of_decimal),
         Value::Null
         | Value::Date(_)
         | Value::Time(_)

@@ -1,7 +1,7 @@
 //! What becomes of two types that meet: in CASE, COALESCE and UNION, in a comparison, and one string behind another.
 
 use super::{LENGTH_MAX, NATIONAL_LENGTH_MAX, PRECISION_MAX};
-use crate::{Comparison, DataType, Family, OperationError, Width};
+use crate::{Comparison, Conversion, DataType, Family, OperationError, Width, conversion};
 
 impl DataType {
     /// The type that values of two types have together, as in CASE, COALESCE and UNION.
@@ -74,26 +74,7 @@ impl DataType {
     /// Whether values of this type become values of `other` without CAST.
     #[must_use]
     pub fn becomes(&self, other: &Self) -> bool {
-        use Family::{Approximate, Binary, Bit, Decimal, Guid, Integer, Money, NewDate, OldDate, Text, Time};
-        match (self.family(), other.family()) {
-            (Text, Binary) => false,
-            (Text, _) => true,
-            (Binary, Approximate | NewDate | Time) => false,
-            (Binary, _) => true,
-            (Bit | Integer | Decimal | Money | Approximate, NewDate | Time | Guid) => false,
-            (Bit | Integer | Decimal | Money | Approximate, _) => true,
-            (Guid, Guid | Text | Binary) => true,
-            (Guid, _) => false,
-            (OldDate, OldDate | NewDate | Time | Text) => true,
-            (OldDate, _) => false,
-            (NewDate, Text | OldDate) => true,
-            (NewDate, NewDate) => true,
-            (NewDate, Time) => !matches!(self, Self::Date),
-            (NewDate, _) => false,
-            (Time, Text | Time | OldDate) => true,
-            (Time, NewDate) => !matches!(other, Self::Date),
-            (Time, _) => false,
-        }
+        conversion(self, other) == Conversion::Implicit
     }
 
     /// Digits of a second that the type tells apart; 0 for what has no time.

@@ -159,27 +159,9 @@ impl fmt::Display for DeclarationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::MaxNotAllowed => f.write_str("Incorrect syntax near 'max'."),
-            Self::ColumnTooWide { column, size } => {
-                write!(
-                    f,
-                    "The size ({size}) given to the column '{column}' exceeds the maximum allowed "
-                )?;
-                f.write_str("for any data type (8000).")
-            }
-            Self::TypeTooWide { name, size } => {
-                write!(
-                    f,
-                    "The size ({size}) given to the type '{name}' exceeds the maximum allowed "
-                )?;
-                f.write_str("for any data type (8000).")
-            }
-            Self::CastTooWide { name, size } => {
-                write!(
-                    f,
-                    "The size ({size}) given to the convert specification '{name}' exceeds the maximum allowed "
-                )?;
-                f.write_str("for any data type (4000).")
-            }
+            Self::ColumnTooWide { column, size } => too_wide(f, *size, "column", column, ANY_TYPE),
+            Self::TypeTooWide { name, size } => too_wide(f, *size, "type", name, ANY_TYPE),
+            Self::CastTooWide { name, size } => too_wide(f, *size, "convert specification", name, ANY_NATIONAL),
             Self::ColumnScale {
                 column,
                 scale,
@@ -211,18 +193,8 @@ impl fmt::Display for DeclarationError {
                     "Column, parameter, or variable #{number}: Cannot specify a column width on data type {name}."
                 )
             }
-            Self::ParameterTooWide { parameter, size } => {
-                write!(
-                    f,
-                    "The size ({size}) given to the parameter '{parameter}' exceeds the maximum allowed (4000)."
-                )
-            }
-            Self::PrecisionTooWide { name, precision } => {
-                write!(
-                    f,
-                    "The size ({precision}) given to the type '{name}' exceeds the maximum allowed (38)."
-                )
-            }
+            Self::ParameterTooWide { parameter, size } => too_wide(f, *size, "parameter", parameter, " (4000)."),
+            Self::PrecisionTooWide { name, precision } => too_wide(f, *precision, "type", name, " (38)."),
             Self::PrecisionTooHigh {
                 number,
                 precision,
@@ -238,3 +210,14 @@ impl fmt::Display for DeclarationError {
         }
     }
 }
+
+/// Messages 131 and 2717, which differ in what they name and in their end.
+fn too_wide(f: &mut fmt::Formatter<'_>, size: u64, of: &str, name: &str, end: &str) -> fmt::Result {
+    write!(
+        f,
+        "The size ({size}) given to the {of} '{name}' exceeds the maximum allowed{end}"
+    )
+}
+
+const ANY_TYPE: &str = " for any data type (8000).";
+const ANY_NATIONAL: &str = " for any data type (4000).";

@@ -5,12 +5,12 @@ use crate::{DataType, Width, code_page_byte, utf16_length};
 
 /// `bytes` as text that a type takes: without blanks at its end for char and nchar.
 pub(super) fn checked<'a>(bytes: &'a [u8], declared: &DataType) -> Result<&'a str, MisfitCause> {
-    let text = std::str::from_utf8(bytes).map_err(|_| MisfitCause::Encoding)?;
-    let text = if declared.is_padded() {
-        text.trim_end_matches(' ')
+    let bytes = if declared.is_padded() {
+        without_blanks(bytes)
     } else {
-        text
+        bytes
     };
+    let text = std::str::from_utf8(bytes).map_err(|_| MisfitCause::Encoding)?;
     let room = match declared.width() {
         Some(Width::Limited(length)) => usize::from(length),
         Some(Width::Max) | None => usize::MAX,
@@ -39,6 +39,19 @@ pub(super) fn padded(text: &str, length: u16) -> String {
     let missing = usize::from(length).saturating_sub(utf16_length(text));
     let mut padded = String::with_capacity(text.len() + missing);
     padded.push_str(text);
-    padded.extend(std::iter::repeat_n(' ', missing));
+    let mut left = missing;
+    while left > 0 {
+        let blanks = BLANKS.get(..left).unwrap_or(BLANKS);
+        padded.push_str(blanks);
+        left -= blanks.len();
+    }
     padded
 }
+
+fn without_blanks(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+    bytes.get(..end).unwrap_or(bytes)
+}
+
+/// Blanks, as many as most columns of char have.
+const BLANKS: &str = "                                                                ";

@@ -11,6 +11,7 @@ pub(super) fn is_numeric(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let becomes = |to: DataType| convert(value, &of, &to, None, format).is_ok();
     let is_number = match of.family() {
         _ if *value == Value::Null => false,
+        Family::Text if call.text(0)?.trim_matches(' ').is_empty() => false,
         Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate => true,
         Family::Text => {
             becomes(DataType::Float)

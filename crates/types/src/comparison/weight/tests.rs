@@ -38,6 +38,12 @@ fn every_weight_and_fold_of_unicode_is_what_it_was() {
 }
 
 #[test]
+fn the_symbols_are_in_order_and_end_where_they_are_said_to() {
+    assert!(SYMBOLS.is_sorted_by(|(low, _), (high, _)| low < high));
+    assert!(SYMBOLS.iter().all(|(code, _)| (LATIN_END..SYMBOLS_END).contains(code)));
+}
+
+#[test]
 fn two_units_weigh_the_same_exactly_if_they_fold_to_the_same() {
     let mut seen = std::collections::HashMap::new();
     for unit in 0..0x11_0100 {

@@ -1,0 +1,81 @@
+//! Bytes from the front of a slice, in the wire's order.
+
+use crate::{Part, TdsError};
+
+/// Reads a message's bytes; `part` is what is being read, for the error.
+#[derive(Clone, Copy)]
+pub(crate) struct ByteReader<'a> {
+    bytes: &'a [u8],
+    part: Part,
+}
+
+impl<'a> ByteReader<'a> {
+    pub fn new(bytes: &'a [u8], part: Part) -> Self {
+        Self { bytes, part }
+    }
+
+    pub fn malformed(&self, what: &'static str) -> TdsError {
+        TdsError::Malformed { part: self.part, what }
+    }
+
+    pub fn rest(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    pub fn peek(&self) -> Option<u8> {
+        self.bytes.first().copied()
+    }
+
+    pub fn take(&mut self, size: usize) -> Result<&'a [u8], TdsError> {
+        let (taken, rest) = self
+            .bytes
+            .split_at_checked(size)
+            .ok_or(TdsError::Cut { part: self.part })?;
+        self.bytes = rest;
+        Ok(taken)
+    }
+
+    /// A reader of the next `size` bytes alone.
+    pub fn split(&mut self, size: usize) -> Result<Self, TdsError> {
+        Ok(Self {
+            bytes: self.take(size)?,
+            part: self.part,
+        })
+    }
+
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], TdsError> {
+        let (taken, rest) = self
+            .bytes
+            .split_first_chunk()
+            .ok_or(TdsError::Cut { part: self.part })?;
+        self.bytes = rest;
+        Ok(*taken)
+    }
+
+    pub fn u8(&mut self) -> Result<u8, TdsError> {
+        let [byte] = self.array()?;
+        Ok(byte)
+    }
+
+    pub fn u16(&mut self) -> Result<u16, TdsError> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
+    pub fn u32(&mut self) -> Result<u32, TdsError> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    pub fn u64(&mut self) -> Result<u64, TdsError> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    /// B_VARBYTE: a byte says how many follow.
+    pub fn short_bytes(&mut self) -> Result<&'a [u8], TdsError> {
+        let size = self.u8()?;
+        self.take(size.into())
+    }
+}

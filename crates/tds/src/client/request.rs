@@ -1,0 +1,175 @@
+//! Requests as packets.
+
+use crate::value::Cell;
+use crate::{
+    Header, Headers, Isolation, MessageKind, PacketSize, PacketWriter, Prelogin, Procedure, Reset, RpcCall, RpcRequest,
+    TdsError, TransactionRequest, TransactionStep, utf16,
+};
+
+/// A message of any kind as packets.
+fn message(kind: MessageKind, size: PacketSize, reset: Reset, data: &[u8]) -> Result<Vec<u8>, TdsError> {
+    let mut packets = writer(kind, size, reset);
+    packets.write(data)?;
+    packets.finish()?;
+    Ok(packets.into_sink())
+}
+
+fn writer(kind: MessageKind, size: PacketSize, reset: Reset) -> PacketWriter<Vec<u8>> {
+    let mut packets = PacketWriter::new(Vec::new(), kind, size, 0);
+    packets.set_first_status(match reset {
+        Reset::None => 0,
+        Reset::Session => Header::RESET,
+        Reset::SessionKeepingTransaction => Header::RESET_KEEPING_TRANSACTION,
+    });
+    packets
+}
+
+/// PRELOGIN.
+///
+/// Errors: `Misfit`.
+pub fn prelogin(prelogin: &Prelogin) -> Result<Vec<u8>, TdsError> {
+    message(
+        MessageKind::Prelogin,
+        PacketSize::DEFAULT,
+        Reset::None,
+        &prelogin.encode()?,
+    )
+}
+
+/// ATTENTION.
+///
+/// Errors: none that can happen.
+pub fn attention() -> Result<Vec<u8>, TdsError> {
+    message(MessageKind::Attention, PacketSize::DEFAULT, Reset::None, &[])
+}
+
+/// SQLBatch.
+///
+/// Errors: none that can happen.
+pub fn batch(headers: &Headers, text: &str, size: PacketSize, reset: Reset) -> Result<Vec<u8>, TdsError> {
+    let mut data = Vec::new();
+    append_headers(headers, &mut data);
+    utf16::encode(text, &mut data);
+    message(MessageKind::SqlBatch, size, reset, &data)
+}
+
+/// RPC. Every parameter is told as a type that knows NULL.
+///
+/// Errors: `Misfit` for a value that is not of its type, or a name that is too long.
+pub fn rpc(request: &RpcRequest, size: PacketSize, reset: Reset) -> Result<Vec<u8>, TdsError> {
+    let mut packets = writer(MessageKind::Rpc, size, reset);
+    let mut head = Vec::new();
+    append_headers(&request.headers, &mut head);
+    packets.write(&head)?;
+    for (index, call) in request.calls.iter().enumerate() {
+        if index > 0 {
+            packets.write(&[0xFF])?;
+        }
+        append_call(call, &mut packets)?;
+    }
+    packets.finish()?;
+    Ok(packets.into_sink())
+}
+
+fn append_call(call: &RpcCall, packets: &mut PacketWriter<Vec<u8>>) -> Result<(), TdsError> {
+    let mut head = Vec::new();
+    match &call.procedure {
+        Procedure::Id(id) => {
+            head.extend(u16::MAX.to_le_bytes());
+            head.extend(id.number().to_le_bytes());
+        }
+        Procedure::Name(name) => {
+            head.extend(u16::try_from(utf16::len(name)).map_err(|_| NAME)?.to_le_bytes());
+            utf16::encode(name, &mut head);
+        }
+    }
+    let flags = [
+        (call.with_recompile, 1),
+        (call.no_metadata, 2),
+        (call.reuse_metadata, 4),
+    ];
+    let options = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| *flag);
+    head.extend(options.sum::<u16>().to_le_bytes());
+    packets.write(&head)?;
+    for parameter in &call.parameters {
+        let cell = Cell::new(parameter.type_info.data_type, true)?;
+        let mut head = Vec::new();
+        head.push(u8::try_from(utf16::len(&parameter.name)).map_err(|_| NAME)?);
+        utf16::encode(&parameter.name, &mut head);
+        head.push(u8::from(parameter.is_output) | u8::from(parameter.is_default) << 1);
+        cell.type_info(&mut head);
+        packets.write(&head)?;
+        cell.write(packets, &parameter.value)?;
+    }
+    Ok(())
+}
+
+/// A request to the manager of transactions.
+///
+/// Errors: `Misfit` for a name that is too long.
+pub fn transaction(request: &TransactionRequest, reset: Reset) -> Result<Vec<u8>, TdsError> {
+    let mut data = Vec::new();
+    append_headers(&request.headers, &mut data);
+    match &request.step {
+        TransactionStep::Begin { isolation, name } => {
+            data.extend([5, 0]);
+            append_begin(*isolation, name, &mut data)?;
+        }
+        TransactionStep::Commit { name, next } => {
+            data.extend([7, 0]);
+            append_end(name, next.as_ref(), &mut data)?;
+        }
+        TransactionStep::Rollback { name, next } => {
+            data.extend([8, 0]);
+            append_end(name, next.as_ref(), &mut data)?;
+        }
+        TransactionStep::Save { name } => {
+            data.extend([9, 0]);
+            append_name(name, &mut data)?;
+        }
+    }
+    message(MessageKind::TransactionRequest, PacketSize::DEFAULT, reset, &data)
+}
+
+fn append_begin(isolation: Isolation, name: &str, data: &mut Vec<u8>) -> Result<(), TdsError> {
+    data.push(match isolation {
+        Isolation::Unchanged => 0,
+        Isolation::ReadUncommitted => 1,
+        Isolation::ReadCommitted => 2,
+        Isolation::RepeatableRead => 3,
+        Isolation::Serializable => 4,
+        Isolation::Snapshot => 5,
+    });
+    append_name(name, data)
+}
+
+fn append_end(name: &str, next: Option<&(Isolation, String)>, data: &mut Vec<u8>) -> Result<(), TdsError> {
+    append_name(name, data)?;
+    data.push(u8::from(next.is_some()));
+    match next {
+        Some((isolation, name)) => append_begin(*isolation, name, data),
+        None => Ok(()),
+    }
+}
+
+fn append_name(name: &str, data: &mut Vec<u8>) -> Result<(), TdsError> {
+    data.push(u8::try_from(utf16::len(name) * 2).map_err(|_| NAME)?);
+    utf16::encode(name, data);
+    Ok(())
+}
+
+fn append_headers(headers: &Headers, data: &mut Vec<u8>) {
+    let activity_size = headers.activity.map_or(0_u32, |_| 26);
+    data.extend((4 + 18 + activity_size).to_le_bytes());
+    data.extend(18_u32.to_le_bytes());
+    data.extend([2, 0]);
+    data.extend(headers.transaction.to_le_bytes());
+    data.extend(headers.outstanding_count.to_le_bytes());
+    if let Some(activity) = headers.activity {
+        data.extend(26_u32.to_le_bytes());
+        data.extend([3, 0]);
+        data.extend(activity);
+    }
+}
+
+const NAME: TdsError = TdsError::Misfit { what: "a name" };

@@ -1,0 +1,161 @@
+//! What a client is told of its own fault: SQL Server's numbers and texts.
+
+use super::{ParameterError, ParameterFault, Part, TdsError};
+use crate::request::PARAMETER_COUNT_MAX;
+
+/// An error as SQL Server would tell it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Complaint {
+    /// SQL Server's number.
+    pub number: i32,
+    /// Severity; from 20 on the connection ends.
+    pub severity: u8,
+    /// The text.
+    pub text: String,
+}
+
+impl TdsError {
+    /// What a client is told; none where the fault is ours or nobody can be told any more.
+    #[must_use]
+    pub fn complaint(&self) -> Option<Complaint> {
+        let (number, severity, text) = match self {
+            Self::Cut { part: Part::Answer } | Self::Malformed { part: Part::Answer, .. } => return None,
+            Self::TooLarge { part: Part::Answer, .. } | Self::Misfit { .. } | Self::Sink(_) => return None,
+            Self::Cut { part } | Self::Malformed { part, .. } | Self::TooLarge { part, .. } => of_part(*part),
+            Self::TooManyParameters => (8003, 16, too_many_parameters()),
+            Self::ProcedureName => (8004, 16, format!("{RPC} The RPC name is invalid.")),
+            Self::Unsupported { what } => (40510, 16, unsupported(what)),
+            Self::Parameter(error) => of_parameter(error),
+        };
+        Some(Complaint { number, severity, text })
+    }
+}
+
+fn of_part(part: Part) -> (i32, u8, String) {
+    let invalid = |packet: &str| {
+        format!(
+            "The {packet} packet used to open the connection is structurally invalid; the connection has been closed. \
+             Please contact the vendor of the client library."
+        )
+    };
+    match part {
+        Part::Prelogin => (17828, 20, invalid("prelogin")),
+        Part::Login => (17832, 20, invalid("login")),
+        Part::Headers => (4009, 16, format!("{STREAM} The TDS headers contained errors.")),
+        Part::Batch | Part::Rpc | Part::Transaction => (4002, 16, format!("{STREAM} The stream ended unexpectedly.")),
+        Part::Packet | Part::Answer => (
+            4014,
+            20,
+            "A fatal error occurred while reading the input stream from the network. The session will be terminated \
+             (input error: 0, output error: 0)."
+                .to_owned(),
+        ),
+    }
+}
+
+fn of_parameter(error: &ParameterError) -> (i32, u8, String) {
+    let ParameterError { index, name, fault } = error;
+    let parameter = format!("{RPC} Parameter {index} (\"{name}\"):");
+    let (number, text) = match *fault {
+        ParameterFault::Name => (8005, format!("{RPC} Parameter {index}: The parameter name is invalid.")),
+        ParameterFault::Status => (
+            8006,
+            format!("{RPC} Parameter {index}: The parameter status flags are invalid."),
+        ),
+        ParameterFault::Chunks(byte) => {
+            let text = "The chunking format is incorrect for a large object parameter of type";
+            (8007, format!("{parameter} {text} 0x{byte:02X}."))
+        }
+        ParameterFault::UnknownType(byte) => (8009, format!("{parameter} Data type 0x{byte:02X} is unknown.")),
+        ParameterFault::Length(byte) => {
+            let text = "has an invalid data length or metadata length.";
+            (8016, format!("{parameter} Data type 0x{byte:02X} {text}"))
+        }
+        ParameterFault::Precision(byte) => {
+            let text = "has an invalid precision or scale.";
+            (8017, format!("{parameter} Data type 0x{byte:02X} {text}"))
+        }
+        ParameterFault::Value(byte) => {
+            let text = "Check the source data for invalid values. An example of an invalid value is data of numeric type \
+                        with scale greater than precision.";
+            let name = crate::value::type_name(byte);
+            let text = format!("{parameter} The supplied value is not a valid instance of data type {name}. {text}");
+            (8023, text)
+        }
+        ParameterFault::UntypedOutput(byte) => {
+            let text = "is an untyped NULL but is marked as an output parameter.";
+            (8015, format!("{parameter} Data type 0x{byte:02X} {text}"))
+        }
+        ParameterFault::Unsupported(what) => (40510, unsupported(what)),
+    };
+    (number, 16, text)
+}
+
+fn too_many_parameters() -> String {
+    format!(
+        "The incoming request has too many parameters. The server supports a maximum of {PARAMETER_COUNT_MAX} parameters. \
+         Reduce the number of parameters and resend the request."
+    )
+}
+
+fn unsupported(what: &str) -> String {
+    format!("Statement '{what}' is not supported in this version of SQL Server.")
+}
+
+const STREAM: &str = "The incoming tabular data stream (TDS) protocol stream is incorrect.";
+const RPC: &str = "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(fault: ParameterFault) -> TdsError {
+        TdsError::Parameter(Box::new(ParameterError {
+            index: 3,
+            name: "@a".to_owned(),
+            fault,
+        }))
+    }
+
+    #[test]
+    fn a_clients_fault_has_the_number_and_text_of_sql_server() {
+        let complaint = parameter(ParameterFault::UnknownType(0x33)).complaint().unwrap();
+        assert_eq!((complaint.number, complaint.severity), (8009, 16));
+        assert_eq!(
+            complaint.text,
+            "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. \
+             Parameter 3 (\"@a\"): Data type 0x33 is unknown."
+        );
+        let complaint = parameter(ParameterFault::Value(0x6C)).complaint().unwrap();
+        assert_eq!(complaint.number, 8023);
+        assert!(
+            complaint
+                .text
+                .contains("not a valid instance of data type numeric. Check"),
+            "{}",
+            complaint.text
+        );
+        let complaint = TdsError::TooManyParameters.complaint().unwrap();
+        assert!(
+            complaint.text.contains("a maximum of 2100 parameters."),
+            "{}",
+            complaint.text
+        );
+    }
+
+    #[test]
+    fn a_broken_stream_ends_the_connection_and_a_broken_request_does_not() {
+        let severity = |part| TdsError::Cut { part }.complaint().unwrap().severity;
+        let parts = [Part::Packet, Part::Prelogin, Part::Login].map(severity);
+        assert_eq!(parts, [20, 20, 20]);
+        let parts = [Part::Headers, Part::Batch, Part::Rpc, Part::Transaction].map(severity);
+        assert_eq!(parts, [16, 16, 16, 16]);
+    }
+
+    #[test]
+    fn our_own_faults_are_not_told() {
+        assert_eq!(TdsError::Misfit { what: "a name" }.complaint(), None);
+        let gone = TdsError::Sink(std::io::ErrorKind::BrokenPipe.into());
+        assert_eq!(gone.complaint(), None);
+    }
+}

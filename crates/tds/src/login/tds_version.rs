@@ -1,0 +1,66 @@
+//! The protocol's version.
+
+use std::fmt;
+
+/// A version as LOGIN7 names it (MS-TDS 2.2.6.4, TDSVersion).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TdsVersion(pub u32);
+
+impl TdsVersion {
+    /// 7.2: the first whose LOGIN7 is laid out as today's.
+    pub const V7_2: Self = Self(0x7209_0002);
+    /// 7.3, revision B: the first with NBCROW.
+    pub const V7_3B: Self = Self(0x730B_0003);
+    /// 7.4: SQL Server 2012 and later.
+    pub const V7_4: Self = Self(0x7400_0004);
+    /// 8.0: TLS before all else.
+    pub const V8_0: Self = Self(0x0800_0000);
+
+    /// What is spoken with a client that asks for `self`: none if it is too old. Over strict TLS it is 8.0 whatever was asked for, as
+    /// tedious and Microsoft's ODBC driver ask for 7.4 there and take 8.0.
+    #[must_use]
+    pub fn agreed(self, is_strict: bool) -> Option<Self> {
+        if is_strict {
+            return (self == Self::V8_0 || self >= Self::V7_4).then_some(Self::V8_0);
+        }
+        // 8.0 is a smaller number than 7.4, and nothing that is spoken without strict TLS.
+        if self >= Self::V7_4 {
+            return Some(Self::V7_4);
+        }
+        (self >= Self::V7_3B).then_some(Self::V7_3B)
+    }
+}
+
+impl fmt::Debug for TdsVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TdsVersion({:#010x})", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_spoken_is_no_more_than_was_asked_for() {
+        let asked = [
+            0x7100_0001,
+            0x7209_0002,
+            0x730A_0003,
+            0x730B_0003,
+            0x7400_0004,
+            0x7500_0000,
+        ];
+        let spoken = asked.map(|version| TdsVersion(version).agreed(false).map(|version| version.0));
+        let (b, four) = (Some(0x730B_0003), Some(0x7400_0004));
+        assert_eq!(spoken, [None, None, None, b, four, four]);
+        assert_eq!(TdsVersion::V8_0.agreed(false), None);
+    }
+
+    #[test]
+    fn strict_is_always_spoken_as_eight() {
+        assert_eq!(TdsVersion::V8_0.agreed(true), Some(TdsVersion::V8_0));
+        assert_eq!(TdsVersion::V7_4.agreed(true), Some(TdsVersion::V8_0));
+        assert_eq!(TdsVersion::V7_3B.agreed(true), None);
+    }
+}

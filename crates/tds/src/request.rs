@@ -1,0 +1,79 @@
+//! What a client asks for after the login (MS-TDS 2.2.6).
+
+mod headers;
+mod procedure;
+mod rpc;
+mod transaction;
+
+pub use headers::Headers;
+pub use procedure::{Procedure, ProcedureId};
+pub use rpc::{PARAMETER_COUNT_MAX, Parameter, RpcCall, RpcRequest};
+pub use transaction::{Isolation, TransactionRequest, TransactionStep};
+
+use crate::{Message, MessageKind, Part, TdsError};
+
+/// A request.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Request {
+    /// A text of statements.
+    Batch(Batch),
+    /// Calls of procedures.
+    Rpc(RpcRequest),
+    /// Begin, save, commit or roll back.
+    Transaction(TransactionRequest),
+}
+
+/// A text of statements (MS-TDS 2.2.6.7).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Batch {
+    /// What comes before every request.
+    pub headers: Headers,
+    /// The text.
+    pub text: String,
+}
+
+impl Request {
+    /// Reads a message.
+    ///
+    /// Errors: `Cut`, `Malformed`, `TooLarge`, `Parameter`; `Unsupported` for what is no request of these.
+    /// The message is whole: after any of them the connection can go on.
+    pub fn parse(message: &Message) -> Result<Self, TdsError> {
+        let data = message.data();
+        match message.kind() {
+            MessageKind::SqlBatch => Batch::parse(data).map(Self::Batch),
+            MessageKind::Rpc => RpcRequest::parse(data).map(Self::Rpc),
+            MessageKind::TransactionRequest => TransactionRequest::parse(data).map(Self::Transaction),
+            MessageKind::BulkLoad => Err(TdsError::Unsupported { what: "bulk load" }),
+            MessageKind::FederatedToken => Err(TdsError::Unsupported {
+                what: "federated authentication",
+            }),
+            MessageKind::Sspi => Err(TdsError::Unsupported {
+                what: "Windows authentication",
+            }),
+            MessageKind::OldLogin
+            | MessageKind::TabularResult
+            | MessageKind::Attention
+            | MessageKind::Login
+            | MessageKind::Prelogin => Err(TdsError::Malformed {
+                part: Part::Packet,
+                what: "a message that is no request",
+            }),
+        }
+    }
+}
+
+impl Batch {
+    fn parse(data: &[u8]) -> Result<Self, TdsError> {
+        let (headers, text) = Headers::parse(data)?;
+        if !text.len().is_multiple_of(2) {
+            return Err(TdsError::Cut { part: Part::Batch });
+        }
+        let text = crate::utf16::parse(text).ok_or(TdsError::Unsupported {
+            what: "half a surrogate pair",
+        })?;
+        Ok(Self { headers, text })
+    }
+}
+
+#[cfg(test)]
+mod tests;

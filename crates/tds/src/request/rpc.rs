@@ -1,0 +1,172 @@
+//! Calls of procedures (MS-TDS 2.2.6.6).
+
+use selenite_types::Value;
+
+use super::{Headers, Procedure, ProcedureId};
+use crate::byte_reader::ByteReader;
+use crate::value::{WireType, Wrong};
+use crate::{ParameterError, ParameterFault, Part, TdsError, TypeInfo, utf16};
+
+/// 2100: as SQL Server has it.
+pub const PARAMETER_COUNT_MAX: usize = 2100;
+
+/// Calls in one message: one, or more between flags of a batch.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RpcRequest {
+    /// What comes before every request.
+    pub headers: Headers,
+    /// In the order in which they are to run; one at least.
+    pub calls: Vec<RpcCall>,
+}
+
+/// A call.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RpcCall {
+    /// What is called.
+    pub procedure: Procedure,
+    /// fWithRecomp.
+    pub with_recompile: bool,
+    /// fNoMetaData: the client knows the columns already and wants none told (cursors alone).
+    pub no_metadata: bool,
+    /// fReuseMetaData.
+    pub reuse_metadata: bool,
+    /// In their order.
+    pub parameters: Vec<Parameter>,
+}
+
+/// A parameter of a call.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parameter {
+    /// With the @; empty if it is told by its place.
+    pub name: String,
+    /// fByRefValue: its value is told back.
+    pub is_output: bool,
+    /// fDefaultValue: the procedure's default is meant, and `value` is NULL.
+    pub is_default: bool,
+    /// The type that the client declares.
+    pub type_info: TypeInfo,
+    /// The value.
+    pub value: Value,
+}
+
+impl RpcRequest {
+    pub(super) fn parse(data: &[u8]) -> Result<Self, TdsError> {
+        let (headers, rest) = Headers::parse(data)?;
+        let mut reader = ByteReader::new(rest, Part::Rpc);
+        let mut calls = Vec::new();
+        let mut parameter_count = 0;
+        loop {
+            let call = RpcCall::parse(&mut reader)?;
+            // The limit of a call bounds all of them together, so that small calls can't hold much more than they sent.
+            parameter_count += call.parameters.len() + 1;
+            if parameter_count > CALL_COUNT_MAX {
+                return Err(TdsError::TooManyParameters);
+            }
+            calls.push(call);
+            match reader.peek() {
+                None => return Ok(Self { headers, calls }),
+                Some(BATCH | NO_EXEC) => {
+                    if reader.u8()? == NO_EXEC {
+                        return Err(TdsError::Unsupported {
+                            what: "a call that is not to be run",
+                        });
+                    }
+                    // Some clients end the last call as if another followed.
+                    if reader.is_empty() {
+                        return Ok(Self { headers, calls });
+                    }
+                }
+                Some(_) => return Err(reader.malformed("what follows a call")),
+            }
+        }
+    }
+}
+
+impl RpcCall {
+    /// Up to the end or the flag before the next call.
+    fn parse(reader: &mut ByteReader<'_>) -> Result<Self, TdsError> {
+        let procedure = parse_procedure(reader)?;
+        let options = reader.u16()?;
+        if options & !(WITH_RECOMPILE | NO_METADATA | REUSE_METADATA) != 0 {
+            return Err(reader.malformed("the options of a call"));
+        }
+        let mut parameters = Vec::new();
+        while !matches!(reader.peek(), None | Some(BATCH | NO_EXEC)) {
+            if parameters.len() == PARAMETER_COUNT_MAX {
+                return Err(TdsError::TooManyParameters);
+            }
+            let index = u16::try_from(parameters.len() + 1).unwrap_or(u16::MAX);
+            parameters.push(Parameter::parse(index, reader)?);
+        }
+        Ok(Self {
+            procedure,
+            with_recompile: options & WITH_RECOMPILE != 0,
+            no_metadata: options & NO_METADATA != 0,
+            reuse_metadata: options & REUSE_METADATA != 0,
+            parameters,
+        })
+    }
+}
+
+impl Parameter {
+    fn parse(index: u16, reader: &mut ByteReader<'_>) -> Result<Self, TdsError> {
+        let size = reader.u8()?;
+        let name = utf16::parse(reader.take(usize::from(size) * 2)?);
+        let fail = |name: &str, fault| {
+            let name = name.to_owned();
+            TdsError::Parameter(Box::new(ParameterError { index, name, fault }))
+        };
+        let is_name = |name: &String| name.is_empty() || (name.starts_with('@') && size <= 128);
+        let Some(name) = name.filter(is_name) else {
+            return Err(fail("", ParameterFault::Name));
+        };
+        let status = reader.u8()?;
+        if status & ENCRYPTED != 0 {
+            return Err(fail(&name, ParameterFault::Unsupported("Always Encrypted")));
+        }
+        if status & !(BY_REFERENCE | DEFAULT_VALUE) != 0 {
+            return Err(fail(&name, ParameterFault::Status));
+        }
+        let typed = WireType::parse(reader).and_then(|wire| Ok((wire, wire.parse_value(reader)?)));
+        let (wire, value) = typed.map_err(|wrong| match wrong {
+            Wrong::Stream(error) => error,
+            Wrong::Value(fault) => fail(&name, fault),
+        })?;
+        if status & BY_REFERENCE != 0 && wire.is_untyped() {
+            return Err(fail(&name, ParameterFault::UntypedOutput(wire.byte)));
+        }
+        Ok(Self {
+            is_output: status & BY_REFERENCE != 0,
+            is_default: status & DEFAULT_VALUE != 0,
+            type_info: wire.info,
+            value,
+            name,
+        })
+    }
+}
+
+/// NameLenProcID: 0xFFFF and a number, or a name.
+fn parse_procedure(reader: &mut ByteReader<'_>) -> Result<Procedure, TdsError> {
+    let size = reader.u16()?;
+    if size == u16::MAX {
+        let id = ProcedureId::from_number(reader.u16()?);
+        return id.map(Procedure::Id).ok_or(TdsError::ProcedureName);
+    }
+    let bytes = reader.take(usize::from(size) * 2)?;
+    // MS-TDS 2.2.6.6 allows 1046 characters: four names of 128 with brackets, doubled inside, and dots.
+    let name = utf16::parse(bytes).filter(|_| (1..=NAME_SIZE_MAX).contains(&size));
+    name.map(Procedure::Name).ok_or(TdsError::ProcedureName)
+}
+
+/// 64 Ki: calls and parameters of one message.
+const CALL_COUNT_MAX: usize = 1 << 16;
+const NAME_SIZE_MAX: u16 = 1046;
+const WITH_RECOMPILE: u16 = 0x0001;
+const NO_METADATA: u16 = 0x0002;
+const REUSE_METADATA: u16 = 0x0004;
+const BY_REFERENCE: u8 = 0x01;
+const DEFAULT_VALUE: u8 = 0x02;
+const ENCRYPTED: u8 = 0x08;
+/// BatchFlag since 7.2.
+const BATCH: u8 = 0xFF;
+const NO_EXEC: u8 = 0xFE;

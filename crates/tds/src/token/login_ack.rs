@@ -1,0 +1,30 @@
+//! LOGINACK (MS-TDS 2.2.7.14).
+
+use super::text;
+use crate::{ProductVersion, TdsError, TdsVersion};
+
+/// The login is accepted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoginAck<'a> {
+    /// What is spoken from here on.
+    pub tds_version: TdsVersion,
+    /// The server's name of itself: clients expect `Microsoft SQL Server`.
+    pub program: &'a str,
+    /// Its version.
+    pub version: ProductVersion,
+}
+
+impl LoginAck<'_> {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), TdsError> {
+        out.push(SQL_TSQL);
+        // Here, unlike in LOGIN7, the version is big-endian.
+        out.extend(self.tds_version.0.to_be_bytes());
+        text::append_name(self.program, out)?;
+        out.extend([self.version.major, self.version.minor]);
+        out.extend(self.version.build.to_be_bytes());
+        Ok(())
+    }
+}
+
+/// Interface: requests are in T-SQL.
+const SQL_TSQL: u8 = 1;

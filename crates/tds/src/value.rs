@@ -1,0 +1,21 @@
+//! Types and values as bytes (MS-TDS 2.2.5.4 to 2.2.5.6).
+//!
+//! V1. A value is sent as its declared type and no other: nothing is converted here but the encoding of text.
+//! V2. What a peer says is checked against the type that it declared before it becomes a value.
+
+mod cell;
+mod chunks;
+mod code_page;
+mod collation;
+mod moment;
+mod type_byte;
+mod type_info;
+mod value_parser;
+mod value_writer;
+
+pub(crate) use cell::Cell;
+pub use collation::Collation;
+pub(crate) use type_byte::type_name;
+pub use type_info::TypeInfo;
+pub(crate) use type_info::WireType;
+pub(crate) use value_parser::Wrong;

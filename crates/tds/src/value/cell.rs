@@ -1,0 +1,227 @@
+//! What a column or parameter is told to be, and which values it takes.
+
+use selenite_types::{DataType, Decimal, Value, Width};
+
+use super::type_byte as byte;
+use super::type_info::IN_CHUNKS;
+use super::{Collation, moment};
+use crate::{TdsError, utf16};
+
+/// A column's or parameter's type, with whether NULL is one of its values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cell {
+    data_type: DataType,
+    is_nullable: bool,
+}
+
+impl Cell {
+    /// Errors: `Misfit` if the type's width, precision or scale is none that there is.
+    pub fn new(data_type: DataType, is_nullable: bool) -> Result<Self, TdsError> {
+        let is_right = match data_type {
+            DataType::Decimal { precision, scale } | DataType::Numeric { precision, scale } => {
+                (1..=38).contains(&precision) && scale <= precision
+            }
+            DataType::Char(size) | DataType::Binary(size) => (1..=8000).contains(&size),
+            DataType::VarChar(Width::Limited(size)) | DataType::VarBinary(Width::Limited(size)) => {
+                (1..=8000).contains(&size)
+            }
+            DataType::NChar(size) | DataType::NVarChar(Width::Limited(size)) => (1..=4000).contains(&size),
+            DataType::Time(scale) | DataType::DateTime2(scale) | DataType::DateTimeOffset(scale) => scale <= 7,
+            DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::SmallMoney
+            | DataType::Money
+            | DataType::Real
+            | DataType::Float
+            | DataType::VarChar(Width::Max)
+            | DataType::NVarChar(Width::Max)
+            | DataType::VarBinary(Width::Max)
+            | DataType::Date
+            | DataType::SmallDateTime
+            | DataType::DateTime
+            | DataType::UniqueIdentifier => true,
+        };
+        let cell = Self { data_type, is_nullable };
+        is_right.then_some(cell).ok_or(TdsError::Misfit { what: "a type" })
+    }
+
+    /// TYPE_INFO: as SQL Server, a type of fixed length where NULL can't be.
+    pub fn type_info(&self, out: &mut Vec<u8>) {
+        match self.data_type {
+            DataType::Bit => self.fixed_or(byte::BIT, byte::BIT_N, 1, out),
+            DataType::TinyInt => self.fixed_or(byte::INT1, byte::INT_N, 1, out),
+            DataType::SmallInt => self.fixed_or(byte::INT2, byte::INT_N, 2, out),
+            DataType::Int => self.fixed_or(byte::INT4, byte::INT_N, 4, out),
+            DataType::BigInt => self.fixed_or(byte::INT8, byte::INT_N, 8, out),
+            DataType::SmallMoney => self.fixed_or(byte::MONEY4, byte::MONEY_N, 4, out),
+            DataType::Money => self.fixed_or(byte::MONEY8, byte::MONEY_N, 8, out),
+            DataType::Real => self.fixed_or(byte::FLOAT4, byte::FLOAT_N, 4, out),
+            DataType::Float => self.fixed_or(byte::FLOAT8, byte::FLOAT_N, 8, out),
+            DataType::SmallDateTime => self.fixed_or(byte::DATETIME4, byte::DATETIME_N, 4, out),
+            DataType::DateTime => self.fixed_or(byte::DATETIME8, byte::DATETIME_N, 8, out),
+            DataType::Decimal { precision, scale } => {
+                out.extend([byte::DECIMAL_N, decimal_size(precision), precision, scale]);
+            }
+            DataType::Numeric { precision, scale } => {
+                out.extend([byte::NUMERIC_N, decimal_size(precision), precision, scale]);
+            }
+            DataType::Char(size) => string(byte::BIG_CHAR, size, Some(Collation::DEFAULT), out),
+            DataType::VarChar(width) => string(byte::BIG_VARCHAR, size_of(width, 1), Some(Collation::DEFAULT), out),
+            DataType::NChar(size) => string(byte::NCHAR, size * 2, Some(Collation::DEFAULT), out),
+            DataType::NVarChar(width) => string(byte::NVARCHAR, size_of(width, 2), Some(Collation::DEFAULT), out),
+            DataType::Binary(size) => string(byte::BIG_BINARY, size, None, out),
+            DataType::VarBinary(width) => string(byte::BIG_VARBINARY, size_of(width, 1), None, out),
+            DataType::Date => out.push(byte::DATE_N),
+            DataType::Time(scale) => out.extend([byte::TIME_N, scale]),
+            DataType::DateTime2(scale) => out.extend([byte::DATETIME2_N, scale]),
+            DataType::DateTimeOffset(scale) => out.extend([byte::DATETIMEOFFSET_N, scale]),
+            DataType::UniqueIdentifier => out.extend([byte::GUID, 16]),
+        }
+    }
+
+    /// How many bytes NULL has in a ROW; none where it can't be.
+    pub fn null_size(&self) -> Option<u16> {
+        self.is_nullable.then_some(match self.data_type {
+            DataType::VarChar(Width::Max) | DataType::NVarChar(Width::Max) | DataType::VarBinary(Width::Max) => 8,
+            DataType::Char(_)
+            | DataType::VarChar(_)
+            | DataType::NChar(_)
+            | DataType::NVarChar(_)
+            | DataType::Binary(_)
+            | DataType::VarBinary(_) => 2,
+            DataType::Bit
+            | DataType::TinyInt
+            | DataType::SmallInt
+            | DataType::Int
+            | DataType::BigInt
+            | DataType::Decimal { .. }
+            | DataType::Numeric { .. }
+            | DataType::SmallMoney
+            | DataType::Money
+            | DataType::Real
+            | DataType::Float
+            | DataType::Date
+            | DataType::Time(_)
+            | DataType::SmallDateTime
+            | DataType::DateTime
+            | DataType::DateTime2(_)
+            | DataType::DateTimeOffset(_)
+            | DataType::UniqueIdentifier => 1,
+        })
+    }
+
+    /// Whether [`Cell::write`] can write this value.
+    #[inline]
+    pub fn fits(&self, value: &Value) -> bool {
+        match (self.data_type, value) {
+            (_, Value::Null) => self.is_nullable,
+            (DataType::Bit, Value::Bit(_))
+            | (DataType::TinyInt, Value::TinyInt(_))
+            | (DataType::SmallInt, Value::SmallInt(_))
+            | (DataType::Int, Value::Int(_))
+            | (DataType::BigInt, Value::BigInt(_))
+            | (DataType::Money, Value::Money(_))
+            | (DataType::UniqueIdentifier, Value::Guid(_)) => true,
+            (DataType::VarChar(Width::Max) | DataType::NVarChar(Width::Max), Value::Text(text)) => {
+                text.len() <= LARGE_SIZE_MAX
+            }
+            (DataType::VarBinary(Width::Max), Value::Binary(bytes)) => bytes.len() <= LARGE_SIZE_MAX,
+            (DataType::SmallMoney, Value::Money(money)) => i32::try_from(*money).is_ok(),
+            (
+                DataType::Decimal { precision, scale } | DataType::Numeric { precision, scale },
+                Value::Decimal(decimal),
+            ) => rescaled(*decimal, precision, scale).is_some(),
+            (DataType::Real, Value::Real(real)) => real.is_finite(),
+            (DataType::Float, Value::Float(float)) => float.is_finite(),
+            // No text has more characters than bytes of UTF-8, or more units of UTF-16.
+            (DataType::Char(size) | DataType::VarChar(Width::Limited(size)), Value::Text(text)) => {
+                text.len() <= size.into() || text.chars().count() <= size.into()
+            }
+            (DataType::NChar(size) | DataType::NVarChar(Width::Limited(size)), Value::Text(text)) => {
+                text.len() <= size.into() || utf16::len(text) <= size.into()
+            }
+            (DataType::Binary(size) | DataType::VarBinary(Width::Limited(size)), Value::Binary(bytes)) => {
+                bytes.len() <= size.into()
+            }
+            (DataType::Date, Value::Date(date)) => moment::is_date(*date),
+            (DataType::Time(_), Value::Time(time)) => moment::is_time(*time),
+            (DataType::DateTime2(_), Value::DateTime(moment)) => moment::is_moment(*moment),
+            (DataType::DateTime, Value::DateTime(moment)) => moment::to_datetime(*moment).is_some(),
+            (DataType::SmallDateTime, Value::DateTime(moment)) => moment::to_smalldatetime(*moment).is_some(),
+            (DataType::DateTimeOffset(_), Value::DateTimeOffset(moment)) => moment::is_moment_with_offset(*moment),
+            _ => false,
+        }
+    }
+}
+
+impl Cell {
+    pub(super) fn data_type(&self) -> DataType {
+        self.data_type
+    }
+
+    pub(super) fn is_nullable(&self) -> bool {
+        self.is_nullable
+    }
+
+    /// A type of fixed length, or its kin that knows NULL and has its size before each value.
+    fn fixed_or(&self, fixed: u8, nullable: u8, size: u8, out: &mut Vec<u8>) {
+        if self.is_nullable {
+            out.extend([nullable, size]);
+        } else {
+            out.push(fixed);
+        }
+    }
+}
+
+/// 2 GiB - 1: what varchar(max) holds, and so what one chunk can.
+const LARGE_SIZE_MAX: usize = (1 << 31) - 1;
+
+/// USHORTLEN_TYPE.
+fn string(byte: u8, size: u16, collation: Option<Collation>, out: &mut Vec<u8>) {
+    out.push(byte);
+    out.extend(size.to_le_bytes());
+    if let Some(Collation(bytes)) = collation {
+        out.extend(bytes);
+    }
+}
+
+fn size_of(width: Width, unit_size: u16) -> u16 {
+    match width {
+        Width::Limited(count) => count * unit_size,
+        Width::Max => IN_CHUNKS,
+    }
+}
+
+/// MS-TDS 2.2.5.5.1.6: sign and magnitude.
+pub(super) fn decimal_size(precision: u8) -> u8 {
+    match precision {
+        0..=9 => 5,
+        10..=19 => 9,
+        20..=28 => 13,
+        _ => 17,
+    }
+}
+
+/// The digits of a number at a scale; none if it has more of them than fit.
+pub(super) fn rescaled(decimal: Decimal, precision: u8, scale: u8) -> Option<i128> {
+    let unscaled = match scale.checked_sub(decimal.scale)? {
+        0 => decimal.unscaled,
+        digits => decimal.unscaled.checked_mul(*POWERS.get(usize::from(digits))?)?,
+    };
+    let limit = *POWERS.get(usize::from(precision))?;
+    (-limit < unscaled && unscaled < limit).then_some(unscaled)
+}
+
+/// 10 to the power of each place: to 38, the most digits that there are.
+const POWERS: [i128; 39] = {
+    let mut powers = [1; 39];
+    let mut place = 1;
+    while place < powers.len() {
+        powers[place] = powers[place - 1] * 10;
+        place += 1;
+    }
+    powers
+};

@@ -1,0 +1,195 @@
+//! TYPE_INFO (MS-TDS 2.2.5.6).
+
+use selenite_types::{DataType, Width};
+
+use super::type_byte as byte;
+use super::{Collation, Wrong};
+use crate::ParameterFault;
+use crate::byte_reader::ByteReader;
+
+/// A type as the wire tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TypeInfo {
+    /// The type. Legacy text, ntext and image are their `max`; an untyped NULL is an int.
+    pub data_type: DataType,
+    /// Of text.
+    pub collation: Option<Collation>,
+}
+
+/// A type with how its values lie on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct WireType {
+    pub byte: u8,
+    pub info: TypeInfo,
+    /// How many bytes a value has or may have.
+    pub size: u16,
+}
+
+/// The size of what comes in chunks.
+pub(crate) const IN_CHUNKS: u16 = u16::MAX;
+/// What char, varchar, nchar, nvarchar, binary and varbinary have at most without chunks.
+const SIZE_MAX: u16 = 8000;
+
+impl WireType {
+    pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+        let byte = reader.u8()?;
+        if let Some((data_type, size)) = fixed(byte) {
+            return Ok(Self::new(byte, data_type, size));
+        }
+        match byte {
+            byte::GUID | byte::INT_N | byte::BIT_N | byte::FLOAT_N | byte::MONEY_N | byte::DATETIME_N => {
+                Self::parse_sized(byte, reader)
+            }
+            byte::DATE_N => Ok(Self::new(byte, DataType::Date, 3)),
+            byte::TIME_N | byte::DATETIME2_N | byte::DATETIMEOFFSET_N => Self::parse_scaled(byte, reader),
+            byte::DECIMAL_N | byte::NUMERIC_N => Self::parse_decimal(byte, reader),
+            byte::BIG_VARBINARY
+            | byte::BIG_BINARY
+            | byte::BIG_VARCHAR
+            | byte::BIG_CHAR
+            | byte::NVARCHAR
+            | byte::NCHAR => Self::parse_string(byte, reader),
+            byte::TEXT | byte::NTEXT | byte::IMAGE => Self::parse_legacy(byte, reader),
+            _ => Err(match byte::unsupported(byte) {
+                Some(name) => ParameterFault::Unsupported(name),
+                None => ParameterFault::UnknownType(byte),
+            }
+            .into()),
+        }
+    }
+
+    /// Whether this is the type of a bare NULL.
+    pub fn is_untyped(&self) -> bool {
+        self.byte == byte::NULL
+    }
+
+    fn new(byte: u8, data_type: DataType, size: u16) -> Self {
+        let info = TypeInfo {
+            data_type,
+            collation: None,
+        };
+        Self { byte, info, size }
+    }
+
+    /// BYTELEN_TYPE whose length tells the type.
+    fn parse_sized(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+        let size = reader.u8()?;
+        let data_type = match (byte, size) {
+            (byte::GUID, 16) => DataType::UniqueIdentifier,
+            (byte::BIT_N, 1) => DataType::Bit,
+            (byte::INT_N, 1) => DataType::TinyInt,
+            (byte::INT_N, 2) => DataType::SmallInt,
+            (byte::INT_N, 4) => DataType::Int,
+            (byte::INT_N, 8) => DataType::BigInt,
+            (byte::FLOAT_N, 4) => DataType::Real,
+            (byte::FLOAT_N, 8) => DataType::Float,
+            (byte::MONEY_N, 4) => DataType::SmallMoney,
+            (byte::MONEY_N, 8) => DataType::Money,
+            (byte::DATETIME_N, 4) => DataType::SmallDateTime,
+            (byte::DATETIME_N, 8) => DataType::DateTime,
+            _ => return Err(ParameterFault::Length(byte).into()),
+        };
+        Ok(Self::new(byte, data_type, size.into()))
+    }
+
+    fn parse_scaled(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+        let scale = reader.u8()?;
+        if scale > 7 {
+            return Err(ParameterFault::Precision(byte).into());
+        }
+        let time = u16::from(super::moment::time_size(scale));
+        Ok(match byte {
+            byte::TIME_N => Self::new(byte, DataType::Time(scale), time),
+            byte::DATETIME2_N => Self::new(byte, DataType::DateTime2(scale), time + 3),
+            _ => Self::new(byte, DataType::DateTimeOffset(scale), time + 5),
+        })
+    }
+
+    fn parse_decimal(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+        let [size, precision, scale] = reader.array()?;
+        // A client may name a size larger than its precision needs, and mssql-jdbc one that MS-TDS does not list.
+        if !(2..=17).contains(&size) {
+            return Err(ParameterFault::Length(byte).into());
+        }
+        if !(1..=38).contains(&precision) || scale > precision {
+            return Err(ParameterFault::Precision(byte).into());
+        }
+        let data_type = match byte {
+            byte::NUMERIC_N => DataType::Numeric { precision, scale },
+            _ => DataType::Decimal { precision, scale },
+        };
+        Ok(Self::new(byte, data_type, 17))
+    }
+
+    /// USHORTLEN_TYPE.
+    fn parse_string(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+        let size = reader.u16()?;
+        let is_text = !matches!(byte, byte::BIG_VARBINARY | byte::BIG_BINARY);
+        let collation = if is_text {
+            Some(Collation(reader.array()?))
+        } else {
+            None
+        };
+        let is_in_chunks = size == IN_CHUNKS;
+        let is_wide = matches!(byte, byte::NVARCHAR | byte::NCHAR);
+        if !is_in_chunks && (size > SIZE_MAX || (is_wide && size % 2 != 0)) {
+            return Err(ParameterFault::Length(byte).into());
+        }
+        // There is no varchar(0), but clients that send empty text say so.
+        let size = size.max(if is_wide { 2 } else { 1 });
+        let width = if is_in_chunks {
+            Width::Max
+        } else {
+            Width::Limited(if is_wide { size / 2 } else { size })
+        };
+        let data_type = match (byte, width) {
+            (byte::BIG_VARBINARY, width) => DataType::VarBinary(width),
+            (byte::BIG_VARCHAR, width) => DataType::VarChar(width),
+            (byte::NVARCHAR, width) => DataType::NVarChar(width),
+            (byte::BIG_BINARY, Width::Limited(size)) => DataType::Binary(size),
+            (byte::BIG_CHAR, Width::Limited(size)) => DataType::Char(size),
+            (byte::NCHAR, Width::Limited(size)) => DataType::NChar(size),
+            // MS-TDS 2.2.5.4.3: only the variable ones come in chunks.
+            _ => return Err(ParameterFault::Length(byte).into()),
+        };
+        let info = TypeInfo { data_type, collation };
+        Ok(Self { byte, info, size })
+    }
+
+    /// LONGLEN_TYPE.
+    fn parse_legacy(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+        // What a value may have at most does not matter: what it has counts against the message.
+        reader.u32()?;
+        let data_type = match byte {
+            byte::TEXT => DataType::VarChar(Width::Max),
+            byte::NTEXT => DataType::NVarChar(Width::Max),
+            _ => DataType::VarBinary(Width::Max),
+        };
+        let collation = if byte == byte::IMAGE {
+            None
+        } else {
+            Some(Collation(reader.array()?))
+        };
+        let info = TypeInfo { data_type, collation };
+        Ok(Self { byte, info, size: 0 })
+    }
+}
+
+/// FIXEDLEN_TYPE (MS-TDS 2.2.5.4.1): the type and its size.
+pub(crate) fn fixed(byte: u8) -> Option<(DataType, u16)> {
+    Some(match byte {
+        byte::NULL => (DataType::Int, 0),
+        byte::INT1 => (DataType::TinyInt, 1),
+        byte::BIT => (DataType::Bit, 1),
+        byte::INT2 => (DataType::SmallInt, 2),
+        byte::INT4 => (DataType::Int, 4),
+        byte::INT8 => (DataType::BigInt, 8),
+        byte::FLOAT4 => (DataType::Real, 4),
+        byte::FLOAT8 => (DataType::Float, 8),
+        byte::MONEY4 => (DataType::SmallMoney, 4),
+        byte::MONEY8 => (DataType::Money, 8),
+        byte::DATETIME4 => (DataType::SmallDateTime, 4),
+        byte::DATETIME8 => (DataType::DateTime, 8),
+        _ => return None,
+    })
+}
