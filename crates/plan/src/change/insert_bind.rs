@@ -136,7 +136,7 @@ impl QueryBinder<'_> {
         let mut types = Vec::with_capacity(targets.len());
         for (place, at) in targets.iter().enumerate() {
             let samples: Vec<Expr> = rows.iter().filter_map(|row| row.get(place).cloned().flatten()).collect();
-            let all_null = samples.iter().all(Expr::is_null_literal);
+            let all_null = samples.iter().all(Expr::is_null_word);
             let data_type = match samples.as_slice() {
                 // NULL and DEFAULT are of the column's own type.
                 _ if all_null => table.columns.get(*at).map_or(DataType::Int, |column| column.data_type),

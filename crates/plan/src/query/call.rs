@@ -148,7 +148,7 @@ impl QueryBinder<'_> {
         let bound = self.window_part(expr)?;
         match &bound.kind {
             ExprKind::Literal(Value::Int(_) | Value::BigInt(_)) => Err(PlanError::window_order_index()),
-            ExprKind::Literal(_) => Err(PlanError::window_order_constant()),
+            ExprKind::Literal(_) | ExprKind::Null => Err(PlanError::window_order_constant()),
             ExprKind::Outside(reference) => {
                 let fixed = matches!(self.parts.outside(*reference), Some(Outside::Scalar(query)) if query.is_constant());
                 Ok((!fixed).then_some(bound))

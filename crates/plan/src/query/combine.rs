@@ -124,7 +124,7 @@ impl QueryBinder<'_> {
 /// A column as [`common_type`] takes it: the expression itself, so that a NULL takes any type.
 fn sample(query: &Query, at: usize) -> Expr {
     let item = match &query.body {
-        Body::Select(select) => select.items.get(at).filter(|item| item.is_null_literal()).cloned(),
+        Body::Select(select) => select.items.get(at).filter(|item| item.is_null_word()).cloned(),
         Body::Values(_) | Body::Combined(..) => None,
     };
     let read = || query.columns.get(at).map(|column| column.read(ColumnRef { source: 0, column: 0 }));

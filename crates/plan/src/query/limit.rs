@@ -45,7 +45,7 @@ impl QueryBinder<'_> {
 
     fn row_count(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
         let bound = self.fixed(expr)?;
-        if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) && !bound.is_null_literal() {
+        if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) && !bound.is_null_word() {
             return Err(PlanError::row_count_type().on_line(expr.position.line));
         }
         bound.converted_to(&DataType::BigInt)

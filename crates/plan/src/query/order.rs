@@ -1,7 +1,6 @@
 //! ORDER BY: columns by number, by alias, or any value.
 
 use selenite_tsql::ast;
-use selenite_types::Value;
 
 use super::select::Item;
 use super::tree::{OrderKey, OrderTerm, Query};
@@ -41,8 +40,7 @@ impl QueryBinder<'_> {
             return Ok(OrderKey::Output(output));
         }
         let value = self.value(Clause::OrderBy, expr)?;
-        if let ExprKind::Literal(literal) = &value.kind {
-            let _: &Value = literal;
+        if matches!(value.kind, ExprKind::Literal(_) | ExprKind::Null) {
             return Err(PlanError::order_by_constant(at + 1));
         }
         if matches!(value.kind, ExprKind::Variable(_)) {

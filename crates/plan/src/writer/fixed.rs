@@ -20,7 +20,7 @@ pub(crate) fn is_fixed_predicate(predicate: &Predicate) -> bool {
 
 /// Whether an expression can't fail, nor is ever costly.
 pub(super) fn is_safe(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Variable(_))
+    matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Null | ExprKind::Variable(_))
 }
 
 /// Whether two evaluations of an expression may differ within one statement's row.
@@ -49,7 +49,8 @@ pub(super) fn literal_of(expr: &Expr) -> Option<&Value> {
     match &expr.kind {
         ExprKind::Literal(value) => Some(value),
         ExprKind::Convert(convert) => literal_of(&convert.operand),
-        ExprKind::Variable(_)
+        ExprKind::Null
+        | ExprKind::Variable(_)
         | ExprKind::Column(_)
         | ExprKind::Outside(_)
         | ExprKind::Input(_)

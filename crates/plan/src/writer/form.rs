@@ -109,6 +109,7 @@ pub(super) fn plain_convert(expr: &Expr) -> Option<&Convert> {
         ExprKind::Convert(convert) if convert.style.is_none() && !convert.is_try => Some(convert),
         ExprKind::Convert(_)
         | ExprKind::Literal(_)
+        | ExprKind::Null
         | ExprKind::Variable(_)
         | ExprKind::Column(_)
         | ExprKind::Outside(_)

@@ -34,6 +34,7 @@ impl Writer {
             ExprKind::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
             ExprKind::Coalesce(values) => self.coalesce(values, &expr.data_type),
             ExprKind::Literal(_)
+            | ExprKind::Null
             | ExprKind::Variable(_)
             | ExprKind::Input(_)
             | ExprKind::Convert(_)
