@@ -24,8 +24,8 @@ use selenite_types::{Comparison, DataType};
 
 use crate::catalog::Catalog;
 use crate::{Binder, ColumnRef, Columns, Expr, PlanError, Predicate, QueryHook, Source, Variables};
-pub(crate) use select::Item;
 use common_table::CommonScope;
+pub(crate) use select::Item;
 use tree::{Outside, Parts};
 
 /// How deep queries may stand in one another, views counted: SQL Server's own limit for views and subqueries.
@@ -154,7 +154,13 @@ impl<'c> QueryBinder<'c> {
     /// Whether a column belongs to the innermost scope.
     pub fn is_local(&self, column: ColumnRef) -> bool {
         let scope = self.scopes.last();
-        scope.is_some_and(|scope| scope.columns.sources.iter().any(|source| source.number == column.source))
+        scope.is_some_and(|scope| {
+            scope
+                .columns
+                .sources
+                .iter()
+                .any(|source| source.number == column.source)
+        })
     }
 
     fn enter_clause(&mut self, clause: Clause) -> Option<Clause> {
@@ -188,7 +194,9 @@ impl QueryHook for QueryBinder<'_> {
                 Ok(found) => {
                     let column = found.column;
                     let expr = Expr::new(crate::ExprKind::Column(found.reference), column.data_type);
-                    return Ok(expr.with_nullable(column.nullable).with_collation(column.collation.of_column()));
+                    return Ok(expr
+                        .with_nullable(column.nullable)
+                        .with_collation(column.collation.of_column()));
                 }
                 Err(ambiguous) if ambiguous.number() == AMBIGUOUS => return Err(ambiguous),
                 // 207 tells more than 4104: the qualifier was known.

@@ -209,7 +209,11 @@ impl Statement {
 impl Run<'_> {
     /// The frame in which values are evaluated: the variables as they are now.
     pub(crate) fn frame<'f>(&'f self, row: &'f [Value]) -> Frame<'f> {
-        Frame { slots: self.slots, row, environment: self.environment }
+        Frame {
+            slots: self.slots,
+            row,
+            environment: self.environment,
+        }
     }
 
     /// Runs a query, and shows `row` each row.
@@ -222,7 +226,11 @@ impl Run<'_> {
         row: &mut dyn FnMut(&mut Self, &[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError>,
     ) -> Result<(), PlanError> {
         let parameters = text.evaluate(&self.frame(&[]))?;
-        let call = Call { sql: &text.sql, parameters: &parameters, compiled };
+        let call = Call {
+            sql: &text.sql,
+            parameters: &parameters,
+            compiled,
+        };
         let store = self.store;
         match store.select(&call, &mut |values| row(self, values)) {
             Ok(()) => Ok(()),
@@ -234,7 +242,11 @@ impl Run<'_> {
     /// Runs SQL that changes rows and calls nothing.
     pub(crate) fn change(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<u64, StoreError> {
         let compiled = Arc::default();
-        self.store.change(&Call { sql, parameters, compiled: &compiled })
+        self.store.change(&Call {
+            sql,
+            parameters,
+            compiled: &compiled,
+        })
     }
 }
 
@@ -243,7 +255,10 @@ impl SqlText {
     ///
     /// Errors: whatever evaluating them gives.
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Vec<Stored<'static>>, PlanError> {
-        self.parameters.iter().map(|parameter| parameter.evaluate(frame)).collect()
+        self.parameters
+            .iter()
+            .map(|parameter| parameter.evaluate(frame))
+            .collect()
     }
 }
 

@@ -80,19 +80,34 @@ impl Binding<'_> {
             let with = writer.commons()?;
             let text = writer.finish(format!("{with}{sql}"))?;
             let compiled = Arc::new(writer.compiled());
-            return Ok(Delete { rules, way: DeleteWay::Whole(text), compiled, outputs: Vec::new() });
+            return Ok(Delete {
+                rules,
+                way: DeleteWay::Whole(text),
+                compiled,
+                outputs: Vec::new(),
+            });
         }
         let mut inputs = Inputs::from(1 + table.columns.len());
-        let layout = Layout { deleted: Some(1), inserted: None };
+        let layout = Layout {
+            deleted: Some(1),
+            inserted: None,
+        };
         let outputs = Outputs::bind(self, binder, output, &table, layout, &others(&target), &mut inputs)?;
         let extra_types = inputs.items.iter().map(|item| item.data_type).collect();
         let query = row_query(&target, filter, limit, inputs.items);
         let mut writer = Writer::new(std::mem::take(&mut binder.parts));
         let text = writer.statement(&query)?;
-        let row_id = table.row_id().ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
+        let row_id = table
+            .row_id()
+            .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
         let sql = format!("DELETE FROM {name} WHERE {row_id} = ?1");
         let compiled = Arc::new(writer.compiled());
-        Ok(Delete { rules, way: DeleteWay::Rows(text, extra_types, sql), compiled, outputs })
+        Ok(Delete {
+            rules,
+            way: DeleteWay::Rows(text, extra_types, sql),
+            compiled,
+            outputs,
+        })
     }
 
     /// Binds a TRUNCATE TABLE.
@@ -161,13 +176,18 @@ impl Delete {
         sql: &str,
     ) -> Result<u64, PlanError> {
         let columns = self.rules.table.columns.iter().map(|column| column.data_type);
-        let types: Vec<DataType> =
-            std::iter::once(DataType::BigInt).chain(columns).chain(extra_types.iter().copied()).collect();
+        let types: Vec<DataType> = std::iter::once(DataType::BigInt)
+            .chain(columns)
+            .chain(extra_types.iter().copied())
+            .collect();
         let mut rows: Vec<(i64, Vec<Value>)> = Vec::new();
         let mut seen = HashSet::new();
         run.select(text, &self.compiled, &mut |_, row| {
-            let values: Result<Vec<Value>, PlanError> =
-                row.iter().zip(&types).map(|(value, data_type)| read(*value, data_type)).collect();
+            let values: Result<Vec<Value>, PlanError> = row
+                .iter()
+                .zip(&types)
+                .map(|(value, data_type)| read(*value, data_type))
+                .collect();
             let values = values?;
             let Some(Value::BigInt(row_id)) = values.first() else {
                 return Err(PlanError::internal("a row without its rowid"));
@@ -190,4 +210,3 @@ impl Delete {
         Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
     }
 }
-

@@ -95,7 +95,12 @@ impl Insert {
                 }
                 Ok(count)
             }
-            InsertSource::Query { text, compiled, types, spool } => self.run_query(run, text, compiled, types, *spool, most),
+            InsertSource::Query {
+                text,
+                compiled,
+                types,
+                spool,
+            } => self.run_query(run, text, compiled, types, *spool, most),
             InsertSource::Execute => Err(PlanError::internal("rows of a procedure")),
         }
     }
@@ -107,7 +112,10 @@ impl Insert {
         if values.len() != self.writer.targets.len() || types.len() != values.len() {
             return Err(PlanError::table_count());
         }
-        let given = values.into_iter().zip(types).map(|(value, data_type)| Given::Value(value, *data_type));
+        let given = values
+            .into_iter()
+            .zip(types)
+            .map(|(value, data_type)| Given::Value(value, *data_type));
         self.put(run, given.collect())
     }
 

@@ -27,16 +27,20 @@ impl Binding<'_> {
         let targets = targets(&table, &insert.columns)?;
         let has_list = !insert.columns.is_empty();
         let limit = match binder.bind_limit(insert.top.as_ref(), None, false)? {
-            Some(Limit::Top { count, .. }) => {
-                Some(Parameter { value: ParameterValue::RowCount(count), data_type: DataType::BigInt })
-            }
+            Some(Limit::Top { count, .. }) => Some(Parameter {
+                value: ParameterValue::RowCount(count),
+                data_type: DataType::BigInt,
+            }),
             Some(Limit::Percent { .. } | Limit::Offset { .. }) => {
                 return Err(PlanError::unsupported("INSERT with TOP PERCENT"));
             }
             None => None,
         };
         let mut inputs = Inputs::from(table.columns.len());
-        let layout = Layout { deleted: None, inserted: Some(0) };
+        let layout = Layout {
+            deleted: None,
+            inserted: Some(0),
+        };
         let outputs = Outputs::bind(self, &mut binder, &insert.output, &table, layout, &[], &mut inputs)?;
         if !inputs.items.is_empty() {
             return Err(PlanError::unsupported("A subquery in OUTPUT"));
@@ -63,17 +67,34 @@ impl Binding<'_> {
                 // The text of a query names each table that it reads.
                 let spool = text.sql.contains(&qualified(&table.sqlite)?);
                 let compiled = Arc::new(writer.compiled());
-                (InsertSource::Query { text, compiled, types: types.clone(), spool }, targets, types)
+                (
+                    InsertSource::Query {
+                        text,
+                        compiled,
+                        types: types.clone(),
+                        spool,
+                    },
+                    targets,
+                    types,
+                )
             }
             Source::Execute => {
                 // What a procedure gives is known when it runs.
-                let types = targets.iter().filter_map(|at| table.columns.get(*at)).map(|column| column.data_type);
+                let types = targets
+                    .iter()
+                    .filter_map(|at| table.columns.get(*at))
+                    .map(|column| column.data_type);
                 let types = types.collect();
                 (InsertSource::Execute, targets, types)
             }
         };
         let writer = RowWriter::of_targets(self, &table, targets, types)?;
-        Ok(Insert { writer, source, limit, outputs })
+        Ok(Insert {
+            writer,
+            source,
+            limit,
+            outputs,
+        })
     }
 }
 
@@ -115,7 +136,10 @@ impl QueryBinder<'_> {
         let types = self.shared_types(table, targets, &mut bound)?;
         if self.parts.outsides.is_empty() {
             let given = |value: Option<Expr>| value.map_or(GivenExpr::Default, GivenExpr::Value);
-            let rows = bound.into_iter().map(|row| row.into_iter().map(given).collect()).collect();
+            let rows = bound
+                .into_iter()
+                .map(|row| row.into_iter().map(given).collect())
+                .collect();
             return Ok(Source::Values(rows, types));
         }
         // What holds a subquery is SQLite's to evaluate.
@@ -135,7 +159,10 @@ impl QueryBinder<'_> {
     ) -> Result<Vec<DataType>, PlanError> {
         let mut types = Vec::with_capacity(targets.len());
         for (place, at) in targets.iter().enumerate() {
-            let samples: Vec<Expr> = rows.iter().filter_map(|row| row.get(place).cloned().flatten()).collect();
+            let samples: Vec<Expr> = rows
+                .iter()
+                .filter_map(|row| row.get(place).cloned().flatten())
+                .collect();
             let all_null = samples.iter().all(Expr::is_null_word);
             let data_type = match samples.as_slice() {
                 // NULL and DEFAULT are of the column's own type.

@@ -67,22 +67,45 @@ impl QueryBinder<'_> {
             ast::ChangeTarget::Table(name) => (written_object(name), name.single().map(|name| name.text.clone())),
             ast::ChangeTarget::Variable { name, .. } => (name.clone(), Some(name.clone())),
         };
-        let by_alias = bound.sources.iter().find(|source| single.as_ref().is_some_and(|name| same_name(name, &source.alias)));
+        let by_alias = bound
+            .sources
+            .iter()
+            .find(|source| single.as_ref().is_some_and(|name| same_name(name, &source.alias)));
         if let Some(source) = by_alias {
             let number = source.number;
             let table = self.parts.tables.get(&number).cloned();
             let table = table.ok_or_else(|| PlanError::unsupported("A change of what is no table"))?;
-            return Ok(Target { table, source: number, bound, alone: false });
+            return Ok(Target {
+                table,
+                source: number,
+                bound,
+                alone: false,
+            });
         }
         let table = self.target_table(target)?;
-        let is_it = |number: &u32| self.parts.tables.get(number).is_some_and(|other| other.sqlite == table.sqlite);
+        let is_it = |number: &u32| {
+            self.parts
+                .tables
+                .get(number)
+                .is_some_and(|other| other.sqlite == table.sqlite)
+        };
         let numbers: Vec<u32> = bound.sources.iter().map(|source| source.number).filter(is_it).collect();
         match numbers.as_slice() {
-            [number] => Ok(Target { table, source: *number, bound, alone: false }),
+            [number] => Ok(Target {
+                table,
+                source: *number,
+                bound,
+                alone: false,
+            }),
             [] => {
                 let own = self.lone_target(Arc::clone(&table), target)?;
                 let bound = join(JoinKind::Inner, own.bound, bound, None)?;
-                Ok(Target { table, source: own.source, bound, alone: false })
+                Ok(Target {
+                    table,
+                    source: own.source,
+                    bound,
+                    alone: false,
+                })
             }
             [_, ..] => Err(PlanError::ambiguous_target(&name)),
         }
@@ -95,6 +118,11 @@ impl QueryBinder<'_> {
         };
         let bound = self.bind_table(&table, alias)?;
         let source = bound.sources.first().map_or(0, |source| source.number);
-        Ok(Target { table, source, bound, alone: true })
+        Ok(Target {
+            table,
+            source,
+            bound,
+            alone: true,
+        })
     }
 }

@@ -136,7 +136,9 @@ impl Update {
     /// The types of what the query gives: rowid, old row, what else is needed.
     fn input_types<'a>(&'a self, rows: &'a UpdateRows) -> impl Iterator<Item = DataType> + 'a {
         let columns = self.rules.table.columns.iter().map(|column| column.data_type);
-        std::iter::once(DataType::BigInt).chain(columns).chain(rows.extra_types.iter().copied())
+        std::iter::once(DataType::BigInt)
+            .chain(columns)
+            .chain(rows.extra_types.iter().copied())
     }
 
     /// Puts the new row behind the old one, and sets variables.
@@ -224,7 +226,8 @@ impl Update {
 
     fn refusal(&self, run: &Run<'_>, error: StoreError, row: &Pending) -> PlanError {
         let old = row.values.get(1..).unwrap_or(&[]);
-        self.rules.refusal(run, error, self.new_row(row), Some(old), ChangeVerb::Update)
+        self.rules
+            .refusal(run, error, self.new_row(row), Some(old), ChangeVerb::Update)
     }
 
     fn new_row<'a>(&self, row: &'a Pending) -> &'a [Value] {

@@ -89,7 +89,10 @@ impl QueryBinder<'_> {
                 JoinKind::Right => at < border,
                 JoinKind::Full => true,
             };
-            source.columns.iter_mut().for_each(|column| column.nullable |= without_match);
+            source
+                .columns
+                .iter_mut()
+                .for_each(|column| column.nullable |= without_match);
         }
         Ok(joined)
     }
@@ -105,10 +108,23 @@ impl QueryBinder<'_> {
     /// A query as a source of any name.
     pub(crate) fn leaf(&mut self, query: Query, alias: String) -> Bound {
         let columns = query.columns.iter().map(column_of).collect();
-        let number = self.parts.add_source((0..query.columns.len()).map(Place::Numbered).collect());
-        let source = Source { alias, database_and_schema: None, number, columns };
-        let from = From::Leaf(Leaf { source: number, rows: Rows::Query(Box::new(query)) });
-        Bound { from, sources: vec![source] }
+        let number = self
+            .parts
+            .add_source((0..query.columns.len()).map(Place::Numbered).collect());
+        let source = Source {
+            alias,
+            database_and_schema: None,
+            number,
+            columns,
+        };
+        let from = From::Leaf(Leaf {
+            source: number,
+            rows: Rows::Query(Box::new(query)),
+        });
+        Bound {
+            from,
+            sources: vec![source],
+        }
     }
 }
 
@@ -126,7 +142,12 @@ pub(super) fn rename(query: &mut Query, name: &str, names: &[ast::Name]) -> Resu
         if column.name.is_empty() {
             return Err(PlanError::unnamed_column(at + 1, name));
         }
-        if query.columns.iter().take(at).any(|before| same_name(&before.name, &column.name)) {
+        if query
+            .columns
+            .iter()
+            .take(at)
+            .any(|before| same_name(&before.name, &column.name))
+        {
             return Err(PlanError::column_twice(&column.name, name));
         }
     }
@@ -159,7 +180,15 @@ pub(crate) fn join(
     }
     let mut sources = left.sources;
     sources.extend(right.sources);
-    Ok(Bound { from: From::Join(Box::new(Join { kind, left: left.from, right: right.from, on })), sources })
+    Ok(Bound {
+        from: From::Join(Box::new(Join {
+            kind,
+            left: left.from,
+            right: right.from,
+            on,
+        })),
+        sources,
+    })
 }
 
 fn clash(left: &Source, right: &Source) -> bool {

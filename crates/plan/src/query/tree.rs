@@ -351,7 +351,9 @@ impl Parts {
 
     /// What a column is in SQLite.
     pub fn place(&self, column: ColumnRef) -> Option<&Place> {
-        self.sources.get(usize::try_from(column.source).ok()?)?.get(usize::try_from(column.column).ok()?)
+        self.sources
+            .get(usize::try_from(column.source).ok()?)?
+            .get(usize::try_from(column.column).ok()?)
     }
 }
 
@@ -365,7 +367,12 @@ impl Select {
 impl Query {
     /// The rows of one SELECT.
     pub fn of_select(select: Select, columns: Vec<QueryColumn>) -> Self {
-        Self { body: Body::Select(Box::new(select)), columns, order: Vec::new(), limit: None }
+        Self {
+            body: Body::Select(Box::new(select)),
+            columns,
+            order: Vec::new(),
+            limit: None,
+        }
     }
 
     /// Whether it is one SELECT of constants alone.
@@ -438,13 +445,29 @@ pub(crate) struct ColumnKind {
 impl QueryColumn {
     /// A column that is no table's.
     pub fn named(name: String, kind: ColumnKind) -> Self {
-        let ColumnKind { data_type, nullable, collation } = kind;
-        Self { name, data_type, nullable, collation, origin: None }
+        let ColumnKind {
+            data_type,
+            nullable,
+            collation,
+        } = kind;
+        Self {
+            name,
+            data_type,
+            nullable,
+            collation,
+            origin: None,
+        }
     }
 
     /// The column that an expression makes.
     pub fn of(name: String, expr: &Expr) -> Self {
-        Self { name, data_type: expr.data_type, nullable: expr.nullable, collation: expr.collation, origin: None }
+        Self {
+            name,
+            data_type: expr.data_type,
+            nullable: expr.nullable,
+            collation: expr.collation,
+            origin: None,
+        }
     }
 
     /// The column as an expression, `reference` of a source.

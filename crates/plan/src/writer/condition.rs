@@ -19,7 +19,10 @@ impl Writer {
                 return self.predicate_operation(predicate);
             }
             let value = ParameterValue::Truth(predicate.clone());
-            return Ok(self.parameter(Parameter { value, data_type: DataType::Bit }));
+            return Ok(self.parameter(Parameter {
+                value,
+                data_type: DataType::Bit,
+            }));
         }
         match predicate {
             Predicate::Compare(compare) => self.compare(predicate, compare),
@@ -35,13 +38,20 @@ impl Writer {
                 Some((left, right)) => Ok(format!("{left} IS {}", right.join(""))),
                 None => self.predicate_operation(predicate),
             },
-            Predicate::Between { operand, low, high, collation } => {
-                match self.operands(operand, &[low, high], *collation)? {
-                    Some((operand, bounds)) => Ok(format!("{operand} BETWEEN {}", bounds.join(" AND "))),
-                    None => self.predicate_operation(predicate),
-                }
-            }
-            Predicate::InList { operand, list, collation } => {
+            Predicate::Between {
+                operand,
+                low,
+                high,
+                collation,
+            } => match self.operands(operand, &[low, high], *collation)? {
+                Some((operand, bounds)) => Ok(format!("{operand} BETWEEN {}", bounds.join(" AND "))),
+                None => self.predicate_operation(predicate),
+            },
+            Predicate::InList {
+                operand,
+                list,
+                collation,
+            } => {
                 let items: Vec<&Expr> = list.iter().collect();
                 match self.operands(operand, &items, *collation)? {
                     Some((operand, items)) => Ok(format!("{operand} IN ({})", items.join(", "))),
@@ -100,10 +110,16 @@ impl Writer {
             self.value(other)?
         } else if let Form::Scaled(scale) = form {
             let value = ParameterValue::Scaled(other.clone(), scale);
-            self.parameter(Parameter { value, data_type: other.data_type })
+            self.parameter(Parameter {
+                value,
+                data_type: other.data_type,
+            })
         } else if let Form::Wide(scale) = form {
             let value = ParameterValue::Wide(other.clone(), scale);
-            self.parameter(Parameter { value, data_type: other.data_type })
+            self.parameter(Parameter {
+                value,
+                data_type: other.data_type,
+            })
         } else {
             return Err(PlanError::internal("a comparison of two forms"));
         };
@@ -135,8 +151,14 @@ impl Writer {
         }
         let column = collated(Form::Text, self.value(operand)?, like.collation);
         let data_type = like.pattern.data_type;
-        let start = Parameter { value: ParameterValue::LikeStart(Box::new(like.clone())), data_type };
-        let end = Parameter { value: ParameterValue::LikeEnd(Box::new(like.clone())), data_type };
+        let start = Parameter {
+            value: ParameterValue::LikeStart(Box::new(like.clone())),
+            data_type,
+        };
+        let end = Parameter {
+            value: ParameterValue::LikeEnd(Box::new(like.clone())),
+            data_type,
+        };
         let (start, end) = (self.parameter(start), self.parameter(end));
         Ok(format!("({column} >= {start} AND {column} < {end} AND {operation})"))
     }

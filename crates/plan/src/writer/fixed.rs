@@ -69,7 +69,10 @@ fn is_fixed_node(node: Node<'_>) -> bool {
         return false;
     }
     match node {
-        Node::Expr(expr) => !matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_)),
+        Node::Expr(expr) => !matches!(
+            expr.kind,
+            ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_)
+        ),
         Node::Predicate(predicate) => !matches!(predicate, Predicate::Outside(_) | Predicate::Input(_)),
         Node::Slot(_) => true,
     }
@@ -77,7 +80,10 @@ fn is_fixed_node(node: Node<'_>) -> bool {
 
 fn volatility(node: Node<'_>) -> Option<Volatility> {
     match node {
-        Node::Expr(Expr { kind: ExprKind::Call(call), .. }) => Some(call.function.volatility),
+        Node::Expr(Expr {
+            kind: ExprKind::Call(call),
+            ..
+        }) => Some(call.function.volatility),
         Node::Expr(_) | Node::Predicate(_) | Node::Slot(_) => None,
     }
 }

@@ -53,12 +53,12 @@ impl Parameter {
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Stored<'static>, PlanError> {
         match &self.value {
             ParameterValue::Value(expr) => stored(&expr.evaluate(frame)?, &self.data_type),
-            ParameterValue::Whole(slot) => {
-                Ok(frame.slots.get(slot.index()).and_then(whole).map_or(Stored::Null, Stored::Integer))
-            }
-            ParameterValue::Scaled(expr, scale) => {
-                Ok(scaled(&expr.evaluate(frame)?, &self.data_type, *scale))
-            }
+            ParameterValue::Whole(slot) => Ok(frame
+                .slots
+                .get(slot.index())
+                .and_then(whole)
+                .map_or(Stored::Null, Stored::Integer)),
+            ParameterValue::Scaled(expr, scale) => Ok(scaled(&expr.evaluate(frame)?, &self.data_type, *scale)),
             ParameterValue::Wide(expr, scale) => Ok(wide(&expr.evaluate(frame)?, &self.data_type, *scale)),
             ParameterValue::Truth(predicate) => Ok(match predicate.evaluate(frame)? {
                 Some(truth) => Stored::Integer(i64::from(truth)),
@@ -89,12 +89,7 @@ pub(crate) fn stored(value: &Value, data_type: &DataType) -> Result<Stored<'stat
     }
 }
 
-fn count(
-    expr: &Expr,
-    frame: &Frame<'_>,
-    least: i64,
-    error: fn() -> PlanError,
-) -> Result<Stored<'static>, PlanError> {
+fn count(expr: &Expr, frame: &Frame<'_>, least: i64, error: fn() -> PlanError) -> Result<Stored<'static>, PlanError> {
     match whole(&expr.evaluate(frame)?) {
         Some(count) if count >= least => Ok(Stored::Integer(count)),
         Some(_) | None => Err(error()),
@@ -127,7 +122,9 @@ fn whole(value: &Value) -> Option<i64> {
 /// An exact number times a power of ten. One beyond 64 bits is beyond every number that it is compared with, and so is the
 /// REAL that it becomes.
 fn scaled(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
-    let Some((unscaled, product)) = multiplied(value, data_type, scale) else { return Stored::Null };
+    let Some((unscaled, product)) = multiplied(value, data_type, scale) else {
+        return Stored::Null;
+    };
     match product.and_then(|product| i64::try_from(product).ok()) {
         Some(integer) => Stored::Integer(integer),
         None if unscaled < 0 => Stored::Real(f64::MIN),
@@ -137,7 +134,9 @@ fn scaled(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
 
 /// The same in 16 bytes. One of more digits than any decimal is beyond every other, and so are the bytes that it becomes.
 fn wide(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
-    let Some((unscaled, product)) = multiplied(value, data_type, scale) else { return Stored::Null };
+    let Some((unscaled, product)) = multiplied(value, data_type, scale) else {
+        return Stored::Null;
+    };
     let decimal = product.map(|unscaled| Value::Decimal(Decimal { unscaled, scale }));
     let declared = DataType::Decimal { precision: 38, scale };
     let stored = decimal.and_then(|decimal| to_stored(&decimal, &declared).ok().map(Stored::into_owned));
@@ -163,7 +162,9 @@ fn multiplied(value: &Value, data_type: &DataType, scale: u8) -> Option<(i128, O
 ///
 /// Whatever stands behind them is more than characters 0 and less than the last characters of Unicode, which stand for no text.
 fn like_bound(like: &Like, frame: &Frame<'_>, end: bool) -> Result<Stored<'static>, PlanError> {
-    let Value::Text(pattern) = like.pattern.evaluate(frame)? else { return Ok(Stored::Null) };
+    let Value::Text(pattern) = like.pattern.evaluate(frame)? else {
+        return Ok(Stored::Null);
+    };
     let escape = match &like.escape {
         Some(escape) => match escape.evaluate(frame)? {
             Value::Text(escape) => Some(LikePattern::escape_character(&escape)?),

@@ -65,7 +65,10 @@ impl Writer {
                     Some(fetch) => self.checked(ParameterValue::Fetch(fetch.clone())),
                     None => "-1".to_owned(),
                 };
-                format!(" LIMIT {fetch} OFFSET {}", self.checked(ParameterValue::Skip(skip.clone())))
+                format!(
+                    " LIMIT {fetch} OFFSET {}",
+                    self.checked(ParameterValue::Skip(skip.clone()))
+                )
             }
             Some(Limit::Percent { .. }) | None => String::new(),
         })
@@ -93,8 +96,18 @@ impl Writer {
                 }
             }
         }
-        let base = self.body(query, Columns { compared: false, more: &more })?;
-        let over = if keys.is_empty() { String::new() } else { format!("ORDER BY {}", keys.join(", ")) };
+        let base = self.body(
+            query,
+            Columns {
+                compared: false,
+                more: &more,
+            },
+        )?;
+        let over = if keys.is_empty() {
+            String::new()
+        } else {
+            format!("ORDER BY {}", keys.join(", "))
+        };
         let columns = column_names(query.columns.len());
         Ok(format!(
             "SELECT {columns} FROM (SELECT *, {function} OVER ({over}) AS r, count(*) OVER () AS n FROM ({base})) \
@@ -136,10 +149,15 @@ impl Writer {
                     }
                     written.push(format!("({})", values.join(", ")));
                 }
-                let mut names: Vec<String> =
-                    (0..query.columns.len()).map(|at| format!("column{} AS c{at}", at + 1)).collect();
+                let mut names: Vec<String> = (0..query.columns.len())
+                    .map(|at| format!("column{} AS c{at}", at + 1))
+                    .collect();
                 names.extend_from_slice(columns.more);
-                Ok(format!("SELECT {} FROM (VALUES {})", names.join(", "), written.join(", ")))
+                Ok(format!(
+                    "SELECT {} FROM (VALUES {})",
+                    names.join(", "),
+                    written.join(", ")
+                ))
             }
             Body::Combined(first, rest) => {
                 let sql = self.combined(first, rest)?;
@@ -154,7 +172,9 @@ impl Writer {
 
     fn combined(&mut self, first: &Query, rest: &[(SetOperator, Query)]) -> Result<String, PlanError> {
         if rest.len() >= TERM_COUNT_MAX {
-            return Err(PlanError::unsupported(&format!("A combination of more than {TERM_COUNT_MAX} queries")));
+            return Err(PlanError::unsupported(&format!(
+                "A combination of more than {TERM_COUNT_MAX} queries"
+            )));
         }
         let compared = rest.iter().any(|(operator, _)| *operator != SetOperator::UnionAll);
         if compared {
@@ -185,7 +205,11 @@ impl Writer {
         for (at, column) in query.columns.iter().enumerate() {
             let name = format!("c{at}");
             let compared = columns.compared && Form::of(&column.data_type) == Form::Text;
-            names.push(if compared { collated(Form::Text, name, column.collation) } else { name });
+            names.push(if compared {
+                collated(Form::Text, name, column.collation)
+            } else {
+                name
+            });
             if let (true, Some(last)) = (compared, names.last_mut()) {
                 last.push_str(&format!(" AS c{at}"));
             }
@@ -203,7 +227,11 @@ impl Writer {
             if let (true, Form::Offset(_)) = (compared, form) {
                 return Err(PlanError::unsupported("DISTINCT of a datetimeoffset"));
             }
-            let sql = if compared { collated(form, sql, item.collation) } else { sql };
+            let sql = if compared {
+                collated(form, sql, item.collation)
+            } else {
+                sql
+            };
             items.push(format!("{sql} AS c{at}"));
         }
         items.extend_from_slice(columns.more);
@@ -231,7 +259,10 @@ impl Writer {
         }
         if select.is_one_group() && select.having.is_some() {
             let mut names = column_names(select.items.len());
-            columns.more.iter().for_each(|more| names.push_str(&format!(", {}", alias_of(more))));
+            columns
+                .more
+                .iter()
+                .for_each(|more| names.push_str(&format!(", {}", alias_of(more))));
             sql = format!("SELECT {names} FROM ({sql})");
         }
         Ok(sql)
@@ -251,7 +282,11 @@ impl Writer {
             };
             written.push(format!("q{index}({}) AS ({rows})", column_names(count)));
         }
-        Ok(if written.is_empty() { String::new() } else { format!("WITH RECURSIVE {} ", written.join(", ")) })
+        Ok(if written.is_empty() {
+            String::new()
+        } else {
+            format!("WITH RECURSIVE {} ", written.join(", "))
+        })
     }
 
     /// Each member gets its level: an anchor's is 0, and `tsql_level` refuses one that is too deep (530).
@@ -276,7 +311,13 @@ impl Writer {
                 Some(SetOperator::Except) => " EXCEPT ",
                 Some(SetOperator::Intersect) => " INTERSECT ",
             });
-            sql.push_str(&self.member(member, Columns { compared, more: &[level] })?);
+            sql.push_str(&self.member(
+                member,
+                Columns {
+                    compared,
+                    more: &[level],
+                },
+            )?);
         }
         Ok(sql)
     }
@@ -298,7 +339,10 @@ fn output_key(column: &QueryColumn, sql: String) -> String {
 }
 
 fn check_comparable(columns: &[QueryColumn]) -> Result<(), PlanError> {
-    match columns.iter().any(|column| matches!(Form::of(&column.data_type), Form::Offset(_))) {
+    match columns
+        .iter()
+        .any(|column| matches!(Form::of(&column.data_type), Form::Offset(_)))
+    {
         true => Err(PlanError::unsupported("UNION, INTERSECT or EXCEPT of a datetimeoffset")),
         false => Ok(()),
     }

@@ -20,7 +20,10 @@ fn indexed() -> Session {
 #[track_caller]
 fn assert_searched(session: &Session, batch: &str) {
     let (plan, sql) = session.plan(batch);
-    assert!(plan.contains("SEARCH t0") || plan.contains("SEARCH t1"), "{batch}: {plan}\n{sql}");
+    assert!(
+        plan.contains("SEARCH t0") || plan.contains("SEARCH t1"),
+        "{batch}: {plan}\n{sql}"
+    );
     assert!(!sql.contains("tsql_op") || batch.contains("LIKE"), "{batch}: {sql}");
 }
 
@@ -65,14 +68,20 @@ fn a_variable_of_another_whole_type_is_looked_up() {
     assert_searched(&session, "DECLARE @i bigint = 5 SELECT id FROM t WHERE id = @i");
     assert_searched(&session, "DECLARE @i smallint = 5 SELECT id FROM t WHERE b < @i + 1");
     assert_searched(&session, "DECLARE @s nvarchar(50) = N'x' SELECT id FROM t WHERE s = @s");
-    assert_searched(&session, "DECLARE @s varchar(max) = 'x' SELECT id FROM t WHERE s = LTRIM(@s)");
+    assert_searched(
+        &session,
+        "DECLARE @s varchar(max) = 'x' SELECT id FROM t WHERE s = LTRIM(@s)",
+    );
 }
 
 #[test]
 fn a_pattern_that_begins_with_letters_is_looked_up() {
     let session = indexed();
     assert_searched(&session, "SELECT id FROM t WHERE s LIKE 'abc%'");
-    assert_searched(&session, "DECLARE @p varchar(9) = 'ab_%' SELECT id FROM t WHERE n LIKE @p");
+    assert_searched(
+        &session,
+        "DECLARE @p varchar(9) = 'ab_%' SELECT id FROM t WHERE n LIKE @p",
+    );
     let (plan, _) = session.plan("SELECT id FROM t WHERE s LIKE '%abc'");
     assert!(plan.contains("SCAN"), "{plan}");
 }
@@ -80,19 +89,36 @@ fn a_pattern_that_begins_with_letters_is_looked_up() {
 #[test]
 fn joins_of_columns_of_one_form_are_looked_up() {
     let session = indexed();
-    for join in ["u.id = t.id", "u.t = t.id", "u.s = t.s", "u.d = t.d AND u.id = t.id", "u.id = t.b"] {
+    for join in [
+        "u.id = t.id",
+        "u.t = t.id",
+        "u.s = t.s",
+        "u.d = t.d AND u.id = t.id",
+        "u.id = t.b",
+    ] {
         assert_searched(&session, &format!("SELECT t.id FROM t JOIN u ON {join}"));
     }
-    assert_searched(&session, "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.t = t.id)");
+    assert_searched(
+        &session,
+        "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.t = t.id)",
+    );
     assert_searched(&session, "SELECT id FROM t WHERE id IN (SELECT t FROM u)");
 }
 
 #[test]
 fn an_order_by_an_index_sorts_nothing() {
     let session = indexed();
-    for batch in ["SELECT TOP 5 s FROM t ORDER BY s", "SELECT id, at FROM t ORDER BY 2 DESC", "SELECT d FROM t GROUP BY d", "SELECT DISTINCT s FROM t"] {
+    for batch in [
+        "SELECT TOP 5 s FROM t ORDER BY s",
+        "SELECT id, at FROM t ORDER BY 2 DESC",
+        "SELECT d FROM t GROUP BY d",
+        "SELECT DISTINCT s FROM t",
+    ] {
         let (plan, sql) = session.plan(batch);
-        assert!(!plan.contains("TEMP B-TREE") && plan.contains("INDEX"), "{batch}: {plan}\n{sql}");
+        assert!(
+            !plan.contains("TEMP B-TREE") && plan.contains("INDEX"),
+            "{batch}: {plan}\n{sql}"
+        );
     }
     let (plan, _) = session.plan("SELECT MAX(s) FROM t");
     assert!(plan.contains("SEARCH t0 USING COVERING INDEX ix_s"), "{plan}");
@@ -104,7 +130,10 @@ fn a_predicate_on_a_view_reaches_its_table() {
     session.define("CREATE VIEW v AS SELECT id AS i, s + '!' AS loud, s FROM t WHERE d > 0");
     assert_searched_any(&session, "SELECT loud FROM v WHERE i = 5");
     assert_searched_any(&session, "SELECT i FROM (SELECT id AS i, s FROM t) x WHERE x.s = 'a'");
-    assert_searched_any(&session, "WITH x AS (SELECT id, s FROM t) SELECT id FROM x WHERE id = 3");
+    assert_searched_any(
+        &session,
+        "WITH x AS (SELECT id, s FROM t) SELECT id FROM x WHERE id = 3",
+    );
 }
 
 #[track_caller]
@@ -116,7 +145,16 @@ fn assert_searched_any(session: &Session, batch: &str) {
 #[test]
 fn what_sqlite_would_compare_otherwise_is_an_operation() {
     let session = indexed();
-    for condition in ["id = 1.5", "d = CAST(1 AS float)", "day = GETDATE()", "s = 5", "id + 1 = 2", "f = d", "m = d", "at = day"] {
+    for condition in [
+        "id = 1.5",
+        "d = CAST(1 AS float)",
+        "day = GETDATE()",
+        "s = 5",
+        "id + 1 = 2",
+        "f = d",
+        "m = d",
+        "at = day",
+    ] {
         let (_, sql) = session.plan(&format!("SELECT id FROM t WHERE {condition}"));
         assert!(sql.contains("tsql_op"), "{condition}: {sql}");
     }
@@ -128,10 +166,19 @@ fn an_instant_is_compared_without_its_offset() {
         "CREATE TABLE t (id int, o datetimeoffset(0))
          INSERT t VALUES (1, '2024-01-01 12:00 +00:00'), (2, '2024-01-01 14:00 +02:00'), (3, '2024-01-01 13:00 +02:00')",
     );
-    assert_eq!(session.rows("SELECT id FROM t WHERE o = '2024-01-01 13:00 +01:00' ORDER BY id"), "1\n2");
-    assert_eq!(session.rows("SELECT a.id, b.id FROM t a JOIN t b ON a.o = b.o AND a.id < b.id"), "1|2");
+    assert_eq!(
+        session.rows("SELECT id FROM t WHERE o = '2024-01-01 13:00 +01:00' ORDER BY id"),
+        "1\n2"
+    );
+    assert_eq!(
+        session.rows("SELECT a.id, b.id FROM t a JOIN t b ON a.o = b.o AND a.id < b.id"),
+        "1|2"
+    );
     assert_eq!(session.rows("SELECT COUNT(*) FROM t GROUP BY o ORDER BY o"), "1\n2");
-    assert_eq!(session.rows("SELECT id FROM t WHERE o IN (SELECT o FROM t WHERE id = 1) ORDER BY id"), "1\n2");
+    assert_eq!(
+        session.rows("SELECT id FROM t WHERE o IN (SELECT o FROM t WHERE id = 1) ORDER BY id"),
+        "1\n2"
+    );
     assert_eq!(session.rows("SELECT id FROM t ORDER BY o, id"), "3\n1\n2");
     assert_eq!(session.number("SELECT DISTINCT o FROM t"), 40510);
 }
@@ -153,11 +200,20 @@ fn nothing_that_a_user_wrote_is_in_the_sql_but_names() {
 fn thousands_of_conditions_are_no_deep_tree() {
     let session = Session::new("CREATE TABLE t (a int) INSERT t VALUES (1), (1999)");
     let conditions: Vec<String> = (0..2000).map(|at| format!("a = {at}")).collect();
-    assert_eq!(session.rows(&format!("SELECT a FROM t WHERE {}", conditions.join(" OR "))), "1\n1999");
+    assert_eq!(
+        session.rows(&format!("SELECT a FROM t WHERE {}", conditions.join(" OR "))),
+        "1\n1999"
+    );
     let values: Vec<String> = (0..2000).map(|at| at.to_string()).collect();
-    assert_eq!(session.rows(&format!("SELECT a FROM t WHERE a IN ({})", values.join(", "))), "1\n1999");
+    assert_eq!(
+        session.rows(&format!("SELECT a FROM t WHERE a IN ({})", values.join(", "))),
+        "1\n1999"
+    );
     let rows: Vec<String> = (0..1500).map(|at| format!("({at})")).collect();
-    assert_eq!(session.rows(&format!("SELECT COUNT(*) FROM (VALUES {}) v (a)", rows.join(", "))), "1500");
+    assert_eq!(
+        session.rows(&format!("SELECT COUNT(*) FROM (VALUES {}) v (a)", rows.join(", "))),
+        "1500"
+    );
 }
 
 #[test]
@@ -169,9 +225,18 @@ fn like_matches_what_its_bounds_leave() {
     assert_eq!(session.rows("SELECT COUNT(*) FROM t WHERE s LIKE 'ab%'"), "6");
     assert_eq!(session.rows("SELECT COUNT(*) FROM t WHERE s NOT LIKE 'ab%'"), "2");
     assert_eq!(session.rows("SELECT COUNT(*) FROM t WHERE s LIKE 'abc%'"), "2");
-    assert_eq!(session.rows("DECLARE @p varchar(5) = '%' SELECT COUNT(*) FROM t WHERE s LIKE @p"), "8");
-    assert_eq!(session.rows("DECLARE @p varchar(5) SELECT COUNT(*) FROM t WHERE s LIKE @p"), "0");
-    assert_eq!(session.rows("SELECT COUNT(*) FROM t WHERE s LIKE 'a!b%' ESCAPE '!'"), "6");
+    assert_eq!(
+        session.rows("DECLARE @p varchar(5) = '%' SELECT COUNT(*) FROM t WHERE s LIKE @p"),
+        "8"
+    );
+    assert_eq!(
+        session.rows("DECLARE @p varchar(5) SELECT COUNT(*) FROM t WHERE s LIKE @p"),
+        "0"
+    );
+    assert_eq!(
+        session.rows("SELECT COUNT(*) FROM t WHERE s LIKE 'a!b%' ESCAPE '!'"),
+        "6"
+    );
 }
 
 #[test]
@@ -182,7 +247,10 @@ fn a_column_may_have_a_collation_of_its_own() {
     assert_eq!(session.rows("SELECT b FROM t WHERE b = 'a'"), "a");
     assert_searched(&session, "SELECT s FROM t WHERE b = 'a'");
     assert_eq!(session.rows("SELECT COUNT(*) FROM t WHERE s = 'A'"), "1");
-    assert_eq!(session.rows("SELECT COUNT(*) FROM t WHERE s = 'A' COLLATE Latin1_General_BIN2"), "0");
+    assert_eq!(
+        session.rows("SELECT COUNT(*) FROM t WHERE s = 'A' COLLATE Latin1_General_BIN2"),
+        "0"
+    );
     assert_eq!(session.rows("SELECT COUNT(*) FROM t GROUP BY b"), "1\n1");
 }
 
@@ -201,6 +269,12 @@ fn a_constant_beyond_a_column_s_range_is_beyond_its_values() {
         assert_eq!(count(&format!("= {huge}")), "0", "{column}");
         assert_eq!(count("> 0"), "1", "{column}");
     }
-    assert_eq!(session.rows("SELECT COUNT(*) FROM t WHERE m = 922337203685477.5807"), "1");
-    assert_eq!(session.rows("SELECT COUNT(*) FROM t WHERE w >= 9999999999999999999999999999.9999999999"), "1");
+    assert_eq!(
+        session.rows("SELECT COUNT(*) FROM t WHERE m = 922337203685477.5807"),
+        "1"
+    );
+    assert_eq!(
+        session.rows("SELECT COUNT(*) FROM t WHERE w >= 9999999999999999999999999999.9999999999"),
+        "1"
+    );
 }

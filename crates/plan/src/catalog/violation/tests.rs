@@ -11,17 +11,34 @@ fn table() -> std::sync::Arc<Table> {
 #[test]
 fn sqlite_s_messages_are_read() {
     let table = table();
-    assert_eq!(table.violation("NOT NULL constraint failed: a.b.x"), Violation::NotNull(1));
-    assert_eq!(table.violation("UNIQUE constraint failed: a.b.id"), Violation::Unique(&table.keys[0]));
-    assert_eq!(table.violation("UNIQUE constraint failed: a.b.y, a.b.x"), Violation::Unique(&table.keys[1]));
-    assert_eq!(table.violation("UNIQUE constraint failed: index 'uq_xy'"), Violation::Unique(&table.keys[1]));
+    assert_eq!(
+        table.violation("NOT NULL constraint failed: a.b.x"),
+        Violation::NotNull(1)
+    );
+    assert_eq!(
+        table.violation("UNIQUE constraint failed: a.b.id"),
+        Violation::Unique(&table.keys[0])
+    );
+    assert_eq!(
+        table.violation("UNIQUE constraint failed: a.b.y, a.b.x"),
+        Violation::Unique(&table.keys[1])
+    );
+    assert_eq!(
+        table.violation("UNIQUE constraint failed: index 'uq_xy'"),
+        Violation::Unique(&table.keys[1])
+    );
     assert_eq!(table.violation("FOREIGN KEY constraint failed"), Violation::ForeignKey);
 }
 
 #[test]
 fn what_sqlite_tells_of_other_things_is_unknown() {
     let table = table();
-    for message in ["", "UNIQUE constraint failed: a.b.x, a.b.y", "NOT NULL constraint failed: other.x", "CHECK constraint failed: c"] {
+    for message in [
+        "",
+        "UNIQUE constraint failed: a.b.x, a.b.y",
+        "NOT NULL constraint failed: other.x",
+        "CHECK constraint failed: c",
+    ] {
         assert_eq!(table.violation(message), Violation::Unknown, "{message}");
     }
 }

@@ -20,8 +20,18 @@ fn rows_that_match_are_deleted() {
 #[test]
 fn a_join_deletes_each_row_once() {
     let session = tree();
-    assert_eq!(session.answer("DELETE c FROM c JOIN p ON p.id = c.p WHERE p.name = 'A'").counts, [2]);
-    assert_eq!(session.answer("DELETE x FROM p AS x LEFT JOIN c ON c.p = x.id WHERE c.id IS NULL AND x.id > 1").counts, [2]);
+    assert_eq!(
+        session
+            .answer("DELETE c FROM c JOIN p ON p.id = c.p WHERE p.name = 'A'")
+            .counts,
+        [2]
+    );
+    assert_eq!(
+        session
+            .answer("DELETE x FROM p AS x LEFT JOIN c ON c.p = x.id WHERE c.id IS NULL AND x.id > 1")
+            .counts,
+        [2]
+    );
     assert_eq!(session.rows("SELECT id FROM p"), "1");
 }
 
@@ -41,7 +51,10 @@ fn a_row_that_is_referred_to_stays() {
     assert_eq!(session.answer("DELETE p WHERE id = 2").counts, [1]);
     let text = "The UPDATE statement conflicted with the REFERENCE constraint \"FK_c\". The conflict occurred in database \
                 \"testdb\", table \"dbo.c\", column 'p'.";
-    assert_eq!(session.fault("UPDATE p SET id = 9 WHERE id = 1"), (547, text.to_owned()));
+    assert_eq!(
+        session.fault("UPDATE p SET id = 9 WHERE id = 1"),
+        (547, text.to_owned())
+    );
 }
 
 #[test]
@@ -61,7 +74,10 @@ fn truncate_takes_all_rows() {
     assert_eq!(session.rows("SELECT COUNT(*) FROM c"), "0");
     assert_eq!(
         session.fault("TRUNCATE TABLE p"),
-        (4712, "Cannot truncate table 'p' because it is being referenced by a FOREIGN KEY constraint.".to_owned())
+        (
+            4712,
+            "Cannot truncate table 'p' because it is being referenced by a FOREIGN KEY constraint.".to_owned()
+        )
     );
     assert_eq!(session.number("TRUNCATE TABLE nope"), 4701);
 }
@@ -69,6 +85,16 @@ fn truncate_takes_all_rows() {
 #[test]
 fn a_common_table_may_filter() {
     let session = tree();
-    assert_eq!(session.answer("WITH x AS (SELECT 10 AS id) DELETE c WHERE id IN (SELECT id FROM x)").counts, [1]);
-    assert_eq!(session.answer("DELETE FROM c WHERE EXISTS (SELECT 1 FROM p WHERE p.id = c.p)").counts, [1]);
+    assert_eq!(
+        session
+            .answer("WITH x AS (SELECT 10 AS id) DELETE c WHERE id IN (SELECT id FROM x)")
+            .counts,
+        [1]
+    );
+    assert_eq!(
+        session
+            .answer("DELETE FROM c WHERE EXISTS (SELECT 1 FROM p WHERE p.id = c.p)")
+            .counts,
+        [1]
+    );
 }

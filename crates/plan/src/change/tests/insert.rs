@@ -21,7 +21,10 @@ fn rows_are_numbered_and_defaults_fill_in() {
         "10|Ann|ab |2000-01-01|2|4\n15|Bob|NULL|2000-01-01|2|4"
     );
     session.answer("INSERT person VALUES ('Cid', 'x', DEFAULT, 7)");
-    assert_eq!(session.rows("SELECT id, born, points FROM person WHERE name = 'Cid'"), "20|2000-01-01|7");
+    assert_eq!(
+        session.rows("SELECT id, born, points FROM person WHERE name = 'Cid'"),
+        "20|2000-01-01|7"
+    );
 }
 
 #[test]
@@ -35,7 +38,10 @@ fn default_values_make_a_row() {
 fn a_query_s_rows_are_inserted() {
     let session = people();
     session.answer("INSERT person (name, points) SELECT CAST(n AS varchar(5)), n FROM sys.numbers");
-    assert_eq!(session.rows("SELECT name, points FROM person ORDER BY id"), "1|1\n2|2\n3|3");
+    assert_eq!(
+        session.rows("SELECT name, points FROM person ORDER BY id"),
+        "1|1\n2|2\n3|3"
+    );
     let own = session.answer("INSERT person (name, points) SELECT name, points + 10 FROM person");
     assert_eq!(own.counts, [3]);
     assert_eq!(session.rows("SELECT COUNT(*), MAX(points) FROM person"), "6|13");
@@ -74,7 +80,10 @@ fn null_is_refused_where_none_may_be() {
     let session = people();
     let text = "Cannot insert the value NULL into column 'name', table 'testdb.dbo.person'; column does not allow nulls. \
                 INSERT fails.";
-    assert_eq!(session.fault("INSERT person (code) VALUES ('a')"), (515, text.to_owned()));
+    assert_eq!(
+        session.fault("INSERT person (code) VALUES ('a')"),
+        (515, text.to_owned())
+    );
     assert_eq!(session.number("INSERT person (name) VALUES (NULL)"), 515);
     assert_eq!(session.number("INSERT person (name) SELECT NULL"), 515);
 }
@@ -84,7 +93,10 @@ fn text_that_is_too_long_is_told_with_what_fits() {
     let session = people();
     let text = "String or binary data would be truncated in table 'testdb.dbo.person', column 'name'. \
                 Truncated value: 'Doroth'.";
-    assert_eq!(session.fault("INSERT person (name) VALUES ('Dorothy')"), (2628, text.replace("Doroth'", "Dorot'")));
+    assert_eq!(
+        session.fault("INSERT person (name) VALUES ('Dorothy')"),
+        (2628, text.replace("Doroth'", "Dorot'"))
+    );
     session.answer("INSERT person (name) VALUES ('abcde     ')");
     assert_eq!(session.rows("SELECT LEN(name) FROM person"), "5");
     let session = Session::new("CREATE TABLE b (x varbinary(2))");
@@ -106,7 +118,10 @@ fn values_are_converted_to_their_columns() {
     assert_eq!(session.number("INSERT t (a) VALUES ('x')"), 245);
     assert_eq!(session.number("INSERT t (a) VALUES (3000000000)"), 8115);
     assert_eq!(session.number("INSERT t (w) VALUES ('nope')"), 241);
-    assert_eq!(session.number("INSERT t (w) VALUES (CAST(1 AS decimal(5, 1)) + '')"), 8114);
+    assert_eq!(
+        session.number("INSERT t (w) VALUES (CAST(1 AS decimal(5, 1)) + '')"),
+        8114
+    );
     assert_eq!(session.number("INSERT t (g) VALUES (5)"), 206);
 }
 
@@ -129,7 +144,10 @@ fn values_may_hold_subqueries() {
 fn an_identity_is_given_only_where_that_is_on() {
     let session = people();
     let off = "Cannot insert explicit value for identity column in table 'person' when IDENTITY_INSERT is set to OFF.";
-    assert_eq!(session.fault("INSERT person (id, name) VALUES (1, 'a')"), (544, off.to_owned()));
+    assert_eq!(
+        session.fault("INSERT person (id, name) VALUES (1, 'a')"),
+        (544, off.to_owned())
+    );
     assert_eq!(session.number("INSERT person VALUES (1, 'a', 'b', DEFAULT, 1)"), 8101);
     assert_eq!(session.number("INSERT person (id, name) VALUES (DEFAULT, 'a')"), 339);
     *session.sqlite.identity_insert.borrow_mut() = Some("person".to_owned());
@@ -146,7 +164,10 @@ fn an_identity_ends_with_its_type() {
     session.answer("INSERT t VALUES (1)");
     assert_eq!(
         session.fault("INSERT t VALUES (2)"),
-        (8115, "Arithmetic overflow error converting IDENTITY to data type tinyint.".to_owned())
+        (
+            8115,
+            "Arithmetic overflow error converting IDENTITY to data type tinyint.".to_owned()
+        )
     );
 }
 
@@ -155,7 +176,10 @@ fn a_check_must_not_be_false() {
     let session = people();
     let text = "The INSERT statement conflicted with the CHECK constraint \"CK_points\". The conflict occurred in database \
                 \"testdb\", table \"dbo.person\", column 'points'.";
-    assert_eq!(session.fault("INSERT person (name, points) VALUES ('a', -1)"), (547, text.to_owned()));
+    assert_eq!(
+        session.fault("INSERT person (name, points) VALUES ('a', -1)"),
+        (547, text.to_owned())
+    );
     session.answer("INSERT person (name, points) VALUES ('a', NULL)");
 }
 
@@ -221,6 +245,9 @@ fn a_foreign_key_must_be_there() {
 #[test]
 fn a_failed_statement_leaves_nothing() {
     let session = people();
-    assert_eq!(session.number("INSERT person (name) VALUES ('a'), ('b'), ('toolong')"), 2628);
+    assert_eq!(
+        session.number("INSERT person (name) VALUES ('a'), ('b'), ('toolong')"),
+        2628
+    );
     assert_eq!(session.rows("SELECT COUNT(*) FROM person"), "0");
 }

@@ -13,13 +13,17 @@ fn table() -> Session {
 fn inserted_rows_are_told_with_numbers_and_defaults() {
     let answer = table().answer("INSERT t (a) OUTPUT inserted.id, inserted.*, inserted.a * 2 AS twice VALUES (5), (6)");
     assert_eq!(answer.rows, ["3|3|5|z|10", "4|4|6|z|12"]);
-    assert_eq!(answer.columns, ["id int", "id int", "a int null", "b varchar(5) null", "twice int null"]);
+    assert_eq!(
+        answer.columns,
+        ["id int", "id int", "a int null", "b varchar(5) null", "twice int null"]
+    );
 }
 
 #[test]
 fn an_update_tells_both_rows() {
     let session = table();
-    let answer = session.answer("UPDATE t SET a = a + 10 OUTPUT deleted.a, inserted.a, inserted.a - deleted.a WHERE id > 0");
+    let answer =
+        session.answer("UPDATE t SET a = a + 10 OUTPUT deleted.a, inserted.a, inserted.a - deleted.a WHERE id > 0");
     assert_eq!(answer.rows, ["1|11|10", "2|12|10"]);
     assert_eq!(answer.counts, [2]);
     let joined = session.answer(

@@ -19,7 +19,10 @@ fn rows_that_match_are_changed() {
     let session = stock();
     let answer = session.answer("UPDATE item SET name = 'NUT', price += 1 WHERE name = 'nut'");
     assert_eq!(answer.counts, [1]);
-    assert_eq!(session.rows("SELECT id, name, price FROM item ORDER BY id"), "1|NUT|2.00\n2|bolt|2.50\n3|gear|NULL");
+    assert_eq!(
+        session.rows("SELECT id, name, price FROM item ORDER BY id"),
+        "1|NUT|2.00\n2|bolt|2.50\n3|gear|NULL"
+    );
     assert_eq!(session.answer("UPDATE item SET name = name").counts, [3]);
     assert_eq!(session.answer("UPDATE item SET name = 'x' WHERE 1 = 0").counts, [0]);
 }
@@ -39,7 +42,10 @@ fn a_plain_update_is_one_statement_and_finds_its_row() {
     let update = |batch: &str| {
         let tree = selenite_tsql::parse(batch, selenite_tsql::Options::default()).unwrap();
         let variables = crate::Variables::new();
-        let binding = crate::statement::Binding { catalog: &session.tables, variables: &variables };
+        let binding = crate::statement::Binding {
+            catalog: &session.tables,
+            variables: &variables,
+        };
         binding.statement(&tree.statements[0]).unwrap().is_single()
     };
     assert!(update("UPDATE change SET by_n = by_n + 1 WHERE item = 1"));
@@ -55,14 +61,18 @@ fn a_plain_update_is_one_statement_and_finds_its_row() {
 fn a_join_changes_each_row_once() {
     let session = stock();
     session.answer("INSERT change VALUES (1, 100)");
-    let answer = session.answer("UPDATE i SET n = i.n + c.by_n FROM item AS i JOIN change c ON c.item = i.id WHERE c.by_n < 50");
+    let answer =
+        session.answer("UPDATE i SET n = i.n + c.by_n FROM item AS i JOIN change c ON c.item = i.id WHERE c.by_n < 50");
     assert_eq!(answer.counts, [2]);
     assert_eq!(session.rows("SELECT n FROM item ORDER BY id"), "15\n19\nNULL");
     session.answer("UPDATE item SET n = c.by_n FROM change c WHERE c.item = item.id AND c.item = 1 AND by_n = 5");
     assert_eq!(session.rows("SELECT n FROM item WHERE id = 1"), "5");
     session.answer("UPDATE item SET n = 0 FROM item x WHERE x.id = 2");
     assert_eq!(session.rows("SELECT n FROM item WHERE id = 2"), "0");
-    assert_eq!(session.number("UPDATE item SET n = 0 FROM item a JOIN item b ON a.id = b.id"), 8154);
+    assert_eq!(
+        session.number("UPDATE item SET n = 0 FROM item a JOIN item b ON a.id = b.id"),
+        8154
+    );
 }
 
 #[test]
@@ -89,7 +99,10 @@ fn rules_hold_for_the_new_row() {
     let session = stock();
     let text = "The UPDATE statement conflicted with the CHECK constraint \"CK_n\". The conflict occurred in database \
                 \"testdb\", table \"dbo.item\".";
-    assert_eq!(session.fault("UPDATE item SET n = 1000 WHERE id = 1"), (547, text.to_owned()));
+    assert_eq!(
+        session.fault("UPDATE item SET n = 1000 WHERE id = 1"),
+        (547, text.to_owned())
+    );
     assert_eq!(session.number("UPDATE item SET price = 0.01 WHERE id = 1"), 547);
     let null = "Cannot insert the value NULL into column 'name', table 'testdb.dbo.item'; column does not allow nulls. UPDATE \
                 fails.";
@@ -101,7 +114,8 @@ fn rules_hold_for_the_new_row() {
 #[test]
 fn variables_are_set_row_by_row() {
     let session = stock();
-    let answer = session.answer("DECLARE @n int = 100 UPDATE item SET @n = n = @n + 1, price = 50 WHERE id < 3 SELECT @n");
+    let answer =
+        session.answer("DECLARE @n int = 100 UPDATE item SET @n = n = @n + 1, price = 50 WHERE id < 3 SELECT @n");
     assert_eq!(answer.rows, ["102"]);
     assert_eq!(session.rows("SELECT n FROM item ORDER BY id"), "101\n102\nNULL");
     let answer = session.answer("DECLARE @old decimal(6, 2) UPDATE item SET @old = price, price = 60 WHERE id = 1");
@@ -112,7 +126,10 @@ fn variables_are_set_row_by_row() {
 #[test]
 fn what_may_not_be_set_is_told() {
     let session = Session::new("CREATE TABLE t (id int IDENTITY, a int, c AS a + 1)");
-    assert_eq!(session.fault("UPDATE t SET id = 1"), (8102, "Cannot update identity column 'id'.".to_owned()));
+    assert_eq!(
+        session.fault("UPDATE t SET id = 1"),
+        (8102, "Cannot update identity column 'id'.".to_owned())
+    );
     assert_eq!(session.number("UPDATE t SET c = 1"), 271);
     assert_eq!(session.number("UPDATE t SET a = 1, A = 2"), 264);
     assert_eq!(session.number("UPDATE t SET nope = 1"), 207);

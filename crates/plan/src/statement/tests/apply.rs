@@ -5,9 +5,8 @@ use crate::statement::sqlite::Session;
 
 #[test]
 fn a_function_takes_columns_of_the_left() {
-    let session = Session::new(
-        "CREATE TABLE t (id int, list varchar(50)) INSERT t VALUES (1, '[1,2]'), (2, '[]'), (3, '[7]')",
-    );
+    let session =
+        Session::new("CREATE TABLE t (id int, list varchar(50)) INSERT t VALUES (1, '[1,2]'), (2, '[]'), (3, '[7]')");
     let cross = "SELECT t.id, e.value FROM t CROSS APPLY sys.each(t.list) AS e ORDER BY 1, 2";
     assert_eq!(session.rows(cross), "1|1\n1|2\n3|7");
     let outer = "SELECT t.id, e.v + 1 FROM t OUTER APPLY sys.each(t.list) AS e (v) ORDER BY 1, 2";
@@ -64,8 +63,10 @@ fn a_query_without_tables_computes_columns() {
 
 #[test]
 fn values_are_turned_into_rows() {
-    let session = Session::new("CREATE TABLE t (id int, a int, b varchar(5)) INSERT t VALUES (1, 10, 'x'), (2, 20, NULL)");
-    let rows = "SELECT t.id, v.name, v.val FROM t CROSS APPLY (VALUES ('a', CAST(a AS varchar(5))), ('b', b)) v (name, val)
+    let session =
+        Session::new("CREATE TABLE t (id int, a int, b varchar(5)) INSERT t VALUES (1, 10, 'x'), (2, 20, NULL)");
+    let rows =
+        "SELECT t.id, v.name, v.val FROM t CROSS APPLY (VALUES ('a', CAST(a AS varchar(5))), ('b', b)) v (name, val)
         ORDER BY 1, 2";
     assert_eq!(session.rows(rows), "1|a|10\n1|b|x\n2|a|20\n2|b|NULL");
 }
@@ -75,13 +76,19 @@ fn a_query_that_does_not_depend_is_joined_as_any_other() {
     let shop = shop();
     let rows = "SELECT COUNT(*) FROM customer c CROSS APPLY (SELECT TOP 2 id FROM orders ORDER BY id) o";
     assert_eq!(shop.rows(rows), "6");
-    assert_eq!(shop.rows("SELECT COUNT(*) FROM customer c OUTER APPLY (SELECT DISTINCT 1 AS x WHERE 1 = 0) o"), "3");
+    assert_eq!(
+        shop.rows("SELECT COUNT(*) FROM customer c OUTER APPLY (SELECT DISTINCT 1 AS x WHERE 1 = 0) o"),
+        "3"
+    );
 }
 
 #[test]
 fn what_can_not_be_taken_apart_is_refused_by_name() {
     let shop = shop();
-    let apply = |query: &str| shop.fault(&format!("SELECT 1 FROM customer c CROSS APPLY ({query}) x")).1;
+    let apply = |query: &str| {
+        shop.fault(&format!("SELECT 1 FROM customer c CROSS APPLY ({query}) x"))
+            .1
+    };
     assert_eq!(
         apply("SELECT DISTINCT customer FROM orders WHERE customer = c.id"),
         "APPLY of a query with DISTINCT is not supported."

@@ -49,7 +49,10 @@ fn aggregates_and_subqueries_are_assigned() {
 #[test]
 fn an_assigned_value_is_of_the_variable_s_type() {
     let shop = shop();
-    assert_eq!(shop.rows("DECLARE @s varchar(2), @i int SELECT @s = name, @i = amount FROM orders, customer SELECT @s"), "Ci");
+    assert_eq!(
+        shop.rows("DECLARE @s varchar(2), @i int SELECT @s = name, @i = amount FROM orders, customer SELECT @s"),
+        "Ci"
+    );
     assert_eq!(shop.number("DECLARE @i int SELECT @i = name FROM customer"), 245);
     assert_eq!(shop.number("SELECT @i = name FROM customer"), 137);
 }
@@ -57,9 +60,13 @@ fn an_assigned_value_is_of_the_variable_s_type() {
 #[test]
 fn select_into_makes_a_table_of_the_query_s_types() {
     let shop = shop();
-    let answer = shop.answer("SELECT id, UPPER(name) AS big, CAST(1 AS bigint) AS one INTO copy FROM customer WHERE id < 3");
+    let answer =
+        shop.answer("SELECT id, UPPER(name) AS big, CAST(1 AS bigint) AS one INTO copy FROM customer WHERE id < 3");
     assert_eq!(answer.counts, [2]);
-    let copied = shop.sqlite.connection.query_row("SELECT big FROM copy WHERE id = 2", [], |row| row.get::<_, String>(0));
+    let copied = shop
+        .sqlite
+        .connection
+        .query_row("SELECT big FROM copy WHERE id = 2", [], |row| row.get::<_, String>(0));
     assert_eq!(copied.unwrap(), "BOB");
     assert_eq!(shop.number("SELECT id, 1 INTO other FROM customer"), 1038);
     assert_eq!(shop.number("SELECT id, id INTO other FROM customer"), 2705);
@@ -71,7 +78,10 @@ fn select_into_keeps_an_identity() {
     let bind = |batch: &str| {
         let tree = selenite_tsql::parse(batch, selenite_tsql::Options::default()).unwrap();
         let variables = crate::Variables::new();
-        let binding = crate::statement::Binding { catalog: &session.tables, variables: &variables };
+        let binding = crate::statement::Binding {
+            catalog: &session.tables,
+            variables: &variables,
+        };
         match binding.statement(&tree.statements[0]).unwrap() {
             Statement::Into(into) => into.columns[0].identity.map(|rule| (rule.seed, rule.increment)),
             other => panic!("{other:?}"),
@@ -88,7 +98,10 @@ fn a_value_and_a_condition_may_hold_subqueries() {
     let run = |batch: &str| {
         let tree = selenite_tsql::parse(batch, selenite_tsql::Options::default()).unwrap();
         let variables = crate::Variables::new();
-        let binding = crate::statement::Binding { catalog: &shop.tables, variables: &variables };
+        let binding = crate::statement::Binding {
+            catalog: &shop.tables,
+            variables: &variables,
+        };
         let rows = match &tree.statements[0].kind {
             selenite_tsql::ast::StatementKind::Print(value) => binding.value(value, None).unwrap(),
             selenite_tsql::ast::StatementKind::If(condition) => binding.test(&condition.condition).unwrap(),
@@ -103,7 +116,13 @@ fn a_value_and_a_condition_may_hold_subqueries() {
         rows.run_value(&mut run).unwrap()
     };
     assert_eq!(run("PRINT (SELECT COUNT(*) FROM orders) + 1"), Value::Int(5));
-    assert_eq!(run("IF EXISTS (SELECT 1 FROM orders WHERE id = 12) PRINT 1"), Value::Bit(true));
+    assert_eq!(
+        run("IF EXISTS (SELECT 1 FROM orders WHERE id = 12) PRINT 1"),
+        Value::Bit(true)
+    );
     assert_eq!(run("IF (SELECT MAX(id) FROM orders) < 0 PRINT 1"), Value::Bit(false));
-    assert_eq!(run("IF 1 IN (SELECT customer FROM orders WHERE customer IS NULL) PRINT 1"), Value::Bit(false));
+    assert_eq!(
+        run("IF 1 IN (SELECT customer FROM orders WHERE customer IS NULL) PRINT 1"),
+        Value::Bit(false)
+    );
 }

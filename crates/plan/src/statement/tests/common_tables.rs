@@ -9,9 +9,18 @@ fn a_common_table_is_read_by_name() {
     let rows = "WITH big AS (SELECT id, amount FROM orders WHERE amount > 2), two (n) AS (SELECT COUNT(*) FROM big)
         SELECT b.id, two.n FROM big b CROSS JOIN two ORDER BY b.id";
     assert_eq!(shop.rows(rows), "10|3\n11|3\n12|3");
-    assert_eq!(shop.rows("WITH customer AS (SELECT 1 AS x) SELECT * FROM customer"), "1");
-    assert_eq!(shop.rows("WITH customer AS (SELECT id FROM dbo.customer) SELECT COUNT(*) FROM customer"), "3");
-    assert_eq!(shop.rows("WITH a AS (SELECT 1 AS x) SELECT (SELECT x FROM a), a.x FROM a"), "1|1");
+    assert_eq!(
+        shop.rows("WITH customer AS (SELECT 1 AS x) SELECT * FROM customer"),
+        "1"
+    );
+    assert_eq!(
+        shop.rows("WITH customer AS (SELECT id FROM dbo.customer) SELECT COUNT(*) FROM customer"),
+        "3"
+    );
+    assert_eq!(
+        shop.rows("WITH a AS (SELECT 1 AS x) SELECT (SELECT x FROM a), a.x FROM a"),
+        "1|1"
+    );
 }
 
 #[test]
@@ -39,11 +48,14 @@ fn recursion_ends_at_its_limit() {
         session.fault(endless),
         (
             530,
-            "The statement terminated. The maximum recursion 100 has been exhausted before statement completion.".to_owned()
+            "The statement terminated. The maximum recursion 100 has been exhausted before statement completion."
+                .to_owned()
         )
     );
     let to = |last: i32, option: &str| {
-        format!("WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < {last}) SELECT MAX(i) FROM n {option}")
+        format!(
+            "WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < {last}) SELECT MAX(i) FROM n {option}"
+        )
     };
     assert_eq!(session.rows(&to(101, "")), "101");
     assert_eq!(session.number(&to(102, "")), 530);
@@ -61,7 +73,8 @@ fn both_parts_of_a_recursion_have_one_type() {
         session.fault(batch),
         (
             240,
-            "Types don't match between the anchor and the recursive part in column \"s\" of recursive query \"n\".".to_owned()
+            "Types don't match between the anchor and the recursive part in column \"s\" of recursive query \"n\"."
+                .to_owned()
         )
     );
 }
@@ -82,15 +95,30 @@ fn what_recursion_may_not_be_is_told() {
     let session = Session::new("CREATE TABLE t (a int)");
     let member = |member: &str| format!("WITH n AS (SELECT 1 AS i UNION ALL {member}) SELECT * FROM n");
     assert_eq!(session.number("WITH n AS (SELECT i FROM n) SELECT * FROM n"), 252);
-    assert_eq!(session.number("WITH n AS (SELECT i FROM n UNION ALL SELECT 1) SELECT * FROM n"), 246);
-    assert_eq!(session.number("WITH n AS (SELECT 1 AS i UNION SELECT i FROM n) SELECT * FROM n"), 252);
-    assert_eq!(session.number(&member("SELECT a.i FROM n a JOIN n b ON a.i = b.i")), 253);
-    assert_eq!(session.number(&member("SELECT n.i FROM n LEFT JOIN t ON t.a = n.i")), 462);
+    assert_eq!(
+        session.number("WITH n AS (SELECT i FROM n UNION ALL SELECT 1) SELECT * FROM n"),
+        246
+    );
+    assert_eq!(
+        session.number("WITH n AS (SELECT 1 AS i UNION SELECT i FROM n) SELECT * FROM n"),
+        252
+    );
+    assert_eq!(
+        session.number(&member("SELECT a.i FROM n a JOIN n b ON a.i = b.i")),
+        253
+    );
+    assert_eq!(
+        session.number(&member("SELECT n.i FROM n LEFT JOIN t ON t.a = n.i")),
+        462
+    );
     assert_eq!(session.number(&member("SELECT DISTINCT i FROM n")), 460);
     assert_eq!(session.number(&member("SELECT TOP 1 i FROM n")), 461);
     assert_eq!(session.number(&member("SELECT MAX(i) FROM n")), 467);
     assert_eq!(session.number(&member("SELECT i FROM (SELECT i FROM n) x")), 465);
-    assert_eq!(session.number(&member("SELECT a FROM t WHERE a IN (SELECT i FROM n)")), 465);
+    assert_eq!(
+        session.number(&member("SELECT a FROM t WHERE a IN (SELECT i FROM n)")),
+        465
+    );
 }
 
 #[test]
@@ -98,7 +126,10 @@ fn names_of_common_tables_are_each_once() {
     let session = Session::new("");
     assert_eq!(
         session.fault("WITH a AS (SELECT 1 AS x), a AS (SELECT 2 AS x) SELECT * FROM a"),
-        (239, "Duplicate common table expression name 'a' was specified.".to_owned())
+        (
+            239,
+            "Duplicate common table expression name 'a' was specified.".to_owned()
+        )
     );
     assert_eq!(session.number("WITH a AS (SELECT 1) SELECT * FROM a"), 8155);
     assert_eq!(session.number("WITH a (x, y) AS (SELECT 1) SELECT * FROM a"), 8159);

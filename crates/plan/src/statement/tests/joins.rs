@@ -5,7 +5,8 @@ use crate::statement::sqlite::Session;
 
 #[test]
 fn an_inner_join_keeps_pairs_that_match() {
-    let rows = shop().rows("SELECT c.name, o.id FROM customer c INNER JOIN orders o ON c.id = o.customer ORDER BY o.id");
+    let rows =
+        shop().rows("SELECT c.name, o.id FROM customer c INNER JOIN orders o ON c.id = o.customer ORDER BY o.id");
     assert_eq!(rows, "Ann|10\nAnn|11\nbob|12");
 }
 
@@ -32,8 +33,14 @@ fn right_and_full_joins_keep_the_other_side() {
 fn a_comma_and_a_cross_join_give_all_pairs() {
     let shop = shop();
     assert_eq!(shop.rows("SELECT COUNT(*) FROM customer, orders"), "12");
-    assert_eq!(shop.rows("SELECT COUNT(*) FROM customer a CROSS JOIN customer b CROSS JOIN customer c"), "27");
-    assert_eq!(shop.rows("SELECT c.name FROM customer c, orders o WHERE c.id = o.customer AND o.id = 12"), "bob");
+    assert_eq!(
+        shop.rows("SELECT COUNT(*) FROM customer a CROSS JOIN customer b CROSS JOIN customer c"),
+        "27"
+    );
+    assert_eq!(
+        shop.rows("SELECT c.name FROM customer c, orders o WHERE c.id = o.customer AND o.id = 12"),
+        "bob"
+    );
 }
 
 #[test]
@@ -64,7 +71,10 @@ fn columns_of_two_types_are_joined_by_the_higher() {
     );
     assert_eq!(session.rows("SELECT a.n FROM a JOIN b ON a.n = b.n"), "1");
     assert_eq!(session.rows("SELECT a.n FROM a JOIN b ON a.s = b.s ORDER BY 1"), "1\n2");
-    assert_eq!(session.rows("SELECT a.n, b.f FROM a JOIN b ON a.n < b.f ORDER BY 1, 2"), "1|2.5\n2|2.5");
+    assert_eq!(
+        session.rows("SELECT a.n, b.f FROM a JOIN b ON a.n < b.f ORDER BY 1, 2"),
+        "1|2.5\n2|2.5"
+    );
 }
 
 #[test]
@@ -72,7 +82,10 @@ fn names_that_clash_are_refused() {
     let shop = shop();
     assert_eq!(
         shop.fault("SELECT 1 FROM customer c JOIN orders c ON 1 = 1"),
-        (1011, "The correlation name 'c' is specified multiple times in a FROM clause.".to_owned())
+        (
+            1011,
+            "The correlation name 'c' is specified multiple times in a FROM clause.".to_owned()
+        )
     );
     assert_eq!(shop.number("SELECT 1 FROM customer, customer"), 1013);
     assert_eq!(shop.number("SELECT 1 FROM customer, orders customer"), 1012);
@@ -87,7 +100,10 @@ GO
 CREATE VIEW totals (who, total) AS SELECT c.name, SUM(b.amount) FROM customer c JOIN big b ON b.c = c.id GROUP BY c.name",
     );
     assert_eq!(shop.rows("SELECT * FROM totals ORDER BY who"), "Ann|7.75\nbob|9.00");
-    assert_eq!(shop.rows("SELECT t.total FROM dbo.totals t WHERE t.who = 'BOB'"), "9.00");
+    assert_eq!(
+        shop.rows("SELECT t.total FROM dbo.totals t WHERE t.who = 'BOB'"),
+        "9.00"
+    );
     let sets = "WITH orders AS (SELECT 1 AS id) SELECT COUNT(*) FROM big";
     assert_eq!(shop.rows(sets), "3");
 }

@@ -6,18 +6,36 @@ use crate::statement::sqlite::Session;
 #[test]
 fn a_union_has_equal_rows_once() {
     let session = Session::new("");
-    assert_eq!(session.rows("SELECT 1 UNION SELECT 2 UNION SELECT 1 ORDER BY 1"), "1\n2");
-    assert_eq!(session.rows("SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 1 ORDER BY 1 DESC"), "2\n1\n1");
-    assert_eq!(session.rows("SELECT COUNT(*) FROM (SELECT 'a' AS x UNION SELECT 'A ') u"), "1");
+    assert_eq!(
+        session.rows("SELECT 1 UNION SELECT 2 UNION SELECT 1 ORDER BY 1"),
+        "1\n2"
+    );
+    assert_eq!(
+        session.rows("SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 1 ORDER BY 1 DESC"),
+        "2\n1\n1"
+    );
+    assert_eq!(
+        session.rows("SELECT COUNT(*) FROM (SELECT 'a' AS x UNION SELECT 'A ') u"),
+        "1"
+    );
     assert_eq!(session.rows("SELECT NULL UNION SELECT NULL"), "NULL");
 }
 
 #[test]
 fn except_and_intersect_compare_rows() {
     let shop = shop();
-    assert_eq!(shop.rows("SELECT id FROM customer EXCEPT SELECT customer FROM orders"), "3");
-    assert_eq!(shop.rows("SELECT id FROM customer INTERSECT SELECT customer FROM orders ORDER BY id"), "1\n2");
-    assert_eq!(shop.rows("SELECT customer FROM orders EXCEPT SELECT 1 ORDER BY 1"), "NULL\n2");
+    assert_eq!(
+        shop.rows("SELECT id FROM customer EXCEPT SELECT customer FROM orders"),
+        "3"
+    );
+    assert_eq!(
+        shop.rows("SELECT id FROM customer INTERSECT SELECT customer FROM orders ORDER BY id"),
+        "1\n2"
+    );
+    assert_eq!(
+        shop.rows("SELECT customer FROM orders EXCEPT SELECT 1 ORDER BY 1"),
+        "NULL\n2"
+    );
 }
 
 #[test]
@@ -38,7 +56,10 @@ fn columns_take_the_type_that_all_become() {
     assert_eq!(answer.columns, ["x varchar(3) null"]);
     assert_eq!(session.rows("SELECT a FROM t UNION ALL SELECT '7' ORDER BY 1"), "1\n7");
     assert_eq!(session.number("SELECT a FROM t UNION ALL SELECT 'x'"), 245);
-    assert_eq!(session.rows("SELECT TOP 1 a FROM t UNION SELECT DISTINCT CAST(1 AS bigint) FROM t"), "1");
+    assert_eq!(
+        session.rows("SELECT TOP 1 a FROM t UNION SELECT DISTINCT CAST(1 AS bigint) FROM t"),
+        "1"
+    );
 }
 
 #[test]
@@ -60,7 +81,10 @@ fn a_union_is_ordered_by_its_own_columns() {
     let shop = shop();
     let rows = "SELECT name AS n, id FROM customer UNION ALL SELECT 'zed', 0 ORDER BY n DESC";
     assert_eq!(shop.rows(rows), "zed|0\nCid|3\nbob|2\nAnn|1");
-    assert_eq!(shop.number("SELECT id FROM customer UNION SELECT 1 ORDER BY id + 1"), 104);
+    assert_eq!(
+        shop.number("SELECT id FROM customer UNION SELECT 1 ORDER BY id + 1"),
+        104
+    );
     assert_eq!(shop.number("SELECT id FROM customer UNION SELECT 1 ORDER BY name"), 104);
     let cut = "SELECT id FROM customer UNION ALL SELECT 9 ORDER BY id OFFSET 1 ROWS FETCH NEXT 2 ROWS ONLY";
     assert_eq!(shop.rows(cut), "2\n3");

@@ -15,7 +15,10 @@ fn rows_are_numbered_and_ranked() {
         "SELECT who, ROW_NUMBER() OVER (ORDER BY who DESC), RANK() OVER (PARTITION BY team ORDER BY score DESC),
              DENSE_RANK() OVER (PARTITION BY team ORDER BY score DESC), NTILE(2) OVER (ORDER BY who) FROM t ORDER BY who",
     );
-    assert_eq!(answer.rows, ["1|5|3|2|1", "2|4|1|1|1", "3|3|1|1|1", "4|2|1|1|2", "5|1|2|2|2"]);
+    assert_eq!(
+        answer.rows,
+        ["1|5|3|2|1", "2|4|1|1|1", "3|3|1|1|1", "4|2|1|1|2", "5|1|2|2|2"]
+    );
     assert_eq!(answer.columns[1], " bigint");
 }
 
@@ -38,7 +41,10 @@ fn aggregates_run_along() {
     let session = scores();
     let running = "SELECT SUM(score) OVER (PARTITION BY team ORDER BY who), COUNT(score) OVER (PARTITION BY team),
         COUNT(*) OVER (), AVG(score) OVER (), MIN(score) OVER (ORDER BY who) FROM t ORDER BY who";
-    assert_eq!(session.rows(running), "10|3|5|13|10\n30|3|5|13|10\n50|3|5|13|10\n5|1|5|13|5\n5|1|5|13|5");
+    assert_eq!(
+        session.rows(running),
+        "10|3|5|13|10\n30|3|5|13|10\n50|3|5|13|10\n5|1|5|13|5\n5|1|5|13|5"
+    );
 }
 
 #[test]
@@ -68,7 +74,10 @@ fn a_window_may_be_over_groups() {
 #[test]
 fn an_order_may_be_left_open() {
     let session = scores();
-    assert_eq!(session.rows("SELECT MAX(n) FROM (SELECT ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n FROM t) x"), "5");
+    assert_eq!(
+        session.rows("SELECT MAX(n) FROM (SELECT ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n FROM t) x"),
+        "5"
+    );
     assert_eq!(session.number("SELECT ROW_NUMBER() OVER (ORDER BY 1) FROM t"), 5308);
     assert_eq!(session.number("SELECT ROW_NUMBER() OVER (ORDER BY 'a') FROM t"), 5309);
 }
@@ -78,14 +87,32 @@ fn what_a_window_may_not_be_is_told() {
     let session = scores();
     assert_eq!(
         session.fault("SELECT ROW_NUMBER() OVER () FROM t"),
-        (4112, "The function 'ROW_NUMBER' must have an OVER clause with ORDER BY.".to_owned())
+        (
+            4112,
+            "The function 'ROW_NUMBER' must have an OVER clause with ORDER BY.".to_owned()
+        )
     );
-    assert_eq!(session.number("SELECT 1 FROM t WHERE ROW_NUMBER() OVER (ORDER BY who) = 1"), 4108);
+    assert_eq!(
+        session.number("SELECT 1 FROM t WHERE ROW_NUMBER() OVER (ORDER BY who) = 1"),
+        4108
+    );
     assert_eq!(session.number("SELECT COUNT(DISTINCT who) OVER () FROM t"), 10759);
-    assert_eq!(session.number("SELECT SUM(ROW_NUMBER() OVER (ORDER BY who)) OVER () FROM t"), 4109);
-    assert_eq!(session.number("SELECT SUM(who) OVER (ORDER BY who RANGE 1 PRECEDING) FROM t"), 4194);
-    assert_eq!(session.number("SELECT SUM(who) OVER (ROWS UNBOUNDED PRECEDING) FROM t"), 10756);
-    assert_eq!(session.number("SELECT LAG(who) IGNORE NULLS OVER (ORDER BY who) FROM t"), 40510);
+    assert_eq!(
+        session.number("SELECT SUM(ROW_NUMBER() OVER (ORDER BY who)) OVER () FROM t"),
+        4109
+    );
+    assert_eq!(
+        session.number("SELECT SUM(who) OVER (ORDER BY who RANGE 1 PRECEDING) FROM t"),
+        4194
+    );
+    assert_eq!(
+        session.number("SELECT SUM(who) OVER (ROWS UNBOUNDED PRECEDING) FROM t"),
+        10756
+    );
+    assert_eq!(
+        session.number("SELECT LAG(who) IGNORE NULLS OVER (ORDER BY who) FROM t"),
+        40510
+    );
 }
 
 #[test]

@@ -52,9 +52,11 @@ impl Test {
             Self::Constant(column, sign, constant) => compare(row[*column], sign, Some(*constant)),
             Self::IsNull(column) => Some(row[*column].is_none()),
             Self::In(column, list) => any(list.iter().map(|cell| compare(row[*column], "=", *cell))),
-            Self::Between(column, low, high) => {
-                all([compare(row[*column], ">=", Some(*low)), compare(row[*column], "<=", Some(*high))].into_iter())
-            }
+            Self::Between(column, low, high) => all([
+                compare(row[*column], ">=", Some(*low)),
+                compare(row[*column], "<=", Some(*high)),
+            ]
+            .into_iter()),
             Self::And(tests) => all(tests.iter().map(|test| test.holds(row))),
             Self::Or(tests) => any(tests.iter().map(|test| test.holds(row))),
             Self::Not(test) => test.holds(row).map(|holds| !holds),
@@ -121,7 +123,10 @@ fn test() -> impl Strategy<Value = Test> {
 
 fn session(t: &[(Cell, Cell)], u: &[(Cell, Cell)], types: (&str, &str)) -> Session {
     let values = |rows: &[(Cell, Cell)]| {
-        let rows: Vec<String> = rows.iter().map(|(x, y)| format!("({}, {})", shown(*x), shown(*y))).collect();
+        let rows: Vec<String> = rows
+            .iter()
+            .map(|(x, y)| format!("({}, {})", shown(*x), shown(*y)))
+            .collect();
         rows.join(", ")
     };
     let session = Session::new(&format!(
@@ -133,7 +138,11 @@ fn session(t: &[(Cell, Cell)], u: &[(Cell, Cell)], types: (&str, &str)) -> Sessi
             session.answer(&format!("INSERT {name} VALUES {}", values(rows)));
         }
     }
-    session.sqlite.connection.execute_batch("CREATE INDEX ta ON t (a); CREATE INDEX uc ON u (c, d)").unwrap();
+    session
+        .sqlite
+        .connection
+        .execute_batch("CREATE INDEX ta ON t (a); CREATE INDEX uc ON u (c, d)")
+        .unwrap();
     session
 }
 
@@ -143,14 +152,21 @@ fn joined(t: &[(Cell, Cell)], u: &[(Cell, Cell)], kind: &str, on: &Test) -> Vec<
     let none = (None, None);
     let mut rows = Vec::new();
     for left in t {
-        let matches: Vec<Row> = u.iter().map(|right| pair(left, right)).filter(|row| on.holds(row) == Some(true)).collect();
+        let matches: Vec<Row> = u
+            .iter()
+            .map(|right| pair(left, right))
+            .filter(|row| on.holds(row) == Some(true))
+            .collect();
         if matches.is_empty() && (kind == "LEFT" || kind == "FULL") {
             rows.push(pair(left, &none));
         }
         rows.extend(matches);
     }
     if kind == "RIGHT" || kind == "FULL" {
-        for right in u.iter().filter(|right| !t.iter().any(|left| on.holds(&pair(left, right)) == Some(true))) {
+        for right in u
+            .iter()
+            .filter(|right| !t.iter().any(|left| on.holds(&pair(left, right)) == Some(true)))
+        {
             rows.push(pair(&none, right));
         }
     }
@@ -164,7 +180,13 @@ fn sorted(mut rows: Vec<String>) -> Vec<String> {
 
 /// Types of which whole numbers look alike, so that each kind of comparison is met: native, converted, and by operation.
 fn types() -> impl Strategy<Value = (&'static str, &'static str)> {
-    prop::sample::select(vec![("int", "int"), ("int", "bigint"), ("smallint", "decimal(9, 0)"), ("int", "decimal(25, 0)"), ("tinyint", "float")])
+    prop::sample::select(vec![
+        ("int", "int"),
+        ("int", "bigint"),
+        ("smallint", "decimal(9, 0)"),
+        ("int", "decimal(25, 0)"),
+        ("tinyint", "float"),
+    ])
 }
 
 proptest! {
