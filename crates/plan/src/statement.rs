@@ -90,6 +90,12 @@ pub struct Call<'a> {
 /// What takes the rows of a [`Store::select`].
 pub type RowSink<'a> = dyn FnMut(&[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError> + 'a;
 
+/// What takes a result's rows, decoded.
+pub type ResultSink<'a> = dyn FnMut(&[Value]) -> Result<ControlFlow<()>, PlanError> + 'a;
+
+/// What takes the rows that a running statement reads.
+type RunSink<'s, 'a> = dyn FnMut(&mut Run<'a>, &[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError> + 's;
+
 /// Where a statement's rows are: SQLite, as the server has it.
 ///
 /// A statement may change rows from within the sink of a select, of a table that the select does not read.
@@ -142,7 +148,7 @@ pub struct Run<'a> {
     /// What is outside.
     pub environment: &'a dyn Environment,
     /// What takes the result's rows, decoded.
-    pub rows: &'a mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>, PlanError>,
+    pub rows: &'a mut ResultSink<'a>,
 }
 
 /// What a statement is bound against.
@@ -159,13 +165,19 @@ impl Binding<'_> {
     ///
     /// Errors: whatever is wrong with it; 8624 for any other statement.
     pub fn statement(&self, statement: &ast::Statement) -> Result<Statement, PlanError> {
-        let bound = match &statement.kind {
-            ast::StatementKind::Select(select) => self.select(select),
-            ast::StatementKind::Insert(insert) => self.insert(insert).map(Statement::Insert),
-            ast::StatementKind::Update(update) => self.update(update).map(Statement::Update),
-            ast::StatementKind::Delete(delete) => self.delete(delete).map(Statement::Delete),
-            ast::StatementKind::Truncate(name) => self.truncate(name).map(Statement::Truncate),
-            _ => Err(PlanError::internal("not a statement on tables")),
+        let kind = &statement.kind;
+        let bound = if let ast::StatementKind::Select(select) = kind {
+            self.select(select)
+        } else if let ast::StatementKind::Insert(insert) = kind {
+            self.insert(insert).map(Statement::Insert)
+        } else if let ast::StatementKind::Update(update) = kind {
+            self.update(update).map(Statement::Update)
+        } else if let ast::StatementKind::Delete(delete) = kind {
+            self.delete(delete).map(Statement::Delete)
+        } else if let ast::StatementKind::Truncate(name) = kind {
+            self.truncate(name).map(Statement::Truncate)
+        } else {
+            Err(PlanError::internal("not a statement on tables"))
         };
         bound.map_err(|error| error.on_line(statement.position.line))
     }
@@ -206,7 +218,7 @@ impl Statement {
     }
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// The frame in which values are evaluated: the variables as they are now.
     pub(crate) fn frame<'f>(&'f self, row: &'f [Value]) -> Frame<'f> {
         Frame {
@@ -223,7 +235,7 @@ impl Run<'_> {
         &mut self,
         text: &SqlText,
         compiled: &Arc<Compiled>,
-        row: &mut dyn FnMut(&mut Self, &[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError>,
+        row: &mut RunSink<'_, 'a>,
     ) -> Result<(), PlanError> {
         let parameters = text.evaluate(&self.frame(&[]))?;
         let call = Call {

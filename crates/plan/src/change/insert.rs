@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use selenite_types::storage::Stored;
 use selenite_types::{DataType, Value};
 
 use super::fill::{Given, RowWriter};
@@ -155,10 +156,10 @@ impl Insert {
 
     fn most(&self, run: &Run<'_>) -> Result<u64, PlanError> {
         let Some(limit) = &self.limit else { return Ok(u64::MAX) };
-        match limit.evaluate(&run.frame(&[]))? {
-            selenite_types::storage::Stored::Integer(most) => Ok(u64::try_from(most).unwrap_or(0)),
-            _ => Err(PlanError::invalid_row_count()),
-        }
+        let Stored::Integer(most) = limit.evaluate(&run.frame(&[]))? else {
+            return Err(PlanError::invalid_row_count());
+        };
+        Ok(u64::try_from(most).unwrap_or(0))
     }
 
     fn evaluate(&self, run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, PlanError> {

@@ -74,14 +74,12 @@ impl Sqlite {
         if let Some(error) = self.shared.lock().unwrap().error.take() {
             return StoreError::Failed(error);
         }
-        match error {
-            rusqlite::Error::SqliteFailure(failure, Some(message))
-                if failure.code == rusqlite::ErrorCode::ConstraintViolation =>
-            {
-                StoreError::Constraint(message.clone())
-            }
-            other => panic!("SQLite: {other}"),
+        if let rusqlite::Error::SqliteFailure(failure, Some(message)) = error
+            && failure.code == rusqlite::ErrorCode::ConstraintViolation
+        {
+            return StoreError::Constraint(message.clone());
         }
+        panic!("SQLite: {error}");
     }
 }
 

@@ -71,10 +71,14 @@ impl Parameter {
             ParameterValue::Fetch(expr) => count(expr, frame, 1, PlanError::fetch_of_none),
             ParameterValue::Tiles(expr) => count(expr, frame, 1, PlanError::invalid_tiles),
             ParameterValue::Shift(expr) => count(expr, frame, 0, PlanError::negative_shift),
-            ParameterValue::Percent(expr) => match expr.evaluate(frame)? {
-                Value::Float(percent) if (0.0..=100.0).contains(&percent) => Ok(Stored::Real(percent)),
-                _ => Err(PlanError::percent_range()),
-            },
+            ParameterValue::Percent(expr) => {
+                if let Value::Float(percent) = expr.evaluate(frame)?
+                    && (0.0..=100.0).contains(&percent)
+                {
+                    return Ok(Stored::Real(percent));
+                }
+                Err(PlanError::percent_range())
+            }
         }
     }
 }
@@ -149,10 +153,12 @@ fn wide(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
 
 /// An exact number's digits, and these times what lifts it to a scale, if that is not beyond all numbers. `None` is NULL.
 fn multiplied(value: &Value, data_type: &DataType, scale: u8) -> Option<(i128, Option<i128>)> {
-    let (unscaled, own) = match value {
-        Value::Decimal(decimal) => (decimal.unscaled, decimal.scale),
-        Value::Money(money) => (i128::from(*money), exact_scale(data_type).unwrap_or(0)),
-        other => (i128::from(whole(other)?), 0),
+    let (unscaled, own) = if let Value::Decimal(decimal) = value {
+        (decimal.unscaled, decimal.scale)
+    } else if let Value::Money(money) = value {
+        (i128::from(*money), exact_scale(data_type).unwrap_or(0))
+    } else {
+        (i128::from(whole(value)?), 0)
     };
     let power = 10_i128.checked_pow(u32::from(scale.saturating_sub(own)));
     Some((unscaled, power.and_then(|power| unscaled.checked_mul(power))))
@@ -166,10 +172,12 @@ fn like_bound(like: &Like, frame: &Frame<'_>, end: bool) -> Result<Stored<'stati
         return Ok(Stored::Null);
     };
     let escape = match &like.escape {
-        Some(escape) => match escape.evaluate(frame)? {
-            Value::Text(escape) => Some(LikePattern::escape_character(&escape)?),
-            _ => return Ok(Stored::Null),
-        },
+        Some(escape) => {
+            let Value::Text(escape) = escape.evaluate(frame)? else {
+                return Ok(Stored::Null);
+            };
+            Some(LikePattern::escape_character(&escape)?)
+        }
         None => None,
     };
     let prefix = LikePattern::prefix(&pattern, escape);

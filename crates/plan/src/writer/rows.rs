@@ -123,9 +123,11 @@ impl Writer {
                     // An offset's key is no column of the query: the column itself orders by the instant first.
                     Some(column) => {
                         let position = (at + 1).to_string();
-                        match Form::of(&column.data_type) {
-                            Form::Text => collated(Form::Text, position, column.collation),
-                            _ => position,
+                        let text = Form::of(&column.data_type) == Form::Text;
+                        if text {
+                            collated(Form::Text, position, column.collation)
+                        } else {
+                            position
                         }
                     }
                     None => return Err(PlanError::internal("an order by no column")),

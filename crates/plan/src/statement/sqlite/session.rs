@@ -52,21 +52,19 @@ impl Session {
     pub fn define(&mut self, script: &str) {
         for batch in script.split("GO\n") {
             for statement in tree(batch).statements {
-                match &statement.kind {
-                    StatementKind::CreateTable(table) => {
-                        let sql = self.tables.create(table);
-                        self.sqlite
-                            .connection
-                            .execute_batch(&sql)
-                            .unwrap_or_else(|error| panic!("{error}: {sql}"));
-                    }
-                    StatementKind::View(view) => self.tables.view(view),
-                    StatementKind::CreateIndex(index) => self.create_index(index),
-                    _ => {
-                        let mut tree = Tree::default();
-                        tree.statements.push(statement);
-                        self.run_tree(&tree).unwrap_or_else(|error| panic!("{error:?}"));
-                    }
+                if let StatementKind::CreateTable(table) = &statement.kind {
+                    let sql = self.tables.create(table);
+                    let made = self.sqlite.connection.execute_batch(&sql);
+                    made.unwrap_or_else(|error| panic!("{error}: {sql}"));
+                } else if let StatementKind::View(view) = &statement.kind {
+                    self.tables.view(view);
+                } else if let StatementKind::CreateIndex(index) = &statement.kind {
+                    self.create_index(index);
+                } else {
+                    let tree = Tree {
+                        statements: vec![statement],
+                    };
+                    self.run_tree(&tree).unwrap_or_else(|error| panic!("{error:?}"));
                 }
             }
         }

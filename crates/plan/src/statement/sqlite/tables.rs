@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_tsql::ast::{
     ColumnDefinition, ColumnKind, Condition, Constraint, ConstraintKind, CreateTable, Expr, ExprKind,
-    ForeignKey as Foreign, Literal, Name, ObjectName, Position, TableElement, UnaryOperator, View as ViewTree,
+    ForeignKey as Foreign, Literal, Name, ObjectName, TableElement, UnaryOperator, View as ViewTree,
 };
 use selenite_types::storage::declared_name;
 use selenite_types::{DataType, Place};
@@ -283,14 +283,17 @@ fn foreign_key(key: &Foreign, name: String, column: &[Name]) -> ForeignKey {
 }
 
 fn number_of(expr: &Expr) -> i128 {
-    match &expr.kind {
-        ExprKind::Literal(Literal::Integer(digits)) => digits.parse().unwrap(),
-        ExprKind::Unary {
-            operator: UnaryOperator::Minus,
-            operand,
-        } => -number_of(operand),
-        other => panic!("{other:?} at {:?} is no number", Position::default()),
+    if let ExprKind::Unary {
+        operator: UnaryOperator::Minus,
+        operand,
+    } = &expr.kind
+    {
+        return -number_of(operand);
     }
+    let ExprKind::Literal(Literal::Integer(digits)) = &expr.kind else {
+        panic!("{expr:?} is no number")
+    };
+    digits.parse().unwrap()
 }
 
 fn sqlite_table(table: &Table) -> String {

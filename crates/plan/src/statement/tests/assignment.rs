@@ -82,10 +82,10 @@ fn select_into_keeps_an_identity() {
             catalog: &session.tables,
             variables: &variables,
         };
-        match binding.statement(&tree.statements[0]).unwrap() {
-            Statement::Into(into) => into.columns[0].identity.map(|rule| (rule.seed, rule.increment)),
-            other => panic!("{other:?}"),
-        }
+        let Statement::Into(into) = binding.statement(&tree.statements[0]).unwrap() else {
+            panic!("{batch} makes no table")
+        };
+        into.columns[0].identity.map(|rule| (rule.seed, rule.increment))
     };
     assert_eq!(bind("SELECT id, a INTO copy FROM t"), Some((5, 2)));
     assert_eq!(bind("SELECT id + 0 AS id INTO copy FROM t"), None);
@@ -102,10 +102,13 @@ fn a_value_and_a_condition_may_hold_subqueries() {
             catalog: &shop.tables,
             variables: &variables,
         };
-        let rows = match &tree.statements[0].kind {
-            selenite_tsql::ast::StatementKind::Print(value) => binding.value(value, None).unwrap(),
-            selenite_tsql::ast::StatementKind::If(condition) => binding.test(&condition.condition).unwrap(),
-            other => panic!("{other:?}"),
+        let kind = &tree.statements[0].kind;
+        let rows = if let selenite_tsql::ast::StatementKind::Print(value) = kind {
+            binding.value(value, None).unwrap()
+        } else if let selenite_tsql::ast::StatementKind::If(condition) = kind {
+            binding.test(&condition.condition).unwrap()
+        } else {
+            panic!("{batch} has no value")
         };
         let mut run = crate::statement::Run {
             store: &shop.sqlite,

@@ -77,11 +77,11 @@ fn compare(left: Cell, sign: &str, right: Cell) -> Option<bool> {
 }
 
 fn all(tests: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    tests.fold(Some(true), |all, test| match (all, test) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (Some(true), Some(true)) => Some(true),
-        (None, _) | (_, None) => None,
-    })
+    let tests: Vec<Option<bool>> = tests.collect();
+    if tests.contains(&Some(false)) {
+        return Some(false);
+    }
+    tests.iter().all(Option::is_some).then_some(true)
 }
 
 fn any(tests: impl Iterator<Item = Option<bool>>) -> Option<bool> {
