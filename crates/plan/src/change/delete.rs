@@ -100,7 +100,7 @@ impl Binding<'_> {
         let row_id = table
             .row_id()
             .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
-        let sql = format!("DELETE FROM {name} WHERE {row_id} = ?1");
+        let sql = format!("DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1))");
         let compiled = Arc::new(writer.compiled());
         Ok(Delete {
             rules,
@@ -197,11 +197,7 @@ impl Delete {
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        for (row_id, values) in &rows {
-            let old = values.get(1..).unwrap_or(&[]);
-            run.change(sql, &[Stored::Integer(*row_id)])
-                .map_err(|error| self.rules.refusal(run, error, old, Some(old), ChangeVerb::Delete))?;
-        }
+        self.delete_all(run, sql, &rows)?;
         for (_, values) in &rows {
             for output in &self.outputs {
                 let _: ControlFlow<()> = output.row(run, values)?;
@@ -209,4 +205,25 @@ impl Delete {
         }
         Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
     }
+
+    /// Deletes rows at once, for rows of one table may refer to one another.
+    fn delete_all(&self, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value>)]) -> Result<(), PlanError> {
+        let ids: Vec<String> = rows.iter().map(|(row_id, _)| row_id.to_string()).collect();
+        let list = Stored::Text(format!("[{}]", ids.join(",")).into());
+        let Err(error) = run.change(sql, &[list]) else { return Ok(()) };
+        let mut refusal = None;
+        for (_, values) in rows {
+            let old = values.get(1..).unwrap_or(&[]);
+            let told = self.rules.refusal(run, error.clone(), old, Some(old), ChangeVerb::Delete);
+            // A row that nobody refers to is not the one.
+            if told.number() != UNTOLD {
+                return Err(told);
+            }
+            refusal = Some(told);
+        }
+        refusal.map_or(Ok(()), Err)
+    }
 }
+
+/// The number of an error that tells of no constraint.
+const UNTOLD: i32 = 8624;

@@ -8,7 +8,7 @@ use selenite_types::{DataType, Decimal, Value, convert};
 use super::row::{RowRules, fit};
 use crate::catalog::{ChangeVerb, Table};
 use crate::query::{Clause, QueryBinder};
-use crate::statement::{Binding, Run};
+use crate::statement::{Binding, Run, StoreError};
 use crate::writer::{qualified, quoted};
 use crate::{Expr, PlanError};
 
@@ -24,6 +24,14 @@ pub(crate) struct RowWriter {
     defaults: Vec<Option<Expr>>,
     stored: Vec<usize>,
     sql: String,
+}
+
+/// A row that is to be stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    /// Its values, column by column.
+    pub row: Vec<Value>,
+    number: Option<i128>,
 }
 
 /// A value that is given for a column.
@@ -107,8 +115,18 @@ impl RowWriter {
 
     /// Writes a row, and gives it back as it is in the table.
     ///
-    /// Errors: 515, 544, 545, 547, 2601, 2627, 2628 and whatever is wrong with a value.
+    /// Errors: as [`RowWriter::prepare`] and [`RowWriter::store`].
     pub fn write_given(&self, run: &mut Run<'_>, given: Vec<Given>, verb: ChangeVerb) -> Result<Vec<Value>, PlanError> {
+        let prepared = self.prepare(run, given, verb)?;
+        self.store(run, &prepared)
+            .map_err(|error| self.rules.refusal(run, error, &prepared.row, None, verb))?;
+        Ok(prepared.row)
+    }
+
+    /// Computes a row: values converted, defaults filled in, its number taken, the table's own rules kept.
+    ///
+    /// Errors: 515, 544, 545, 547, 2628 and whatever is wrong with a value.
+    pub fn prepare(&self, run: &mut Run<'_>, given: Vec<Given>, verb: ChangeVerb) -> Result<Prepared, PlanError> {
         let table = &self.rules.table;
         let format = run.environment.session().date_format;
         let mut row = vec![Value::Null; table.columns.len()];
@@ -133,13 +151,19 @@ impl RowWriter {
         }
         let number = self.number(run, &mut row, &is_given)?;
         self.rules.check(run, &mut row, None, verb)?;
-        let parameters = self.rules.stored(&self.stored, &row)?;
-        run.change(&self.sql, &parameters)
-            .map_err(|error| self.rules.refusal(run, error, &row, None, verb))?;
-        if let Some(number) = number {
-            run.store.identity_used(table, number)?;
+        Ok(Prepared { row, number })
+    }
+
+    /// Stores a row.
+    ///
+    /// Errors: what SQLite refuses: keys, foreign keys.
+    pub fn store(&self, run: &Run<'_>, prepared: &Prepared) -> Result<(), StoreError> {
+        let parameters = self.rules.stored(&self.stored, &prepared.row)?;
+        run.change(&self.sql, &parameters)?;
+        if let Some(number) = prepared.number {
+            run.store.identity_used(&self.rules.table, number)?;
         }
-        Ok(row)
+        Ok(())
     }
 
     fn default(&self, run: &Run<'_>, at: usize) -> Result<Value, PlanError> {

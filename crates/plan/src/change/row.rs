@@ -9,7 +9,7 @@ use crate::catalog::{ChangeVerb, Key, Table, Violation};
 use crate::query::{Clause, QueryBinder};
 use crate::statement::{Binding, Call, Run, StoreError};
 use crate::writer::{qualified, quoted, stored};
-use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate};
+use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate, same_name};
 
 /// What a table asks of its rows; expressions are over the row, column by column.
 #[derive(Clone, Debug)]
@@ -134,6 +134,17 @@ impl RowRules {
             column.map_or(Ok(Stored::Null), |(column, value)| stored(value, &column.data_type))
         };
         columns.iter().map(value).collect()
+    }
+
+    /// Whether a row that SQLite refuses may be taken once the statement's other rows are there: T-SQL looks at foreign keys
+    /// when all rows are.
+    pub fn may_wait(&self, error: &StoreError) -> bool {
+        let StoreError::Constraint(message) = error else { return false };
+        let own = |(schema, name): &(String, String)| {
+            same_name(name, &self.table.name) && same_name(schema, &self.table.schema)
+        };
+        let refers = self.table.foreign_keys.iter().any(|key| own(&key.referenced_table));
+        refers && self.table.violation(message) == Violation::ForeignKey
     }
 
     /// What SQLite's refusal of a row is in T-SQL. `old` is the row before an UPDATE or DELETE.

@@ -16,7 +16,7 @@ use crate::query::{Clause, QueryBinder};
 use crate::statement::Binding;
 use crate::statement::inputs::Inputs;
 use crate::statement::select::{compound, compound_of};
-use crate::writer::{Writer, keeps_form, qualified, quoted};
+use crate::writer::{SqlText, Writer, keeps_form, qualified, quoted};
 use crate::{ColumnRef, Expr, ExprKind, PlanError, Predicate};
 
 /// What an UPDATE is bound to, before it is written.
@@ -171,14 +171,7 @@ impl Binding<'_> {
         let query = row_query(&target, filter, limit, inputs.items);
         let mut writer = Writer::new(binder.parts);
         let text = writer.statement(&query)?;
-        let sql = update_sql(&target.table, &changed)?;
-        let rows = UpdateRows {
-            text,
-            extra_types,
-            sets,
-            changed,
-            sql,
-        };
+        let rows = write_sql(text, extra_types, sets, changed, &target.table)?;
         let compiled = Arc::new(writer.compiled());
         Ok(Update {
             rules,
@@ -231,22 +224,43 @@ pub(super) fn row_query(target: &Target, filter: Option<Predicate>, limit: Optio
     query
 }
 
-fn update_sql(table: &Table, changed: &[usize]) -> Result<String, PlanError> {
-    let mut sets = Vec::with_capacity(changed.len());
+/// The SQL that writes rows one by one.
+fn write_sql(
+    text: SqlText,
+    extra_types: Vec<DataType>,
+    sets: Vec<SetValue>,
+    changed: Vec<usize>,
+    table: &Table,
+) -> Result<UpdateRows, PlanError> {
+    let mut assignments = Vec::with_capacity(changed.len());
     for (number, at) in changed.iter().enumerate() {
         if let Some(column) = table.columns.get(*at) {
-            sets.push(format!("{} = ?{}", quoted(&column.name)?, number + 1));
+            assignments.push(format!("{} = ?{}", quoted(&column.name)?, number + 1));
         }
     }
     let row_id = table
         .row_id()
         .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
     let name = qualified(&table.sqlite)?;
-    Ok(format!(
-        "UPDATE {name} SET {} WHERE {row_id} = ?{}",
-        sets.join(", "),
-        changed.len() + 1
-    ))
+    let (mut stored, mut names, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, column) in table.columns.iter().enumerate() {
+        if column.computed.is_none() {
+            stored.push(at);
+            names.push(quoted(&column.name)?);
+            places.push(format!("?{}", stored.len()));
+        }
+    }
+    let (names, places, last) = (names.join(", "), places.join(", "), stored.len() + 1);
+    Ok(UpdateRows {
+        text,
+        extra_types,
+        sets,
+        sql: format!("UPDATE {name} SET {} WHERE {row_id} = ?{}", assignments.join(", "), changed.len() + 1),
+        changed,
+        stored,
+        delete: format!("DELETE FROM {name} WHERE {row_id} = ?1"),
+        insert: format!("INSERT INTO {name} ({names}, {row_id}) VALUES ({places}, ?{last})"),
+    })
 }
 
 fn set_column(target: &Target, name: &ast::ColumnName, before: &[SetValue]) -> Result<usize, PlanError> {
