@@ -102,6 +102,22 @@ impl PlanError {
         Self::unbound_identifier(name)
     }
 
+    /// 4405: a change through a query of several tables, of groups or of distinct rows.
+    pub(crate) fn change_of_several(name: &str) -> Self {
+        let text = format!(
+            "View or function '{name}' is not updatable because the modification affects multiple base tables."
+        );
+        Self::change(4405, 16, 1, text)
+    }
+
+    /// 4406: a change of what a query computes.
+    pub(crate) fn derived_column(name: &str) -> Self {
+        let text = format!(
+            "Update or insert of view or function '{name}' failed because it contains a derived or constant field."
+        );
+        Self::change(4406, 16, 1, text)
+    }
+
     /// 4712: TRUNCATE of a table that others refer to.
     pub(crate) fn truncate_referenced(table: &str) -> Self {
         let text =

@@ -3,4 +3,5 @@
 mod delete;
 mod insert;
 mod output;
+mod through;
 mod update;

@@ -17,7 +17,7 @@ use crate::statement::Binding;
 use crate::statement::inputs::Inputs;
 use crate::statement::select::{compound, compound_of};
 use crate::writer::{SqlText, Writer, keeps_form, qualified, quoted};
-use crate::{ColumnRef, Expr, ExprKind, PlanError, Predicate};
+use crate::{ColumnRef, Expr, ExprKind, PlanError, Predicate, same_name};
 
 /// What an UPDATE is bound to, before it is written.
 struct Parts {
@@ -264,21 +264,25 @@ fn write_sql(
 }
 
 fn set_column(target: &Target, name: &ast::ColumnName, before: &[SetValue]) -> Result<usize, PlanError> {
+    let exposed = target.bound.sources.iter().find(|source| source.number == target.exposed);
     if let Some(table) = &name.table {
-        let source = target
-            .bound
-            .sources
-            .iter()
-            .find(|source| source.number == target.source);
-        let own = source.is_some_and(|source| source.is_named(table));
-        if !own && !crate::same_name(&target.table.name, &table.name.text) {
+        let own = exposed.is_some_and(|source| source.is_named(table));
+        if !own && !same_name(&target.table.name, &table.name.text) {
             return Err(PlanError::other_target(&crate::written_column(name)));
         }
     }
-    let at = target
-        .table
-        .column(&name.name.text)
-        .ok_or_else(|| PlanError::unknown_column(&name.name.text))?;
+    let at = match &target.through {
+        Some(columns) => {
+            let column = columns.iter().find(|(column, _)| same_name(column, &name.name.text));
+            let (_, at) = column.ok_or_else(|| PlanError::unknown_column(&name.name.text))?;
+            let alias = exposed.map_or("", |source| source.alias.as_str());
+            at.ok_or_else(|| PlanError::derived_column(alias))?
+        }
+        None => {
+            let at = target.table.column(&name.name.text);
+            at.ok_or_else(|| PlanError::unknown_column(&name.name.text))?
+        }
+    };
     let Some(column) = target.table.columns.get(at) else {
         return Err(PlanError::internal("no column"));
     };

@@ -25,7 +25,7 @@ impl QueryBinder<'_> {
             .ok_or_else(|| PlanError::unknown_object(&written_object(&name)))
     }
 
-    pub(super) fn bind_relation(
+    pub(crate) fn bind_relation(
         &mut self,
         name: &ast::ObjectName,
         alias: Option<&ast::Name>,
