@@ -40,7 +40,11 @@ impl Compiled {
         aggregates: Vec<AggregateSpec>,
         inputs: HashMap<(u32, usize), BTreeSet<String>>,
     ) -> Self {
-        Self { operations, aggregates: aggregates.into_iter().map(Arc::new).collect(), inputs }
+        Self {
+            operations,
+            aggregates: aggregates.into_iter().map(Arc::new).collect(),
+            inputs,
+        }
     }
 
     /// Runs operation `number` on its arguments.
@@ -52,14 +56,16 @@ impl Compiled {
         arguments: &[StoredRef<'_>],
         environment: &dyn Environment,
     ) -> Result<Stored<'static>, PlanError> {
-        self.operations.run(number, arguments, environment).map_err(|failure| match failure {
-            OperationFailure::Error(error) => error,
-            OperationFailure::Misfit { input, misfit } => {
-                let names = self.inputs.get(&(number, input)).into_iter().flatten();
-                let names: Vec<&str> = names.map(String::as_str).collect();
-                PlanError::misfit(&names.join(" or "), &misfit.to_string())
-            }
-        })
+        self.operations
+            .run(number, arguments, environment)
+            .map_err(|failure| match failure {
+                OperationFailure::Error(error) => error,
+                OperationFailure::Misfit { input, misfit } => {
+                    let names = self.inputs.get(&(number, input)).into_iter().flatten();
+                    let names: Vec<&str> = names.map(String::as_str).collect();
+                    PlanError::misfit(&names.join(" or "), &misfit.to_string())
+                }
+            })
     }
 
     /// Begins aggregate `number` for one group.
@@ -72,7 +78,6 @@ impl Compiled {
             None => Err(PlanError::internal("an aggregate of no number")),
         }
     }
-
 }
 
 /// An aggregate over one group, or over a window that moves.
@@ -179,7 +184,12 @@ impl AggregateRun {
 
     /// Bytes that are the same for equal values.
     fn distinct_key(&self, argument: StoredRef<'_>) -> Vec<u8> {
-        let family = self.spec.aggregate.operand.as_ref().map(|operand| operand.data_type.family());
+        let family = self
+            .spec
+            .aggregate
+            .operand
+            .as_ref()
+            .map(|operand| operand.data_type.family());
         match argument {
             StoredRef::Null => Vec::new(),
             StoredRef::Integer(value) => value.to_be_bytes().to_vec(),
@@ -221,7 +231,11 @@ impl SingleValue {
 /// Errors: 530 beyond `level_max`.
 pub fn next_level(level: i64, level_max: i64) -> Result<i64, PlanError> {
     let next = level.saturating_add(1);
-    if level_max > 0 && next > level_max { Err(PlanError::recursion_exhausted(level_max)) } else { Ok(next) }
+    if level_max > 0 && next > level_max {
+        Err(PlanError::recursion_exhausted(level_max))
+    } else {
+        Ok(next)
+    }
 }
 
 /// A value as SQLite gives it, of a declared type.

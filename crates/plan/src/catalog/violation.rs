@@ -73,7 +73,9 @@ impl Table {
 
     fn listed(&self, key: &Key) -> String {
         let names = key.columns.iter().filter_map(|&at| self.columns.get(at));
-        let names: Vec<String> = names.map(|column| format!("{}.{}", self.sqlite.name, column.name)).collect();
+        let names: Vec<String> = names
+            .map(|column| format!("{}.{}", self.sqlite.name, column.name))
+            .collect();
         names.join(", ")
     }
 
@@ -118,10 +120,18 @@ impl Table {
     }
 
     fn shown(&self, column: usize, row: &[Value]) -> String {
-        let text = self.columns.get(column).zip(row.get(column)).and_then(|(column, value)| {
-            let text = text_of(value, &column.data_type)?;
-            Some(if column.data_type.is_padded() { text.trim_end_matches(' ').to_owned() } else { text })
-        });
+        let text = self
+            .columns
+            .get(column)
+            .zip(row.get(column))
+            .and_then(|(column, value)| {
+                let text = text_of(value, &column.data_type)?;
+                Some(if column.data_type.is_padded() {
+                    text.trim_end_matches(' ').to_owned()
+                } else {
+                    text
+                })
+            });
         text.unwrap_or_else(|| "<NULL>".to_owned())
     }
 

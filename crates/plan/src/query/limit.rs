@@ -30,7 +30,10 @@ impl QueryBinder<'_> {
                     let count = self.fixed(&top.count)?.converted_to(&DataType::Float)?;
                     return Ok(Some(Limit::Percent { count, ties }));
                 }
-                Ok(Some(Limit::Top { count: self.row_count(&top.count)?, ties }))
+                Ok(Some(Limit::Top {
+                    count: self.row_count(&top.count)?,
+                    ties,
+                }))
             }
             (None, Some(offset)) => {
                 let skip = self.row_count(&offset.skip)?;

@@ -27,7 +27,10 @@ impl Rows {
     ///
     /// Errors: 50823 for a value that is none of its column's type.
     pub fn decode(&self, row: &[StoredRef<'_>]) -> Result<Vec<Value>, PlanError> {
-        row.iter().zip(&self.columns).map(|(value, column)| read_at(*value, &column.data_type, &column.place)).collect()
+        row.iter()
+            .zip(&self.columns)
+            .map(|(value, column)| read_at(*value, &column.data_type, &column.place))
+            .collect()
     }
 
     /// Runs it, and tells how many rows it gave.

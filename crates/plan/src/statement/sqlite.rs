@@ -40,16 +40,29 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     pub fn new() -> Self {
         let connection = Connection::open_in_memory().unwrap();
-        let shared = Shared { compiled: Arc::default(), error: None, world: World::default(), left_out_null: false };
+        let shared = Shared {
+            compiled: Arc::default(),
+            error: None,
+            world: World::default(),
+            left_out_null: false,
+        };
         let shared = Arc::new(Mutex::new(shared));
-        for collation in [selenite_types::Collation::Latin1General, selenite_types::Collation::Latin1GeneralBin2] {
+        for collation in [
+            selenite_types::Collation::Latin1General,
+            selenite_types::Collation::Latin1GeneralBin2,
+        ] {
             let compare = move |a: &str, b: &str| -> Ordering { collation.compare(a.as_bytes(), b.as_bytes()) };
             connection.create_collation(collation.name(), compare).unwrap();
         }
         connection.execute_batch("PRAGMA foreign_keys = ON").unwrap();
         register(&connection, &shared);
         let (identities, identity_insert) = (RefCell::default(), RefCell::default());
-        Self { connection, shared, identities, identity_insert }
+        Self {
+            connection,
+            shared,
+            identities,
+            identity_insert,
+        }
     }
 
     /// Whether NULLs were left out of an aggregate since it was asked last.
@@ -61,21 +74,21 @@ impl Sqlite {
         if let Some(error) = self.shared.lock().unwrap().error.take() {
             return StoreError::Failed(error);
         }
-        match error {
-            rusqlite::Error::SqliteFailure(failure, Some(message))
-                if failure.code == rusqlite::ErrorCode::ConstraintViolation =>
-            {
-                StoreError::Constraint(message.clone())
-            }
-            other => panic!("SQLite: {other}"),
+        if let rusqlite::Error::SqliteFailure(failure, Some(message)) = error
+            && failure.code == rusqlite::ErrorCode::ConstraintViolation
+        {
+            return StoreError::Constraint(message.clone());
         }
+        panic!("SQLite: {error}");
     }
 }
 
 impl Store for Sqlite {
     fn select(&self, call: &Call<'_>, row: &mut RowSink<'_>) -> Result<(), StoreError> {
-        let mut statement =
-            self.connection.prepare(call.sql).unwrap_or_else(|error| panic!("{error}\n{}", call.sql));
+        let mut statement = self
+            .connection
+            .prepare(call.sql)
+            .unwrap_or_else(|error| panic!("{error}\n{}", call.sql));
         let parameters = call.parameters.iter().map(bound);
         let mut rows = statement.query(rusqlite::params_from_iter(parameters)).unwrap();
         loop {
@@ -93,17 +106,23 @@ impl Store for Sqlite {
 
     fn change(&self, call: &Call<'_>) -> Result<u64, StoreError> {
         self.shared.lock().unwrap().compiled = Arc::clone(call.compiled);
-        let mut statement =
-            self.connection.prepare_cached(call.sql).unwrap_or_else(|error| panic!("{error}\n{}", call.sql));
+        let mut statement = self
+            .connection
+            .prepare_cached(call.sql)
+            .unwrap_or_else(|error| panic!("{error}\n{}", call.sql));
         let parameters = call.parameters.iter().map(bound);
         let changed = statement.execute(rusqlite::params_from_iter(parameters));
-        changed.map(|count| u64::try_from(count).unwrap()).map_err(|error| self.failure(&error))
+        changed
+            .map(|count| u64::try_from(count).unwrap())
+            .map_err(|error| self.failure(&error))
     }
 
     fn next_identity(&self, table: &Table) -> Result<i128, PlanError> {
         let rule = table.columns[table.identity().unwrap()].identity.unwrap();
         let mut identities = self.identities.borrow_mut();
-        let next = identities.get(&table.name).map_or(rule.seed, |last| last + rule.increment);
+        let next = identities
+            .get(&table.name)
+            .map_or(rule.seed, |last| last + rule.increment);
         identities.insert(table.name.clone(), next);
         Ok(next)
     }
@@ -156,7 +175,10 @@ fn answer(value: &Stored<'static>) -> ToSqlOutput<'static> {
 
 fn register(connection: &Connection, shared: &Arc<Mutex<Shared>>) {
     for (name, flags) in [
-        ("tsql_op", FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC),
+        (
+            "tsql_op",
+            FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC,
+        ),
         ("tsql_row", FunctionFlags::SQLITE_UTF8),
     ] {
         let shared = Arc::clone(shared);
@@ -175,18 +197,34 @@ fn register(connection: &Connection, shared: &Arc<Mutex<Shared>>) {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     let call = move |context: &Context<'_>| told(&level, next_level(context.get(0)?, context.get(1)?));
     connection.create_scalar_function("tsql_level", 2, flags, call).unwrap();
-    for (name, of_none, arguments) in
-        [("tsql_aggregate", Stored::Null, 2), ("tsql_aggregate", Stored::Null, 3), ("tsql_count", Stored::Integer(0), 2)]
-    {
-        let group = Group { shared: Arc::clone(shared), of_none };
-        connection.create_aggregate_function(name, arguments, FunctionFlags::SQLITE_UTF8, group).unwrap();
+    for (name, of_none, arguments) in [
+        ("tsql_aggregate", Stored::Null, 2),
+        ("tsql_aggregate", Stored::Null, 3),
+        ("tsql_count", Stored::Integer(0), 2),
+    ] {
+        let group = Group {
+            shared: Arc::clone(shared),
+            of_none,
+        };
+        connection
+            .create_aggregate_function(name, arguments, FunctionFlags::SQLITE_UTF8, group)
+            .unwrap();
     }
     for (name, of_none) in [("tsql_window", Stored::Null), ("tsql_window_count", Stored::Integer(0))] {
-        let window = Window { shared: Arc::clone(shared), of_none };
-        connection.create_window_function(name, 2, FunctionFlags::SQLITE_UTF8, window).unwrap();
+        let window = Window {
+            shared: Arc::clone(shared),
+            of_none,
+        };
+        connection
+            .create_window_function(name, 2, FunctionFlags::SQLITE_UTF8, window)
+            .unwrap();
     }
-    let single = Single { shared: Arc::clone(shared) };
-    connection.create_aggregate_function("tsql_single", 1, FunctionFlags::SQLITE_UTF8, single).unwrap();
+    let single = Single {
+        shared: Arc::clone(shared),
+    };
+    connection
+        .create_aggregate_function("tsql_single", 1, FunctionFlags::SQLITE_UTF8, single)
+        .unwrap();
 }
 
 struct Group {
@@ -196,7 +234,9 @@ struct Group {
 
 impl Group {
     fn finish(&self, run: Option<AggregateRun>) -> Answer {
-        let Some(mut run) = run else { return Ok(answer(&self.of_none)) };
+        let Some(mut run) = run else {
+            return Ok(answer(&self.of_none));
+        };
         self.shared.lock().unwrap().left_out_null |= run.left_out_null();
         told(&self.shared, run.value()).map(|value| answer(&value))
     }
@@ -236,14 +276,18 @@ impl Aggregate<AggregateRun, ToSqlOutput<'static>> for Window {
     }
 
     fn finalize(&self, _: &mut Context<'_>, run: Option<AggregateRun>) -> Answer {
-        let Some(mut run) = run else { return Ok(answer(&self.of_none)) };
+        let Some(mut run) = run else {
+            return Ok(answer(&self.of_none));
+        };
         told(&self.shared, run.value()).map(|value| answer(&value))
     }
 }
 
 impl WindowAggregate<AggregateRun, ToSqlOutput<'static>> for Window {
     fn value(&self, run: Option<&mut AggregateRun>) -> Answer {
-        let Some(run) = run else { return Ok(answer(&self.of_none)) };
+        let Some(run) = run else {
+            return Ok(answer(&self.of_none));
+        };
         told(&self.shared, run.value()).map(|value| answer(&value))
     }
 

@@ -33,9 +33,15 @@ impl Form {
     /// The form of a type's values.
     pub fn of(data_type: &DataType) -> Self {
         match *data_type {
-            DataType::Bit | DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt => Self::Scaled(0),
+            DataType::Bit | DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt => {
+                Self::Scaled(0)
+            }
             DataType::Decimal { precision, scale } | DataType::Numeric { precision, scale } => {
-                if precision <= NARROW_DIGITS { Self::Scaled(scale) } else { Self::Wide(scale) }
+                if precision <= NARROW_DIGITS {
+                    Self::Scaled(scale)
+                } else {
+                    Self::Wide(scale)
+                }
             }
             DataType::SmallMoney | DataType::Money => Self::Scaled(MONEY_DIGITS),
             DataType::Real | DataType::Float => Self::Real,
@@ -134,7 +140,11 @@ pub(crate) fn keeps_form(from: &DataType, to: &DataType) -> bool {
         (Family::Money, Family::Money) => from.precedence() <= to.precedence(),
         (Family::Approximate, Family::Approximate) => from.precedence() <= to.precedence(),
         (Family::Decimal, Family::Decimal) => {
-            Form::of(from) == Form::of(to) && from.decimal_digits().zip(to.decimal_digits()).is_some_and(|(a, b)| a.0 <= b.0)
+            Form::of(from) == Form::of(to)
+                && from
+                    .decimal_digits()
+                    .zip(to.decimal_digits())
+                    .is_some_and(|(a, b)| a.0 <= b.0)
         }
         (Family::Text, Family::Text) => {
             let national = to.is_national() || !from.is_national();

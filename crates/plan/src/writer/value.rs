@@ -7,9 +7,7 @@ use super::form::{keeps_form, plain_convert};
 use super::parameter::{Parameter, ParameterValue};
 use super::{Form, Writer};
 use crate::query::tree::{Outside, Place, ROW_ID};
-use crate::{
-    ColumnRef, Expr, ExprKind, InputOrigin, NodeMut, OperationUse, PlanError, Predicate, WholeOperand,
-};
+use crate::{ColumnRef, Expr, ExprKind, InputOrigin, NodeMut, OperationUse, PlanError, Predicate, WholeOperand};
 
 impl Writer {
     /// SQL that gives the value of an expression in its type's stored form.
@@ -21,7 +19,10 @@ impl Writer {
                 return self.operation(expr);
             }
             let value = ParameterValue::Value(expr.clone());
-            return Ok(self.parameter(Parameter { value, data_type: expr.data_type }));
+            return Ok(self.parameter(Parameter {
+                value,
+                data_type: expr.data_type,
+            }));
         }
         if let Some(convert) = plain_convert(expr)
             && keeps_form(&convert.operand.data_type, &expr.data_type)
@@ -116,7 +117,10 @@ impl Writer {
         match operand {
             WholeOperand::Slot(slot, _) => {
                 let value = ParameterValue::Whole(*slot);
-                Ok(self.parameter(Parameter { value, data_type: DataType::BigInt }))
+                Ok(self.parameter(Parameter {
+                    value,
+                    data_type: DataType::BigInt,
+                }))
             }
             WholeOperand::Literal(value, _) => Ok(value.to_string()),
             WholeOperand::Input(..) => Err(PlanError::internal("an input outside an operation")),
@@ -169,7 +173,10 @@ impl Writer {
                 }
                 InputOrigin::Variable(slot) => {
                     let value = ParameterValue::Value(Expr::new(ExprKind::Variable(slot), input.data_type));
-                    self.parameter(Parameter { value, data_type: input.data_type })
+                    self.parameter(Parameter {
+                        value,
+                        data_type: input.data_type,
+                    })
                 }
                 InputOrigin::Outside(reference) => self.held(reference)?,
                 InputOrigin::OutsidePredicate(reference) => self.held_condition(reference)?,

@@ -37,7 +37,11 @@ pub(crate) struct Answer {
 impl Session {
     /// A session whose database has what these definitions and rows make.
     pub fn new(script: &str) -> Self {
-        let mut session = Self { sqlite: Sqlite::new(), tables: Tables::default(), world: World::default() };
+        let mut session = Self {
+            sqlite: Sqlite::new(),
+            tables: Tables::default(),
+            world: World::default(),
+        };
         let numbers = "CREATE TABLE numbers (n INTEGER); INSERT INTO numbers VALUES (1), (2), (3)";
         session.sqlite.connection.execute_batch(numbers).unwrap();
         session.define(script);
@@ -48,18 +52,19 @@ impl Session {
     pub fn define(&mut self, script: &str) {
         for batch in script.split("GO\n") {
             for statement in tree(batch).statements {
-                match &statement.kind {
-                    StatementKind::CreateTable(table) => {
-                        let sql = self.tables.create(table);
-                        self.sqlite.connection.execute_batch(&sql).unwrap_or_else(|error| panic!("{error}: {sql}"));
-                    }
-                    StatementKind::View(view) => self.tables.view(view),
-                    StatementKind::CreateIndex(index) => self.create_index(index),
-                    _ => {
-                        let mut tree = Tree::default();
-                        tree.statements.push(statement);
-                        self.run_tree(&tree).unwrap_or_else(|error| panic!("{error:?}"));
-                    }
+                if let StatementKind::CreateTable(table) = &statement.kind {
+                    let sql = self.tables.create(table);
+                    let made = self.sqlite.connection.execute_batch(&sql);
+                    made.unwrap_or_else(|error| panic!("{error}: {sql}"));
+                } else if let StatementKind::View(view) = &statement.kind {
+                    self.tables.view(view);
+                } else if let StatementKind::CreateIndex(index) = &statement.kind {
+                    self.create_index(index);
+                } else {
+                    let tree = Tree {
+                        statements: vec![statement],
+                    };
+                    self.run_tree(&tree).unwrap_or_else(|error| panic!("{error:?}"));
                 }
             }
         }
@@ -70,11 +75,20 @@ impl Session {
         let names: Vec<_> = index.columns.iter().map(|column| column.name.clone()).collect();
         let listed: Vec<String> = names.iter().map(|name| format!("\"{}\"", name.text)).collect();
         let unique = if index.unique { "UNIQUE " } else { "" };
-        let filter = if index.filter.is_some() { " WHERE a IS NOT NULL" } else { "" };
-        let sql = format!("CREATE {unique}INDEX \"{}\" ON \"{table}\" ({}){filter}", index.name.text, listed.join(", "));
+        let filter = if index.filter.is_some() {
+            " WHERE a IS NOT NULL"
+        } else {
+            ""
+        };
+        let sql = format!(
+            "CREATE {unique}INDEX \"{}\" ON \"{table}\" ({}){filter}",
+            index.name.text,
+            listed.join(", ")
+        );
         self.sqlite.connection.execute_batch(&sql).unwrap();
         if index.unique {
-            self.tables.unique_index(&index.name.text, table, &names, index.filter.is_some());
+            self.tables
+                .unique_index(&index.name.text, table, &names, index.filter.is_some());
         }
     }
 
@@ -109,7 +123,11 @@ impl Session {
     /// SQLite's plan of a SELECT, and its SQL.
     pub fn plan(&self, batch: &str) -> (String, String) {
         let sql = self.answer(batch).sql.pop().expect("a SELECT");
-        let mut statement = self.sqlite.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let mut statement = self
+            .sqlite
+            .connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .unwrap();
         let details = statement.raw_query().mapped(|row| row.get::<_, String>(3));
         let details: Vec<String> = details.map(Result::unwrap).collect();
         (details.join("; "), sql)
@@ -121,13 +139,22 @@ impl Session {
         for statement in &tree.statements {
             if let StatementKind::Declare(declarations) = &statement.kind {
                 for declaration in declarations {
-                    let VariableType::Scalar(type_name) = &declaration.variable_type else { panic!("a table") };
-                    let place = Place::Variable { number: 1, name: &declaration.name };
+                    let VariableType::Scalar(type_name) = &declaration.variable_type else {
+                        panic!("a table")
+                    };
+                    let place = Place::Variable {
+                        number: 1,
+                        name: &declaration.name,
+                    };
                     let data_type = declared_type(type_name, place)?;
                     let value = match &declaration.initial {
                         Some(initial) => {
                             let expr = Binder::new(&variables, &mut NoQuery).expr_as(initial, &data_type)?;
-                            expr.evaluate(&Frame { slots: &answer.slots, row: &[], environment: &self.world })?
+                            expr.evaluate(&Frame {
+                                slots: &answer.slots,
+                                row: &[],
+                                environment: &self.world,
+                            })?
                         }
                         None => Value::Null,
                     };
@@ -136,7 +163,11 @@ impl Session {
                 }
                 continue;
             }
-            let bound = Binding { catalog: &self.tables, variables: &variables }.statement(statement)?;
+            let bound = Binding {
+                catalog: &self.tables,
+                variables: &variables,
+            }
+            .statement(statement)?;
             self.sqlite.connection.execute_batch("SAVEPOINT one").unwrap();
             match self.run_statement(&bound, &mut answer) {
                 Ok(count) => {
@@ -144,7 +175,10 @@ impl Session {
                     answer.counts.push(count);
                 }
                 Err(error) => {
-                    self.sqlite.connection.execute_batch("ROLLBACK TO one; RELEASE one").unwrap();
+                    self.sqlite
+                        .connection
+                        .execute_batch("ROLLBACK TO one; RELEASE one")
+                        .unwrap();
                     return Err(error);
                 }
             }
@@ -166,7 +200,10 @@ impl Session {
         let mut shown = Vec::new();
         let mut rows = |row: &[Value]| {
             let types = columns.iter().map(|column| &column.data_type);
-            let values = row.iter().zip(types).map(|(value, data_type)| shown_value(value, data_type));
+            let values = row
+                .iter()
+                .zip(types)
+                .map(|(value, data_type)| shown_value(value, data_type));
             shown.push(values.collect::<Vec<_>>().join("|"));
             Ok(ControlFlow::Continue(()))
         };
@@ -200,14 +237,27 @@ impl Session {
         let columns: Vec<String> = into
             .columns
             .iter()
-            .map(|column| format!("\"{}\" {}", column.name, selenite_types::storage::declared_name(&column.data_type)))
+            .map(|column| {
+                format!(
+                    "\"{}\" {}",
+                    column.name,
+                    selenite_types::storage::declared_name(&column.data_type)
+                )
+            })
             .collect();
-        let name = crate::catalog::SqliteName { schema: "main".to_owned(), name: into.name.name.text.clone() };
+        let name = crate::catalog::SqliteName {
+            schema: "main".to_owned(),
+            name: into.name.name.text.clone(),
+        };
         let create = format!("CREATE TABLE \"{}\" ({})", name.name, columns.join(", "));
         self.sqlite.connection.execute_batch(&create).unwrap();
         let parameters = into.text.evaluate(&run.frame(&[]))?;
         let sql = into.insert(&name)?;
-        let call = crate::statement::Call { sql: &sql, parameters: &parameters, compiled: &into.compiled };
+        let call = crate::statement::Call {
+            sql: &sql,
+            parameters: &parameters,
+            compiled: &into.compiled,
+        };
         match run.store.change(&call) {
             Ok(count) => Ok(count),
             Err(StoreError::Failed(error)) => Err(error),

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use selenite_tsql::ast::{
-    ColumnDefinition, ColumnKind, Condition, Constraint, ConstraintKind, CreateTable, Expr, ExprKind, ForeignKey as Foreign,
-    Literal, Name, ObjectName, Position, TableElement, UnaryOperator, View as ViewTree,
+    ColumnDefinition, ColumnKind, Condition, Constraint, ConstraintKind, CreateTable, Expr, ExprKind,
+    ForeignKey as Foreign, Literal, Name, ObjectName, TableElement, UnaryOperator, View as ViewTree,
 };
 use selenite_types::storage::declared_name;
 use selenite_types::{DataType, Place};
 
 use crate::catalog::{
-    Catalog, Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, ReferencedAction, Relation,
-    SqliteName, SystemColumn, SystemFunction, SystemView, Table, View,
+    Catalog, Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, ReferencedAction,
+    Relation, SqliteName, SystemColumn, SystemFunction, SystemView, Table, View,
 };
+use crate::writer::quoted;
 use crate::{Collation, PlanError, declared_type, same_name};
 
 /// The tables, views and functions of a test.
@@ -24,7 +25,11 @@ pub(crate) struct Tables {
 
 impl Catalog for Tables {
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
-        if name.schema.as_ref().is_some_and(|schema| same_name(&schema.text, "sys")) {
+        if name
+            .schema
+            .as_ref()
+            .is_some_and(|schema| same_name(&schema.text, "sys"))
+        {
             let numbers = same_name(&name.name.text, "numbers");
             return Ok(numbers.then(|| Relation::System(Arc::new(system_view()))));
         }
@@ -40,8 +45,15 @@ impl Catalog for Tables {
         let function = SystemFunction {
             schema: "sys".to_owned(),
             name: "each".to_owned(),
-            sqlite: SqliteName { schema: "main".to_owned(), name: "json_each".to_owned() },
-            columns: vec![SystemColumn { name: "value".to_owned(), data_type: DataType::BigInt, nullable: true }],
+            sqlite: SqliteName {
+                schema: "main".to_owned(),
+                name: "json_each".to_owned(),
+            },
+            columns: vec![SystemColumn {
+                name: "value".to_owned(),
+                data_type: DataType::BigInt,
+                nullable: true,
+            }],
             arguments: vec![DataType::VarChar(selenite_types::Width::Max)],
             required: 1,
         };
@@ -57,8 +69,15 @@ fn system_view() -> SystemView {
     SystemView {
         schema: "sys".to_owned(),
         name: "numbers".to_owned(),
-        sqlite: SqliteName { schema: "main".to_owned(), name: "numbers".to_owned() },
-        columns: vec![SystemColumn { name: "n".to_owned(), data_type: DataType::BigInt, nullable: false }],
+        sqlite: SqliteName {
+            schema: "main".to_owned(),
+            name: "numbers".to_owned(),
+        },
+        columns: vec![SystemColumn {
+            name: "n".to_owned(),
+            data_type: DataType::BigInt,
+            nullable: false,
+        }],
     }
 }
 
@@ -69,7 +88,10 @@ impl Tables {
             database: "testdb".to_owned(),
             schema: "dbo".to_owned(),
             name: definition.name.name.text.clone(),
-            sqlite: SqliteName { schema: "main".to_owned(), name: definition.name.name.text.clone() },
+            sqlite: SqliteName {
+                schema: "main".to_owned(),
+                name: definition.name.name.text.clone(),
+            },
             object_id: i32::try_from(self.tables.len()).unwrap() + 1000,
             columns: Vec::new(),
             keys: Vec::new(),
@@ -86,7 +108,10 @@ impl Tables {
             match element {
                 TableElement::Column(column) => {
                     let name = std::slice::from_ref(&column.name);
-                    column.constraints.iter().for_each(|constraint| constrain(&mut table, constraint, name));
+                    column
+                        .constraints
+                        .iter()
+                        .for_each(|constraint| constrain(&mut table, constraint, name));
                 }
                 TableElement::Constraint(constraint) => constrain(&mut table, constraint, &[]),
                 TableElement::Index(_) => panic!("no indexes here"),
@@ -96,7 +121,9 @@ impl Tables {
         for key in &table.foreign_keys {
             for other in &mut self.tables {
                 if same_name(&other.name, &key.referenced_table.1) {
-                    Arc::make_mut(other).referenced_by.push((table.schema_name(), key.clone()));
+                    Arc::make_mut(other)
+                        .referenced_by
+                        .push((table.schema_name(), key.clone()));
                 }
             }
         }
@@ -117,28 +144,61 @@ impl Tables {
 
     /// Makes a key of a unique index.
     pub fn unique_index(&mut self, name: &str, table: &str, columns: &[Name], is_filtered: bool) {
-        let table = self.tables.iter_mut().find(|known| same_name(&known.name, table)).unwrap();
+        let table = self
+            .tables
+            .iter_mut()
+            .find(|known| same_name(&known.name, table))
+            .unwrap();
         let table = Arc::make_mut(table);
-        let columns = columns.iter().map(|column| table.column(&column.text).unwrap()).collect();
-        table.keys.push(Key { name: name.to_owned(), kind: KeyKind::Index, columns, is_filtered });
+        let columns = columns
+            .iter()
+            .map(|column| table.column(&column.text).unwrap())
+            .collect();
+        table.keys.push(Key {
+            name: name.to_owned(),
+            kind: KeyKind::Index,
+            columns,
+            is_filtered,
+        });
     }
 }
 
 fn add_column(table: &mut Table, column: &ColumnDefinition) {
-    let primary = column.constraints.iter().any(|constraint| matches!(constraint.kind, ConstraintKind::PrimaryKey(_)));
+    let primary = column
+        .constraints
+        .iter()
+        .any(|constraint| matches!(constraint.kind, ConstraintKind::PrimaryKey(_)));
     let (data_type, computed) = match &column.kind {
-        ColumnKind::Typed(type_name) => {
-            (declared_type(type_name, Place::Column { number: 1, name: &column.name.text }).unwrap(), None)
-        }
+        ColumnKind::Typed(type_name) => (
+            declared_type(
+                type_name,
+                Place::Column {
+                    number: 1,
+                    name: &column.name.text,
+                },
+            )
+            .unwrap(),
+            None,
+        ),
         // Computed columns of the tests are ints.
-        ColumnKind::Computed { value, persisted } => {
-            (DataType::Int, Some(Computed { value: Arc::new(value.clone()), persisted: *persisted }))
-        }
+        ColumnKind::Computed { value, persisted } => (
+            DataType::Int,
+            Some(Computed {
+                value: Arc::new(value.clone()),
+                persisted: *persisted,
+            }),
+        ),
     };
-    let identity = column.identity.as_ref().map(|identity| match &identity.seed_and_increment {
-        Some((seed, increment)) => IdentityRule { seed: number_of(seed), increment: number_of(increment) },
-        None => IdentityRule { seed: 1, increment: 1 },
-    });
+    let identity = column
+        .identity
+        .as_ref()
+        .map(|identity| match &identity.seed_and_increment {
+            Some((seed, increment)) => IdentityRule {
+                seed: number_of(seed),
+                increment: number_of(increment),
+            },
+            None => IdentityRule { seed: 1, increment: 1 },
+        });
     let collation = match &column.collation {
         Some(name) => Collation::explicit(&name.text).unwrap().of_column(),
         None => Collation::default().of_column(),
@@ -159,14 +219,28 @@ fn constrain(table: &mut Table, constraint: &Constraint, column: &[Name]) {
         Some(name) => name.text.clone(),
         None => format!("{kind}_{}", table.name),
     };
-    let indexes = |names: &[Name]| names.iter().map(|name| table.column(&name.text).unwrap()).collect::<Vec<_>>();
+    let indexes = |names: &[Name]| {
+        names
+            .iter()
+            .map(|name| table.column(&name.text).unwrap())
+            .collect::<Vec<_>>()
+    };
     match &constraint.kind {
         ConstraintKind::PrimaryKey(key) | ConstraintKind::Unique(key) => {
             let primary = matches!(constraint.kind, ConstraintKind::PrimaryKey(_));
             let listed: Vec<Name> = key.columns.iter().map(|column| column.name.clone()).collect();
             let columns = indexes(if listed.is_empty() { column } else { &listed });
-            let (kind, word) = if primary { (KeyKind::Primary, "PK") } else { (KeyKind::Unique, "UQ") };
-            let key = Key { name: name(word), kind, columns, is_filtered: false };
+            let (kind, word) = if primary {
+                (KeyKind::Primary, "PK")
+            } else {
+                (KeyKind::Unique, "UQ")
+            };
+            let key = Key {
+                name: name(word),
+                kind,
+                columns,
+                is_filtered: false,
+            };
             if primary {
                 key.columns.iter().for_each(|at| table.columns[*at].nullable = false);
             }
@@ -174,11 +248,18 @@ fn constrain(table: &mut Table, constraint: &Constraint, column: &[Name]) {
         }
         ConstraintKind::Check { condition, .. } => {
             let condition: Arc<Condition> = Arc::new(condition.clone());
-            let check = Check { name: name("CK"), condition, column: indexes(column).first().copied() };
+            let check = Check {
+                name: name("CK"),
+                condition,
+                column: indexes(column).first().copied(),
+            };
             table.checks.push(check);
         }
         ConstraintKind::Default { value, .. } => {
-            let default = ColumnDefault { name: name("DF"), value: Arc::new(value.clone()) };
+            let default = ColumnDefault {
+                name: name("DF"),
+                value: Arc::new(value.clone()),
+            };
             let at = indexes(column)[0];
             table.columns[at].default = Some(default);
         }
@@ -202,31 +283,53 @@ fn foreign_key(key: &Foreign, name: String, column: &[Name]) -> ForeignKey {
 }
 
 fn number_of(expr: &Expr) -> i128 {
-    match &expr.kind {
-        ExprKind::Literal(Literal::Integer(digits)) => digits.parse().unwrap(),
-        ExprKind::Unary { operator: UnaryOperator::Minus, operand } => -number_of(operand),
-        other => panic!("{other:?} at {:?} is no number", Position::default()),
+    if let ExprKind::Unary {
+        operator: UnaryOperator::Minus,
+        operand,
+    } = &expr.kind
+    {
+        return -number_of(operand);
     }
+    let ExprKind::Literal(Literal::Integer(digits)) = &expr.kind else {
+        panic!("{expr:?} is no number")
+    };
+    digits.parse().unwrap()
 }
 
 fn sqlite_table(table: &Table) -> String {
     let mut parts: Vec<String> = Vec::new();
     for column in table.columns.iter().filter(|column| column.computed.is_none()) {
         let text = column.data_type.family() == selenite_types::Family::Text;
-        let collate = if text { format!(" COLLATE {}", column.collation.name()) } else { String::new() };
+        let collate = if text {
+            format!(" COLLATE {}", column.collation.name())
+        } else {
+            String::new()
+        };
         let null = if column.nullable { "" } else { " NOT NULL" };
-        parts.push(format!("\"{}\" {}{collate}{null}", column.name, declared_name(&column.data_type)));
+        let name = quoted(&column.name).unwrap();
+        parts.push(format!("{name} {}{collate}{null}", declared_name(&column.data_type)));
     }
     let names = |columns: &[usize]| {
-        columns.iter().map(|at| format!("\"{}\"", table.columns[*at].name)).collect::<Vec<_>>().join(", ")
+        columns
+            .iter()
+            .map(|at| format!("\"{}\"", table.columns[*at].name))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     for key in &table.keys {
-        let word = if key.kind == KeyKind::Primary { "PRIMARY KEY" } else { "UNIQUE" };
+        let word = if key.kind == KeyKind::Primary {
+            "PRIMARY KEY"
+        } else {
+            "UNIQUE"
+        };
         parts.push(format!("{word} ({})", names(&key.columns)));
     }
     for key in &table.foreign_keys {
         let (columns, referenced) = (key.columns.join(", "), key.referenced_columns.join(", "));
-        parts.push(format!("FOREIGN KEY ({columns}) REFERENCES \"{}\" ({referenced})", key.referenced_table.1));
+        parts.push(format!(
+            "FOREIGN KEY ({columns}) REFERENCES \"{}\" ({referenced})",
+            key.referenced_table.1
+        ));
     }
-    format!("CREATE TABLE \"{}\" ({})", table.name, parts.join(", "))
+    format!("CREATE TABLE {} ({})", quoted(&table.name).unwrap(), parts.join(", "))
 }
