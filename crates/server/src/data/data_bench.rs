@@ -304,10 +304,8 @@ impl<'a> DataBench<'a> {
             database: &used.database,
             catalog: &self.objects.catalog,
             source: statement.program.source(),
-            scene: Arc::new(Scene {
-                state: errand.state.clone(),
-                objects: self.objects.clone(),
-            }),
+            state: errand.state,
+            objects: &self.objects,
         };
         match work.carry_out(statement.statement)? {
             Some(()) => Ok(Affected::Nothing),

@@ -13,10 +13,11 @@ use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
 
 use super::catalog_rows::{self, CatalogRow, ObjectKind};
 use super::database::OpenDatabase;
+use super::objects::SessionObjects;
 use super::refusal::trouble;
-use super::running::Scene;
 use super::schema::{Schema, SchemaTable};
 use super::session_catalog::SessionCatalog;
+use crate::workbench::SessionState;
 
 mod alter;
 mod duplicate;
@@ -35,8 +36,10 @@ pub struct Work<'a> {
     pub catalog: &'a SessionCatalog,
     /// The text that positions of the statement are in.
     pub source: &'a str,
-    /// What is around the statement.
-    pub scene: Arc<Scene>,
+    /// The session, as the statement finds it.
+    pub state: &'a SessionState,
+    /// What names mean to it.
+    pub objects: &'a SessionObjects,
 }
 
 impl Work<'_> {

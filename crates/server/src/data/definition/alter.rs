@@ -141,7 +141,8 @@ impl Work<'_> {
             let sql = format!("PRAGMA {}.foreign_key_check({})", self.place(&new.name), quoted(&new.name));
             let mut statement = self.database.connection.prepare(&sql)?;
             let mut rows = statement.query([])?;
-            rows.next()?.map(|row| row.get(3)).transpose()
+            let number: Option<i64> = rows.next()?.map(|row| row.get(3)).transpose()?;
+            Ok(number.and_then(|number| usize::try_from(number).ok()))
         };
         let Some(number) = broken().map_err(|error| trouble(&error))? else {
             return Ok(());
@@ -200,10 +201,9 @@ fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), Pl
 }
 
 fn check_no_index(table: &SchemaTable, column: &str) -> Result<(), PlanError> {
-    let has = |names: &mut dyn Iterator<Item = &String>| names.any(|name| same_name(name, column));
     let found = table.indexes.iter().find(|(_, index)| {
-        has(&mut index.columns.iter().map(|(name, _)| name))
-            || has(&mut index.include.iter())
+        index.columns.iter().any(|(name, _)| same_name(name, column))
+            || index.include.iter().any(|name| same_name(name, column))
             || index.filter.as_ref().is_some_and(|filter| filter.to_string().contains(&bracketed(column)))
     });
     match found {

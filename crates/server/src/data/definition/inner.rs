@@ -2,13 +2,14 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_plan::statement::{Binding, Run, Statement};
 use selenite_plan::{NameKey, PlanError, Variables, same_name};
 use selenite_tsql::ast::ObjectName;
 
+use super::super::running::Scene;
 use super::super::schema::parsed;
 use super::super::sqlite_store::SqliteStore;
 use super::Work;
@@ -48,14 +49,17 @@ impl Work<'_> {
         let store = SqliteStore {
             connection: &self.database.connection,
             running: &self.database.running,
-            scene: self.scene.clone(),
+            scene: Arc::new(Mutex::new(Scene {
+                state: self.state.clone(),
+                objects: self.objects.clone(),
+            })),
             identity_insert,
             identities: &self.database.shared.identities,
             last_identity: &last_identity,
         };
         let surroundings = Surroundings {
-            state: &self.scene.state,
-            objects: &self.scene.objects,
+            state: self.state,
+            objects: self.objects,
         };
         let mut run = Run {
             store: &store,
