@@ -57,27 +57,28 @@ pub struct Aggregate {
 }
 
 impl AggregateKind {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Count,
+        Self::CountBig,
+        Self::Sum,
+        Self::Avg,
+        Self::Min,
+        Self::Max,
+        Self::StDev,
+        Self::StDevP,
+        Self::Var,
+        Self::VarP,
+        Self::StringAgg,
+        Self::ChecksumAgg,
+    ];
+
     /// The aggregate of a name, in any case.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
-        const KINDS: [(&str, AggregateKind); 12] = [
-            ("count", AggregateKind::Count),
-            ("count_big", AggregateKind::CountBig),
-            ("sum", AggregateKind::Sum),
-            ("avg", AggregateKind::Avg),
-            ("min", AggregateKind::Min),
-            ("max", AggregateKind::Max),
-            ("stdev", AggregateKind::StDev),
-            ("stdevp", AggregateKind::StDevP),
-            ("var", AggregateKind::Var),
-            ("varp", AggregateKind::VarP),
-            ("string_agg", AggregateKind::StringAgg),
-            ("checksum_agg", AggregateKind::ChecksumAgg),
-        ];
-        KINDS
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, kind)| *kind)
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name().eq_ignore_ascii_case(name))
     }
 
     /// The name in lower case, as messages show it.

@@ -9,7 +9,7 @@ use selenite_types::{DataType, Operator, Value, convert};
 
 use crate::{
     Convert, Environment, Expr, ExprKind, FunctionCall, PlanError, Predicate,
-    functions::{Arguments, TEXT_SIZE_MAX, within},
+    functions::{Arguments, TEXT_SIZE_MAX, whole_in, within},
 };
 
 mod condition;
@@ -41,12 +41,10 @@ impl Expr {
     /// [`crate::Operations`] can evaluate.
     #[inline]
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Value, PlanError> {
-        match &self.kind {
-            ExprKind::Whole(operation) => operation.evaluate(frame),
-            ExprKind::Literal(value) => Ok(value.clone()),
-            ExprKind::Variable(slot) => frame.slots.get(slot.index()).cloned().ok_or_else(no_slot),
-            _ => self.evaluate_others(frame),
+        if let ExprKind::Whole(operation) = &self.kind {
+            return operation.evaluate(frame);
         }
+        self.evaluate_others(frame)
     }
 
     fn evaluate_others(&self, frame: &Frame<'_>) -> Result<Value, PlanError> {
@@ -81,10 +79,8 @@ impl Expr {
                 Ok(Value::Null)
             }
             ExprKind::Choose { index, values } => {
-                let index = match index.evaluate(frame)? {
-                    Value::Int(index) => usize::try_from(index).ok().and_then(|index| index.checked_sub(1)),
-                    _ => None,
-                };
+                let index = whole_in(&index.evaluate(frame)?).and_then(|index| usize::try_from(index).ok());
+                let index = index.and_then(|index| index.checked_sub(1));
                 let chosen = index.and_then(|index| values.get(index));
                 chosen.map_or(Ok(Value::Null), |chosen| chosen.evaluate(frame))
             }
@@ -106,11 +102,13 @@ fn converted(conversion: &Convert, to: &DataType, frame: &Frame<'_>) -> Result<V
     let value = conversion.operand.evaluate(frame)?;
     let style = match &conversion.style {
         None => None,
-        Some(style) => match style.evaluate(frame)? {
-            Value::Int(style) => Some(style),
+        Some(style) => {
             // A style of NULL makes NULL.
-            _ => return Ok(Value::Null),
-        },
+            let Value::Int(style) = style.evaluate(frame)? else {
+                return Ok(Value::Null);
+            };
+            Some(style)
+        }
     };
     let format = frame.environment.session().date_format;
     match convert(&value, &conversion.operand.data_type, to, style, format) {
@@ -135,20 +133,18 @@ fn computed(
 
 /// One string behind another: NULL if either is, unless the session takes NULL for an empty string.
 fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) -> Result<Value, PlanError> {
-    let size = |value: &Value| match value {
-        Value::Text(text) => text.len(),
-        Value::Binary(bytes) => bytes.len(),
-        _ => 0,
-    };
-    let sum = size(&left).saturating_add(size(&right));
+    let sum = size_of(&left).saturating_add(size_of(&right));
     if sum > TEXT_SIZE_MAX {
         within(sum)?;
     }
     let is_null = left == Value::Null || right == Value::Null;
     if is_null && !frame.environment.session().concat_null_yields_null {
-        let filled = |value: Value| match value {
-            Value::Null => Value::Text(Arc::from("")),
-            other => other,
+        let filled = |value: Value| {
+            if value == Value::Null {
+                Value::Text(Arc::from(""))
+            } else {
+                value
+            }
         };
         let is_text = data_type.family() == selenite_types::Family::Text;
         if is_text {
@@ -156,6 +152,18 @@ fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) ->
         }
     }
     Ok(Operator::Add.apply(&left, &right, data_type)?)
+}
+
+/// The bytes of a text or binary value.
+fn size_of(value: &Value) -> usize {
+    if let Value::Text(text) = value {
+        return text.len();
+    }
+    if let Value::Binary(bytes) = value {
+        bytes.len()
+    } else {
+        0
+    }
 }
 
 fn called(call: &FunctionCall, expr: &Expr, frame: &Frame<'_>) -> Result<Value, PlanError> {

@@ -203,13 +203,9 @@ impl Inputs {
     fn replace(&mut self, node: NodeMut<'_>) {
         match node {
             NodeMut::Expr(expr) => {
-                let origin = match expr.kind {
-                    ExprKind::Column(column) => InputOrigin::Column(column),
-                    ExprKind::Outside(outside) => InputOrigin::Outside(outside),
-                    ExprKind::Variable(slot) => InputOrigin::Variable(slot),
-                    _ => return,
-                };
-                expr.kind = ExprKind::Input(self.number(origin, expr.data_type));
+                if let Some(origin) = origin_of(&expr.kind) {
+                    expr.kind = ExprKind::Input(self.number(origin, expr.data_type));
+                }
             }
             NodeMut::Predicate(predicate) => {
                 if let Predicate::Outside(outside) = *predicate {
@@ -217,15 +213,13 @@ impl Inputs {
                 }
             }
             NodeMut::Operand(operand) => {
-                let (origin, data_type) = match operand {
-                    WholeOperand::Slot(slot, whole) => (InputOrigin::Variable(*slot), whole.data_type()),
-                    WholeOperand::Expr(expr) => match expr.kind {
-                        ExprKind::Column(column) => (InputOrigin::Column(column), expr.data_type),
-                        _ => return,
-                    },
-                    WholeOperand::Literal(..) | WholeOperand::Input(..) => return,
+                let data_type = operand.data_type();
+                let origin = match operand {
+                    WholeOperand::Slot(slot, _) => Some(InputOrigin::Variable(*slot)),
+                    WholeOperand::Expr(expr) => origin_of(&expr.kind),
+                    WholeOperand::Literal(..) | WholeOperand::Input(..) => None,
                 };
-                if let Some(whole) = Whole::of(&data_type) {
+                if let (Some(origin), Some(whole)) = (origin, Whole::of(&data_type)) {
                     *operand = WholeOperand::Input(self.number(origin, data_type), whole);
                 }
             }
@@ -240,6 +234,26 @@ impl Inputs {
             self.list.len() - 1
         });
         u32::try_from(at).unwrap_or(u32::MAX)
+    }
+}
+
+/// Where the value of a leaf comes from; none for what is computed.
+fn origin_of(kind: &ExprKind) -> Option<InputOrigin> {
+    match kind {
+        ExprKind::Column(column) => Some(InputOrigin::Column(*column)),
+        ExprKind::Outside(outside) => Some(InputOrigin::Outside(*outside)),
+        ExprKind::Variable(slot) => Some(InputOrigin::Variable(*slot)),
+        ExprKind::Literal(_)
+        | ExprKind::Null
+        | ExprKind::Input(_)
+        | ExprKind::Convert(_)
+        | ExprKind::Unary { .. }
+        | ExprKind::Binary { .. }
+        | ExprKind::Whole(_)
+        | ExprKind::Case { .. }
+        | ExprKind::Coalesce(_)
+        | ExprKind::Choose { .. }
+        | ExprKind::Call(_) => None,
     }
 }
 

@@ -125,12 +125,12 @@ pub(crate) fn assert_shown(cases: &[(&str, &str)]) {
 fn select_of(text: &str) -> Select {
     let tree = parse(text, Options::default()).unwrap_or_else(|error| panic!("{text}: {error:?}"));
     let statement = tree.statements.into_iter().next().expect("a statement");
-    match statement.kind {
-        StatementKind::Select(select) => match select.query.body {
-            QueryBody::Select(select) => *select,
-            QueryBody::Combined(_) => panic!("{text} is combined"),
-        },
-        other => panic!("{text} is no SELECT: {other:?}"),
+    let StatementKind::Select(select) = statement.kind else {
+        panic!("{text} is no SELECT")
+    };
+    match select.query.body {
+        QueryBody::Select(select) => *select,
+        QueryBody::Combined(_) => panic!("{text} is combined"),
     }
 }
 

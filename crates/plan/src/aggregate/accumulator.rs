@@ -5,7 +5,10 @@ use std::{cmp::Ordering, sync::Arc};
 use selenite_types::{DataType, Decimal, Operator, Value, compare, text_of, utf16_length};
 
 use super::{Aggregate, AggregateKind};
-use crate::{Collation, PlanError, functions::within};
+use crate::{
+    Collation, PlanError,
+    functions::{float_in, whole_in, within},
+};
 
 /// What an aggregate has seen of its group.
 #[derive(Clone, Debug)]
@@ -44,19 +47,18 @@ impl Accumulator {
     /// One that has seen nothing. `separator` is the value of [`Aggregate::separator`].
     #[must_use]
     pub fn new(aggregate: &Aggregate, separator: &Value) -> Self {
-        let separator: Arc<str> = match separator {
-            Value::Text(text) => Arc::clone(text),
-            _ => Arc::from(""),
+        let separator = if let Value::Text(text) = separator {
+            Arc::clone(text)
+        } else {
+            Arc::from("")
         };
         let seen = match aggregate.kind {
             AggregateKind::Count | AggregateKind::CountBig => Seen::Count,
-            AggregateKind::Sum | AggregateKind::Avg => match aggregate.data_type {
-                DataType::Decimal { .. } | DataType::Numeric { .. } => {
-                    Seen::Decimal(Some(Decimal { unscaled: 0, scale: 0 }))
-                }
-                DataType::Float => Seen::Float(0.0),
-                _ => Seen::Whole(0),
-            },
+            AggregateKind::Sum | AggregateKind::Avg if aggregate.data_type.decimal_digits().is_some() => {
+                Seen::Decimal(Some(Decimal { unscaled: 0, scale: 0 }))
+            }
+            AggregateKind::Sum | AggregateKind::Avg if aggregate.data_type == DataType::Float => Seen::Float(0.0),
+            AggregateKind::Sum | AggregateKind::Avg => Seen::Whole(0),
             AggregateKind::Min | AggregateKind::Max => Seen::Extreme(Value::Null),
             AggregateKind::StDev | AggregateKind::StDevP | AggregateKind::Var | AggregateKind::VarP => Seen::Spread {
                 mean: 0.0,
@@ -125,9 +127,10 @@ impl Accumulator {
                 if !is_first {
                     text.push_str(separator);
                 }
-                match value {
-                    Value::Text(piece) => text.push_str(piece),
-                    other => text.push_str(&text_of(other, &self.operand_type).unwrap_or_default()),
+                if let Value::Text(piece) = value {
+                    text.push_str(piece);
+                } else {
+                    text.push_str(&text_of(value, &self.operand_type).unwrap_or_default());
                 }
                 within(text.len())?;
                 let is_too_long = || !self.data_type.is_max() && !self.data_type.fits(utf16_length(text));
@@ -144,15 +147,13 @@ impl Accumulator {
     /// Errors: 8115 when it does not fit its type.
     pub fn finish(&self) -> Result<Value, PlanError> {
         let overflow = || PlanError::overflow(self.data_type.overflow_name());
-        match &self.seen {
-            Seen::Count if self.data_type == DataType::BigInt => return Ok(Value::BigInt(self.count)),
-            Seen::Count => return i32::try_from(self.count).map(Value::Int).map_err(|_| overflow()),
-            _ if self.count == 0 => return Ok(Value::Null),
-            _ => {}
+        let counts = matches!(self.seen, Seen::Count);
+        if self.count == 0 && !counts {
+            return Ok(Value::Null);
         }
         let averages = self.kind == AggregateKind::Avg;
         match &self.seen {
-            Seen::Count => Ok(Value::Null),
+            Seen::Count => self.whole(i128::from(self.count)).ok_or_else(overflow),
             Seen::Whole(sum) => {
                 let sum = self.whole(*sum).ok_or_else(overflow)?;
                 if !averages {
@@ -193,11 +194,13 @@ impl Accumulator {
     /// A sum in the result's type, if it fits.
     fn whole(&self, sum: i128) -> Option<Value> {
         let sum = i64::try_from(sum).ok()?;
-        match self.data_type {
-            DataType::BigInt => Some(Value::BigInt(sum)),
-            DataType::Money => Some(Value::Money(sum)),
-            _ => i32::try_from(sum).ok().map(Value::Int),
+        if self.data_type == DataType::BigInt {
+            return Some(Value::BigInt(sum));
         }
+        if self.data_type == DataType::Money {
+            return Some(Value::Money(sum));
+        }
+        i32::try_from(sum).ok().map(Value::Int)
     }
 
     fn spread(&self, squares: f64) -> Result<Value, PlanError> {
@@ -207,10 +210,8 @@ impl Accumulator {
             return Ok(Value::Null);
         }
         let variance = squares / count_as_float(divisor);
-        let result = match self.kind {
-            AggregateKind::StDev | AggregateKind::StDevP => variance.sqrt(),
-            _ => variance,
-        };
+        let is_root = matches!(self.kind, AggregateKind::StDev | AggregateKind::StDevP);
+        let result = if is_root { variance.sqrt() } else { variance };
         if result.is_finite() {
             Ok(Value::Float(result))
         } else {
@@ -231,21 +232,14 @@ fn sum_of_decimals(sum: Decimal, number: Decimal) -> Option<Decimal> {
 }
 
 fn whole(value: &Value) -> Result<i128, PlanError> {
-    match value {
-        Value::TinyInt(number) => Ok(i128::from(*number)),
-        Value::SmallInt(number) => Ok(i128::from(*number)),
-        Value::Int(number) => Ok(i128::from(*number)),
-        Value::BigInt(number) | Value::Money(number) => Ok(i128::from(*number)),
-        _ => Err(misfit(value)),
+    if let Value::Money(units) = value {
+        return Ok(i128::from(*units));
     }
+    whole_in(value).map(i128::from).ok_or_else(|| misfit(value))
 }
 
 fn float(value: &Value) -> Result<f64, PlanError> {
-    match value {
-        Value::Float(number) => Ok(*number),
-        Value::Real(number) => Ok(f64::from(*number)),
-        _ => Err(misfit(value)),
-    }
+    float_in(value).ok_or_else(|| misfit(value))
 }
 
 /// A count, rounded beyond 2^53 as floats are.

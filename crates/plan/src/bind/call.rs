@@ -60,9 +60,8 @@ fn split_part<'a>(
             function.argument_count_least(),
         ));
     };
-    let column = match &first.kind {
-        ast::ExprKind::Column(column) => column,
-        _ => return Err(PlanError::invalid_parameter(1, function.name)),
+    let ast::ExprKind::Column(column) = &first.kind else {
+        return Err(PlanError::invalid_parameter(1, function.name));
     };
     let word = &column.name.text;
     match DatePart::from_name(word) {

@@ -202,9 +202,12 @@ fn like(operand: Expr, pattern: Expr, escape: Option<Expr>) -> Result<Predicate,
 }
 
 fn fixed_pattern(pattern: &Expr, escape: Option<&Expr>, collation: Collation) -> Option<LikePattern> {
-    let text = |expr: &Expr| match &expr.kind {
-        ExprKind::Literal(Value::Text(text)) => Some(text.clone()),
-        _ => None,
+    let text = |expr: &Expr| {
+        if let ExprKind::Literal(Value::Text(text)) = &expr.kind {
+            Some(text.clone())
+        } else {
+            None
+        }
     };
     let escape = match escape {
         Some(escape) => Some(LikePattern::escape_character(&text(escape)?).ok()?),

@@ -102,18 +102,14 @@ impl Operand {
 /// Digits, perhaps with signs before them.
 fn is_written_integer(written: &ast::Expr) -> bool {
     let mut written = written;
-    loop {
-        match &written.kind {
-            ast::ExprKind::Literal(ast::Literal::Integer(_)) => return true,
-            ast::ExprKind::Unary {
-                operator: ast::UnaryOperator::Plus | ast::UnaryOperator::Minus,
-                operand,
-            } => {
-                written = operand;
-            }
-            _ => return false,
-        }
+    while let ast::ExprKind::Unary {
+        operator: ast::UnaryOperator::Plus | ast::UnaryOperator::Minus,
+        operand,
+    } = &written.kind
+    {
+        written = operand;
     }
+    matches!(written.kind, ast::ExprKind::Literal(ast::Literal::Integer(_)))
 }
 
 /// An operator between two values.

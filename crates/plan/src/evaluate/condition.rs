@@ -13,10 +13,10 @@ impl Predicate {
     /// Errors: as [`Expr::evaluate`].
     #[inline]
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
-        match self {
-            Self::Whole(compare) => compare.evaluate(frame),
-            _ => self.evaluate_others(frame),
+        if let Self::Whole(compare) = self {
+            return compare.evaluate(frame);
         }
+        self.evaluate_others(frame)
     }
 
     fn evaluate_others(&self, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
@@ -50,11 +50,17 @@ impl Predicate {
             } => in_list(operand, list, *collation, frame),
             Self::Like(like) => alike(like, frame),
             Self::Outside(_) => Err(PlanError::internal("a subquery without its query")),
-            Self::Input(at) => match frame.input(*at)? {
-                Value::Bit(truth) => Ok(Some(*truth)),
-                Value::Null => Ok(None),
-                _ => Err(PlanError::internal("an input that is no truth")),
-            },
+            Self::Input(at) => {
+                let value = frame.input(*at)?;
+                if let Value::Bit(truth) = value {
+                    return Ok(Some(*truth));
+                }
+                if *value == Value::Null {
+                    Ok(None)
+                } else {
+                    Err(PlanError::internal("an input that is no truth"))
+                }
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use selenite_types::{Comparison, Operator, Value};
 
 use super::Frame;
-use crate::{PlanError, Whole, WholeCompare, WholeOperand, WholeOperation};
+use crate::{ExprKind, PlanError, Whole, WholeCompare, WholeOperand, WholeOperation, functions::whole_in};
 
 impl WholeOperation {
     /// The result, or NULL.
@@ -11,21 +11,40 @@ impl WholeOperation {
     /// Errors: 8115 if it does not fit its type, 8134 for a division by zero.
     #[inline]
     pub(super) fn evaluate(&self, frame: &Frame<'_>) -> Result<Value, PlanError> {
-        let (Some(left), Some(right)) = (self.left.load(frame)?, self.right.load(frame)?) else {
-            return Ok(Value::Null);
+        match self.number(frame)? {
+            Some(number) => Ok(self.result.value(number)),
+            None => Ok(Value::Null),
+        }
+    }
+
+    /// The result, which fits its type; none for NULL.
+    ///
+    /// Errors: 8115 if it does not fit its type, 8134 for a division by zero.
+    #[inline]
+    pub fn number(&self, frame: &Frame<'_>) -> Result<Option<i64>, PlanError> {
+        let (left, right) = match (self.left.quick(frame), self.right.quick(frame)) {
+            (Some(left), Some(right)) => (left, right),
+            _ => match (self.left.load(frame)?, self.right.load(frame)?) {
+                (Some(left), Some(right)) => (left, right),
+                _ => return Ok(None),
+            },
         };
         let result = match self.operator {
             Operator::Add => left.checked_add(right),
             Operator::Subtract => left.checked_sub(right),
             Operator::Multiply => left.checked_mul(right),
             Operator::Divide => left.checked_div(right),
+            // As with the quotient, the remainder of the lowest number by -1 is an overflow.
+            Operator::Modulo if right == -1 && left == self.result.least() => None,
             Operator::Modulo => left.checked_rem(right),
             Operator::BitAnd => Some(left & right),
             Operator::BitOr => Some(left | right),
             Operator::BitXor => Some(left ^ right),
         };
-        let value = result.and_then(|result| self.result.value(result));
-        value.ok_or_else(|| self.failure(right))
+        match result {
+            Some(result) if self.result.holds(result) => Ok(Some(result)),
+            Some(_) | None => Err(self.failure(right)),
+        }
     }
 
     #[cold]
@@ -42,8 +61,12 @@ impl WholeCompare {
     /// Whether the comparison holds.
     #[inline]
     pub(super) fn evaluate(&self, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
-        let (Some(left), Some(right)) = (self.left.load(frame)?, self.right.load(frame)?) else {
-            return Ok(None);
+        let (left, right) = match (self.left.quick(frame), self.right.quick(frame)) {
+            (Some(left), Some(right)) => (left, right),
+            _ => match (self.left.load(frame)?, self.right.load(frame)?) {
+                (Some(left), Some(right)) => (left, right),
+                _ => return Ok(None),
+            },
         };
         Ok(Some(match self.comparison {
             Comparison::Equal => left == right,
@@ -57,54 +80,76 @@ impl WholeCompare {
 }
 
 impl WholeOperand {
-    /// The number; none for NULL.
-    #[inline]
-    fn load(&self, frame: &Frame<'_>) -> Result<Option<i64>, PlanError> {
+    /// A constant, or what an int variable holds: no more than two loads. None for all else, NULL too.
+    #[inline(always)]
+    fn quick(&self, frame: &Frame<'_>) -> Option<i64> {
         match self {
             Self::Slot(slot, _) => match frame.slots.get(slot.index()) {
-                Some(Value::Int(number)) => Ok(Some(i64::from(*number))),
-                Some(other) => whole(other),
-                None => Err(super::no_slot()),
+                Some(Value::Int(number)) => Some(i64::from(*number)),
+                Some(_) | None => None,
             },
+            Self::Literal(number, _) => Some(*number),
+            Self::Input(..) | Self::Expr(_) => None,
+        }
+    }
+
+    /// The number; none for NULL.
+    fn load(&self, frame: &Frame<'_>) -> Result<Option<i64>, PlanError> {
+        match self {
+            Self::Slot(slot, _) => whole(frame.slots.get(slot.index()).ok_or_else(super::no_slot)?),
             Self::Literal(number, _) => Ok(Some(*number)),
             Self::Input(at, _) => whole(frame.input(*at)?),
-            Self::Expr(expr) => whole(&expr.evaluate(frame)?),
+            Self::Expr(expr) => {
+                if let ExprKind::Whole(operation) = &expr.kind {
+                    return operation.number(frame);
+                }
+                whole(&expr.evaluate(frame)?)
+            }
         }
     }
 }
 
 impl Whole {
-    /// The number as a value of this type, if it fits.
+    /// The lowest number of the type.
     #[inline]
-    fn value(self, number: i64) -> Option<Value> {
+    fn least(self) -> i64 {
         match self {
-            Self::Int => i32::try_from(number).ok().map(Value::Int),
-            Self::BigInt => Some(Value::BigInt(number)),
-            Self::SmallInt => i16::try_from(number).ok().map(Value::SmallInt),
-            Self::TinyInt => u8::try_from(number).ok().map(Value::TinyInt),
+            Self::TinyInt => 0,
+            Self::SmallInt => i64::from(i16::MIN),
+            Self::Int => i64::from(i32::MIN),
+            Self::BigInt => i64::MIN,
+        }
+    }
+
+    /// Whether the type has the number.
+    #[inline]
+    fn holds(self, number: i64) -> bool {
+        match self {
+            Self::Int => i32::try_from(number).is_ok(),
+            Self::BigInt => true,
+            Self::SmallInt => i16::try_from(number).is_ok(),
+            Self::TinyInt => u8::try_from(number).is_ok(),
+        }
+    }
+
+    /// The number as a value of the type; NULL if the type does not have it.
+    #[inline]
+    #[must_use]
+    pub fn value(self, number: i64) -> Value {
+        match self {
+            Self::Int => i32::try_from(number).map_or(Value::Null, Value::Int),
+            Self::BigInt => Value::BigInt(number),
+            Self::SmallInt => i16::try_from(number).map_or(Value::Null, Value::SmallInt),
+            Self::TinyInt => u8::try_from(number).map_or(Value::Null, Value::TinyInt),
         }
     }
 }
 
 /// A value of a type of whole numbers.
 fn whole(value: &Value) -> Result<Option<i64>, PlanError> {
-    match value {
-        Value::Null => Ok(None),
-        Value::TinyInt(number) => Ok(Some(i64::from(*number))),
-        Value::SmallInt(number) => Ok(Some(i64::from(*number))),
-        Value::Int(number) => Ok(Some(i64::from(*number))),
-        Value::BigInt(number) => Ok(Some(*number)),
-        Value::Bit(_)
-        | Value::Decimal(_)
-        | Value::Money(_)
-        | Value::Real(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Binary(_)
-        | Value::Date(_)
-        | Value::Time(_)
-        | Value::DateTime(_)
-        | Value::DateTimeOffset(_)
-        | Value::Guid(_) => Err(PlanError::internal(&format!("{value:?} is no whole number"))),
+    match whole_in(value) {
+        Some(number) => Ok(Some(number)),
+        None if *value == Value::Null => Ok(None),
+        None => Err(PlanError::internal(&format!("{value:?} is no whole number"))),
     }
 }

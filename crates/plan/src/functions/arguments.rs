@@ -36,38 +36,37 @@ impl<'a> Arguments<'a> {
 
     /// A text.
     pub fn text(&self, at: usize) -> Result<&'a str, PlanError> {
-        match self.value(at) {
-            Value::Text(text) => Ok(text),
-            other => Err(misfit(other, "text")),
+        let value = self.value(at);
+        if let Value::Text(text) = value {
+            Ok(text)
+        } else {
+            Err(misfit(value, "text"))
         }
     }
 
     /// An int or smaller.
     pub fn int(&self, at: usize) -> Result<i32, PlanError> {
-        match self.value(at) {
-            Value::Int(number) => Ok(*number),
-            Value::SmallInt(number) => Ok(i32::from(*number)),
-            Value::TinyInt(number) => Ok(i32::from(*number)),
-            Value::Bit(bit) => Ok(i32::from(*bit)),
-            other => Err(misfit(other, "int")),
-        }
+        let value = self.value(at);
+        let number = if let Value::Bit(bit) = value {
+            Some(i64::from(*bit))
+        } else {
+            whole_in(value)
+        };
+        number
+            .and_then(|number| i32::try_from(number).ok())
+            .ok_or_else(|| misfit(value, "int"))
     }
 
     /// A bigint or smaller.
     pub fn bigint(&self, at: usize) -> Result<i64, PlanError> {
-        match self.value(at) {
-            Value::BigInt(number) => Ok(*number),
-            _ => self.int(at).map(i64::from),
-        }
+        let value = self.value(at);
+        whole_in(value).ok_or_else(|| misfit(value, "bigint"))
     }
 
     /// A float.
     pub fn float(&self, at: usize) -> Result<f64, PlanError> {
-        match self.value(at) {
-            Value::Float(number) => Ok(*number),
-            Value::Real(number) => Ok(f64::from(*number)),
-            other => Err(misfit(other, "float")),
-        }
+        let value = self.value(at);
+        float_in(value).ok_or_else(|| misfit(value, "float"))
     }
 
     /// The part of a date that the call is about.
@@ -102,6 +101,41 @@ impl<'a> Arguments<'a> {
             Some(Width::Limited(width)) => utf16_prefix(text, usize::from(width)),
             Some(Width::Max) | None => text,
         }
+    }
+}
+
+/// The number of a value of a whole type.
+pub(crate) fn whole_in(value: &Value) -> Option<i64> {
+    match value {
+        Value::TinyInt(number) => Some(i64::from(*number)),
+        Value::SmallInt(number) => Some(i64::from(*number)),
+        Value::Int(number) => Some(i64::from(*number)),
+        Value::BigInt(number) => Some(*number),
+        Value::Null
+        | Value::Bit(_)
+        | Value::Decimal(_)
+        | Value::Money(_)
+        | Value::Real(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Binary(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTimeOffset(_)
+        | Value::Guid(_) => None,
+    }
+}
+
+/// The number of a real or float.
+pub(crate) fn float_in(value: &Value) -> Option<f64> {
+    if let Value::Real(number) = value {
+        return Some(f64::from(*number));
+    }
+    if let Value::Float(number) = value {
+        Some(*number)
+    } else {
+        None
     }
 }
 

@@ -97,25 +97,25 @@ impl Rule {
         let family = argument.data_type.family();
         let is_date = matches!(family, Family::OldDate | Family::NewDate | Family::Time);
         let is_text = family == Family::Text;
-        match self {
-            Self::Moment if is_null => argument.converted_to(&DataType::DateTime),
-            Self::Moment if is_date => Ok(argument),
-            Self::Moment if is_text => argument.converted_to(&DataType::DateTimeOffset(7)),
-            Self::Moment if is_numeric(family) => argument.converted_to(&DataType::DateTime),
-            Self::DateOperand if is_date => Ok(argument),
-            Self::DateOperand if is_null || is_numeric(family) => argument.converted_to(&DataType::DateTime),
-            Self::Date if is_null || is_date || is_text => argument.converted_to(&DataType::Date),
-            Self::LocalMoment if matches!(argument.data_type, DataType::DateTimeOffset(_)) => Ok(argument),
-            Self::LocalMoment if is_null || is_date || is_text => {
-                let scale = seconds_scale(&argument.data_type);
-                argument.converted_to(&DataType::DateTime2(scale))
-            }
-            Self::Offset if is_null || is_date || is_text => {
-                let scale = seconds_scale(&argument.data_type);
-                argument.converted_to(&DataType::DateTimeOffset(scale))
-            }
-            _ => Err(refused()),
+        let is_lenient = matches!(self, Self::Moment | Self::DateOperand);
+        let has_offset = matches!(argument.data_type, DataType::DateTimeOffset(_));
+        if (is_lenient && is_date) || (self == Self::LocalMoment && has_offset) {
+            return Ok(argument);
         }
+        if !(is_null || is_date || is_text || is_lenient && is_numeric(family)) {
+            return Err(refused());
+        }
+        let scale = seconds_scale(&argument.data_type);
+        let target = if self == Self::Date {
+            DataType::Date
+        } else if self == Self::LocalMoment {
+            DataType::DateTime2(scale)
+        } else if self == Self::Offset || (self == Self::Moment && is_text) {
+            DataType::DateTimeOffset(scale)
+        } else {
+            DataType::DateTime
+        };
+        argument.converted_to(&target)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Types of functions' results.
 
-use selenite_types::{DataType, Family, Value, Width};
+use selenite_types::{DataType, Family, Width};
 
+use super::arguments::whole_in;
 use crate::{Expr, ExprKind};
 
 /// The type of a function's result.
@@ -100,25 +101,7 @@ pub(crate) fn constant_whole(argument: Option<&Expr>) -> Option<i64> {
     let ExprKind::Literal(value) = &argument?.kind else {
         return None;
     };
-    match value {
-        Value::TinyInt(number) => Some(i64::from(*number)),
-        Value::SmallInt(number) => Some(i64::from(*number)),
-        Value::Int(number) => Some(i64::from(*number)),
-        Value::BigInt(number) => Some(*number),
-        Value::Null
-        | Value::Bit(_)
-        | Value::Decimal(_)
-        | Value::Money(_)
-        | Value::Real(_)
-        | Value::Float(_)
-        | Value::Text(_)
-        | Value::Binary(_)
-        | Value::Date(_)
-        | Value::Time(_)
-        | Value::DateTime(_)
-        | Value::DateTimeOffset(_)
-        | Value::Guid(_) => None,
-    }
+    whole_in(value)
 }
 
 /// int, or bigint beside a `max` argument: the type of lengths and positions.
@@ -157,3 +140,16 @@ pub(crate) fn number_type(arguments: &[Expr]) -> DataType {
 
 pub(crate) const WIDTH_MAX: u16 = 8000;
 pub(crate) const NATIONAL_WIDTH_MAX: u16 = 4000;
+
+/// A decimal's type with other digits; any other type as it is.
+pub(crate) fn with_digits(data_type: DataType, change: impl Fn(u8, u8) -> (u8, u8)) -> DataType {
+    let Some((precision, scale)) = data_type.decimal_digits() else {
+        return data_type;
+    };
+    let (precision, scale) = change(precision, scale);
+    if matches!(data_type, DataType::Numeric { .. }) {
+        DataType::Numeric { precision, scale }
+    } else {
+        DataType::Decimal { precision, scale }
+    }
+}

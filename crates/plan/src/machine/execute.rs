@@ -51,7 +51,7 @@ impl Machine {
             Ok(Callee::ProgramWith { program, first }) => (program, first),
             Ok(Callee::Done { status, outputs }) => return self.called_host(statement, status, &outputs, host),
             Err(Failure::Stop(stop)) => return Err(stop.into()),
-            Err(Failure::Error(error)) => return self.fail(error, EXECUTE, host),
+            Err(Failure::Error(error)) => return self.fail_call(error, host),
         };
         let given = arguments.get(first..).unwrap_or(&[]);
         let mut returns = Returns {
@@ -119,6 +119,15 @@ impl Machine {
             }
         }
         self.raise(as_raised(last), EXECUTE, host)
+    }
+
+    /// What is wrong with what is called ends the call, and not its caller.
+    fn fail_call<H: Host + ?Sized>(&mut self, error: PlanError, host: &mut H) -> Result<(), Halt> {
+        let mut raised = self.raised(error);
+        if raised.reach == Reach::Scope {
+            raised.reach = Reach::Statement;
+        }
+        self.raise(raised, EXECUTE, host)
     }
 
     /// An error of a call that did not begin: it is told as the procedure's, on no line.

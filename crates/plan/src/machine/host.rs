@@ -84,7 +84,7 @@ pub trait Host {
 
     /// Finds a procedure, or is it: see [`Callee`].
     ///
-    /// Errors: 2812 if there is none.
+    /// Errors: 2812 if there is none; what is wrong with it ([`crate::Ends::Batch`]) ends the call, not its caller.
     fn call(&mut self, call: &Call<'_>) -> Result<Callee, Failure>;
 
     /// Compiles the text of `EXEC (text)`.

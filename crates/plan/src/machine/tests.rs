@@ -15,6 +15,7 @@ use super::*;
 
 use self::mock::{Mock, Told as Heard, short};
 
+mod any;
 mod calls;
 mod control;
 mod counters;

@@ -19,10 +19,10 @@ fn source(alias: &str, number: u32, columns: &[&str]) -> Source {
 }
 
 fn name(text: &str) -> ColumnName {
-    match expr_of(text).kind {
-        ExprKind::Column(name) => *name,
-        other => panic!("{other:?}"),
-    }
+    let ExprKind::Column(name) = expr_of(text).kind else {
+        panic!("{text} is no column")
+    };
+    *name
 }
 
 fn found(columns: &Columns<'_>, text: &str) -> Result<(u32, u32, u32), (i32, String)> {

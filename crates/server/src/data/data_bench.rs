@@ -247,7 +247,7 @@ impl<'a> DataBench<'a> {
             Statement::Insert(insert) => insert.run(&mut run),
             Statement::Update(update) => update.run(&mut run),
             Statement::Delete(delete) => delete.run(&mut run),
-            Statement::Truncate(truncate) => truncate.run(&mut run),
+            Statement::Truncate(truncate) => store.truncate(truncate),
             Statement::Into(_) => Err(PlanError::unsupported("SELECT INTO")),
         };
         if let Some(stop) = stop {

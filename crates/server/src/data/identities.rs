@@ -72,6 +72,17 @@ impl Identities {
         self.lock().remove(&table_id);
     }
 
+    /// A table is empty, and its numbers begin at the seed.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn begin_anew(&self, connection: &Connection, table: &Table) -> Result<(), PlanError> {
+        let (rule, _) = numbered(table)?;
+        reserve(connection, table, rule.seed)?;
+        self.forget(table.object_id);
+        Ok(())
+    }
+
     /// A transaction was rolled back, and perhaps what it reserved: all is reserved anew.
     pub fn release(&self) {
         for counter in self.lock().values_mut() {

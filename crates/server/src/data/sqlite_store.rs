@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql};
 use selenite_plan::catalog::Table;
-use selenite_plan::statement::{Call, RowSink, Store, StoreError};
+use selenite_plan::statement::{Call, RowSink, Store, StoreError, Truncate};
 use selenite_plan::{NameKey, PlanError};
 use selenite_types::storage::Stored;
 
@@ -110,6 +110,30 @@ impl Store for SqliteStore<'_> {
 
     fn identity_insert(&self, table: &Table) -> bool {
         self.identity_insert.is_some_and(|on| *on == NameKey::new(&table.name))
+    }
+}
+
+impl SqliteStore<'_> {
+    /// `TRUNCATE TABLE`: its numbers begin anew.
+    ///
+    /// # Errors
+    /// 547 for rows that others refer to; what SQLite says.
+    pub fn truncate(&self, truncate: &Truncate) -> Result<u64, PlanError> {
+        let compiled = Arc::default();
+        let call = Call {
+            sql: &truncate.sql,
+            parameters: &[],
+            compiled: &compiled,
+        };
+        match self.change(&call) {
+            Ok(_) => {}
+            Err(StoreError::Failed(error)) => return Err(error),
+            Err(StoreError::Constraint(message)) => return Err(PlanError::internal(&message)),
+        }
+        if truncate.table.identity().is_some() {
+            self.identities.begin_anew(self.connection, &truncate.table)?;
+        }
+        Ok(0)
     }
 }
 

@@ -11,10 +11,12 @@ use crate::{PlanError, functions::Arguments};
 
 /// HASHBYTES: NULL for an algorithm that there is not.
 pub(super) fn hash_bytes(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let bytes = match call.value(1) {
-        Value::Binary(bytes) => bytes.to_vec(),
-        _ if call.data_type(1).is_national() => call.text(1)?.encode_utf16().flat_map(u16::to_le_bytes).collect(),
-        _ => encode_code_page(call.text(1)?),
+    let bytes = if let Value::Binary(bytes) = call.value(1) {
+        bytes.to_vec()
+    } else if call.data_type(1).is_national() {
+        call.text(1)?.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    } else {
+        encode_code_page(call.text(1)?)
     };
     let digest = match call.text(0)?.to_ascii_uppercase().as_str() {
         "MD5" => Md5::digest(&bytes).to_vec(),

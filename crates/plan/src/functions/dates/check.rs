@@ -21,10 +21,14 @@ pub(super) fn is_date(call: &Arguments<'_>) -> Result<Value, PlanError> {
     }
     let format = call.environment.session().date_format;
     let text_type = DataType::VarChar(Width::Max);
-    let text = match value {
-        Value::Null => return Ok(Value::Int(0)),
-        Value::Text(_) => Ok(value.clone()),
-        other => convert(other, &of, &text_type, None, format),
+    if *value == Value::Null {
+        return Ok(Value::Int(0));
+    }
+    let is_text = of.family() == Family::Text;
+    let text = if is_text {
+        Ok(value.clone())
+    } else {
+        convert(value, &of, &text_type, None, format)
     };
     let is_date = matches!(&text, Ok(Value::Text(text)) if selenite_types::is_date(text, format));
     Ok(Value::Int(i32::from(is_date)))

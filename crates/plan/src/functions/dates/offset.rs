@@ -12,26 +12,28 @@ pub(super) fn offset_type(arguments: &[Expr]) -> DataType {
 /// SWITCHOFFSET.
 pub(super) fn switch(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let offset = offset(call, "switchoffset")?;
-    match call.value(0) {
-        Value::DateTimeOffset(moment) => Ok(Value::DateTimeOffset(switch_offset(*moment, offset)?)),
-        other => Err(PlanError::internal(&format!("{other:?} has no offset"))),
-    }
+    let Value::DateTimeOffset(moment) = call.value(0) else {
+        return Err(PlanError::internal("SWITCHOFFSET of what has no offset"));
+    };
+    Ok(Value::DateTimeOffset(switch_offset(*moment, offset)?))
 }
 
 /// TODATETIMEOFFSET: an offset that the moment has already is given up.
 pub(super) fn attach(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let offset = offset(call, "todatetimeoffset")?;
-    let local = match call.value(0) {
-        Value::DateTime(moment) => *moment,
-        Value::DateTimeOffset(moment) => moment.local(),
-        other => return Err(PlanError::internal(&format!("{other:?} is no moment"))),
+    let local = if let Value::DateTimeOffset(moment) = call.value(0) {
+        moment.local()
+    } else if let Value::DateTime(moment) = call.value(0) {
+        *moment
+    } else {
+        return Err(PlanError::internal("TODATETIMEOFFSET of what is no moment"));
     };
     Ok(Value::DateTimeOffset(to_date_time_offset(local, offset)?))
 }
 
 fn offset(call: &Arguments<'_>, function: &'static str) -> Result<i16, PlanError> {
-    match call.value(1) {
-        Value::Text(text) => Ok(offset_from_text(text, function)?),
-        _ => Ok(offset_from_minutes(i64::from(call.int(1)?), function)?),
+    if let Value::Text(text) = call.value(1) {
+        return Ok(offset_from_text(text, function)?);
     }
+    Ok(offset_from_minutes(i64::from(call.int(1)?), function)?)
 }

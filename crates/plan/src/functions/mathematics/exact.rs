@@ -3,48 +3,70 @@
 use selenite_types::{DataType, Decimal, Value};
 
 use super::number_type;
-use crate::{Expr, PlanError, functions::Arguments};
+use crate::{
+    Expr, PlanError,
+    functions::{Arguments, float_in, with_digits},
+};
 
 /// ABS.
 pub(super) fn abs(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let overflow = || PlanError::overflow(call.data_type.overflow_name());
-    match call.value(0) {
-        Value::Decimal(number) => Ok(Value::Decimal(Decimal {
+    match Number::of(call)? {
+        Number::Decimal(number) => Ok(Value::Decimal(Decimal {
             unscaled: number.unscaled.abs(),
-            ..*number
+            ..number
         })),
-        Value::Money(number) => number.checked_abs().map(Value::Money).ok_or_else(overflow),
-        Value::Float(_) | Value::Real(_) => Ok(Value::Float(call.float(0)?.abs())),
-        _ => call.whole_result(call.bigint(0)?.checked_abs().ok_or_else(overflow)?),
+        Number::Money(units) => units.checked_abs().map(Value::Money).ok_or_else(overflow),
+        Number::Float(number) => Ok(Value::Float(number.abs())),
+        Number::Whole(number) => call.whole_result(number.checked_abs().ok_or_else(overflow)?),
     }
 }
 
 /// SIGN.
 pub(super) fn sign(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    match call.value(0) {
-        Value::Decimal(number) => {
+    match Number::of(call)? {
+        Number::Decimal(number) => {
             let sign = Decimal {
                 unscaled: number.unscaled.signum(),
                 scale: 0,
             };
             decimal_result(sign.rescale(number.scale), call)
         }
-        Value::Money(number) => Ok(Value::Money(number.signum() * MONEY_UNIT)),
-        Value::Float(_) | Value::Real(_) => {
-            let number = call.float(0)?;
-            Ok(Value::Float(if number == 0.0 { 0.0 } else { number.signum() }))
+        Number::Money(units) => Ok(Value::Money(units.signum() * MONEY_UNIT)),
+        Number::Float(number) => Ok(Value::Float(if number == 0.0 { 0.0 } else { number.signum() })),
+        Number::Whole(number) => call.whole_result(number.signum()),
+    }
+}
+
+/// A number of one of the four kinds that functions of numbers tell apart.
+pub(super) enum Number {
+    Whole(i64),
+    Decimal(Decimal),
+    /// In ten-thousandths.
+    Money(i64),
+    Float(f64),
+}
+
+impl Number {
+    /// The first argument.
+    pub(super) fn of(call: &Arguments<'_>) -> Result<Self, PlanError> {
+        let value = call.value(0);
+        if let Value::Decimal(number) = value {
+            return Ok(Self::Decimal(*number));
         }
-        _ => call.whole_result(call.bigint(0)?.signum()),
+        if let Value::Money(units) = value {
+            return Ok(Self::Money(*units));
+        }
+        match float_in(value) {
+            Some(number) => Ok(Self::Float(number)),
+            None => call.bigint(0).map(Self::Whole),
+        }
     }
 }
 
 /// The type of CEILING and FLOOR: a decimal loses its digits after the point.
 pub(super) fn whole_type(arguments: &[Expr]) -> DataType {
-    match number_type(arguments) {
-        DataType::Decimal { precision, .. } => DataType::Decimal { precision, scale: 0 },
-        DataType::Numeric { precision, .. } => DataType::Numeric { precision, scale: 0 },
-        other => other,
-    }
+    with_digits(number_type(arguments), |precision, _| (precision, 0))
 }
 
 /// CEILING.
@@ -64,8 +86,8 @@ fn to_whole(
     of_float: fn(f64) -> f64,
     of_units: fn(i128, i128) -> i128,
 ) -> Result<Value, PlanError> {
-    match call.value(0) {
-        Value::Decimal(number) => {
+    match Number::of(call)? {
+        Number::Decimal(number) => {
             let unit = power_of_ten(number.scale);
             let whole = Decimal {
                 unscaled: of_units(number.unscaled, unit),
@@ -73,12 +95,12 @@ fn to_whole(
             };
             decimal_result(Some(whole), call)
         }
-        Value::Money(number) => {
-            let whole = of_units(i128::from(*number), i128::from(MONEY_UNIT)) * i128::from(MONEY_UNIT);
+        Number::Money(units) => {
+            let whole = of_units(i128::from(units), i128::from(MONEY_UNIT)) * i128::from(MONEY_UNIT);
             money_result(whole, call)
         }
-        Value::Float(_) | Value::Real(_) => Ok(Value::Float(of_float(call.float(0)?))),
-        _ => call.whole_result(call.bigint(0)?),
+        Number::Float(number) => Ok(Value::Float(of_float(number))),
+        Number::Whole(number) => call.whole_result(number),
     }
 }
 

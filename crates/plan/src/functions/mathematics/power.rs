@@ -1,36 +1,25 @@
 //! POWER, DEGREES and RADIANS: computed in float, and brought back to the type of the first argument.
 
-use selenite_types::{DataType, Decimal, Value};
+use selenite_types::{DataType, Decimal, Value, convert};
 
 use super::{
     exact::{decimal_result, money_result},
     float::finite,
     number_type,
 };
-use crate::{Expr, PlanError, functions::Arguments};
+use crate::{
+    Expr, PlanError,
+    functions::{Arguments, float_in, with_digits},
+};
 
 /// The type of POWER: a decimal has all 38 digits.
 pub(super) fn power_type(arguments: &[Expr]) -> DataType {
-    match number_type(arguments) {
-        DataType::Decimal { scale, .. } => DataType::Decimal { precision: 38, scale },
-        DataType::Numeric { scale, .. } => DataType::Numeric { precision: 38, scale },
-        other => other,
-    }
+    with_digits(number_type(arguments), |_, scale| (38, scale))
 }
 
 /// The type of DEGREES and RADIANS: a decimal has 18 digits after its point.
 pub(super) fn angle_type(arguments: &[Expr]) -> DataType {
-    match number_type(arguments) {
-        DataType::Decimal { scale, .. } => DataType::Decimal {
-            precision: 38,
-            scale: scale.max(ANGLE_SCALE),
-        },
-        DataType::Numeric { scale, .. } => DataType::Numeric {
-            precision: 38,
-            scale: scale.max(ANGLE_SCALE),
-        },
-        other => other,
-    }
+    with_digits(number_type(arguments), |_, scale| (38, scale.max(ANGLE_SCALE)))
 }
 
 /// POWER.
@@ -70,22 +59,12 @@ pub(super) fn radians(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 fn as_float(call: &Arguments<'_>) -> Result<f64, PlanError> {
-    match call.value(0) {
-        Value::Float(_) | Value::Real(_) => call.float(0),
-        value => {
-            let converted = selenite_types::convert(
-                value,
-                &call.data_type(0),
-                &DataType::Float,
-                None,
-                call.environment.session().date_format,
-            )?;
-            match converted {
-                Value::Float(number) => Ok(number),
-                other => Err(PlanError::internal(&format!("{other:?} is no float"))),
-            }
-        }
+    if let Some(number) = float_in(call.value(0)) {
+        return Ok(number);
     }
+    let format = call.environment.session().date_format;
+    let converted = convert(call.value(0), &call.data_type(0), &DataType::Float, None, format)?;
+    float_in(&converted).ok_or_else(|| PlanError::internal("a number that is no float"))
 }
 
 /// A float in the result's type: whole numbers are cut off, decimals and money rounded.
@@ -93,21 +72,20 @@ fn as_float(call: &Arguments<'_>) -> Result<f64, PlanError> {
 /// Errors: 232 for whole numbers and 8115 for others that do not fit.
 fn of_type(number: f64, call: &Arguments<'_>) -> Result<Value, PlanError> {
     let overflow = || PlanError::overflow(call.data_type.overflow_name());
-    match call.data_type {
-        DataType::Int | DataType::BigInt => {
-            let whole =
-                whole_of(number).filter(|whole| call.data_type == DataType::BigInt || i32::try_from(*whole).is_ok());
-            match whole {
-                Some(whole) => call.whole_result(whole),
-                None => Err(PlanError::float_overflow(call.data_type.bare_name(), number)),
-            }
-        }
-        DataType::Decimal { scale, .. } | DataType::Numeric { scale, .. } => {
-            let unscaled = scaled_of(number, scale).ok_or_else(overflow)?;
-            decimal_result(Some(Decimal { unscaled, scale }), call)
-        }
-        DataType::Money => money_result(scaled_of(number, 4).ok_or_else(overflow)?, call),
-        _ => finite(number),
+    if let Some((_, scale)) = call.data_type.decimal_digits() {
+        let unscaled = scaled_of(number, scale).ok_or_else(overflow)?;
+        return decimal_result(Some(Decimal { unscaled, scale }), call);
+    }
+    if call.data_type == DataType::Money {
+        return money_result(scaled_of(number, 4).ok_or_else(overflow)?, call);
+    }
+    let is_big = call.data_type == DataType::BigInt;
+    if !is_big && call.data_type != DataType::Int {
+        return finite(number);
+    }
+    match whole_of(number).filter(|whole| is_big || i32::try_from(*whole).is_ok()) {
+        Some(whole) => call.whole_result(whole),
+        None => Err(PlanError::float_overflow(call.data_type.bare_name(), number)),
     }
 }
 

@@ -2,26 +2,26 @@
 
 use selenite_types::{Decimal, Value};
 
-use super::exact::{MONEY_UNIT, decimal_result, money_result, power_of_ten};
+use super::exact::{MONEY_UNIT, Number, decimal_result, money_result, power_of_ten};
 use crate::{PlanError, functions::Arguments};
 
 /// ROUND: halves away from zero; with a third argument that is not 0, cut off.
 pub(super) fn round(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let place = call.int(1)?;
     let cut = call.values.len() > 2 && call.int(2)? != 0;
-    match call.value(0) {
-        Value::Decimal(number) => {
+    match Number::of(call)? {
+        Number::Decimal(number) => {
             let unscaled = to_place(number.unscaled, i32::from(number.scale).saturating_sub(place), cut);
-            let rounded = unscaled.map(|unscaled| Decimal { unscaled, ..*number });
+            let rounded = unscaled.map(|unscaled| Decimal { unscaled, ..number });
             decimal_result(rounded, call)
         }
-        Value::Money(number) => {
-            let rounded = to_place(i128::from(*number), MONEY_SCALE.saturating_sub(place), cut);
+        Number::Money(units) => {
+            let rounded = to_place(i128::from(units), MONEY_SCALE.saturating_sub(place), cut);
             money_result(rounded.unwrap_or(i128::MAX), call)
         }
-        Value::Float(_) | Value::Real(_) => Ok(Value::Float(float_to_place(call.float(0)?, place, cut))),
-        _ => {
-            let rounded = to_place(i128::from(call.bigint(0)?), 0_i32.saturating_sub(place), cut);
+        Number::Float(number) => Ok(Value::Float(float_to_place(number, place, cut))),
+        Number::Whole(number) => {
+            let rounded = to_place(i128::from(number), 0_i32.saturating_sub(place), cut);
             let rounded = rounded
                 .and_then(|rounded| i64::try_from(rounded).ok())
                 .unwrap_or(i64::MAX);

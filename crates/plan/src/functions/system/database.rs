@@ -53,9 +53,13 @@ pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
         return Ok(Value::Null);
     };
     let text = |text: &str| Value::Text(Arc::from(text));
-    let number = |number: i32| match call.data_type {
-        DataType::Int => Value::Int(number),
-        _ => text(&number.to_string()),
+    let is_int = call.data_type == DataType::Int;
+    let number = |number: i32| {
+        if is_int {
+            Value::Int(number)
+        } else {
+            text(&number.to_string())
+        }
     };
     let value = match call.text(1)?.to_ascii_lowercase().as_str() {
         "collation" => text(DEFAULT_COLLATION),

@@ -11,10 +11,10 @@ use crate::{DEFAULT_COLLATION, Expr, ExprKind, PlanError, Server, functions::Arg
 
 /// A constant text in lower case.
 pub(super) fn constant_text(argument: Option<&Expr>) -> Option<String> {
-    match &argument?.kind {
-        ExprKind::Literal(Value::Text(text)) => Some(text.to_ascii_lowercase()),
-        _ => None,
-    }
+    let ExprKind::Literal(Value::Text(text)) = &argument?.kind else {
+        return None;
+    };
+    Some(text.to_ascii_lowercase())
 }
 
 /// The type of SERVERPROPERTY.
@@ -33,11 +33,13 @@ pub(super) fn of_server(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let Some(number) = number_of(&property, Some(server)) else {
         return Ok(text_of_server(&property, server).map_or(Value::Null, |text| call.text_result(&text)));
     };
-    Ok(match call.data_type {
-        DataType::TinyInt => u8::try_from(number).map_or(Value::Null, Value::TinyInt),
-        DataType::Int => i32::try_from(number).map_or(Value::Null, Value::Int),
-        _ => call.text_result(&number.to_string()),
-    })
+    if call.data_type == DataType::TinyInt {
+        return Ok(u8::try_from(number).map_or(Value::Null, Value::TinyInt));
+    }
+    if call.data_type == DataType::Int {
+        return Ok(i32::try_from(number).map_or(Value::Null, Value::Int));
+    }
+    Ok(call.text_result(&number.to_string()))
 }
 
 /// A property that is a number; without a server any number, for the sake of its type.

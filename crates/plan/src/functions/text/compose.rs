@@ -71,9 +71,11 @@ pub(super) fn concat_with_separator(call: &Arguments<'_>) -> Result<Value, PlanE
 }
 
 fn append(text: &mut String, call: &Arguments<'_>, at: usize) -> Result<(), PlanError> {
-    match call.value(at) {
-        Value::Text(piece) => text.push_str(piece),
-        value => text.push_str(&text_of(value, &call.data_type(at)).unwrap_or_default()),
+    let value = call.value(at);
+    if let Value::Text(piece) = value {
+        text.push_str(piece);
+    } else {
+        text.push_str(&text_of(value, &call.data_type(at)).unwrap_or_default());
     }
     within(text.len())
 }

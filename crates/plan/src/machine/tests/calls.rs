@@ -109,6 +109,18 @@ fn an_unknown_procedure_is_error_2812() {
 }
 
 #[test]
+fn what_is_wrong_with_the_callee_does_not_end_the_caller() {
+    assert_eq!(
+        printed("EXEC sp_broken PRINT 'a'"),
+        ["msg 208 level 16 line 1", "print a"]
+    );
+    assert_eq!(
+        printed("BEGIN TRY EXEC sp_broken END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH"),
+        ["print 208"]
+    );
+}
+
+#[test]
 fn a_variable_names_the_procedure() {
     let mut bench = bench(ADD);
     assert_eq!(

@@ -281,6 +281,9 @@ impl Host for Mock {
                 outputs: outputs.map(|_| Value::Int(77)).collect(),
             });
         }
+        if name.eq_ignore_ascii_case("sp_broken") {
+            return Err(PlanError::unknown_object("t").into());
+        }
         let found = self
             .procedures
             .iter()
