@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selenite_engine::Access;
 use selenite_server::password::PasswordCost;
-use selenite_server::workbench::Bare;
+use selenite_server::data::Hall;
 use selenite_server::{Announcement, Config, Log, Running, Server, SqlFront, TlsFiles};
 use selenite_tds::{EncryptionMode, PacketSize};
 use tempfile::TempDir;
@@ -48,7 +48,7 @@ impl Bench {
             }
             Ok(())
         };
-        let open = |_: &Arc<_>| Ok(Arc::new(SqlFront::new(Arc::new(Bare))) as Arc<dyn selenite_server::Front>);
+        let open = |_: &Arc<_>| Ok(Arc::new(SqlFront::new(Arc::new(Hall::default()))) as Arc<dyn selenite_server::Front>);
         let running = Server::start(config, &mut announce, open).unwrap();
         Self {
             running,

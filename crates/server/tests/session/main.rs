@@ -8,4 +8,5 @@ mod calls;
 mod client;
 mod ends;
 mod options;
+mod tables;
 mod transactions;
