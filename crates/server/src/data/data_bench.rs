@@ -133,7 +133,11 @@ impl<'a> DataBench<'a> {
         };
         let begun = self.begin_statement(bound.changes(), bound.is_single(), errand)?;
         let done = self.run(&bound, slots, errand);
-        self.end_statement(begun, done)
+        let done = self.end_statement(begun, done);
+        if matches!(*bound, Statement::Into(_)) {
+            self.note_definitions()?;
+        }
+        done
     }
 
     /// B4. What a statement needs around it; see [`Begun`].
@@ -248,7 +252,16 @@ impl<'a> DataBench<'a> {
             Statement::Update(update) => update.run(&mut run),
             Statement::Delete(delete) => delete.run(&mut run),
             Statement::Truncate(truncate) => store.truncate(truncate),
-            Statement::Into(_) => Err(PlanError::unsupported("SELECT INTO")),
+            Statement::Into(into) => {
+                let work = Work {
+                    database: &used.database,
+                    catalog: &self.objects.catalog,
+                    source: "",
+                    state: errand.state,
+                    objects: &self.objects,
+                };
+                work.fill_into(into, &mut run)
+            }
         };
         if let Some(stop) = stop {
             return Err(stop.into());
@@ -289,11 +302,17 @@ impl<'a> DataBench<'a> {
         let begun = self.begin_statement(true, false, errand)?;
         let done = self.carry_out(statement, errand);
         let done = self.end_statement(begun, done);
+        self.note_definitions()?;
+        done
+    }
+
+    /// Temporary tables may have changed, whether or not the statement succeeded.
+    fn note_definitions(&mut self) -> Result<(), PlanError> {
         if let Some(used) = self.open.get(&self.current) {
             used.database.reload_temporary()?;
         }
         self.temporary_version += 1;
-        done
+        Ok(())
     }
 
     fn carry_out(&mut self, statement: &TableStatement<'_>, errand: &Errand<'_>) -> Result<Affected, Failure> {

@@ -1,6 +1,7 @@
 //! A server of a test's own, in a folder of its own.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use selenite_engine::Access;
@@ -16,14 +17,13 @@ use crate::client::Client;
 pub struct Bench {
     pub running: Running,
     password: String,
-    _place: TempDir,
+    place: TempDir,
 }
 
 impl Bench {
     pub fn new() -> Self {
         let place = tempfile::tempdir().unwrap();
-        let key = place.path().join("key");
-        std::fs::write(&key, [7; 32]).unwrap();
+        std::fs::write(place.path().join("key"), [7; 32]).unwrap();
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let files = TlsFiles {
             certificate: place.path().join("certificate.pem"),
@@ -31,17 +31,42 @@ impl Bench {
         };
         std::fs::write(&files.certificate, made.cert.pem()).unwrap();
         std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
-        let mut config = Config::new(place.path().join("data"));
-        config.access = Access {
-            identity: Some(format!("raw:{}", key.display()).parse().unwrap()),
-            ..Access::default()
+        Self::start(place, String::new())
+    }
+
+    /// Ends the server, and starts another one in its place.
+    pub fn restarted(self) -> Self {
+        let Self {
+            running,
+            password,
+            place,
+        } = self;
+        running.stop();
+        Self::start(place, password)
+    }
+
+    /// Where the databases are.
+    pub fn data_folder(&self) -> PathBuf {
+        self.place.path().join("data")
+    }
+
+    /// Whose identity opens them.
+    pub fn access(&self) -> Access {
+        access(&self.place)
+    }
+
+    fn start(place: TempDir, mut password: String) -> Self {
+        let files = TlsFiles {
+            certificate: place.path().join("certificate.pem"),
+            key: place.path().join("key.pem"),
         };
+        let mut config = Config::new(place.path().join("data"));
+        config.access = access(&place);
         config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
         config.tls_files = Some(files);
         config.encryption = EncryptionMode::Optional;
         config.password_cost = PasswordCost::LEAST;
         config.log = Log::silent();
-        let mut password = String::new();
         let mut announce = |announcement: Announcement<'_>| {
             if let Announcement::Password(first) = announcement {
                 first.clone_into(&mut password);
@@ -53,7 +78,7 @@ impl Bench {
         Self {
             running,
             password,
-            _place: place,
+            place,
         }
     }
 
@@ -64,5 +89,13 @@ impl Bench {
 
     pub fn client_of(&self, size: PacketSize) -> Client {
         Client::new(self.running.address(), &self.password, size).unwrap()
+    }
+}
+
+fn access(place: &TempDir) -> Access {
+    let key = place.path().join("key");
+    Access {
+        identity: Some(format!("raw:{}", key.display()).parse().unwrap()),
+        ..Access::default()
     }
 }

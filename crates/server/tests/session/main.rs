@@ -7,6 +7,7 @@ mod batches;
 mod bench;
 mod calls;
 mod client;
+mod definitions;
 mod ends;
 mod options;
 mod tables;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use selenite_plan::catalog::Table;
 use selenite_plan::definition::{ColumnDefinition, SCHEMA, TableDefinition, quoted};
-use selenite_plan::statement::IntoColumn;
-use selenite_plan::{PlanError, same_name};
+use selenite_plan::statement::{Call, Into, IntoColumn, Run, StoreError};
+use selenite_plan::{Frame, PlanError, same_name};
 use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
 use super::super::catalog_rows::ObjectKind;
@@ -27,11 +27,31 @@ impl Work<'_> {
         self.make(&definition)
     }
 
-    /// Makes the table of SELECT INTO, empty; what it answers is the table as statements see it.
+    /// Carries out SELECT INTO, and tells how many rows there are.
     ///
     /// # Errors
-    /// 2714; whatever CREATE TABLE would say.
-    pub fn make_into(&self, name: &ObjectName, columns: &[IntoColumn]) -> Result<Arc<Table>, PlanError> {
+    /// 2714; whatever CREATE TABLE would say; whatever the query says.
+    pub fn fill_into(&self, into: &Into, run: &mut Run<'_>) -> Result<u64, PlanError> {
+        let table = self.make_into(&into.name, &into.columns)?;
+        let frame = Frame {
+            slots: run.slots,
+            row: &[],
+            environment: run.environment,
+        };
+        let parameters = into.text.evaluate(&frame)?;
+        let call = Call {
+            sql: &into.insert(&table.sqlite)?,
+            parameters: &parameters,
+            compiled: &into.compiled,
+        };
+        run.store.change(&call).map_err(|error| match error {
+            StoreError::Failed(error) => error,
+            StoreError::Constraint(message) => PlanError::internal(&message),
+        })
+    }
+
+    /// Makes the table of SELECT INTO, empty; what it answers is the table as statements see it.
+    fn make_into(&self, name: &ObjectName, columns: &[IntoColumn]) -> Result<Arc<Table>, PlanError> {
         self.check_free(name)?;
         if name.schema.as_ref().is_some_and(|schema| !same_name(&schema.text, SCHEMA)) {
             let schema = name.schema.as_ref().map_or("", |schema| schema.text.as_str());
