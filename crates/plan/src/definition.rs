@@ -101,13 +101,19 @@ impl TableDefinition {
     /// The column that SQLite keeps as its rowid: a primary key of one ascending column of whole numbers.
     #[must_use]
     pub fn row_id_column(&self) -> Option<&str> {
-        let key = self.keys.iter().find(|key| key.kind == KeyKind::Primary && key.is_in_table)?;
+        let key = self
+            .keys
+            .iter()
+            .find(|key| key.kind == KeyKind::Primary && key.is_in_table)?;
         let [(name, false)] = key.columns.as_slice() else {
             return None;
         };
         let data_type = self.column(name)?.data_type?;
-        matches!(data_type, DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt)
-            .then_some(name.as_str())
+        matches!(
+            data_type,
+            DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt
+        )
+        .then_some(name.as_str())
     }
 
     /// The table as queries see it. `column_type` tells the type of a computed column; `unique` are the unique indexes.
@@ -132,9 +138,13 @@ impl TableDefinition {
                 is_filtered,
             })
         };
-        let constraints = self.keys.iter().filter_map(|key| of_key(&key.name, key.kind, (&key.columns, false)));
+        let constraints = self
+            .keys
+            .iter()
+            .filter_map(|key| of_key(&key.name, key.kind, (&key.columns, false)));
         let indexes = unique.iter().filter(|index| index.is_unique);
-        let indexes = indexes.filter_map(|index| of_key(&index.name, KeyKind::Index, (&index.columns, index.filter.is_some())));
+        let indexes =
+            indexes.filter_map(|index| of_key(&index.name, KeyKind::Index, (&index.columns, index.filter.is_some())));
         let checks = self.checks.iter().filter(|check| check.is_enabled).map(|check| Check {
             name: check.name.clone(),
             condition: check.condition.clone(),

@@ -26,14 +26,21 @@ fn text_is_ordered_found_and_held_unique_without_case_and_trailing_blanks() {
         names(&connection, "SELECT name FROM t ORDER BY name"),
         ["Apple", "apricot", "banana", "BANANAS", "cherry"]
     );
-    assert_eq!(names(&connection, "SELECT name FROM t WHERE name = 'BANANA  '"), ["banana"]);
+    assert_eq!(
+        names(&connection, "SELECT name FROM t WHERE name = 'BANANA  '"),
+        ["banana"]
+    );
     let again = connection.execute("INSERT INTO t VALUES ('APPLE ', 6)", []);
     assert!(again.unwrap_err().to_string().contains("UNIQUE"));
     let plan: String = connection
-        .query_row("EXPLAIN QUERY PLAN SELECT * FROM t WHERE name = 'x'", [], |row| row.get(3))
+        .query_row("EXPLAIN QUERY PLAN SELECT * FROM t WHERE name = 'x'", [], |row| {
+            row.get(3)
+        })
         .unwrap();
     assert!(plan.contains("USING INDEX"), "{plan}");
-    let ok: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    let ok: String = connection
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
     assert_eq!(ok, "ok");
 }
 

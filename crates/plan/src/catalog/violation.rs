@@ -65,8 +65,13 @@ impl Table {
         if let Some(index) = listed.strip_prefix("index '") {
             let index = index.strip_suffix('\'')?;
             let index = index.strip_suffix("$null").unwrap_or(index);
-            let index = index.strip_prefix(self.name.as_str()).and_then(|index| index.strip_prefix('.'));
-            return self.keys.iter().find(|key| index.is_some_and(|index| crate::same_name(&key.name, index)));
+            let index = index
+                .strip_prefix(self.name.as_str())
+                .and_then(|index| index.strip_prefix('.'));
+            return self
+                .keys
+                .iter()
+                .find(|key| index.is_some_and(|index| crate::same_name(&key.name, index)));
         }
         self.keys.iter().find(|key| self.listed(key) == listed)
     }

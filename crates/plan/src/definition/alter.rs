@@ -116,12 +116,19 @@ impl Alteration {
             return;
         }
         let mut rebuild = Rebuild { columns: Vec::new() };
-        for column in self.definition.columns.iter().filter(|column| column.computed.is_none()) {
+        for column in self
+            .definition
+            .columns
+            .iter()
+            .filter(|column| column.computed.is_none())
+        {
             let given = self.steps.iter().rev().find_map(|step| match step {
                 Step::Rebuild(rebuild) => rebuild.columns.iter().find(|(name, _)| same_name(name, &column.name)),
-                Step::Sql(_) | Step::CheckRows { .. } | Step::CheckNoNull(_) | Step::Fill(_) | Step::CheckEmpty { .. } => {
-                    None
-                }
+                Step::Sql(_)
+                | Step::CheckRows { .. }
+                | Step::CheckNoNull(_)
+                | Step::Fill(_)
+                | Step::CheckEmpty { .. } => None,
             });
             let copied = match (given, old.column(&column.name)) {
                 (Some((_, copied)), _) => copied.clone(),
@@ -130,22 +137,34 @@ impl Alteration {
             };
             rebuild.columns.push((column.name.clone(), copied));
         }
-        let filled: Vec<String> = self.steps.iter().filter_map(|step| match step {
-            Step::Fill(name) => Some(name.clone()),
-            Step::Sql(_) | Step::CheckRows { .. } | Step::CheckNoNull(_) | Step::Rebuild(_) | Step::CheckEmpty { .. } => None,
-        }).collect();
+        let filled: Vec<String> = self
+            .steps
+            .iter()
+            .filter_map(|step| match step {
+                Step::Fill(name) => Some(name.clone()),
+                Step::Sql(_)
+                | Step::CheckRows { .. }
+                | Step::CheckNoNull(_)
+                | Step::Rebuild(_)
+                | Step::CheckEmpty { .. } => None,
+            })
+            .collect();
         for (name, copied) in &mut rebuild.columns {
             let default = self.definition.column(name).and_then(|column| column.default.clone());
             if let (true, Some((_, value))) = (filled.contains(name), default) {
                 *copied = Copied::Value(value);
             }
         }
-        self.steps.retain(|step| !matches!(step, Step::Sql(_) | Step::Fill(_) | Step::Rebuild(_)));
+        self.steps
+            .retain(|step| !matches!(step, Step::Sql(_) | Step::Fill(_) | Step::Rebuild(_)));
         self.steps.push(Step::Rebuild(rebuild));
     }
 
     fn rebuild(&mut self, column: Option<(&str, Copied)>) {
-        let columns = column.map(|(name, copied)| (name.to_owned(), copied)).into_iter().collect();
+        let columns = column
+            .map(|(name, copied)| (name.to_owned(), copied))
+            .into_iter()
+            .collect();
         self.steps.push(Step::Rebuild(Rebuild { columns }));
     }
 
@@ -155,7 +174,8 @@ impl Alteration {
             TableElement::Constraint(constraint) => self.add_constraint(constraint, None, (check, naming)),
             TableElement::Index(index) => {
                 let index = IndexDefinition::of_table(index, &[], &self.definition)?;
-                self.steps.extend(index.sqlite(&self.definition)?.into_iter().map(Step::Sql));
+                self.steps
+                    .extend(index.sqlite(&self.definition)?.into_iter().map(Step::Sql));
                 self.definition.indexes.push(index);
                 Ok(())
             }
@@ -175,9 +195,10 @@ impl Alteration {
         let Some(added) = self.definition.column(name).cloned() else {
             return Err(PlanError::internal("a column that was added"));
         };
-        let with_values = column.constraints.iter().any(|constraint| {
-            matches!(constraint.kind, ConstraintKind::Default { with_values: true, .. })
-        });
+        let with_values = column
+            .constraints
+            .iter()
+            .any(|constraint| matches!(constraint.kind, ConstraintKind::Default { with_values: true, .. }));
         if added.computed.is_some() {
             return Ok(());
         }
@@ -215,7 +236,10 @@ impl Alteration {
         match &constraint.kind {
             ConstraintKind::PrimaryKey(_) | ConstraintKind::Unique(_) => {
                 let added = self.definition.keys.last().cloned();
-                let sql = added.iter().flat_map(|key| self.definition.sqlite_key(key)).map(Step::Sql);
+                let sql = added
+                    .iter()
+                    .flat_map(|key| self.definition.sqlite_key(key))
+                    .map(Step::Sql);
                 self.steps.extend(sql.collect::<Vec<_>>());
             }
             ConstraintKind::ForeignKey(_) => {
@@ -285,7 +309,8 @@ impl Alteration {
         }
         if column.computed.is_none() {
             let (table, column) = (quoted(&table.name), quoted(&column.name));
-            self.steps.push(Step::Sql(format!("ALTER TABLE {table} DROP COLUMN {column}")));
+            self.steps
+                .push(Step::Sql(format!("ALTER TABLE {table} DROP COLUMN {column}")));
         }
         Ok(())
     }
@@ -347,7 +372,8 @@ impl Alteration {
             return Err(PlanError::unsupported("CHECK and NOCHECK CONSTRAINT of a foreign key"));
         }
         for check in &mut table.checks {
-            let is_named = change.names.is_empty() || change.names.iter().any(|name| same_name(&name.text, &check.name));
+            let is_named =
+                change.names.is_empty() || change.names.iter().any(|name| same_name(&name.text, &check.name));
             if !is_named {
                 continue;
             }
@@ -396,17 +422,20 @@ impl TableDefinition {
 
     /// 5074: a key's column keeps its type, but for longer text.
     fn check_not_needed_by_key(&self, column: &str, old: Option<DataType>, new: DataType) -> Result<(), PlanError> {
-        let is_longer = match (old, new) {
+        let is_longer = matches!(
+            (old, new),
             (Some(DataType::VarChar(_)), DataType::VarChar(_))
-            | (Some(DataType::NVarChar(_)), DataType::NVarChar(_))
-            | (Some(DataType::VarBinary(_)), DataType::VarBinary(_)) => true,
-            _ => false,
-        };
+                | (Some(DataType::NVarChar(_)), DataType::NVarChar(_))
+                | (Some(DataType::VarBinary(_)), DataType::VarBinary(_))
+        );
         if is_longer {
             return Ok(());
         }
         let is_it = |name: &String| same_name(name, column);
-        let keys = self.keys.iter().find(|key| key.columns.iter().any(|(name, _)| is_it(name)));
+        let keys = self
+            .keys
+            .iter()
+            .find(|key| key.columns.iter().any(|(name, _)| is_it(name)));
         let foreign = self.foreign_keys.iter().find(|key| key.columns.iter().any(is_it));
         let name = keys.map(|key| &key.name).or(foreign.map(|key| &key.name));
         match name {

@@ -41,7 +41,8 @@ impl ColumnDefinition {
         }
         read.nullable = column.nullable.unwrap_or(true);
         if let Some(identity) = &column.identity {
-            read.number(identity, (table, column.nullable)).map_err(|error| error.on_line(line))?;
+            read.number(identity, (table, column.nullable))
+                .map_err(|error| error.on_line(line))?;
         }
         Ok(read)
     }
@@ -107,16 +108,16 @@ impl ColumnDefinition {
 
 /// A whole number, perhaps with a sign.
 fn whole(value: &ast::Expr) -> Option<i128> {
-    match &value.kind {
-        ExprKind::Literal(Literal::Integer(digits)) => digits.parse().ok(),
-        ExprKind::Unary { operator, operand } => {
-            let number = whole(operand)?;
-            match operator {
-                UnaryOperator::Plus => Some(number),
-                UnaryOperator::Minus => number.checked_neg(),
-                UnaryOperator::BitNot => None,
-            }
-        }
-        _ => None,
+    if let ExprKind::Literal(Literal::Integer(digits)) = &value.kind {
+        return digits.parse().ok();
+    }
+    let ExprKind::Unary { operator, operand } = &value.kind else {
+        return None;
+    };
+    let number = whole(operand)?;
+    match operator {
+        UnaryOperator::Plus => Some(number),
+        UnaryOperator::Minus => number.checked_neg(),
+        UnaryOperator::BitNot => None,
     }
 }

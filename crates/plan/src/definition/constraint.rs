@@ -61,14 +61,23 @@ impl TableDefinition {
         check_schema(&key.table)?;
         if key.table.database.is_some() || key.table.server.is_some() {
             let text = "Cross-database foreign key references are not supported. Foreign key";
-            return Err(PlanError::new(1763, crate::Ends::Batch, format!("{text} '{}'.", key.table.name.text)));
+            return Err(PlanError::new(
+                1763,
+                crate::Ends::Batch,
+                format!("{text} '{}'.", key.table.name.text),
+            ));
         }
         let columns: Vec<String> = match (key.columns.as_slice(), column) {
             ([], Some(own)) => vec![own.to_owned()],
             (columns, _) => columns.iter().map(|name| name.text.clone()).collect(),
         };
         let name = given.unwrap_or_else(|| {
-            naming.of("FK", &self.name, columns.first().map(String::as_str), self.foreign_keys.len())
+            naming.of(
+                "FK",
+                &self.name,
+                columns.first().map(String::as_str),
+                self.foreign_keys.len(),
+            )
         });
         for column in &columns {
             if !self.columns.iter().any(|known| same_name(&known.name, column)) {
@@ -103,12 +112,19 @@ impl TableDefinition {
         let own = self.clone();
         for key in &mut self.foreign_keys {
             let table = key.referenced_table.1.clone();
-            let other = if same_name(&table, &own.name) { Some(own.clone()) } else { find(&table) };
+            let other = if same_name(&table, &own.name) {
+                Some(own.clone())
+            } else {
+                find(&table)
+            };
             let Some(other) = other else {
                 return Err(PlanError::foreign_table(&key.name, &table));
             };
             if key.referenced_columns.is_empty() {
-                let primary = other.keys.iter().find(|key| key.kind == crate::catalog::KeyKind::Primary);
+                let primary = other
+                    .keys
+                    .iter()
+                    .find(|key| key.kind == crate::catalog::KeyKind::Primary);
                 let Some(primary) = primary else {
                     return Err(PlanError::foreign_no_key(&key.name, &table));
                 };
@@ -129,9 +145,14 @@ impl TableDefinition {
     fn has_key(&self, columns: &[String]) -> bool {
         let is_same = |key: &[(String, bool)]| {
             key.len() == columns.len()
-                && key.iter().all(|(name, _)| columns.iter().any(|column| same_name(column, name)))
+                && key
+                    .iter()
+                    .all(|(name, _)| columns.iter().any(|column| same_name(column, name)))
         };
-        let unique = self.indexes.iter().filter(|index| index.is_unique && index.filter.is_none());
+        let unique = self
+            .indexes
+            .iter()
+            .filter(|index| index.is_unique && index.filter.is_none());
         self.keys.iter().any(|key| is_same(&key.columns)) || unique.into_iter().any(|index| is_same(&index.columns))
     }
 }

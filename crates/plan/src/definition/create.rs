@@ -116,9 +116,7 @@ impl TableDefinition {
             return Err(PlanError::name_taken(name));
         }
         match &constraint.kind {
-            ConstraintKind::PrimaryKey(key) => {
-                self.add_key((KeyKind::Primary, key), (given, column), naming, is_new)
-            }
+            ConstraintKind::PrimaryKey(key) => self.add_key((KeyKind::Primary, key), (given, column), naming, is_new),
             ConstraintKind::Unique(key) => self.add_key((KeyKind::Unique, key), (given, column), naming, is_new),
             ConstraintKind::ForeignKey(key) => {
                 let read = self.read_foreign_key(key, (given, column), naming)?;
@@ -173,7 +171,11 @@ impl TableDefinition {
     ) -> Result<(), PlanError> {
         let is_primary = kind == KeyKind::Primary;
         if is_primary && self.keys.iter().any(|key| key.kind == KeyKind::Primary) {
-            let again = if is_new { PlanError::primary_key_twice } else { PlanError::has_primary_key };
+            let again = if is_new {
+                PlanError::primary_key_twice
+            } else {
+                PlanError::has_primary_key
+            };
             return Err(again(&self.name));
         }
         let columns = key_columns(&key.columns, column);
@@ -236,7 +238,10 @@ impl TableDefinition {
         let keys = self.keys.iter().map(|key| key.name.as_str());
         let checks = self.checks.iter().map(|check| check.name.as_str());
         let foreign = self.foreign_keys.iter().map(|key| key.name.as_str());
-        let defaults = self.columns.iter().filter_map(|column| Some(column.default.as_ref()?.0.as_str()));
+        let defaults = self
+            .columns
+            .iter()
+            .filter_map(|column| Some(column.default.as_ref()?.0.as_str()));
         keys.chain(checks).chain(foreign).chain(defaults)
     }
 }

@@ -26,8 +26,7 @@ impl PlanError {
 
     /// 8147: IDENTITY and NULL.
     pub(super) fn identity_nullable(column: &str, table: &str) -> Self {
-        let text =
-            format!("Could not create IDENTITY attribute on nullable column '{column}', table '{table}'.");
+        let text = format!("Could not create IDENTITY attribute on nullable column '{column}', table '{table}'.");
         Self::of_definition(8147, text)
     }
 
@@ -39,13 +38,17 @@ impl PlanError {
 
     /// 2744: two columns with IDENTITY.
     pub(super) fn identity_twice(table: &str) -> Self {
-        let text = format!("Multiple identity columns specified for table '{table}'. Only one identity column per table is allowed.");
+        let text = format!(
+            "Multiple identity columns specified for table '{table}'. Only one identity column per table is allowed."
+        );
         Self::of_definition(2744, text).with_state(2)
     }
 
     /// 1754: IDENTITY and DEFAULT.
     pub(super) fn default_on_identity(table: &str, column: &str) -> Self {
-        let text = format!("Defaults cannot be created on columns with an IDENTITY attribute. Table '{table}', column '{column}'.");
+        let text = format!(
+            "Defaults cannot be created on columns with an IDENTITY attribute. Table '{table}', column '{column}'."
+        );
         Self::of_definition(1754, text).with_state(0)
     }
 
@@ -74,13 +77,15 @@ impl PlanError {
 
     /// 1911: a column of a key or index that is not there.
     pub(super) fn index_column(name: &str) -> Self {
-        Self::of_definition(1911, format!("Column name '{name}' does not exist in the target table or view."))
+        Self::of_definition(
+            1911,
+            format!("Column name '{name}' does not exist in the target table or view."),
+        )
     }
 
     /// 1909: a column twice in one key.
     pub(super) fn index_column_twice(name: &str) -> Self {
-        let text =
-            format!("Cannot use duplicate column names in index. Column name '{name}' listed more than once.");
+        let text = format!("Cannot use duplicate column names in index. Column name '{name}' listed more than once.");
         Self::of_definition(1909, text)
     }
 
@@ -94,9 +99,7 @@ impl PlanError {
 
     /// 1769: a column of a foreign key that is not there.
     pub(super) fn foreign_column(key: &str, column: &str, table: &str) -> Self {
-        let text = format!(
-            "Foreign key '{key}' references invalid column '{column}' in referencing table '{table}'."
-        );
+        let text = format!("Foreign key '{key}' references invalid column '{column}' in referencing table '{table}'.");
         Self::of_definition(1769, text)
     }
 
@@ -138,16 +141,5 @@ impl PlanError {
              least one data column."
         );
         Self::of_definition(4923, text)
-    }
-
-    /// 4901: a column that must not be NULL and has nothing else to be in the rows that are there.
-    pub(super) fn added_column_null(column: &str, table: &str) -> Self {
-        let text = format!(
-            "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the \
-             column being added is an identity or timestamp column, or alternatively if none of the previous conditions are \
-             satisfied the table must be empty to allow addition of this column. Column '{column}' cannot be added to non-empty \
-             table '{table}' because it does not satisfy these conditions."
-        );
-        Self::of_definition(4901, text)
     }
 }

@@ -104,11 +104,20 @@ impl IndexDefinition {
         if !self.is_unique {
             columns.extend(self.include.iter().map(|name| quoted(name)));
         }
-        let filter = self.filter.as_ref().map(|filter| native_filter(filter, table)).transpose()?;
-        let wheres = filter.as_ref().map_or_else(String::new, |filter| format!(" WHERE {filter}"));
+        let filter = self
+            .filter
+            .as_ref()
+            .map(|filter| native_filter(filter, table))
+            .transpose()?;
+        let wheres = filter
+            .as_ref()
+            .map_or_else(String::new, |filter| format!(" WHERE {filter}"));
         let unique = if self.is_unique { "UNIQUE " } else { "" };
         let (index, on) = (quoted(&index_name(&self.table, &self.name)), quoted(&self.table));
-        let mut made = vec![format!("CREATE {unique}INDEX {index} ON {on} ({}){wheres}", columns.join(", "))];
+        let mut made = vec![format!(
+            "CREATE {unique}INDEX {index} ON {on} ({}){wheres}",
+            columns.join(", ")
+        )];
         if self.is_unique {
             made.extend(table.null_index(&self.name, &self.columns, filter.as_deref()));
         }
@@ -139,7 +148,11 @@ impl TableDefinition {
         }
         let told = columns.iter().map(|column| {
             // What stands for NULL is of a class that no value of the column has.
-            let nothing = if collation(column).is_some() || !column.is_bytes() { "x''" } else { "''" };
+            let nothing = if collation(column).is_some() || !column.is_bytes() {
+                "x''"
+            } else {
+                "''"
+            };
             let collation = collation(column).map_or_else(String::new, |name| format!(" COLLATE {name}"));
             format!("ifnull({}, {nothing}){collation}", quoted(&column.name))
         });
@@ -157,22 +170,20 @@ impl TableDefinition {
 
 /// A filter in SQLite's words: columns that are NULL, or are not, all of them.
 fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, PlanError> {
-    match &filter.kind {
-        ConditionKind::And(all) => {
-            let all = all.iter().map(|one| native_filter(one, table));
-            Ok(all.collect::<Result<Vec<_>, _>>()?.join(" AND "))
-        }
-        ConditionKind::IsNull { operand, negated } => {
-            let ExprKind::Column(column) = &operand.kind else {
-                return Err(unsupported_filter());
-            };
-            let known = table.column(&column.name.text);
-            let known = known.ok_or_else(|| PlanError::unknown_column(&column.name.text))?;
-            let not = if *negated { "NOT " } else { "" };
-            Ok(format!("{} IS {not}NULL", quoted(&known.name)))
-        }
-        _ => Err(unsupported_filter()),
+    if let ConditionKind::And(all) = &filter.kind {
+        let all = all.iter().map(|one| native_filter(one, table));
+        return Ok(all.collect::<Result<Vec<_>, _>>()?.join(" AND "));
     }
+    let ConditionKind::IsNull { operand, negated } = &filter.kind else {
+        return Err(unsupported_filter());
+    };
+    let ExprKind::Column(column) = &operand.kind else {
+        return Err(unsupported_filter());
+    };
+    let known = table.column(&column.name.text);
+    let known = known.ok_or_else(|| PlanError::unknown_column(&column.name.text))?;
+    let not = if *negated { "NOT " } else { "" };
+    Ok(format!("{} IS {not}NULL", quoted(&known.name)))
 }
 
 fn unsupported_filter() -> PlanError {

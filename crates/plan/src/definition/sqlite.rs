@@ -31,13 +31,20 @@ impl TableDefinition {
     /// The indexes of unique constraints, and of a primary key that was added later.
     #[must_use]
     pub fn sqlite_keys(&self) -> Vec<String> {
-        self.keys.iter().filter(|key| !key.is_in_table).flat_map(|key| self.sqlite_key(key)).collect()
+        self.keys
+            .iter()
+            .filter(|key| !key.is_in_table)
+            .flat_map(|key| self.sqlite_key(key))
+            .collect()
     }
 
     pub(super) fn sqlite_key(&self, key: &KeyDefinition) -> Vec<String> {
         let index = quoted(&index_name(&self.name, &key.name));
         let columns = columns(&key.columns);
-        let mut made = vec![format!("CREATE UNIQUE INDEX {index} ON {} ({columns})", quoted(&self.name))];
+        let mut made = vec![format!(
+            "CREATE UNIQUE INDEX {index} ON {} ({columns})",
+            quoted(&self.name)
+        )];
         made.extend(self.null_index(&key.name, &key.columns, None));
         made
     }
@@ -61,9 +68,7 @@ impl ColumnDefinition {
     /// Whether its values are blobs.
     pub(super) fn is_bytes(&self) -> bool {
         match self.data_type {
-            Some(
-                DataType::Binary(_) | DataType::VarBinary(_) | DataType::UniqueIdentifier,
-            ) => true,
+            Some(DataType::Binary(_) | DataType::VarBinary(_) | DataType::UniqueIdentifier) => true,
             Some(DataType::Decimal { precision, .. } | DataType::Numeric { precision, .. }) => precision > 18,
             Some(_) | None => false,
         }

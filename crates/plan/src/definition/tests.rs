@@ -2,21 +2,22 @@ use selenite_tsql::{Options, ast::StatementKind, parse};
 use selenite_types::DataType;
 
 use super::*;
+use crate::DEFAULT_COLLATION;
 
 fn table(text: &str) -> Result<TableDefinition, PlanError> {
     let tree = parse(text, Options::default()).unwrap();
-    match &tree.statements[0].kind {
-        StatementKind::CreateTable(create) => TableDefinition::read(create, 1),
-        other => panic!("{other:?}"),
-    }
+    let StatementKind::CreateTable(create) = &tree.statements[0].kind else {
+        panic!("{tree:?}");
+    };
+    TableDefinition::read(create, 1)
 }
 
 fn altered(table: &TableDefinition, text: &str) -> Result<Alteration, PlanError> {
     let tree = parse(text, Options::default()).unwrap();
-    match &tree.statements[0].kind {
-        StatementKind::AlterTable(alter) => table.alter(&alter.action, 2),
-        other => panic!("{other:?}"),
-    }
+    let StatementKind::AlterTable(alter) = &tree.statements[0].kind else {
+        panic!("{tree:?}");
+    };
+    table.alter(&alter.action, 2)
 }
 
 fn number(result: Result<impl std::fmt::Debug, PlanError>) -> i32 {
@@ -66,10 +67,17 @@ fn sqlite_has_types_nulls_collations_keys_and_foreign_keys() {
     ] {
         assert!(create.contains(part), "{part} is not in {create}");
     }
-    assert!(!create.contains("total") && !create.contains("CHECK") && !create.contains("DEFAULT"), "{create}");
+    assert!(
+        !create.contains("total") && !create.contains("CHECK") && !create.contains("DEFAULT"),
+        "{create}"
+    );
     // code's index; the pair's, and its second one.
     assert_eq!(made.len(), 4, "{made:?}");
-    assert!(made[2].contains("\"orders.uq_pair\" ON \"orders\" (\"name\", \"price\" DESC)"), "{}", made[2]);
+    assert!(
+        made[2].contains("\"orders.uq_pair\" ON \"orders\" (\"name\", \"price\" DESC)"),
+        "{}",
+        made[2]
+    );
     assert!(
         made[3].contains(
             "(ifnull(\"name\", x'') COLLATE SQL_Latin1_General_CP1_CI_AS, ifnull(\"price\", '')) \
@@ -104,7 +112,8 @@ fn what_sqlite_is_given_makes_the_table_and_keeps_one_null_in_a_unique_key() {
     let connection = rusqlite::Connection::open_in_memory().unwrap();
     let compare = |a: &str, b: &str| selenite_types::collate(a.as_bytes(), b.as_bytes());
     connection.create_collation(DEFAULT_COLLATION, compare).unwrap();
-    let made = table("CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(9) UNIQUE, b DECIMAL(30, 2), UNIQUE (b, a))").unwrap();
+    let made =
+        table("CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(9) UNIQUE, b DECIMAL(30, 2), UNIQUE (b, a))").unwrap();
     for sql in made.sqlite("main") {
         connection.execute_batch(&sql).unwrap();
     }
@@ -133,7 +142,10 @@ fn what_is_wrong_is_told_as_sql_server_tells_it() {
         (1919, "CREATE TABLE t (a VARCHAR(MAX) UNIQUE)"),
         (1769, "CREATE TABLE t (a INT, FOREIGN KEY (b) REFERENCES x (c))"),
         (8139, "CREATE TABLE t (a INT, FOREIGN KEY (a) REFERENCES x (c, d))"),
-        (2714, "CREATE TABLE t (a INT CONSTRAINT k UNIQUE, b INT CONSTRAINT k UNIQUE)"),
+        (
+            2714,
+            "CREATE TABLE t (a INT CONSTRAINT k UNIQUE, b INT CONSTRAINT k UNIQUE)",
+        ),
         (2760, "CREATE TABLE other.t (a INT)"),
         (1708, "CREATE TABLE t (a AS 1 + 1)"),
     ] {
@@ -154,33 +166,66 @@ fn a_foreign_key_refers_to_a_primary_key_unless_it_says_otherwise() {
         (1776, "CREATE TABLE t (a INT REFERENCES customers (name))"),
         (1773, "CREATE TABLE t (a INT REFERENCES t)"),
     ] {
-        assert_eq!(number(table(text).unwrap().resolve_foreign_keys(find)), expected, "{text}");
+        assert_eq!(
+            number(table(text).unwrap().resolve_foreign_keys(find)),
+            expected,
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn alter_table_does_in_sqlite_what_sqlite_can_and_makes_the_rest_anew() {
-    let t = table("CREATE TABLE t (a INT NOT NULL, b VARCHAR(5) CONSTRAINT df DEFAULT 'x', c INT CONSTRAINT ck CHECK (c > 0))").unwrap();
+    let t = table(
+        "CREATE TABLE t (a INT NOT NULL, b VARCHAR(5) CONSTRAINT df DEFAULT 'x', c INT CONSTRAINT ck CHECK (c > 0))",
+    )
+    .unwrap();
     let sql = |text: &str| {
         let steps = altered(&t, text).unwrap().steps;
-        steps.into_iter().map(|step| match step {
-            Step::Sql(sql) => sql,
-            other => panic!("{text}: {other:?}"),
-        }).collect::<Vec<_>>()
+        steps
+            .into_iter()
+            .map(|step| {
+                let Step::Sql(sql) = step else {
+                    panic!("{text}: {step:?}");
+                };
+                sql
+            })
+            .collect::<Vec<_>>()
     };
-    assert_eq!(sql("ALTER TABLE t ADD d INT"), ["ALTER TABLE \"t\" ADD COLUMN \"d\" int"]);
+    assert_eq!(
+        sql("ALTER TABLE t ADD d INT"),
+        ["ALTER TABLE \"t\" ADD COLUMN \"d\" int"]
+    );
     assert_eq!(sql("ALTER TABLE t ADD CONSTRAINT df2 DEFAULT 5 FOR a"), [""; 0]);
     assert_eq!(sql("ALTER TABLE t DROP CONSTRAINT df"), [""; 0]);
     assert_eq!(sql("ALTER TABLE t NOCHECK CONSTRAINT ck"), [""; 0]);
-    assert_eq!(sql("ALTER TABLE t ADD CONSTRAINT pk PRIMARY KEY (a)"), ["CREATE UNIQUE INDEX \"t.pk\" ON \"t\" (\"a\")"]);
-    let rebuilt = |text: &str| match altered(&t, text).unwrap().steps.pop() {
-        Some(Step::Rebuild(rebuild)) => rebuild.columns,
-        other => panic!("{text}: {other:?}"),
+    assert_eq!(
+        sql("ALTER TABLE t ADD CONSTRAINT pk PRIMARY KEY (a)"),
+        ["CREATE UNIQUE INDEX \"t.pk\" ON \"t\" (\"a\")"]
+    );
+    let rebuilt = |text: &str| {
+        let last = altered(&t, text).unwrap().steps.pop();
+        let Some(Step::Rebuild(rebuild)) = last else {
+            panic!("{text}: {last:?}");
+        };
+        rebuild.columns
     };
     let longer = rebuilt("ALTER TABLE t ALTER COLUMN b NVARCHAR(50) NOT NULL");
-    assert!(matches!(&longer[1].1, Copied::Converted { new: DataType::NVarChar(_), .. }), "{longer:?}");
+    assert!(
+        matches!(
+            &longer[1].1,
+            Copied::Converted {
+                new: DataType::NVarChar(_),
+                ..
+            }
+        ),
+        "{longer:?}"
+    );
     assert_eq!(rebuilt("ALTER TABLE t ADD n BIGINT IDENTITY")[3].1, Copied::Numbered);
-    assert!(matches!(rebuilt("ALTER TABLE t ADD n INT NOT NULL DEFAULT 7")[3].1, Copied::Value(_)));
+    assert!(matches!(
+        rebuilt("ALTER TABLE t ADD n INT NOT NULL DEFAULT 7")[3].1,
+        Copied::Value(_)
+    ));
     for (expected, text) in [
         (5074, "ALTER TABLE t DROP COLUMN b"),
         (5074, "ALTER TABLE t DROP COLUMN c"),
@@ -196,7 +241,10 @@ fn alter_table_does_in_sqlite_what_sqlite_can_and_makes_the_rest_anew() {
 #[test]
 fn what_an_altered_table_prints_makes_it_again() {
     let mut t = table("CREATE TABLE t (a INT NOT NULL, c INT CONSTRAINT ck CHECK (c > 0))").unwrap();
-    for text in ["ALTER TABLE t ADD CONSTRAINT pk PRIMARY KEY (a)", "ALTER TABLE t NOCHECK CONSTRAINT ALL"] {
+    for text in [
+        "ALTER TABLE t ADD CONSTRAINT pk PRIMARY KEY (a)",
+        "ALTER TABLE t NOCHECK CONSTRAINT ALL",
+    ] {
         t = altered(&t, text).unwrap().definition;
     }
     let again = TableDefinition::of_tree(&parse(&t.to_string(), Options::default()).unwrap()).unwrap();

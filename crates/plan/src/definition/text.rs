@@ -6,7 +6,7 @@ use selenite_tsql::ast::{StatementKind, Tree};
 
 use super::{ColumnDefinition, KeyDefinition, SCHEMA, TableDefinition};
 use crate::catalog::{ForeignKey, KeyKind, ReferencedAction};
-use crate::{PlanError, DEFAULT_COLLATION};
+use crate::{DEFAULT_COLLATION, PlanError};
 
 /// The statements that make it: CREATE TABLE, and ALTER TABLE for what that can't say.
 impl fmt::Display for TableDefinition {
@@ -17,7 +17,11 @@ impl fmt::Display for TableDefinition {
             f.write_str(if number == 0 { "" } else { ", " })?;
             column.fmt_with(self, f)?;
         }
-        for key in self.keys.iter().filter(|key| key.is_in_table || key.kind != KeyKind::Primary) {
+        for key in self
+            .keys
+            .iter()
+            .filter(|key| key.is_in_table || key.kind != KeyKind::Primary)
+        {
             f.write_str(", ")?;
             key.fmt(f)?;
         }
@@ -29,11 +33,19 @@ impl fmt::Display for TableDefinition {
             foreign_key(f, key)?;
         }
         f.write_str(")")?;
-        for key in self.keys.iter().filter(|key| !key.is_in_table && key.kind == KeyKind::Primary) {
+        for key in self
+            .keys
+            .iter()
+            .filter(|key| !key.is_in_table && key.kind == KeyKind::Primary)
+        {
             write!(f, ";\nALTER TABLE {table} ADD {key}")?;
         }
         for check in self.checks.iter().filter(|check| !check.is_enabled) {
-            write!(f, ";\nALTER TABLE {table} NOCHECK CONSTRAINT {}", bracketed(&check.name))?;
+            write!(
+                f,
+                ";\nALTER TABLE {table} NOCHECK CONSTRAINT {}",
+                bracketed(&check.name)
+            )?;
         }
         Ok(())
     }
@@ -83,7 +95,10 @@ impl ColumnDefinition {
             write!(f, " CONSTRAINT {} DEFAULT ({value})", bracketed(name))?;
         }
         let own = |check: &&super::CheckDefinition| {
-            check.column.as_deref().is_some_and(|column| crate::same_name(column, &self.name))
+            check
+                .column
+                .as_deref()
+                .is_some_and(|column| crate::same_name(column, &self.name))
         };
         for check in table.checks.iter().filter(own) {
             write!(f, " CONSTRAINT {} CHECK ({})", bracketed(&check.name), check.condition)?;

@@ -48,7 +48,6 @@ pub(super) fn is_once(expr: &Expr) -> bool {
 pub(super) fn literal_of(expr: &Expr) -> Option<&Value> {
     match &expr.kind {
         ExprKind::Literal(value) => Some(value),
-        ExprKind::Null => Some(&Value::Null),
         ExprKind::Convert(convert) => literal_of(&convert.operand),
         ExprKind::Null
         | ExprKind::Variable(_)

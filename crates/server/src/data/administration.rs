@@ -18,16 +18,22 @@ impl DataBench<'_> {
         statement: &TableStatement<'_>,
         _errand: &mut Errand<'_>,
     ) -> Result<Affected, Failure> {
-        match &statement.statement.kind {
-            StatementKind::CreateDatabase(create) => self.create_database(create)?,
-            StatementKind::Drop(drop) if drop.kind == ast::DropKind::Database => {
-                for name in &drop.names {
-                    self.drop_database(&name.name.text, drop.if_exists)?;
-                }
-            }
-            _ => return Err(PlanError::unsupported(&words(statement)).with_ends(Ends::Statement).into()),
+        let kind = &statement.statement.kind;
+        if let StatementKind::CreateDatabase(create) = kind {
+            self.create_database(create)?;
+            return Ok(Affected::Nothing);
         }
-        Ok(Affected::Nothing)
+        if let StatementKind::Drop(drop) = kind
+            && drop.kind == ast::DropKind::Database
+        {
+            for name in &drop.names {
+                self.drop_database(&name.name.text, drop.if_exists)?;
+            }
+            return Ok(Affected::Nothing);
+        }
+        Err(PlanError::unsupported(&words(statement))
+            .with_ends(Ends::Statement)
+            .into())
     }
 
     fn create_database(&mut self, create: &ast::CreateDatabase) -> Result<(), PlanError> {
@@ -61,7 +67,8 @@ impl DataBench<'_> {
         }
         self.hall.reload();
         let shared = self.hall.database(instance, &record)?;
-        let database = super::database::OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
+        let database =
+            super::database::OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
         super::catalog_rows::ensure(&database.connection, "main")
     }
 
@@ -69,14 +76,17 @@ impl DataBench<'_> {
         self.check_no_transaction("DROP DATABASE")?;
         let instance = self.patron.instance;
         let found = self.hall.directory(instance)?;
-        let found = found.databases.iter().find(|record| same_name(&record.name, name)).cloned();
+        let found = found
+            .databases
+            .iter()
+            .find(|record| same_name(&record.name, name))
+            .cloned();
         let Some(record) = found else {
             if if_exists {
                 return Ok(());
             }
-            let text = format!(
-                "Cannot drop the database '{name}', because it does not exist or you do not have permission."
-            );
+            let text =
+                format!("Cannot drop the database '{name}', because it does not exist or you do not have permission.");
             return Err(PlanError::new(3701, Ends::Statement, text).with_severity(11));
         };
         if record.is_reserved() {
@@ -99,7 +109,10 @@ impl DataBench<'_> {
         let path = shared.path.clone();
         drop(shared);
         self.hall.forget(record.id);
-        instance.master().remove_database(&record.name).map_err(|error| of_master(&error))?;
+        instance
+            .master()
+            .remove_database(&record.name)
+            .map_err(|error| of_master(&error))?;
         self.hall.reload();
         for suffix in ["-wal", "-shm", "-journal", ""] {
             if let Some(path) = &path {
@@ -109,7 +122,10 @@ impl DataBench<'_> {
                     Ok(()) => {}
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                     Err(error) => {
-                        let text = format!("The file of the database '{}' could not be removed: {error}.", record.name);
+                        let text = format!(
+                            "The file of the database '{}' could not be removed: {error}.",
+                            record.name
+                        );
                         return Err(PlanError::new(5009, Ends::Statement, text));
                     }
                 }

@@ -74,7 +74,11 @@ pub fn ensure(connection: &Connection, schema: &str) -> Result<(), PlanError> {
 /// What SQLite says.
 pub fn load(connection: &Connection, schema: &str) -> Result<Vec<CatalogRow>, PlanError> {
     let run = || -> rusqlite::Result<Vec<CatalogRow>> {
-        let master = if schema == "temp" { "sqlite_temp_schema" } else { "sqlite_schema" };
+        let master = if schema == "temp" {
+            "sqlite_temp_schema"
+        } else {
+            "sqlite_schema"
+        };
         let is_there: bool = connection.query_row(
             &format!("SELECT EXISTS (SELECT 1 FROM {master} WHERE type = 'table' AND name = 'selenite_catalog')"),
             [],
@@ -128,7 +132,10 @@ pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<
         row.created,
         row.modified,
     );
-    connection.execute(&sql, values).map(drop).map_err(|error| trouble(&error))
+    connection
+        .execute(&sql, values)
+        .map(drop)
+        .map_err(|error| trouble(&error))
 }
 
 /// Removes an object and all that is its own.
@@ -137,7 +144,10 @@ pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<
 /// What SQLite says.
 pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(), PlanError> {
     let sql = format!("DELETE FROM {schema}.selenite_catalog WHERE object_id = ?1 OR parent = ?1");
-    connection.execute(&sql, [object_id]).map(drop).map_err(|error| trouble(&error))
+    connection
+        .execute(&sql, [object_id])
+        .map(drop)
+        .map_err(|error| trouble(&error))
 }
 
 /// A number for a new object.
@@ -146,7 +156,9 @@ pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(
 /// What SQLite says.
 pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, PlanError> {
     let sql = format!("SELECT ifnull(max(object_id), {FIRST_ID}) + 16 FROM {schema}.selenite_catalog");
-    connection.query_row(&sql, [], |row| row.get(0)).map_err(|error| trouble(&error))
+    connection
+        .query_row(&sql, [], |row| row.get(0))
+        .map_err(|error| trouble(&error))
 }
 
 /// Below it are system objects.

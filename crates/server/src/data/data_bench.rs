@@ -95,7 +95,10 @@ impl<'a> DataBench<'a> {
             }
             self.open.insert(id, Used { database, transaction });
         }
-        let used = self.open.get_mut(&id).ok_or_else(|| PlanError::internal("a database that is not open"))?;
+        let used = self
+            .open
+            .get_mut(&id)
+            .ok_or_else(|| PlanError::internal("a database that is not open"))?;
         let version = used.database.version()?;
         self.objects.directory = self.hall.directory(self.patron.instance)?;
         self.objects.catalog = SessionCatalog {
@@ -151,12 +154,13 @@ impl<'a> DataBench<'a> {
             IsolationLevel::RepeatableRead | IsolationLevel::Snapshot | IsolationLevel::Serializable => true,
         };
         let is_open = used.transaction.is_open();
-        if !changes && !(is_open && holds) {
+        if !(changes || is_open && holds) {
             return Ok(Begun::Nothing);
         }
         let was_writing = used.transaction.writes();
         let timeout = errand.state.session.lock_timeout_ms;
-        used.transaction.ensure_write(&used.database, timeout, || errand.receiver.poll())?;
+        used.transaction
+            .ensure_write(&used.database, timeout, || errand.receiver.poll())?;
         if !changes {
             return Ok(Begun::Nothing);
         }
@@ -231,7 +235,11 @@ impl<'a> DataBench<'a> {
         let mut sink = |row: &[Value]| match receiver.row(row) {
             Ok(()) => {
                 count += 1;
-                Ok(if count == most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+                Ok(if count == most {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
             }
             Err(Failure::Error(error)) => Err(error),
             Err(Failure::Stop(why)) => {
@@ -328,13 +336,20 @@ impl<'a> DataBench<'a> {
         };
         match work.carry_out(statement.statement)? {
             Some(()) => Ok(Affected::Nothing),
-            None => Err(PlanError::unsupported(&words(statement)).with_ends(Ends::Statement).into()),
+            None => Err(PlanError::unsupported(&words(statement))
+                .with_ends(Ends::Statement)
+                .into()),
         }
     }
 
     /// The id and name of a database.
     fn current_database(&self) -> CurrentDatabase {
-        let record = self.objects.directory.databases.iter().find(|record| record.id == self.current);
+        let record = self
+            .objects
+            .directory
+            .databases
+            .iter()
+            .find(|record| record.id == self.current);
         CurrentDatabase {
             id: self.current,
             name: Arc::from(record.map_or("", |record| record.name.as_str())),
@@ -373,6 +388,10 @@ impl Workbench for DataBench<'_> {
         Ok(self.current_database())
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is about no rows and no objects is administration"
+    )]
     fn statement(
         &mut self,
         statement: &TableStatement<'_>,
@@ -394,9 +413,16 @@ impl Workbench for DataBench<'_> {
             | StatementKind::Procedure(_)
             | StatementKind::CreateSchema(_) => self.define(statement, &mut errand),
             StatementKind::Drop(drop) => match drop.kind {
-                ast::DropKind::Table | ast::DropKind::View | ast::DropKind::Procedure | ast::DropKind::Function
-                | ast::DropKind::Trigger | ast::DropKind::Schema => self.define(statement, &mut errand),
-                ast::DropKind::Database | ast::DropKind::Login | ast::DropKind::User | ast::DropKind::Role
+                ast::DropKind::Table
+                | ast::DropKind::View
+                | ast::DropKind::Procedure
+                | ast::DropKind::Function
+                | ast::DropKind::Trigger
+                | ast::DropKind::Schema => self.define(statement, &mut errand),
+                ast::DropKind::Database
+                | ast::DropKind::Login
+                | ast::DropKind::User
+                | ast::DropKind::Role
                 | ast::DropKind::Certificate => self.administer(statement, &mut errand),
             },
             _ => self.administer(statement, &mut errand),
@@ -482,7 +508,8 @@ impl Workbench for DataBench<'_> {
             None => self.objects.catalog.schema.table(name).cloned(),
         };
         let Some(found) = found else {
-            let text = format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
+            let text =
+                format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
             return Err(PlanError::new(1088, Ends::Batch, text).with_state(11).into());
         };
         if found.table.identity().is_none() {
@@ -513,7 +540,11 @@ impl Workbench for DataBench<'_> {
         self.in_transaction = false;
         let home = self.home;
         let directory = self.hall.directory(self.patron.instance)?;
-        let name = directory.databases.iter().find(|record| record.id == home).map(|record| record.name.clone());
+        let name = directory
+            .databases
+            .iter()
+            .find(|record| record.id == home)
+            .map(|record| record.name.clone());
         self.use_database(&name.unwrap_or_default(), errand)
     }
 }

@@ -82,7 +82,8 @@ impl OpenDatabase {
     /// What SQLite and the VFS say.
     pub fn connect(shared: Arc<SharedDatabase>, access: &Access, interrupts: Interrupts) -> Result<Self, PlanError> {
         let connect = || -> rusqlite::Result<(Connection, Running)> {
-            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let flags =
+                OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let mut connection = match &shared.path {
                 Some(path) => {
                     // What is not encrypted yet is opened all the same: encryption is switched on in it.

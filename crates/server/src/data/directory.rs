@@ -19,7 +19,9 @@ impl Directory {
     /// What SQLite says.
     pub fn of(instance: &Instance) -> Result<Self, MasterError> {
         let logins = instance.master().logins()?;
-        let numbered = logins.into_iter().map(|login| (i32::try_from(login.id).unwrap_or(i32::MAX), login.name));
+        let numbered = logins
+            .into_iter()
+            .map(|login| (i32::try_from(login.id).unwrap_or(i32::MAX), login.name));
         Ok(Self {
             databases: instance.master().databases()?,
             logins: numbered.collect(),

@@ -41,7 +41,9 @@ pub fn register(connection: &Connection, running: &Running) -> Result<()> {
 
 fn operation(context: &Context<'_>, running: &Running) -> Result<ToSqlOutput<'static>> {
     let number = number(context)?;
-    let arguments: Vec<StoredRef<'_>> = (1..context.len()).map(|index| stored_ref(context.get_raw(index))).collect();
+    let arguments: Vec<StoredRef<'_>> = (1..context.len())
+        .map(|index| stored_ref(context.get_raw(index)))
+        .collect();
     let answer = running.evaluate(|compiled, around| compiled.operation(number, &arguments, around))?;
     Ok(output(answer))
 }
@@ -136,7 +138,11 @@ fn begun<'a>(
 
 /// The value that comes in; that of COUNT(*) has none.
 fn argument<'a>(context: &'a Context<'_>) -> StoredRef<'a> {
-    if context.len() > 1 { stored_ref(context.get_raw(1)) } else { StoredRef::Integer(1) }
+    if context.len() > 1 {
+        stored_ref(context.get_raw(1))
+    } else {
+        StoredRef::Integer(1)
+    }
 }
 
 fn finish(
@@ -161,7 +167,9 @@ impl Aggregate<SingleValue, ToSqlOutput<'static>> for Single {
     }
 
     fn step(&self, context: &mut Context<'_>, value: &mut SingleValue) -> Result<()> {
-        value.step(&stored_ref(context.get_raw(0))).map_err(|error| self.0.refuse(error))
+        value
+            .step(&stored_ref(context.get_raw(0)))
+            .map_err(|error| self.0.refuse(error))
     }
 
     fn finalize(&self, _: &mut Context<'_>, value: Option<SingleValue>) -> Result<ToSqlOutput<'static>> {

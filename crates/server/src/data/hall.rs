@@ -83,7 +83,11 @@ impl Workshop for Hall {
 
 /// What master.db says, as a T-SQL error.
 pub fn of_master(error: &MasterError) -> PlanError {
-    PlanError::new(50823, selenite_plan::Ends::Batch, format!("The database 'master' says: {error}."))
+    PlanError::new(
+        50823,
+        selenite_plan::Ends::Batch,
+        format!("The database 'master' says: {error}."),
+    )
 }
 
 /// The id of master.

@@ -46,7 +46,11 @@ impl Identities {
     pub fn move_beyond(&self, connection: &Connection, table: &Table, value: i128) -> Result<(), PlanError> {
         self.with(connection, table, |counter, rule| {
             let beyond = value + rule.increment;
-            let is_beyond = if rule.increment > 0 { beyond > counter.next } else { beyond < counter.next };
+            let is_beyond = if rule.increment > 0 {
+                beyond > counter.next
+            } else {
+                beyond < counter.next
+            };
             if is_beyond {
                 *counter = Counter { next: beyond, left: 0 };
             }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use selenite_plan::definition::SCHEMA;
 use selenite_plan::{
     ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, PlanError, PrincipalFacts,
     SchemaFacts, same_name,
 };
-use selenite_plan::definition::SCHEMA;
 use selenite_types::DataType;
 
 use super::directory::Directory;

@@ -21,11 +21,15 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => lock_timeout(),
         Some(ErrorCode::DiskFull) => {
             let text = "Could not allocate space in the database because its disk is full.";
-            PlanError::new(1105, Ends::Statement, text).with_severity(17).with_state(2)
+            PlanError::new(1105, Ends::Statement, text)
+                .with_severity(17)
+                .with_state(2)
         }
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-            PlanError::new(3906, Ends::Statement, format!("Failed to update the database because it is read-only ({error})."))
-        }
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => PlanError::new(
+            3906,
+            Ends::Statement,
+            format!("Failed to update the database because it is read-only ({error})."),
+        ),
         Some(_) | None => {
             let text = format!("SQLite could not do what the statement needs: {error}.");
             PlanError::new(50823, Ends::Statement, text)

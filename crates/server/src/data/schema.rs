@@ -58,7 +58,9 @@ impl Schema {
         let rows = catalog_rows::load(connection, schema)?;
         let mut read = Self::default();
         for name in table_names(connection, schema).map_err(|error| trouble(&error))? {
-            let row = rows.iter().find(|row| row.kind == ObjectKind::Table && same_name(&row.name, &name));
+            let row = rows
+                .iter()
+                .find(|row| row.kind == ObjectKind::Table && same_name(&row.name, &name));
             let place = Place {
                 database: database.to_owned(),
                 sqlite: SqliteName {
@@ -94,7 +96,11 @@ impl Schema {
             .values()
             .flat_map(|table| {
                 let name = table.table.schema_name();
-                table.table.foreign_keys.iter().map(move |key| (name.clone(), key.clone()))
+                table
+                    .table
+                    .foreign_keys
+                    .iter()
+                    .map(move |key| (name.clone(), key.clone()))
             })
             .collect();
         for (name, key) in keys {
@@ -127,24 +133,10 @@ impl Schema {
         self.procedures.get(&NameKey::new(name))
     }
 
-    /// All tables.
-    pub fn tables(&self) -> impl Iterator<Item = &Arc<SchemaTable>> {
-        self.tables.values()
-    }
-
-    /// All views.
-    pub fn views(&self) -> impl Iterator<Item = &Arc<SchemaView>> {
-        self.views.values()
-    }
-
-    /// All procedures.
-    pub fn procedures(&self) -> impl Iterator<Item = &Arc<CatalogRow>> {
-        self.procedures.values()
-    }
-
     /// Whether an object or a constraint has this name.
     pub fn has_object(&self, name: &str) -> bool {
-        let is_constraint = |table: &Arc<SchemaTable>| table.definition.constraint_names().any(|known| same_name(known, name));
+        let is_constraint =
+            |table: &Arc<SchemaTable>| table.definition.constraint_names().any(|known| same_name(known, name));
         self.table(name).is_some()
             || self.view(name).is_some()
             || self.procedure(name).is_some()
@@ -243,11 +235,17 @@ fn computed_type(value: &Expr, definition: &TableDefinition, place: &Place) -> R
 fn is_same_shape(written: &TableDefinition, in_sqlite: &[ColumnDefinition]) -> bool {
     let stored = written.columns.iter().filter(|column| column.computed.is_none());
     stored.clone().count() == in_sqlite.len()
-        && stored.zip(in_sqlite).all(|(written, found)| same_name(&written.name, &found.name))
+        && stored
+            .zip(in_sqlite)
+            .all(|(written, found)| same_name(&written.name, &found.name))
 }
 
 fn table_names(connection: &Connection, schema: &str) -> rusqlite::Result<Vec<String>> {
-    let master = if schema == "temp" { "sqlite_temp_schema" } else { "sqlite_schema" };
+    let master = if schema == "temp" {
+        "sqlite_temp_schema"
+    } else {
+        "sqlite_schema"
+    };
     let mut statement = connection.prepare(&format!(
         "SELECT name FROM {master} WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
          AND name NOT LIKE 'selenite\\_%' ESCAPE '\\' ORDER BY rowid"

@@ -30,16 +30,19 @@ impl SessionCatalog {
             return Err(PlanError::unsupported("A name with a server"));
         }
         match &name.database {
-            Some(database) if !same_name(&database.text, &self.database) => {
-                Err(PlanError::unsupported(&format!("A name in another database ({})", database.text)))
-            }
+            Some(database) if !same_name(&database.text, &self.database) => Err(PlanError::unsupported(&format!(
+                "A name in another database ({})",
+                database.text
+            ))),
             Some(_) | None => Ok(()),
         }
     }
 
     /// Whether a name's schema is the one that has users' objects.
     pub fn is_users(name: &ObjectName) -> bool {
-        name.schema.as_ref().is_none_or(|schema| same_name(&schema.text, SCHEMA))
+        name.schema
+            .as_ref()
+            .is_none_or(|schema| same_name(&schema.text, SCHEMA))
     }
 }
 

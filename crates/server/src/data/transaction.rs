@@ -69,7 +69,11 @@ impl Transaction {
     /// # Errors
     /// What SQLite says: then it is rolled back.
     pub fn commit(&mut self, database: &OpenDatabase) -> Result<(), PlanError> {
-        let done = if self.turn.is_some() { execute(database, "COMMIT") } else { Ok(()) };
+        let done = if self.turn.is_some() {
+            execute(database, "COMMIT")
+        } else {
+            Ok(())
+        };
         if done.is_err() {
             self.rollback(database);
             return done;
@@ -111,7 +115,10 @@ impl Transaction {
     /// # Errors
     /// What SQLite says.
     pub fn rollback_to(&mut self, database: &OpenDatabase, name: &str) -> Result<(), PlanError> {
-        let found = self.savepoints.iter().rposition(|(known, _)| selenite_plan::same_name(known, name));
+        let found = self
+            .savepoints
+            .iter()
+            .rposition(|(known, _)| selenite_plan::same_name(known, name));
         let Some(at) = found else {
             // Of a database that was used later than the savepoint: all that was done in it.
             self.undo(database);
@@ -143,6 +150,9 @@ impl Transaction {
 /// # Errors
 /// What SQLite says.
 pub fn execute(database: &OpenDatabase, sql: &str) -> Result<(), PlanError> {
-    let done = database.connection.prepare_cached(sql).and_then(|mut statement| statement.raw_execute());
+    let done = database
+        .connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.raw_execute());
     done.map(drop).map_err(|error| trouble(&error))
 }

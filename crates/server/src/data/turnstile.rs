@@ -59,7 +59,10 @@ impl Turnstile {
                 return Err(NoTurn::TimedOut);
             }
             let left = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()).min(LOOK));
-            let waited = self.moved.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner);
+            let waited = self
+                .moved
+                .wait_timeout(queue, left)
+                .unwrap_or_else(PoisonError::into_inner);
             drop(waited);
             if let Err(stop) = poll() {
                 drop(turn);

@@ -180,14 +180,6 @@ fn use_tells_the_database() {
 }
 
 #[test]
-fn statements_on_tables_are_refused_by_name_without_a_workshop() {
-    let bench = Bench::new();
-    let answer = bench.client().batch("SELECT a FROM t SELECT 1");
-    assert_eq!(answer.errors(), [(40510, 1)]);
-    assert_eq!(answer.rows(), [[Value::Int(1)]]);
-}
-
-#[test]
 fn a_text_of_exec_runs_in_its_own_frame() {
     let bench = Bench::new();
     let mut client = bench.client();

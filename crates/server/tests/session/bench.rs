@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use selenite_engine::Access;
-use selenite_server::password::PasswordCost;
 use selenite_server::data::Hall;
+use selenite_server::password::PasswordCost;
 use selenite_server::{Announcement, Config, Log, Running, Server, SqlFront, TlsFiles};
 use selenite_tds::{EncryptionMode, PacketSize};
 use tempfile::TempDir;
@@ -73,7 +73,8 @@ impl Bench {
             }
             Ok(())
         };
-        let open = |_: &Arc<_>| Ok(Arc::new(SqlFront::new(Arc::new(Hall::default()))) as Arc<dyn selenite_server::Front>);
+        let open =
+            |_: &Arc<_>| Ok(Arc::new(SqlFront::new(Arc::new(Hall::default()))) as Arc<dyn selenite_server::Front>);
         let running = Server::start(config, &mut announce, open).unwrap();
         Self {
             running,

@@ -96,7 +96,10 @@ fn definitions_that_can_not_be_are_refused_by_number() {
             (40510, "CREATE SCHEMA other"),
         ],
     );
-    succeed(&mut client, "DROP TABLE IF EXISTS nothing DROP INDEX IF EXISTS nothing ON p DROP VIEW IF EXISTS nothing");
+    succeed(
+        &mut client,
+        "DROP TABLE IF EXISTS nothing DROP INDEX IF EXISTS nothing ON p DROP VIEW IF EXISTS nothing",
+    );
     succeed(&mut client, "DROP TABLE c, p");
     fails(&mut client, &[(208, "SELECT * FROM p"), (208, "SELECT * FROM w")]);
 }
@@ -112,17 +115,26 @@ fn what_was_defined_is_there_after_a_restart() {
     );
     succeed(&mut one, "CREATE VIEW v (x) AS SELECT b FROM t");
     succeed(&mut one, "CREATE VIEW vv AS SELECT x + 1 AS y FROM v");
-    succeed(&mut one, "CREATE OR ALTER PROCEDURE p @a INT AS SELECT id FROM t WHERE a = @a");
+    succeed(
+        &mut one,
+        "CREATE OR ALTER PROCEDURE p @a INT AS SELECT id FROM t WHERE a = @a",
+    );
     succeed(&mut one, "ALTER VIEW v (x) AS SELECT b + 100 FROM t");
     drop(one);
     let bench = bench.restarted();
     let mut two = bench.client();
     succeed(&mut two, "USE d");
-    assert_eq!(two.batch("SELECT y FROM vv ORDER BY y").rows(), [[int(103)], [int(107)]]);
+    assert_eq!(
+        two.batch("SELECT y FROM vv ORDER BY y").rows(),
+        [[int(103)], [int(107)]]
+    );
     assert_eq!(two.batch("EXEC p 3").rows(), [[int(10)]]);
     fails(&mut two, &[(547, "INSERT t (a) VALUES (100)")]);
     succeed(&mut two, "INSERT t DEFAULT VALUES");
-    assert_eq!(two.batch("SELECT COUNT(*) FROM t WHERE id > 10 AND id % 5 = 0").rows(), [[int(1)]]);
+    assert_eq!(
+        two.batch("SELECT COUNT(*) FROM t WHERE id > 10 AND id % 5 = 0").rows(),
+        [[int(1)]]
+    );
     let definition = two.value("SELECT definition FROM sys.sql_modules WHERE object_id = OBJECT_ID('v')");
     assert_eq!(definition, text("CREATE VIEW v (x) AS SELECT b + 100 FROM t"));
 }
@@ -134,12 +146,21 @@ fn tables_that_stock_sqlite_has_made_are_read_and_written() {
     let uri = bench.access().uri(&bench.data_folder().join("d.db"));
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI;
     let stock = Connection::open_with_flags(uri.as_str(), flags).unwrap();
-    stock.execute_batch("CREATE TABLE plain (id INTEGER PRIMARY KEY, name TEXT, amount REAL)").unwrap();
-    stock.execute_batch("INSERT INTO plain VALUES (1, 'one', 1.5), (2, NULL, 2.5)").unwrap();
+    stock
+        .execute_batch("CREATE TABLE plain (id INTEGER PRIMARY KEY, name TEXT, amount REAL)")
+        .unwrap();
+    stock
+        .execute_batch("INSERT INTO plain VALUES (1, 'one', 1.5), (2, NULL, 2.5)")
+        .unwrap();
     drop(stock);
-    let rows = client.batch("SELECT id, name FROM plain WHERE amount > 1.0 ORDER BY id").rows();
+    let rows = client
+        .batch("SELECT id, name FROM plain WHERE amount > 1.0 ORDER BY id")
+        .rows();
     assert_eq!(rows, [[Value::BigInt(1), text("one")], [Value::BigInt(2), Value::Null]]);
-    succeed(&mut client, "INSERT plain VALUES (3, 'three', 3) ALTER TABLE plain ADD extra INT");
+    succeed(
+        &mut client,
+        "INSERT plain VALUES (3, 'three', 3) ALTER TABLE plain ADD extra INT",
+    );
     succeed(&mut client, "UPDATE plain SET extra = 7 WHERE id = 3");
     assert_eq!(client.batch("SELECT extra FROM plain WHERE id = 3").rows(), [[int(7)]]);
     fails(&mut client, &[(40510, "ALTER TABLE plain ALTER COLUMN amount INT")]);
@@ -159,8 +180,14 @@ fn a_table_is_altered_with_its_rows_kept() {
     );
     succeed(&mut client, "ALTER TABLE p ALTER COLUMN code INT NOT NULL");
     succeed(&mut client, "ALTER TABLE p DROP COLUMN gone");
-    succeed(&mut client, "ALTER TABLE p ADD d INT NOT NULL CONSTRAINT df_d DEFAULT 9, e VARCHAR(5) NULL DEFAULT 'x' WITH VALUES");
-    succeed(&mut client, "ALTER TABLE p ADD CONSTRAINT ck CHECK (code < 50), k INT IDENTITY(1, 1)");
+    succeed(
+        &mut client,
+        "ALTER TABLE p ADD d INT NOT NULL CONSTRAINT df_d DEFAULT 9, e VARCHAR(5) NULL DEFAULT 'x' WITH VALUES",
+    );
+    succeed(
+        &mut client,
+        "ALTER TABLE p ADD CONSTRAINT ck CHECK (code < 50), k INT IDENTITY(1, 1)",
+    );
     let rows = client.batch("SELECT id, code, n, d, e, k FROM p ORDER BY id").rows();
     assert_eq!(
         rows,
@@ -189,7 +216,10 @@ fn a_table_is_altered_with_its_rows_kept() {
     succeed(&mut client, "DELETE p WHERE id = 1");
     assert_eq!(client.int("SELECT COUNT(*) FROM c"), 1);
     succeed(&mut client, "INSERT p (id, code) VALUES (3, 3)");
-    assert_eq!(client.batch("SELECT d, e, k FROM p WHERE id = 3").rows(), [[int(9), text("x"), int(3)]]);
+    assert_eq!(
+        client.batch("SELECT d, e, k FROM p WHERE id = 3").rows(),
+        [[int(9), text("x"), int(3)]]
+    );
 }
 
 #[test]
@@ -201,10 +231,23 @@ fn foreign_keys_are_added_and_dropped_over_rows_that_are_there() {
         "CREATE TABLE p (id INT PRIMARY KEY) CREATE TABLE c (id INT PRIMARY KEY, p INT)
          INSERT p VALUES (1) INSERT c VALUES (1, 1), (2, 2)",
     );
-    fails(&mut client, &[(547, "ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (p) REFERENCES p")]);
+    fails(
+        &mut client,
+        &[(547, "ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (p) REFERENCES p")],
+    );
     succeed(&mut client, "DELETE c WHERE id = 2");
-    succeed(&mut client, "BEGIN TRAN ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (p) REFERENCES p COMMIT");
-    fails(&mut client, &[(547, "INSERT c VALUES (2, 2)"), (547, "DELETE p"), (3726, "DROP TABLE p")]);
+    succeed(
+        &mut client,
+        "BEGIN TRAN ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (p) REFERENCES p COMMIT",
+    );
+    fails(
+        &mut client,
+        &[
+            (547, "INSERT c VALUES (2, 2)"),
+            (547, "DELETE p"),
+            (3726, "DROP TABLE p"),
+        ],
+    );
     succeed(&mut client, "BEGIN TRAN ALTER TABLE c DROP CONSTRAINT fk ROLLBACK");
     fails(&mut client, &[(547, "INSERT c VALUES (2, 2)")]);
     succeed(&mut client, "ALTER TABLE c DROP CONSTRAINT fk INSERT c VALUES (2, 2)");
@@ -218,26 +261,35 @@ fn definitions_are_rolled_back_with_their_transaction() {
     let mut other = bench.client();
     succeed(&mut other, "USE d");
     succeed(&mut one, "CREATE TABLE t (a INT) INSERT t VALUES (1)");
-    succeed(&mut one, "BEGIN TRAN CREATE TABLE u (a INT) ALTER TABLE t ADD b INT NOT NULL DEFAULT 2");
+    succeed(
+        &mut one,
+        "BEGIN TRAN CREATE TABLE u (a INT) ALTER TABLE t ADD b INT NOT NULL DEFAULT 2",
+    );
     assert_eq!(one.batch("SELECT a, b FROM t").rows(), [[int(1), int(2)]]);
     fails(&mut other, &[(208, "SELECT * FROM u"), (207, "SELECT b FROM t")]);
     succeed(&mut one, "ROLLBACK");
     fails(&mut one, &[(208, "SELECT * FROM u"), (207, "SELECT b FROM t")]);
     succeed(&mut one, "CREATE TABLE u (a INT)");
-    assert_eq!(other.batch("SELECT * FROM u").rows(), [[int(0); 0]; 0]);
+    assert!(other.batch("SELECT * FROM u").rows().is_empty());
 }
 
 #[test]
 fn temporary_tables_are_the_sessions_own() {
     let bench = Bench::new();
     let (mut one, mut other) = (client(&bench), bench.client());
-    succeed(&mut one, "CREATE TABLE #t (id INT IDENTITY PRIMARY KEY, a INT DEFAULT 4, INDEX ix (a)) INSERT #t DEFAULT VALUES");
+    succeed(
+        &mut one,
+        "CREATE TABLE #t (id INT IDENTITY PRIMARY KEY, a INT DEFAULT 4, INDEX ix (a)) INSERT #t DEFAULT VALUES",
+    );
     assert_eq!(one.batch("SELECT id, a FROM #t").rows(), [[int(1), int(4)]]);
     fails(&mut other, &[(208, "SELECT * FROM #t")]);
     fails(&mut one, &[(2714, "CREATE TABLE #t (a INT)")]);
     succeed(&mut one, "ALTER TABLE #t ADD b VARCHAR(3) NOT NULL DEFAULT 'x'");
     assert_eq!(one.batch("SELECT b FROM #t").rows(), [[text("x")]]);
-    succeed(&mut one, "SELECT id, a + 1 AS b INTO #u FROM #t SELECT id, b INTO d..kept FROM #u DROP TABLE #t, #u");
+    succeed(
+        &mut one,
+        "SELECT id, a + 1 AS b INTO #u FROM #t SELECT id, b INTO d..kept FROM #u DROP TABLE #t, #u",
+    );
     assert_eq!(one.batch("SELECT id, b FROM kept").rows(), [[int(1), int(5)]]);
     fails(&mut one, &[(208, "SELECT * FROM #u")]);
 }
@@ -258,11 +310,20 @@ fn names_and_numbers_of_objects_are_each_others() {
     }
     assert_eq!(client.value("SELECT OBJECT_ID('t', 'V')"), Value::Null);
     assert_eq!(client.value("SELECT OBJECT_ID('nothing')"), Value::Null);
-    assert_eq!(client.int("SELECT CASE WHEN OBJECT_ID('tempdb..#t') < 0 THEN 1 ELSE 0 END"), 1);
+    assert_eq!(
+        client.int("SELECT CASE WHEN OBJECT_ID('tempdb..#t') < 0 THEN 1 ELSE 0 END"),
+        1
+    );
     assert_eq!(client.value("SELECT COL_NAME(OBJECT_ID('t'), 2)"), text("a"));
     assert_eq!(client.value("SELECT COL_NAME(OBJECT_ID('v'), 1)"), text("b"));
-    assert_eq!(client.int("SELECT OBJECTPROPERTY(OBJECT_ID('t'), 'TableHasPrimaryKey')"), 1);
-    assert_eq!(client.int("SELECT CAST(IDENT_SEED('t') AS INT) * 10 + CAST(IDENT_INCR('t') AS INT)"), 23);
+    assert_eq!(
+        client.int("SELECT OBJECTPROPERTY(OBJECT_ID('t'), 'TableHasPrimaryKey')"),
+        1
+    );
+    assert_eq!(
+        client.int("SELECT CAST(IDENT_SEED('t') AS INT) * 10 + CAST(IDENT_INCR('t') AS INT)"),
+        23
+    );
     succeed(&mut client, "INSERT t (a) VALUES (N'x'), (N'y')");
     assert_eq!(client.int("SELECT CAST(IDENT_CURRENT('t') AS INT)"), 5);
 }

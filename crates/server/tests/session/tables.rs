@@ -30,10 +30,18 @@ fn a_database_is_made_and_a_table_filled_with_its_defaults() {
     assert_eq!(numbers(&made), [0_i32; 0], "{made:?}");
     for _ in 0..5 {
         let inserted = client.batch("INSERT INTO testtable DEFAULT VALUES ;");
-        assert_eq!(inserted.dones().last().map(|done| done.row_count), Some(1), "{inserted:?}");
+        assert_eq!(
+            inserted.dones().last().map(|done| done.row_count),
+            Some(1),
+            "{inserted:?}"
+        );
     }
     let changed = client.batch("UPDATE testtable SET name='SQL Server'");
-    assert_eq!(changed.dones().last().map(|done| done.row_count), Some(5), "{changed:?}");
+    assert_eq!(
+        changed.dones().last().map(|done| done.row_count),
+        Some(5),
+        "{changed:?}"
+    );
     let rows = client.batch("SELECT code, name FROM testtable ORDER BY code").rows();
     assert_eq!(rows.len(), 5);
     assert_eq!(rows[4], [int(5), text(&format!("{:25}", "SQL Server"))]);
@@ -59,7 +67,10 @@ fn rows_are_joined_grouped_and_ordered() {
     let told: Vec<String> = rows.rows().iter().map(|row| format!("{row:?}")).collect();
     assert_eq!(told.len(), 3, "{rows:?}");
     assert!(told[0].contains("Cid") && told[2].contains("1275"), "{told:?}");
-    assert_eq!(client.batch("SELECT id FROM customer WHERE name = N'BOB '").rows(), [[int(2)]]);
+    assert_eq!(
+        client.batch("SELECT id FROM customer WHERE name = N'BOB '").rows(),
+        [[int(2)]]
+    );
 }
 
 #[test]

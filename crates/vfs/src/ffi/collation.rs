@@ -19,25 +19,13 @@ pub struct Collation {
 }
 
 /// Gives a connection our collations.
-pub(super) fn add_collations(
-    database: *mut Database,
-    api: &Api,
-    collations: &'static [Collation],
-) -> Result<(), Code> {
+pub(super) fn add_collations(database: *mut Database, api: &Api, collations: &'static [Collation]) -> Result<(), Code> {
     const UTF8: c_int = 1;
     for collation in collations {
         let data = std::ptr::from_ref(collation).cast_mut().cast::<c_void>();
         // SAFETY: the connection is open; name and collation live for ever.
-        let code = unsafe {
-            (api.create_collation_v2)(
-                database,
-                collation.name.as_ptr(),
-                UTF8,
-                data,
-                Some(compare),
-                None,
-            )
-        };
+        let code =
+            unsafe { (api.create_collation_v2)(database, collation.name.as_ptr(), UTF8, data, Some(compare), None) };
         Code::check(code)?;
     }
     Ok(())

@@ -30,7 +30,11 @@ impl Work<'_> {
         self.check_new_names(new, Some(&table.definition))?;
         self.resolve(new)?;
         for index in &new.indexes {
-            if table.indexes.iter().any(|(_, known)| same_name(&known.name, &index.name)) {
+            if table
+                .indexes
+                .iter()
+                .any(|(_, known)| same_name(&known.name, &index.name))
+            {
                 return Err(refusal::index_taken(&index.name, &table.table.schema_name()));
             }
         }
@@ -90,7 +94,9 @@ impl Work<'_> {
             definition: new.to_string(),
         };
         self.store(self.place(&new.name), written)?;
-        new.indexes.iter().try_for_each(|index| self.make_index(index, new, object_id))
+        new.indexes
+            .iter()
+            .try_for_each(|index| self.make_index(index, new, object_id))
     }
 
     /// Fills new columns, and looks at the rows with new checks.
@@ -101,7 +107,9 @@ impl Work<'_> {
         }
         let own = altered.definition.name.as_str();
         let schema = self.reloaded(own)?;
-        let table = schema.table(own).ok_or_else(|| PlanError::internal("a table that was altered"))?;
+        let table = schema
+            .table(own)
+            .ok_or_else(|| PlanError::internal("a table that was altered"))?;
         for step in &altered.steps {
             match step {
                 Step::Fill(column) => self.fill(&table.table, column)?,
@@ -123,13 +131,23 @@ impl Work<'_> {
     }
 
     fn check(&self, table: &Arc<Table>, name: &str, condition: &Condition) -> Result<(), PlanError> {
-        let text = format!("SELECT 1 AS found FROM {} WHERE NOT ({condition})", bracketed(&table.name));
+        let text = format!(
+            "SELECT 1 AS found FROM {} WHERE NOT ({condition})",
+            bracketed(&table.name)
+        );
         if self.run(&text, Few(vec![table.clone()]), None)? == 0 {
             return Ok(());
         }
         let check = table.checks.iter().find(|check| same_name(&check.name, name));
-        let column = check.and_then(|check| table.columns.get(check.column?)).map(|column| column.name.as_str());
-        Err(refusal::conflict("CHECK", name, (&table.database, &table.schema_name()), column))
+        let column = check
+            .and_then(|check| table.columns.get(check.column?))
+            .map(|column| column.name.as_str());
+        Err(refusal::conflict(
+            "CHECK",
+            name,
+            (&table.database, &table.schema_name()),
+            column,
+        ))
     }
 
     /// Whether all that a table refers to is there, behind foreign keys that were added.
@@ -138,7 +156,11 @@ impl Work<'_> {
             return Ok(());
         }
         let broken = || -> rusqlite::Result<Option<usize>> {
-            let sql = format!("PRAGMA {}.foreign_key_check({})", self.place(&new.name), quoted(&new.name));
+            let sql = format!(
+                "PRAGMA {}.foreign_key_check({})",
+                self.place(&new.name),
+                quoted(&new.name)
+            );
             let mut statement = self.database.connection.prepare(&sql)?;
             let mut rows = statement.query([])?;
             let number: Option<i64> = rows.next()?.map(|row| row.get(3)).transpose()?;
@@ -177,7 +199,10 @@ fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), Pl
                 for (other, foreign) in &table.table.referenced_by {
                     let is_it = foreign.referenced_columns.len() == key.columns.len()
                         && key.columns.iter().all(|(name, _)| {
-                            foreign.referenced_columns.iter().any(|referenced| same_name(referenced, name))
+                            foreign
+                                .referenced_columns
+                                .iter()
+                                .any(|referenced| same_name(referenced, name))
                         });
                     if is_it {
                         let other = other.strip_prefix("dbo.").unwrap_or(other);
@@ -192,7 +217,10 @@ fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), Pl
             let known = table.definition.column(name);
             let is_text = known.and_then(|column| column.data_type).is_some_and(|data_type| {
                 use selenite_types::DataType;
-                matches!(data_type, DataType::VarChar(_) | DataType::NVarChar(_) | DataType::VarBinary(_))
+                matches!(
+                    data_type,
+                    DataType::VarChar(_) | DataType::NVarChar(_) | DataType::VarBinary(_)
+                )
             });
             if is_text { Ok(()) } else { check_no_index(table, name) }
         }
@@ -204,7 +232,10 @@ fn check_no_index(table: &SchemaTable, column: &str) -> Result<(), PlanError> {
     let found = table.indexes.iter().find(|(_, index)| {
         index.columns.iter().any(|(name, _)| same_name(name, column))
             || index.include.iter().any(|name| same_name(name, column))
-            || index.filter.as_ref().is_some_and(|filter| filter.to_string().contains(&bracketed(column)))
+            || index
+                .filter
+                .as_ref()
+                .is_some_and(|filter| filter.to_string().contains(&bracketed(column)))
     });
     match found {
         Some((_, index)) => Err(refusal::index_needs(&index.name, column)),

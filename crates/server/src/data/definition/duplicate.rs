@@ -53,7 +53,11 @@ impl Work<'_> {
             }
             Ok(told)
         };
-        let told = self.database.connection.query_row(&sql, [], read).map_err(|error| trouble(&error))?;
+        let told = self
+            .database
+            .connection
+            .query_row(&sql, [], read)
+            .map_err(|error| trouble(&error))?;
         Ok(told.join(", "))
     }
 }

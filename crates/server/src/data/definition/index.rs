@@ -22,11 +22,19 @@ impl Work<'_> {
             return Err(PlanError::unsupported("IGNORE_DUP_KEY"));
         }
         let index = IndexDefinition::read(create, &table.definition)?;
-        let old = table.indexes.iter().find(|(_, known)| same_name(&known.name, &index.name));
+        let old = table
+            .indexes
+            .iter()
+            .find(|(_, known)| same_name(&known.name, &index.name));
         match old {
             Some((id, old)) if is_on(&create.options, "DROP_EXISTING") => self.unmake_index(old, *id)?,
             Some(_) => return Err(refusal::index_taken(&index.name, &schema_name(&table))),
-            None if table.definition.keys.iter().any(|key| same_name(&key.name, &index.name)) => {
+            None if table
+                .definition
+                .keys
+                .iter()
+                .any(|key| same_name(&key.name, &index.name)) =>
+            {
                 return Err(refusal::index_taken(&index.name, &schema_name(&table)));
             }
             None => {}
@@ -86,13 +94,18 @@ impl Work<'_> {
         for dropped in indexes {
             let (table_name, name) = (dropped.table.name.text.as_str(), dropped.name.text.as_str());
             let table = self.table(&dropped.table)?;
-            let index = table.as_ref().and_then(|table| table.indexes.iter().find(|(_, index)| same_name(&index.name, name)));
+            let index = table
+                .as_ref()
+                .and_then(|table| table.indexes.iter().find(|(_, index)| same_name(&index.name, name)));
             if let (Some(table), Some((id, index))) = (&table, index) {
                 check_not_referenced(table, index)?;
                 self.unmake_index(index, *id)?;
                 continue;
             }
-            let key = table.iter().flat_map(|table| &table.definition.keys).find(|key| same_name(&key.name, name));
+            let key = table
+                .iter()
+                .flat_map(|table| &table.definition.keys)
+                .find(|key| same_name(&key.name, name));
             if let Some(key) = key {
                 let kind = match key.kind {
                     KeyKind::Primary => "PRIMARY KEY",
@@ -135,10 +148,16 @@ impl Work<'_> {
     /// A key that is SQLite's rowid, or in its table, has no index of this name.
     fn reindex(&self, table: &str, index: &str) -> Result<(), PlanError> {
         let schema = self.place(table);
-        let master = if schema == super::TEMP { "sqlite_temp_schema" } else { "sqlite_schema" };
+        let master = if schema == super::TEMP {
+            "sqlite_temp_schema"
+        } else {
+            "sqlite_schema"
+        };
         for name in [index_name(table, index), null_index_name(table, index)] {
             let literal = name.replace('\'', "''");
-            if self.has_row(&format!("SELECT 1 FROM {master} WHERE type = 'index' AND name = '{literal}'"))? {
+            if self.has_row(&format!(
+                "SELECT 1 FROM {master} WHERE type = 'index' AND name = '{literal}'"
+            ))? {
                 self.execute(&format!("REINDEX {schema}.{}", quoted(&name)))?;
             }
         }
@@ -150,7 +169,9 @@ impl Work<'_> {
 fn check_not_referenced(table: &SchemaTable, index: &IndexDefinition) -> Result<(), PlanError> {
     let is_same = |columns: &[(String, bool)], wanted: &[String]| {
         columns.len() == wanted.len()
-            && columns.iter().all(|(name, _)| wanted.iter().any(|wanted| same_name(wanted, name)))
+            && columns
+                .iter()
+                .all(|(name, _)| wanted.iter().any(|wanted| same_name(wanted, name)))
     };
     for (_, key) in &table.table.referenced_by {
         let wanted = key.referenced_columns.as_slice();
@@ -167,8 +188,19 @@ fn check_not_referenced(table: &SchemaTable, index: &IndexDefinition) -> Result<
 
 /// The name of what is a table's order.
 fn clustered(table: &SchemaTable) -> Option<&str> {
-    let key = table.definition.keys.iter().find(|key| key.is_clustered).map(|key| key.name.as_str());
-    key.or_else(|| table.indexes.iter().find(|(_, index)| index.is_clustered).map(|(_, index)| index.name.as_str()))
+    let key = table
+        .definition
+        .keys
+        .iter()
+        .find(|key| key.is_clustered)
+        .map(|key| key.name.as_str());
+    key.or_else(|| {
+        table
+            .indexes
+            .iter()
+            .find(|(_, index)| index.is_clustered)
+            .map(|(_, index)| index.name.as_str())
+    })
 }
 
 fn schema_name(table: &SchemaTable) -> String {
@@ -176,5 +208,7 @@ fn schema_name(table: &SchemaTable) -> String {
 }
 
 fn is_on(options: &[Setting], name: &str) -> bool {
-    options.iter().any(|option| option.name.is_word(name) && option.word().is_some_and(|word| word.is_word("ON")))
+    options
+        .iter()
+        .any(|option| option.name.is_word(name) && option.word().is_some_and(|word| word.is_word("ON")))
 }

@@ -38,7 +38,10 @@ impl Work<'_> {
     /// given in `identity_insert`.
     pub(super) fn run(&self, text: &str, tables: Few, identity_insert: Option<&NameKey>) -> Result<u64, PlanError> {
         let tree = parsed(text)?;
-        let statement = tree.statements.first().ok_or_else(|| PlanError::internal("an inner statement"))?;
+        let statement = tree
+            .statements
+            .first()
+            .ok_or_else(|| PlanError::internal("an inner statement"))?;
         let variables = Variables::default();
         let binding = Binding {
             catalog: &tables,

@@ -24,7 +24,11 @@ impl Work<'_> {
         if view.check_option {
             return Err(PlanError::unsupported("WITH CHECK OPTION"));
         }
-        let known = self.catalog.schema.view(&view.name.name.text).map(|view| view.row.clone());
+        let known = self
+            .catalog
+            .schema
+            .view(&view.name.name.text)
+            .map(|view| view.row.clone());
         let known = self.check_module(view.create, &view.name, (known, "view"))?;
         self.check_view(view)?;
         self.keep_module(ObjectKind::View, (&view.name, known), statement)
@@ -93,7 +97,11 @@ impl Work<'_> {
         let known = self.catalog.schema.procedure(name).map(|row| (**row).clone());
         let known = self.check_module(procedure.create, &procedure.name, (known, "procedure"))?;
         Program::of_procedure(self.source, procedure, name, 0).map_err(|mut errors| {
-            if errors.is_empty() { PlanError::internal("a procedure") } else { errors.remove(0) }
+            if errors.is_empty() {
+                PlanError::internal("a procedure")
+            } else {
+                errors.remove(0)
+            }
         })?;
         self.keep_module(ObjectKind::Procedure, (&procedure.name, known), statement)
     }
@@ -155,7 +163,11 @@ impl Work<'_> {
         self.catalog.check_place(name)?;
         let schema = &self.catalog.schema;
         let (view, procedure) = (schema.view(own).map(|view| view.row.object_id), schema.procedure(own));
-        let found = if kind == "view" { view } else { procedure.map(|row| row.object_id) };
+        let found = if kind == "view" {
+            view
+        } else {
+            procedure.map(|row| row.object_id)
+        };
         if let Some(object_id) = found.filter(|_| SessionCatalog::is_users(name)) {
             return self.forget("main", object_id);
         }

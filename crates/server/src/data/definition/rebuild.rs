@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
 use selenite_plan::catalog::{SqliteName, Table};
-use selenite_plan::definition::{Copied, IndexDefinition, Place, Rebuild, TableDefinition, index_name, null_index_name, quoted};
+use selenite_plan::definition::{
+    Copied, IndexDefinition, Place, Rebuild, TableDefinition, index_name, null_index_name, quoted,
+};
 use selenite_plan::{NameKey, PlanError};
 use selenite_types::DataType;
 
@@ -23,7 +25,9 @@ impl Work<'_> {
     /// Makes `old` anew as `new`, with its rows and indexes.
     pub(super) fn rebuild(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
         if old.times == (0, 0) {
-            return Err(PlanError::unsupported("ALTER TABLE of a table that SQLite has made, other than to add a column"));
+            return Err(PlanError::unsupported(
+                "ALTER TABLE of a table that SQLite has made, other than to add a column",
+            ));
         }
         let schema = self.place(&new.name);
         let strange = self.strange_indexes(old)?;
@@ -35,7 +39,11 @@ impl Work<'_> {
         self.execute(&format!("ALTER TABLE {schema}.{new_name} RENAME TO {old_name}"))?;
         for key in new.keys.iter().filter(|key| !key.is_in_table) {
             let names = [index_name(&new.name, &key.name), null_index_name(&new.name, &key.name)];
-            let is_its = |sql: &String| names.iter().any(|name| sql.contains(&format!("INDEX {} ", quoted(name))));
+            let is_its = |sql: &String| {
+                names
+                    .iter()
+                    .any(|name| sql.contains(&format!("INDEX {} ", quoted(name))))
+            };
             let statements: Vec<String> = new.sqlite_keys().into_iter().filter(is_its).collect();
             self.make_unique(&statements, new, (&key.name, &key.columns))?;
         }
@@ -51,23 +59,38 @@ impl Work<'_> {
 
     /// Indexes that somebody made with SQLite alone. Triggers would be lost: they are refused.
     fn strange_indexes(&self, old: &SchemaTable) -> Result<Vec<String>, PlanError> {
-        let master = if self.place(&old.definition.name) == super::TEMP { "sqlite_temp_schema" } else { "sqlite_schema" };
+        let master = if self.place(&old.definition.name) == super::TEMP {
+            "sqlite_temp_schema"
+        } else {
+            "sqlite_schema"
+        };
         let name = &old.table.sqlite.name;
         let read = || -> rusqlite::Result<Vec<(String, String, Option<String>)>> {
-            let sql = format!("SELECT type, name, sql FROM {master} WHERE tbl_name = ?1 COLLATE NOCASE AND type <> 'table'");
+            let sql =
+                format!("SELECT type, name, sql FROM {master} WHERE tbl_name = ?1 COLLATE NOCASE AND type <> 'table'");
             let mut statement = self.database.connection.prepare(&sql)?;
             let rows = statement.query_map([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             rows.collect()
         };
         let found = read().map_err(|error| trouble(&error))?;
         if found.iter().any(|(kind, _, _)| kind == "trigger") {
-            return Err(PlanError::unsupported("ALTER TABLE of a table with triggers of SQLite's"));
+            return Err(PlanError::unsupported(
+                "ALTER TABLE of a table with triggers of SQLite's",
+            ));
         }
         let keys = old.definition.keys.iter().map(|key| key.name.as_str());
-        let indexes = old.indexes.iter().map(|(_, index): &(i32, IndexDefinition)| index.name.as_str());
+        let indexes = old
+            .indexes
+            .iter()
+            .map(|(_, index): &(i32, IndexDefinition)| index.name.as_str());
         let own: Vec<String> = keys
             .chain(indexes)
-            .flat_map(|index| [index_name(&old.definition.name, index), null_index_name(&old.definition.name, index)])
+            .flat_map(|index| {
+                [
+                    index_name(&old.definition.name, index),
+                    null_index_name(&old.definition.name, index),
+                ]
+            })
             .collect();
         let strange = found.into_iter().filter(|(_, name, _)| !own.contains(name));
         Ok(strange.filter_map(|(_, _, sql)| sql).collect())
@@ -117,10 +140,17 @@ impl Work<'_> {
             values.push(value);
         }
         let (columns, values) = (columns.join(", "), values.join(", "));
-        let text = format!("INSERT INTO {} ({columns}) SELECT {values} FROM [{SOURCE}]", bracketed(&new.name));
+        let text = format!(
+            "INSERT INTO {} ({columns}) SELECT {values} FROM [{SOURCE}]",
+            bracketed(&new.name)
+        );
         let key = NameKey::new(&new.name);
         let given = target.identity().is_some() && !is_numbered;
-        self.run(&text, Few(vec![Arc::new(target), Arc::new(source)]), given.then_some(&key))?;
+        self.run(
+            &text,
+            Few(vec![Arc::new(target), Arc::new(source)]),
+            given.then_some(&key),
+        )?;
         if given {
             self.database.shared.identities.forget(old.table.object_id);
         }
@@ -149,7 +179,9 @@ impl Work<'_> {
         }
         let schema = self.place(&new.name);
         let (to, from) = (quoted(NEW), quoted(&old.table.sqlite.name));
-        self.execute(&format!("INSERT INTO {schema}.{to} ({columns}) SELECT {values} FROM {schema}.{from}"))
+        self.execute(&format!(
+            "INSERT INTO {schema}.{to} ({columns}) SELECT {values} FROM {schema}.{from}"
+        ))
     }
 }
 

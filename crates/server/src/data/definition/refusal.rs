@@ -23,12 +23,16 @@ pub fn wrong_kind(used: &str, name: &str, kind: &str) -> PlanError {
 
 /// 3726: DROP of a table that a foreign key refers to.
 pub fn referenced(name: &str) -> PlanError {
-    refused(3726, format!("Could not drop object '{name}' because it is referenced by a FOREIGN KEY constraint."))
+    refused(
+        3726,
+        format!("Could not drop object '{name}' because it is referenced by a FOREIGN KEY constraint."),
+    )
 }
 
 /// 3725: a key that a foreign key refers to.
 pub fn key_referenced(key: &str, table: &str, foreign: &str) -> PlanError {
-    let text = format!("The constraint '{key}' is being referenced by table '{table}', foreign key constraint '{foreign}'.");
+    let text =
+        format!("The constraint '{key}' is being referenced by table '{table}', foreign key constraint '{foreign}'.");
     refused(3725, text).with_state(0)
 }
 
@@ -143,7 +147,10 @@ pub fn view_of_temporary() -> PlanError {
 
 /// 4511: a column of a view that has no name.
 pub fn view_column_unnamed(number: usize) -> PlanError {
-    refused(4511, format!("Create View or Function failed because no column name was specified for column {number}."))
+    refused(
+        4511,
+        format!("Create View or Function failed because no column name was specified for column {number}."),
+    )
 }
 
 /// 4506: two columns of a view that have one name.
@@ -157,7 +164,10 @@ pub fn view_column_twice(column: &str, view: &str) -> PlanError {
 
 /// 15151: DROP SCHEMA of what is not there.
 pub fn no_schema(name: &str) -> PlanError {
-    refused(15151, format!("Cannot drop the schema '{name}', because it does not exist or you do not have permission."))
+    refused(
+        15151,
+        format!("Cannot drop the schema '{name}', because it does not exist or you do not have permission."),
+    )
 }
 
 /// 15150: DROP SCHEMA of the one there is.

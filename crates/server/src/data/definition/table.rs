@@ -53,7 +53,11 @@ impl Work<'_> {
     /// Makes the table of SELECT INTO, empty; what it answers is the table as statements see it.
     fn make_into(&self, name: &ObjectName, columns: &[IntoColumn]) -> Result<Arc<Table>, PlanError> {
         self.check_free(name)?;
-        if name.schema.as_ref().is_some_and(|schema| !same_name(&schema.text, SCHEMA)) {
+        if name
+            .schema
+            .as_ref()
+            .is_some_and(|schema| !same_name(&schema.text, SCHEMA))
+        {
             let schema = name.schema.as_ref().map_or("", |schema| schema.text.as_str());
             return Err(PlanError::unknown_schema(schema));
         }
@@ -109,7 +113,11 @@ impl Work<'_> {
     }
 
     /// 2714: names of constraints are of the whole database; those of `old` are the table's own.
-    pub(super) fn check_new_names(&self, new: &TableDefinition, old: Option<&TableDefinition>) -> Result<(), PlanError> {
+    pub(super) fn check_new_names(
+        &self,
+        new: &TableDefinition,
+        old: Option<&TableDefinition>,
+    ) -> Result<(), PlanError> {
         if is_temporary(&new.name) {
             return Ok(());
         }
@@ -126,8 +134,16 @@ impl Work<'_> {
     pub(super) fn resolve(&self, definition: &mut TableDefinition) -> Result<(), PlanError> {
         definition.resolve_foreign_keys(|name| self.catalog.schema.table(name).map(|table| with_indexes(table)))?;
         for key in &definition.foreign_keys {
-            let other = self.catalog.schema.table(&key.referenced_table.1).map(|table| &table.definition);
-            let other = if same_name(&key.referenced_table.1, &definition.name) { Some(&*definition) } else { other };
+            let other = self
+                .catalog
+                .schema
+                .table(&key.referenced_table.1)
+                .map(|table| &table.definition);
+            let other = if same_name(&key.referenced_table.1, &definition.name) {
+                Some(&*definition)
+            } else {
+                other
+            };
             for (own, referenced) in key.columns.iter().zip(&key.referenced_columns) {
                 let own_type = definition.column(own).and_then(|column| column.data_type);
                 let other_column = other.and_then(|other| other.column(referenced));
@@ -197,7 +213,10 @@ impl Work<'_> {
         let own = name.name.text.as_str();
         let schema = &self.catalog.schema;
         let is_users = SessionCatalog::is_users(name);
-        (is_users && schema.view(own).is_some(), is_users && schema.procedure(own).is_some())
+        (
+            is_users && schema.view(own).is_some(),
+            is_users && schema.procedure(own).is_some(),
+        )
     }
 }
 
