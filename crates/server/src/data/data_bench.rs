@@ -253,24 +253,14 @@ impl<'a> DataBench<'a> {
             environment: &surroundings,
             rows: &mut sink,
         };
-        let done = match bound {
-            Statement::Rows(rows) => rows.run(&mut run),
-            Statement::Assign(assign) => assign.run(&mut run),
-            Statement::Insert(insert) => insert.run(&mut run),
-            Statement::Update(update) => update.run(&mut run),
-            Statement::Delete(delete) => delete.run(&mut run),
-            Statement::Truncate(truncate) => store.truncate(truncate),
-            Statement::Into(into) => {
-                let work = Work {
-                    database: &used.database,
-                    catalog: &self.objects.catalog,
-                    source: "",
-                    state: errand.state,
-                    objects: &self.objects,
-                };
-                work.fill_into(into, &mut run)
-            }
+        let work = Work {
+            database: &used.database,
+            catalog: &self.objects.catalog,
+            source: "",
+            state: errand.state,
+            objects: &self.objects,
         };
+        let done = on_rows(bound, (&store, &work), &mut run);
         if let Some(stop) = stop {
             return Err(stop.into());
         }
@@ -554,6 +544,23 @@ impl Drop for DataBench<'_> {
         for used in self.open.values_mut() {
             used.transaction.rollback(&used.database);
         }
+    }
+}
+
+/// Runs a statement that needs nothing but rows, and tells how many it read or changed.
+fn on_rows(
+    bound: &Statement,
+    (store, work): (&SqliteStore<'_>, &Work<'_>),
+    run: &mut Run<'_>,
+) -> Result<u64, PlanError> {
+    match bound {
+        Statement::Rows(rows) => rows.run(run),
+        Statement::Assign(assign) => assign.run(run),
+        Statement::Insert(insert) => insert.run(run),
+        Statement::Update(update) => update.run(run),
+        Statement::Delete(delete) => delete.run(run),
+        Statement::Truncate(truncate) => store.truncate(truncate),
+        Statement::Into(into) => work.fill_into(into, run),
     }
 }
 
