@@ -23,7 +23,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     config.log = Log::new(|line| eprintln!("{line}"));
     let mut announce = |announcement: Announcement<'_>| match announcement {
         Announcement::Password(password) => std::fs::write(&file, password),
-        _ => Ok(()),
+        Announcement::Identity { .. }
+        | Announcement::Certificate { .. }
+        | Announcement::NotLoopback(_)
+        | Announcement::InClear(_) => Ok(()),
     };
     let open = |_: &Arc<_>| Ok(Arc::new(SqlFront::new(Arc::new(Bare))) as Arc<dyn Front>);
     let running = Server::start(config, &mut announce, open)?;
