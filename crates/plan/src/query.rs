@@ -43,6 +43,7 @@ pub(crate) struct QueryBinder<'c> {
     commons: Vec<CommonScope>,
     recursion_max: u32,
     depth: usize,
+    join_depth: usize,
 }
 
 /// One query's names.
@@ -92,6 +93,7 @@ impl<'c> QueryBinder<'c> {
             commons: Vec::new(),
             recursion_max: RECURSION_MAX,
             depth: 0,
+            join_depth: 0,
         }
     }
 
@@ -143,6 +145,17 @@ impl<'c> QueryBinder<'c> {
         self.depth += 1;
         let bound = bind(self);
         self.depth -= 1;
+        bound
+    }
+
+    /// Runs `bind` one join deeper on the right.
+    ///
+    /// Errors: 40510 beyond [`TABLE_COUNT_MAX`].
+    pub fn joined<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T, PlanError>) -> Result<T, PlanError> {
+        check_table_count(self.join_depth)?;
+        self.join_depth += 1;
+        let bound = bind(self);
+        self.join_depth -= 1;
         bound
     }
 
@@ -240,8 +253,23 @@ impl QueryHook for QueryBinder<'_> {
     }
 }
 
+/// Sees that a join is one that SQLite takes.
+///
+/// Errors: 40510 for one of more than [`TABLE_COUNT_MAX`] tables.
+fn check_table_count(count: usize) -> Result<(), PlanError> {
+    match count <= TABLE_COUNT_MAX {
+        true => Ok(()),
+        false => Err(PlanError::unsupported(&format!(
+            "A join of more than {TABLE_COUNT_MAX} tables"
+        ))),
+    }
+}
+
 /// How deep a recursive common table expression goes without MAXRECURSION.
 const RECURSION_MAX: u32 = 100;
+
+/// How many tables SQLite joins.
+const TABLE_COUNT_MAX: usize = 64;
 
 const AMBIGUOUS: i32 = 209;
 const UNKNOWN_COLUMN: i32 = 207;

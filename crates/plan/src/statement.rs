@@ -7,7 +7,7 @@
 //!     [`Statement::is_single`].
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use selenite_tsql::ast;
 use selenite_types::storage::{Stored, StoredRef};
@@ -98,7 +98,9 @@ type RunSink<'s, 'a> = dyn FnMut(&mut Run<'a>, &[StoredRef<'_>]) -> Result<Contr
 
 /// Where a statement's rows are: SQLite, as the server has it.
 ///
-/// A statement may change rows from within the sink of a select, of a table that the select does not read.
+/// A statement may change rows from within the sink of a select, of a table that the select does not read: what the select calls by
+/// number must then be in force again when it goes on. An error that one of our functions gives SQLite comes back as it was,
+/// not as SQLite tells it.
 pub trait Store {
     /// Runs SQL and shows `row` each row, until it breaks.
     ///
@@ -253,11 +255,10 @@ impl<'a> Run<'a> {
 
     /// Runs SQL that changes rows and calls nothing.
     pub(crate) fn change(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<u64, StoreError> {
-        let compiled = Arc::default();
         self.store.change(&Call {
             sql,
             parameters,
-            compiled: &compiled,
+            compiled: &NOTHING,
         })
     }
 }
@@ -273,6 +274,9 @@ impl SqlText {
             .collect()
     }
 }
+
+/// What SQL calls that calls nothing.
+pub(crate) static NOTHING: LazyLock<Arc<Compiled>> = LazyLock::new(Arc::default);
 
 /// What a variable is set to for each row.
 #[derive(Clone, PartialEq, Debug)]

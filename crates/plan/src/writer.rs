@@ -17,7 +17,7 @@ mod rows;
 mod value;
 mod window;
 
-pub(crate) use fixed::is_fixed;
+pub(crate) use fixed::{is_fixed, is_volatile};
 pub(crate) use form::keeps_form;
 pub(crate) use from::qualified;
 pub(crate) use parameter::stored;
@@ -97,16 +97,15 @@ impl Writer {
         Compiled::new(self.operations, self.aggregates, self.inputs)
     }
 
-    /// The SQL of a parameter; equal ones are one.
+    /// The SQL of a parameter; equal ones that stand near one another are one.
     fn parameter(&mut self, parameter: Parameter) -> String {
-        let at = self
-            .parameters
-            .iter()
-            .position(|other| *other == parameter)
-            .unwrap_or_else(|| {
-                self.parameters.push(parameter);
-                self.parameters.len() - 1
-            });
+        let first = self.parameters.len().saturating_sub(EQUAL_WITHIN);
+        let mut near = self.parameters.iter().skip(first);
+        let known = near.position(|other| *other == parameter);
+        let at = known.map_or(self.parameters.len(), |known| first + known);
+        if known.is_none() {
+            self.parameters.push(parameter);
+        }
         format!("?{}", at + 1)
     }
 
@@ -132,6 +131,9 @@ impl Writer {
 
 /// SQLITE_MAX_VARIABLE_NUMBER's default.
 const PARAMETER_COUNT_MAX: usize = 32_766;
+
+/// So many parameters are looked through for an equal one: all of most statements, few of a list of thousands.
+const EQUAL_WITHIN: usize = 32;
 
 #[cfg(test)]
 mod tests;

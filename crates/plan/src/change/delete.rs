@@ -210,11 +210,15 @@ impl Delete {
     fn delete_all(&self, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value>)]) -> Result<(), PlanError> {
         let ids: Vec<String> = rows.iter().map(|(row_id, _)| row_id.to_string()).collect();
         let list = Stored::Text(format!("[{}]", ids.join(",")).into());
-        let Err(error) = run.change(sql, &[list]) else { return Ok(()) };
+        let Err(error) = run.change(sql, &[list]) else {
+            return Ok(());
+        };
         let mut refusal = None;
         for (_, values) in rows {
             let old = values.get(1..).unwrap_or(&[]);
-            let told = self.rules.refusal(run, error.clone(), old, Some(old), ChangeVerb::Delete);
+            let told = self
+                .rules
+                .refusal(run, error.clone(), old, Some(old), ChangeVerb::Delete);
             // A row that nobody refers to is not the one.
             if told.number() != UNTOLD {
                 return Err(told);

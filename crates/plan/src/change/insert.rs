@@ -209,7 +209,9 @@ impl Insert {
     }
 
     fn refusal(&self, run: &Run<'_>, error: StoreError, prepared: &Prepared) -> PlanError {
-        self.writer.rules.refusal(run, error, &prepared.row, None, ChangeVerb::Insert)
+        self.writer
+            .rules
+            .refusal(run, error, &prepared.row, None, ChangeVerb::Insert)
     }
 
     fn tell(&self, run: &mut Run<'_>, prepared: &Prepared) -> Result<(), PlanError> {

@@ -7,7 +7,7 @@ use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_
 
 use crate::catalog::{ChangeVerb, Key, Table, Violation};
 use crate::query::{Clause, QueryBinder};
-use crate::statement::{Binding, Call, Run, StoreError};
+use crate::statement::{Binding, Call, NOTHING, Run, StoreError};
 use crate::writer::{qualified, quoted, stored};
 use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate, same_name};
 
@@ -139,7 +139,9 @@ impl RowRules {
     /// Whether a row that SQLite refuses may be taken once the statement's other rows are there: T-SQL looks at foreign keys
     /// when all rows are.
     pub fn may_wait(&self, error: &StoreError) -> bool {
-        let StoreError::Constraint(message) = error else { return false };
+        let StoreError::Constraint(message) = error else {
+            return false;
+        };
         let own = |(schema, name): &(String, String)| {
             same_name(name, &self.table.name) && same_name(schema, &self.table.schema)
         };
@@ -270,12 +272,11 @@ fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
 
 /// Whether a query has a row.
 fn exists(run: &Run<'_>, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
-    let compiled = Arc::default();
     let mut found = false;
     let call = Call {
         sql,
         parameters,
-        compiled: &compiled,
+        compiled: &NOTHING,
     };
     let read = run.store.select(&call, &mut |_| {
         found = true;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use selenite_tsql::ast;
 
-use crate::catalog::{Relation, Table};
 use super::through::ThroughColumn;
+use crate::catalog::{Relation, Table};
 use crate::query::QueryBinder;
 use crate::query::source::{Bound, join};
 use crate::query::tree::JoinKind;
@@ -122,13 +122,17 @@ impl QueryBinder<'_> {
 
     /// The source that a target of no FROM is, if it is a common table expression or a view.
     fn bind_query_target(&mut self, target: &ast::ChangeTarget) -> Result<Option<Bound>, PlanError> {
-        let ast::ChangeTarget::Table(name) = target else { return Ok(None) };
+        let ast::ChangeTarget::Table(name) = target else {
+            return Ok(None);
+        };
         let common = name.single().is_some_and(|single| self.is_common(single));
         let is_query = common || matches!(self.relation(name), Ok(Relation::View(_)));
         if !is_query {
             return Ok(None);
         }
-        self.bind_relation(name, None).map(Some).map_err(|error| error.on_line(name.position.line))
+        self.bind_relation(name, None)
+            .map(Some)
+            .map_err(|error| error.on_line(name.position.line))
     }
 
     fn lone_target(&mut self, table: Arc<Table>, target: &ast::ChangeTarget) -> Result<Target, PlanError> {

@@ -11,6 +11,14 @@ use crate::query::source::Bound;
 use crate::query::tree::{Body, From, Join, JoinKind, Leaf, Query, QueryColumn, ROW_ID, Rows};
 use crate::{ColumnRef, Compare, Expr, ExprKind, PlanError, Predicate};
 
+/// A query that gives its table's rowid too.
+struct Opened {
+    table: Arc<Table>,
+    columns: Vec<ThroughColumn>,
+    /// The rowid's place among the query's columns.
+    place: usize,
+}
+
 /// A column of a query that rows are changed through: its name, and the table's column that it is.
 pub(crate) type ThroughColumn = (String, Option<usize>);
 
@@ -21,7 +29,7 @@ impl QueryBinder<'_> {
     pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, PlanError> {
         let alias = bound.sources.iter().find(|source| source.number == number);
         let alias = alias.map(|source| source.alias.clone()).unwrap_or_default();
-        let (table, columns, place) = self
+        let Opened { table, columns, place } = self
             .open_query(&mut bound.from, number)?
             .ok_or_else(|| PlanError::change_of_several(&alias))?;
         self.parts.row_ids.insert(number, format!("c{place}"));
@@ -56,21 +64,23 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// Lets the query behind a source give its table's rowid too: the table, the query's columns, and the rowid's place.
-    fn open_query(
-        &mut self,
-        from: &mut From,
-        number: u32,
-    ) -> Result<Option<(Arc<Table>, Vec<ThroughColumn>, usize)>, PlanError> {
-        let Some(leaf) = leaf_of(from, number) else { return Ok(None) };
+    /// Lets the query behind a source give its table's rowid too.
+    fn open_query(&mut self, from: &mut From, number: u32) -> Result<Option<Opened>, PlanError> {
+        let Some(leaf) = leaf_of(from, number) else {
+            return Ok(None);
+        };
         match &mut leaf.rows {
             Rows::Query(query) => Ok(self.add_row_id(query)),
             Rows::Common(index) => {
                 let index = *index;
                 let common = self.parts.commons.get_mut(index);
-                let Some(mut query) = common.filter(|common| common.recursion.is_none()).and_then(|common| common.query.take())
+                let Some(mut query) = common
+                    .filter(|common| common.recursion.is_none())
+                    .and_then(|common| common.query.take())
                 else {
-                    return Err(PlanError::unsupported("A change through a recursive common table expression"));
+                    return Err(PlanError::unsupported(
+                        "A change through a recursive common table expression",
+                    ));
                 };
                 let added = self.add_row_id(&mut query);
                 if let Some(common) = self.parts.commons.get_mut(index) {
@@ -82,9 +92,13 @@ impl QueryBinder<'_> {
         }
     }
 
-    fn add_row_id(&self, query: &mut Query) -> Option<(Arc<Table>, Vec<ThroughColumn>, usize)> {
-        let Body::Select(select) = &mut query.body else { return None };
-        let Some(From::Leaf(Leaf { source, .. })) = &select.from else { return None };
+    fn add_row_id(&self, query: &mut Query) -> Option<Opened> {
+        let Body::Select(select) = &mut query.body else {
+            return None;
+        };
+        let Some(From::Leaf(Leaf { source, .. })) = &select.from else {
+            return None;
+        };
         if select.grouped || select.distinct {
             return None;
         }
@@ -93,12 +107,17 @@ impl QueryBinder<'_> {
             let origin = column.origin.filter(|origin| origin.source == source)?;
             usize::try_from(origin.column).ok()
         };
-        let columns = query.columns.iter().map(|column| (column.name.clone(), origin(column))).collect();
+        let columns = query
+            .columns
+            .iter()
+            .map(|column| (column.name.clone(), origin(column)))
+            .collect();
         let column = ExprKind::Column(ColumnRef { source, column: ROW_ID });
         let row_id = Expr::new(column, DataType::BigInt).with_nullable(false);
         query.columns.push(QueryColumn::of(String::new(), &row_id));
         select.items.push(row_id);
-        Some((table, columns, select.items.len() - 1))
+        let place = select.items.len() - 1;
+        Some(Opened { table, columns, place })
     }
 }
 

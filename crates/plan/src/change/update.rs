@@ -201,7 +201,9 @@ impl Update {
             for row in left {
                 match self.write(run, rows, row) {
                     Ok(()) => {}
-                    Err(error) if self.is_duplicate(&error) || self.rules.may_wait(&error) => waiting.push((row, error)),
+                    Err(error) if self.is_duplicate(&error) || self.rules.may_wait(&error) => {
+                        waiting.push((row, error))
+                    }
                     Err(error) => return Err(self.refusal(run, error, row)),
                 }
             }
@@ -222,18 +224,21 @@ impl Update {
         waiting: Vec<(&Pending, StoreError)>,
     ) -> Result<(), PlanError> {
         let (left, mut errors): (Vec<&Pending>, Vec<StoreError>) = waiting.into_iter().unzip();
-        let lone = left.len() == 1 || !self.rules.table.referenced_by.is_empty() || !self.rules.table.foreign_keys.is_empty();
+        let lone =
+            left.len() == 1 || !self.rules.table.referenced_by.is_empty() || !self.rules.table.foreign_keys.is_empty();
         if let (true, Some(first)) = (lone, left.first()) {
             return Err(self.refusal(run, errors.swap_remove(0), first));
         }
         for row in &left {
             let parameters = [Stored::Integer(row.row_id)];
-            run.change(&rows.delete, &parameters).map_err(|error| self.refusal(run, error, row))?;
+            run.change(&rows.delete, &parameters)
+                .map_err(|error| self.refusal(run, error, row))?;
         }
         for row in left {
             let mut parameters = self.rules.stored(&rows.stored, self.new_row(row))?;
             parameters.push(Stored::Integer(row.row_id));
-            run.change(&rows.insert, &parameters).map_err(|error| self.refusal(run, error, row))?;
+            run.change(&rows.insert, &parameters)
+                .map_err(|error| self.refusal(run, error, row))?;
         }
         Ok(())
     }

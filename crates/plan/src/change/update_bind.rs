@@ -255,7 +255,11 @@ fn write_sql(
         text,
         extra_types,
         sets,
-        sql: format!("UPDATE {name} SET {} WHERE {row_id} = ?{}", assignments.join(", "), changed.len() + 1),
+        sql: format!(
+            "UPDATE {name} SET {} WHERE {row_id} = ?{}",
+            assignments.join(", "),
+            changed.len() + 1
+        ),
         changed,
         stored,
         delete: format!("DELETE FROM {name} WHERE {row_id} = ?1"),
@@ -264,7 +268,11 @@ fn write_sql(
 }
 
 fn set_column(target: &Target, name: &ast::ColumnName, before: &[SetValue]) -> Result<usize, PlanError> {
-    let exposed = target.bound.sources.iter().find(|source| source.number == target.exposed);
+    let exposed = target
+        .bound
+        .sources
+        .iter()
+        .find(|source| source.number == target.exposed);
     if let Some(table) = &name.table {
         let own = exposed.is_some_and(|source| source.is_named(table));
         if !own && !same_name(&target.table.name, &table.name.text) {

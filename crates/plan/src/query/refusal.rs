@@ -1,5 +1,8 @@
 //! What is wrong with a query, in SQL Server's words.
 
+mod recursion;
+mod window;
+
 use crate::{Ends, PlanError};
 
 impl PlanError {
@@ -106,40 +109,6 @@ impl PlanError {
         Self::query(205, 16, 1, text)
     }
 
-    /// 240: a recursive member of another type than the anchor.
-    pub(crate) fn recursive_type(column: &str, name: &str) -> Self {
-        let text = format!(
-            "Types don't match between the anchor and the recursive part in column \"{column}\" of recursive query \"{name}\"."
-        );
-        Self::query(240, 16, 1, text)
-    }
-
-    /// 252: a common table expression that names itself without UNION ALL.
-    pub(crate) fn recursion_without_union(name: &str) -> Self {
-        let text =
-            format!("Recursive common table expression '{name}' does not contain a top-level UNION ALL operator.");
-        Self::query(252, 16, 1, text)
-    }
-
-    /// 253: a recursive member that names the table more than once.
-    pub(crate) fn recursion_twice(name: &str) -> Self {
-        let text = format!("Recursive member of a common table expression '{name}' has multiple recursive references.");
-        Self::query(253, 16, 1, text)
-    }
-
-    /// 246: no anchor.
-    pub(crate) fn recursion_without_anchor(name: &str) -> Self {
-        let text = format!("No anchor member was specified for recursive query \"{name}\".");
-        Self::query(246, 16, 1, text)
-    }
-
-    /// 310: MAXRECURSION out of range.
-    pub(crate) fn recursion_option(value: &str) -> Self {
-        let text =
-            format!("The value {value} specified for the MAXRECURSION option exceeds the allowed maximum of 32767.");
-        Self::query(310, 15, 1, text)
-    }
-
     /// 263: `*` without FROM.
     pub(crate) fn star_of_nothing() -> Self {
         Self::query(263, 16, 1, "Must specify table to select from.")
@@ -149,17 +118,6 @@ impl PlanError {
     pub(crate) fn order_by_constant(position: usize) -> Self {
         let text = format!("A constant expression was encountered in the ORDER BY list, position {position}.");
         Self::query(408, 16, 1, text)
-    }
-
-    /// 460 and its kin: what the recursive member may not have.
-    pub(crate) fn in_recursive_part(number: i32, what: &str, name: &str) -> Self {
-        let text = format!("{what} not allowed in the recursive part of a recursive common table expression '{name}'.");
-        Self::query(number, 16, 1, text)
-    }
-
-    /// 465: a recursive member that reads the table in a subquery.
-    pub(crate) fn recursion_in_subquery() -> Self {
-        Self::query(465, 16, 1, "Recursive references are not allowed in subqueries.")
     }
 
     /// 1008: ORDER BY a variable.
@@ -219,18 +177,6 @@ impl PlanError {
         .with_severity(15)
     }
 
-    /// 8730: LAG or LEAD that looks the other way.
-    pub(crate) fn negative_shift() -> Self {
-        let text = "Offset parameter for Lag and Lead functions cannot be a negative value.";
-        Self::new(8730, Ends::Statement, text)
-    }
-
-    /// 9819: NTILE of nothing.
-    pub(crate) fn invalid_tiles() -> Self {
-        let text = "The function 'ntile' takes only a positive int or bigint expression as its input.";
-        Self::new(9819, Ends::Statement, text)
-    }
-
     /// 10742: OFFSET of less than nothing.
     pub(crate) fn negative_offset() -> Self {
         Self::new(
@@ -252,14 +198,6 @@ impl PlanError {
         let text = "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= \
                     or when the subquery is used as an expression.";
         Self::new(512, Ends::Statement, text)
-    }
-
-    /// 530: a recursion too deep.
-    pub(crate) fn recursion_exhausted(level_max: i64) -> Self {
-        let text = format!(
-            "The statement terminated. The maximum recursion {level_max} has been exhausted before statement completion."
-        );
-        Self::new(530, Ends::Statement, text)
     }
 
     /// 1033: ORDER BY where only TOP gives it a meaning.
@@ -329,22 +267,6 @@ impl PlanError {
         Self::query(4115, 15, 1, text)
     }
 
-    /// 4109: a window function in another.
-    pub(crate) fn window_in_window() -> Self {
-        let text = "Windowed functions cannot be used in the context of another windowed function or aggregate.";
-        Self::query(4109, 15, 1, text)
-    }
-
-    /// 4112: a ranking function without an order.
-    pub(crate) fn window_order_required(function: &str) -> Self {
-        Self::query(
-            4112,
-            15,
-            1,
-            format!("The function '{function}' must have an OVER clause with ORDER BY."),
-        )
-    }
-
     /// 10741: TOP and OFFSET in one query.
     pub(crate) fn top_and_offset() -> Self {
         Self::query(
@@ -353,53 +275,6 @@ impl PlanError {
             2,
             "A TOP can not be used in the same query or sub-query as a OFFSET.",
         )
-    }
-
-    /// 10752: a frame where there can be none.
-    pub(crate) fn window_frame_not_allowed(function: &str) -> Self {
-        Self::query(
-            10752,
-            15,
-            1,
-            format!("The function '{function}' may not have a window frame."),
-        )
-    }
-
-    /// 10756: a frame without an order.
-    pub(crate) fn frame_without_order() -> Self {
-        Self::query(
-            10756,
-            15,
-            1,
-            "Window frame with ROWS or RANGE must have an ORDER BY clause.",
-        )
-    }
-
-    /// 4193: a frame that ends before it begins.
-    pub(crate) fn frame_reversed() -> Self {
-        let text = "'BETWEEN ... FOLLOWING AND ... PRECEDING' is not a valid window frame and cannot be used with the OVER \
-                    clause.";
-        Self::query(4193, 16, 1, text)
-    }
-
-    /// 4194: RANGE with a number.
-    pub(crate) fn range_frame() -> Self {
-        let text = "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame delimiters.";
-        Self::query(4194, 16, 1, text)
-    }
-
-    /// 5308: a window ordered by a number.
-    pub(crate) fn window_order_index() -> Self {
-        let text = "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY \
-                    clause expressions.";
-        Self::query(5308, 16, 1, text)
-    }
-
-    /// 5309: a window ordered by a constant.
-    pub(crate) fn window_order_constant() -> Self {
-        let text = "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause \
-                    expressions.";
-        Self::query(5309, 16, 1, text)
     }
 
     /// 8120, 8121, 8127: a column that is neither grouped nor aggregated.
@@ -462,11 +337,6 @@ impl PlanError {
         )
     }
 
-    /// 10759: DISTINCT over a window.
-    pub(crate) fn distinct_window() -> Self {
-        Self::query(10759, 15, 1, "Use of DISTINCT is not allowed with the OVER clause.")
-    }
-
     /// 313: a function of rows with too few arguments.
     pub(crate) fn too_few_arguments(name: &str) -> Self {
         let text = format!("An insufficient number of arguments were supplied for the procedure or function {name}.");
@@ -477,16 +347,6 @@ impl PlanError {
     pub(crate) fn too_many_arguments(name: &str) -> Self {
         let text = format!("Procedure or function {name} has too many arguments specified.");
         Self::query(8144, 16, 3, text)
-    }
-
-    /// 239: two common table expressions of one name.
-    pub(crate) fn common_table_twice(name: &str) -> Self {
-        Self::query(
-            239,
-            16,
-            1,
-            format!("Duplicate common table expression name '{name}' was specified."),
-        )
     }
 
     /// 7202: a server that is not linked.

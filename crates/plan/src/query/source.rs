@@ -27,6 +27,11 @@ impl QueryBinder<'_> {
                 None => next,
             });
         }
+        let mut count = 0;
+        if let Some(bound) = &whole {
+            bound.from.visit_leaves(&mut |_| count += 1);
+        }
+        super::check_table_count(count)?;
         Ok(whole)
     }
 
@@ -73,7 +78,7 @@ impl QueryBinder<'_> {
             ast::JoinKind::OuterApply => return self.bind_apply(left, &link.right, true),
         };
         let border = left.sources.len();
-        let right = self.bind_source(&link.right)?;
+        let right = self.joined(|binder| binder.bind_source(&link.right))?;
         let mut joined = join(kind, left, right, None)?;
         if let Some(on) = &link.on {
             let sources = joined.sources.clone();

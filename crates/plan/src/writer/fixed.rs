@@ -24,7 +24,7 @@ pub(super) fn is_safe(expr: &Expr) -> bool {
 }
 
 /// Whether two evaluations of an expression may differ within one statement's row.
-pub(super) fn is_volatile(expr: &Expr) -> bool {
+pub(crate) fn is_volatile(expr: &Expr) -> bool {
     let mut volatile = false;
     expr.visit(&mut |node| volatile |= volatility(node) == Some(Volatility::Row));
     volatile

@@ -222,14 +222,13 @@ impl Writer {
 
     fn select(&mut self, select: &Select, columns: Columns<'_>) -> Result<String, PlanError> {
         let mut items = Vec::with_capacity(select.items.len());
+        let mut by_key = false;
         for (at, item) in select.items.iter().enumerate() {
             let form = Form::of(&item.data_type);
             let sql = self.value(item)?;
             let compared = columns.compared || select.distinct;
-            if let (true, Form::Offset(_)) = (compared, form) {
-                return Err(PlanError::unsupported("DISTINCT of a datetimeoffset"));
-            }
-            let sql = if compared {
+            by_key |= compared && matches!(form, Form::Offset(_));
+            let sql = if compared && form == Form::Text {
                 collated(form, sql, item.collation)
             } else {
                 sql
@@ -241,7 +240,11 @@ impl Writer {
             // SQLite sees one group only if a column is an aggregate.
             items.push("count(*)".to_owned());
         }
-        let word = if select.distinct { "SELECT DISTINCT" } else { "SELECT" };
+        if by_key && (select.grouped || select.items.iter().any(|item| self.parts.has_window(item))) {
+            return Err(PlanError::unsupported("DISTINCT of a datetimeoffset in such a query"));
+        }
+        let distinct = select.distinct && !by_key;
+        let word = if distinct { "SELECT DISTINCT" } else { "SELECT" };
         let mut sql = format!("{word} {}", items.join(", "));
         if let Some(from) = &select.from {
             sql.push_str(&format!(" FROM {}", self.from(from)?));
@@ -249,9 +252,11 @@ impl Writer {
         if let Some(filter) = &select.filter {
             sql.push_str(&format!(" WHERE {}", self.condition(filter)?));
         }
-        if !select.group_by.is_empty() {
-            let mut keys = Vec::with_capacity(select.group_by.len());
-            for group in &select.group_by {
+        // An instant is distinct whatever its offset: rows are grouped by what is compared of them.
+        let groups = if by_key { &select.items } else { &select.group_by };
+        if !groups.is_empty() {
+            let mut keys = Vec::with_capacity(groups.len());
+            for group in groups {
                 keys.push(self.key(group)?);
             }
             sql.push_str(&format!(" GROUP BY {}", keys.join(", ")));
@@ -282,7 +287,8 @@ impl Writer {
                 Some(_) => (query.columns.len() + 1, self.recursive(query, common)?),
                 None => (query.columns.len(), self.query(query)?),
             };
-            written.push(format!("q{index}({}) AS ({rows})", column_names(count)));
+            let kept = if query.is_volatile() { "MATERIALIZED " } else { "" };
+            written.push(format!("q{index}({}) AS {kept}({rows})", column_names(count)));
         }
         Ok(if written.is_empty() {
             String::new()

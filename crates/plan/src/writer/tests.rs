@@ -180,7 +180,8 @@ fn an_instant_is_compared_without_its_offset() {
         "1\n2"
     );
     assert_eq!(session.rows("SELECT id FROM t ORDER BY o, id"), "3\n1\n2");
-    assert_eq!(session.number("SELECT DISTINCT o FROM t"), 40510);
+    assert_eq!(session.rows("SELECT COUNT(*) FROM (SELECT DISTINCT o FROM t) x"), "2");
+    assert_eq!(session.number("SELECT DISTINCT MAX(o) FROM t GROUP BY id"), 40510);
 }
 
 #[test]
@@ -276,5 +277,31 @@ fn a_constant_beyond_a_column_s_range_is_beyond_its_values() {
     assert_eq!(
         session.rows("SELECT COUNT(*) FROM t WHERE w >= 9999999999999999999999999999.9999999999"),
         "1"
+    );
+}
+
+#[test]
+fn a_volatile_column_is_evaluated_once_for_each_row() {
+    let session = Session::new("CREATE TABLE t (a int)");
+    let (plan, _) = session.plan("SELECT x.g, x.g FROM (SELECT NEWID() AS g FROM t) x");
+    assert!(plan.contains("CO-ROUTINE") || plan.contains("MATERIALIZE"), "{plan}");
+    let (plan, _) = session.plan("WITH x AS (SELECT NEWID() AS g FROM t) SELECT g, g FROM x");
+    assert!(plan.contains("MATERIALIZE"), "{plan}");
+}
+
+#[test]
+fn joins_nested_too_deeply_are_refused() {
+    let session = Session::new("CREATE TABLE t (a int)");
+    let nested = |depth: usize| {
+        let open: String = (0..depth).map(|at| format!("t t{at} JOIN (")).collect();
+        let close: String = (0..depth).rev().map(|at| format!(") ON t{at}.a = z.a")).collect();
+        format!("SELECT 1 FROM {open}t z{close}")
+    };
+    assert_eq!(session.rows(&nested(1).replace("(t z)", "t z")), "");
+    assert_eq!(session.number(&nested(80).replace("(t z)", "t z")), 40510);
+    let flat: String = (0..70).map(|at| format!(", t t{at}")).collect();
+    assert_eq!(
+        session.fault(&format!("SELECT 1 FROM t{flat}")).1,
+        "A join of more than 64 tables is not supported."
     );
 }

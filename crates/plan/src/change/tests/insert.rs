@@ -255,7 +255,12 @@ fn a_failed_statement_leaves_nothing() {
 #[test]
 fn rows_may_refer_to_rows_of_the_same_statement() {
     let session = Session::new("CREATE TABLE t (id int PRIMARY KEY, up int CONSTRAINT FK_up REFERENCES t (id))");
-    assert_eq!(session.answer("INSERT t VALUES (3, 2), (2, 1), (1, NULL), (4, 4)").counts, [4]);
+    assert_eq!(
+        session
+            .answer("INSERT t VALUES (3, 2), (2, 1), (1, NULL), (4, 4)")
+            .counts,
+        [4]
+    );
     assert_eq!(session.rows("SELECT id FROM t ORDER BY id"), "1\n2\n3\n4");
     let text = "The INSERT statement conflicted with the FOREIGN KEY SAME TABLE constraint \"FK_up\". The conflict occurred in \
                 database \"testdb\", table \"dbo.t\", column 'id'.";

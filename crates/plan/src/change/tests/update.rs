@@ -174,11 +174,15 @@ fn a_key_of_null_is_there_once() {
 
 #[test]
 fn keys_may_be_exchanged() {
-    let session = Session::new("CREATE TABLE t (id int PRIMARY KEY, s varchar(5)) INSERT t VALUES (1, 'a'), (2, 'b'), (3, 'c')");
+    let session =
+        Session::new("CREATE TABLE t (id int PRIMARY KEY, s varchar(5)) INSERT t VALUES (1, 'a'), (2, 'b'), (3, 'c')");
     session.answer("UPDATE t SET id = 4 - id");
     assert_eq!(session.rows("SELECT * FROM t ORDER BY id"), "1|c\n2|b\n3|a");
     session.answer("UPDATE t SET id = id % 3 + 1");
     assert_eq!(session.rows("SELECT * FROM t ORDER BY id"), "1|a\n2|c\n3|b");
-    assert_eq!(session.number("UPDATE t SET id = CASE id WHEN 1 THEN 2 WHEN 2 THEN 1 ELSE 2 END"), 2627);
+    assert_eq!(
+        session.number("UPDATE t SET id = CASE id WHEN 1 THEN 2 WHEN 2 THEN 1 ELSE 2 END"),
+        2627
+    );
     assert_eq!(session.rows("SELECT COUNT(*) FROM t"), "3");
 }
