@@ -53,15 +53,15 @@ impl Objects for SessionObjects {
     }
 
     fn object(&self, _key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
-        Ok(None)
+        Err(PlanError::unsupported("OBJECT_ID and its kin"))
     }
 
     fn column(&self, _table_id: i32, _key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
-        Ok(None)
+        Err(PlanError::unsupported("COL_NAME and its kin"))
     }
 
     fn identity(&self, _table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
-        Ok(None)
+        Err(PlanError::unsupported("IDENT_CURRENT and its kin"))
     }
 
     fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {

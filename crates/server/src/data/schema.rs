@@ -263,7 +263,7 @@ fn sqlite_columns(connection: &Connection, schema: &str, table: &str) -> rusqlit
         let is_key = row.get::<_, i64>(3)? > 0;
         Ok(ColumnDefinition {
             name: row.get(0)?,
-            data_type: Some(declared_type(&declared).unwrap_or_else(|_| by_affinity(&declared))),
+            data_type: Some(type_of(&declared)),
             nullable: row.get::<_, i64>(2)? == 0 && !is_key,
             is_binary: false,
             identity: None,
@@ -272,6 +272,14 @@ fn sqlite_columns(connection: &Connection, schema: &str, table: &str) -> rusqlit
         })
     })?;
     rows.collect()
+}
+
+/// INTEGER is SQLite's own word, of 64 bits, though T-SQL has it for int; else a type of T-SQL's is what it says.
+fn type_of(declared: &str) -> DataType {
+    if declared.eq_ignore_ascii_case("INTEGER") {
+        return DataType::BigInt;
+    }
+    declared_type(declared).unwrap_or_else(|_| by_affinity(declared))
 }
 
 /// As sqlite.org/datatype3.html, 3.1, has it.

@@ -24,7 +24,7 @@ fn sqlite_s_messages_are_read() {
         Violation::Unique(&table.keys[1])
     );
     assert_eq!(
-        table.violation("UNIQUE constraint failed: index 'uq_xy'"),
+        table.violation("UNIQUE constraint failed: index 'a.b.UQ_xy$null'"),
         Violation::Unique(&table.keys[1])
     );
     assert_eq!(table.violation("FOREIGN KEY constraint failed"), Violation::ForeignKey);
