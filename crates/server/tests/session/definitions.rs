@@ -220,7 +220,8 @@ fn a_table_is_altered_with_its_rows_kept() {
     succeed(&mut client, "INSERT p (id, code, n) VALUES (3, 3, 33)");
     assert_eq!(
         client.batch("SELECT d, e, k FROM p WHERE id = 3").rows(),
-        [[int(9), text("x"), int(3)]]
+        // Inserts that failed have used up numbers, as SQL Server has it.
+        [[int(9), text("x"), int(6)]]
     );
 }
 
