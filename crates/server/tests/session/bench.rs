@@ -1,8 +1,9 @@
 //! A server of a test's own, in a folder of its own.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use selenite_engine::Access;
 use selenite_server::data::Hall;
@@ -62,7 +63,7 @@ impl Bench {
         };
         let mut config = Config::new(place.path().join("data"));
         config.access = access(&place);
-        config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        config.listen = SocketAddr::from(([127, 0, 0, 1], free_port()));
         config.tls_files = Some(files);
         config.encryption = EncryptionMode::Optional;
         config.password_cost = PasswordCost::LEAST;
@@ -99,4 +100,17 @@ fn access(place: &TempDir) -> Access {
         identity: Some(format!("raw:{}", key.display()).parse().unwrap()),
         ..Access::default()
     }
+}
+
+/// A port that is free, below those that the system gives to whoever connects, and another for each bench.
+fn free_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    for _ in 0..10_000 {
+        let number = std::process::id().wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000;
+        let port = 20_000 + u16::try_from(number).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("no port is free");
 }
