@@ -72,6 +72,8 @@ impl<'a> DataBench<'a> {
                 database_id: home,
                 login_id,
                 catalog,
+                shared: None,
+                instance: patron.instance.clone(),
             },
             bound: BoundCache::default(),
             identity_insert: None,
@@ -101,6 +103,7 @@ impl<'a> DataBench<'a> {
             .ok_or_else(|| PlanError::internal("a database that is not open"))?;
         let version = used.database.version()?;
         self.objects.directory = self.hall.directory(self.patron.instance)?;
+        self.objects.shared = Some(used.database.shared.clone());
         self.objects.catalog = SessionCatalog {
             database: Arc::from(used.database.shared.record.name.as_str()),
             schema: used.database.schema(version)?,
