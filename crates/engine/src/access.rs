@@ -76,8 +76,9 @@ impl Access {
         }
     }
 
-    /// The URI of a database that exists.
-    pub(crate) fn uri(&self, path: &Path) -> FileUri {
+    /// The URI of a database that exists: for a connection of one's own, once [`crate::install`] was called.
+    #[must_use]
+    pub fn uri(&self, path: &Path) -> FileUri {
         let mut uri = FileUri::new(path, self.sealed_vfs);
         if let Some(spec) = &self.identity {
             uri = uri.with("selenite_identity", &spec.to_string());

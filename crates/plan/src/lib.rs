@@ -4,3 +4,39 @@
 //! P2. An expression has one type, decided before it runs.
 //! P3. What is not supported is an error that names it, never a wrong answer.
 #![forbid(unsafe_code)]
+
+mod aggregate;
+mod bind;
+mod collation;
+mod environment;
+mod error;
+mod evaluate;
+mod expr;
+mod functions;
+pub mod machine;
+mod name;
+mod operation;
+pub mod program;
+mod scope;
+#[cfg(test)]
+mod testing;
+
+pub use aggregate::{Accumulator, Aggregate, AggregateKind};
+pub use bind::{Binder, NoQuery, QueryHook, common_type, declared_type};
+pub use collation::{Collation, CollationLabel, DEFAULT_NAME as DEFAULT_COLLATION};
+pub use environment::{
+    CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
+    ObjectKey, ObjectKind, PrincipalFacts, RandomState, SchemaFacts, Server, Session, TableOption,
+};
+pub use error::{Ends, PlanError};
+pub use evaluate::Frame;
+pub use expr::{
+    Compare, Convert, Expr, ExprKind, FunctionCall, Like, Node, NodeMut, OutsideRef, Predicate, Whole, WholeCompare,
+    WholeOperand, WholeOperation,
+};
+pub use functions::{Function, FunctionState, Volatility};
+pub use name::{NameKey, same_name};
+pub use operation::{InputOrigin, OPERATION_COUNT_MAX, OperationFailure, OperationInput, OperationUse, Operations};
+pub use scope::{
+    ColumnRef, Columns, FoundColumn, Slot, Source, SourceColumn, Variable, Variables, written_column, written_object,
+};

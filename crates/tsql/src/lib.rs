@@ -2,4 +2,22 @@
 //!
 //! Q1. A text in, a tree or one error out: no I/O, no names looked up, no types.
 //! Q2. Nothing that a peer sends panics or recurses without bound.
+//! Q3. A tree prints as T-SQL that parses to the same tree, positions aside.
 #![forbid(unsafe_code)]
+
+pub mod ast;
+mod batch;
+mod error;
+mod keyword;
+mod lexer;
+mod parser;
+mod print;
+mod token;
+
+pub use batch::{Batch, split_batches};
+pub use error::SyntaxError;
+pub use keyword::is_reserved;
+pub use parser::{Options, parse};
+
+/// The most levels that a tree has: 1,000, which fit a stack of 2 MiB several times over.
+pub const DEPTH_MAX: u32 = 1_000;

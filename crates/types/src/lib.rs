@@ -15,6 +15,9 @@ mod decimal;
 mod like;
 pub mod storage;
 mod text_length;
+mod convert;
+mod dates;
+mod format;
 
 pub use data_type::{DataType, Width};
 pub use value::{Date, DateTime2, DateTimeOffset, Decimal, Guid, TimeOfDay, Value};
@@ -26,9 +29,6 @@ pub use data_type::{Argument, DeclarationError, Family, Place, Site, SystemType}
 pub use like::LikePattern;
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};
 
-mod convert;
-mod dates;
-mod format;
 
 pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert, is_date};
 pub use dates::{

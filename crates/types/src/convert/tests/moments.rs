@@ -137,90 +137,57 @@ fn fractions_round_once_and_carry() {
     );
 }
 
+/// The value as another type, which is then shown with all its digits.
+fn became(value: &Value, from: DataType, to: DataType) -> String {
+    let converted = cast(value, from, to).unwrap();
+    shown(&styled(&converted, to, VARCHAR, 121).unwrap(), VARCHAR)
+}
+
 #[test]
-fn moments_become_one_another_as_documented() {
-    let time = Value::Time(TimeOfDay::from_clock(12, 15, 4, 1_237_000).unwrap());
+fn a_time_or_a_date_becomes_a_moment_as_documented() {
+    let time_of =
+        |hour, minute, second, units| Value::Time(TimeOfDay::from_clock(hour, minute, second, units).unwrap());
+    let time = time_of(12, 15, 4, 1_237_000);
+    for (to, expected) in [
+        (DataType::DateTime, "1900-01-01 12:15:04.123"),
+        (DataType::DateTime2(3), "1900-01-01 12:15:04.124"),
+        (DataType::DateTimeOffset(3), "1900-01-01 12:15:04.124 +00:00"),
+    ] {
+        assert_eq!(became(&time, DataType::Time(4), to), expected, "{to}");
+    }
+    let late = time_of(12, 59, 59, 9_999_000);
+    assert_eq!(
+        became(&late, DataType::Time(4), DataType::SmallDateTime),
+        "1900-01-01 13:00:00.000"
+    );
+    let day = Value::Date(Date::from_civil(1912, 10, 25).unwrap());
+    for (to, expected) in [
+        (DataType::DateTime, "1912-10-25 00:00:00.000"),
+        (DataType::SmallDateTime, "1912-10-25 00:00:00.000"),
+        (DataType::DateTimeOffset(3), "1912-10-25 00:00:00.000 +00:00"),
+    ] {
+        assert_eq!(became(&day, DataType::Date, to), expected, "{to}");
+    }
+}
+
+#[test]
+fn a_moment_with_an_offset_becomes_what_clocks_show_there() {
     let fine = moment(1968, 10, 23, (12, 45, 37), 1_237_000);
     let offset = Value::DateTimeOffset(DateTimeOffset::from_local(fine, 600).unwrap());
-    let offset_type = DataType::DateTimeOffset(4);
-    let late = Value::Time(TimeOfDay::from_clock(12, 59, 59, 9_999_000).unwrap());
-    let day = Value::Date(Date::from_civil(1912, 10, 25).unwrap());
-    for (value, from, to, style, expected) in [
-        (
-            &time,
-            DataType::Time(4),
-            DataType::DateTime,
-            121,
-            "1900-01-01 12:15:04.123",
-        ),
-        (
-            &time,
-            DataType::Time(4),
-            DataType::DateTime2(3),
-            121,
-            "1900-01-01 12:15:04.124",
-        ),
-        (
-            &time,
-            DataType::Time(4),
-            DataType::DateTimeOffset(3),
-            121,
-            "1900-01-01 12:15:04.124 +00:00",
-        ),
-        (
-            &late,
-            DataType::Time(4),
-            DataType::SmallDateTime,
-            120,
-            "1900-01-01 13:00:00",
-        ),
-        (
-            &Value::DateTime(fine),
-            DataType::DateTime2(4),
-            DataType::DateTime,
-            121,
-            "1968-10-23 12:45:37.123",
-        ),
-        (&offset, offset_type, DataType::DateTime, 121, "1968-10-23 12:45:37.123"),
-        (&offset, offset_type, DataType::Date, 121, "1968-10-23"),
-        (&offset, offset_type, DataType::Time(3), 121, "12:45:37.124"),
-        (
-            &offset,
-            offset_type,
-            DataType::SmallDateTime,
-            120,
-            "1968-10-23 12:46:00",
-        ),
-        (
-            &offset,
-            offset_type,
-            DataType::DateTimeOffset(0),
-            121,
-            "1968-10-23 12:45:37 +10:00",
-        ),
-        (&day, DataType::Date, DataType::DateTime, 121, "1912-10-25 00:00:00.000"),
-        (
-            &day,
-            DataType::Date,
-            DataType::SmallDateTime,
-            120,
-            "1912-10-25 00:00:00",
-        ),
-        (
-            &day,
-            DataType::Date,
-            DataType::DateTimeOffset(3),
-            121,
-            "1912-10-25 00:00:00.000 +00:00",
-        ),
+    for (to, expected) in [
+        (DataType::DateTime, "1968-10-23 12:45:37.123"),
+        (DataType::Date, "1968-10-23"),
+        (DataType::Time(3), "12:45:37.124"),
+        (DataType::SmallDateTime, "1968-10-23 12:46:00.000"),
+        (DataType::DateTimeOffset(0), "1968-10-23 12:45:37 +10:00"),
     ] {
-        let converted = cast(value, from, to).unwrap();
-        assert_eq!(
-            styled(&converted, to, VARCHAR, style),
-            Ok(text(expected)),
-            "{from} to {to}"
-        );
+        assert_eq!(became(&offset, DataType::DateTimeOffset(4), to), expected, "{to}");
     }
+    let value = Value::DateTime(fine);
+    assert_eq!(
+        became(&value, DataType::DateTime2(4), DataType::DateTime),
+        "1968-10-23 12:45:37.123"
+    );
 }
 
 #[test]

@@ -1,0 +1,227 @@
+//! Aggregates: which types they take, what type they make, and their accumulators.
+//!
+//! G1. NULLs are left out, of COUNT(a) too; an aggregate of no values is NULL, a count of none is 0.
+//! G2. Grouping, DISTINCT and order are the caller's: an accumulator takes each value that counts, once.
+
+use selenite_types::{DataType, Family, Width};
+
+use crate::{
+    Expr, PlanError,
+    functions::{NATIONAL_WIDTH_MAX, widest},
+};
+
+mod accumulator;
+
+pub use accumulator::Accumulator;
+
+/// A function over the values of a group.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AggregateKind {
+    /// COUNT, an int.
+    Count,
+    /// COUNT_BIG, a bigint.
+    CountBig,
+    /// SUM.
+    Sum,
+    /// AVG.
+    Avg,
+    /// MIN.
+    Min,
+    /// MAX.
+    Max,
+    /// STDEV: of a sample.
+    StDev,
+    /// STDEVP: of all.
+    StDevP,
+    /// VAR: of a sample.
+    Var,
+    /// VARP: of all.
+    VarP,
+    /// STRING_AGG.
+    StringAgg,
+    /// CHECKSUM_AGG.
+    ChecksumAgg,
+}
+
+/// An aggregate whose operand is converted as it wants it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Aggregate {
+    /// Which.
+    pub kind: AggregateKind,
+    /// Of what; `None` is `COUNT(*)`.
+    pub operand: Option<Expr>,
+    /// What STRING_AGG puts between values: a constant or variable.
+    pub separator: Option<Expr>,
+    /// Its type.
+    pub data_type: DataType,
+}
+
+impl AggregateKind {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::Count,
+        Self::CountBig,
+        Self::Sum,
+        Self::Avg,
+        Self::Min,
+        Self::Max,
+        Self::StDev,
+        Self::StDevP,
+        Self::Var,
+        Self::VarP,
+        Self::StringAgg,
+        Self::ChecksumAgg,
+    ];
+
+    /// The aggregate of a name, in any case.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The name in lower case, as messages show it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::CountBig => "count_big",
+            Self::Sum => "sum",
+            Self::Avg => "avg",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::StDev => "stdev",
+            Self::StDevP => "stdevp",
+            Self::Var => "var",
+            Self::VarP => "varp",
+            Self::StringAgg => "string_agg",
+            Self::ChecksumAgg => "checksum_agg",
+        }
+    }
+}
+
+impl Aggregate {
+    /// The aggregate of bound arguments; none is `COUNT(*)`.
+    ///
+    /// Errors: 174 for a wrong number of arguments, 8117 and 8116 for types that it does not take.
+    pub fn bind(kind: AggregateKind, arguments: Vec<Expr>) -> Result<Self, PlanError> {
+        let takes = if kind == AggregateKind::StringAgg { 2 } else { 1 };
+        let counts_rows = arguments.is_empty() && matches!(kind, AggregateKind::Count | AggregateKind::CountBig);
+        if arguments.len() != takes && !counts_rows {
+            return Err(PlanError::argument_count(kind.name(), takes));
+        }
+        let mut arguments = arguments.into_iter();
+        let Some(operand) = arguments.next() else {
+            return Ok(Self {
+                kind,
+                operand: None,
+                separator: None,
+                data_type: kind.count_type(),
+            });
+        };
+        if operand.is_null_word() {
+            return Err(PlanError::operand_type("NULL", kind.name()));
+        }
+        let (operand, data_type) = kind.operand(operand)?;
+        let separator = match arguments.next() {
+            Some(separator) => Some(separator_of(separator, &data_type)?),
+            None => None,
+        };
+        Ok(Self {
+            kind,
+            operand: Some(operand),
+            separator,
+            data_type,
+        })
+    }
+}
+
+impl AggregateKind {
+    fn count_type(self) -> DataType {
+        if self == Self::CountBig {
+            DataType::BigInt
+        } else {
+            DataType::Int
+        }
+    }
+
+    /// The operand as the aggregate wants it, and the type of the result.
+    fn operand(self, operand: Expr) -> Result<(Expr, DataType), PlanError> {
+        let of = operand.data_type;
+        let refused = || PlanError::operand_type(of.bare_name(), self.name());
+        match self {
+            Self::Count | Self::CountBig => Ok((operand, self.count_type())),
+            Self::Min | Self::Max if of == DataType::Bit => Err(refused()),
+            Self::Min | Self::Max => Ok((operand, of)),
+            Self::Sum | Self::Avg => {
+                let data_type = sum_type(&of, self == Self::Avg).ok_or_else(refused)?;
+                Ok((operand, data_type))
+            }
+            Self::StDev | Self::StDevP | Self::Var | Self::VarP => {
+                sum_type(&of, false).ok_or_else(refused)?;
+                Ok((operand.converted_to(&DataType::Float)?, DataType::Float))
+            }
+            Self::ChecksumAgg if matches!(of.family(), Family::Integer) => {
+                Ok((operand.converted_to(&DataType::Int)?, DataType::Int))
+            }
+            Self::ChecksumAgg => Err(refused()),
+            Self::StringAgg => {
+                let operand = if of.family() == Family::Text {
+                    operand
+                } else {
+                    operand.converted_to(&DataType::NVarChar(Width::Limited(NATIONAL_WIDTH_MAX)))?
+                };
+                let data_type = widest(Some(&operand));
+                Ok((operand, data_type))
+            }
+        }
+    }
+}
+
+/// The type of SUM, and with `averages` of AVG; none for what is not to be summed.
+fn sum_type(of: &DataType, averages: bool) -> Option<DataType> {
+    match *of {
+        DataType::TinyInt | DataType::SmallInt | DataType::Int => Some(DataType::Int),
+        DataType::BigInt => Some(DataType::BigInt),
+        DataType::Decimal { scale, .. } => Some(DataType::Decimal {
+            precision: 38,
+            scale: if averages { scale.max(6) } else { scale },
+        }),
+        DataType::Numeric { scale, .. } => Some(DataType::Numeric {
+            precision: 38,
+            scale: if averages { scale.max(6) } else { scale },
+        }),
+        DataType::SmallMoney | DataType::Money => Some(DataType::Money),
+        DataType::Real | DataType::Float => Some(DataType::Float),
+        DataType::Bit
+        | DataType::Char(_)
+        | DataType::VarChar(_)
+        | DataType::NChar(_)
+        | DataType::NVarChar(_)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_)
+        | DataType::UniqueIdentifier => None,
+    }
+}
+
+/// STRING_AGG's separator, as text of the result's kind.
+fn separator_of(separator: Expr, data_type: &DataType) -> Result<Expr, PlanError> {
+    if separator.data_type.family() != Family::Text && !separator.is_null_word() {
+        return Err(PlanError::argument_type(
+            separator.data_type.bare_name(),
+            2,
+            "string_agg",
+        ));
+    }
+    separator.converted_to(data_type)
+}
+
+#[cfg(test)]
+mod tests;

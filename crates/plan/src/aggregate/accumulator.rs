@@ -1,0 +1,259 @@
+//! The values of one group, as they come.
+
+use std::{cmp::Ordering, sync::Arc};
+
+use selenite_types::{DataType, Decimal, Operator, Value, compare, text_of, utf16_length};
+
+use super::{Aggregate, AggregateKind};
+use crate::{
+    Collation, PlanError,
+    functions::{float_in, whole_in, within},
+};
+
+/// What an aggregate has seen of its group.
+#[derive(Clone, Debug)]
+pub struct Accumulator {
+    kind: AggregateKind,
+    operand_type: DataType,
+    data_type: DataType,
+    collation: Collation,
+    counts_rows: bool,
+    count: i64,
+    seen: Seen,
+}
+
+/// What is kept of the values.
+#[derive(Clone, Debug)]
+enum Seen {
+    /// Nothing but their count.
+    Count,
+    /// The sum of whole numbers and of money.
+    Whole(i128),
+    /// The sum of decimals; none once it left its type.
+    Decimal(Option<Decimal>),
+    /// The sum of floats.
+    Float(f64),
+    /// Mean and sum of squared distances from it, by Welford.
+    Spread { mean: f64, squares: f64 },
+    /// The least or greatest so far.
+    Extreme(Value),
+    /// Bits that an odd number of values has.
+    Checksum(i32),
+    /// One text behind another.
+    Text { text: String, separator: Arc<str> },
+}
+
+impl Accumulator {
+    /// One that has seen nothing. `separator` is the value of [`Aggregate::separator`].
+    #[must_use]
+    pub fn new(aggregate: &Aggregate, separator: &Value) -> Self {
+        let separator = if let Value::Text(text) = separator {
+            Arc::clone(text)
+        } else {
+            Arc::from("")
+        };
+        let seen = match aggregate.kind {
+            AggregateKind::Count | AggregateKind::CountBig => Seen::Count,
+            AggregateKind::Sum | AggregateKind::Avg if aggregate.data_type.decimal_digits().is_some() => {
+                Seen::Decimal(Some(Decimal { unscaled: 0, scale: 0 }))
+            }
+            AggregateKind::Sum | AggregateKind::Avg if aggregate.data_type == DataType::Float => Seen::Float(0.0),
+            AggregateKind::Sum | AggregateKind::Avg => Seen::Whole(0),
+            AggregateKind::Min | AggregateKind::Max => Seen::Extreme(Value::Null),
+            AggregateKind::StDev | AggregateKind::StDevP | AggregateKind::Var | AggregateKind::VarP => Seen::Spread {
+                mean: 0.0,
+                squares: 0.0,
+            },
+            AggregateKind::StringAgg => Seen::Text {
+                text: String::new(),
+                separator,
+            },
+            AggregateKind::ChecksumAgg => Seen::Checksum(0),
+        };
+        let operand = aggregate.operand.as_ref();
+        Self {
+            kind: aggregate.kind,
+            operand_type: operand.map_or(DataType::Int, |operand| operand.data_type),
+            data_type: aggregate.data_type,
+            collation: operand.map_or_else(Collation::default, |operand| operand.collation),
+            counts_rows: operand.is_none(),
+            count: 0,
+            seen,
+        }
+    }
+
+    /// Takes a value of the operand's type; for `COUNT(*)` any. NULL is left out.
+    ///
+    /// Errors: 9829 and 7119 for a text that grows too large, 8624 for a value of another type.
+    pub fn step(&mut self, value: &Value) -> Result<(), PlanError> {
+        if *value == Value::Null && !self.counts_rows {
+            return Ok(());
+        }
+        let is_first = self.count == 0;
+        self.count += 1;
+        match &mut self.seen {
+            Seen::Count => {}
+            Seen::Whole(sum) => *sum += whole(value)?,
+            Seen::Decimal(sum) => {
+                let Value::Decimal(number) = value else {
+                    return Err(misfit(value));
+                };
+                *sum = sum.and_then(|sum| sum_of_decimals(sum, *number));
+            }
+            Seen::Float(sum) => *sum += float(value)?,
+            Seen::Spread { mean, squares } => {
+                let number = float(value)?;
+                let distance = number - *mean;
+                *mean += distance / count_as_float(self.count);
+                *squares += distance * (number - *mean);
+            }
+            Seen::Extreme(extreme) => {
+                let wanted = if self.kind == AggregateKind::Min {
+                    Ordering::Less
+                } else {
+                    Ordering::Greater
+                };
+                if is_first || compare(value, extreme, self.collation.order()) == Some(wanted) {
+                    *extreme = value.clone();
+                }
+            }
+            Seen::Checksum(bits) => {
+                let Value::Int(number) = value else {
+                    return Err(misfit(value));
+                };
+                *bits ^= number;
+            }
+            Seen::Text { text, separator } => {
+                if !is_first {
+                    text.push_str(separator);
+                }
+                if let Value::Text(piece) = value {
+                    text.push_str(piece);
+                } else {
+                    text.push_str(&text_of(value, &self.operand_type).unwrap_or_default());
+                }
+                within(text.len())?;
+                let is_too_long = || !self.data_type.is_max() && !self.data_type.fits(utf16_length(text));
+                if text.len() > LIMIT && is_too_long() {
+                    return Err(PlanError::string_agg_too_large());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The aggregate of all that was taken.
+    ///
+    /// Errors: 8115 when it does not fit its type.
+    pub fn finish(&self) -> Result<Value, PlanError> {
+        let overflow = || PlanError::overflow(self.data_type.overflow_name());
+        let counts = matches!(self.seen, Seen::Count);
+        if self.count == 0 && !counts {
+            return Ok(Value::Null);
+        }
+        let averages = self.kind == AggregateKind::Avg;
+        match &self.seen {
+            Seen::Count => self.whole(i128::from(self.count)).ok_or_else(overflow),
+            Seen::Whole(sum) => {
+                let sum = self.whole(*sum).ok_or_else(overflow)?;
+                if !averages {
+                    return Ok(sum);
+                }
+                self.whole(whole(&sum)? / i128::from(self.count)).ok_or_else(overflow)
+            }
+            Seen::Decimal(sum) => {
+                let sum = Value::Decimal(sum.ok_or_else(overflow)?);
+                if !averages {
+                    return Ok(sum);
+                }
+                let count = Value::Decimal(Decimal {
+                    unscaled: i128::from(self.count),
+                    scale: 0,
+                });
+                Ok(Operator::Divide.apply(&sum, &count, &self.data_type)?)
+            }
+            Seen::Float(sum) => {
+                let result = if averages {
+                    sum / count_as_float(self.count)
+                } else {
+                    *sum
+                };
+                if result.is_finite() {
+                    Ok(Value::Float(result))
+                } else {
+                    Err(overflow())
+                }
+            }
+            Seen::Spread { squares, .. } => self.spread(*squares),
+            Seen::Extreme(extreme) => Ok(extreme.clone()),
+            Seen::Checksum(bits) => Ok(Value::Int(*bits)),
+            Seen::Text { text, .. } => Ok(Value::Text(Arc::from(text.as_str()))),
+        }
+    }
+
+    /// A sum in the result's type, if it fits.
+    fn whole(&self, sum: i128) -> Option<Value> {
+        let sum = i64::try_from(sum).ok()?;
+        if self.data_type == DataType::BigInt {
+            return Some(Value::BigInt(sum));
+        }
+        if self.data_type == DataType::Money {
+            return Some(Value::Money(sum));
+        }
+        i32::try_from(sum).ok().map(Value::Int)
+    }
+
+    fn spread(&self, squares: f64) -> Result<Value, PlanError> {
+        let is_sample = matches!(self.kind, AggregateKind::StDev | AggregateKind::Var);
+        let divisor = if is_sample { self.count - 1 } else { self.count };
+        if divisor == 0 {
+            return Ok(Value::Null);
+        }
+        let variance = squares / count_as_float(divisor);
+        let is_root = matches!(self.kind, AggregateKind::StDev | AggregateKind::StDevP);
+        let result = if is_root { variance.sqrt() } else { variance };
+        if result.is_finite() {
+            Ok(Value::Float(result))
+        } else {
+            Err(PlanError::overflow("float"))
+        }
+    }
+}
+
+/// A sum at the scale of its numbers, which is all of one; none if it has more than 38 digits.
+fn sum_of_decimals(sum: Decimal, number: Decimal) -> Option<Decimal> {
+    let scale = sum.scale.max(number.scale);
+    let unscaled = sum
+        .rescale(scale)?
+        .unscaled
+        .checked_add(number.rescale(scale)?.unscaled)?;
+    let sum = Decimal { unscaled, scale };
+    sum.fits(38).then_some(sum)
+}
+
+fn whole(value: &Value) -> Result<i128, PlanError> {
+    if let Value::Money(units) = value {
+        return Ok(i128::from(*units));
+    }
+    whole_in(value).map(i128::from).ok_or_else(|| misfit(value))
+}
+
+fn float(value: &Value) -> Result<f64, PlanError> {
+    float_in(value).ok_or_else(|| misfit(value))
+}
+
+/// A count, rounded beyond 2^53 as floats are.
+fn count_as_float(count: i64) -> f64 {
+    const HALF: i64 = 1 << 32;
+    let (high, low) = (count / HALF, count % HALF);
+    let part = |part: i64| u32::try_from(part).map_or(0.0, f64::from);
+    part(high) * 4_294_967_296.0 + part(low)
+}
+
+#[cold]
+fn misfit(value: &Value) -> PlanError {
+    PlanError::internal(&format!("an aggregate of {value:?}"))
+}
+
+/// 4,000 bytes: a text of fewer fits every type of STRING_AGG's.
+const LIMIT: usize = 4_000;

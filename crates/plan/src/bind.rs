@@ -1,0 +1,213 @@
+//! From the syntax tree to bound expressions: names found, types decided, conversions written out.
+//!
+//! B1. Binding looks at no value but constants': what it refuses would fail for every row.
+//! B2. What only a query has (columns, aggregates, window functions, subqueries) is bound by the [`QueryHook`].
+
+use selenite_tsql::ast;
+use selenite_types::{Comparison, DataType, Family};
+
+use crate::{Collation, Expr, ExprKind, Function, PlanError, Predicate, Variables, written_column};
+
+mod call;
+mod case;
+mod condition;
+mod conversion;
+mod literal;
+mod operator;
+
+use operator::Operand;
+
+pub(crate) use condition::compared;
+pub use conversion::{common_type, declared_type};
+
+/// What binds the nodes that only a query can have.
+pub trait QueryHook {
+    /// A column of the query's sources.
+    ///
+    /// Errors: 207, 209, 4104; see [`crate::Columns::find`].
+    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, PlanError>;
+
+    /// An aggregate ([`crate::AggregateKind::find`]), or any function with OVER: the hook binds its arguments too.
+    ///
+    /// Errors: whatever is wrong with the call, or 147 and its kin where there can be none.
+    fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, PlanError>;
+
+    /// A query of one column as a value.
+    ///
+    /// Errors: whatever is wrong with the query.
+    fn subquery(&mut self, query: &ast::Query) -> Result<Expr, PlanError>;
+
+    /// `EXISTS`.
+    ///
+    /// Errors: as [`QueryHook::subquery`].
+    fn exists(&mut self, query: &ast::Query) -> Result<Predicate, PlanError>;
+
+    /// `operand IN (SELECT ..)`, without its NOT. [`crate::common_type`] tells the type that both sides become.
+    ///
+    /// Errors: as [`QueryHook::subquery`].
+    fn in_query(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, PlanError>;
+
+    /// `operand = ANY (SELECT ..)`.
+    ///
+    /// Errors: as [`QueryHook::subquery`].
+    fn quantified(
+        &mut self,
+        operand: Expr,
+        comparison: Comparison,
+        quantifier: ast::Quantifier,
+        query: &ast::Query,
+    ) -> Result<Predicate, PlanError>;
+}
+
+/// The hook where there is no query: SET, IF, PRINT.
+///
+/// A subquery there is plan-program's to bind; here each of a query's nodes is the error that SQL Server gives.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct NoQuery;
+
+impl QueryHook for NoQuery {
+    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, PlanError> {
+        match name.table {
+            Some(_) => Err(PlanError::unbound_identifier(&written_column(name))),
+            None => Err(PlanError::unknown_column(&name.name.text)),
+        }
+    }
+
+    fn call(&mut self, call: &ast::FunctionCall, _: ast::Position) -> Result<Expr, PlanError> {
+        match call.over {
+            Some(_) => Err(PlanError::window_not_allowed()),
+            None => Err(PlanError::aggregate_in_where()),
+        }
+    }
+
+    fn subquery(&mut self, _: &ast::Query) -> Result<Expr, PlanError> {
+        Err(PlanError::subquery_not_allowed())
+    }
+
+    fn exists(&mut self, _: &ast::Query) -> Result<Predicate, PlanError> {
+        Err(PlanError::subquery_not_allowed())
+    }
+
+    fn in_query(&mut self, _: Expr, _: &ast::Query) -> Result<Predicate, PlanError> {
+        Err(PlanError::subquery_not_allowed())
+    }
+
+    fn quantified(
+        &mut self,
+        _: Expr,
+        _: Comparison,
+        _: ast::Quantifier,
+        _: &ast::Query,
+    ) -> Result<Predicate, PlanError> {
+        Err(PlanError::subquery_not_allowed())
+    }
+}
+
+/// Binds expressions and conditions of one statement.
+pub struct Binder<'a> {
+    variables: &'a Variables,
+    hook: &'a mut dyn QueryHook,
+}
+
+impl<'a> Binder<'a> {
+    /// A binder that finds variables here and leaves a query's nodes to `hook`.
+    pub fn new(variables: &'a Variables, hook: &'a mut dyn QueryHook) -> Self {
+        Self { variables, hook }
+    }
+
+    /// Binds an expression.
+    ///
+    /// Errors: whatever is wrong with its names and types, with its line.
+    pub fn expr(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+        self.unlined(expr).map_err(|error| error.on_line(expr.position.line))
+    }
+
+    /// Binds an expression and converts it to `data_type` as an assignment does.
+    ///
+    /// Errors: as [`Binder::expr`]; 206 and 257 if there is no such conversion.
+    pub fn expr_as(&mut self, expr: &ast::Expr, data_type: &DataType) -> Result<Expr, PlanError> {
+        self.expr(expr)?
+            .converted_to(data_type)
+            .map_err(|error| error.on_line(expr.position.line))
+    }
+
+    /// Binds a condition.
+    ///
+    /// Errors: as [`Binder::expr`].
+    pub fn condition(&mut self, condition: &ast::Condition) -> Result<Predicate, PlanError> {
+        self.unlined_condition(condition)
+            .map_err(|error| error.on_line(condition.position.line))
+    }
+
+    /// What `target operator value` sets its target to, in the target's type: `SET @a += 1`, `UPDATE t SET c = 1`.
+    ///
+    /// Errors: as [`Binder::expr_as`], and 402 or 8117 for types that do not go together.
+    pub fn assigned(
+        &mut self,
+        target: Expr,
+        operator: ast::AssignmentOperator,
+        value: &ast::Expr,
+    ) -> Result<Expr, PlanError> {
+        let data_type = target.data_type;
+        let Some(operator) = operator::of_assignment(operator) else {
+            return self.expr_as(value, &data_type);
+        };
+        let right = Operand::new(self.expr(value)?, value);
+        operator::binary(operator, Operand::computed(target), right)
+            .and_then(|result| result.converted_to(&data_type))
+            .map_err(|error| error.on_line(value.position.line))
+    }
+
+    fn unlined(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+        match &expr.kind {
+            ast::ExprKind::Literal(constant) => literal::bind(constant),
+            ast::ExprKind::OdbcLiteral(constant) => literal::bind_odbc(constant),
+            ast::ExprKind::Variable(name) => self.variable(name),
+            ast::ExprKind::Global(name) => self.global(name),
+            ast::ExprKind::Column(name) => self.hook.column(name),
+            ast::ExprKind::Unary { operator, operand } => {
+                let bound = self.expr(operand)?;
+                operator::unary(*operator, bound, operand)
+            }
+            ast::ExprKind::Binary { operator, left, right } => {
+                let left = Operand::new(self.expr(left)?, left);
+                let right = Operand::new(self.expr(right)?, right);
+                operator::binary(operator::operator(*operator), left, right)
+            }
+            ast::ExprKind::Collate { operand, collation } => {
+                let operand = self.expr(operand)?;
+                collated(operand, &collation.text)
+            }
+            ast::ExprKind::Function(call) => self.call(call, expr.position),
+            ast::ExprKind::Cast(cast) => self.cast(cast),
+            ast::ExprKind::Case(case) => self.case(case),
+            ast::ExprKind::Iif(iif) => self.iif(iif),
+            ast::ExprKind::Subquery(query) => self.hook.subquery(query),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Result<Expr, PlanError> {
+        let variable = self.variables.find(name)?;
+        Ok(Expr::new(ExprKind::Variable(variable.slot), variable.data_type))
+    }
+
+    /// `@@NAME`: what the server knows, or a variable with such a name.
+    fn global(&self, name: &str) -> Result<Expr, PlanError> {
+        match Function::find(name) {
+            Some(function) => function.bind(None, Vec::new()),
+            None => self.variable(name),
+        }
+    }
+}
+
+/// An expression behind which COLLATE stands.
+fn collated(operand: Expr, name: &str) -> Result<Expr, PlanError> {
+    let collation = Collation::explicit(name)?;
+    if operand.data_type.family() != Family::Text {
+        return Err(PlanError::collate_type(operand.data_type.bare_name()));
+    }
+    Ok(operand.with_collation(collation))
+}
+
+#[cfg(test)]
+mod tests;

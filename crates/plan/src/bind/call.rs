@@ -1,0 +1,109 @@
+//! Calls of functions.
+
+use selenite_tsql::ast;
+use selenite_types::DatePart;
+
+use super::Binder;
+use crate::{AggregateKind, Expr, Function, PlanError, written_object};
+
+impl Binder<'_> {
+    /// A function of values, or what only a query has: an aggregate, a window function.
+    pub(super) fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, PlanError> {
+        let Some(name) = call.name.single() else {
+            return Err(PlanError::unknown_user_function(&written_object(&call.name)));
+        };
+        if call.over.is_some() || AggregateKind::find(&name.text).is_some() {
+            return self.hook.call(call, position);
+        }
+        let name = odbc_name(&name.text, call.odbc);
+        if WINDOW_FUNCTIONS.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            return Err(PlanError::over_required(name));
+        }
+        let Some(function) = Function::find(name).filter(|function| !function.name.starts_with('@')) else {
+            return Err(PlanError::unknown_function(name));
+        };
+        function.check_supported()?;
+        let arguments = match &call.arguments {
+            ast::Arguments::Absent => &[],
+            ast::Arguments::List(arguments) => {
+                if function.is_bare() {
+                    return Err(PlanError::syntax_near("("));
+                }
+                arguments.as_slice()
+            }
+            ast::Arguments::Star => return Err(PlanError::unsupported(&format!("{}(*)", name.to_ascii_uppercase()))),
+            ast::Arguments::Distinct(_) => return Err(PlanError::syntax_near("DISTINCT")),
+        };
+        let (part, arguments) = if function.takes_part() {
+            let (part, arguments) = split_part(function, arguments)?;
+            (part, arguments)
+        } else {
+            (None, arguments)
+        };
+        let arguments = arguments
+            .iter()
+            .map(|argument| self.expr(argument))
+            .collect::<Result<Vec<_>, _>>()?;
+        function.bind(part, arguments)
+    }
+}
+
+/// The word that names a part of a date, and what stands behind it.
+fn split_part<'a>(
+    function: &Function,
+    arguments: &'a [ast::Expr],
+) -> Result<(Option<DatePart>, &'a [ast::Expr]), PlanError> {
+    let Some((first, rest)) = arguments.split_first() else {
+        // Binding finds that arguments are missing.
+        return Err(PlanError::argument_count(
+            function.name,
+            function.argument_count_least(),
+        ));
+    };
+    let ast::ExprKind::Column(column) = &first.kind else {
+        return Err(PlanError::invalid_parameter(1, function.name));
+    };
+    let word = &column.name.text;
+    match DatePart::from_name(word) {
+        Some(part) if column.table.is_none() => Ok((Some(part), rest)),
+        Some(_) | None => Err(PlanError::unknown_date_part(word, function.name)),
+    }
+}
+
+/// The name that a function of ODBC's has in T-SQL, where the two differ in nothing else.
+fn odbc_name(name: &str, is_odbc: bool) -> &str {
+    const NAMES: [(&str, &str); 12] = [
+        ("atan2", "atn2"),
+        ("curtimestamp", "current_timestamp"),
+        ("database", "db_name"),
+        ("dayofmonth", "day"),
+        ("ifnull", "isnull"),
+        ("insert", "stuff"),
+        ("lcase", "lower"),
+        ("length", "len"),
+        ("locate", "charindex"),
+        ("now", "getdate"),
+        ("repeat", "replicate"),
+        ("ucase", "upper"),
+    ];
+    let found = NAMES
+        .iter()
+        .find(|(odbc, _)| is_odbc && odbc.eq_ignore_ascii_case(name));
+    found.map_or(name, |(_, own)| own)
+}
+
+/// Functions that have no meaning without OVER.
+const WINDOW_FUNCTIONS: [&str; 12] = [
+    "cume_dist",
+    "dense_rank",
+    "first_value",
+    "lag",
+    "last_value",
+    "lead",
+    "ntile",
+    "percent_rank",
+    "percentile_cont",
+    "percentile_disc",
+    "rank",
+    "row_number",
+];

@@ -1,0 +1,96 @@
+//! CASE, IIF and CAST.
+
+use selenite_tsql::ast;
+use selenite_types::{Comparison, Conversion, DataType, Place, Value};
+
+use super::{Binder, condition::compared, conversion::declared_type};
+use crate::{Expr, ExprKind, PlanError, Predicate, common_type, functions::collation_of};
+
+impl Binder<'_> {
+    /// CASE in both forms.
+    pub(super) fn case(&mut self, case: &ast::Case) -> Result<Expr, PlanError> {
+        let mut branches = Vec::new();
+        match &case.branches {
+            ast::CaseBranches::Simple {
+                operand,
+                branches: written,
+            } => {
+                let operand = self.expr(operand)?;
+                for branch in written {
+                    let value = self.expr(&branch.value)?;
+                    let condition = compared(Comparison::Equal, operand.clone(), value)
+                        .map_err(|error| error.on_line(branch.value.position.line))?;
+                    branches.push((condition, self.expr(&branch.result)?));
+                }
+            }
+            ast::CaseBranches::Searched(written) => {
+                for branch in written {
+                    branches.push((self.condition(&branch.condition)?, self.expr(&branch.result)?));
+                }
+            }
+        }
+        let otherwise = case
+            .otherwise
+            .as_ref()
+            .map(|otherwise| self.expr(otherwise))
+            .transpose()?;
+        chosen(branches, otherwise)
+    }
+
+    /// IIF.
+    pub(super) fn iif(&mut self, iif: &ast::Iif) -> Result<Expr, PlanError> {
+        let condition = self.condition(&iif.condition)?;
+        let then = self.expr(&iif.then)?;
+        let otherwise = self.expr(&iif.otherwise)?;
+        chosen(vec![(condition, then)], Some(otherwise))
+    }
+
+    /// CAST, CONVERT and their TRY_ forms.
+    pub(super) fn cast(&mut self, cast: &ast::Cast) -> Result<Expr, PlanError> {
+        let data_type = declared_type(&cast.type_name, Place::Cast)?;
+        let operand = self.expr(&cast.operand)?;
+        let style = match &cast.style {
+            Some(style) => Some(self.expr_as(style, &DataType::Int)?),
+            None => None,
+        };
+        let is_try = match cast.kind {
+            ast::CastKind::TryCast | ast::CastKind::TryConvert => true,
+            ast::CastKind::Cast | ast::CastKind::Convert => false,
+        };
+        if operand.is_null_word() {
+            return Ok(Expr::literal(Value::Null, data_type));
+        }
+        Conversion::check_explicit(&operand.data_type, &data_type)?;
+        if operand.data_type == data_type && style.is_none() {
+            return Ok(operand);
+        }
+        Ok(operand.wrapped(&data_type, style, is_try))
+    }
+}
+
+/// A CASE of bound branches, whose results become one type.
+fn chosen(branches: Vec<(Predicate, Expr)>, otherwise: Option<Expr>) -> Result<Expr, PlanError> {
+    let results: Vec<Expr> = branches
+        .iter()
+        .map(|(_, result)| result.clone())
+        .chain(otherwise.clone())
+        .collect();
+    if results.iter().all(Expr::is_null_word) {
+        return Err(PlanError::only_nulls_in_case());
+    }
+    let data_type = common_type(&results)?;
+    let collation = collation_of(&results, "CASE")?;
+    let nullable = otherwise.is_none() || results.iter().any(|result| result.nullable);
+    let branches = branches
+        .into_iter()
+        .map(|(condition, result)| Ok((condition, result.converted_to(&data_type)?)))
+        .collect::<Result<Vec<_>, PlanError>>()?;
+    let otherwise = otherwise
+        .map(|otherwise| otherwise.converted_to(&data_type))
+        .transpose()?
+        .map(Box::new);
+    let kind = ExprKind::Case { branches, otherwise };
+    Ok(Expr::new(kind, data_type)
+        .with_nullable(nullable)
+        .with_collation(collation))
+}

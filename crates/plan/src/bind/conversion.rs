@@ -1,0 +1,93 @@
+//! Conversions that nobody wrote, and the types that a batch declares.
+
+use selenite_tsql::ast;
+use selenite_types::{Argument, Conversion, DataType, DateFormat, Family, Place, Site, Value, convert};
+
+use crate::{Convert, Expr, ExprKind, PlanError, same_name};
+
+/// The type that a batch declares: of a variable, a column, or in a CAST.
+///
+/// Errors: whatever is wrong with the name or its numbers; 40510 for a type of somebody's own.
+pub fn declared_type(name: &ast::TypeName, place: Place<'_>) -> Result<DataType, PlanError> {
+    let written = &name.name;
+    let is_system = written
+        .schema
+        .as_ref()
+        .is_none_or(|schema| same_name(&schema.text, "sys"));
+    if !is_system || written.database.is_some() || written.server.is_some() {
+        return Err(PlanError::unsupported("A user-defined type").on_line(name.position.line));
+    }
+    let arguments: Vec<Argument> = name
+        .arguments
+        .iter()
+        .map(|argument| match argument {
+            ast::TypeArgument::Number(number) => Argument::Number(u64::from(*number)),
+            ast::TypeArgument::Max => Argument::Max,
+        })
+        .collect();
+    let site = Site {
+        place,
+        line: name.position.line,
+    };
+    DataType::from_name(&written.name.text, &arguments, &site)
+        .map_err(|error| PlanError::from(error).on_line(name.position.line))
+}
+
+/// The type that several expressions become where they meet: results of CASE, columns of UNION, both sides of IN.
+///
+/// The word NULL has no say; int if there is nothing else.
+///
+/// Errors: 206 if one of them does not become the highest.
+pub fn common_type(exprs: &[Expr]) -> Result<DataType, PlanError> {
+    let mut common: Option<DataType> = None;
+    for expr in exprs.iter().filter(|expr| !expr.is_null_word()) {
+        common = Some(match common {
+            None => expr.data_type,
+            Some(before) => before.unify(&expr.data_type)?,
+        });
+    }
+    Ok(common.unwrap_or(DataType::Int))
+}
+
+impl Expr {
+    /// The expression as an assignment to `data_type` converts it; itself, if it is of that type.
+    ///
+    /// Errors: 206 and 257 if only CAST, or nothing, converts it.
+    pub fn converted_to(self, data_type: &DataType) -> Result<Self, PlanError> {
+        if self.data_type == *data_type {
+            return Ok(self);
+        }
+        if self.is_null_word() {
+            return Ok(Self::literal(Value::Null, *data_type));
+        }
+        Conversion::check_implicit(&self.data_type, data_type)?;
+        Ok(self.wrapped(data_type, None, false))
+    }
+
+    /// The expression in a conversion, unless a constant's can be made at once.
+    pub(super) fn wrapped(self, data_type: &DataType, style: Option<Self>, is_try: bool) -> Self {
+        let (nullable, collation) = (self.nullable, self.collation);
+        if style.is_none()
+            && let ExprKind::Literal(value) = &self.kind
+            && !depends_on_session(&self.data_type, data_type)
+            && let Ok(converted) = convert(value, &self.data_type, data_type, None, DateFormat::default())
+        {
+            return Self::literal(converted, *data_type).with_collation(collation);
+        }
+        let nullable = nullable || is_try || style.as_ref().is_some_and(|style| style.nullable);
+        let convert = Convert {
+            operand: self,
+            style,
+            is_try,
+        };
+        Self::new(ExprKind::Convert(Box::new(convert)), *data_type)
+            .with_nullable(nullable)
+            .with_collation(collation)
+    }
+}
+
+/// Whether the session's DATEFORMAT has a say in the conversion.
+fn depends_on_session(from: &DataType, to: &DataType) -> bool {
+    let is_date = |family| matches!(family, Family::OldDate | Family::NewDate | Family::Time);
+    from.family() == Family::Text && is_date(to.family())
+}

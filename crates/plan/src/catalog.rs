@@ -1,0 +1,55 @@
+//! What the binder asks about tables, views and functions of rows.
+//!
+//! C1. A catalog answers for the session's current database unless a name has a database of its own: it knows which file that is
+//!     attached as, and refuses by name what it can't reach.
+//! C2. What it gives is shared and never changes: a schema that changes gives new values, and bound statements of the old ones are
+//!     thrown away by whoever keeps them.
+//! C3. Names are compared as [`crate::same_name`] does; `dbo` is the schema of a name that has none.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast::ObjectName;
+
+use crate::PlanError;
+
+mod table;
+mod view;
+mod violation;
+
+pub use table::{
+    Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, ReferencedAction, SqliteName, Table,
+};
+pub use view::{SystemColumn, SystemFunction, SystemView, View};
+pub use violation::{ChangeVerb, Violation};
+
+/// What knows the tables, views and functions of rows.
+pub trait Catalog {
+    /// The table or view that `name` stands for; `None` makes error 208.
+    ///
+    /// A name of one part that begins with `#` is a temporary table's; `sysprocesses` and its kin are found with or without
+    /// `sys.`; `INFORMATION_SCHEMA` is a schema as `sys` is.
+    ///
+    /// Errors: a database that does not exist (911), is not reachable here (40510), or can't be opened.
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError>;
+
+    /// The function of rows that `name` stands for, such as `sys.dm_exec_sql_text`; `None` makes error 208.
+    ///
+    /// Errors: as [`Catalog::relation`].
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError>;
+
+    /// The table behind a table variable, whose name has its `@`; `None` makes error 1087.
+    ///
+    /// Errors: as [`Catalog::relation`].
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError>;
+}
+
+/// What a name of a FROM stands for.
+#[derive(Clone, Debug)]
+pub enum Relation {
+    /// A table, also a temporary one.
+    Table(Arc<Table>),
+    /// A view that somebody has defined.
+    View(Arc<View>),
+    /// A view that the server itself has: a virtual table.
+    System(Arc<SystemView>),
+}

@@ -1,0 +1,194 @@
+//! DELETE and TRUNCATE.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use selenite_tsql::ast;
+use selenite_types::storage::Stored;
+use selenite_types::{DataType, Value};
+
+use super::output::{Layout, Outputs, result_columns};
+use super::row::RowRules;
+use super::target::Target;
+use super::update_bind::{others, row_query};
+use crate::catalog::{ChangeVerb, Relation, Table};
+use crate::execution::{Compiled, read};
+use crate::query::tree::Limit;
+use crate::query::{Clause, QueryBinder};
+use crate::statement::inputs::Inputs;
+use crate::statement::{Binding, Call, OutputColumn, Run, Truncate};
+use crate::writer::{SqlText, Writer, qualified};
+use crate::{PlanError, Predicate, written_object};
+
+/// DELETE.
+#[derive(Clone, Debug)]
+pub struct Delete {
+    rules: RowRules,
+    way: DeleteWay,
+    compiled: Arc<Compiled>,
+    outputs: Vec<Outputs>,
+}
+
+/// How a DELETE is carried out.
+#[derive(Clone, Debug)]
+enum DeleteWay {
+    /// As one statement of SQLite's.
+    Whole(SqlText),
+    /// Row by row: the query gives the rowid, the table's columns, and what else is needed, of these types.
+    Rows(SqlText, Vec<DataType>, String),
+}
+
+impl Binding<'_> {
+    /// Binds a DELETE.
+    ///
+    /// Errors: whatever is wrong with it.
+    pub(crate) fn delete(&self, delete: &ast::Delete) -> Result<Delete, PlanError> {
+        let mut binder = QueryBinder::new(self.catalog, self.variables);
+        binder.options(&delete.options)?;
+        binder.with_commons(&delete.with, |binder| {
+            let limit = binder.bind_limit(delete.top.as_ref(), None, false)?;
+            let target = binder.bind_target(&delete.target, &delete.from)?;
+            let filter = binder.scoped(target.bound.sources.clone(), |binder| match &delete.filter {
+                Some(filter) => binder.condition(Clause::Where, filter).map(Some),
+                None => Ok(None),
+            })?;
+            self.delete_of(binder, target, filter, limit, &delete.output)
+        })
+    }
+
+    fn delete_of(
+        &self,
+        binder: &mut QueryBinder<'_>,
+        target: Target,
+        filter: Option<Predicate>,
+        limit: Option<Limit>,
+        output: &[ast::Output],
+    ) -> Result<Delete, PlanError> {
+        let table = Arc::clone(&target.table);
+        let rules = RowRules::bind(self, &table, &|_| false)?;
+        let name = qualified(&table.sqlite)?;
+        // Whose row is still referred to is told by looking for it: with one foreign key there is nothing to look for.
+        let tells = table.referenced_by.len() <= 1;
+        let computes = table.columns.iter().any(|column| column.computed.is_some());
+        if target.alone && limit.is_none() && output.is_empty() && tells && !computes {
+            let mut writer = Writer::new(std::mem::take(&mut binder.parts));
+            let mut sql = format!("DELETE FROM {name} AS t{}", target.source);
+            if let Some(filter) = &filter {
+                sql.push_str(&format!(" WHERE {}", writer.condition(filter)?));
+            }
+            let with = writer.commons()?;
+            let text = writer.finish(format!("{with}{sql}"))?;
+            let compiled = Arc::new(writer.compiled());
+            return Ok(Delete { rules, way: DeleteWay::Whole(text), compiled, outputs: Vec::new() });
+        }
+        let mut inputs = Inputs::from(1 + table.columns.len());
+        let layout = Layout { deleted: Some(1), inserted: None };
+        let outputs = Outputs::bind(self, binder, output, &table, layout, &others(&target), &mut inputs)?;
+        let extra_types = inputs.items.iter().map(|item| item.data_type).collect();
+        let query = row_query(&target, filter, limit, inputs.items);
+        let mut writer = Writer::new(std::mem::take(&mut binder.parts));
+        let text = writer.statement(&query)?;
+        let row_id = table.row_id().ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
+        let sql = format!("DELETE FROM {name} WHERE {row_id} = ?1");
+        let compiled = Arc::new(writer.compiled());
+        Ok(Delete { rules, way: DeleteWay::Rows(text, extra_types, sql), compiled, outputs })
+    }
+
+    /// Binds a TRUNCATE TABLE.
+    ///
+    /// Errors: 4701 for no such table, 4712 for one that others refer to.
+    pub(crate) fn truncate(&self, name: &ast::ObjectName) -> Result<Truncate, PlanError> {
+        let line = name.position.line;
+        let table = match self.catalog.relation(name)? {
+            Some(Relation::Table(table)) => table,
+            Some(Relation::System(_)) => return Err(PlanError::system_change().on_line(line)),
+            Some(Relation::View(_)) | None => {
+                return Err(PlanError::truncate_unknown(&written_object(name)).on_line(line));
+            }
+        };
+        if !table.referenced_by.is_empty() {
+            return Err(PlanError::truncate_referenced(&written_object(name)).on_line(line));
+        }
+        let sql = format!("DELETE FROM {}", qualified(&table.sqlite)?);
+        Ok(Truncate { table, sql })
+    }
+}
+
+impl Delete {
+    /// The table that is deleted from.
+    #[must_use]
+    pub fn table(&self) -> &Arc<Table> {
+        &self.rules.table
+    }
+
+    /// The columns of OUTPUT's rows; none without.
+    #[must_use]
+    pub fn columns(&self) -> &[OutputColumn] {
+        result_columns(&self.outputs)
+    }
+
+    /// Whether it is one statement of SQLite's.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        matches!(self.way, DeleteWay::Whole(_))
+    }
+
+    /// Runs it, and tells how many rows it deleted.
+    ///
+    /// Errors: whatever ends the statement.
+    pub fn run(&self, run: &mut Run<'_>) -> Result<u64, PlanError> {
+        match &self.way {
+            DeleteWay::Whole(text) => {
+                let parameters = text.evaluate(&run.frame(&[]))?;
+                let call = Call {
+                    sql: &text.sql,
+                    parameters: &parameters,
+                    compiled: &self.compiled,
+                    slots: run.slots.as_slice(),
+                };
+                let deleted = run.store.change(&call);
+                deleted.map_err(|error| self.rules.refusal(run, error, &[], None, ChangeVerb::Delete))
+            }
+            DeleteWay::Rows(text, extra_types, sql) => self.run_rows(run, text, extra_types, sql),
+        }
+    }
+
+    fn run_rows(
+        &self,
+        run: &mut Run<'_>,
+        text: &SqlText,
+        extra_types: &[DataType],
+        sql: &str,
+    ) -> Result<u64, PlanError> {
+        let columns = self.rules.table.columns.iter().map(|column| column.data_type);
+        let types: Vec<DataType> =
+            std::iter::once(DataType::BigInt).chain(columns).chain(extra_types.iter().copied()).collect();
+        let mut rows: Vec<(i64, Vec<Value>)> = Vec::new();
+        let mut seen = HashSet::new();
+        run.select(text, &self.compiled, &mut |_, row| {
+            let values: Result<Vec<Value>, PlanError> =
+                row.iter().zip(&types).map(|(value, data_type)| read(*value, data_type)).collect();
+            let values = values?;
+            let Some(Value::BigInt(row_id)) = values.first() else {
+                return Err(PlanError::internal("a row without its rowid"));
+            };
+            if seen.insert(*row_id) {
+                rows.push((*row_id, values));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for (row_id, values) in &rows {
+            let old = values.get(1..).unwrap_or(&[]);
+            run.change(sql, &[Stored::Integer(*row_id)])
+                .map_err(|error| self.rules.refusal(run, error, old, Some(old), ChangeVerb::Delete))?;
+        }
+        for (_, values) in &rows {
+            for output in &self.outputs {
+                let _: ControlFlow<()> = output.row(run, values)?;
+            }
+        }
+        Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
+    }
+}
+

@@ -1,0 +1,172 @@
+//! INSERT, run.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use selenite_types::{DataType, Value};
+
+use super::fill::{Given, RowWriter};
+use super::output::{Outputs, result_columns};
+use crate::catalog::{ChangeVerb, Table};
+use crate::execution::{Compiled, read};
+use crate::statement::{OutputColumn, Run};
+use crate::writer::{Parameter, SqlText};
+use crate::{Expr, PlanError};
+
+/// INSERT.
+#[derive(Clone, Debug)]
+pub struct Insert {
+    pub(super) writer: RowWriter,
+    pub(super) source: InsertSource,
+    pub(super) limit: Option<Parameter>,
+    pub(super) outputs: Vec<Outputs>,
+}
+
+/// The rows of an INSERT.
+#[derive(Clone, Debug)]
+pub(super) enum InsertSource {
+    /// Values that no table has.
+    Values(Vec<Vec<GivenExpr>>),
+    /// A query's rows.
+    Query {
+        /// The query.
+        text: SqlText,
+        /// What it calls.
+        compiled: Arc<Compiled>,
+        /// Its columns' types.
+        types: Vec<DataType>,
+        /// Whether all must be read before the first is written.
+        spool: bool,
+    },
+    /// Rows that a procedure gives: the server brings them.
+    Execute,
+}
+
+/// A value of VALUES.
+#[derive(Clone, Debug)]
+pub(super) enum GivenExpr {
+    /// A value.
+    Value(Expr),
+    /// DEFAULT.
+    Default,
+}
+
+impl Insert {
+    /// The table that is inserted into.
+    #[must_use]
+    pub fn table(&self) -> &Arc<Table> {
+        &self.writer.rules.table
+    }
+
+    /// The columns of OUTPUT's rows; none without.
+    #[must_use]
+    pub fn columns(&self) -> &[OutputColumn] {
+        result_columns(&self.outputs)
+    }
+
+    /// Whether its rows are those of a procedure, which [`Insert::insert_row`] takes one by one.
+    #[must_use]
+    pub fn is_execute(&self) -> bool {
+        matches!(self.source, InsertSource::Execute)
+    }
+
+    /// Whether it writes one row only.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        let one = match &self.source {
+            InsertSource::Values(rows) => rows.len() == 1,
+            InsertSource::Query { .. } | InsertSource::Execute => false,
+        };
+        one && self.outputs.iter().all(Outputs::is_result)
+    }
+
+    /// Runs it, and tells how many rows it wrote.
+    ///
+    /// Errors: whatever ends the statement. 8624 for rows of a procedure, which the server brings.
+    pub fn run(&self, run: &mut Run<'_>) -> Result<u64, PlanError> {
+        let most = self.most(run)?;
+        match &self.source {
+            InsertSource::Values(rows) => {
+                let mut count = 0;
+                for row in rows.iter().take(usize::try_from(most).unwrap_or(usize::MAX)) {
+                    let given = self.evaluate(run, row)?;
+                    self.put(run, given)?;
+                    count += 1;
+                }
+                Ok(count)
+            }
+            InsertSource::Query { text, compiled, types, spool } => self.run_query(run, text, compiled, types, *spool, most),
+            InsertSource::Execute => Err(PlanError::internal("rows of a procedure")),
+        }
+    }
+
+    /// Writes one row that a procedure has given, of columns of these types.
+    ///
+    /// Errors: 213 for another count of columns; whatever is wrong with the values or the row.
+    pub fn insert_row(&self, run: &mut Run<'_>, values: Vec<Value>, types: &[DataType]) -> Result<(), PlanError> {
+        if values.len() != self.writer.targets.len() || types.len() != values.len() {
+            return Err(PlanError::table_count());
+        }
+        let given = values.into_iter().zip(types).map(|(value, data_type)| Given::Value(value, *data_type));
+        self.put(run, given.collect())
+    }
+
+    fn run_query(
+        &self,
+        run: &mut Run<'_>,
+        text: &SqlText,
+        compiled: &Arc<Compiled>,
+        types: &[DataType],
+        spool: bool,
+        most: u64,
+    ) -> Result<u64, PlanError> {
+        let mut count = 0;
+        let mut rows = Vec::new();
+        run.select(text, compiled, &mut |run, row| {
+            if count >= most {
+                return Ok(ControlFlow::Break(()));
+            }
+            count += 1;
+            let given: Result<Vec<Given>, PlanError> = row
+                .iter()
+                .zip(types)
+                .map(|(value, data_type)| Ok(Given::Value(read(*value, data_type)?, *data_type)))
+                .collect();
+            if spool {
+                rows.push(given?);
+            } else {
+                self.put(run, given?)?;
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for given in rows {
+            self.put(run, given)?;
+        }
+        Ok(count)
+    }
+
+    fn most(&self, run: &Run<'_>) -> Result<u64, PlanError> {
+        let Some(limit) = &self.limit else { return Ok(u64::MAX) };
+        match limit.evaluate(&run.frame(&[]))? {
+            selenite_types::storage::Stored::Integer(most) => Ok(u64::try_from(most).unwrap_or(0)),
+            _ => Err(PlanError::invalid_row_count()),
+        }
+    }
+
+    fn evaluate(&self, run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, PlanError> {
+        let given = row.iter().map(|given| match given {
+            GivenExpr::Value(expr) => Ok(Given::Value(expr.evaluate(&run.frame(&[]))?, expr.data_type)),
+            GivenExpr::Default => Ok(Given::Default),
+        });
+        given.collect()
+    }
+
+    fn put(&self, run: &mut Run<'_>, given: Vec<Given>) -> Result<(), PlanError> {
+        let row = self.writer.write_given(run, given, ChangeVerb::Insert)?;
+        for output in &self.outputs {
+            // Who takes no more rows ends none of the change.
+            let _: ControlFlow<()> = output.row(run, &row)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! INSERT, bound.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast;
+use selenite_types::DataType;
+
+use super::fill::{RowWriter, targets};
+use super::insert::{GivenExpr, Insert, InsertSource};
+use super::output::{Layout, Outputs};
+use crate::catalog::Table;
+use crate::query::tree::{Limit, Query};
+use crate::query::{Clause, QueryBinder};
+use crate::statement::Binding;
+use crate::statement::inputs::Inputs;
+use crate::writer::{Parameter, ParameterValue, Writer, qualified};
+use crate::{Expr, PlanError, common_type};
+
+impl Binding<'_> {
+    /// Binds an INSERT.
+    ///
+    /// Errors: whatever is wrong with it.
+    pub(crate) fn insert(&self, insert: &ast::Insert) -> Result<Insert, PlanError> {
+        let mut binder = QueryBinder::new(self.catalog, self.variables);
+        binder.options(&insert.options)?;
+        let table = binder.target_table(&insert.target)?;
+        let targets = targets(&table, &insert.columns)?;
+        let has_list = !insert.columns.is_empty();
+        let limit = match binder.bind_limit(insert.top.as_ref(), None, false)? {
+            Some(Limit::Top { count, .. }) => {
+                Some(Parameter { value: ParameterValue::RowCount(count), data_type: DataType::BigInt })
+            }
+            Some(Limit::Percent { .. } | Limit::Offset { .. }) => {
+                return Err(PlanError::unsupported("INSERT with TOP PERCENT"));
+            }
+            None => None,
+        };
+        let mut inputs = Inputs::from(table.columns.len());
+        let layout = Layout { deleted: None, inserted: Some(0) };
+        let outputs = Outputs::bind(self, &mut binder, &insert.output, &table, layout, &[], &mut inputs)?;
+        if !inputs.items.is_empty() {
+            return Err(PlanError::unsupported("A subquery in OUTPUT"));
+        }
+        let bound = binder.with_commons(&insert.with, |binder| match &insert.source {
+            ast::InsertSource::Values(rows) => binder.insert_values(&table, &targets, has_list, rows),
+            ast::InsertSource::Query(query) => {
+                let query = binder.bind_query(query)?;
+                check_select(&table, &targets, has_list, query.columns.len())?;
+                Ok(Source::Query(query))
+            }
+            ast::InsertSource::DefaultValues => Ok(Source::Values(vec![Vec::new()], Vec::new())),
+            ast::InsertSource::Execute(_) => Ok(Source::Execute),
+        })?;
+        let (source, targets, types) = match bound {
+            Source::Values(rows, types) => {
+                let targets = if types.is_empty() { Vec::new() } else { targets };
+                (InsertSource::Values(rows), targets, types)
+            }
+            Source::Query(query) => {
+                let types: Vec<DataType> = query.columns.iter().map(|column| column.data_type).collect();
+                let mut writer = Writer::new(binder.parts);
+                let text = writer.statement(&query)?;
+                // The text of a query names each table that it reads.
+                let spool = text.sql.contains(&qualified(&table.sqlite)?);
+                let compiled = Arc::new(writer.compiled());
+                (InsertSource::Query { text, compiled, types: types.clone(), spool }, targets, types)
+            }
+            Source::Execute => {
+                // What a procedure gives is known when it runs.
+                let types = targets.iter().filter_map(|at| table.columns.get(*at)).map(|column| column.data_type);
+                let types = types.collect();
+                (InsertSource::Execute, targets, types)
+            }
+        };
+        let writer = RowWriter::of_targets(self, &table, targets, types)?;
+        Ok(Insert { writer, source, limit, outputs })
+    }
+}
+
+/// What an INSERT's rows are, while it is bound.
+enum Source {
+    Values(Vec<Vec<GivenExpr>>, Vec<DataType>),
+    Query(Query),
+    Execute,
+}
+
+impl QueryBinder<'_> {
+    /// Rows of VALUES: each column is of one type, as if the rows were combined by UNION ALL.
+    fn insert_values(
+        &mut self,
+        table: &Arc<Table>,
+        targets: &[usize],
+        has_list: bool,
+        rows: &[Vec<ast::ValueOrDefault>],
+    ) -> Result<Source, PlanError> {
+        let mut bound: Vec<Vec<Option<Expr>>> = Vec::with_capacity(rows.len());
+        for row in rows {
+            check_values(table, targets, has_list, row.len())?;
+            let mut values = Vec::with_capacity(row.len());
+            for (value, at) in row.iter().zip(targets) {
+                values.push(match value {
+                    ast::ValueOrDefault::Value(value) => {
+                        Some(self.scoped(Vec::new(), |binder| binder.value(Clause::Where, value))?)
+                    }
+                    ast::ValueOrDefault::Default(position) => {
+                        if table.columns.get(*at).is_some_and(|column| column.identity.is_some()) {
+                            return Err(PlanError::default_identity().on_line(position.line));
+                        }
+                        None
+                    }
+                });
+            }
+            bound.push(values);
+        }
+        let types = self.shared_types(table, targets, &mut bound)?;
+        if self.parts.outsides.is_empty() {
+            let given = |value: Option<Expr>| value.map_or(GivenExpr::Default, GivenExpr::Value);
+            let rows = bound.into_iter().map(|row| row.into_iter().map(given).collect()).collect();
+            return Ok(Source::Values(rows, types));
+        }
+        // What holds a subquery is SQLite's to evaluate.
+        let mut values = Vec::with_capacity(bound.len());
+        for row in bound {
+            let row: Option<Vec<Expr>> = row.into_iter().collect();
+            values.push(row.ok_or_else(|| PlanError::unsupported("DEFAULT beside a subquery in VALUES"))?);
+        }
+        Ok(Source::Query(self.values(values)?))
+    }
+
+    fn shared_types(
+        &mut self,
+        table: &Table,
+        targets: &[usize],
+        rows: &mut [Vec<Option<Expr>>],
+    ) -> Result<Vec<DataType>, PlanError> {
+        let mut types = Vec::with_capacity(targets.len());
+        for (place, at) in targets.iter().enumerate() {
+            let samples: Vec<Expr> = rows.iter().filter_map(|row| row.get(place).cloned().flatten()).collect();
+            let all_null = samples.iter().all(Expr::is_null_literal);
+            let data_type = match samples.as_slice() {
+                // NULL and DEFAULT are of the column's own type.
+                _ if all_null => table.columns.get(*at).map_or(DataType::Int, |column| column.data_type),
+                [only] => only.data_type,
+                [] | [_, ..] => common_type(&samples)?,
+            };
+            for value in rows.iter_mut().filter_map(|row| row.get_mut(place)).flatten() {
+                *value = value.clone().converted_to(&data_type)?;
+            }
+            types.push(data_type);
+        }
+        Ok(types)
+    }
+}
+
+fn check_values(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), PlanError> {
+    if count == targets.len() {
+        return Ok(());
+    }
+    if has_list {
+        return Err(PlanError::values_count(targets.len(), count));
+    }
+    check_whole(table, targets, count)
+}
+
+fn check_select(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), PlanError> {
+    if count == targets.len() {
+        return Ok(());
+    }
+    if has_list {
+        return Err(PlanError::select_count(targets.len(), count));
+    }
+    check_whole(table, targets, count)
+}
+
+/// Values for all columns, the identity's too, need a list.
+fn check_whole(table: &Table, targets: &[usize], count: usize) -> Result<(), PlanError> {
+    if table.identity().is_some() && count == targets.len() + 1 {
+        return Err(PlanError::identity_without_list(table));
+    }
+    Err(PlanError::table_count())
+}

@@ -1,0 +1,133 @@
+//! OUTPUT: the rows that were changed, to the client or into a table.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use selenite_tsql::ast;
+use selenite_types::Value;
+
+use super::fill::RowWriter;
+use crate::catalog::{ChangeVerb, Table};
+use crate::query::tree::Place;
+use crate::query::{Clause, QueryBinder};
+use crate::statement::inputs::Inputs;
+use crate::statement::{Binding, OutputColumn, Run};
+use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Source, SourceColumn};
+
+/// Where in a changed row's values the old and the new row stand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// The place of the old row's first column, if there is an old row.
+    pub deleted: Option<usize>,
+    /// The place of the new row's first column, if there is a new row.
+    pub inserted: Option<usize>,
+}
+
+/// One OUTPUT clause.
+#[derive(Clone, Debug)]
+pub(crate) struct Outputs {
+    /// Its columns.
+    pub columns: Vec<OutputColumn>,
+    values: Vec<Expr>,
+    into: Option<Box<RowWriter>>,
+}
+
+impl Outputs {
+    /// Binds the OUTPUT clauses of a change of `table`. `sources` are those of FROM; what is taken from them becomes `inputs`.
+    ///
+    /// Errors: whatever is wrong with them.
+    pub fn bind(
+        binding: &Binding<'_>,
+        binder: &mut QueryBinder<'_>,
+        output: &[ast::Output],
+        table: &Arc<Table>,
+        layout: Layout,
+        sources: &[Source],
+        inputs: &mut Inputs,
+    ) -> Result<Vec<Self>, PlanError> {
+        let mut bound = Vec::with_capacity(output.len());
+        for clause in output {
+            let deleted = layout.deleted.map(|place| (pseudo_source(binder, table, "deleted"), place));
+            let inserted = layout.inserted.map(|place| (pseudo_source(binder, table, "inserted"), place));
+            let mut names: Vec<Source> = [&deleted, &inserted].into_iter().flatten().map(|(source, _)| source.clone()).collect();
+            names.extend_from_slice(sources);
+            let items = binder.scoped(names, |binder| binder.bind_items(&clause.items, Clause::Output))?;
+            let mut columns = Vec::with_capacity(items.len());
+            let mut values = Vec::with_capacity(items.len());
+            for mut item in items {
+                columns.push(OutputColumn {
+                    name: item.name,
+                    data_type: item.value.data_type,
+                    nullable: item.value.nullable,
+                    collation: item.value.collation,
+                    identity: None,
+                });
+                for (source, place) in [&deleted, &inserted].into_iter().flatten() {
+                    item.value.rewrite(&mut |node| place_columns(node, source.number, *place));
+                }
+                inputs.take(&mut item.value);
+                values.push(item.value);
+            }
+            let into = match &clause.into {
+                Some(into) => {
+                    let target = binder.target_table(&into.target)?;
+                    let types = columns.iter().map(|column| column.data_type).collect();
+                    Some(Box::new(RowWriter::bind(binding, &target, &into.columns, types)?))
+                }
+                None => None,
+            };
+            bound.push(Self { columns, values, into });
+        }
+        Ok(bound)
+    }
+
+    /// Tells of one changed row.
+    ///
+    /// Errors: whatever evaluating its columns gives, or writing them.
+    pub fn row(&self, run: &mut Run<'_>, row: &[Value]) -> Result<ControlFlow<()>, PlanError> {
+        let values: Result<Vec<Value>, PlanError> =
+            self.values.iter().map(|value| value.evaluate(&run.frame(row))).collect();
+        match &self.into {
+            Some(into) => {
+                into.write(run, values?, ChangeVerb::Insert)?;
+                Ok(ControlFlow::Continue(()))
+            }
+            None => (run.rows)(&values?),
+        }
+    }
+
+    /// Whether its rows go to the client.
+    pub fn is_result(&self) -> bool {
+        self.into.is_none()
+    }
+}
+
+/// The columns of the clause whose rows go to the client.
+pub(crate) fn result_columns(outputs: &[Outputs]) -> &[OutputColumn] {
+    outputs.iter().find(|output| output.is_result()).map_or(&[], |output| &output.columns)
+}
+
+/// `inserted` or `deleted` as a source of names.
+fn pseudo_source(binder: &mut QueryBinder<'_>, table: &Table, alias: &str) -> Source {
+    let places = table.columns.iter().map(|column| Place::Named(column.name.clone())).collect();
+    let number = binder.parts.add_source(places);
+    let column = |column: &crate::catalog::Column| SourceColumn {
+        name: column.name.clone(),
+        data_type: column.data_type,
+        nullable: column.nullable,
+        collation: column.collation.of_column(),
+    };
+    let columns = table.columns.iter().map(column).collect();
+    Source { alias: alias.to_owned(), database_and_schema: None, number, columns }
+}
+
+/// Lets the columns of source `number` be read from `first` on.
+pub(crate) fn place_columns(node: NodeMut<'_>, number: u32, first: usize) {
+    if let NodeMut::Expr(expr) = node
+        && let ExprKind::Column(ColumnRef { source, column }) = expr.kind
+        && source == number
+    {
+        let first = u32::try_from(first).unwrap_or(u32::MAX);
+        expr.kind = ExprKind::Input(first.saturating_add(column));
+    }
+}

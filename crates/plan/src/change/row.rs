@@ -1,0 +1,292 @@
+//! A row that is to be written: converted, and looked at by the table's rules.
+
+use std::sync::Arc;
+
+use selenite_types::storage::Stored;
+use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_prefix};
+
+use crate::catalog::{ChangeVerb, Key, Table, Violation};
+use crate::query::{Clause, QueryBinder};
+use crate::statement::{Binding, Call, Run, StoreError};
+use crate::writer::{qualified, quoted, stored};
+use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate};
+
+/// What a table asks of its rows; expressions are over the row, column by column.
+#[derive(Clone, Debug)]
+pub(crate) struct RowRules {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Its computed columns.
+    pub computed: Vec<(usize, Expr)>,
+    checks: Vec<(Predicate, usize)>,
+    null_keys: Vec<(usize, String)>,
+}
+
+impl RowRules {
+    /// The rules of a table that matter when these columns change.
+    ///
+    /// Errors: whatever is wrong with its checks.
+    pub fn bind(binding: &Binding<'_>, table: &Arc<Table>, changed: &dyn Fn(usize) -> bool) -> Result<Self, PlanError> {
+        let mut binder = QueryBinder::new(binding.catalog, binding.variables);
+        let bound = binder.plain_table(table);
+        let number = bound.sources.first().map_or(0, |source| source.number);
+        let (mut computed, mut checks) = (Vec::new(), Vec::new());
+        binder.scoped(bound.sources, |binder| {
+            for (at, column) in table.columns.iter().enumerate() {
+                if let Some(rule) = &column.computed {
+                    let mut value = binder.value(Clause::Where, &rule.value)?.converted_to(&column.data_type)?;
+                    value.rewrite(&mut |node| over_row(node, number));
+                    computed.push((at, value));
+                }
+            }
+            for (at, check) in table.checks.iter().enumerate() {
+                let mut condition = binder.condition(Clause::Where, &check.condition)?;
+                let mut matters = false;
+                condition.visit(&mut |node| {
+                    let column = crate::query::walk::column_of(node);
+                    let column = column.and_then(|column| usize::try_from(column.column).ok());
+                    matters |= column.is_some_and(|column| changed(column) || is_computed(table, column));
+                });
+                condition.rewrite(&mut |node| over_row(node, number));
+                if matters {
+                    checks.push((condition, at));
+                }
+            }
+            Ok(())
+        })?;
+        let null_keys = null_keys(table, changed)?;
+        Ok(Self { table: Arc::clone(table), computed, checks, null_keys })
+    }
+
+    /// Whether SQLite's own rules are all that there are.
+    pub fn is_plain(&self) -> bool {
+        self.checks.is_empty() && self.null_keys.is_empty()
+    }
+
+    /// Computes the computed columns of a row, and sees that it keeps the table's rules.
+    ///
+    /// `row_id` is that of the row itself, if it is in the table already.
+    ///
+    /// Errors: 515, 547, 2601, 2627.
+    pub fn check(
+        &self,
+        run: &Run<'_>,
+        row: &mut [Value],
+        row_id: Option<i64>,
+        verb: ChangeVerb,
+    ) -> Result<(), PlanError> {
+        for (at, column) in self.table.columns.iter().enumerate() {
+            if !column.nullable && column.computed.is_none() && row.get(at) == Some(&Value::Null) {
+                return Err(self.table.null_in(at, verb));
+            }
+        }
+        for (at, value) in &self.computed {
+            let value = value.evaluate(&run.frame(row))?;
+            if let Some(place) = row.get_mut(*at) {
+                *place = value;
+            }
+        }
+        for (condition, at) in &self.checks {
+            if condition.evaluate(&run.frame(row))? == Some(false)
+                && let Some(check) = self.table.checks.get(*at)
+            {
+                return Err(self.table.check_failed(check, verb));
+            }
+        }
+        for (at, sql) in &self.null_keys {
+            if let Some(key) = self.table.keys.get(*at)
+                && key.columns.iter().any(|column| row.get(*column) == Some(&Value::Null))
+                && self.is_there(run, key, sql, row, row_id)?
+            {
+                return Err(self.table.duplicate(key, row));
+            }
+        }
+        Ok(())
+    }
+
+    /// SQL Server's keys hold NULL once, SQLite's any number of times.
+    fn is_there(
+        &self,
+        run: &Run<'_>,
+        key: &Key,
+        sql: &str,
+        row: &[Value],
+        row_id: Option<i64>,
+    ) -> Result<bool, PlanError> {
+        let mut parameters = self.stored(&key.columns, row)?;
+        parameters.push(row_id.map_or(Stored::Null, Stored::Integer));
+        exists(run, sql, &parameters)
+    }
+
+    /// Columns of a row in their stored forms.
+    ///
+    /// Errors: 8624 for a value that is none of its column's type.
+    pub fn stored(&self, columns: &[usize], row: &[Value]) -> Result<Vec<Stored<'static>>, PlanError> {
+        let value = |at: &usize| {
+            let column = self.table.columns.get(*at).zip(row.get(*at));
+            column.map_or(Ok(Stored::Null), |(column, value)| stored(value, &column.data_type))
+        };
+        columns.iter().map(value).collect()
+    }
+
+    /// What SQLite's refusal of a row is in T-SQL. `old` is the row before an UPDATE or DELETE.
+    pub fn refusal(
+        &self,
+        run: &Run<'_>,
+        error: StoreError,
+        row: &[Value],
+        old: Option<&[Value]>,
+        verb: ChangeVerb,
+    ) -> PlanError {
+        let message = match error {
+            StoreError::Failed(error) => return error,
+            StoreError::Constraint(message) => message,
+        };
+        match self.table.violation(&message) {
+            Violation::NotNull(column) => self.table.null_in(column, verb),
+            Violation::Unique(key) => self.table.duplicate(key, row),
+            Violation::ForeignKey => self
+                .broken_reference(run, row, old, verb)
+                .unwrap_or_else(|error| error),
+            Violation::Unknown => PlanError::internal(&message),
+        }
+    }
+
+    /// SQLite does not tell which foreign key: the one whose row is missing, or is still referred to, is looked for.
+    fn broken_reference(
+        &self,
+        run: &Run<'_>,
+        row: &[Value],
+        old: Option<&[Value]>,
+        verb: ChangeVerb,
+    ) -> Result<PlanError, PlanError> {
+        let table = &self.table;
+        if verb != ChangeVerb::Delete {
+            for key in &table.foreign_keys {
+                let columns: Vec<usize> = key.columns.iter().filter_map(|name| table.column(name)).collect();
+                if columns.iter().any(|at| row.get(*at) == Some(&Value::Null)) {
+                    continue;
+                }
+                let sql = self.lookup(&key.referenced_table.1, &key.referenced_columns)?;
+                if !exists(run, &sql, &self.stored(&columns, row)?)? {
+                    return Ok(table.foreign_key_failed(key, verb));
+                }
+            }
+        }
+        for (referring, key) in &table.referenced_by {
+            let columns: Vec<usize> = key.referenced_columns.iter().filter_map(|name| table.column(name)).collect();
+            let name = referring.rsplit('.').next().unwrap_or(referring);
+            let sql = self.lookup(name, &key.columns)?;
+            let found = match old {
+                Some(old) => exists(run, &sql, &self.stored(&columns, old)?)?,
+                None => table.referenced_by.len() == 1,
+            };
+            if found {
+                return Ok(table.reference_failed(referring, key, verb));
+            }
+        }
+        Ok(PlanError::internal("a foreign key that nobody breaks"))
+    }
+
+    fn lookup(&self, table: &str, columns: &[String]) -> Result<String, PlanError> {
+        let mut conditions = Vec::with_capacity(columns.len());
+        for (at, column) in columns.iter().enumerate() {
+            conditions.push(format!("{} = ?{}", quoted(column)?, at + 1));
+        }
+        let schema = quoted(&self.table.sqlite.schema)?;
+        Ok(format!("SELECT 1 FROM {schema}.{} WHERE {} LIMIT 1", quoted(table)?, conditions.join(" AND ")))
+    }
+}
+
+/// A value as its column takes it.
+///
+/// Errors: 2628 for text or bytes that are too long, and what is wrong with the value otherwise.
+pub(crate) fn fit(
+    table: &Table,
+    at: usize,
+    value: Value,
+    from: &DataType,
+    format: DateFormat,
+) -> Result<Value, PlanError> {
+    let Some(column) = table.columns.get(at) else {
+        return Err(PlanError::internal("a column beyond the last"));
+    };
+    let to = &column.data_type;
+    if from == to || value == Value::Null {
+        return Ok(value);
+    }
+    if let Some(kept) = cut(&value, from, to) {
+        return Err(table.truncated(at, &kept));
+    }
+    Ok(convert(&value, from, to, None, format)?)
+}
+
+/// As much of a value as fits, if it does not fit whole. Blanks at the end of text are cut without a word.
+fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
+    let Some(Width::Limited(width)) = to.width() else { return None };
+    let width = usize::from(width);
+    match (from.family(), to.family(), value) {
+        (Family::Text, Family::Text, Value::Text(text)) => {
+            let long = to.text_length(text.trim_end_matches(' ')) > width;
+            long.then(|| utf16_prefix(text, width).to_owned())
+        }
+        (Family::Binary, Family::Binary, Value::Binary(bytes)) => {
+            // What messages show of bytes is their hexadecimal digits.
+            let kept = bytes.get(..width).filter(|_| bytes.len() > width)?;
+            Some(kept.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}")))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a query has a row.
+fn exists(run: &Run<'_>, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
+    let compiled = Arc::default();
+    let mut found = false;
+    let call = Call { sql, parameters, compiled: &compiled, slots: &[] };
+    let read = run.store.select(&call, &mut |_| {
+        found = true;
+        Ok(std::ops::ControlFlow::Break(()))
+    });
+    match read {
+        Ok(()) => Ok(found),
+        Err(StoreError::Failed(error)) => Err(error),
+        Err(StoreError::Constraint(message)) => Err(PlanError::internal(&message)),
+    }
+}
+
+/// Keys that may hold NULL, with the SQL that finds a row of the same key.
+fn null_keys(table: &Table, changed: &dyn Fn(usize) -> bool) -> Result<Vec<(usize, String)>, PlanError> {
+    let mut keys = Vec::new();
+    for (at, key) in table.keys.iter().enumerate() {
+        let columns = || key.columns.iter().filter_map(|column| Some((*column, table.columns.get(*column)?)));
+        let nullable = columns().any(|(_, column)| column.nullable);
+        if key.is_filtered || !nullable || !columns().any(|(column, _)| changed(column)) {
+            continue;
+        }
+        let mut conditions = Vec::with_capacity(key.columns.len());
+        for (number, (_, column)) in columns().enumerate() {
+            conditions.push(format!("{} IS ?{}", quoted(&column.name)?, number + 1));
+        }
+        let row_id = table.row_id().ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
+        let number = conditions.len() + 1;
+        let name = qualified(&table.sqlite)?;
+        let conditions = conditions.join(" AND ");
+        keys.push((at, format!("SELECT 1 FROM {name} WHERE {conditions} AND {row_id} IS NOT ?{number} LIMIT 1")));
+    }
+    Ok(keys)
+}
+
+fn is_computed(table: &Table, column: usize) -> bool {
+    table.columns.get(column).is_some_and(|column| column.computed.is_some())
+}
+
+/// Lets a column of source `number` be read from its place in the row.
+fn over_row(node: NodeMut<'_>, number: u32) {
+    if let NodeMut::Expr(expr) = node
+        && let ExprKind::Column(ColumnRef { source, column }) = expr.kind
+        && source == number
+    {
+        expr.kind = ExprKind::Input(column);
+    }
+}

@@ -1,0 +1,100 @@
+//! Which table a change is of.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast;
+
+use crate::catalog::{Relation, Table};
+use crate::query::QueryBinder;
+use crate::query::source::{Bound, join};
+use crate::query::tree::JoinKind;
+use crate::{PlanError, same_name, written_object};
+
+/// The table that an UPDATE or DELETE changes, among the sources that it reads.
+pub(crate) struct Target {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Its number among the sources.
+    pub source: u32,
+    /// All sources.
+    pub bound: Bound,
+    /// Whether it is the only source.
+    pub alone: bool,
+}
+
+impl QueryBinder<'_> {
+    /// The table that a name means where rows are written.
+    ///
+    /// Errors: 208, 259 for what the server shows, 40510 for a view.
+    pub(crate) fn target_table(&self, target: &ast::ChangeTarget) -> Result<Arc<Table>, PlanError> {
+        match target {
+            ast::ChangeTarget::Variable { name, position } => {
+                self.table_variable(name).map_err(|error| error.on_line(position.line))
+            }
+            ast::ChangeTarget::Table(name) => {
+                if let Some(single) = name.single()
+                    && self.is_common(single)
+                {
+                    let error = PlanError::unsupported("A change through a common table expression");
+                    return Err(error.on_line(name.position.line));
+                }
+                let relation = self.relation(name).map_err(|error| error.on_line(name.position.line))?;
+                match relation {
+                    Relation::Table(table) => Ok(table),
+                    Relation::View(view) => {
+                        let what = format!("A change through a view ('{}')", view.name);
+                        Err(PlanError::unsupported(&what).on_line(name.position.line))
+                    }
+                    Relation::System(_) => Err(PlanError::system_change().on_line(name.position.line)),
+                }
+            }
+        }
+    }
+
+    /// The target of an UPDATE or DELETE with its FROM: an alias or table of FROM, or a table beside it.
+    ///
+    /// Errors: as [`QueryBinder::target_table`]; 8154 for a table that FROM has more than once.
+    pub(crate) fn bind_target(
+        &mut self,
+        target: &ast::ChangeTarget,
+        from: &[ast::TableSource],
+    ) -> Result<Target, PlanError> {
+        let Some(bound) = self.bind_from(from)? else {
+            let table = self.target_table(target)?;
+            return self.lone_target(table, target);
+        };
+        let (name, single) = match target {
+            ast::ChangeTarget::Table(name) => (written_object(name), name.single().map(|name| name.text.clone())),
+            ast::ChangeTarget::Variable { name, .. } => (name.clone(), Some(name.clone())),
+        };
+        let by_alias = bound.sources.iter().find(|source| single.as_ref().is_some_and(|name| same_name(name, &source.alias)));
+        if let Some(source) = by_alias {
+            let number = source.number;
+            let table = self.parts.tables.get(&number).cloned();
+            let table = table.ok_or_else(|| PlanError::unsupported("A change of what is no table"))?;
+            return Ok(Target { table, source: number, bound, alone: false });
+        }
+        let table = self.target_table(target)?;
+        let is_it = |number: &u32| self.parts.tables.get(number).is_some_and(|other| other.sqlite == table.sqlite);
+        let numbers: Vec<u32> = bound.sources.iter().map(|source| source.number).filter(is_it).collect();
+        match numbers.as_slice() {
+            [number] => Ok(Target { table, source: *number, bound, alone: false }),
+            [] => {
+                let own = self.lone_target(Arc::clone(&table), target)?;
+                let bound = join(JoinKind::Inner, own.bound, bound, None)?;
+                Ok(Target { table, source: own.source, bound, alone: false })
+            }
+            [_, ..] => Err(PlanError::ambiguous_target(&name)),
+        }
+    }
+
+    fn lone_target(&mut self, table: Arc<Table>, target: &ast::ChangeTarget) -> Result<Target, PlanError> {
+        let alias = match target {
+            ast::ChangeTarget::Table(_) => None,
+            ast::ChangeTarget::Variable { name, .. } => Some(name.clone()),
+        };
+        let bound = self.bind_table(&table, alias)?;
+        let source = bound.sources.first().map_or(0, |source| source.number);
+        Ok(Target { table, source, bound, alone: true })
+    }
+}

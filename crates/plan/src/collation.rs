@@ -1,0 +1,127 @@
+//! Collations: how text is compared, and which of two sides decides.
+
+use crate::{PlanError, same_name};
+
+/// How the text of an expression is compared, and how firmly that was told.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Collation {
+    /// Whether text is compared by its code points (Latin1_General_BIN2); else neither case nor trailing blanks count.
+    pub is_binary: bool,
+    /// Where it comes from.
+    pub label: CollationLabel,
+}
+
+/// Where a collation comes from: of two that meet, the firmer wins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum CollationLabel {
+    /// The database's, of a constant, a variable or a function of such.
+    #[default]
+    CoercibleDefault,
+    /// A column's own.
+    Implicit,
+    /// COLLATE.
+    Explicit,
+}
+
+impl Collation {
+    /// What COLLATE with this name asks for.
+    ///
+    /// Errors: 448 for any collation but the default and Latin1_General_BIN2.
+    pub fn explicit(name: &str) -> Result<Self, PlanError> {
+        let label = CollationLabel::Explicit;
+        let is_default = [DEFAULT_NAME, "database_default", "catalog_default"]
+            .iter()
+            .any(|known| same_name(name, known));
+        if is_default {
+            return Ok(Self {
+                is_binary: false,
+                label,
+            });
+        }
+        if same_name(name, BINARY_NAME) {
+            return Ok(Self { is_binary: true, label });
+        }
+        Err(PlanError::unknown_collation(name))
+    }
+
+    /// The collation of a column that is declared with this one.
+    #[must_use]
+    pub fn of_column(self) -> Self {
+        Self {
+            label: CollationLabel::Implicit,
+            ..self
+        }
+    }
+
+    /// How the types compare text.
+    #[must_use]
+    pub fn order(self) -> selenite_types::Collation {
+        if self.is_binary {
+            selenite_types::Collation::Latin1GeneralBin2
+        } else {
+            selenite_types::Collation::Latin1General
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        if self.is_binary { BINARY_NAME } else { DEFAULT_NAME }
+    }
+
+    /// The collation of two texts that meet in `operation`, whose name messages know.
+    ///
+    /// Errors: 468 if they differ and neither is firmer.
+    pub fn combine(self, other: Self, operation: &str) -> Result<Self, PlanError> {
+        if self.label == other.label && self.is_binary != other.is_binary {
+            return Err(PlanError::collation_conflict(self.name(), other.name(), operation));
+        }
+        Ok(if other.label > self.label { other } else { self })
+    }
+}
+
+/// The server's and every database's collation.
+pub const DEFAULT_NAME: &str = "SQL_Latin1_General_CP1_CI_AS";
+
+const BINARY_NAME: &str = "Latin1_General_BIN2";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_firmer_collation_wins() {
+        let constant = Collation::default();
+        let column = constant.of_column();
+        let binary = Collation::explicit("latin1_general_bin2").unwrap();
+        assert_eq!(binary.combine(column, "equal to").unwrap(), binary);
+        assert_eq!(
+            constant.combine(binary.of_column(), "equal to").unwrap(),
+            binary.of_column()
+        );
+        assert_eq!(column.combine(constant, "equal to").unwrap(), column);
+    }
+
+    #[test]
+    fn two_collations_of_equal_firmness_conflict() {
+        let binary = Collation::explicit("Latin1_General_BIN2").unwrap();
+        let default = Collation::explicit("database_default").unwrap();
+        let conflict = binary.combine(default, "equal to").unwrap_err();
+        assert_eq!(conflict.number(), 468);
+        assert_eq!(
+            conflict.text(),
+            "Cannot resolve the collation conflict between \"Latin1_General_BIN2\" and \
+             \"SQL_Latin1_General_CP1_CI_AS\" in the equal to operation."
+        );
+        assert!(binary.of_column().combine(default.of_column(), "like").is_err());
+    }
+
+    #[test]
+    fn another_collation_is_refused_by_name() {
+        let error = Collation::explicit("Klingon_CI_AS").unwrap_err();
+        assert_eq!(
+            (error.number(), error.text()),
+            (448, "Invalid collation 'Klingon_CI_AS'.")
+        );
+    }
+}

@@ -1,0 +1,259 @@
+//! Answers of the world outside.
+
+use std::sync::Arc;
+
+use selenite_types::{DataType, Decimal};
+
+/// Who is connected, and how.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// The login: SUSER_SNAME, SYSTEM_USER.
+    pub login: Arc<str>,
+    /// The login at the connection's beginning: ORIGINAL_LOGIN.
+    pub original_login: Arc<str>,
+    /// The user of the current database: USER, CURRENT_USER, SESSION_USER.
+    pub user: Arc<str>,
+    /// What the client calls its machine: HOST_NAME.
+    pub host: Arc<str>,
+    /// The client's process: HOST_ID.
+    pub host_id: Arc<str>,
+    /// What the client calls itself: APP_NAME.
+    pub application: Arc<str>,
+    /// CONNECTIONPROPERTY('net_transport') and ('physical_net_transport'): TCP.
+    pub net_transport: Arc<str>,
+    /// CONNECTIONPROPERTY('protocol_type'): TSQL.
+    pub protocol_type: Arc<str>,
+    /// CONNECTIONPROPERTY('auth_scheme'): SQL.
+    pub auth_scheme: Arc<str>,
+    /// The server's address on this connection.
+    pub local_net_address: Option<Arc<str>>,
+    /// The server's port on this connection.
+    pub local_tcp_port: Option<i32>,
+    /// The client's address.
+    pub client_net_address: Option<Arc<str>>,
+}
+
+/// What the server tells of itself.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// `@@SERVERNAME` and SERVERPROPERTY('ServerName').
+    pub name: Arc<str>,
+    /// `@@SERVICENAME`.
+    pub service_name: Arc<str>,
+    /// SERVERPROPERTY('MachineName').
+    pub machine_name: Arc<str>,
+    /// SERVERPROPERTY('InstanceName'): none for the default instance.
+    pub instance_name: Option<Arc<str>>,
+    /// `@@VERSION`.
+    pub version: Arc<str>,
+    /// SERVERPROPERTY('ProductVersion'): four numbers.
+    pub product_version: [u16; 4],
+    /// SERVERPROPERTY('ProductLevel'): RTM.
+    pub product_level: Arc<str>,
+    /// SERVERPROPERTY('Edition').
+    pub edition: Arc<str>,
+    /// SERVERPROPERTY('EngineEdition').
+    pub engine_edition: i32,
+    /// SERVERPROPERTY('ProcessID').
+    pub process_id: i32,
+    /// SERVERPROPERTY('InstanceDefaultDataPath').
+    pub data_path: Arc<str>,
+    /// `@@MAX_CONNECTIONS`.
+    pub connection_count_max: i32,
+}
+
+/// The error that a CATCH handles.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CaughtError {
+    /// ERROR_NUMBER.
+    pub number: i32,
+    /// ERROR_SEVERITY.
+    pub severity: i32,
+    /// ERROR_STATE.
+    pub state: i32,
+    /// ERROR_PROCEDURE: none in a batch.
+    pub procedure: Option<Arc<str>>,
+    /// ERROR_LINE.
+    pub line: i32,
+    /// ERROR_MESSAGE.
+    pub text: Arc<str>,
+}
+
+/// How something is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Key<'a> {
+    /// The one in use: the current database, its default schema, the current user, the current login.
+    Current,
+    /// By its name.
+    Name(&'a str),
+    /// By its number.
+    Id(i32),
+}
+
+/// A database.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DatabaseFacts {
+    /// Its number.
+    pub id: i16,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Whether the login may use it.
+    pub is_accessible: bool,
+    /// DATABASEPROPERTYEX('Status'): ONLINE and its kin.
+    pub status: Arc<str>,
+    /// DATABASEPROPERTYEX('Updateability'): whether it is READ_ONLY.
+    pub is_read_only: bool,
+    /// DATABASEPROPERTYEX('Recovery'): FULL, SIMPLE.
+    pub recovery: Arc<str>,
+}
+
+/// A schema.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SchemaFacts {
+    /// Its number.
+    pub id: i32,
+    /// Its name.
+    pub name: Arc<str>,
+}
+
+/// How an object is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ObjectKey<'a> {
+    /// By its name.
+    Name {
+        /// The database; the current one without.
+        database: Option<&'a str>,
+        /// The schema; the default one without.
+        schema: Option<&'a str>,
+        /// The object.
+        name: &'a str,
+        /// Its type as OBJECT_ID's second argument has it (`U`, `V`, `P`); any without.
+        object_type: Option<&'a str>,
+    },
+    /// By its number.
+    Id {
+        /// The database; the current one without.
+        database: Option<i32>,
+        /// The number.
+        id: i32,
+    },
+}
+
+/// An object: a table, view, procedure or constraint.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ObjectFacts {
+    /// Its number.
+    pub id: i32,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its schema.
+    pub schema: SchemaFacts,
+    /// What it is.
+    pub kind: ObjectKind,
+    /// Whether the system made it.
+    pub is_system: bool,
+    /// Of a table: what it has.
+    pub table: TableOption,
+}
+
+/// What OBJECTPROPERTY tells of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct TableOption {
+    /// TableHasIdentity.
+    pub has_identity: bool,
+    /// TableHasPrimaryKey.
+    pub has_primary_key: bool,
+    /// TableHasIndex.
+    pub has_index: bool,
+    /// TableHasClustIndex.
+    pub has_clustered_index: bool,
+    /// TableHasForeignKey.
+    pub has_foreign_key: bool,
+    /// TableHasCheckCnst.
+    pub has_check: bool,
+    /// TableHasDefaultCnst.
+    pub has_default: bool,
+    /// TableHasUniqueCnst.
+    pub has_unique: bool,
+}
+
+/// What an object is, by the letters of `sys.objects.type`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ObjectKind {
+    /// `U`
+    UserTable,
+    /// `S` and `IT`
+    SystemTable,
+    /// `V`
+    View,
+    /// `P`
+    Procedure,
+    /// `X`
+    ExtendedProcedure,
+    /// `FN`
+    ScalarFunction,
+    /// `IF` and `TF`
+    TableFunction,
+    /// `TR`
+    Trigger,
+    /// `PK`
+    PrimaryKey,
+    /// `UQ`
+    Unique,
+    /// `F`
+    ForeignKey,
+    /// `C`
+    Check,
+    /// `D`
+    Default,
+}
+
+/// How a column is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ColumnKey<'a> {
+    /// By its name.
+    Name(&'a str),
+    /// By its number, from 1.
+    Number(i32),
+}
+
+/// A column.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ColumnFacts {
+    /// Its number, from 1.
+    pub number: i32,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// Whether it has the identity.
+    pub is_identity: bool,
+    /// Whether it is computed.
+    pub is_computed: bool,
+}
+
+/// A table's identity.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IdentityFacts {
+    /// The first value.
+    pub seed: Decimal,
+    /// What is added for each row.
+    pub increment: Decimal,
+    /// The last value that was given; the seed before the first.
+    pub current: Decimal,
+}
+
+/// A user, login or role.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PrincipalFacts {
+    /// Its number.
+    pub id: i32,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Whether it is a role, not somebody.
+    pub is_role: bool,
+    /// Of a role: whether the current user or login is a member.
+    pub is_member: bool,
+}

@@ -1,0 +1,85 @@
+//! The state of a session that expressions see.
+
+use std::sync::Arc;
+
+use selenite_types::{DateFirst, DateFormat, Decimal};
+
+/// A session's options and counters, as the statement that runs finds them.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// `@@SPID`.
+    pub spid: i16,
+    /// `@@ROWCOUNT`: of the statement before.
+    pub row_count: i64,
+    /// `@@ERROR`: of the statement before.
+    pub error: i32,
+    /// `@@TRANCOUNT`.
+    pub transaction_count: i32,
+    /// XACT_STATE: 1 with a transaction, -1 with one that can only be rolled back, else 0.
+    pub transaction_state: i16,
+    /// CURRENT_TRANSACTION_ID.
+    pub transaction_id: i64,
+    /// `@@IDENTITY`: the last identity value of the session.
+    pub identity: Option<Decimal>,
+    /// SCOPE_IDENTITY: the last identity value of this batch or procedure.
+    pub scope_identity: Option<Decimal>,
+    /// `@@FETCH_STATUS`.
+    pub fetch_status: i32,
+    /// `@@CURSOR_ROWS`.
+    pub cursor_rows: i32,
+    /// `@@NESTLEVEL`: how many procedures are running.
+    pub nest_level: i32,
+    /// `@@PROCID`: of the running procedure; 0 in a batch.
+    pub procedure_id: i32,
+    /// `@@OPTIONS`: a bit for each option that is on.
+    pub options: i32,
+    /// `@@LOCK_TIMEOUT`: milliseconds, or -1 to wait for ever.
+    pub lock_timeout_ms: i32,
+    /// `@@TEXTSIZE` in bytes.
+    pub text_size: i32,
+    /// `@@LANGUAGE`.
+    pub language: Arc<str>,
+    /// `@@LANGID`.
+    pub language_id: i16,
+    /// `@@DATEFIRST`.
+    pub date_first: DateFirst,
+    /// DATEFORMAT.
+    pub date_format: DateFormat,
+    /// CONCAT_NULL_YIELDS_NULL: whether a string with NULL behind it is NULL.
+    pub concat_null_yields_null: bool,
+    /// CONTEXT_INFO: at most 128 bytes; none if never set.
+    pub context_info: Option<Arc<[u8]>>,
+}
+
+impl Default for Session {
+    /// A session that has just begun, with the options that drivers set at login.
+    fn default() -> Self {
+        Self {
+            spid: 0,
+            row_count: 0,
+            error: 0,
+            transaction_count: 0,
+            transaction_state: 0,
+            transaction_id: 0,
+            identity: None,
+            scope_identity: None,
+            fetch_status: 0,
+            cursor_rows: 0,
+            nest_level: 0,
+            procedure_id: 0,
+            options: LOGIN_OPTIONS,
+            lock_timeout_ms: -1,
+            text_size: 4096,
+            language: Arc::from("us_english"),
+            language_id: 0,
+            date_first: DateFirst::default(),
+            date_format: DateFormat::default(),
+            concat_null_yields_null: true,
+            context_info: None,
+        }
+    }
+}
+
+/// ANSI_WARNINGS 8, ANSI_PADDING 16, ANSI_NULLS 32, QUOTED_IDENTIFIER 256, ANSI_NULL_DFLT_ON 1024,
+/// CONCAT_NULL_YIELDS_NULL 4096.
+const LOGIN_OPTIONS: i32 = 8 + 16 + 32 + 256 + 1024 + 4096;

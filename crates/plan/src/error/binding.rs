@@ -1,0 +1,272 @@
+//! What is wrong with names and types, found before anything runs: it ends the batch.
+
+use selenite_types::DeclarationError;
+
+use super::{Ends, PlanError};
+
+impl PlanError {
+    /// 40510: what SQL Server has and we do not, by its name.
+    #[must_use]
+    pub fn unsupported(what: &str) -> Self {
+        Self::new(40510, Ends::Batch, format!("{what} is not supported."))
+    }
+
+    /// 40510 for a function.
+    #[must_use]
+    pub fn unsupported_function(name: &str) -> Self {
+        Self::unsupported(&format!("Function '{name}'"))
+    }
+
+    /// 8624: something that should never have come here.
+    #[must_use]
+    pub fn internal(what: &str) -> Self {
+        let text = "Internal Query Processor Error: The query processor could not produce a query plan.";
+        Self::new(8624, Ends::Statement, format!("{text} ({what})"))
+    }
+
+    /// 102: a word where none such may stand.
+    #[must_use]
+    pub fn syntax_near(word: &str) -> Self {
+        Self::new(102, Ends::Batch, format!("Incorrect syntax near '{word}'.")).with_severity(15)
+    }
+
+    /// 128: a column where there are no rows.
+    #[must_use]
+    pub fn name_not_permitted(name: &str) -> Self {
+        let text = format!(
+            "The name \"{name}\" is not permitted in this context. Valid expressions are constants, constant expressions, \
+             and (in some contexts) variables. Column names are not permitted."
+        );
+        Self::new(128, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 134: a variable that is declared twice in its batch.
+    #[must_use]
+    pub fn variable_declared_twice(name: &str) -> Self {
+        let text = format!(
+            "The variable name '{name}' has already been declared. Variable names must be unique within a query batch \
+             or stored procedure."
+        );
+        Self::new(134, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 137: a variable that is not declared.
+    #[must_use]
+    pub fn undeclared_variable(name: &str) -> Self {
+        Self::new(
+            137,
+            Ends::Batch,
+            format!("Must declare the scalar variable \"{name}\"."),
+        )
+        .with_severity(15)
+        .with_state(2)
+    }
+
+    /// 147: an aggregate where rows are filtered.
+    #[must_use]
+    pub fn aggregate_in_where() -> Self {
+        let text = "An aggregate may not appear in the WHERE clause unless it is in a subquery contained in a HAVING clause \
+                    or a select list, and the column being aggregated is an outer reference.";
+        Self::new(147, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 155: a word that is no date part of a function.
+    #[must_use]
+    pub fn unknown_date_part(word: &str, function: &str) -> Self {
+        Self::new(
+            155,
+            Ends::Batch,
+            format!("'{word}' is not a recognized {function} option."),
+        )
+        .with_severity(15)
+    }
+
+    /// 168: a float that no type holds.
+    #[must_use]
+    pub fn float_out_of_range(text: &str) -> Self {
+        let text =
+            format!("The floating point value '{text}' is out of the range of computer representation (8 bytes).");
+        Self::new(168, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 174: not the one number of arguments that the function takes.
+    #[must_use]
+    pub fn argument_count(function: &str, count: usize) -> Self {
+        let text = format!("The {function} function requires {count} argument(s).");
+        Self::new(174, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 189: not a number of arguments between those that the function takes.
+    #[must_use]
+    pub fn argument_count_range(function: &str, least: usize, most: usize) -> Self {
+        let text = format!("The {function} function requires {least} to {most} arguments.");
+        Self::new(189, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 195: no such function, option or global variable.
+    #[must_use]
+    pub fn unknown_function(name: &str) -> Self {
+        let text = format!("'{name}' is not a recognized built-in function name.");
+        Self::new(195, Ends::Batch, text).with_severity(15).with_state(10)
+    }
+
+    /// 207: no such column.
+    #[must_use]
+    pub fn unknown_column(name: &str) -> Self {
+        Self::new(207, Ends::Batch, format!("Invalid column name '{name}'."))
+    }
+
+    /// 208: no such table, view or function of rows.
+    #[must_use]
+    pub fn unknown_object(name: &str) -> Self {
+        Self::new(208, Ends::Batch, format!("Invalid object name '{name}'."))
+    }
+
+    /// 209: more than one source has a column of the name.
+    #[must_use]
+    pub fn ambiguous_column(name: &str) -> Self {
+        Self::new(209, Ends::Batch, format!("Ambiguous column name '{name}'."))
+    }
+
+    /// 448: no such collation.
+    #[must_use]
+    pub fn unknown_collation(name: &str) -> Self {
+        Self::new(448, Ends::Batch, format!("Invalid collation '{name}'."))
+    }
+
+    /// 447: COLLATE behind what is no text.
+    #[must_use]
+    pub fn collate_type(type_name: &str) -> Self {
+        Self::new(
+            447,
+            Ends::Batch,
+            format!("Expression type {type_name} is invalid for COLLATE clause."),
+        )
+    }
+
+    /// 468: two collations that were both asked for.
+    #[must_use]
+    pub fn collation_conflict(left: &str, right: &str, operation: &str) -> Self {
+        let text = format!(
+            "Cannot resolve the collation conflict between \"{left}\" and \"{right}\" in the {operation} operation."
+        );
+        Self::new(468, Ends::Batch, text).with_state(9)
+    }
+
+    /// 403: a sign before what has none.
+    #[must_use]
+    pub fn invalid_operator_type(operator: &str, type_name: &str) -> Self {
+        let text = format!("Invalid operator for data type. Operator equals {operator}, type equals {type_name}.");
+        Self::new(403, Ends::Batch, text)
+    }
+
+    /// 1007: a number of more than 38 digits.
+    #[must_use]
+    pub fn number_out_of_range(text: &str) -> Self {
+        let text =
+            format!("The number '{text}' is out of the range for numeric representation (maximum precision 38).");
+        Self::new(1007, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 1046: a subquery where there may be none.
+    #[must_use]
+    pub fn subquery_not_allowed() -> Self {
+        let text = "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
+        Self::new(1046, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 1023: an argument that should be a word is none.
+    #[must_use]
+    pub fn invalid_parameter(number: usize, function: &str) -> Self {
+        let text = format!("Invalid parameter {number} specified for {function}.");
+        Self::new(1023, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 4104: a qualified name whose table is not there.
+    #[must_use]
+    pub fn unbound_identifier(name: &str) -> Self {
+        Self::new(
+            4104,
+            Ends::Batch,
+            format!("The multi-part identifier \"{name}\" could not be bound."),
+        )
+    }
+
+    /// 4108: a window function elsewhere than in SELECT or ORDER BY.
+    #[must_use]
+    pub fn window_not_allowed() -> Self {
+        let text = "Windowed functions can only appear in the SELECT or ORDER BY clauses.";
+        Self::new(4108, Ends::Batch, text).with_severity(15)
+    }
+
+    /// 8116: an argument of a type that the function does not take.
+    #[must_use]
+    pub fn argument_type(type_name: &str, number: usize, function: &str) -> Self {
+        let text = format!("Argument data type {type_name} is invalid for argument {number} of {function} function.");
+        Self::new(8116, Ends::Batch, text)
+    }
+
+    /// 8117: an operand of a type that the operator, or aggregate, does not take.
+    #[must_use]
+    pub fn operand_type(type_name: &str, operator: &str) -> Self {
+        let text = format!("Operand data type {type_name} is invalid for {operator} operator.");
+        Self::new(8117, Ends::Batch, text)
+    }
+
+    /// 8133: CASE of NULLs alone.
+    #[must_use]
+    pub fn only_nulls_in_case() -> Self {
+        let text = "At least one of the result expressions in a CASE specification must be an expression other than the \
+                    NULL constant.";
+        Self::new(8133, Ends::Batch, text)
+    }
+
+    /// 4121: a function that is not built in.
+    #[must_use]
+    pub fn unknown_user_function(name: &str) -> Self {
+        let column = name.split('.').next().unwrap_or(name);
+        let text = format!(
+            "Cannot find either column \"{column}\" or the user-defined function or aggregate \"{name}\", or the name is \
+             ambiguous."
+        );
+        Self::new(4121, Ends::Batch, text)
+    }
+
+    /// 4127: COALESCE of NULLs alone.
+    #[must_use]
+    pub fn only_nulls_in_coalesce() -> Self {
+        let text = "At least one of the arguments to COALESCE must be an expression that is not the NULL constant.";
+        Self::new(4127, Ends::Batch, text)
+    }
+
+    /// 4151: NULLIF whose first argument is NULL itself.
+    #[must_use]
+    pub fn nullif_of_null() -> Self {
+        let text = "The type of the first argument to NULLIF cannot be the NULL constant because the type of the first \
+                    argument has to be known.";
+        Self::new(4151, Ends::Batch, text)
+    }
+
+    /// 8631: a statement of more operations than one may have.
+    #[must_use]
+    pub fn too_complex() -> Self {
+        let text = "Internal error: Server stack limit has been reached. Please look for potentially deep nesting in your \
+                    query, and try to simplify it.";
+        Self::new(8631, Ends::Batch, text).with_severity(17)
+    }
+
+    /// 10753: a window function without OVER.
+    #[must_use]
+    pub fn over_required(function: &str) -> Self {
+        let text = format!("The function '{function}' must have an OVER clause.");
+        Self::new(10753, Ends::Batch, text).with_severity(15)
+    }
+}
+
+impl From<DeclarationError> for PlanError {
+    fn from(error: DeclarationError) -> Self {
+        Self::new(i32::from(error.number()), Ends::Batch, error.to_string())
+            .with_severity(error.severity())
+            .with_state(error.state())
+    }
+}

@@ -1,0 +1,216 @@
+//! What SQLite calls while a statement runs.
+//!
+//! The server registers these functions with SQLite, each for its connection:
+//!
+//! | function | kind | does |
+//! |---|---|---|
+//! | `tsql_op(N, a, ..)` | scalar, deterministic | [`Compiled::operation`] |
+//! | `tsql_row(N, a, ..)` | scalar, not deterministic | [`Compiled::operation`] |
+//! | `tsql_level(level, max)` | scalar, deterministic | [`next_level`] |
+//! | `tsql_aggregate(N, a)` | aggregate and window | [`Compiled::aggregate`] |
+//! | `tsql_single(a)` | aggregate | [`SingleValue`] |
+//!
+//! and the collations `SQL_Latin1_General_CP1_CI_AS` and `Latin1_General_BIN2`.
+//!
+//! An error of one of them ends SQLite's statement; whoever runs it tells the client that error and not SQLite's own.
+
+use std::collections::{HashSet, VecDeque};
+
+use selenite_types::storage::{Stored, StoredRef, from_stored};
+use selenite_types::{DataType, Family, Value};
+
+use crate::writer::{AggregateSpec, stored};
+use crate::{Accumulator, Frame, Operations, PlanError};
+
+/// What the SQL of a bound statement calls by number.
+#[derive(Clone, Default, Debug)]
+pub struct Compiled {
+    operations: Operations,
+    aggregates: Vec<AggregateSpec>,
+}
+
+impl Compiled {
+    pub(crate) fn new(operations: Operations, aggregates: Vec<AggregateSpec>) -> Self {
+        Self { operations, aggregates }
+    }
+
+    /// Runs operation `number` on its arguments. `frame` has the variables as they were when the statement began.
+    ///
+    /// Errors: whatever the operation's evaluation gives; 50823 for an argument that is no value of its type.
+    pub fn operation(
+        &self,
+        number: u32,
+        arguments: &[StoredRef<'_>],
+        frame: &Frame<'_>,
+    ) -> Result<Stored<'static>, PlanError> {
+        self.operations.run(number, arguments, frame)
+    }
+
+    /// Begins aggregate `number` for one group.
+    ///
+    /// Errors: 8624 for a number that the statement does not have; whatever its separator's evaluation gives.
+    pub fn aggregate(&self, number: u32, frame: &Frame<'_>) -> Result<AggregateRun, PlanError> {
+        let index = usize::try_from(number).unwrap_or(usize::MAX);
+        let Some(spec) = self.aggregates.get(index) else {
+            return Err(PlanError::internal("an aggregate of no number"));
+        };
+        let separator = match &spec.aggregate.separator {
+            Some(separator) => separator.evaluate(frame)?,
+            None => Value::Null,
+        };
+        Ok(AggregateRun::new(spec.clone(), separator))
+    }
+}
+
+/// An aggregate over one group, or over a window that moves.
+#[derive(Clone, Debug)]
+pub struct AggregateRun {
+    spec: AggregateSpec,
+    separator: Value,
+    accumulator: Accumulator,
+    seen: HashSet<Vec<u8>>,
+    /// The values of the window, in order.
+    frame: VecDeque<Value>,
+    /// Whether a value has left the window, so that the accumulator no longer holds what is in it.
+    moved: bool,
+    left_out_null: bool,
+}
+
+impl AggregateRun {
+    fn new(spec: AggregateSpec, separator: Value) -> Self {
+        let accumulator = Accumulator::new(&spec.aggregate, &separator);
+        Self {
+            spec,
+            separator,
+            accumulator,
+            seen: HashSet::new(),
+            frame: VecDeque::new(),
+            moved: false,
+            left_out_null: false,
+        }
+    }
+
+    /// Takes a value of a group.
+    ///
+    /// Errors: 8115; 50823 for what is no value of the operand's type.
+    pub fn step(&mut self, argument: StoredRef<'_>) -> Result<(), PlanError> {
+        let value = self.decode(argument)?;
+        if value == Value::Null {
+            self.left_out_null = true;
+            return Ok(());
+        }
+        if self.spec.distinct && !self.seen.insert(self.distinct_key(argument)) {
+            return Ok(());
+        }
+        self.accumulator.step(&value)
+    }
+
+    /// Takes a value that comes into a window: as [`AggregateRun::step`], but it may leave again.
+    ///
+    /// Errors: as [`AggregateRun::step`].
+    pub fn enter(&mut self, argument: StoredRef<'_>) -> Result<(), PlanError> {
+        let value = self.decode(argument)?;
+        self.left_out_null |= value == Value::Null;
+        if !self.moved && value != Value::Null {
+            self.accumulator.step(&value)?;
+        }
+        self.frame.push_back(value);
+        Ok(())
+    }
+
+    /// Lets the window's first value go.
+    pub fn leave(&mut self) {
+        if self.frame.pop_front().is_some_and(|value| value != Value::Null) {
+            self.moved = true;
+        }
+    }
+
+    /// The aggregate of what is there now.
+    ///
+    /// Errors: 8115.
+    pub fn value(&mut self) -> Result<Stored<'static>, PlanError> {
+        if self.moved {
+            self.accumulator = Accumulator::new(&self.spec.aggregate, &self.separator);
+            for value in self.frame.iter().filter(|value| **value != Value::Null) {
+                self.accumulator.step(value)?;
+            }
+            self.moved = false;
+        }
+        stored(&self.accumulator.finish()?, &self.spec.aggregate.data_type)
+    }
+
+    /// Whether NULLs were left out: warning 8153, once for a statement.
+    #[must_use]
+    pub fn left_out_null(&self) -> bool {
+        self.left_out_null
+    }
+
+    fn decode(&self, argument: StoredRef<'_>) -> Result<Value, PlanError> {
+        let operand = self.spec.aggregate.operand.as_ref();
+        let data_type = operand.map_or(DataType::Int, |operand| operand.data_type);
+        read(argument, &data_type)
+    }
+
+    /// Bytes that are the same for equal values.
+    fn distinct_key(&self, argument: StoredRef<'_>) -> Vec<u8> {
+        let family = self.spec.aggregate.operand.as_ref().map(|operand| operand.data_type.family());
+        match argument {
+            StoredRef::Null => Vec::new(),
+            StoredRef::Integer(value) => value.to_be_bytes().to_vec(),
+            // Both zeros are one.
+            StoredRef::Real(value) => (value + 0.0).to_bits().to_be_bytes().to_vec(),
+            StoredRef::Text(text) if family == Some(Family::Text) => self.spec.collation.of_types().key(text),
+            StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.to_vec(),
+        }
+    }
+}
+
+/// The one value of a subquery that stands for a value.
+#[derive(Clone, Default, Debug)]
+pub struct SingleValue {
+    value: Option<Stored<'static>>,
+}
+
+impl SingleValue {
+    /// Takes a row's value.
+    ///
+    /// Errors: 512 for a second one.
+    pub fn step(&mut self, argument: &StoredRef<'_>) -> Result<(), PlanError> {
+        if self.value.is_some() {
+            return Err(PlanError::several_rows());
+        }
+        self.value = Some(owned(*argument));
+        Ok(())
+    }
+
+    /// The value; NULL if there was no row.
+    #[must_use]
+    pub fn finish(self) -> Stored<'static> {
+        self.value.unwrap_or(Stored::Null)
+    }
+}
+
+/// The level below `level` of a recursive common table expression; `level_max` 0 is none.
+///
+/// Errors: 530 beyond `level_max`.
+pub fn next_level(level: i64, level_max: i64) -> Result<i64, PlanError> {
+    let next = level.saturating_add(1);
+    if level_max > 0 && next > level_max { Err(PlanError::recursion_exhausted(level_max)) } else { Ok(next) }
+}
+
+/// A value as SQLite gives it, of a declared type.
+///
+/// Errors: 50823 if it is none of the type.
+pub fn read(argument: StoredRef<'_>, data_type: &DataType) -> Result<Value, PlanError> {
+    from_stored(argument, data_type).map_err(|misfit| PlanError::misfit(&misfit.to_string()))
+}
+
+fn owned(argument: StoredRef<'_>) -> Stored<'static> {
+    match argument {
+        StoredRef::Null => Stored::Null,
+        StoredRef::Integer(value) => Stored::Integer(value),
+        StoredRef::Real(value) => Stored::Real(value),
+        StoredRef::Text(text) => Stored::Text(String::from_utf8_lossy(text).into_owned().into()),
+        StoredRef::Blob(bytes) => Stored::Blob(bytes.to_vec().into()),
+    }
+}

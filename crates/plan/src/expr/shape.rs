@@ -1,0 +1,78 @@
+//! What an expression depends on.
+
+use super::{Expr, ExprKind, Node, Predicate};
+use crate::Volatility;
+
+impl Expr {
+    /// Whether the value may differ from row to row: it holds a column, something of the query's, or NEWID.
+    ///
+    /// What does not is evaluated once for a statement, and given to SQLite as a parameter.
+    #[must_use]
+    pub fn depends_on_row(&self) -> bool {
+        let mut depends = false;
+        self.visit(&mut |node| depends |= node_depends_on_row(node));
+        depends
+    }
+
+    /// Whether the value is the same in every statement: constants, and functions of them that ask nobody.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        let mut constant = true;
+        self.visit(&mut |node| constant &= node_is_constant(node));
+        constant
+    }
+}
+
+impl Predicate {
+    /// As [`Expr::depends_on_row`].
+    #[must_use]
+    pub fn depends_on_row(&self) -> bool {
+        let mut depends = false;
+        self.visit(&mut |node| depends |= node_depends_on_row(node));
+        depends
+    }
+}
+
+fn node_depends_on_row(node: Node<'_>) -> bool {
+    match node {
+        Node::Expr(expr) => match &expr.kind {
+            ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_) => true,
+            ExprKind::Call(call) => call.function.volatility == Volatility::Row,
+            ExprKind::Literal(_)
+            | ExprKind::Null
+            | ExprKind::Variable(_)
+            | ExprKind::Convert(_)
+            | ExprKind::Unary { .. }
+            | ExprKind::Binary { .. }
+            | ExprKind::Whole(_)
+            | ExprKind::Case { .. }
+            | ExprKind::Coalesce(_)
+            | ExprKind::Choose { .. } => false,
+        },
+        Node::Predicate(predicate) => matches!(predicate, Predicate::Outside(_) | Predicate::Input(_)),
+        Node::Slot(_) => false,
+    }
+}
+
+fn node_is_constant(node: Node<'_>) -> bool {
+    match node {
+        Node::Expr(expr) => match &expr.kind {
+            ExprKind::Variable(_) => false,
+            ExprKind::Call(call) => call.function.volatility == Volatility::Never,
+            ExprKind::Literal(_)
+            | ExprKind::Null
+            | ExprKind::Column(_)
+            | ExprKind::Outside(_)
+            | ExprKind::Input(_)
+            | ExprKind::Convert(_)
+            | ExprKind::Unary { .. }
+            | ExprKind::Binary { .. }
+            | ExprKind::Whole(_)
+            | ExprKind::Case { .. }
+            | ExprKind::Coalesce(_)
+            | ExprKind::Choose { .. } => !node_depends_on_row(node),
+        },
+        Node::Predicate(_) => !node_depends_on_row(node),
+        Node::Slot(_) => false,
+    }
+}

@@ -1,0 +1,145 @@
+//! What a function's code is given.
+
+use std::sync::Arc;
+
+use selenite_types::{DataType, DatePart, Value, Width, utf16_prefix};
+
+use crate::{Collation, Environment, Expr, PlanError};
+
+/// The values of a call, and what is known of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Arguments<'a> {
+    /// The values in order; those that were left out are not there.
+    pub values: &'a [Value],
+    /// The expressions that they are values of.
+    pub exprs: &'a [Expr],
+    /// The part of a date that the call is about.
+    pub part: Option<DatePart>,
+    /// The type of the result.
+    pub data_type: DataType,
+    /// How text is compared.
+    pub collation: Collation,
+    /// What is outside.
+    pub environment: &'a dyn Environment,
+}
+
+impl<'a> Arguments<'a> {
+    /// A value; NULL if it was left out.
+    pub fn value(&self, at: usize) -> &'a Value {
+        self.values.get(at).unwrap_or(&Value::Null)
+    }
+
+    /// The type of an argument.
+    pub fn data_type(&self, at: usize) -> DataType {
+        self.exprs.get(at).map_or(DataType::Int, |expr| expr.data_type)
+    }
+
+    /// A text.
+    pub fn text(&self, at: usize) -> Result<&'a str, PlanError> {
+        let value = self.value(at);
+        if let Value::Text(text) = value {
+            Ok(text)
+        } else {
+            Err(misfit(value, "text"))
+        }
+    }
+
+    /// An int or smaller.
+    pub fn int(&self, at: usize) -> Result<i32, PlanError> {
+        let value = self.value(at);
+        let number = if let Value::Bit(bit) = value {
+            Some(i64::from(*bit))
+        } else {
+            whole_in(value)
+        };
+        number
+            .and_then(|number| i32::try_from(number).ok())
+            .ok_or_else(|| misfit(value, "int"))
+    }
+
+    /// A bigint or smaller.
+    pub fn bigint(&self, at: usize) -> Result<i64, PlanError> {
+        let value = self.value(at);
+        whole_in(value).ok_or_else(|| misfit(value, "bigint"))
+    }
+
+    /// A float.
+    pub fn float(&self, at: usize) -> Result<f64, PlanError> {
+        let value = self.value(at);
+        float_in(value).ok_or_else(|| misfit(value, "float"))
+    }
+
+    /// The part of a date that the call is about.
+    pub fn part(&self) -> Result<DatePart, PlanError> {
+        self.part
+            .ok_or_else(|| PlanError::internal("a function of dates without a part"))
+    }
+
+    /// A text of the result's type: cut to its length.
+    pub fn text_result(&self, text: &str) -> Value {
+        Value::Text(Arc::from(self.cut(text)))
+    }
+
+    /// The whole number `number` in the result's type.
+    ///
+    /// Errors: 8115 if it does not fit.
+    pub fn whole_result(&self, number: i64) -> Result<Value, PlanError> {
+        let overflow = || PlanError::overflow(self.data_type.overflow_name());
+        if self.data_type == DataType::BigInt {
+            return Ok(Value::BigInt(number));
+        }
+        i32::try_from(number).map(Value::Int).map_err(|_| overflow())
+    }
+
+    /// A length or position in the result's type: what is too long for an int can't be held in memory either.
+    pub fn length_result(&self, length: usize) -> Result<Value, PlanError> {
+        self.whole_result(i64::try_from(length).unwrap_or(i64::MAX))
+    }
+
+    fn cut<'b>(&self, text: &'b str) -> &'b str {
+        match self.data_type.width() {
+            Some(Width::Limited(width)) => utf16_prefix(text, usize::from(width)),
+            Some(Width::Max) | None => text,
+        }
+    }
+}
+
+/// The number of a value of a whole type.
+pub(crate) fn whole_in(value: &Value) -> Option<i64> {
+    match value {
+        Value::TinyInt(number) => Some(i64::from(*number)),
+        Value::SmallInt(number) => Some(i64::from(*number)),
+        Value::Int(number) => Some(i64::from(*number)),
+        Value::BigInt(number) => Some(*number),
+        Value::Null
+        | Value::Bit(_)
+        | Value::Decimal(_)
+        | Value::Money(_)
+        | Value::Real(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Binary(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTimeOffset(_)
+        | Value::Guid(_) => None,
+    }
+}
+
+/// The number of a real or float.
+pub(crate) fn float_in(value: &Value) -> Option<f64> {
+    if let Value::Real(number) = value {
+        return Some(f64::from(*number));
+    }
+    if let Value::Float(number) = value {
+        Some(*number)
+    } else {
+        None
+    }
+}
+
+#[cold]
+fn misfit(value: &Value, wanted: &str) -> PlanError {
+    PlanError::internal(&format!("{value:?} is no {wanted}"))
+}

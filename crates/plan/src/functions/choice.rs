@@ -1,0 +1,122 @@
+//! Functions that choose one of their arguments: COALESCE, ISNULL, NULLIF, CHOOSE; GREATEST and LEAST.
+
+use std::cmp::Ordering;
+
+use selenite_types::{Comparison, DataType, Value, compare};
+
+use super::{Arguments, Function, Rule, Typing};
+use crate::{Expr, ExprKind, PlanError, bind::compared, common_type};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::rewritten("choose", 2, 255, choose),
+    Function::rewritten("coalesce", 2, usize::MAX, coalesce),
+    Function::new("greatest", &[Rule::Alike], Typing::By(alike), greatest)
+        .repeated(254)
+        .taking_nulls(),
+    Function::rewritten("isnull", 2, 2, is_null),
+    Function::new("least", &[Rule::Alike], Typing::By(alike), least)
+        .repeated(254)
+        .taking_nulls(),
+    Function::rewritten("nullif", 2, 2, null_if),
+];
+
+/// COALESCE: the first value that is not NULL, of the type that all become.
+fn coalesce(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
+    if values.iter().all(Expr::is_null_word) {
+        return Err(PlanError::only_nulls_in_coalesce());
+    }
+    let data_type = common_type(&values)?;
+    let nullable = values.iter().all(|value| value.nullable);
+    let values: Vec<Expr> = values
+        .into_iter()
+        .map(|value| value.converted_to(&data_type))
+        .collect::<Result<_, _>>()?;
+    let collation = collation_of(&values, "coalesce")?;
+    Ok(Expr::new(ExprKind::Coalesce(values), data_type)
+        .with_nullable(nullable)
+        .with_collation(collation))
+}
+
+/// ISNULL: of the type of the first argument, unless that is NULL itself.
+fn is_null(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
+    let [value, replacement]: [Expr; 2] = values.try_into().map_err(|_| PlanError::argument_count("isnull", 2))?;
+    let data_type = if value.is_null_word() {
+        replacement.data_type
+    } else {
+        value.data_type
+    };
+    let nullable = value.nullable && replacement.nullable;
+    let values = vec![value.converted_to(&data_type)?, replacement.converted_to(&data_type)?];
+    let collation = collation_of(&values, "isnull")?;
+    Ok(Expr::new(ExprKind::Coalesce(values), data_type)
+        .with_nullable(nullable)
+        .with_collation(collation))
+}
+
+/// NULLIF: NULL if both are equal, else the first.
+fn null_if(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
+    let [value, other]: [Expr; 2] = values.try_into().map_err(|_| PlanError::argument_count("nullif", 2))?;
+    if value.is_null_word() {
+        return Err(PlanError::nullif_of_null());
+    }
+    let (data_type, collation) = (value.data_type, value.collation);
+    let is_equal = compared(Comparison::Equal, value.clone(), other)?;
+    let kind = ExprKind::Case {
+        branches: vec![(is_equal, Expr::literal(Value::Null, data_type))],
+        otherwise: Some(Box::new(value)),
+    };
+    Ok(Expr::new(kind, data_type).with_collation(collation))
+}
+
+/// CHOOSE: the value whose number the first argument is.
+fn choose(_: &'static str, mut values: Vec<Expr>) -> Result<Expr, PlanError> {
+    let choices = values.split_off(1);
+    let index = values
+        .pop()
+        .ok_or_else(|| PlanError::argument_count_range("choose", 2, 255))?;
+    let data_type = common_type(&choices)?;
+    let collation = collation_of(&choices, "choose")?;
+    let values = choices
+        .into_iter()
+        .map(|value| value.converted_to(&data_type))
+        .collect::<Result<_, _>>()?;
+    let kind = ExprKind::Choose {
+        index: Box::new(index.converted_to(&DataType::Int)?),
+        values,
+    };
+    Ok(Expr::new(kind, data_type).with_collation(collation))
+}
+
+/// The collation of several texts that become one.
+pub(crate) fn collation_of(values: &[Expr], operation: &str) -> Result<crate::Collation, PlanError> {
+    let texts = values
+        .iter()
+        .filter(|value| value.data_type.family() == selenite_types::Family::Text);
+    texts
+        .map(|value| value.collation)
+        .try_fold(crate::Collation::default(), |all, one| all.combine(one, operation))
+}
+
+/// The type of arguments that are of one type.
+fn alike(arguments: &[Expr]) -> DataType {
+    arguments.first().map_or(DataType::Int, |first| first.data_type)
+}
+
+fn greatest(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    extreme(call, Ordering::Greater)
+}
+
+fn least(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    extreme(call, Ordering::Less)
+}
+
+/// The value that compares as `wanted` with all others; NULLs are left out.
+fn extreme(call: &Arguments<'_>, wanted: Ordering) -> Result<Value, PlanError> {
+    let mut found = &Value::Null;
+    for value in call.values {
+        if *found == Value::Null || compare(value, found, call.collation.order()) == Some(wanted) {
+            found = value;
+        }
+    }
+    Ok(found.clone())
+}

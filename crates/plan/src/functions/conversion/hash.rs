@@ -1,0 +1,30 @@
+//! HASHBYTES.
+
+use std::sync::Arc;
+
+use md5::Md5;
+use selenite_types::{Value, encode_code_page};
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+
+use crate::{PlanError, functions::Arguments};
+
+/// HASHBYTES: NULL for an algorithm that there is not.
+pub(super) fn hash_bytes(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let bytes = if let Value::Binary(bytes) = call.value(1) {
+        bytes.to_vec()
+    } else if call.data_type(1).is_national() {
+        call.text(1)?.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    } else {
+        encode_code_page(call.text(1)?)
+    };
+    let digest = match call.text(0)?.to_ascii_uppercase().as_str() {
+        "MD5" => Md5::digest(&bytes).to_vec(),
+        "SHA" | "SHA1" => Sha1::digest(&bytes).to_vec(),
+        "SHA2_256" => Sha256::digest(&bytes).to_vec(),
+        "SHA2_512" => Sha512::digest(&bytes).to_vec(),
+        "MD2" | "MD4" => return Err(PlanError::unsupported("HASHBYTES with MD2 or MD4")),
+        _ => return Ok(Value::Null),
+    };
+    Ok(Value::Binary(Arc::from(digest)))
+}

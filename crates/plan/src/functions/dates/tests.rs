@@ -1,0 +1,221 @@
+use crate::testing::{Batch, assert_shown, fault, type_of};
+use selenite_types::{DateFirst, DateFormat};
+
+#[test]
+fn the_present_moment_has_six_names() {
+    assert_shown(&[
+        ("CONVERT(varchar(23), GETDATE(), 121)", "2024-02-29 14:14:15.123"),
+        (
+            "CONVERT(varchar(23), CURRENT_TIMESTAMP, 121)",
+            "2024-02-29 14:14:15.123",
+        ),
+        ("CONVERT(varchar(23), {fn NOW()}, 121)", "2024-02-29 14:14:15.123"),
+        ("CONVERT(varchar(23), GETUTCDATE(), 121)", "2024-02-29 13:14:15.123"),
+        ("SYSDATETIME()", "2024-02-29 14:14:15.1234567"),
+        ("SYSUTCDATETIME()", "2024-02-29 13:14:15.1234567"),
+        ("SYSDATETIMEOFFSET()", "2024-02-29 14:14:15.1234567 +01:00"),
+    ]);
+    assert_eq!(type_of("GETDATE()"), "datetime");
+    assert_eq!(type_of("SYSDATETIME()"), "datetime2(7)");
+    assert_eq!(
+        fault("GETDATE(1)"),
+        (174, "The getdate function requires 0 argument(s).".to_owned())
+    );
+}
+
+#[test]
+fn dateadd_keeps_the_type() {
+    assert_shown(&[
+        ("DATEADD(month, 1, CAST('20060830' AS date))", "2006-09-30"),
+        ("DATEADD(mm, 1, CAST('20060831' AS date))", "2006-09-30"),
+        ("DATEADD(year, -1, CAST('20240229' AS date))", "2023-02-28"),
+        (
+            "CONVERT(varchar(23), DATEADD(day, 1, '20240228'), 121)",
+            "2024-02-29 00:00:00.000",
+        ),
+        (
+            "DATEADD(hour, 25, CAST('2007-05-08 12:35:29.1234567' AS datetime2))",
+            "2007-05-09 13:35:29.1234567",
+        ),
+        (
+            "DATEADD(ns, 150, CAST('2007-01-01 13:10:10.1111111' AS datetime2))",
+            "2007-01-01 13:10:10.1111113",
+        ),
+        ("DATEADD(second, -1, CAST('00:00:00' AS time(0)))", "23:59:59"),
+        ("DATEADD(day, NULL, CAST('20240228' AS date))", "NULL"),
+        ("DATEADD(day, 1.9, CAST('20240228' AS date))", "2024-02-29"),
+    ]);
+    assert_eq!(type_of("DATEADD(day, 1, '20240228')"), "datetime");
+    assert_eq!(
+        type_of("DATEADD(day, 1, CAST('20240228' AS smalldatetime))"),
+        "smalldatetime"
+    );
+    let text = "Adding a value to a 'date' column caused an overflow.";
+    assert_eq!(
+        fault("DATEADD(year, 9999, CAST('20240101' AS date))"),
+        (517, text.to_owned())
+    );
+    let text = "'foo' is not a recognized dateadd option.";
+    assert_eq!(fault("DATEADD(foo, 1, '20240101')"), (155, text.to_owned()));
+    let text = "Invalid parameter 1 specified for dateadd.";
+    assert_eq!(fault("DATEADD('day', 1, '20240101')"), (1023, text.to_owned()));
+    assert_eq!(
+        fault("DATEADD(day, 1)"),
+        (174, "The dateadd function requires 3 argument(s).".to_owned())
+    );
+    let text = "The datepart hour is not supported by date function dateadd for data type date.";
+    assert_eq!(
+        fault("DATEADD(hour, 1, CAST('20240101' AS date))"),
+        (9810, text.to_owned())
+    );
+}
+
+#[test]
+fn datediff_counts_boundaries() {
+    assert_shown(&[
+        (
+            "DATEDIFF(year, '20051231 23:59:59.9999999', '20060101 00:00:00.0000000')",
+            "1",
+        ),
+        (
+            "DATEDIFF(day, CAST('20070101' AS date), CAST('20071231' AS date))",
+            "364",
+        ),
+        (
+            "DATEDIFF(s, CAST('20240101' AS datetime), CAST('20240101 00:01' AS datetime))",
+            "60",
+        ),
+        ("DATEDIFF(week, '2024-02-24', '2024-02-25')", "1"),
+        ("DATEDIFF(month, CAST('20240131' AS date), GETDATE())", "1"),
+        ("DATEDIFF(day, '20240229', '20240228')", "-1"),
+        ("DATEDIFF(hour, '2024-01-01 00:00 +01:00', '2024-01-01 00:00')", "1"),
+        ("DATEDIFF(day, NULL, GETDATE())", "NULL"),
+        ("DATEDIFF_BIG(ns, '20240101', '20240102')", "86400000000000"),
+        ("DATEDIFF(day, 0, 45000)", "45000"),
+    ]);
+    let text = "The datediff function resulted in an overflow. The number of dateparts separating two date/time instances is \
+                too large. Try to use datediff with a less precise datepart.";
+    assert_eq!(fault("DATEDIFF(ns, '20240101', '20240102')"), (535, text.to_owned()));
+    assert_eq!(type_of("DATEDIFF_BIG(day, 0, 1)"), "bigint");
+}
+
+#[test]
+fn parts_are_numbers_and_names() {
+    assert_shown(&[
+        ("DATEPART(year, '12:10:30.123')", "1900"),
+        ("DATEPART(quarter, '20071030')", "4"),
+        ("DATEPART(dayofyear, '20071030')", "303"),
+        ("DATEPART(week, '20071030')", "44"),
+        ("DATEPART(dw, '20071030')", "3"),
+        ("DATEPART(ms, '2007-10-30 12:15:32.1234567')", "123"),
+        ("DATEPART(tz, '2007-10-30 12:15:32.1234567 +05:10')", "310"),
+        ("DATEPART(iso_week, '20071030')", "44"),
+        ("DATENAME(month, '20071030')", "October"),
+        ("DATENAME(weekday, '20071030')", "Tuesday"),
+        ("DATENAME(day, '20071030')", "30"),
+        ("DATENAME(tzoffset, '2007-10-30 12:15:32.1234567 +05:10')", "+05:10"),
+        ("YEAR('20071030')", "2007"),
+        ("MONTH(CAST('20071030' AS datetime))", "10"),
+        ("DAY('2007-04-30T01:01:01.1234567-07:00')", "30"),
+        ("YEAR(0)", "1900"),
+        ("YEAR(NULL)", "NULL"),
+    ]);
+    assert_eq!(type_of("DATENAME(month, GETDATE())"), "nvarchar(30)");
+    let mut batch = Batch::new();
+    batch.world.session.date_first = DateFirst::new(1).unwrap();
+    assert_eq!(batch.shown("DATEPART(dw, '20071030')"), "2");
+}
+
+#[test]
+fn the_end_of_a_month_is_found() {
+    assert_shown(&[
+        ("EOMONTH('12/1/2011')", "2011-12-31"),
+        ("EOMONTH(CAST('20240115' AS datetime), 1)", "2024-02-29"),
+        ("EOMONTH('20240115', -2)", "2023-11-30"),
+        ("EOMONTH(NULL)", "NULL"),
+    ]);
+}
+
+#[test]
+fn isdate_reads_text_as_the_session_does() {
+    assert_shown(&[
+        ("ISDATE('2009-05-12 10:19:41.177')", "1"),
+        ("ISDATE('2009-02-29')", "0"),
+        ("ISDATE('x')", "0"),
+        ("ISDATE(NULL)", "0"),
+        ("ISDATE(GETDATE())", "1"),
+        ("ISDATE('15/4/2008')", "0"),
+        ("ISDATE(20240229)", "1"),
+    ]);
+    let mut batch = Batch::new();
+    batch.world.session.date_format = DateFormat::Dmy;
+    assert_eq!(batch.shown("ISDATE('15/4/2008')"), "1");
+    let text = "Argument data type datetime2 is invalid for argument 1 of isdate function.";
+    assert_eq!(fault("ISDATE(SYSDATETIME())"), (8116, text.to_owned()));
+}
+
+#[test]
+fn dates_are_made_of_parts() {
+    assert_shown(&[
+        ("DATEFROMPARTS(2010, 12, 31)", "2010-12-31"),
+        ("DATEFROMPARTS(2010, NULL, 31)", "NULL"),
+        (
+            "CONVERT(varchar(23), DATETIMEFROMPARTS(2010, 12, 31, 23, 59, 59, 0), 121)",
+            "2010-12-31 23:59:59.000",
+        ),
+        (
+            "DATETIME2FROMPARTS(2011, 8, 15, 14, 23, 44, 5, 1)",
+            "2011-08-15 14:23:44.5",
+        ),
+        (
+            "DATETIME2FROMPARTS(2011, 8, 15, 14, 23, 44, 500, 3)",
+            "2011-08-15 14:23:44.500",
+        ),
+        (
+            "DATETIMEOFFSETFROMPARTS(2010, 12, 31, 14, 23, 23, 0, 12, 0, 7)",
+            "2010-12-31 14:23:23.0000000 +12:00",
+        ),
+        (
+            "CONVERT(varchar(16), SMALLDATETIMEFROMPARTS(2010, 12, 31, 23, 59), 121)",
+            "2010-12-31 23:59",
+        ),
+        ("TIMEFROMPARTS(23, 59, 59, 0, 0)", "23:59:59"),
+        ("TIMEFROMPARTS(14, 23, 44, 50, 2)", "14:23:44.50"),
+    ]);
+    assert_eq!(
+        type_of("DATETIME2FROMPARTS(2011, 8, 15, 14, 23, 44, 5, 1)"),
+        "datetime2(1)"
+    );
+    let text = "Cannot construct data type date, some of the arguments have values which are not valid.";
+    assert_eq!(fault("DATEFROMPARTS(2010, 2, 30)"), (289, text.to_owned()));
+    assert_eq!(fault("TIMEFROMPARTS(1, 1, 1, 0, NULL)").0, 10760);
+    assert_eq!(fault("TIMEFROMPARTS(1, 1, 1, 0, 8)").0, 10760);
+}
+
+#[test]
+fn offsets_are_switched_and_attached() {
+    assert_shown(&[
+        (
+            "SWITCHOFFSET(CAST('1998-09-20 7:45:50.71345 -5:00' AS datetimeoffset), '-08:00')",
+            "1998-09-20 04:45:50.7134500 -08:00",
+        ),
+        (
+            "SWITCHOFFSET(CAST('2024-01-01 00:00 +00:00' AS datetimeoffset(0)), 90)",
+            "2024-01-01 01:30:00 +01:30",
+        ),
+        (
+            "TODATETIMEOFFSET(CAST('2024-01-01' AS datetime2(0)), '-07:00')",
+            "2024-01-01 00:00:00 -07:00",
+        ),
+        (
+            "TODATETIMEOFFSET(CAST('2024-01-01' AS datetime2(0)), -120)",
+            "2024-01-01 00:00:00 -02:00",
+        ),
+    ]);
+    assert_eq!(
+        type_of("TODATETIMEOFFSET(CAST('2024-01-01' AS datetime), 0)"),
+        "datetimeoffset(3)"
+    );
+    assert_eq!(fault("SWITCHOFFSET(SYSDATETIMEOFFSET(), '+15:00')").0, 9812);
+    assert_eq!(fault("DATETRUNC(day, GETDATE())").0, 40510);
+}

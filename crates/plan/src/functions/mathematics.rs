@@ -1,0 +1,54 @@
+//! Functions of numbers.
+//!
+//! H1. Whole numbers below int, and bits, are computed as int and float: as SQL Server's tables of result types say.
+//! H2. What no number is (a root of a negative number, 0 to the power of -1) is error 3623 or 8115, never NaN or infinity.
+
+use selenite_types::DataType;
+
+use super::{
+    Function, Rule,
+    typing::{Typing, number_type},
+};
+
+mod exact;
+mod float;
+mod power;
+mod random;
+mod round;
+
+use Rule::{Float, Int, Number};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function::new("abs", &[Number], NUMBER, exact::abs),
+    Function::new("acos", &[Float], FLOAT, float::acos),
+    Function::new("asin", &[Float], FLOAT, float::asin),
+    Function::new("atan", &[Float], FLOAT, float::atan),
+    Function::new("atn2", &[Float, Float], FLOAT, float::atn2),
+    Function::new("ceiling", &[Number], Typing::By(exact::whole_type), exact::ceiling),
+    Function::new("cos", &[Float], FLOAT, float::cos),
+    Function::new("cot", &[Float], FLOAT, float::cot),
+    Function::new("degrees", &[Number], Typing::By(power::angle_type), power::degrees),
+    Function::new("exp", &[Float], FLOAT, float::exp),
+    Function::new("floor", &[Number], Typing::By(exact::whole_type), exact::floor),
+    Function::new("log", &[Float, Float], FLOAT, float::log).optional(1),
+    Function::new("log10", &[Float], FLOAT, float::log10),
+    Function::new("pi", &[], FLOAT, float::pi).never_null(),
+    Function::new("power", &[Number, Float], Typing::By(power::power_type), power::power),
+    Function::new("radians", &[Number], Typing::By(power::angle_type), power::radians),
+    Function::new("rand", &[Int], FLOAT, random::rand)
+        .optional(1)
+        .taking_nulls()
+        .of_statement(),
+    Function::new("round", &[Number, Int, Int], NUMBER, round::round).optional(1),
+    Function::new("sign", &[Number], NUMBER, exact::sign),
+    Function::new("sin", &[Float], FLOAT, float::sin),
+    Function::new("sqrt", &[Float], FLOAT, float::sqrt),
+    Function::new("square", &[Float], FLOAT, float::square),
+    Function::new("tan", &[Float], FLOAT, float::tan),
+];
+
+const FLOAT: Typing = Typing::Is(DataType::Float);
+const NUMBER: Typing = Typing::By(number_type);
+
+#[cfg(test)]
+mod tests;

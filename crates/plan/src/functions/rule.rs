@@ -1,0 +1,186 @@
+//! What a function's argument is converted to.
+
+use selenite_types::{DataType, DateError, Family, Width};
+
+use super::{
+    text_width,
+    typing::{constant_whole, varying},
+};
+use crate::{Expr, PlanError};
+
+/// What an argument may be, and what it becomes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rule {
+    /// Anything, as it is.
+    Any,
+    /// Anything, as the type that all arguments of this rule become.
+    Alike,
+    /// Text as it is; anything else as varchar.
+    Text,
+    /// Text as it is, and nothing else.
+    TextOnly,
+    /// Text and bytes as they are, and nothing else.
+    TextOrBinaryOnly,
+    /// As nvarchar.
+    National,
+    /// As int.
+    Int,
+    /// As bigint.
+    BigInt,
+    /// As float.
+    Float,
+    /// Numbers as they are, bits and text as float.
+    Number,
+    /// Dates and times as they are, text as datetimeoffset(7), numbers as datetime.
+    Moment,
+    /// Dates and times as they are, anything else as datetime.
+    DateOperand,
+    /// As date.
+    Date,
+    /// As datetime2, but datetimeoffset stays.
+    LocalMoment,
+    /// As datetimeoffset.
+    Offset,
+    /// Whole numbers as int, text as it is.
+    IntOrText,
+    /// A constant int, which tells how many digits of a second a result has.
+    Scale,
+}
+
+impl Rule {
+    /// The argument, number `number` from 1 of `function`, as the rule wants it.
+    ///
+    /// Errors: 8116 if it may not be of its type.
+    pub fn apply(self, argument: Expr, number: usize, function: &str) -> Result<Expr, PlanError> {
+        let is_null = argument.is_null_word();
+        let family = argument.data_type.family();
+        let name = if is_null {
+            "NULL"
+        } else {
+            argument.data_type.bare_name()
+        };
+        let refused = || PlanError::argument_type(name, number, function);
+        match self {
+            Self::Any | Self::Alike => Ok(argument),
+            Self::TextOnly | Self::TextOrBinaryOnly if is_null => Err(refused()),
+            Self::Text if family == Family::Text => Ok(argument),
+            Self::Text => {
+                let width = text_width(&argument.data_type);
+                argument.converted_to(&varying(false, width))
+            }
+            Self::TextOnly if family == Family::Text => Ok(argument),
+            Self::TextOrBinaryOnly if matches!(family, Family::Text | Family::Binary) => Ok(argument),
+            Self::TextOnly | Self::TextOrBinaryOnly => Err(refused()),
+            Self::National if argument.data_type.is_national() => Ok(argument),
+            Self::National => {
+                let width = text_width(&argument.data_type);
+                argument.converted_to(&varying(true, width))
+            }
+            Self::Int | Self::BigInt if !is_numeric(family) && !is_null => Err(refused()),
+            Self::Int => argument.converted_to(&DataType::Int),
+            Self::BigInt => argument.converted_to(&DataType::BigInt),
+            Self::Float | Self::Number if !is_numeric(family) && !is_null => Err(refused()),
+            Self::Float => argument.converted_to(&DataType::Float),
+            Self::Number => number_of(argument, is_null),
+            Self::IntOrText if family == Family::Text => Ok(argument),
+            Self::IntOrText if is_numeric(family) => argument.converted_to(&DataType::Int),
+            Self::IntOrText => Err(refused()),
+            Self::Scale => scale_of(argument, function),
+            Self::Moment | Self::DateOperand | Self::Date | Self::LocalMoment | Self::Offset => {
+                self.moment(argument, refused)
+            }
+        }
+    }
+
+    fn moment(self, argument: Expr, refused: impl Fn() -> PlanError) -> Result<Expr, PlanError> {
+        let is_null = argument.is_null_word();
+        let family = argument.data_type.family();
+        let is_date = matches!(family, Family::OldDate | Family::NewDate | Family::Time);
+        let is_text = family == Family::Text;
+        let is_lenient = matches!(self, Self::Moment | Self::DateOperand);
+        let has_offset = matches!(argument.data_type, DataType::DateTimeOffset(_));
+        if (is_lenient && is_date) || (self == Self::LocalMoment && has_offset) {
+            return Ok(argument);
+        }
+        if !(is_null || is_date || is_text || is_lenient && is_numeric(family)) {
+            return Err(refused());
+        }
+        let scale = seconds_scale(&argument.data_type);
+        let target = if self == Self::Date {
+            DataType::Date
+        } else if self == Self::LocalMoment {
+            DataType::DateTime2(scale)
+        } else if self == Self::Offset || (self == Self::Moment && is_text) {
+            DataType::DateTimeOffset(scale)
+        } else {
+            DataType::DateTime
+        };
+        argument.converted_to(&target)
+    }
+}
+
+/// How many digits of a second a type tells; 7 for what is no date or time.
+pub(crate) fn seconds_scale(data_type: &DataType) -> u8 {
+    match *data_type {
+        DataType::Time(scale) | DataType::DateTime2(scale) | DataType::DateTimeOffset(scale) => scale,
+        DataType::DateTime => 3,
+        DataType::Date | DataType::SmallDateTime => 0,
+        DataType::Bit
+        | DataType::TinyInt
+        | DataType::SmallInt
+        | DataType::Int
+        | DataType::BigInt
+        | DataType::Decimal { .. }
+        | DataType::Numeric { .. }
+        | DataType::SmallMoney
+        | DataType::Money
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(_)
+        | DataType::VarChar(_)
+        | DataType::NChar(_)
+        | DataType::NVarChar(_)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::UniqueIdentifier => 7,
+    }
+}
+
+/// A constant as int.
+fn scale_of(argument: Expr, function: &str) -> Result<Expr, PlanError> {
+    let to = match function {
+        "timefromparts" => DataType::Time(7),
+        "datetime2fromparts" => DataType::DateTime2(7),
+        _ => DataType::DateTimeOffset(7),
+    };
+    let scale = argument.converted_to(&DataType::Int)?;
+    match constant_whole(Some(&scale)) {
+        Some(0..=7) => Ok(scale),
+        Some(_) | None => Err(DateError::Scale { to }.into()),
+    }
+}
+
+fn number_of(argument: Expr, is_null: bool) -> Result<Expr, PlanError> {
+    match argument.data_type.family() {
+        _ if is_null => Ok(argument),
+        Family::Integer | Family::Decimal | Family::Money | Family::Approximate => Ok(argument),
+        Family::Bit
+        | Family::Text
+        | Family::Binary
+        | Family::OldDate
+        | Family::NewDate
+        | Family::Time
+        | Family::Guid => argument.converted_to(&DataType::Float),
+    }
+}
+
+/// Whether a value of this kind becomes a number by itself.
+fn is_numeric(family: Family) -> bool {
+    match family {
+        Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate | Family::Text => true,
+        Family::Binary | Family::OldDate | Family::NewDate | Family::Time | Family::Guid => false,
+    }
+}
+
+/// A name of an object, a property or a word: sysname.
+pub(crate) const SYSNAME: DataType = DataType::NVarChar(Width::Limited(128));

@@ -1,0 +1,131 @@
+//! Databases and schemas, by name and number.
+
+use std::sync::Arc;
+
+use selenite_types::{DataType, Value};
+
+use super::property::constant_text;
+use crate::{DEFAULT_COLLATION, Expr, Key, PlanError, functions::Arguments, functions::SYSNAME};
+
+/// DB_ID.
+pub(super) fn id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let found = call.environment.database(name_or_current(call)?)?;
+    Ok(found.map_or(Value::Null, |database| Value::SmallInt(database.id)))
+}
+
+/// DB_NAME: of number 0 too it is the current database.
+pub(super) fn name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let found = call.environment.database(id_or_current(call)?)?;
+    Ok(found.map_or(Value::Null, |database| Value::Text(database.name)))
+}
+
+/// HAS_DBACCESS.
+pub(super) fn has_access(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let found = call.environment.database(Key::Name(call.text(0)?))?;
+    Ok(found.map_or(Value::Null, |database| Value::Int(i32::from(database.is_accessible))))
+}
+
+/// SCHEMA_ID.
+pub(super) fn schema_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let found = call.environment.schema(name_or_current(call)?)?;
+    Ok(found.map_or(Value::Null, |schema| Value::Int(schema.id)))
+}
+
+/// SCHEMA_NAME.
+pub(super) fn schema_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let found = call.environment.schema(id_or_current(call)?)?;
+    Ok(found.map_or(Value::Null, |schema| Value::Text(schema.name)))
+}
+
+/// The type of DATABASEPROPERTYEX: what its value is in SQL Server's variant.
+pub(super) fn property_type(arguments: &[Expr]) -> DataType {
+    match constant_text(arguments.get(1)).as_deref() {
+        Some("collation" | "recovery" | "status" | "updateability" | "useraccess" | "sqlsortordername") | None => {
+            SYSNAME
+        }
+        Some(_) => DataType::Int,
+    }
+}
+
+/// DATABASEPROPERTYEX.
+pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let Some(database) = call.environment.database(Key::Name(call.text(0)?))? else {
+        return Ok(Value::Null);
+    };
+    let text = |text: &str| Value::Text(Arc::from(text));
+    let is_int = call.data_type == DataType::Int;
+    let number = |number: i32| {
+        if is_int {
+            Value::Int(number)
+        } else {
+            text(&number.to_string())
+        }
+    };
+    let value = match call.text(1)?.to_ascii_lowercase().as_str() {
+        "collation" => text(DEFAULT_COLLATION),
+        "recovery" => Value::Text(database.recovery),
+        "status" => Value::Text(database.status),
+        "updateability" => text(if database.is_read_only {
+            "READ_ONLY"
+        } else {
+            "READ_WRITE"
+        }),
+        "useraccess" => text("MULTI_USER"),
+        "comparisonstyle" => number(COMPARISON_STYLE),
+        "lcid" => number(LCID),
+        "sqlsortorder" => number(SORT_ORDER),
+        // What every database of ours has on: it is not to be switched off.
+        "isansinulldefault"
+        | "isansinullsenabled"
+        | "isansipaddingenabled"
+        | "isansiwarningsenabled"
+        | "isnullconcat"
+        | "isquotedidentifiersenabled" => number(1),
+        "isarithmeticabortenabled"
+        | "isautoclose"
+        | "isautoshrink"
+        | "isclone"
+        | "isclosecursorsoncommitenabled"
+        | "isfulltextenabled"
+        | "isinstandby"
+        | "islocalcursorsdefault"
+        | "ismergepublished"
+        | "isnumericroundabortenabled"
+        | "isparameterizationforced"
+        | "ispublished"
+        | "isrecursivetriggersenabled"
+        | "issubscribed"
+        | "issyncwithbackup"
+        | "istornpagedetectionenabled"
+        | "isxtpsupported" => number(0),
+        _ => Value::Null,
+    };
+    Ok(value)
+}
+
+fn name_or_current<'a>(call: &Arguments<'a>) -> Result<Key<'a>, PlanError> {
+    if call.values.is_empty() {
+        Ok(Key::Current)
+    } else {
+        Ok(Key::Name(call.text(0)?))
+    }
+}
+
+fn id_or_current<'a>(call: &Arguments<'a>) -> Result<Key<'a>, PlanError> {
+    if call.values.is_empty() {
+        return Ok(Key::Current);
+    }
+    Ok(match call.int(0)? {
+        0 => Key::Current,
+        id => Key::Id(id),
+    })
+}
+
+/// Case, kana and width do not count.
+pub(super) const COMPARISON_STYLE: i32 = 196_609;
+
+/// English of the United States.
+pub(super) const LCID: i32 = 1033;
+
+/// `SQL_Latin1_General_CP1_CI_AS` among SQL Server's old sort orders.
+pub(super) const SORT_ORDER: i32 = 52;

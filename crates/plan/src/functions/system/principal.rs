@@ -1,0 +1,88 @@
+//! Users, logins and roles.
+
+use selenite_types::Value;
+
+use crate::{Key, PlanError, functions::Arguments, same_name};
+
+/// USER_NAME.
+pub(super) fn user_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let key = if call.values.is_empty() {
+        Key::Current
+    } else {
+        Key::Id(call.int(0)?)
+    };
+    Ok(call
+        .environment
+        .user(key)?
+        .map_or(Value::Null, |user| Value::Text(user.name)))
+}
+
+/// USER_ID and DATABASE_PRINCIPAL_ID.
+pub(super) fn user_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let key = if call.values.is_empty() {
+        Key::Current
+    } else {
+        Key::Name(call.text(0)?)
+    };
+    Ok(call
+        .environment
+        .user(key)?
+        .map_or(Value::Null, |user| Value::Int(user.id)))
+}
+
+/// SUSER_NAME.
+pub(super) fn login_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let key = if call.values.is_empty() {
+        Key::Current
+    } else {
+        Key::Id(call.int(0)?)
+    };
+    Ok(call
+        .environment
+        .login(key)?
+        .map_or(Value::Null, |login| Value::Text(login.name)))
+}
+
+/// SUSER_ID.
+pub(super) fn login_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let key = if call.values.is_empty() {
+        Key::Current
+    } else {
+        Key::Name(call.text(0)?)
+    };
+    Ok(call
+        .environment
+        .login(key)?
+        .map_or(Value::Null, |login| Value::Int(login.id)))
+}
+
+/// IS_MEMBER: NULL for what is no role.
+pub(super) fn is_member(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let found = call
+        .environment
+        .user(Key::Name(call.text(0)?))?
+        .filter(|role| role.is_role);
+    Ok(found.map_or(Value::Null, |role| Value::Int(i32::from(role.is_member))))
+}
+
+/// IS_ROLEMEMBER, of the current user.
+pub(super) fn is_role_member(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let user = call.environment.connection().user.as_ref();
+    if call.values.len() > 1 && !same_name(call.text(1)?, user) {
+        return Err(PlanError::unsupported("IS_ROLEMEMBER of another user"));
+    }
+    is_member(call)
+}
+
+/// IS_SRVROLEMEMBER, of the current login.
+pub(super) fn is_server_role_member(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let login = call.environment.connection().login.as_ref();
+    if call.values.len() > 1 && !same_name(call.text(1)?, login) {
+        return Err(PlanError::unsupported("IS_SRVROLEMEMBER of another login"));
+    }
+    let found = call
+        .environment
+        .login(Key::Name(call.text(0)?))?
+        .filter(|role| role.is_role);
+    Ok(found.map_or(Value::Null, |role| Value::Int(i32::from(role.is_member))))
+}

@@ -1,0 +1,119 @@
+//! SERVERPROPERTY and COLLATIONPROPERTY.
+//!
+//! A property's value is of the type that it has in SQL Server's variant, if the property is a constant; else it is text.
+
+use std::sync::Arc;
+
+use selenite_types::{Collation, DataType, Value};
+
+use super::database::{COMPARISON_STYLE, LCID, SORT_ORDER};
+use crate::{DEFAULT_COLLATION, Expr, ExprKind, PlanError, Server, functions::Arguments, functions::SYSNAME};
+
+/// A constant text in lower case.
+pub(super) fn constant_text(argument: Option<&Expr>) -> Option<String> {
+    let ExprKind::Literal(Value::Text(text)) = &argument?.kind else {
+        return None;
+    };
+    Some(text.to_ascii_lowercase())
+}
+
+/// The type of SERVERPROPERTY.
+pub(super) fn server_type(arguments: &[Expr]) -> DataType {
+    match constant_text(arguments.first()).as_deref() {
+        Some("sqlcharset" | "sqlsortorder") => DataType::TinyInt,
+        Some(property) if number_of(property, None).is_some() => DataType::Int,
+        Some(_) | None => SYSNAME,
+    }
+}
+
+/// SERVERPROPERTY.
+pub(super) fn of_server(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let server = call.environment.server();
+    let property = call.text(0)?.to_ascii_lowercase();
+    let Some(number) = number_of(&property, Some(server)) else {
+        return Ok(text_of_server(&property, server).map_or(Value::Null, |text| call.text_result(&text)));
+    };
+    if call.data_type == DataType::TinyInt {
+        return Ok(u8::try_from(number).map_or(Value::Null, Value::TinyInt));
+    }
+    if call.data_type == DataType::Int {
+        return Ok(i32::try_from(number).map_or(Value::Null, Value::Int));
+    }
+    Ok(call.text_result(&number.to_string()))
+}
+
+/// A property that is a number; without a server any number, for the sake of its type.
+fn number_of(property: &str, server: Option<&Server>) -> Option<i64> {
+    let of_server = |fact: fn(&Server) -> i32| server.map_or(0, |server| i64::from(fact(server)));
+    Some(match property {
+        "collationid" => i64::from(COLLATION_ID),
+        "comparisonstyle" => i64::from(COMPARISON_STYLE),
+        "engineedition" => of_server(|server| server.engine_edition),
+        "lcid" => i64::from(LCID),
+        "processid" => of_server(|server| server.process_id),
+        "sqlcharset" => 1,
+        "sqlsortorder" => i64::from(SORT_ORDER),
+        "filestreamconfiguredlevel"
+        | "filestreameffectivelevel"
+        | "hadrmanagerstatus"
+        | "isadvancedanalyticsinstalled"
+        | "isbigdatacluster"
+        | "isclustered"
+        | "isexternalauthenticationonly"
+        | "isfulltextinstalled"
+        | "ishadrenabled"
+        | "isintegratedsecurityonly"
+        | "islocaldb"
+        | "ispolybaseinstalled"
+        | "issingleuser"
+        | "istempdbmetadatamemoryoptimized"
+        | "isxtpsupported" => 0,
+        _ => return None,
+    })
+}
+
+fn text_of_server(property: &str, server: &Server) -> Option<String> {
+    let [major, minor, build, revision] = server.product_version;
+    let name = |text: &Arc<str>| text.to_string();
+    Some(match property {
+        "collation" => DEFAULT_COLLATION.to_owned(),
+        "computernamephysicalnetbios" | "machinename" => name(&server.machine_name),
+        "edition" => name(&server.edition),
+        "instancedefaultdatapath" | "instancedefaultlogpath" | "instancedefaultbackuppath" => name(&server.data_path),
+        "instancename" => name(server.instance_name.as_ref()?),
+        "licensetype" => "DISABLED".to_owned(),
+        "productbuild" => build.to_string(),
+        "productlevel" => name(&server.product_level),
+        "productmajorversion" => major.to_string(),
+        "productminorversion" => minor.to_string(),
+        "productversion" => format!("{major}.{minor}.{build}.{revision}"),
+        "resourceversion" => format!("{major}.{minor:02}.{build}"),
+        "servername" => name(&server.name),
+        "sqlcharsetname" => "iso_1".to_owned(),
+        "sqlsortordername" => "nocase_iso".to_owned(),
+        _ => return None,
+    })
+}
+
+/// COLLATIONPROPERTY.
+pub(super) fn of_collation(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let Some(collation) = Collation::from_name(call.text(0)?) else {
+        return Ok(Value::Null);
+    };
+    let style = if collation == Collation::Latin1GeneralBin2 {
+        0
+    } else {
+        COMPARISON_STYLE
+    };
+    let value = match call.text(1)?.to_ascii_lowercase().as_str() {
+        "codepage" => Value::Int(1252),
+        "lcid" => Value::Int(LCID),
+        "comparisonstyle" => Value::Int(style),
+        "version" => Value::Int(0),
+        _ => Value::Null,
+    };
+    Ok(value)
+}
+
+/// `SQL_Latin1_General_CP1_CI_AS` on the wire.
+const COLLATION_ID: i32 = 872_468_488;

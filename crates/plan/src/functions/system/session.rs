@@ -1,0 +1,109 @@
+//! Who is connected, and how; the session's counters.
+
+use std::sync::Arc;
+
+use selenite_types::{DataType, Value, Width};
+
+use super::property::constant_text;
+use crate::{Expr, PlanError, functions::Arguments, functions::globals::identity};
+
+/// APP_NAME.
+pub(super) fn application(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(text(&call.environment.connection().application))
+}
+
+/// HOST_NAME.
+pub(super) fn host(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(text(&call.environment.connection().host))
+}
+
+/// HOST_ID.
+pub(super) fn host_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let id = &call.environment.connection().host_id;
+    Ok(call.text_result(&format!("{id:<10}")))
+}
+
+/// SUSER_SNAME and SYSTEM_USER.
+pub(super) fn login(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(text(&call.environment.connection().login))
+}
+
+/// ORIGINAL_LOGIN.
+pub(super) fn original_login(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(text(&call.environment.connection().original_login))
+}
+
+/// USER, CURRENT_USER and SESSION_USER.
+pub(super) fn user(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(text(&call.environment.connection().user))
+}
+
+/// CONTEXT_INFO.
+pub(super) fn context_info(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let info = call.environment.session().context_info.as_ref();
+    Ok(info.map_or(Value::Null, |info| Value::Binary(Arc::clone(info))))
+}
+
+/// CURRENT_TRANSACTION_ID.
+pub(super) fn transaction_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(Value::BigInt(call.environment.session().transaction_id))
+}
+
+/// XACT_STATE.
+pub(super) fn transaction_state(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(Value::SmallInt(call.environment.session().transaction_state))
+}
+
+/// SCOPE_IDENTITY.
+pub(super) fn scope_identity(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(identity(call.environment.session().scope_identity))
+}
+
+/// ROWCOUNT_BIG.
+pub(super) fn row_count(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(Value::BigInt(call.environment.session().row_count))
+}
+
+/// GETANSINULL: new columns may be NULL in every database.
+pub(super) fn ansi_null(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let key = if call.values.is_empty() {
+        crate::Key::Current
+    } else {
+        crate::Key::Name(call.text(0)?)
+    };
+    Ok(call.environment.database(key)?.map_or(Value::Null, |_| Value::Int(1)))
+}
+
+/// The type of CONNECTIONPROPERTY: what its value is in SQL Server's variant.
+pub(super) fn property_type(arguments: &[Expr]) -> DataType {
+    match constant_text(arguments.first()).as_deref() {
+        Some("local_tcp_port") => DataType::Int,
+        Some("client_net_address" | "local_net_address") => DataType::VarChar(Width::Limited(48)),
+        Some(_) | None => DataType::NVarChar(Width::Limited(40)),
+    }
+}
+
+/// CONNECTIONPROPERTY.
+pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let connection = call.environment.connection();
+    let given = |text: &Option<Arc<str>>| text.as_ref().map_or(Value::Null, |text| Value::Text(Arc::clone(text)));
+    let value = match call.text(0)?.to_ascii_lowercase().as_str() {
+        "net_transport" | "physical_net_transport" => text(&connection.net_transport),
+        "protocol_type" => text(&connection.protocol_type),
+        "auth_scheme" => text(&connection.auth_scheme),
+        "local_net_address" => given(&connection.local_net_address),
+        "client_net_address" => given(&connection.client_net_address),
+        "local_tcp_port" if call.data_type == DataType::Int => {
+            connection.local_tcp_port.map_or(Value::Null, Value::Int)
+        }
+        "local_tcp_port" => connection
+            .local_tcp_port
+            .map_or(Value::Null, |port| call.text_result(&port.to_string())),
+        _ => Value::Null,
+    };
+    Ok(value)
+}
+
+fn text(text: &Arc<str>) -> Value {
+    Value::Text(Arc::clone(text))
+}

@@ -1,0 +1,193 @@
+//! Text made of values.
+
+use selenite_types::{DataType, Value, Width, code_page_char, text_of, utf16_length};
+
+use super::replace::within;
+use crate::{
+    Expr, PlanError,
+    functions::{
+        Arguments,
+        typing::{sum_of_widths, text_width, varying},
+    },
+};
+
+/// CHAR: NULL beyond a byte.
+pub(super) fn character(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let Ok(byte) = u8::try_from(call.int(0)?) else {
+        return Ok(Value::Null);
+    };
+    Ok(call.text_result(code_page_char(byte).encode_utf8(&mut [0; 4])))
+}
+
+/// NCHAR: NULL beyond a unit of UTF-16.
+pub(super) fn national_character(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let Ok(unit) = u16::try_from(call.int(0)?) else {
+        return Ok(Value::Null);
+    };
+    match char::from_u32(u32::from(unit)) {
+        Some(character) => Ok(call.text_result(character.encode_utf8(&mut [0; 4]))),
+        None => Err(PlanError::unsupported("Half of a character beyond U+FFFF")),
+    }
+}
+
+/// The type of CONCAT and CONCAT_WS: wide enough for all values as text.
+pub(super) fn concat_type(arguments: &[Expr]) -> DataType {
+    let is_national = arguments.iter().any(|value| value.data_type.is_national());
+    let widths = arguments.iter().map(|value| text_width(&value.data_type));
+    let has_max = arguments.iter().any(|value| value.data_type.is_max());
+    let sum = widths.fold(Width::Limited(0), sum_of_widths);
+    varying(is_national, if has_max { Width::Max } else { sum })
+}
+
+/// CONCAT: NULL is as if empty.
+pub(super) fn concat(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let mut text = String::new();
+    for at in 0..call.values.len() {
+        append(&mut text, call, at)?;
+    }
+    Ok(call.text_result(&text))
+}
+
+/// CONCAT_WS: NULLs are left out, with their separator.
+pub(super) fn concat_with_separator(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let separator = if *call.value(0) == Value::Null {
+        ""
+    } else {
+        call.text(0)?
+    };
+    let mut text = String::new();
+    let mut is_first = true;
+    for at in 1..call.values.len() {
+        if *call.value(at) == Value::Null {
+            continue;
+        }
+        if !is_first {
+            text.push_str(separator);
+        }
+        is_first = false;
+        append(&mut text, call, at)?;
+    }
+    Ok(call.text_result(&text))
+}
+
+fn append(text: &mut String, call: &Arguments<'_>, at: usize) -> Result<(), PlanError> {
+    let value = call.value(at);
+    if let Value::Text(piece) = value {
+        text.push_str(piece);
+    } else {
+        text.push_str(&text_of(value, &call.data_type(at)).unwrap_or_default());
+    }
+    within(text.len())
+}
+
+/// PARSENAME: a part of a name, the last being 1; NULL if it is not there.
+pub(super) fn parse_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let wanted = call.int(1)?;
+    let Some(parts) = name_parts(call.text(0)?) else {
+        return Ok(Value::Null);
+    };
+    let part = usize::try_from(wanted)
+        .ok()
+        .and_then(|wanted| parts.len().checked_sub(wanted));
+    let part = part.filter(|_| wanted > 0).and_then(|at| parts.get(at));
+    match part {
+        Some(part) if !part.is_empty() => Ok(call.text_result(part)),
+        Some(_) | None => Ok(Value::Null),
+    }
+}
+
+/// The parts of a name of at most four, without their brackets or quotes; none if it is no such name.
+pub(crate) fn name_parts(name: &str) -> Option<Vec<String>> {
+    let mut parts = vec![String::new()];
+    let mut rest = name.chars().peekable();
+    while let Some(character) = rest.next() {
+        let part = parts.last_mut()?;
+        let end = match character {
+            '.' => {
+                parts.push(String::new());
+                continue;
+            }
+            '[' if part.is_empty() => ']',
+            '"' if part.is_empty() => '"',
+            _ => {
+                part.push(character);
+                continue;
+            }
+        };
+        loop {
+            let inner = rest.next()?;
+            if inner == end && rest.next_if_eq(&end).is_none() {
+                break;
+            }
+            part.push(inner);
+        }
+        if !matches!(rest.peek(), None | Some('.')) {
+            return None;
+        }
+    }
+    let fits = parts
+        .iter()
+        .all(|part| utf16_length(part) <= usize::from(NAME_LENGTH_MAX));
+    (parts.len() <= 4 && fits).then_some(parts)
+}
+
+/// QUOTENAME: NULL for a name that is too long, or a character that quotes nothing.
+pub(super) fn quote_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let name = call.text(0)?;
+    let quote = if call.values.len() > 1 {
+        call.text(1)?.chars().next()
+    } else {
+        Some('[')
+    };
+    let (open, close) = match quote {
+        Some('[' | ']') => ('[', ']'),
+        Some('(' | ')') => ('(', ')'),
+        Some('<' | '>') => ('<', '>'),
+        Some('{' | '}') => ('{', '}'),
+        Some(same @ ('\'' | '"' | '`')) => (same, same),
+        Some(_) | None => return Ok(Value::Null),
+    };
+    if utf16_length(name) > usize::from(NAME_LENGTH_MAX) {
+        return Ok(Value::Null);
+    }
+    let mut quoted = String::with_capacity(name.len() + 2);
+    quoted.push(open);
+    for character in name.chars() {
+        quoted.push(character);
+        if character == close {
+            quoted.push(close);
+        }
+    }
+    quoted.push(close);
+    Ok(call.text_result(&quoted))
+}
+
+/// STRING_ESCAPE(text, 'json').
+pub(super) fn string_escape(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let kind = call.text(1)?;
+    if !kind.eq_ignore_ascii_case("json") {
+        return Err(PlanError::invalid_escape_type(kind));
+    }
+    let mut escaped = String::with_capacity(call.text(0)?.len());
+    for character in call.text(0)?.chars() {
+        match character {
+            '"' => escaped.push_str("\\\""),
+            '\\' => escaped.push_str("\\\\"),
+            '/' => escaped.push_str("\\/"),
+            '\u{8}' => escaped.push_str("\\b"),
+            '\u{c}' => escaped.push_str("\\f"),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            control if u32::from(control) < 0x20 => {
+                escaped.push_str(&format!("\\u{:04x}", u32::from(control)));
+            }
+            other => escaped.push(other),
+        }
+    }
+    within(escaped.len())?;
+    Ok(call.text_result(&escaped))
+}
+
+/// An identifier's length.
+const NAME_LENGTH_MAX: u16 = 128;

@@ -1,0 +1,61 @@
+//! How long text is, where something stands in it, and which characters it has.
+
+use selenite_types::{DataType, Value, code_page_byte, utf16_length};
+
+use super::{piece, search};
+use crate::{Expr, PlanError, functions::Arguments};
+
+/// LEN: without the blanks at its end.
+pub(super) fn len(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    call.length_result(utf16_length(call.text(0)?.trim_end_matches(' ')))
+}
+
+/// DATALENGTH: bytes.
+pub(super) fn data_length(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    match call.data_type(0).data_length(call.value(0)) {
+        Some(length) => call.length_result(length),
+        None => Ok(Value::Null),
+    }
+}
+
+/// The type of CHARINDEX and PATINDEX: bigint if the text that is searched is a `max`.
+pub(super) fn index_type(arguments: &[Expr]) -> DataType {
+    let is_max = arguments.get(1).is_some_and(|text| text.data_type.is_max());
+    if is_max { DataType::BigInt } else { DataType::Int }
+}
+
+/// CHARINDEX: where the first text is found in the second, from 1; 0 if nowhere.
+pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let (wanted, text) = (call.text(0)?, call.text(1)?);
+    let start = if call.values.len() > 2 {
+        call.bigint(2)?.max(1)
+    } else {
+        1
+    };
+    let skipped = usize::try_from(start - 1).unwrap_or(usize::MAX);
+    let rest = piece::skip(text, skipped);
+    if wanted.is_empty() {
+        return call.length_result(0);
+    }
+    match search::find(rest, wanted, call.collation) {
+        Some((at, _)) => {
+            let before = text.len() - rest.len() + at;
+            call.length_result(utf16_length(text.get(..before).unwrap_or_default()) + 1)
+        }
+        None => call.length_result(0),
+    }
+}
+
+/// ASCII: the byte of the first character; NULL for an empty text.
+pub(super) fn ascii(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let Some(first) = call.text(0)?.chars().next() else {
+        return Ok(Value::Null);
+    };
+    Ok(Value::Int(i32::from(code_page_byte(first).unwrap_or(b'?'))))
+}
+
+/// UNICODE: the first unit of UTF-16; NULL for an empty text.
+pub(super) fn unicode(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let first = call.text(0)?.encode_utf16().next();
+    Ok(first.map_or(Value::Null, |unit| Value::Int(i32::from(unit))))
+}

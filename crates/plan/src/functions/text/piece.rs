@@ -1,0 +1,143 @@
+//! Parts of text.
+
+use std::sync::Arc;
+
+use selenite_types::{DataType, Value, Width, utf16_length};
+
+use crate::{
+    Expr, PlanError,
+    functions::{
+        Arguments,
+        typing::{constant_whole, sum_of_widths, text_width, varying, with_width},
+    },
+};
+
+/// The text behind its first `units`.
+pub(super) fn skip(text: &str, units: usize) -> &str {
+    slice(text, units, usize::MAX)
+}
+
+/// The characters that lie wholly in `take` units behind the first `skip`.
+pub(super) fn slice(text: &str, skip: usize, take: usize) -> &str {
+    let end = skip.saturating_add(take);
+    if text.is_ascii() {
+        let end = end.min(text.len());
+        return text.get(skip.min(end)..end).unwrap_or_default();
+    }
+    let mut unit = 0_usize;
+    let (mut first, mut last) = (text.len(), text.len());
+    for (at, character) in text.char_indices() {
+        if unit >= skip {
+            first = first.min(at);
+        }
+        unit += character.len_utf16();
+        if unit > end {
+            last = at;
+            break;
+        }
+    }
+    text.get(first.min(last)..last).unwrap_or_default()
+}
+
+/// The type of SUBSTRING: as wide as a constant length asks.
+pub(super) fn substring_type(arguments: &[Expr]) -> DataType {
+    piece_type(arguments, constant_whole(arguments.get(2)))
+}
+
+/// The type of LEFT and RIGHT: as wide as a constant length asks.
+pub(super) fn end_type(arguments: &[Expr]) -> DataType {
+    piece_type(arguments, constant_whole(arguments.get(1)))
+}
+
+fn piece_type(arguments: &[Expr], length: Option<i64>) -> DataType {
+    let Some(first) = arguments.first() else {
+        return DataType::VarChar(Width::Limited(1));
+    };
+    let width = match (text_width(&first.data_type), length) {
+        (Width::Limited(width), Some(length)) => {
+            Width::Limited(u16::try_from(length.clamp(1, i64::from(width))).unwrap_or(width))
+        }
+        (width, _) => width,
+    };
+    with_width(first, width)
+}
+
+/// SUBSTRING: a start before the first character counts as the characters that are not there.
+pub(super) fn substring(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let (start, length) = (call.bigint(1)?, call.bigint(2)?);
+    if length < 0 {
+        return Err(PlanError::invalid_length());
+    }
+    let end = start.saturating_sub(1).saturating_add(length).max(0);
+    let first = start.saturating_sub(1).max(0);
+    let count = usize::try_from(end.saturating_sub(first)).unwrap_or(0);
+    let first = usize::try_from(first).unwrap_or(usize::MAX);
+    if let Value::Binary(bytes) = call.value(0) {
+        let last = first.saturating_add(count).min(bytes.len());
+        let piece = bytes.get(first.min(last)..last).unwrap_or_default();
+        return Ok(Value::Binary(Arc::from(piece)));
+    }
+    Ok(call.text_result(slice(call.text(0)?, first, count)))
+}
+
+/// LEFT.
+pub(super) fn left(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let count = usize::try_from(call.int(1)?).map_err(|_| PlanError::invalid_length())?;
+    Ok(call.text_result(slice(call.text(0)?, 0, count)))
+}
+
+/// RIGHT.
+pub(super) fn right(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let count = usize::try_from(call.int(1)?).map_err(|_| PlanError::invalid_length_of("RIGHT"))?;
+    let text = call.text(0)?;
+    Ok(call.text_result(skip(text, utf16_length(text).saturating_sub(count))))
+}
+
+/// LTRIM.
+pub(super) fn left_trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(call.text_result(call.text(0)?.trim_start_matches(' ')))
+}
+
+/// RTRIM.
+pub(super) fn right_trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(call.text_result(call.text(0)?.trim_end_matches(' ')))
+}
+
+/// TRIM.
+pub(super) fn trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    Ok(call.text_result(call.text(0)?.trim_matches(' ')))
+}
+
+/// The type of STUFF: wide enough for both texts.
+pub(super) fn stuff_type(arguments: &[Expr]) -> DataType {
+    let width = |at: usize| {
+        arguments
+            .get(at)
+            .map_or(Width::Limited(1), |text| text_width(&text.data_type))
+    };
+    let is_national = |at: usize| arguments.get(at).is_some_and(|text| text.data_type.is_national());
+    varying(is_national(0) || is_national(3), sum_of_widths(width(0), width(3)))
+}
+
+/// STUFF: NULL if the start is not in the text; a NULL to insert only deletes.
+pub(super) fn stuff(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    if (0..3).any(|at| *call.value(at) == Value::Null) {
+        return Ok(Value::Null);
+    }
+    let text = call.text(0)?;
+    let (start, length) = (call.bigint(1)?, call.bigint(2)?);
+    let inserted = if *call.value(3) == Value::Null {
+        ""
+    } else {
+        call.text(3)?
+    };
+    let (Ok(start), Ok(length)) = (usize::try_from(start), usize::try_from(length)) else {
+        return Ok(Value::Null);
+    };
+    if start == 0 || start > utf16_length(text) {
+        return Ok(Value::Null);
+    }
+    let before = slice(text, 0, start - 1);
+    let after = skip(text, (start - 1).saturating_add(length));
+    Ok(call.text_result(&[before, inserted, after].concat()))
+}

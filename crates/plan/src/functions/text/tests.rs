@@ -1,0 +1,277 @@
+use crate::testing::{assert_shown, fault, shown, type_of};
+
+#[test]
+fn len_leaves_out_trailing_blanks_and_datalength_counts_bytes() {
+    assert_shown(&[
+        ("LEN('abc  ')", "3"),
+        ("LEN('  abc')", "5"),
+        ("LEN('')", "0"),
+        ("LEN(NULL)", "NULL"),
+        ("LEN(12345)", "5"),
+        ("DATALENGTH('abc  ')", "5"),
+        ("DATALENGTH(N'abc')", "6"),
+        ("DATALENGTH(1)", "4"),
+        ("DATALENGTH(CAST(1 AS bigint))", "8"),
+        ("DATALENGTH(CAST('a' AS char(10)))", "10"),
+        ("DATALENGTH(NULL)", "NULL"),
+        ("LEN(N'a\u{1f600}')", "3"),
+    ]);
+    assert_eq!(type_of("LEN('abc')"), "int");
+    assert_eq!(type_of("LEN(CAST('abc' AS varchar(max)))"), "bigint");
+}
+
+#[test]
+fn substring_counts_from_one_and_before_it() {
+    assert_shown(&[
+        ("SUBSTRING('abcdef', 2, 3)", "bcd"),
+        ("SUBSTRING('abcdef', 0, 3)", "ab"),
+        ("SUBSTRING('abcdef', -1, 3)", "a"),
+        ("SUBSTRING('abcdef', -5, 3)", ""),
+        ("SUBSTRING('abcdef', 5, 10)", "ef"),
+        ("SUBSTRING('abcdef', 7, 1)", ""),
+        ("SUBSTRING('abcdef', 2, 0)", ""),
+        ("SUBSTRING('abc', NULL, 1)", "NULL"),
+        ("SUBSTRING(N'\u{3b1}\u{3b2}\u{3b3}', 2, 1)", "\u{3b2}"),
+        ("CONVERT(varchar(10), SUBSTRING(0x010203, 2, 2), 1)", "0x0203"),
+        ("SUBSTRING('abc', 1, 9223372036854775807)", "abc"),
+    ]);
+    assert_eq!(type_of("SUBSTRING('abcdef', 2, 3)"), "varchar(3)");
+    assert_eq!(type_of("SUBSTRING(0x010203, 1, 1)"), "varbinary(1)");
+    let text = "Invalid length parameter passed to the LEFT or SUBSTRING function.";
+    assert_eq!(fault("SUBSTRING('abc', 1, -1)"), (537, text.to_owned()));
+    let text = "Argument data type int is invalid for argument 1 of substring function.";
+    assert_eq!(fault("SUBSTRING(123, 1, 1)"), (8116, text.to_owned()));
+    let text = "Argument data type NULL is invalid for argument 1 of substring function.";
+    assert_eq!(fault("SUBSTRING(NULL, 1, 1)"), (8116, text.to_owned()));
+    let text = "The substring function requires 3 argument(s).";
+    assert_eq!(fault("SUBSTRING('abc', 1)"), (174, text.to_owned()));
+}
+
+#[test]
+fn left_and_right_take_either_end() {
+    assert_shown(&[
+        ("LEFT('abcdefg', 2)", "ab"),
+        ("RIGHT('abcdefg', 2)", "fg"),
+        ("LEFT('abc', 10)", "abc"),
+        ("RIGHT('abc', 10)", "abc"),
+        ("LEFT('abc', 0)", ""),
+        ("RIGHT(N'\u{1f600}b', 1)", "b"),
+        ("LEFT(12345, 2)", "12"),
+        ("LEFT(NULL, 2)", "NULL"),
+    ]);
+    assert_eq!(type_of("LEFT('abcdefg', 2)"), "varchar(2)");
+    assert_eq!(type_of("RIGHT(N'abc', 10)"), "nvarchar(3)");
+    assert_eq!(fault("LEFT('abc', -1)").0, 537);
+    assert_eq!(
+        fault("RIGHT('abc', -1)"),
+        (536, "Invalid length parameter passed to the RIGHT function.".to_owned())
+    );
+    assert_eq!(
+        fault("LEFT('abc')"),
+        (174, "The left function requires 2 argument(s).".to_owned())
+    );
+}
+
+#[test]
+fn case_and_blanks_are_changed() {
+    assert_shown(&[
+        ("UPPER('abc \u{e9}')", "ABC \u{c9}"),
+        ("LOWER('ABC \u{c9}')", "abc \u{e9}"),
+        ("UPPER('stra\u{df}e')", "STRA\u{df}E"),
+        ("UPPER('\u{ff}')", "\u{178}"),
+        ("LTRIM('  a ') + '|'", "a |"),
+        ("RTRIM('  a ') + '|'", "  a|"),
+        ("TRIM('  a ') + '|'", "a|"),
+        ("REVERSE('abc')", "cba"),
+        ("REVERSE(1234)", "4321"),
+        ("UPPER(NULL)", "NULL"),
+    ]);
+    assert_eq!(type_of("UPPER(CAST('a' AS char(3)))"), "varchar(3)");
+    let text = "Argument data type int is invalid for argument 1 of trim function.";
+    assert_eq!(fault("TRIM(12)"), (8116, text.to_owned()));
+}
+
+#[test]
+fn charindex_finds_as_the_collation_compares() {
+    assert_shown(&[
+        ("CHARINDEX('is', 'This is a string')", "3"),
+        ("CHARINDEX('is', 'This is a string', 4)", "6"),
+        ("CHARINDEX('TEST', 'Das ist ein Test')", "13"),
+        ("CHARINDEX('TEST', 'Das ist ein Test' COLLATE Latin1_General_BIN2)", "0"),
+        ("CHARINDEX('x', 'abc')", "0"),
+        ("CHARINDEX('', 'abc')", "0"),
+        ("CHARINDEX('a', 'abc', 0)", "1"),
+        ("CHARINDEX('a', 'abc', -5)", "1"),
+        ("CHARINDEX('a', 'abc', 50)", "0"),
+        ("CHARINDEX('b', NULL)", "NULL"),
+        ("CHARINDEX(N'\u{3b2}', N'\u{3b1}\u{3b2}')", "2"),
+        ("CHARINDEX('3', 12345)", "3"),
+    ]);
+    assert_eq!(type_of("CHARINDEX('a', CAST('abc' AS varchar(max)))"), "bigint");
+    assert_eq!(
+        fault("CHARINDEX('a')"),
+        (189, "The charindex function requires 2 to 3 arguments.".to_owned())
+    );
+}
+
+#[test]
+fn patindex_finds_a_pattern() {
+    assert_shown(&[
+        ("PATINDEX('%ter%', 'interesting data')", "3"),
+        ("PATINDEX('%en_ure%', 'Please ensure the door is locked!')", "8"),
+        ("PATINDEX('%[^ 0-9A-Za-z]%', 'Please ensure the door is locked!')", "33"),
+        ("PATINDEX('%[0-9]%', 'abc')", "0"),
+        ("PATINDEX('ab%', 'abc')", "1"),
+        ("PATINDEX('bc%', 'abc')", "0"),
+        ("PATINDEX('%bc', 'abc')", "2"),
+        ("PATINDEX('%b', 'abc')", "0"),
+        ("PATINDEX('abc', 'ABC')", "1"),
+        ("PATINDEX('%a%', NULL + 'x')", "NULL"),
+    ]);
+}
+
+#[test]
+fn replace_and_translate_change_what_they_find() {
+    assert_shown(&[
+        ("REPLACE('abcdefghicde', 'cde', 'xxx')", "abxxxfghixxx"),
+        ("REPLACE('ABC', 'b', '')", "AC"),
+        ("REPLACE('ABC' COLLATE Latin1_General_BIN2, 'b', '')", "ABC"),
+        ("REPLACE('abc', '', 'x')", "abc"),
+        ("REPLACE('abc', NULL, 'x')", "NULL"),
+        ("REPLACE(2024, '0', '-')", "2-24"),
+        ("TRANSLATE('2*[3+4]/{7-2}', '[]{}', '()()')", "2*(3+4)/(7-2)"),
+        ("TRANSLATE('abcdef', 'abc', 'bcd')", "bcddef"),
+    ]);
+    assert_eq!(type_of("REPLACE('a', 'b', N'c')"), "nvarchar(4000)");
+    let text =
+        "The second and third arguments of the TRANSLATE built-in function must contain an equal number of characters.";
+    assert_eq!(fault("TRANSLATE('abc', 'ab', 'x')"), (9828, text.to_owned()));
+}
+
+#[test]
+fn text_is_repeated_and_stuffed() {
+    assert_shown(&[
+        ("REPLICATE('0', 4)", "0000"),
+        ("REPLICATE('ab', 0)", ""),
+        ("REPLICATE('ab', -1)", "NULL"),
+        ("LEN(REPLICATE('x', 10000))", "8000"),
+        ("LEN(REPLICATE(CAST('x' AS varchar(max)), 10000))", "10000"),
+        ("'a' + SPACE(2) + 'b'", "a  b"),
+        ("SPACE(-1)", "NULL"),
+        ("STUFF('abcdef', 2, 3, 'ijklmn')", "aijklmnef"),
+        ("STUFF('abcdef', 2, 3, NULL)", "aef"),
+        ("STUFF('abc', 0, 1, 'x')", "NULL"),
+        ("STUFF('abc', 4, 1, 'x')", "NULL"),
+        ("STUFF('abc', 1, -1, 'x')", "NULL"),
+        ("STUFF('abc', 3, 100, 'x')", "abx"),
+        ("STUFF(NULL, 1, 1, 'x')", "NULL"),
+    ]);
+    let (number, _) = fault("REPLICATE(CAST('x' AS varchar(max)), 9000000000)");
+    assert_eq!(number, 7119);
+}
+
+#[test]
+fn str_aligns_and_rounds_a_number() {
+    assert_shown(&[
+        ("STR(123.45, 6, 1)", " 123.5"),
+        ("STR(123.45, 2, 2)", "**"),
+        ("STR(FLOOR(123.45), 8, 3)", " 123.000"),
+        ("STR(123)", "       123"),
+        ("STR(-5.5)", "        -6"),
+        ("STR(3.147, 5, 3)", "3.147"),
+        ("STR(123.45, 5, 3)", "123.5"),
+        ("STR(1, -1)", "NULL"),
+        ("STR(NULL)", "NULL"),
+        ("LTRIM(STR(1e15, 20))", "1000000000000000"),
+    ]);
+    assert_eq!(type_of("STR(1, 6, 1)"), "varchar(6)");
+    assert_eq!(type_of("STR(1)"), "varchar(10)");
+}
+
+#[test]
+fn concat_takes_null_for_nothing() {
+    assert_shown(&[
+        ("CONCAT('a', 1, NULL, N'b')", "a1b"),
+        ("CONCAT(NULL, NULL)", ""),
+        ("CONCAT(1.50, '|', CAST(1 AS bit))", "1.50|1"),
+        ("CONCAT_WS(',', 'a', NULL, 'b', '', 3)", "a,b,,3"),
+        ("CONCAT_WS(NULL, 'a', 'b')", "ab"),
+        ("CONCAT(CAST('20240229' AS date), '!')", "2024-02-29!"),
+    ]);
+    assert_eq!(type_of("CONCAT('ab', 'c')"), "varchar(3)");
+    assert_eq!(type_of("CONCAT('ab', N'c')"), "nvarchar(3)");
+    assert_eq!(type_of("CONCAT(1, 'c')"), "varchar(13)");
+    assert_eq!(
+        fault("CONCAT('a')"),
+        (189, "The concat function requires 2 to 254 arguments.".to_owned())
+    );
+    assert_eq!(
+        fault("CONCAT_WS(',', 'a')"),
+        (189, "The concat_ws function requires 3 to 254 arguments.".to_owned())
+    );
+}
+
+#[test]
+fn characters_have_numbers() {
+    assert_shown(&[
+        ("ASCII('A')", "65"),
+        ("ASCII('')", "NULL"),
+        ("ASCII('\u{20ac}')", "128"),
+        ("CHAR(65)", "A"),
+        ("CHAR(128)", "\u{20ac}"),
+        ("CHAR(256)", "NULL"),
+        ("CHAR(-1)", "NULL"),
+        ("NCHAR(248)", "\u{f8}"),
+        ("NCHAR(65536)", "NULL"),
+        ("UNICODE(N'\u{c5}kerberga')", "197"),
+        ("UNICODE('')", "NULL"),
+    ]);
+    assert_eq!(fault("NCHAR(55357)").0, 40510);
+}
+
+#[test]
+fn names_are_quoted_and_parsed() {
+    assert_shown(&[
+        ("QUOTENAME('abc[]def')", "[abc[]]def]"),
+        ("QUOTENAME('a''b', '''')", "'a''b'"),
+        ("QUOTENAME('ab', '(')", "(ab)"),
+        ("QUOTENAME('ab', 'x')", "NULL"),
+        ("QUOTENAME(REPLICATE('a', 129))", "NULL"),
+        ("PARSENAME('AdventureWorks.dbo.Customer', 1)", "Customer"),
+        ("PARSENAME('AdventureWorks.dbo.Customer', 2)", "dbo"),
+        ("PARSENAME('AdventureWorks.dbo.Customer', 4)", "NULL"),
+        ("PARSENAME('[a.b].[c]]d]', 1)", "c]d"),
+        ("PARSENAME('a..b', 2)", "NULL"),
+        ("PARSENAME('a.b.c.d.e', 1)", "NULL"),
+        (
+            "STRING_ESCAPE('\\   / \"x\"' + CHAR(10), 'json')",
+            "\\\\   \\/ \\\"x\\\"\\n",
+        ),
+    ]);
+    assert_eq!(type_of("QUOTENAME('a')"), "nvarchar(258)");
+    assert_eq!(fault("STRING_ESCAPE('a', 'xml')").0, 13611);
+}
+
+#[test]
+fn words_that_sound_alike_have_one_code() {
+    assert_shown(&[
+        ("SOUNDEX('Smith')", "S530"),
+        ("SOUNDEX('Smythe')", "S530"),
+        ("SOUNDEX('Ashcraft')", "A261"),
+        ("SOUNDEX('Tymczak')", "T522"),
+        ("SOUNDEX('123')", "0000"),
+        ("DIFFERENCE('Green', 'Greene')", "4"),
+        ("DIFFERENCE('Blotchet-Halls', 'Greene')", "0"),
+    ]);
+}
+
+#[test]
+fn a_function_that_is_not_supported_says_so() {
+    assert_eq!(
+        fault("FORMAT(1, 'N')"),
+        (40510, "Function 'FORMAT' is not supported.".to_owned())
+    );
+    let text = "'FROBNICATE' is not a recognized built-in function name.";
+    assert_eq!(fault("FROBNICATE(1)"), (195, text.to_owned()));
+    assert_eq!(shown("{fn UCASE('a')}"), "A");
+}

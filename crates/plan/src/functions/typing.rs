@@ -1,0 +1,155 @@
+//! Types of functions' results.
+
+use selenite_types::{DataType, Family, Width};
+
+use super::arguments::whole_in;
+use crate::{Expr, ExprKind};
+
+/// The type of a function's result.
+#[derive(Clone, Copy)]
+pub(crate) enum Typing {
+    /// Always this.
+    Is(DataType),
+    /// Of the converted arguments.
+    By(fn(&[Expr]) -> DataType),
+}
+
+impl Typing {
+    /// The type for these arguments.
+    pub fn of(self, arguments: &[Expr]) -> DataType {
+        match self {
+            Self::Is(data_type) => data_type,
+            Self::By(rule) => rule(arguments),
+        }
+    }
+}
+
+/// How many characters a value of a type has as text, where nobody asked for a length.
+pub(crate) fn text_width(data_type: &DataType) -> Width {
+    let width = match *data_type {
+        DataType::Bit => 1,
+        DataType::TinyInt => 3,
+        DataType::SmallInt => 6,
+        DataType::Int => 12,
+        DataType::BigInt => 24,
+        DataType::Decimal { .. } | DataType::Numeric { .. } => 41,
+        DataType::SmallMoney | DataType::Money => 30,
+        DataType::Real | DataType::Float => 53,
+        DataType::Date => 10,
+        DataType::Time(_) => 16,
+        DataType::SmallDateTime | DataType::DateTime => 30,
+        DataType::DateTime2(_) => 27,
+        DataType::DateTimeOffset(_) => 34,
+        DataType::UniqueIdentifier => 36,
+        DataType::Char(width) | DataType::NChar(width) | DataType::Binary(width) => width,
+        DataType::VarChar(width) | DataType::NVarChar(width) | DataType::VarBinary(width) => return width,
+    };
+    Width::Limited(width)
+}
+
+/// varchar or nvarchar of a width, at most the widest that is not `max`.
+pub(crate) fn varying(is_national: bool, width: Width) -> DataType {
+    match (is_national, width) {
+        (true, Width::Limited(width)) => DataType::NVarChar(Width::Limited(width.clamp(1, NATIONAL_WIDTH_MAX))),
+        (true, Width::Max) => DataType::NVarChar(Width::Max),
+        (false, Width::Limited(width)) => DataType::VarChar(Width::Limited(width.clamp(1, WIDTH_MAX))),
+        (false, Width::Max) => DataType::VarChar(Width::Max),
+    }
+}
+
+/// The widest type of an argument's kind of text: max if the argument is, else 8000 or 4000.
+pub(crate) fn widest(argument: Option<&Expr>) -> DataType {
+    let of = argument.map_or(DataType::VarChar(Width::Limited(1)), |expr| expr.data_type);
+    varying(
+        of.is_national(),
+        if of.is_max() {
+            Width::Max
+        } else {
+            Width::Limited(WIDTH_MAX)
+        },
+    )
+}
+
+/// The first argument's type without padding: text of varying length, or bytes.
+pub(crate) fn same_varying(arguments: &[Expr]) -> DataType {
+    arguments.first().map_or(DataType::VarChar(Width::Limited(1)), |first| {
+        with_width(first, text_width(&first.data_type))
+    })
+}
+
+/// The type of text or bytes of `argument`'s kind with another width.
+pub(crate) fn with_width(argument: &Expr, width: Width) -> DataType {
+    if argument.data_type.family() == Family::Binary {
+        return DataType::VarBinary(match width {
+            Width::Limited(width) => Width::Limited(width.clamp(1, WIDTH_MAX)),
+            Width::Max => Width::Max,
+        });
+    }
+    varying(argument.data_type.is_national(), width)
+}
+
+/// The sum of two widths.
+pub(crate) fn sum_of_widths(left: Width, right: Width) -> Width {
+    match (left, right) {
+        (Width::Limited(left), Width::Limited(right)) => Width::Limited(left.saturating_add(right)),
+        (Width::Max, _) | (_, Width::Max) => Width::Max,
+    }
+}
+
+/// The whole number that an argument is, if it is a constant.
+pub(crate) fn constant_whole(argument: Option<&Expr>) -> Option<i64> {
+    let ExprKind::Literal(value) = &argument?.kind else {
+        return None;
+    };
+    whole_in(value)
+}
+
+/// int, or bigint beside a `max` argument: the type of lengths and positions.
+pub(crate) fn position_type(arguments: &[Expr]) -> DataType {
+    let is_max = arguments.iter().any(|argument| argument.data_type.is_max());
+    if is_max { DataType::BigInt } else { DataType::Int }
+}
+
+/// What mathematics makes of a number's type: whole numbers below int are int.
+pub(crate) fn number_type(arguments: &[Expr]) -> DataType {
+    let Some(first) = arguments.first() else {
+        return DataType::Float;
+    };
+    match first.data_type {
+        DataType::TinyInt | DataType::SmallInt | DataType::Int => DataType::Int,
+        DataType::SmallMoney | DataType::Money => DataType::Money,
+        DataType::BigInt | DataType::Decimal { .. } | DataType::Numeric { .. } => first.data_type,
+        DataType::Bit
+        | DataType::Real
+        | DataType::Float
+        | DataType::Char(_)
+        | DataType::VarChar(_)
+        | DataType::NChar(_)
+        | DataType::NVarChar(_)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_)
+        | DataType::UniqueIdentifier => DataType::Float,
+    }
+}
+
+pub(crate) const WIDTH_MAX: u16 = 8000;
+pub(crate) const NATIONAL_WIDTH_MAX: u16 = 4000;
+
+/// A decimal's type with other digits; any other type as it is.
+pub(crate) fn with_digits(data_type: DataType, change: impl Fn(u8, u8) -> (u8, u8)) -> DataType {
+    let Some((precision, scale)) = data_type.decimal_digits() else {
+        return data_type;
+    };
+    let (precision, scale) = change(precision, scale);
+    if matches!(data_type, DataType::Numeric { .. }) {
+        DataType::Numeric { precision, scale }
+    } else {
+        DataType::Decimal { precision, scale }
+    }
+}

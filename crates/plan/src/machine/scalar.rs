@@ -1,0 +1,186 @@
+//! The steps that need nobody: they run here as fast as they can.
+
+use selenite_types::{Comparison, Value};
+
+use crate::{
+    Frame as Values, PlanError,
+    program::{
+        index,
+        step::{Branch, BranchInt, Set, SetInt, Step, read_int},
+    },
+};
+
+use super::{Command, Host, Machine, Stop, answer::Told, frame::Frame};
+
+/// Why the fast steps came to an end.
+pub(super) enum Pause {
+    /// A step that is not of them.
+    Event,
+    /// An error of the step that runs.
+    Failed(PlanError),
+}
+
+impl Machine {
+    /// Runs steps until one needs more than variables.
+    pub(super) fn scalar<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<Pause, Stop> {
+        let manner = self.manner();
+        let Some(frame) = self.frames.last_mut() else {
+            return Ok(Pause::Event);
+        };
+        let Frame {
+            program,
+            slots,
+            at: step_at,
+            ..
+        } = frame;
+        let steps = program.steps();
+        let mut at = *step_at;
+        let pause = loop {
+            self.steps_to_poll -= 1;
+            if self.steps_to_poll == 0 {
+                self.steps_to_poll = STEPS_BETWEEN_POLLS;
+                host.poll()?;
+            }
+            let (command, rows, next) = match steps.get(at) {
+                Some(Step::SetInt(set)) => {
+                    if !set.run(slots)
+                        && let Err(error) = set.general.run(slots, self.row_count, self.error, host)
+                    {
+                        break Pause::Failed(error);
+                    }
+                    (Command::SELECT, 1, at + 1)
+                }
+                Some(Step::BranchInt(branch)) => {
+                    let truth = match branch.run(slots) {
+                        Some(truth) => truth,
+                        None => match branch.general.run(slots, self.row_count, self.error, host) {
+                            Ok(truth) => truth,
+                            Err(error) => break Pause::Failed(error),
+                        },
+                    };
+                    let next = if truth { at + 1 } else { index(branch.general.otherwise) };
+                    (Command::CONDITION, 0, next)
+                }
+                Some(Step::Jump(target)) => {
+                    at = index(*target);
+                    continue;
+                }
+                Some(Step::Set(set)) => {
+                    if let Err(error) = set.run(slots, self.row_count, self.error, host) {
+                        break Pause::Failed(error);
+                    }
+                    (Command::SELECT, 1, at + 1)
+                }
+                Some(Step::Branch(branch)) => match branch.run(slots, self.row_count, self.error, host) {
+                    Ok(true) => (Command::CONDITION, 0, at + 1),
+                    Ok(false) => (Command::CONDITION, 0, index(branch.otherwise)),
+                    Err(error) => break Pause::Failed(error),
+                },
+                _ => break Pause::Event,
+            };
+            self.row_count = rows;
+            self.error = 0;
+            let told = if rows == 0 { Told::Plain } else { Told::Count(1) };
+            self.answer.tell(manner, command, told, host)?;
+            at = next;
+        };
+        *step_at = at;
+        Ok(pause)
+    }
+}
+
+impl SetInt {
+    /// Whether the fast way did it.
+    #[inline]
+    fn run(&self, slots: &mut [Value]) -> bool {
+        let (Some(source), Some(addend)) = (read_int(slots, self.source), self.addend.read(slots)) else {
+            return false;
+        };
+        let sum = if self.is_subtraction {
+            source.checked_sub(addend)
+        } else {
+            source.checked_add(addend)
+        };
+        let (Some(sum), Some(slot)) = (sum, slots.get_mut(self.slot)) else {
+            return false;
+        };
+        if let Value::Int(value) = slot {
+            *value = sum;
+        } else {
+            *slot = Value::Int(sum);
+        }
+        true
+    }
+}
+
+impl BranchInt {
+    /// Whether the condition is true, if the fast way can tell.
+    #[inline]
+    fn run(&self, slots: &[Value]) -> Option<bool> {
+        let left = read_int(slots, self.left)?;
+        let right = self.right.read(slots)?;
+        Some(match self.comparison {
+            Comparison::Equal => left == right,
+            Comparison::NotEqual => left != right,
+            Comparison::Less => left < right,
+            Comparison::LessOrEqual => left <= right,
+            Comparison::Greater => left > right,
+            Comparison::GreaterOrEqual => left >= right,
+        })
+    }
+}
+
+impl Set {
+    fn run<H: Host + ?Sized>(
+        &self,
+        slots: &mut [Value],
+        row_count: i64,
+        error: i32,
+        host: &mut H,
+    ) -> Result<(), PlanError> {
+        if self.operand.asks {
+            announce(row_count, error, host);
+        }
+        let values = Values {
+            slots,
+            row: &[],
+            environment: host.environment(),
+        };
+        let value = self.operand.value.evaluate(&values)?;
+        if let Some(slot) = slots.get_mut(self.slot.index()) {
+            *slot = value;
+        }
+        Ok(())
+    }
+}
+
+impl Branch {
+    fn run<H: Host + ?Sized>(
+        &self,
+        slots: &[Value],
+        row_count: i64,
+        error: i32,
+        host: &mut H,
+    ) -> Result<bool, PlanError> {
+        if self.asks {
+            announce(row_count, error, host);
+        }
+        let values = Values {
+            slots,
+            row: &[],
+            environment: host.environment(),
+        };
+        Ok(self.condition.evaluate(&values)? == Some(true))
+    }
+}
+
+/// Tells the host what expressions of the next statement may ask for.
+pub(super) fn announce<H: Host + ?Sized>(row_count: i64, error: i32, host: &mut H) {
+    let session = host.session_mut();
+    session.row_count = row_count;
+    session.error = error;
+    host.begin_statement();
+}
+
+/// A step of the slowest kind takes microseconds: an ATTENTION is seen within a few milliseconds.
+pub(super) const STEPS_BETWEEN_POLLS: u32 = 4096;

@@ -1,0 +1,264 @@
+//! BEGIN, COMMIT, ROLLBACK, SAVE.
+
+use super::*;
+
+/// `@@TRANCOUNT`: BEGIN adds 1, COMMIT takes 1 away, ROLLBACK sets 0. Only the outermost COMMIT commits.
+#[test]
+fn transactions_nest_by_counting() {
+    let mut bench = Bench::new();
+    let heard = bench.run(
+        "BEGIN TRAN SELECT @@TRANCOUNT BEGIN TRAN SELECT @@TRANCOUNT COMMIT SELECT @@TRANCOUNT COMMIT SELECT @@TRANCOUNT",
+    );
+    let steps: Vec<&str> = heard
+        .iter()
+        .map(String::as_str)
+        .filter(|told| !told.starts_with("done") && !told.starts_with("columns"))
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            "Begin { name: \"\" }",
+            "row 1",
+            "row 2",
+            "row 1",
+            "Commit { delayed_durability: None }",
+            "row 0"
+        ]
+    );
+}
+
+#[test]
+fn a_rollback_ends_all_levels() {
+    assert_eq!(rows("BEGIN TRAN BEGIN TRAN ROLLBACK SELECT @@TRANCOUNT"), ["0"]);
+    assert_eq!(
+        run("BEGIN TRAN ROLLBACK"),
+        ["Begin { name: \"\" }", "done d4 more", "Rollback", "done d2"]
+    );
+    assert_eq!(run("BEGIN TRAN COMMIT")[3], "done d5");
+}
+
+#[test]
+fn what_has_no_transaction_is_an_error() {
+    assert_eq!(printed("COMMIT"), ["msg 3902 level 16 line 1"]);
+    assert_eq!(printed("ROLLBACK"), ["msg 3903 level 16 line 1"]);
+    assert_eq!(printed("SAVE TRAN a"), ["msg 628 level 16 line 1"]);
+    assert_eq!(printed("COMMIT PRINT 'a'"), ["msg 3902 level 16 line 1", "print a"]);
+}
+
+/// ROLLBACK to a savepoint leaves the transaction open; savepoints behind it are gone.
+#[test]
+fn a_savepoint_is_gone_back_to() {
+    let mut bench = Bench::new();
+    let heard = bench
+        .run("BEGIN TRAN SAVE TRAN a SAVE TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT ROLLBACK TRAN b ROLLBACK TRAN a");
+    let steps: Vec<&str> = heard
+        .iter()
+        .map(String::as_str)
+        .filter(|told| !told.starts_with("done") && !told.starts_with("col"))
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            "Begin { name: \"\" }",
+            "Save { name: \"a\" }",
+            "Save { name: \"b\" }",
+            "RollbackTo { name: \"a\" }",
+            "row 1",
+            "msg 6401 level 16 line 1",
+            "RollbackTo { name: \"a\" }"
+        ]
+    );
+}
+
+/// ROLLBACK with a transaction's name: the outermost one's only. Names of transactions mind case.
+#[test]
+fn a_rollback_by_name_takes_the_outermost_name() {
+    assert_eq!(
+        rows("BEGIN TRAN a BEGIN TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT"),
+        ["0"]
+    );
+    assert_eq!(
+        printed("BEGIN TRAN a BEGIN TRAN b ROLLBACK TRAN b"),
+        ["msg 6401 level 16 line 1"]
+    );
+    assert_eq!(printed("BEGIN TRAN a ROLLBACK TRAN A"), ["msg 6401 level 16 line 1"]);
+    let mut bench = Bench::new();
+    bench.run("BEGIN TRAN a ROLLBACK TRAN x");
+    assert!(
+        bench
+            .host
+            .told
+            .iter()
+            .any(|told| matches!(told, Heard::Message { text, .. }
+        if text == "Cannot roll back x. No transaction or savepoint of that name was found."))
+    );
+}
+
+/// A name in a variable counts by its first 32 characters.
+#[test]
+fn a_variable_names_a_transaction() {
+    let name = "n".repeat(40);
+    let text = format!("DECLARE @n varchar(50) = '{name}' BEGIN TRAN @n ROLLBACK TRAN @n SELECT @@TRANCOUNT");
+    assert_eq!(rows(&text), ["0"]);
+}
+
+#[test]
+fn a_transaction_outlives_its_batch() {
+    let mut bench = Bench::new();
+    bench.run("BEGIN TRAN");
+    assert_eq!(bench.host.session.transaction_count, 1);
+    assert_eq!(bench.run("COMMIT"), ["Commit { delayed_durability: None }", "done d5"]);
+}
+
+#[test]
+fn a_commit_that_fails_leaves_no_transaction() {
+    let mut bench = Bench::new();
+    bench.host.commit_fails = true;
+    let heard = bench.run("BEGIN TRAN COMMIT SELECT @@TRANCOUNT");
+    assert_eq!(heard[3], "msg 9002 level 16 line 1");
+    assert!(heard.contains(&"row 0".to_owned()));
+}
+
+/// 3998: a transaction that can only be rolled back does not outlive its batch.
+#[test]
+fn a_doomed_transaction_is_rolled_back_at_the_batchs_end() {
+    let mut bench = Bench::new();
+    let heard = bench.run("SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH");
+    assert_eq!(
+        heard[heard.len() - 3..],
+        ["msg 3998 level 16 line 1", "Rollback", "done 00 error"]
+    );
+    assert_eq!(bench.host.session.transaction_state, 0);
+}
+
+/// 3930: in such a transaction nothing is changed or committed; reading goes on.
+#[test]
+fn a_doomed_transaction_refuses_changes() {
+    let doomed = "SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH ";
+    for statement in ["INSERT t VALUES (1)", "COMMIT", "SAVE TRAN a", "CREATE TABLE t (a int)"] {
+        let heard = printed(&format!("{doomed}{statement} PRINT 'a' END CATCH"));
+        assert_eq!(
+            heard,
+            ["msg 3930 level 16 line 1", "msg 3998 level 16 line 1"],
+            "{statement}"
+        );
+    }
+    assert!(run(&format!("{doomed} SELECT a FROM t END CATCH")).contains(&"stmt SELECT a FROM t".to_owned()));
+}
+
+/// SET IMPLICIT_TRANSACTIONS ON: a statement on tables begins a transaction, one on values does not; BEGIN makes two.
+#[test]
+fn implicit_transactions_begin_by_themselves() {
+    let on = "SET IMPLICIT_TRANSACTIONS ON ";
+    assert_eq!(rows(&format!("{on} DECLARE @a int = 1 SELECT @@TRANCOUNT")), ["0"]);
+    assert_eq!(rows(&format!("{on} DELETE t SELECT @@TRANCOUNT")), ["1"]);
+    assert_eq!(
+        rows(&format!("{on} SELECT a FROM t DELETE t SELECT @@TRANCOUNT")),
+        ["1"]
+    );
+    assert_eq!(rows(&format!("{on} BEGIN TRAN SELECT @@TRANCOUNT")), ["2"]);
+}
+
+/// Error 266: a procedure ends with another count than it began with. It is no more than told.
+#[test]
+fn a_procedure_that_leaves_another_count_is_told_by_266() {
+    let mut bench = Bench::new();
+    bench.create("CREATE PROCEDURE p AS BEGIN TRAN");
+    let heard = bench.run("EXEC p SELECT @@ERROR PRINT 'a'");
+    assert_eq!(heard[2], "msg 266 level 16 line 0 of p");
+    assert!(heard.contains(&"row 266".to_owned()) && heard.contains(&"print a".to_owned()));
+    assert!(
+        bench
+            .host
+            .told
+            .iter()
+            .any(|told| matches!(told, Heard::Message { text, state: 2, .. }
+        if text.ends_with("Previous count = 0, current count = 1.")))
+    );
+    bench.run("ROLLBACK");
+    bench.create("CREATE PROCEDURE q AS ROLLBACK");
+    assert!(
+        bench
+            .run("BEGIN TRAN EXEC q")
+            .contains(&"msg 266 level 16 line 0 of q".to_owned())
+    );
+}
+
+/// Drivers see it when they call a text that begins a transaction (github.com/rbatis/rbatis, issue 473: line 0).
+#[test]
+fn a_call_of_the_clients_that_leaves_another_count_is_told_by_266() {
+    let mut bench = Bench::new();
+    bench.create("CREATE PROCEDURE p AS BEGIN TRAN");
+    let entry = Entry::Call {
+        first_ordinal: 0,
+        more: false,
+    };
+    assert_eq!(
+        bench.call("p", Vec::new(), entry),
+        [
+            "Begin { name: \"\" }",
+            "doneinproc d4 more",
+            "msg 266 level 16 line 0 of p",
+            "status 0",
+            "doneproc e0"
+        ]
+    );
+}
+
+#[test]
+fn an_implicit_transaction_of_a_call_is_no_mismatch() {
+    let mut bench = Bench::new();
+    bench.create("CREATE PROCEDURE p AS DELETE t");
+    let heard = bench.run("SET IMPLICIT_TRANSACTIONS ON EXEC p");
+    assert!(!heard.iter().any(|told| told.contains("266")), "{heard:?}");
+    assert_eq!(bench.host.session.transaction_count, 1);
+}
+
+#[test]
+fn transaction_requests_count_as_the_statements_do() {
+    let mut bench = Bench::new();
+    let begin = TransactionStep::Begin { name: "" };
+    assert_eq!(bench.machine.transact(begin, &mut bench.host), Ended::Finished);
+    assert_eq!(bench.machine.transact(begin, &mut bench.host), Ended::Finished);
+    assert_eq!(bench.host.session.transaction_count, 2);
+    let rollback = TransactionStep::Rollback;
+    bench.machine.transact(rollback, &mut bench.host);
+    bench.machine.transact(rollback, &mut bench.host);
+    assert_eq!(
+        bench.heard(),
+        [
+            "Begin { name: \"\" }",
+            "done d4",
+            "done d4",
+            "Rollback",
+            "done d2",
+            "msg 3903 level 16 line 0",
+            "done d2 error"
+        ]
+    );
+}
+
+/// SET XACT_ABORT ON: ATTENTION rolls back.
+#[test]
+fn attention_rolls_back_with_xact_abort() {
+    for (option, count) in [("ON", 0), ("OFF", 1)] {
+        let mut bench = Bench::new();
+        bench.run(&format!("SET XACT_ABORT {option} BEGIN TRAN"));
+        bench.host.stop_at = Some((9, Stop::Attention));
+        let (ended, _) = bench.end("WHILE 1 = 1 PRINT 'a'");
+        assert_eq!(ended, Ended::Attention);
+        assert_eq!(bench.host.session.transaction_count, count, "{option}");
+    }
+}
+
+#[test]
+fn a_reset_session_has_no_transaction_and_no_options() {
+    let mut bench = Bench::new();
+    bench.run("SET NOCOUNT ON SET XACT_ABORT ON BEGIN TRAN");
+    bench.host.told.clear();
+    bench.machine.reset(&mut bench.host).unwrap();
+    assert_eq!(bench.heard(), ["Rollback"]);
+    assert_eq!(*bench.machine.options(), Options::default());
+    assert_eq!(bench.host.session.options & Options::MASK, 0);
+    assert_eq!(bench.host.session.transaction_count, 0);
+}

@@ -1,0 +1,284 @@
+//! Expressions that SQLite asks us to evaluate: `tsql_op(N, a, b, ..)`.
+//!
+//! O1. Expressions that differ in nothing but where their inputs come from have one number.
+//! O2. Whatever an operation needs comes with the call: columns, variables and what the query binder keeps are inputs.
+//! O3. Operations belong to a bound statement and go with it; there are at most [`OPERATION_COUNT_MAX`].
+
+use std::fmt;
+
+use selenite_types::{
+    DataType, Value,
+    storage::{Misfit, Stored, StoredRef, from_stored, to_stored},
+};
+
+use crate::{
+    ColumnRef, Environment, Expr, ExprKind, Frame, NodeMut, OutsideRef, PlanError, Predicate, Slot, Whole, WholeOperand,
+};
+
+/// What an operation takes from the row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OperationInput {
+    /// Where it comes from.
+    pub origin: InputOrigin,
+    /// The type of its stored form; a bit for a predicate.
+    pub data_type: DataType,
+}
+
+/// Where an operation's argument comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum InputOrigin {
+    /// A column.
+    Column(ColumnRef),
+    /// A variable: a parameter of the statement.
+    Variable(Slot),
+    /// A value that the query binder keeps.
+    Outside(OutsideRef),
+    /// A condition that the query binder keeps: 0, 1 or NULL.
+    OutsidePredicate(OutsideRef),
+}
+
+/// An interned expression: its number and what it takes, in order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OperationUse {
+    /// The first argument of `tsql_op`.
+    pub number: u32,
+    /// The other arguments.
+    pub inputs: Vec<OperationInput>,
+    /// The type whose stored form it gives; a bit for a predicate.
+    pub data_type: DataType,
+}
+
+/// Why an operation gives no value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum OperationFailure {
+    /// T-SQL's own error.
+    Error(PlanError),
+    /// An input is no form of its type: error 50823, whose text names the column, which the caller knows.
+    Misfit {
+        /// Which of [`OperationUse::inputs`].
+        input: usize,
+        /// What is wrong with it.
+        misfit: Misfit,
+    },
+}
+
+/// The operations of one bound statement.
+#[derive(Clone, Default, Debug)]
+pub struct Operations {
+    operations: Vec<Operation>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+struct Operation {
+    code: Code,
+    input_types: Vec<DataType>,
+    data_type: DataType,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Code {
+    Value(Expr),
+    Truth(Predicate),
+}
+
+impl Operations {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Interns a value.
+    ///
+    /// Errors: 8631 when there would be too many.
+    pub fn intern(&mut self, expr: &Expr) -> Result<OperationUse, PlanError> {
+        let mut inputs = Inputs::default();
+        let mut code = expr.clone();
+        code.rewrite(&mut |node| inputs.replace(node));
+        self.add(Code::Value(code), inputs.list, expr.data_type)
+    }
+
+    /// Interns a condition, whose result is 0, 1 or NULL.
+    ///
+    /// Errors: as [`Operations::intern`].
+    pub fn intern_predicate(&mut self, predicate: &Predicate) -> Result<OperationUse, PlanError> {
+        let mut inputs = Inputs::default();
+        let mut code = predicate.clone();
+        code.rewrite(&mut |node| inputs.replace(node));
+        self.add(Code::Truth(code), inputs.list, DataType::Bit)
+    }
+
+    /// Evaluates operation `number` over the stored forms of its inputs.
+    ///
+    /// Errors: whatever goes wrong with the values; an input that does not fit its type; 8624 for a number or a count of
+    /// arguments that was never given out.
+    pub fn run(
+        &self,
+        number: u32,
+        arguments: &[StoredRef<'_>],
+        environment: &dyn Environment,
+    ) -> Result<Stored<'static>, OperationFailure> {
+        let operation = usize::try_from(number)
+            .ok()
+            .and_then(|number| self.operations.get(number));
+        let operation = operation.filter(|operation| operation.input_types.len() == arguments.len());
+        let operation = operation.ok_or_else(|| PlanError::internal("no such operation"))?;
+        let mut few = [const { Value::Null }; FEW];
+        let mut many = Vec::new();
+        let row = match few.get_mut(..arguments.len()) {
+            Some(row) => row,
+            None => {
+                many.resize(arguments.len(), Value::Null);
+                many.as_mut_slice()
+            }
+        };
+        for (input, (value, argument)) in row.iter_mut().zip(arguments).enumerate() {
+            let data_type = operation.input_types.get(input).unwrap_or(&DataType::Int);
+            *value = from_stored(*argument, data_type).map_err(|misfit| OperationFailure::Misfit { input, misfit })?;
+        }
+        operation
+            .evaluate(&Frame {
+                slots: &[],
+                row,
+                environment,
+            })
+            .map_err(OperationFailure::Error)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.operations.len()
+    }
+
+    fn add(&mut self, code: Code, inputs: Vec<OperationInput>, data_type: DataType) -> Result<OperationUse, PlanError> {
+        let input_types = inputs.iter().map(|input| input.data_type).collect();
+        let operation = Operation {
+            code,
+            input_types,
+            data_type,
+        };
+        let known = self.operations.iter().position(|known| *known == operation);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                self.operations.push(operation);
+                self.operations.len() - 1
+            }
+        };
+        match u32::try_from(at) {
+            Ok(number) if number < OPERATION_COUNT_MAX => Ok(OperationUse {
+                number,
+                inputs,
+                data_type,
+            }),
+            Ok(_) | Err(_) => {
+                self.operations.pop();
+                Err(PlanError::too_complex())
+            }
+        }
+    }
+}
+
+impl Operation {
+    fn evaluate(&self, frame: &Frame<'_>) -> Result<Stored<'static>, PlanError> {
+        let value = match &self.code {
+            Code::Value(expr) => expr.evaluate(frame)?,
+            Code::Truth(predicate) => predicate.evaluate(frame)?.map_or(Value::Null, Value::Bit),
+        };
+        let stored = to_stored(&value, &self.data_type);
+        stored
+            .map(Stored::into_owned)
+            .map_err(|misfit| PlanError::internal(&misfit.to_string()))
+    }
+}
+
+/// What an expression takes from outside, each once.
+#[derive(Default)]
+struct Inputs {
+    list: Vec<OperationInput>,
+}
+
+impl Inputs {
+    fn replace(&mut self, node: NodeMut<'_>) {
+        match node {
+            NodeMut::Expr(expr) => {
+                if let Some(origin) = origin_of(&expr.kind) {
+                    expr.kind = ExprKind::Input(self.number(origin, expr.data_type));
+                }
+            }
+            NodeMut::Predicate(predicate) => {
+                if let Predicate::Outside(outside) = *predicate {
+                    *predicate = Predicate::Input(self.number(InputOrigin::OutsidePredicate(outside), DataType::Bit));
+                }
+            }
+            NodeMut::Operand(operand) => {
+                let data_type = operand.data_type();
+                let origin = match operand {
+                    WholeOperand::Slot(slot, _) => Some(InputOrigin::Variable(*slot)),
+                    WholeOperand::Expr(expr) => origin_of(&expr.kind),
+                    WholeOperand::Literal(..) | WholeOperand::Input(..) => None,
+                };
+                if let (Some(origin), Some(whole)) = (origin, Whole::of(&data_type)) {
+                    *operand = WholeOperand::Input(self.number(origin, data_type), whole);
+                }
+            }
+        }
+    }
+
+    fn number(&mut self, origin: InputOrigin, data_type: DataType) -> u32 {
+        let input = OperationInput { origin, data_type };
+        let known = self.list.iter().position(|known| *known == input);
+        let at = known.unwrap_or_else(|| {
+            self.list.push(input);
+            self.list.len() - 1
+        });
+        u32::try_from(at).unwrap_or(u32::MAX)
+    }
+}
+
+/// Where the value of a leaf comes from; none for what is computed.
+fn origin_of(kind: &ExprKind) -> Option<InputOrigin> {
+    match kind {
+        ExprKind::Column(column) => Some(InputOrigin::Column(*column)),
+        ExprKind::Outside(outside) => Some(InputOrigin::Outside(*outside)),
+        ExprKind::Variable(slot) => Some(InputOrigin::Variable(*slot)),
+        ExprKind::Literal(_)
+        | ExprKind::Null
+        | ExprKind::Input(_)
+        | ExprKind::Convert(_)
+        | ExprKind::Unary { .. }
+        | ExprKind::Binary { .. }
+        | ExprKind::Whole(_)
+        | ExprKind::Case { .. }
+        | ExprKind::Coalesce(_)
+        | ExprKind::Choose { .. }
+        | ExprKind::Call(_) => None,
+    }
+}
+
+impl From<PlanError> for OperationFailure {
+    fn from(error: PlanError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl fmt::Display for OperationFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(error) => write!(f, "{error}"),
+            Self::Misfit { input, misfit } => write!(f, "input {input}: {misfit}"),
+        }
+    }
+}
+
+impl std::error::Error for OperationFailure {}
+
+/// 65,536: a statement that needs more would be longer than the 65,536 packets that SQL Server takes of one batch.
+pub const OPERATION_COUNT_MAX: u32 = 65_536;
+
+/// Most operations have no more inputs; those that do allocate once a row.
+const FEW: usize = 6;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+//! From the tree to steps.
+//!
+//! C1. The text is walked once, in its order: what is declared behind is not known before.
+//! C2. Errors are gathered; a statement that has one leaves nothing that could run.
+//! C3. Jumps to what is not there yet are written as 0 and filled in when it is.
+
+use std::{collections::HashSet, sync::Arc};
+
+use selenite_tsql::ast::{self, StatementKind};
+use selenite_types::{DataType, Place, Value};
+
+use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Node, PlanError, Slot, Variables, Volatility, declared_type};
+
+use super::{
+    Body, Parameter, Program, StatementId,
+    step::{Operand, Role, Step, Target, TryRegion},
+};
+
+mod assignment;
+mod command;
+mod control;
+mod execute;
+mod message;
+mod query;
+mod session;
+mod variable_scan;
+
+/// What a compilation has come to.
+pub(super) struct Compiler<'a> {
+    source: &'a str,
+    in_procedure: bool,
+    variables: Variables,
+    tables: HashSet<NameKey>,
+    parameters: Vec<Parameter>,
+    statements: Vec<ast::Statement>,
+    steps: Vec<Step>,
+    lines: Vec<u32>,
+    tries: Vec<TryRegion>,
+    errors: Vec<PlanError>,
+    hidden_count: u32,
+    flow: control::Flow,
+}
+
+impl<'a> Compiler<'a> {
+    pub(super) fn new(source: &'a str, in_procedure: bool) -> Self {
+        Self {
+            source,
+            in_procedure,
+            variables: Variables::new(),
+            tables: HashSet::new(),
+            parameters: Vec::new(),
+            statements: Vec::new(),
+            steps: Vec::new(),
+            lines: Vec::new(),
+            tries: Vec::new(),
+            errors: Vec::new(),
+            hidden_count: 0,
+            flow: control::Flow::default(),
+        }
+    }
+
+    /// Declares the parameters of a procedure or text.
+    pub(super) fn parameters(&mut self, parameters: &[ast::Parameter]) {
+        for (number, parameter) in (1..).zip(parameters) {
+            if let Err(error) = self.parameter(number, parameter) {
+                self.error(error, parameter.position.line);
+            }
+        }
+    }
+
+    fn parameter(&mut self, number: u32, parameter: &ast::Parameter) -> Result<(), PlanError> {
+        if parameter.read_only {
+            return Err(PlanError::unsupported("A table-valued parameter"));
+        }
+        let place = Place::Variable {
+            number,
+            name: &parameter.name,
+        };
+        let data_type = declared_type(&parameter.type_name, place)?;
+        let default = match &parameter.default {
+            Some(value) => Some(self.parameter_default(value, &data_type)?),
+            None => None,
+        };
+        let slot = self.declare(&parameter.name, data_type)?;
+        self.parameters.push(Parameter {
+            name: parameter.name.clone(),
+            data_type,
+            slot,
+            default,
+            is_output: parameter.output,
+        });
+        Ok(())
+    }
+
+    /// A default is a constant; a bare word stands for its letters.
+    fn parameter_default(&self, value: &ast::Expr, data_type: &DataType) -> Result<Expr, PlanError> {
+        if let ast::ExprKind::Column(column) = &value.kind {
+            return word_value(&column.name.text).converted_to(data_type);
+        }
+        Binder::new(&Variables::new(), &mut NoQuery).expr_as(value, data_type)
+    }
+
+    /// Declares a scalar variable.
+    ///
+    /// Errors: 134.
+    fn declare(&mut self, name: &str, data_type: DataType) -> Result<Slot, PlanError> {
+        if self.tables.contains(&NameKey::new(name)) {
+            return Err(PlanError::variable_declared_twice(name));
+        }
+        self.variables.declare(name, data_type)
+    }
+
+    /// Compiles statements in order.
+    pub(super) fn statements(&mut self, statements: Vec<ast::Statement>) {
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    /// The program.
+    ///
+    /// Errors: all that was found, in order of the text.
+    pub(super) fn finish(mut self, body: Body) -> Result<Program, Vec<PlanError>> {
+        self.push(Step::End, 0);
+        self.fill_gotos();
+        if u32::try_from(self.steps.len()).is_err() {
+            self.errors.push(PlanError::internal("a batch of too many steps"));
+        }
+        if !self.errors.is_empty() {
+            return Err(self.errors);
+        }
+        Ok(Program {
+            body,
+            source: Arc::from(self.source),
+            variables: self.variables,
+            parameters: self.parameters,
+            statements: self.statements,
+            steps: self.steps,
+            lines: self.lines,
+            tries: self.tries,
+        })
+    }
+
+    fn statement(&mut self, statement: ast::Statement) {
+        let line = statement.position.line;
+        if let Err(error) = self.compile(statement) {
+            self.error(error, line);
+        }
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "every statement that is not scalar is the host's"
+    )]
+    fn compile(&mut self, statement: ast::Statement) -> Result<(), PlanError> {
+        let position = statement.position;
+        let line = position.line;
+        match statement.kind {
+            StatementKind::Block(statements) => self.statements(statements),
+            StatementKind::If(inner) => self.if_statement(*inner, position),
+            StatementKind::While(inner) => self.while_statement(*inner, position),
+            StatementKind::Break => self.break_statement(line)?,
+            StatementKind::Continue => self.continue_statement(line)?,
+            StatementKind::Return(value) => self.return_statement(value, position)?,
+            StatementKind::Try(inner) => self.try_statement(*inner, line),
+            StatementKind::Throw(throw) => self.throw_statement(throw.as_deref(), line)?,
+            StatementKind::RaiseError(inner) => self.raise_error(&inner, line)?,
+            StatementKind::Print(value) => self.print(&value, line)?,
+            StatementKind::WaitFor(wait) => self.wait_for(&wait, line)?,
+            StatementKind::Goto(label) => self.goto(&label, line),
+            StatementKind::Label(label) => self.label(&label)?,
+            StatementKind::Declare(declarations) => self.declarations(declarations, position),
+            StatementKind::SetVariable(set) => self.set_variable(set, position)?,
+            StatementKind::SetOption(option) => self.set_option(option, line)?,
+            StatementKind::Use(name) => self.push(Step::Use(Box::new(name)), line),
+            StatementKind::Transaction(transaction) => self.transaction(transaction, line)?,
+            StatementKind::Execute(execute) => self.execute(*execute, line)?,
+            StatementKind::Select(select) => self.select(*select, position)?,
+            StatementKind::Unsupported(unsupported) => {
+                let error = PlanError::unsupported(&unsupported.what).on_line(unsupported.position.line);
+                self.push(Step::Refuse(Box::new(error)), line);
+            }
+            kind => self.host_statement(ast::Statement { kind, position }, Role::Plain)?,
+        }
+        Ok(())
+    }
+
+    /// Leaves a statement to the host.
+    ///
+    /// Errors: 137 and 1087 for a variable that it names and nobody declared.
+    fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), PlanError> {
+        self.check_variables(statement.position)?;
+        if let StatementKind::Insert(insert) = &statement.kind
+            && matches!(insert.source, ast::InsertSource::Execute(_))
+        {
+            let error = PlanError::unsupported("INSERT ... EXECUTE");
+            self.push(Step::Refuse(Box::new(error)), statement.position.line);
+            return Ok(());
+        }
+        let traits = command::traits(&statement.kind);
+        self.push_statement(statement, role, traits);
+        Ok(())
+    }
+
+    fn push_statement(&mut self, statement: ast::Statement, role: Role, traits: command::Traits) {
+        let line = statement.position.line;
+        let id = StatementId(number(self.statements.len()));
+        self.statements.push(statement);
+        let step = Step::Statement {
+            id,
+            role,
+            command: traits.command,
+            access: traits.access,
+            rows: traits.rows,
+        };
+        self.push(step, line);
+    }
+
+    fn push(&mut self, step: Step, line: u32) {
+        self.steps.push(step);
+        self.lines.push(line);
+    }
+
+    /// The number of the next step.
+    fn here(&self) -> Target {
+        number(self.steps.len())
+    }
+
+    fn error(&mut self, error: PlanError, line: u32) {
+        self.errors.push(error.on_line(line));
+    }
+
+    /// Binds an expression where no subquery may be.
+    fn operand(&self, value: &ast::Expr) -> Result<Operand, PlanError> {
+        Ok(Operand::new(Binder::new(&self.variables, &mut NoQuery).expr(value)?))
+    }
+
+    /// As [`Compiler::operand`], converted to a type.
+    fn operand_as(&self, value: &ast::Expr, data_type: &DataType) -> Result<Operand, PlanError> {
+        Ok(Operand::new(
+            Binder::new(&self.variables, &mut NoQuery).expr_as(value, data_type)?,
+        ))
+    }
+
+    /// Declares a variable that no batch can name: no name that is written has a blank in it.
+    fn hidden(&mut self, data_type: DataType) -> Result<(String, Slot), PlanError> {
+        let name = format!("@ {}", self.hidden_count);
+        self.hidden_count = self.hidden_count.saturating_add(1);
+        let slot = self.variables.declare(&name, data_type)?;
+        Ok((name, slot))
+    }
+}
+
+impl Operand {
+    fn new(value: Expr) -> Self {
+        let mut asks = false;
+        value.visit(&mut |node| asks |= asks_outside(node));
+        Self { value, asks }
+    }
+}
+
+/// Whether a node asks for what changes from statement to statement.
+fn asks_outside(node: Node<'_>) -> bool {
+    if let Node::Expr(expr) = node
+        && let ExprKind::Call(call) = &expr.kind
+    {
+        return call.function.volatility != Volatility::Never;
+    }
+    false
+}
+
+/// A bare word that stands for the string of its letters.
+fn word_value(word: &str) -> Expr {
+    let length = selenite_types::utf16_length(word).clamp(1, 4000);
+    let length = u16::try_from(length).unwrap_or(4000);
+    let data_type = DataType::NVarChar(selenite_types::Width::Limited(length));
+    Expr::literal(Value::Text(Arc::from(word)), data_type)
+}
+
+/// A count as a number of a step; [`Compiler::finish`] refuses what does not fit.
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

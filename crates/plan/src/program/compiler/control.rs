@@ -1,0 +1,321 @@
+//! IF, WHILE, GOTO, RETURN, TRY.
+
+use std::collections::HashMap;
+
+use selenite_tsql::ast::{self, Position};
+use selenite_types::DataType;
+
+use crate::{
+    NameKey, PlanError,
+    program::{
+        index,
+        step::{Branch, Role, Step, Target, TryRegion},
+    },
+};
+
+use super::Compiler;
+
+/// Where a compilation stands among loops, TRYs and labels.
+#[derive(Default)]
+pub(super) struct Flow {
+    loops: Vec<Loop>,
+    /// The TRY and CATCH blocks around, outermost first.
+    blocks: Vec<Block>,
+    block_count: u32,
+    labels: HashMap<NameKey, Label>,
+    gotos: Vec<Goto>,
+}
+
+/// A WHILE that is being compiled.
+struct Loop {
+    /// Its test.
+    test: Target,
+    /// How many CATCH blocks are around it.
+    catch_depth: u32,
+    /// The jumps to its end.
+    breaks: Vec<usize>,
+}
+
+/// A TRY or CATCH block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Block {
+    number: u32,
+    is_catch: bool,
+}
+
+struct Label {
+    target: Target,
+    blocks: Vec<Block>,
+}
+
+struct Goto {
+    step: usize,
+    name: ast::Name,
+    line: u32,
+    blocks: Vec<Block>,
+}
+
+impl Compiler<'_> {
+    /// IF; its chain of ELSE IFs, which people write long, is walked without recursion.
+    pub(super) fn if_statement(&mut self, statement: ast::If, position: Position) {
+        let mut tests = Vec::new();
+        let mut jumps = Vec::new();
+        let (mut statement, mut position) = (statement, position);
+        loop {
+            let test = self.condition(&statement.condition, position);
+            tests.push(test);
+            self.statement(statement.then);
+            let Some(otherwise) = statement.otherwise else {
+                self.fill(test, self.here());
+                break;
+            };
+            jumps.push(self.steps.len());
+            self.push(Step::Jump(0), position.line);
+            self.fill(test, self.here());
+            let ast::StatementKind::If(next) = otherwise.kind else {
+                self.statement(otherwise);
+                break;
+            };
+            (statement, position) = (*next, otherwise.position);
+        }
+        let end = self.here();
+        for jump in jumps {
+            self.fill(jump, end);
+        }
+        for test in tests {
+            self.fill_end(test, end);
+        }
+    }
+
+    pub(super) fn while_statement(&mut self, statement: ast::While, position: Position) {
+        let start = self.here();
+        let test = self.condition(&statement.condition, position);
+        let catch_depth = self.flow.catch_depth();
+        self.flow.loops.push(Loop {
+            test: start,
+            catch_depth,
+            breaks: Vec::new(),
+        });
+        self.statement(statement.body);
+        self.push(Step::Jump(start), position.line);
+        let end = self.here();
+        self.fill(test, end);
+        self.fill_end(test, end);
+        let breaks = self.flow.loops.pop().map(|inner| inner.breaks).unwrap_or_default();
+        for step in breaks {
+            self.fill(step, end);
+        }
+    }
+
+    pub(super) fn break_statement(&mut self, line: u32) -> Result<(), PlanError> {
+        let step = self.steps.len();
+        let depth = self.flow.catch_depth();
+        let Some(inner) = self.flow.loops.last_mut() else {
+            return Err(PlanError::break_outside_loop());
+        };
+        inner.breaks.push(step);
+        let jump = leave(0, inner.catch_depth, depth);
+        self.push(jump, line);
+        Ok(())
+    }
+
+    pub(super) fn continue_statement(&mut self, line: u32) -> Result<(), PlanError> {
+        let depth = self.flow.catch_depth();
+        let Some(inner) = self.flow.loops.last() else {
+            return Err(PlanError::continue_outside_loop());
+        };
+        let jump = leave(inner.test, inner.catch_depth, depth);
+        self.push(jump, line);
+        Ok(())
+    }
+
+    pub(super) fn return_statement(&mut self, value: Option<ast::Expr>, position: Position) -> Result<(), PlanError> {
+        let Some(value) = value else {
+            self.push(Step::Return(None), position.line);
+            return Ok(());
+        };
+        if !self.in_procedure {
+            return Err(PlanError::return_value_not_allowed());
+        }
+        if let Some(operand) = self.scalar(&value, Some(&DataType::Int))? {
+            self.push(Step::Return(Some(Box::new(operand))), position.line);
+            return Ok(());
+        }
+        let (name, slot) = self.hidden(DataType::Int)?;
+        self.select_into(&name, ast::AssignmentOperator::Set, value, position, Role::Value)?;
+        self.push(Step::ReturnSlot(slot), position.line);
+        Ok(())
+    }
+
+    pub(super) fn goto(&mut self, name: &ast::Name, line: u32) {
+        let step = self.steps.len();
+        self.flow.gotos.push(Goto {
+            step,
+            name: name.clone(),
+            line,
+            blocks: self.flow.blocks.clone(),
+        });
+        self.push(
+            Step::Goto {
+                target: 0,
+                catch_depth: 0,
+            },
+            line,
+        );
+    }
+
+    pub(super) fn label(&mut self, name: &ast::Name) -> Result<(), PlanError> {
+        let label = Label {
+            target: self.here(),
+            blocks: self.flow.blocks.clone(),
+        };
+        match self.flow.labels.insert(NameKey::new(&name.text), label) {
+            None => Ok(()),
+            Some(_) => Err(PlanError::label_declared_twice(&name.text)),
+        }
+    }
+
+    /// Gives each GOTO its target.
+    pub(super) fn fill_gotos(&mut self) {
+        for goto in std::mem::take(&mut self.flow.gotos) {
+            let error = match self.flow.labels.get(&NameKey::new(&goto.name.text)) {
+                Some(label) if goto.blocks.starts_with(&label.blocks) => {
+                    let catch_depth = catch_depth(&label.blocks);
+                    self.steps[goto.step] = Step::Goto {
+                        target: label.target,
+                        catch_depth,
+                    };
+                    continue;
+                }
+                Some(_) => PlanError::goto_into_try(),
+                None => PlanError::unknown_label(&goto.name.text),
+            };
+            self.error(error, goto.line);
+        }
+    }
+
+    pub(super) fn try_statement(&mut self, statement: ast::Try, line: u32) {
+        let depth = self.flow.catch_depth();
+        self.push(Step::BeginTry, line);
+        let start = self.here();
+        self.flow.open(false);
+        self.statements(statement.body);
+        self.flow.close();
+        let end = self.here();
+        self.push(Step::EndTry(0), line);
+        let handler = self.here();
+        self.flow.open(true);
+        self.statements(statement.handler);
+        self.flow.close();
+        self.push(Step::EndCatch { catch_depth: depth }, line);
+        let behind = self.here();
+        self.steps[index(end)] = Step::EndTry(behind);
+        self.tries.push(TryRegion {
+            start,
+            end,
+            handler,
+            catch_depth: depth,
+        });
+    }
+
+    /// Whether a CATCH block is around.
+    pub(super) fn in_catch(&self) -> bool {
+        self.flow.catch_depth() > 0
+    }
+
+    /// The test of IF or WHILE: its step, whose target is to be filled in. What is wrong with it does not keep the rest
+    /// from being looked at: there may be declarations.
+    fn condition(&mut self, condition: &ast::Condition, position: Position) -> usize {
+        let step = self.steps.len();
+        if let Err(error) = self.try_condition(condition, position) {
+            self.error(error, condition.position.line);
+        }
+        if self.steps.len() == step {
+            self.push(Step::Jump(0), position.line);
+        }
+        step
+    }
+
+    fn try_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), PlanError> {
+        let Some((bound, asks)) = self.scalar_condition(condition)? else {
+            return self.query_condition(condition, position);
+        };
+        let step = self.fast_branch(Branch {
+            condition: bound,
+            otherwise: 0,
+            end: 0,
+            asks,
+        });
+        self.push(step, position.line);
+        Ok(())
+    }
+
+    /// Fills in where a jump goes.
+    fn fill(&mut self, step: usize, to: Target) {
+        let place = if let Step::Branch(branch) = &mut self.steps[step] {
+            &mut branch.otherwise
+        } else if let Step::BranchInt(branch) = &mut self.steps[step] {
+            &mut branch.general.otherwise
+        } else if let Step::Jump(target) | Step::Goto { target, .. } = &mut self.steps[step] {
+            target
+        } else if let Step::Statement {
+            role: Role::Condition { otherwise, .. },
+            ..
+        } = &mut self.steps[step]
+        {
+            otherwise
+        } else {
+            return;
+        };
+        *place = to;
+    }
+}
+
+impl Compiler<'_> {
+    /// Fills in where a test goes on that fails.
+    fn fill_end(&mut self, step: usize, to: Target) {
+        let step = &mut self.steps[step];
+        if let Step::Branch(branch) = step {
+            branch.end = to;
+        } else if let Step::BranchInt(branch) = step {
+            branch.general.end = to;
+        } else if let Step::Statement {
+            role: Role::Condition { end, .. },
+            ..
+        } = step
+        {
+            *end = to;
+        }
+    }
+}
+
+impl Flow {
+    fn open(&mut self, is_catch: bool) {
+        let number = self.block_count;
+        self.block_count += 1;
+        self.blocks.push(Block { number, is_catch });
+    }
+
+    fn close(&mut self) {
+        self.blocks.pop();
+    }
+
+    fn catch_depth(&self) -> u32 {
+        catch_depth(&self.blocks)
+    }
+}
+
+fn catch_depth(blocks: &[Block]) -> u32 {
+    super::number(blocks.iter().filter(|block| block.is_catch).count())
+}
+
+/// A jump from `depth` CATCH blocks to where `kept` of them are around.
+fn leave(target: Target, kept: u32, depth: u32) -> Step {
+    if kept == depth {
+        return Step::Jump(target);
+    }
+    Step::Goto {
+        target,
+        catch_depth: kept,
+    }
+}

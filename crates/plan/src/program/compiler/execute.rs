@@ -1,0 +1,99 @@
+//! EXEC.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast::{self, ArgumentValue, ExprKind};
+use selenite_types::{DataType, Width};
+
+use crate::{
+    PlanError, Slot,
+    program::step::{ArgumentStep, CallStatement, CalledName, Operand, Step},
+};
+
+use super::{Compiler, word_value};
+
+impl Compiler<'_> {
+    pub(super) fn execute(&mut self, execute: ast::Execute, line: u32) -> Result<(), PlanError> {
+        let call = match execute {
+            ast::Execute::Procedure(call) => call,
+            ast::Execute::Text(text) => {
+                let text = Box::new(self.operand_as(&text, &DataType::NVarChar(Width::Max))?);
+                self.push(Step::Text(text), line);
+                return Ok(());
+            }
+        };
+        if call.number.is_some_and(|number| number != 1) {
+            let error = PlanError::unsupported("A procedure's number");
+            self.push(Step::Refuse(Box::new(error)), line);
+            return Ok(());
+        }
+        if let Some(option) = call.options.iter().find(|option| !option.name.is("RECOMPILE")) {
+            let error = PlanError::unsupported(&format!("EXECUTE ... WITH {}", option.name.text.to_uppercase()));
+            self.push(Step::Refuse(Box::new(error)), line);
+            return Ok(());
+        }
+        let status = match &call.status {
+            Some(name) => {
+                let variable = self.variables.find(name)?;
+                Some((variable.slot, variable.data_type))
+            }
+            None => None,
+        };
+        let procedure = match call.procedure {
+            ast::ProcedureName::Name(name) => CalledName::Name(Arc::new(name)),
+            ast::ProcedureName::Variable(name) => CalledName::Slot(self.variables.find(&name)?.slot),
+        };
+        let arguments = self.call_arguments(&call.arguments)?;
+        let statement = CallStatement {
+            status,
+            procedure,
+            arguments,
+        };
+        self.push(Step::Call(Box::new(statement)), line);
+        Ok(())
+    }
+
+    fn call_arguments(&self, arguments: &[ast::Argument]) -> Result<Vec<ArgumentStep>, PlanError> {
+        let mut named = false;
+        let mut steps = Vec::with_capacity(arguments.len());
+        for (number, argument) in (1..).zip(arguments) {
+            if named && argument.name.is_none() {
+                return Err(PlanError::argument_after_named(number));
+            }
+            named |= argument.name.is_some();
+            steps.push(self.call_argument(argument)?);
+        }
+        Ok(steps)
+    }
+
+    fn call_argument(&self, argument: &ast::Argument) -> Result<ArgumentStep, PlanError> {
+        let value = match &argument.value {
+            ArgumentValue::Value(value) => Some(self.operand(value)?),
+            ArgumentValue::Word(word) => Some(Operand::new(word_value(&word.text))),
+            ArgumentValue::Default => None,
+        };
+        let output = if argument.output {
+            Some(self.output_variable(&argument.value)?)
+        } else {
+            None
+        };
+        Ok(ArgumentStep {
+            name: argument.name.clone(),
+            value,
+            output,
+        })
+    }
+
+    /// The variable that takes an output.
+    ///
+    /// Errors: 179 if it is none.
+    fn output_variable(&self, value: &ArgumentValue) -> Result<(Slot, DataType), PlanError> {
+        if let ArgumentValue::Value(value) = value
+            && let ExprKind::Variable(name) = &value.kind
+        {
+            let variable = self.variables.find(name)?;
+            return Ok((variable.slot, variable.data_type));
+        }
+        Err(PlanError::output_of_constant())
+    }
+}

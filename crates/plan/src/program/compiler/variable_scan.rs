@@ -1,0 +1,190 @@
+//! The variables that a statement names, seen in its text: the host binds it only when it first runs, and a name that
+//! nobody declared must be refused before.
+
+use selenite_tsql::ast::Position;
+
+use crate::{NameKey, PlanError};
+
+use super::Compiler;
+
+impl Compiler<'_> {
+    /// Refuses variables that are not declared up to here.
+    ///
+    /// Errors: 137, or 1087 where a table stands.
+    pub(super) fn check_variables(&mut self, position: Position) -> Result<(), PlanError> {
+        let source = self.source;
+        let text = position.text(source);
+        let mut refused: Vec<NameKey> = Vec::new();
+        for found in names(text) {
+            let key = NameKey::new(found.name);
+            if self.variables.find(found.name).is_ok() || self.tables.contains(&key) || refused.contains(&key) {
+                continue;
+            }
+            let error = if found.is_table {
+                PlanError::undeclared_table(found.name)
+            } else {
+                PlanError::undeclared_variable(found.name)
+            };
+            let lines = text[..found.at].bytes().filter(|&byte| byte == b'\n').count();
+            let line = position.line.saturating_add(super::number(lines));
+            refused.push(key);
+            self.error(error, line);
+        }
+        Ok(())
+    }
+}
+
+/// A variable in a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Found<'a> {
+    /// With its sign.
+    name: &'a str,
+    /// Where it begins.
+    at: usize,
+    /// Whether it stands where a table stands.
+    is_table: bool,
+}
+
+/// The variables of a text in order. Strings, comments and delimited names are passed over, `@@` names too.
+fn names(text: &str) -> Vec<Found<'_>> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut word = "";
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let next = bytes.get(at + 1).copied();
+        at = match (byte, next) {
+            (b'\'' | b'"', _) => after_quoted(bytes, at + 1, byte),
+            (b'[', _) => after_quoted(bytes, at + 1, b']'),
+            (b'-', Some(b'-')) => after_line(bytes, at),
+            (b'/', Some(b'*')) => after_comment(bytes, at + 2),
+            (b'@', Some(b'@')) => after_name(text, at + 2),
+            (b'@', _) => {
+                let end = after_name(text, at + 1);
+                let is_table = TABLE_WORDS.iter().any(|table| word.eq_ignore_ascii_case(table));
+                let name = &text[at..end];
+                found.push(Found { name, at, is_table });
+                word = "";
+                end
+            }
+            _ if is_name(char_at(text, at)) => {
+                let end = after_name(text, at);
+                word = &text[at..end];
+                end
+            }
+            _ => {
+                if !byte.is_ascii_whitespace() {
+                    word = "";
+                }
+                at + char_at(text, at).len_utf8()
+            }
+        };
+    }
+    found
+}
+
+fn char_at(text: &str, at: usize) -> char {
+    text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or('\0')
+}
+
+fn is_name(char: char) -> bool {
+    char.is_alphanumeric() || matches!(char, '_' | '#' | '$' | '@')
+}
+
+fn after_name(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or("");
+    at + rest.find(|char| !is_name(char)).unwrap_or(rest.len())
+}
+
+/// Behind the delimiter that closes, which is not a doubled one.
+fn after_quoted(bytes: &[u8], mut at: usize, close: u8) -> usize {
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        if byte != close {
+            continue;
+        }
+        if bytes.get(at) != Some(&close) {
+            return at;
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+fn after_line(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or(&[]);
+    rest.iter()
+        .position(|&byte| byte == b'\n')
+        .map_or(bytes.len(), |end| at + end)
+}
+
+/// Behind the comment, which may hold others.
+fn after_comment(bytes: &[u8], mut at: usize) -> usize {
+    let mut depth = 1;
+    while depth > 0 {
+        match (bytes.get(at), bytes.get(at + 1)) {
+            (Some(b'/'), Some(b'*')) => {
+                depth += 1;
+                at += 2;
+            }
+            (Some(b'*'), Some(b'/')) => {
+                depth -= 1;
+                at += 2;
+            }
+            (Some(_), _) => at += 1,
+            (None, _) => return bytes.len(),
+        }
+    }
+    at
+}
+
+/// Words behind which a variable is a table.
+const TABLE_WORDS: [&str; 7] = ["FROM", "JOIN", "INTO", "UPDATE", "DELETE", "INSERT", "APPLY"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(text: &str) -> Vec<(&str, bool)> {
+        names(text)
+            .into_iter()
+            .map(|found| (found.name, found.is_table))
+            .collect()
+    }
+
+    #[test]
+    fn variables_are_seen_and_globals_are_not() {
+        assert_eq!(scan("SELECT @a, @@ROWCOUNT+@b1"), [("@a", false), ("@b1", false)]);
+    }
+
+    #[test]
+    fn a_table_is_told_from_a_value() {
+        let text = "insert into @t select x from @u join\n@v on 1=@w";
+        assert_eq!(scan(text), [("@t", true), ("@u", true), ("@v", true), ("@w", false)]);
+    }
+
+    #[test]
+    fn strings_comments_and_delimited_names_hold_no_variables() {
+        for text in [
+            "'@a''@b'",
+            "[@a]]@b]",
+            "\"@a\"",
+            "-- @a",
+            "/* /* @a */ @b */",
+            "a@b",
+            "'@a",
+            "/*@a",
+            "[@a",
+        ] {
+            assert_eq!(scan(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn letters_beyond_ascii_are_letters() {
+        assert_eq!(
+            scan("@gr\u{f6}\u{df}e+\u{1f600}@a"),
+            [("@gr\u{f6}\u{df}e", false), ("@a", false)]
+        );
+    }
+}

@@ -1,0 +1,239 @@
+//! Queries bound: from the syntax tree to typed columns.
+//!
+//! U1. Scopes are a stack: a name is looked for in the innermost query first, and FROM's sources are no names of one another
+//!     but through ON and APPLY.
+//! U2. What can't be written for SQLite with T-SQL's meaning is refused here, by name.
+
+mod apply;
+mod call;
+mod combine;
+mod common_table;
+mod grouping;
+mod limit;
+mod order;
+mod refusal;
+mod relation;
+mod select;
+pub(crate) mod source;
+mod subquery;
+pub(crate) mod tree;
+pub(crate) mod walk;
+
+use selenite_tsql::ast;
+use selenite_types::{Comparison, DataType};
+
+use crate::catalog::Catalog;
+use crate::{Binder, ColumnRef, Columns, Expr, PlanError, Predicate, QueryHook, Source, Variables};
+pub(crate) use select::Item;
+use common_table::CommonScope;
+use tree::{Outside, Parts};
+
+/// How deep queries may stand in one another, views counted: SQL Server's own limit for views and subqueries.
+const NESTING_MAX: usize = 32;
+
+/// Binds the queries of one statement.
+pub(crate) struct QueryBinder<'c> {
+    /// What knows the tables.
+    pub catalog: &'c dyn Catalog,
+    /// The batch's variables.
+    pub variables: &'c Variables,
+    /// What has been bound.
+    pub parts: Parts,
+    scopes: Vec<Scope>,
+    commons: Vec<CommonScope>,
+    recursion_max: u32,
+    depth: usize,
+}
+
+/// One query's names.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    /// Its sources.
+    pub columns: Columns<'static>,
+    /// What is being bound.
+    pub clause: Clause,
+    /// Whether an aggregate of its own was seen.
+    pub has_aggregate: bool,
+}
+
+/// Where in a query an expression stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Clause {
+    /// The list of columns.
+    Items,
+    /// ON.
+    On,
+    /// WHERE.
+    Where,
+    /// GROUP BY.
+    GroupBy,
+    /// HAVING.
+    Having,
+    /// ORDER BY.
+    OrderBy,
+    /// An argument of an aggregate, or of a function of rows.
+    Argument,
+    /// SET of UPDATE.
+    Set,
+    /// Values to insert, the count of TOP, a check or default: no rows at all.
+    Values,
+    /// OUTPUT.
+    Output,
+}
+
+impl<'c> QueryBinder<'c> {
+    /// A binder for one statement.
+    pub fn new(catalog: &'c dyn Catalog, variables: &'c Variables) -> Self {
+        Self {
+            catalog,
+            variables,
+            parts: Parts::default(),
+            scopes: Vec::new(),
+            commons: Vec::new(),
+            recursion_max: RECURSION_MAX,
+            depth: 0,
+        }
+    }
+
+    /// Binds an expression of `clause`, in the innermost scope.
+    ///
+    /// Errors: whatever is wrong with it, with its line.
+    pub fn value(&mut self, clause: Clause, expr: &ast::Expr) -> Result<Expr, PlanError> {
+        let before = self.enter_clause(clause);
+        let variables = self.variables;
+        let bound = Binder::new(variables, self).expr(expr);
+        self.leave_clause(before);
+        bound.map_err(|error| error.on_line(expr.position.line))
+    }
+
+    /// Binds a condition of `clause`, in the innermost scope.
+    ///
+    /// Errors: as [`QueryBinder::value`].
+    pub fn condition(&mut self, clause: Clause, condition: &ast::Condition) -> Result<Predicate, PlanError> {
+        let before = self.enter_clause(clause);
+        let variables = self.variables;
+        let bound = Binder::new(variables, self).condition(condition);
+        self.leave_clause(before);
+        bound.map_err(|error| error.on_line(condition.position.line))
+    }
+
+    /// Runs `bind` with a scope of these sources.
+    pub fn scoped<T>(
+        &mut self,
+        sources: Vec<Source>,
+        bind: impl FnOnce(&mut Self) -> Result<T, PlanError>,
+    ) -> Result<T, PlanError> {
+        self.scopes.push(Scope {
+            columns: Columns { sources, outer: None },
+            clause: Clause::Items,
+            has_aggregate: false,
+        });
+        let bound = bind(self);
+        self.scopes.pop();
+        bound
+    }
+
+    /// Runs `bind` one query deeper.
+    ///
+    /// Errors: 191 beyond [`NESTING_MAX`].
+    pub fn nested<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T, PlanError>) -> Result<T, PlanError> {
+        if self.depth >= NESTING_MAX {
+            return Err(PlanError::nested_too_deeply());
+        }
+        self.depth += 1;
+        let bound = bind(self);
+        self.depth -= 1;
+        bound
+    }
+
+    /// The innermost scope; without any, a statement has no columns.
+    pub fn scope(&mut self) -> Option<&mut Scope> {
+        self.scopes.last_mut()
+    }
+
+    /// Whether a column belongs to the innermost scope.
+    pub fn is_local(&self, column: ColumnRef) -> bool {
+        let scope = self.scopes.last();
+        scope.is_some_and(|scope| scope.columns.sources.iter().any(|source| source.number == column.source))
+    }
+
+    fn enter_clause(&mut self, clause: Clause) -> Option<Clause> {
+        let scope = self.scopes.last_mut()?;
+        Some(std::mem::replace(&mut scope.clause, clause))
+    }
+
+    fn leave_clause(&mut self, before: Option<Clause>) {
+        if let (Some(scope), Some(before)) = (self.scopes.last_mut(), before) {
+            scope.clause = before;
+        }
+    }
+
+    /// The clause that is being bound.
+    fn clause(&self) -> Clause {
+        self.scopes.last().map_or(Clause::Values, |scope| scope.clause)
+    }
+
+    /// An expression that stands for what the statement's parts hold.
+    fn outside(&mut self, outside: Outside, data_type: DataType, nullable: bool) -> Expr {
+        let reference = self.parts.add_outside(outside);
+        Expr::new(crate::ExprKind::Outside(reference), data_type).with_nullable(nullable)
+    }
+}
+
+impl QueryHook for QueryBinder<'_> {
+    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, PlanError> {
+        let mut error: Option<PlanError> = None;
+        for scope in self.scopes.iter().rev() {
+            match scope.columns.find(name) {
+                Ok(found) => {
+                    let column = found.column;
+                    let expr = Expr::new(crate::ExprKind::Column(found.reference), column.data_type);
+                    return Ok(expr.with_nullable(column.nullable).with_collation(column.collation.of_column()));
+                }
+                Err(ambiguous) if ambiguous.number() == AMBIGUOUS => return Err(ambiguous),
+                // 207 tells more than 4104: the qualifier was known.
+                Err(other) => match &error {
+                    Some(before) if before.number() == UNKNOWN_COLUMN => {}
+                    Some(_) | None => error = Some(other),
+                },
+            }
+        }
+        let error = error.unwrap_or_else(|| match &name.table {
+            Some(_) => PlanError::unbound_identifier(&crate::written_column(name)),
+            None => PlanError::unknown_column(&name.name.text),
+        });
+        Err(error.on_line(name.name.position.line))
+    }
+
+    fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, PlanError> {
+        self.bind_call(call).map_err(|error| error.on_line(position.line))
+    }
+
+    fn subquery(&mut self, query: &ast::Query) -> Result<Expr, PlanError> {
+        self.bind_scalar(query)
+    }
+
+    fn exists(&mut self, query: &ast::Query) -> Result<Predicate, PlanError> {
+        self.bind_exists(query)
+    }
+
+    fn in_query(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, PlanError> {
+        self.bind_in(operand, query)
+    }
+
+    fn quantified(
+        &mut self,
+        operand: Expr,
+        comparison: Comparison,
+        quantifier: ast::Quantifier,
+        query: &ast::Query,
+    ) -> Result<Predicate, PlanError> {
+        self.bind_quantified(operand, comparison, quantifier, query)
+    }
+}
+
+/// How deep a recursive common table expression goes without MAXRECURSION.
+const RECURSION_MAX: u32 = 100;
+
+const AMBIGUOUS: i32 = 209;
+const UNKNOWN_COLUMN: i32 = 207;

@@ -1,0 +1,321 @@
+//! APPLY: SQLite has no lateral join of a query, so what depends on the left side is taken apart.
+//!
+//! L1. A function of rows is joined as it is: SQLite's virtual tables take arguments from tables before them.
+//! L2. A query that does not depend on the left side is joined as any other.
+//! L3. Rows of one SELECT become a join with its own sources; one row of aggregates becomes a subquery for each column; the
+//!     first rows of a table become a join with those whose rowid is among them; VALUES becomes a join with its numbers.
+//! L4. Any other is refused by name.
+
+use selenite_tsql::ast;
+use selenite_types::{Comparison, DataType, Value};
+
+use super::QueryBinder;
+use super::grouping::conjuncts;
+use super::source::{Bound, column_of, join, rename};
+use super::tree::{
+    Body, From, JoinKind, Leaf, Limit, OrderKey, OrderTerm, Outside, Place, Query, QueryColumn, ROW_ID, Rows, Select,
+};
+use crate::{ColumnRef, Compare, Expr, ExprKind, PlanError, Predicate, Source};
+
+/// What the right side of an APPLY becomes.
+struct Lateral {
+    from: Option<From>,
+    on: Option<Predicate>,
+    columns: Vec<Place>,
+    /// A column that is never NULL where a row was found.
+    marker: Option<Expr>,
+}
+
+impl QueryBinder<'_> {
+    pub(super) fn bind_apply(
+        &mut self,
+        left: Bound,
+        right: &ast::TableSource,
+        outer: bool,
+    ) -> Result<Bound, PlanError> {
+        let kind = if outer { JoinKind::Left } else { JoinKind::Inner };
+        let (query, alias) = match &right.kind {
+            ast::TableSourceKind::Derived { query, alias } => {
+                let bound = self.scoped(left.sources.clone(), |binder| binder.nested(|binder| binder.bind_rows(query)));
+                (bound?, alias)
+            }
+            ast::TableSourceKind::Values { rows, alias } => {
+                let bound = self.scoped(left.sources.clone(), |binder| binder.bind_values(rows));
+                (bound?, alias)
+            }
+            ast::TableSourceKind::Table { .. }
+            | ast::TableSourceKind::Variable { .. }
+            | ast::TableSourceKind::Function { .. }
+            | ast::TableSourceKind::Join(_) => {
+                let mut bound = self.scoped(left.sources.clone(), |binder| binder.bind_source(right))?;
+                if outer {
+                    let columns = bound.sources.iter_mut().flat_map(|source| &mut source.columns);
+                    columns.for_each(|column| column.nullable = true);
+                }
+                return join(kind, left, bound, None);
+            }
+        };
+        let mut query = query;
+        let line = right.position.line;
+        rename(&mut query, &alias.name.text, &alias.columns).map_err(|error| error.on_line(line))?;
+        let depends = self.depends_on(&left.sources, |parts, visit| parts.visit_query(&query, visit));
+        let mut bound = if depends {
+            let lateral = self.lateral(&left, query.clone()).map_err(|error| error.on_line(line))?;
+            self.join_lateral(left, lateral, &query, alias, outer)?
+        } else {
+            let right = self.leaf(query, alias.name.text.clone());
+            join(kind, left, right, None)?
+        };
+        if let (true, Some(source)) = (outer, bound.sources.last_mut()) {
+            source.columns.iter_mut().for_each(|column| column.nullable = true);
+        }
+        Ok(bound)
+    }
+
+    /// Whether a walk comes upon a column of these sources.
+    fn depends_on(
+        &self,
+        sources: &[Source],
+        walk: impl FnOnce(&super::tree::Parts, &mut dyn FnMut(crate::Node<'_>)),
+    ) -> bool {
+        let wanted = |column: ColumnRef| sources.iter().any(|source| source.number == column.source);
+        self.parts.mentions(&wanted, walk)
+    }
+
+    fn lateral(&mut self, left: &Bound, query: Query) -> Result<Lateral, PlanError> {
+        if let Body::Values(rows) = &query.body {
+            return Ok(self.lateral_values(rows, &query.columns));
+        }
+        let Body::Select(select) = &query.body else {
+            return Err(refused("a combination of queries"));
+        };
+        let windows = select.items.iter().any(|item| self.parts.has_window(item));
+        if windows {
+            return Err(refused("a query with window functions"));
+        }
+        if select.grouped {
+            let single = select.group_by.is_empty() && select.having.is_none() && query.limit.is_none();
+            return if single { Ok(self.lateral_aggregates(select)) } else { Err(refused("a query with GROUP BY")) };
+        }
+        if select.distinct {
+            return Err(refused("a query with DISTINCT"));
+        }
+        if query.limit.is_some() {
+            return self.lateral_first_rows(&query, select);
+        }
+        self.lateral_rows(left, select)
+    }
+
+    /// One SELECT: its sources, and its filter as the join's.
+    fn lateral_rows(&mut self, left: &Bound, select: &Select) -> Result<Lateral, PlanError> {
+        let columns = select.items.iter().cloned().map(Place::Inlined).collect();
+        let mut on = Vec::new();
+        let from = match &select.from {
+            Some(from) => Some(self.independent(left, from.clone(), &mut on)?),
+            None => None,
+        };
+        on.extend(select.filter.clone().map(conjuncts).into_iter().flatten());
+        let on = all_of(on);
+        let from = match (from, &on) {
+            (None, Some(_)) => Some(self.one_row()),
+            (from, _) => from,
+        };
+        let marker = match &from {
+            Some(from) => self.marker(from),
+            None => None,
+        };
+        Ok(Lateral { from, on, columns, marker })
+    }
+
+    /// The sources, with the conditions of inner joins taken out; none may itself depend on the left side.
+    fn independent(&self, left: &Bound, from: From, on: &mut Vec<Predicate>) -> Result<From, PlanError> {
+        match from {
+            From::Leaf(leaf) => {
+                let query = match &leaf.rows {
+                    Rows::Query(query) => query,
+                    Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Common(_) => {
+                        return Ok(From::Leaf(leaf));
+                    }
+                };
+                if self.depends_on(&left.sources, |parts, visit| parts.visit_query(query, visit)) {
+                    return Err(refused("a query whose derived table depends on the left side"));
+                }
+                Ok(From::Leaf(leaf))
+            }
+            From::Join(mut join) if join.kind == JoinKind::Inner => {
+                join.left = self.independent(left, join.left, on)?;
+                join.right = self.independent(left, join.right, on)?;
+                on.extend(join.on.take().map(conjuncts).into_iter().flatten());
+                Ok(From::Join(join))
+            }
+            from @ From::Join(_) => {
+                if self.depends_on(&left.sources, |parts, visit| parts.visit_from(&from, visit)) {
+                    return Err(refused("a query whose outer join depends on the left side"));
+                }
+                Ok(from)
+            }
+        }
+    }
+
+    /// One row of aggregates: each column is a subquery of its own.
+    fn lateral_aggregates(&mut self, select: &Select) -> Lateral {
+        let mut columns = Vec::with_capacity(select.items.len());
+        for item in &select.items {
+            let one = Select { items: vec![item.clone()], ..select.clone() };
+            let column = QueryColumn::of(String::new(), item);
+            let query = Query::of_select(one, vec![column]);
+            let value = self.outside(Outside::Scalar(Box::new(query)), item.data_type, item.nullable);
+            columns.push(Place::Inlined(value.with_collation(item.collation)));
+        }
+        Lateral { from: None, on: None, columns, marker: None }
+    }
+
+    /// The first rows of a table: those whose rowid is among them.
+    fn lateral_first_rows(&mut self, query: &Query, select: &Select) -> Result<Lateral, PlanError> {
+        let Some(From::Leaf(leaf @ Leaf { source, rows: Rows::Table(_) })) = &select.from else {
+            return Err(refused("the first rows of more than one table"));
+        };
+        match &query.limit {
+            Some(Limit::Top { ties: false, .. } | Limit::Offset { .. }) | None => {}
+            Some(Limit::Top { ties: true, .. } | Limit::Percent { .. }) => {
+                return Err(refused("TOP with PERCENT or WITH TIES"));
+            }
+        }
+        let row_id = Expr::new(ExprKind::Column(ColumnRef { source: *source, column: ROW_ID }), DataType::BigInt);
+        let row_id = row_id.with_nullable(false);
+        let order = query.order.iter().map(|term| OrderTerm {
+            key: match &term.key {
+                OrderKey::Output(at) => match select.items.get(*at) {
+                    Some(item) => OrderKey::Value(item.clone()),
+                    None => term.key.clone(),
+                },
+                OrderKey::Value(_) => term.key.clone(),
+            },
+            descending: term.descending,
+        });
+        let inner = Select { items: vec![row_id.clone()], ..select.clone() };
+        let mut rows = Query::of_select(inner, vec![QueryColumn::of(String::new(), &row_id)]);
+        rows.order = order.collect();
+        rows.limit.clone_from(&query.limit);
+        let collation = crate::Collation::default();
+        let among = Outside::In { operand: row_id.clone(), query: Box::new(rows), collation };
+        let on = Some(Predicate::Outside(self.parts.add_outside(among)));
+        let columns = select.items.iter().cloned().map(Place::Inlined).collect();
+        Ok(Lateral { from: Some(From::Leaf(leaf.clone())), on, columns, marker: Some(row_id) })
+    }
+
+    /// VALUES: numbers, and each column chosen by the number.
+    fn lateral_values(&mut self, rows: &[Vec<Expr>], columns: &[QueryColumn]) -> Lateral {
+        let number = |at: usize| Expr::literal(Value::BigInt(i64::try_from(at).unwrap_or(i64::MAX)), DataType::BigInt);
+        let numbers = (0..rows.len()).map(|at| vec![number(at)]).collect();
+        let kind = QueryColumn::of(String::new(), &number(0));
+        let query = Query { body: Body::Values(numbers), columns: vec![kind.clone()], order: Vec::new(), limit: None };
+        let bound = self.leaf(query, String::new());
+        let source = bound.sources.first().map_or(0, |source| source.number);
+        let which = kind.read(ColumnRef { source, column: 0 });
+        let places = columns.iter().enumerate().map(|(at, column)| {
+            let branches = rows.iter().enumerate().filter_map(|(row_number, row)| {
+                let compare = Compare {
+                    comparison: Comparison::Equal,
+                    left: which.clone(),
+                    right: number(row_number),
+                    collation: crate::Collation::default(),
+                };
+                Some((Predicate::Compare(Box::new(compare)), row.get(at)?.clone()))
+            });
+            let kind = ExprKind::Case { branches: branches.collect(), otherwise: None };
+            Place::Inlined(Expr::new(kind, column.data_type).with_collation(column.collation))
+        });
+        let columns = places.collect();
+        Lateral { from: Some(bound.from), on: None, columns, marker: Some(which) }
+    }
+
+    fn join_lateral(
+        &mut self,
+        left: Bound,
+        lateral: Lateral,
+        query: &Query,
+        alias: &ast::DerivedAlias,
+        outer: bool,
+    ) -> Result<Bound, PlanError> {
+        let Lateral { from, on, mut columns, marker } = lateral;
+        if outer && from.is_some() {
+            let Some(marker) = marker else {
+                return Err(refused("such a query on the right of OUTER APPLY"));
+            };
+            columns.iter_mut().for_each(|place| only_if_found(place, &marker));
+        }
+        let number = self.parts.add_source(columns);
+        let source = Source {
+            alias: alias.name.text.clone(),
+            database_and_schema: None,
+            number,
+            columns: query.columns.iter().map(column_of).collect(),
+        };
+        let right = Bound { from: left.from.clone(), sources: vec![source] };
+        let kind = if outer { JoinKind::Left } else { JoinKind::Inner };
+        // Names are joined for the clash alone; the sources follow.
+        let mut bound = join(kind, left, right, on)?;
+        if let From::Join(joined) = bound.from {
+            bound.from = match from {
+                Some(from) => From::Join(Box::new(super::tree::Join { right: from, ..*joined })),
+                None => joined.left,
+            };
+        }
+        Ok(bound)
+    }
+
+    /// A source of one row and no name.
+    fn one_row(&mut self) -> From {
+        let one = Expr::literal(Value::Int(1), DataType::Int);
+        let column = QueryColumn::of(String::new(), &one);
+        let select = Select { items: vec![one], ..Select::default() };
+        self.leaf(Query::of_select(select, vec![column]), String::new()).from
+    }
+
+    /// A column of the first source that is never NULL in a row that is there.
+    fn marker(&self, from: &From) -> Option<Expr> {
+        let mut marker = None;
+        from.visit_leaves(&mut |leaf| {
+            let column = match &leaf.rows {
+                Rows::Table(table) if table.row_id().is_some() => Some(ROW_ID),
+                Rows::Query(query) => {
+                    let at = query.columns.iter().position(|column| !column.nullable);
+                    at.and_then(|at| u32::try_from(at).ok())
+                }
+                Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Common(_) => None,
+            };
+            if marker.is_none() {
+                marker = column.map(|column| {
+                    let column = ColumnRef { source: leaf.source, column };
+                    Expr::new(ExprKind::Column(column), DataType::BigInt)
+                });
+            }
+        });
+        let mut inner = true;
+        from.visit_joins(&mut |join| inner &= join.kind == JoinKind::Inner);
+        marker.filter(|_| inner)
+    }
+}
+
+/// A column that is NULL where no row was found: a table's own column is so by itself.
+fn only_if_found(place: &mut Place, marker: &Expr) {
+    if let Place::Inlined(value) = place
+        && !matches!(value.kind, ExprKind::Column(_))
+    {
+        let found = Predicate::IsNull(Box::new(marker.clone())).negate();
+        let kind = ExprKind::Case { branches: vec![(found, value.clone())], otherwise: None };
+        *value = Expr::new(kind, value.data_type).with_collation(value.collation);
+    }
+}
+
+fn all_of(mut parts: Vec<Predicate>) -> Option<Predicate> {
+    match parts.len() {
+        0 | 1 => parts.pop(),
+        _ => Some(Predicate::And(parts)),
+    }
+}
+
+fn refused(what: &str) -> PlanError {
+    PlanError::unsupported(&format!("APPLY of {what}"))
+}

@@ -1,0 +1,328 @@
+//! Aggregates, and functions over windows.
+
+use selenite_tsql::ast;
+use selenite_types::{DataType, Value};
+
+use super::tree::{AggregateCall, Outside, WindowCall, WindowFunction};
+use super::{Clause, QueryBinder};
+use crate::{Aggregate, AggregateKind, Expr, ExprKind, Node, PlanError};
+
+impl QueryBinder<'_> {
+    /// Binds an aggregate, or any function with OVER.
+    pub(super) fn bind_call(&mut self, call: &ast::FunctionCall) -> Result<Expr, PlanError> {
+        match &call.over {
+            Some(window) => self.bind_window(call, window),
+            None => self.bind_aggregate(call),
+        }
+    }
+
+    fn bind_aggregate(&mut self, call: &ast::FunctionCall) -> Result<Expr, PlanError> {
+        match self.clause() {
+            Clause::Items | Clause::Having | Clause::OrderBy => {}
+            Clause::Where | Clause::Values => return Err(PlanError::aggregate_in_where()),
+            Clause::On => return Err(PlanError::aggregate_in_on()),
+            Clause::GroupBy => return Err(PlanError::group_by_aggregate()),
+            Clause::Argument => return Err(PlanError::aggregate_of_aggregate()),
+            Clause::Set => return Err(PlanError::aggregate_in_set()),
+            Clause::Output => return Err(PlanError::aggregate_in_output()),
+        }
+        let aggregate = self.aggregate_of(call)?;
+        let mut order = Vec::new();
+        for item in &call.within_group {
+            order.push((self.argument(&item.value)?, item.descending));
+        }
+        if let Some(scope) = self.scope() {
+            scope.has_aggregate = true;
+        }
+        let distinct = matches!(call.arguments, ast::Arguments::Distinct(_));
+        let (data_type, nullable) = (aggregate.data_type, !aggregate.kind.counts());
+        let collation = aggregate.operand.as_ref().map(|operand| operand.collation).unwrap_or_default();
+        let outside = Outside::Aggregate(Box::new(AggregateCall { aggregate, distinct, order }));
+        let expr = self.outside(outside, data_type, nullable);
+        Ok(if is_text(&data_type) { expr.with_collation(collation) } else { expr })
+    }
+
+    /// The aggregate with its operand, which may hold no other and must be about this query's rows.
+    fn aggregate_of(&mut self, call: &ast::FunctionCall) -> Result<Aggregate, PlanError> {
+        let name = &call.name.name.text;
+        let Some(kind) = AggregateKind::find(name).filter(|_| call.name.single().is_some()) else {
+            return Err(PlanError::unsupported_function(&crate::written_object(&call.name)));
+        };
+        if !call.within_group.is_empty() && kind != AggregateKind::StringAgg {
+            return Err(PlanError::unsupported(&format!("WITHIN GROUP of {}", kind.name())));
+        }
+        let arguments = match &call.arguments {
+            ast::Arguments::Absent | ast::Arguments::Star => Vec::new(),
+            ast::Arguments::List(arguments) | ast::Arguments::Distinct(arguments) => {
+                if arguments.is_empty() {
+                    return Err(PlanError::argument_count(kind.name(), 1));
+                }
+                let mut bound = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    bound.push(self.argument(argument)?);
+                }
+                bound
+            }
+        };
+        if let Some(operand) = arguments.first() {
+            self.check_own_columns(operand)?;
+        }
+        Aggregate::bind(kind, arguments)
+    }
+
+    /// An argument, which may hold no aggregate and no subquery.
+    fn argument(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+        let bound = self.value(Clause::Argument, expr)?;
+        let mut holds = false;
+        bound.visit(&mut |node| holds |= matches!(node, Node::Expr(expr) if matches!(expr.kind, ExprKind::Outside(_))));
+        bound.visit(&mut |node| holds |= matches!(node, Node::Predicate(crate::Predicate::Outside(_))));
+        if holds {
+            return Err(PlanError::aggregate_of_aggregate().on_line(expr.position.line));
+        }
+        Ok(bound)
+    }
+
+    /// An aggregate whose columns are all of an outer query is that query's: we have none such.
+    fn check_own_columns(&self, operand: &Expr) -> Result<(), PlanError> {
+        let (mut local, mut outer) = (false, false);
+        operand.visit(&mut |node| {
+            if let Node::Expr(Expr { kind: ExprKind::Column(column), .. }) = node {
+                if self.is_local(*column) { local = true } else { outer = true }
+            }
+        });
+        if outer {
+            let mixed = if local { "An aggregate of columns of two queries" } else { "An aggregate of an outer query's columns" };
+            return Err(PlanError::unsupported(mixed));
+        }
+        Ok(())
+    }
+
+    fn bind_window(&mut self, call: &ast::FunctionCall, window: &ast::Window) -> Result<Expr, PlanError> {
+        match self.clause() {
+            Clause::Items | Clause::OrderBy => {}
+            Clause::Argument => return Err(PlanError::window_in_window()),
+            Clause::On
+            | Clause::Where
+            | Clause::GroupBy
+            | Clause::Having
+            | Clause::Set
+            | Clause::Values
+            | Clause::Output => return Err(PlanError::window_not_allowed()),
+        }
+        if call.null_treatment == Some(ast::NullTreatment::Ignore) {
+            return Err(PlanError::unsupported("IGNORE NULLS"));
+        }
+        let (function, data_type, nullable) = self.window_function(call, window)?;
+        let mut partition = Vec::new();
+        for expr in &window.partition_by {
+            partition.push(self.window_part(expr)?);
+        }
+        let mut order = Vec::new();
+        for item in &window.order_by {
+            if let Some(term) = self.window_order(&item.value)? {
+                order.push((term, item.descending));
+            }
+        }
+        check_frame(window)?;
+        let call = WindowCall { function, partition, order, frame: window.frame };
+        Ok(self.outside(Outside::Window(Box::new(call)), data_type, nullable))
+    }
+
+    /// A part of a window: aggregates of a grouped query may stand in it, windows may not.
+    fn window_part(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+        let bound = self.value(Clause::Items, expr)?;
+        let mut nested = false;
+        bound.visit(&mut |node| {
+            if let Node::Expr(Expr { kind: ExprKind::Outside(reference), .. }) = node {
+                nested |= matches!(self.parts.outside(*reference), Some(Outside::Window(_)));
+            }
+        });
+        if nested {
+            return Err(PlanError::window_in_window().on_line(expr.position.line));
+        }
+        Ok(bound)
+    }
+
+    /// What a window is ordered by; `None` for `(SELECT NULL)` and its kin, which leave it open.
+    fn window_order(&mut self, expr: &ast::Expr) -> Result<Option<Expr>, PlanError> {
+        let bound = self.window_part(expr)?;
+        match &bound.kind {
+            ExprKind::Literal(Value::Int(_) | Value::BigInt(_)) => Err(PlanError::window_order_index()),
+            ExprKind::Literal(_) => Err(PlanError::window_order_constant()),
+            ExprKind::Outside(reference) => {
+                let fixed = matches!(self.parts.outside(*reference), Some(Outside::Scalar(query)) if query.is_constant());
+                Ok((!fixed).then_some(bound))
+            }
+            ExprKind::Variable(_)
+            | ExprKind::Column(_)
+            | ExprKind::Input(_)
+            | ExprKind::Convert(_)
+            | ExprKind::Unary { .. }
+            | ExprKind::Binary { .. }
+            | ExprKind::Whole(_)
+            | ExprKind::Case { .. }
+            | ExprKind::Coalesce(_)
+            | ExprKind::Choose { .. }
+            | ExprKind::Call(_) => Ok(Some(bound)),
+        }
+    }
+
+    fn window_function(
+        &mut self,
+        call: &ast::FunctionCall,
+        window: &ast::Window,
+    ) -> Result<(WindowFunction, DataType, bool), PlanError> {
+        let name = call.name.name.text.to_ascii_lowercase();
+        if AggregateKind::find(&name).is_some() {
+            return self.window_aggregate(call);
+        }
+        let arguments: &[ast::Expr] = match &call.arguments {
+            ast::Arguments::List(arguments) => arguments,
+            ast::Arguments::Absent | ast::Arguments::Star | ast::Arguments::Distinct(_) => &[],
+        };
+        let plain = match name.as_str() {
+            "row_number" => Some((WindowFunction::RowNumber, DataType::BigInt)),
+            "rank" => Some((WindowFunction::Rank, DataType::BigInt)),
+            "dense_rank" => Some((WindowFunction::DenseRank, DataType::BigInt)),
+            "percent_rank" => Some((WindowFunction::PercentRank, DataType::Float)),
+            "cume_dist" => Some((WindowFunction::CumulativeDistribution, DataType::Float)),
+            _ => None,
+        };
+        let upper = name.to_ascii_uppercase();
+        if let Some((function, data_type)) = plain {
+            check_count(&upper, arguments, 0, 0)?;
+            check_ranking(&upper, window)?;
+            return Ok((function, data_type, false));
+        }
+        match name.as_str() {
+            "ntile" => {
+                check_count(&upper, arguments, 1, 1)?;
+                check_ranking(&upper, window)?;
+                let count = self.first(arguments)?.converted_to(&DataType::BigInt)?;
+                check_fixed(&count, "NTILE of what is no constant or variable")?;
+                Ok((WindowFunction::Tile(count), DataType::BigInt, false))
+            }
+            "lag" | "lead" => {
+                check_count(&upper, arguments, 1, 3)?;
+                check_ranking(&upper, window)?;
+                self.shift(arguments, name == "lead")
+            }
+            "first_value" | "last_value" => {
+                check_count(&upper, arguments, 1, 1)?;
+                if window.order_by.is_empty() {
+                    return Err(PlanError::window_order_required(&upper));
+                }
+                let value = self.first(arguments)?;
+                let data_type = value.data_type;
+                let make = if name == "first_value" { WindowFunction::First } else { WindowFunction::Last };
+                Ok((make(value), data_type, true))
+            }
+            _ => Err(PlanError::unsupported_function(&format!("{} with OVER", call.name.name.text))),
+        }
+    }
+
+    fn window_aggregate(&mut self, call: &ast::FunctionCall) -> Result<(WindowFunction, DataType, bool), PlanError> {
+        if matches!(call.arguments, ast::Arguments::Distinct(_)) {
+            return Err(PlanError::distinct_window());
+        }
+        let Some(kind) = AggregateKind::find(&call.name.name.text) else {
+            return Err(PlanError::unsupported_function(&call.name.name.text));
+        };
+        if kind == AggregateKind::StringAgg {
+            return Err(PlanError::unsupported("STRING_AGG with OVER"));
+        }
+        let mut arguments = Vec::new();
+        if let ast::Arguments::List(list) = &call.arguments {
+            for argument in list {
+                arguments.push(self.window_part(argument)?);
+            }
+        }
+        let aggregate = Aggregate::bind(kind, arguments)?;
+        let (data_type, nullable) = (aggregate.data_type, !kind.counts());
+        Ok((WindowFunction::Aggregate(aggregate), data_type, nullable))
+    }
+
+    fn shift(&mut self, arguments: &[ast::Expr], forward: bool) -> Result<(WindowFunction, DataType, bool), PlanError> {
+        let value = self.first(arguments)?;
+        let data_type = value.data_type;
+        let offset = match arguments.get(1) {
+            Some(offset) => self.window_part(offset)?.converted_to(&DataType::BigInt)?,
+            None => Expr::literal(Value::BigInt(1), DataType::BigInt),
+        };
+        check_fixed(&offset, "LAG or LEAD by what is no constant or variable")?;
+        let default = match arguments.get(2) {
+            Some(default) => Some(self.window_part(default)?.converted_to(&data_type)?),
+            None => None,
+        };
+        Ok((WindowFunction::Shift { value, offset, default, forward }, data_type, true))
+    }
+
+    fn first(&mut self, arguments: &[ast::Expr]) -> Result<Expr, PlanError> {
+        match arguments.first() {
+            Some(argument) => self.window_part(argument),
+            None => Err(PlanError::internal("a window function without its argument")),
+        }
+    }
+}
+
+impl AggregateKind {
+    /// Whether it is a count, which is 0 where others are NULL.
+    pub(crate) fn counts(self) -> bool {
+        matches!(self, Self::Count | Self::CountBig)
+    }
+}
+
+/// Whether values of the type are text.
+pub(crate) fn is_text(data_type: &DataType) -> bool {
+    data_type.family() == selenite_types::Family::Text
+}
+
+fn check_count(name: &str, arguments: &[ast::Expr], least: usize, most: usize) -> Result<(), PlanError> {
+    if (least..=most).contains(&arguments.len()) {
+        return Ok(());
+    }
+    Err(match least == most {
+        true => PlanError::argument_count(name, least),
+        false => PlanError::argument_count_range(name, least, most),
+    })
+}
+
+fn check_ranking(name: &str, window: &ast::Window) -> Result<(), PlanError> {
+    if window.order_by.is_empty() {
+        return Err(PlanError::window_order_required(name));
+    }
+    if window.frame.is_some() {
+        return Err(PlanError::window_frame_not_allowed(name));
+    }
+    Ok(())
+}
+
+fn check_frame(window: &ast::Window) -> Result<(), PlanError> {
+    let Some(frame) = window.frame else { return Ok(()) };
+    if window.order_by.is_empty() {
+        return Err(PlanError::frame_without_order());
+    }
+    let counted = |bound: ast::FrameBound| match bound {
+        ast::FrameBound::Preceding(_) | ast::FrameBound::Following(_) => true,
+        ast::FrameBound::UnboundedPreceding | ast::FrameBound::CurrentRow | ast::FrameBound::UnboundedFollowing => false,
+    };
+    if frame.unit == ast::FrameUnit::Range && (counted(frame.start) || frame.end.is_some_and(counted)) {
+        return Err(PlanError::range_frame());
+    }
+    let rank = |bound: ast::FrameBound| match bound {
+        ast::FrameBound::UnboundedPreceding => 0,
+        ast::FrameBound::Preceding(_) => 1,
+        ast::FrameBound::CurrentRow => 2,
+        ast::FrameBound::Following(_) => 3,
+        ast::FrameBound::UnboundedFollowing => 4,
+    };
+    let end = frame.end.unwrap_or(ast::FrameBound::CurrentRow);
+    if rank(frame.start) > rank(end) || rank(frame.start) == 4 || rank(end) == 0 {
+        return Err(PlanError::frame_reversed());
+    }
+    Ok(())
+}
+
+fn check_fixed(expr: &Expr, what: &str) -> Result<(), PlanError> {
+    if crate::writer::is_fixed(expr) { Ok(()) } else { Err(PlanError::unsupported(what)) }
+}

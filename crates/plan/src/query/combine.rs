@@ -1,0 +1,132 @@
+//! UNION, INTERSECT, EXCEPT and VALUES: columns of one type.
+
+use selenite_tsql::ast;
+use selenite_types::DataType;
+
+use super::tree::{Body, ColumnKind, Query, QueryColumn, Select};
+use super::{Clause, QueryBinder};
+use crate::{ColumnRef, Expr, PlanError, common_type};
+
+impl QueryBinder<'_> {
+    pub(super) fn bind_combination(&mut self, combined: &ast::Combination) -> Result<Query, PlanError> {
+        let line = combined.position.line;
+        let first = self.bind_body(&combined.first)?;
+        let mut rest = Vec::with_capacity(combined.rest.len());
+        for term in &combined.rest {
+            rest.push((term.operator, self.bind_body(&term.body)?));
+        }
+        self.combine(first, rest).map_err(|error| error.on_line(line))
+    }
+
+    /// Combines queries, their columns converted to the types that they share.
+    ///
+    /// Errors: 205 for unequal counts, 206 and its kin for types that share none.
+    pub(super) fn combine(
+        &mut self,
+        first: Query,
+        rest: Vec<(ast::SetOperator, Query)>,
+    ) -> Result<Query, PlanError> {
+        if rest.iter().any(|(_, query)| query.columns.len() != first.columns.len()) {
+            return Err(PlanError::unequal_columns());
+        }
+        let mut types = Vec::with_capacity(first.columns.len());
+        let mut columns = Vec::with_capacity(first.columns.len());
+        for (at, column) in first.columns.iter().enumerate() {
+            let mut samples = vec![sample(&first, at)];
+            samples.extend(rest.iter().map(|(_, query)| sample(query, at)));
+            let data_type = common_type(&samples)?;
+            let nullable = samples.iter().any(|sample| sample.nullable);
+            types.push(data_type);
+            let kind = ColumnKind { data_type, nullable, collation: column.collation };
+            columns.push(QueryColumn::named(column.name.clone(), kind));
+        }
+        let first = self.with_types(first, &types)?;
+        let mut converted = Vec::with_capacity(rest.len());
+        for (operator, query) in rest {
+            converted.push((operator, self.with_types(query, &types)?));
+        }
+        Ok(Query { body: Body::Combined(Box::new(first), converted), columns, order: Vec::new(), limit: None })
+    }
+
+    /// The query with its columns converted.
+    ///
+    /// Errors: 206 and its kin.
+    pub(crate) fn with_types(&mut self, mut query: Query, types: &[DataType]) -> Result<Query, PlanError> {
+        if query.columns.iter().zip(types).all(|(column, data_type)| column.data_type == *data_type) {
+            return Ok(query);
+        }
+        let simple = query.plain().is_some() && query.order.is_empty();
+        if !simple {
+            query = self.wrapped(query);
+        }
+        if let Body::Select(select) = &mut query.body {
+            for ((item, column), data_type) in select.items.iter_mut().zip(&mut query.columns).zip(types) {
+                *item = item.clone().converted_to(data_type)?;
+                column.data_type = *data_type;
+                column.nullable = item.nullable;
+            }
+        }
+        Ok(query)
+    }
+
+    /// A query over another, column for column.
+    pub(crate) fn wrapped(&mut self, query: Query) -> Query {
+        let columns = query.columns.clone();
+        let bound = self.leaf(query, String::new());
+        let number = bound.sources.first().map_or(0, |source| source.number);
+        let read = |(at, column): (usize, &QueryColumn)| {
+            column.read(ColumnRef { source: number, column: u32::try_from(at).unwrap_or(u32::MAX) })
+        };
+        let items = columns.iter().enumerate().map(read).collect();
+        Query::of_select(Select { items, from: Some(bound.from), ..Select::default() }, columns)
+    }
+
+    /// Binds `VALUES (1, 2), (3, 4)`.
+    ///
+    /// Errors: 10709 for rows of unequal length.
+    pub(crate) fn bind_values(&mut self, rows: &[Vec<ast::Expr>]) -> Result<Query, PlanError> {
+        let mut bound = Vec::with_capacity(rows.len());
+        for row in rows {
+            let mut values = Vec::with_capacity(row.len());
+            for value in row {
+                values.push(self.value(Clause::Where, value)?);
+            }
+            bound.push(values);
+        }
+        self.values(bound)
+    }
+
+    /// Rows of values as a query, each column of one type.
+    ///
+    /// Errors: 10709.
+    pub(crate) fn values(&mut self, mut rows: Vec<Vec<Expr>>) -> Result<Query, PlanError> {
+        let count = rows.first().map_or(0, Vec::len);
+        if rows.iter().any(|row| row.len() != count) {
+            return Err(PlanError::unequal_rows());
+        }
+        let mut columns = Vec::with_capacity(count);
+        for at in 0..count {
+            let samples: Vec<Expr> = rows.iter().filter_map(|row| row.get(at).cloned()).collect();
+            let data_type = common_type(&samples)?;
+            let nullable = samples.iter().any(|sample| sample.nullable);
+            let collation = samples.first().map(|sample| sample.collation).unwrap_or_default();
+            for row in &mut rows {
+                if let Some(value) = row.get_mut(at) {
+                    *value = value.clone().converted_to(&data_type)?;
+                }
+            }
+            columns.push(QueryColumn::named(String::new(), ColumnKind { data_type, nullable, collation }));
+        }
+        Ok(Query { body: Body::Values(rows), columns, order: Vec::new(), limit: None })
+    }
+}
+
+/// A column as [`common_type`] takes it: the expression itself, so that a NULL takes any type.
+fn sample(query: &Query, at: usize) -> Expr {
+    let item = match &query.body {
+        Body::Select(select) => select.items.get(at).filter(|item| item.is_null_literal()).cloned(),
+        Body::Values(_) | Body::Combined(..) => None,
+    };
+    let read = || query.columns.get(at).map(|column| column.read(ColumnRef { source: 0, column: 0 }));
+    item.or_else(read).unwrap_or_else(|| Expr::literal(selenite_types::Value::Null, DataType::Int))
+}

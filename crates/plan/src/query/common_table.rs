@@ -1,0 +1,263 @@
+//! Common table expressions, recursive ones too.
+//!
+//! X1. Each is written once, before the statement; one that names itself gets a column more, its level, which is counted.
+//! X2. A view has its own: it sees none of whoever names it.
+
+use selenite_tsql::ast;
+
+use super::QueryBinder;
+use super::source::{Bound, column_of, rename};
+use super::tree::{Body, Common, From, JoinKind, Leaf, Place, Query, QueryColumn, Recursion, Rows, Select};
+use crate::{PlanError, Source, same_name};
+
+/// The common table expressions of one WITH, or a view's border.
+#[derive(Debug)]
+pub(crate) struct CommonScope {
+    entries: Vec<Entry>,
+    home: Option<String>,
+}
+
+/// A name that stands for a common table expression.
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    index: usize,
+    columns: Vec<QueryColumn>,
+    state: State,
+}
+
+/// How far the binding of a common table expression has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Its rows are known.
+    Bound,
+    /// Its first member is being bound, of several by UNION ALL or not.
+    Anchor { is_union: bool },
+    /// A later member is being bound, so deep in other queries; the sources by which it reads the rows before.
+    Member { depth: usize, source: Option<u32> },
+}
+
+impl CommonScope {
+    /// A view's border: nothing outside is seen, and names without a database are in `home`.
+    pub fn border(home: String) -> Self {
+        Self { entries: Vec::new(), home: Some(home) }
+    }
+
+    /// The database of the view that this is the border of.
+    pub fn home(&self) -> Option<&str> {
+        self.home.as_deref()
+    }
+}
+
+impl QueryBinder<'_> {
+    /// Runs `bind` with the common table expressions of a WITH.
+    ///
+    /// Errors: whatever is wrong with them.
+    pub(crate) fn with_commons<T>(
+        &mut self,
+        with: &[ast::CommonTable],
+        bind: impl FnOnce(&mut Self) -> Result<T, PlanError>,
+    ) -> Result<T, PlanError> {
+        self.commons.push(CommonScope { entries: Vec::new(), home: None });
+        let mut bound = Ok(());
+        for table in with {
+            bound = self.define_common(table).map_err(|error| error.on_line(table.position.line));
+            if bound.is_err() {
+                break;
+            }
+        }
+        let result = bound.and_then(|()| bind(self));
+        self.commons.pop();
+        result
+    }
+
+    /// How deep recursion may go: OPTION (MAXRECURSION n), where 0 is any.
+    pub(crate) fn limit_recursion(&mut self, level_max: u32) {
+        self.recursion_max = level_max;
+    }
+
+    /// The source that a name of one part is, if a common table expression has the name.
+    pub(super) fn bind_common(
+        &mut self,
+        name: &ast::Name,
+        alias: Option<&ast::Name>,
+    ) -> Result<Option<Bound>, PlanError> {
+        let depth = self.depth;
+        let mut found = None;
+        for scope in self.commons.iter_mut().rev() {
+            found = scope.entries.iter_mut().find(|entry| same_name(&entry.name, &name.text));
+            if found.is_some() || scope.home.is_some() {
+                break;
+            }
+        }
+        let Some(entry) = found else { return Ok(None) };
+        let number = self.parts.add_source((0..entry.columns.len()).map(Place::Numbered).collect());
+        match &mut entry.state {
+            State::Bound => {}
+            State::Anchor { is_union: true } => return Err(PlanError::recursion_without_anchor(&entry.name)),
+            State::Anchor { is_union: false } => return Err(PlanError::recursion_without_union(&entry.name)),
+            State::Member { source: Some(_), .. } => return Err(PlanError::recursion_twice(&entry.name)),
+            State::Member { depth: allowed, .. } if *allowed != depth => return Err(PlanError::recursion_in_subquery()),
+            State::Member { source, .. } => *source = Some(number),
+        }
+        let alias = alias.map_or(&entry.name, |alias| &alias.text).clone();
+        let columns = entry.columns.iter().map(column_of).collect();
+        let source = Source { alias, database_and_schema: None, number, columns };
+        let from = From::Leaf(Leaf { source: number, rows: Rows::Common(entry.index) });
+        Ok(Some(Bound { from, sources: vec![source] }))
+    }
+
+    /// Whether a common table expression has the name.
+    pub(crate) fn is_common(&self, name: &ast::Name) -> bool {
+        let mut scopes = self.commons.iter().rev();
+        let mut seen = scopes.by_ref().take_while(|scope| scope.home.is_none());
+        seen.any(|scope| scope.entries.iter().any(|entry| same_name(&entry.name, &name.text)))
+    }
+
+    fn define_common(&mut self, table: &ast::CommonTable) -> Result<(), PlanError> {
+        let name = &table.name.text;
+        let entries = self.commons.last().map_or(&[][..], |scope| &scope.entries);
+        if entries.iter().any(|entry| same_name(&entry.name, name)) {
+            return Err(PlanError::common_table_twice(name));
+        }
+        let combined = match &table.query.body {
+            ast::QueryBody::Combined(combined) => Some(combined),
+            ast::QueryBody::Select(_) => None,
+        };
+        let is_union = combined.is_some_and(|combined| {
+            combined.rest.iter().any(|term| term.operator == ast::SetOperator::UnionAll)
+        });
+        // What a query names is looked for in those before it: each has its index first when it is bound.
+        let state = State::Anchor { is_union };
+        self.open_entry(Entry { name: name.clone(), index: usize::MAX, columns: Vec::new(), state });
+        let scopes = std::mem::take(&mut self.scopes);
+        let bound = self.nested(|binder| match combined {
+            Some(combined) if table.query.order_by.is_empty() => binder.bind_members(table, combined),
+            Some(_) | None => Ok((binder.bind_rows(&table.query)?, None)),
+        });
+        self.scopes = scopes;
+        let (mut query, recursion) = bound?;
+        rename(&mut query, name, &table.columns)?;
+        let columns = query.columns.clone();
+        let index = match self.entry().map(|entry| entry.index) {
+            Some(index) if index != usize::MAX => {
+                if let Some(common) = self.parts.commons.get_mut(index) {
+                    *common = Common { query: Some(query), recursion };
+                }
+                index
+            }
+            Some(_) | None => {
+                self.parts.commons.push(Common { query: Some(query), recursion });
+                self.parts.commons.len() - 1
+            }
+        };
+        if let Some(entry) = self.entry() {
+            entry.index = index;
+            entry.columns = columns;
+            entry.state = State::Bound;
+        }
+        Ok(())
+    }
+
+    fn open_entry(&mut self, entry: Entry) {
+        if let Some(scope) = self.commons.last_mut() {
+            scope.entries.push(entry);
+        }
+    }
+
+    /// The common table expression that is being bound.
+    fn entry(&mut self) -> Option<&mut Entry> {
+        self.commons.last_mut()?.entries.last_mut()
+    }
+
+    /// Members combined: the first is an anchor, those that name the table itself are recursive.
+    fn bind_members(
+        &mut self,
+        table: &ast::CommonTable,
+        combined: &ast::Combination,
+    ) -> Result<(Query, Option<Recursion>), PlanError> {
+        let name = &table.name.text;
+        let mut first = self.bind_body(&combined.first)?;
+        rename(&mut first, name, &table.columns)?;
+        self.parts.commons.push(Common { query: None, recursion: None });
+        let index = self.parts.commons.len() - 1;
+        let depth = self.depth;
+        let mut columns = first.columns.clone();
+        columns.iter_mut().for_each(|column| column.nullable = true);
+        if let Some(entry) = self.entry() {
+            entry.index = index;
+            entry.columns.clone_from(&columns);
+        }
+        let mut rest = Vec::new();
+        let mut members = vec![None];
+        for term in &combined.rest {
+            if let Some(entry) = self.entry() {
+                entry.state = State::Member { depth, source: None };
+            }
+            let query = self.bind_body(&term.body)?;
+            let source = self.entry().and_then(|entry| match entry.state {
+                State::Member { source, .. } => source,
+                State::Bound | State::Anchor { .. } => None,
+            });
+            if let Some(source) = source {
+                if term.operator != ast::SetOperator::UnionAll {
+                    return Err(PlanError::recursion_without_union(name));
+                }
+                check_member(&query, source, name)?;
+                check_types(&columns, &query, name)?;
+            } else if members.iter().any(Option::is_some) {
+                return Err(PlanError::unsupported("An anchor member after a recursive one"));
+            }
+            members.push(source);
+            rest.push((term.operator, query));
+        }
+        if members.iter().all(Option::is_none) {
+            return Ok((self.combine(first, rest)?, None));
+        }
+        for ((_, query), member) in rest.iter().zip(members.iter().skip(1)) {
+            if member.is_none() {
+                check_types(&columns, query, name)?;
+            }
+        }
+        let recursion = Recursion { members, level_max: self.recursion_max };
+        let query = Query { body: Body::Combined(Box::new(first), rest), columns, order: Vec::new(), limit: None };
+        Ok((query, Some(recursion)))
+    }
+}
+
+/// What a recursive member may have: SQL Server's rules, which SQLite's include.
+fn check_member(query: &Query, source: u32, name: &str) -> Result<(), PlanError> {
+    if query.limit.is_some() {
+        return Err(PlanError::in_recursive_part(461, "The TOP or OFFSET operator is", name));
+    }
+    let Body::Select(select) = &query.body else {
+        return Err(PlanError::unsupported("A combination of queries in a recursive member"));
+    };
+    let Select { distinct, from, grouped, .. } = &**select;
+    if *distinct {
+        return Err(PlanError::in_recursive_part(460, "DISTINCT operator is", name));
+    }
+    if *grouped {
+        return Err(PlanError::in_recursive_part(467, "GROUP BY, HAVING, or aggregate functions are", name));
+    }
+    let mut inner = true;
+    if let Some(from) = from {
+        from.visit_joins(&mut |join| inner &= join.kind == JoinKind::Inner);
+    }
+    if !inner {
+        return Err(PlanError::in_recursive_part(462, "Outer join is", name));
+    }
+    let direct = from.as_ref().is_some_and(|from| from.has_leaf(source));
+    if direct { Ok(()) } else { Err(PlanError::recursion_in_subquery()) }
+}
+
+/// The types of a member must be the anchor's, to the length.
+fn check_types(columns: &[QueryColumn], member: &Query, name: &str) -> Result<(), PlanError> {
+    if columns.len() != member.columns.len() {
+        return Err(PlanError::unequal_columns());
+    }
+    match columns.iter().zip(&member.columns).find(|(anchor, column)| anchor.data_type != column.data_type) {
+        Some((anchor, _)) => Err(PlanError::recursive_type(&anchor.name, name)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,182 @@
+//! GROUP BY, and what may stand beside it.
+
+use selenite_tsql::ast;
+use selenite_types::Value;
+
+use super::tree::{OrderKey, OrderTerm, Outside, Parts, Select};
+use super::walk::{column_of, held_by};
+use super::{Clause, QueryBinder};
+use crate::{ColumnRef, Expr, ExprKind, Node, NodeMut, OutsideRef, PlanError, Predicate};
+
+/// What is looked through for columns that no group has.
+pub(super) struct GroupCheck<'a> {
+    /// The SELECT, whose rows are groups.
+    pub select: &'a Select,
+    /// Its ORDER BY.
+    pub order: &'a [OrderTerm],
+}
+
+impl QueryBinder<'_> {
+    pub(super) fn bind_group_by(&mut self, exprs: &[ast::Expr]) -> Result<Vec<Expr>, PlanError> {
+        let mut bound = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            let group = self.value(Clause::GroupBy, expr)?;
+            self.check_group(&group).map_err(|error| error.on_line(expr.position.line))?;
+            bound.push(group);
+        }
+        Ok(bound)
+    }
+
+    fn check_group(&self, group: &Expr) -> Result<(), PlanError> {
+        let (mut local, mut held) = (false, false);
+        group.visit(&mut |node| {
+            held |= held_by(node).is_some();
+            local |= column_of(node).is_some_and(|column| self.is_local(column));
+        });
+        if held {
+            return Err(PlanError::group_by_aggregate());
+        }
+        if local { Ok(()) } else { Err(PlanError::group_by_constant()) }
+    }
+
+    /// Sees that every column of a grouped query is grouped by, or in an aggregate.
+    ///
+    /// Errors: 8120, 8121, 8127.
+    pub(super) fn check_grouped(&self, check: &GroupCheck<'_>) -> Result<(), PlanError> {
+        let groups = &check.select.group_by;
+        for item in &check.select.items {
+            if let Some(column) = self.ungrouped(item, groups) {
+                return Err(PlanError::not_grouped(8120, &self.shown(column), "select list"));
+            }
+        }
+        if let Some(having) = &check.select.having {
+            // A condition is looked through as the value that it decides.
+            let branches = vec![(having.clone(), null())];
+            let case = Expr::new(ExprKind::Case { branches, otherwise: None }, selenite_types::DataType::Int);
+            if let Some(column) = self.ungrouped(&case, groups) {
+                return Err(PlanError::not_grouped(8121, &self.shown(column), "HAVING clause"));
+            }
+        }
+        for term in check.order {
+            if let OrderKey::Value(value) = &term.key
+                && let Some(column) = self.ungrouped(value, groups)
+            {
+                return Err(PlanError::not_grouped(8127, &self.shown(column), "ORDER BY clause"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first column of this query's own that is in no group.
+    fn ungrouped(&self, expr: &Expr, groups: &[Expr]) -> Option<ColumnRef> {
+        let mut rest = expr.clone();
+        rest.rewrite(&mut |node| {
+            if let NodeMut::Expr(expr) = node
+                && groups.contains(expr)
+            {
+                *expr = null();
+            }
+        });
+        let mut found = None;
+        let mut held: Vec<OutsideRef> = Vec::new();
+        rest.visit(&mut |node| {
+            found = found.or_else(|| column_of(node).filter(|column| self.is_local(*column)));
+            held.extend(held_by(node));
+        });
+        found.or_else(|| held.into_iter().find_map(|reference| self.ungrouped_in(reference, groups)))
+    }
+
+    fn ungrouped_in(&self, reference: OutsideRef, groups: &[Expr]) -> Option<ColumnRef> {
+        let outside = self.parts.outside(reference)?;
+        let mut found = None;
+        let mut look = |node: Node<'_>| {
+            let alone = |column: &ColumnRef| self.is_local(*column) && !groups.iter().any(|group| is_column(group, *column));
+            found = found.or_else(|| column_of(node).filter(alone));
+        };
+        match outside {
+            Outside::Aggregate(_) | Outside::Fixed(_) => {}
+            Outside::Scalar(query) | Outside::Exists(query) => self.parts.visit_query(query, &mut look),
+            Outside::In { operand, query, .. } => {
+                self.parts.visit_query(query, &mut look);
+                return found.or_else(|| self.ungrouped(operand, groups));
+            }
+            Outside::Quantified(quantified) => {
+                self.parts.visit_query(&quantified.query, &mut look);
+                return found.or_else(|| self.ungrouped(&quantified.operand, groups));
+            }
+            Outside::Window(call) => return window_parts(call).into_iter().find_map(|part| self.ungrouped(part, groups)),
+        }
+        found
+    }
+
+    /// A column as messages show it: its source's name before it.
+    fn shown(&self, column: ColumnRef) -> String {
+        let sources = self.scopes.last().map_or(&[][..], |scope| &scope.columns.sources);
+        let Some(source) = sources.iter().find(|source| source.number == column.source) else {
+            return String::new();
+        };
+        let at = usize::try_from(column.column).unwrap_or(usize::MAX);
+        let name = source.columns.get(at).map_or("", |column| column.name.as_str());
+        match &source.database_and_schema {
+            Some((_, schema)) => format!("{schema}.{}.{name}", source.alias),
+            None => format!("{}.{name}", source.alias),
+        }
+    }
+}
+
+impl Parts {
+    /// Whether a value holds a window function.
+    pub(crate) fn has_window(&self, expr: &Expr) -> bool {
+        let mut has = false;
+        expr.visit(&mut |node| {
+            let held = held_by(node).and_then(|reference| self.outside(reference));
+            has |= matches!(held, Some(Outside::Window(_)));
+        });
+        has
+    }
+}
+
+fn window_parts(call: &super::tree::WindowCall) -> Vec<&Expr> {
+    use super::tree::WindowFunction;
+    let mut parts: Vec<&Expr> = call.partition.iter().chain(call.order.iter().map(|(term, _)| term)).collect();
+    match &call.function {
+        WindowFunction::RowNumber
+        | WindowFunction::Rank
+        | WindowFunction::DenseRank
+        | WindowFunction::PercentRank
+        | WindowFunction::CumulativeDistribution => {}
+        WindowFunction::Tile(value) | WindowFunction::First(value) | WindowFunction::Last(value) => parts.push(value),
+        WindowFunction::Shift { value, default, .. } => {
+            parts.push(value);
+            parts.extend(default);
+        }
+        WindowFunction::Aggregate(aggregate) => parts.extend(&aggregate.operand),
+    }
+    parts
+}
+
+fn is_column(expr: &Expr, column: ColumnRef) -> bool {
+    matches!(expr.kind, ExprKind::Column(other) if other == column)
+}
+
+fn null() -> Expr {
+    Expr::literal(Value::Null, selenite_types::DataType::Int)
+}
+
+/// The conditions of a filter that all must hold.
+pub(crate) fn conjuncts(predicate: Predicate) -> Vec<Predicate> {
+    match predicate {
+        Predicate::And(parts) => parts,
+        other @ (Predicate::Compare(_)
+        | Predicate::Whole(_)
+        | Predicate::Or(_)
+        | Predicate::Not(_)
+        | Predicate::IsNull(_)
+        | Predicate::Same(_)
+        | Predicate::Between { .. }
+        | Predicate::InList { .. }
+        | Predicate::Like(_)
+        | Predicate::Outside(_)
+        | Predicate::Input(_)) => vec![other],
+    }
+}

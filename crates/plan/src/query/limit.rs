@@ -1,0 +1,68 @@
+//! TOP, OFFSET and FETCH.
+
+use selenite_tsql::ast;
+use selenite_types::{DataType, Family};
+
+use super::QueryBinder;
+use super::tree::Limit;
+use crate::{Binder, Expr, NoQuery, PlanError};
+
+impl QueryBinder<'_> {
+    /// Binds what cuts a query.
+    ///
+    /// Errors: 1060 for a count that is no integer, 1062 for ties without an order, 10741 for both ways at once, 40510 for a
+    /// count that is no constant or variable.
+    pub(crate) fn bind_limit(
+        &mut self,
+        top: Option<&ast::Top>,
+        offset: Option<&ast::Offset>,
+        ordered: bool,
+    ) -> Result<Option<Limit>, PlanError> {
+        match (top, offset) {
+            (None, None) => Ok(None),
+            (Some(_), Some(offset)) => Err(PlanError::top_and_offset().on_line(offset.skip.position.line)),
+            (Some(top), None) => {
+                if top.with_ties && !ordered {
+                    return Err(PlanError::ties_without_order().on_line(top.count.position.line));
+                }
+                let ties = top.with_ties;
+                if top.percent {
+                    let count = self.fixed(&top.count)?.converted_to(&DataType::Float)?;
+                    return Ok(Some(Limit::Percent { count, ties }));
+                }
+                Ok(Some(Limit::Top { count: self.row_count(&top.count)?, ties }))
+            }
+            (None, Some(offset)) => {
+                let skip = self.row_count(&offset.skip)?;
+                let fetch = match &offset.fetch {
+                    Some(fetch) => Some(self.row_count(fetch)?),
+                    None => None,
+                };
+                Ok(Some(Limit::Offset { skip, fetch }))
+            }
+        }
+    }
+
+    fn row_count(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+        let bound = self.fixed(expr)?;
+        if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) && !bound.is_null_literal() {
+            return Err(PlanError::row_count_type().on_line(expr.position.line));
+        }
+        bound.converted_to(&DataType::BigInt)
+    }
+
+    /// A value that no row changes.
+    fn fixed(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+        let bound = Binder::new(self.variables, &mut NoQuery).expr(expr);
+        let bound = bound.map_err(|error| match error.number() {
+            UNKNOWN_COLUMN | UNBOUND => PlanError::column_in_limit(),
+            SUBQUERY => PlanError::unsupported("A subquery in TOP, OFFSET or FETCH"),
+            _ => error,
+        });
+        bound.map_err(|error| error.on_line(expr.position.line))
+    }
+}
+
+const UNKNOWN_COLUMN: i32 = 207;
+const UNBOUND: i32 = 4104;
+const SUBQUERY: i32 = 1046;

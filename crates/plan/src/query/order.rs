@@ -1,0 +1,119 @@
+//! ORDER BY: columns by number, by alias, or any value.
+
+use selenite_tsql::ast;
+use selenite_types::Value;
+
+use super::select::Item;
+use super::tree::{OrderKey, OrderTerm, Query};
+use super::{Clause, QueryBinder};
+use crate::{Expr, ExprKind, PlanError, same_name};
+
+impl QueryBinder<'_> {
+    /// Binds the ORDER BY of one SELECT.
+    ///
+    /// Errors: 108, 145, 169, 408 and what is wrong with the values.
+    pub(super) fn bind_order(
+        &mut self,
+        items: &[Item],
+        order_by: &[ast::OrderItem],
+        distinct: bool,
+    ) -> Result<Vec<OrderTerm>, PlanError> {
+        let mut terms: Vec<OrderTerm> = Vec::with_capacity(order_by.len());
+        for (at, item) in order_by.iter().enumerate() {
+            let line = item.value.position.line;
+            let key = self.order_key(items, &item.value, at).map_err(|error| error.on_line(line))?;
+            if distinct && matches!(key, OrderKey::Value(_)) {
+                return Err(PlanError::order_item_of_distinct().on_line(line));
+            }
+            if terms.iter().any(|term| term.key.is_same(&key)) {
+                return Err(PlanError::order_item_twice().on_line(line));
+            }
+            terms.push(OrderTerm { key, descending: item.descending });
+        }
+        Ok(terms)
+    }
+
+    fn order_key(&mut self, items: &[Item], expr: &ast::Expr, at: usize) -> Result<OrderKey, PlanError> {
+        if let Some(output) = position_of(expr, items.len())? {
+            return Ok(OrderKey::Output(output));
+        }
+        if let Some(output) = self.alias_of(items, expr)? {
+            return Ok(OrderKey::Output(output));
+        }
+        let value = self.value(Clause::OrderBy, expr)?;
+        if let ExprKind::Literal(literal) = &value.kind {
+            let _: &Value = literal;
+            return Err(PlanError::order_by_constant(at + 1));
+        }
+        if matches!(value.kind, ExprKind::Variable(_)) {
+            return Err(PlanError::order_by_variable(at + 1));
+        }
+        Ok(match items.iter().position(|item| item.value == value) {
+            Some(output) => OrderKey::Output(output),
+            None => OrderKey::Value(value),
+        })
+    }
+
+    /// The column of the list that a bare name means.
+    fn alias_of(&mut self, items: &[Item], expr: &ast::Expr) -> Result<Option<usize>, PlanError> {
+        let ast::ExprKind::Column(name) = &expr.kind else { return Ok(None) };
+        if name.table.is_some() {
+            return Ok(None);
+        }
+        let mut named = items.iter().enumerate().filter(|(_, item)| same_name(&item.name, &name.name.text));
+        let Some((at, first)) = named.next() else { return Ok(None) };
+        if named.any(|(_, other)| other.value != first.value) {
+            return Err(PlanError::ambiguous_column(&name.name.text));
+        }
+        Ok(Some(at))
+    }
+
+    /// Binds the ORDER BY of queries combined, which knows the first one's columns alone.
+    ///
+    /// Errors: 104 for anything else.
+    pub(super) fn order_of_combined(
+        &mut self,
+        query: &Query,
+        order_by: &[ast::OrderItem],
+    ) -> Result<Vec<OrderTerm>, PlanError> {
+        let mut terms = Vec::with_capacity(order_by.len());
+        for item in order_by {
+            let line = item.value.position.line;
+            let output = match position_of(&item.value, query.columns.len()).map_err(|error| error.on_line(line))? {
+                Some(output) => output,
+                None => named(query, &item.value).ok_or_else(|| PlanError::order_item_of_union().on_line(line))?,
+            };
+            terms.push(OrderTerm { key: OrderKey::Output(output), descending: item.descending });
+        }
+        Ok(terms)
+    }
+}
+
+impl OrderKey {
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Output(left), Self::Output(right)) => left == right,
+            (Self::Value(left), Self::Value(right)) => is_plain(left) && left == right,
+            (Self::Output(_), Self::Value(_)) | (Self::Value(_), Self::Output(_)) => false,
+        }
+    }
+}
+
+fn is_plain(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Column(_))
+}
+
+fn named(query: &Query, expr: &ast::Expr) -> Option<usize> {
+    let ast::ExprKind::Column(name) = &expr.kind else { return None };
+    let found = query.columns.iter().position(|column| same_name(&column.name, &name.name.text));
+    found.filter(|_| name.table.is_none())
+}
+
+/// The column that a bare number means, from 1.
+fn position_of(expr: &ast::Expr, count: usize) -> Result<Option<usize>, PlanError> {
+    let ast::ExprKind::Literal(ast::Literal::Integer(digits)) = &expr.kind else { return Ok(None) };
+    match digits.parse::<usize>() {
+        Ok(number) if (1..=count).contains(&number) => Ok(Some(number - 1)),
+        Ok(_) | Err(_) => Err(PlanError::order_position(digits)),
+    }
+}

@@ -1,0 +1,239 @@
+//! Tables, views and functions of rows, by their names.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast;
+
+use super::common_table::CommonScope;
+use super::source::{Bound, rename};
+use super::tree::{From, Leaf, Place, Query, QueryColumn, ROW_ID, Rows, Select};
+use super::{Clause, QueryBinder};
+use crate::catalog::{Relation, SystemColumn, SystemFunction, SystemView, Table, View};
+use crate::{Collation, ColumnRef, Expr, ExprKind, PlanError, Source, SourceColumn, written_object};
+
+impl QueryBinder<'_> {
+    /// What the catalog has under a name.
+    ///
+    /// Errors: 208, and what the catalog refuses.
+    pub(crate) fn relation(&self, name: &ast::ObjectName) -> Result<Relation, PlanError> {
+        if let Some(server) = &name.server {
+            return Err(PlanError::unreachable_server(&server.text));
+        }
+        let name = self.at_home(name);
+        self.catalog.relation(&name)?.ok_or_else(|| PlanError::unknown_object(&written_object(&name)))
+    }
+
+    pub(super) fn bind_relation(&mut self, name: &ast::ObjectName, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
+        if let Some(single) = name.single()
+            && let Some(bound) = self.bind_common(single, alias)?
+        {
+            return Ok(bound);
+        }
+        match self.relation(name).map_err(|error| error.on_line(name.position.line))? {
+            Relation::Table(table) => self.bind_table(&table, alias.map(|alias| alias.text.clone())),
+            Relation::View(view) => self.bind_view(&view, alias),
+            Relation::System(view) => Ok(self.bind_system(&view, alias)),
+        }
+    }
+
+    pub(super) fn bind_table_variable(&mut self, name: &str, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
+        let table = self.table_variable(name)?;
+        let alias = alias.map_or_else(|| name.to_owned(), |alias| alias.text.clone());
+        self.bind_table(&table, Some(alias))
+    }
+
+    /// The table behind a table variable.
+    ///
+    /// Errors: 1087.
+    pub(crate) fn table_variable(&self, name: &str) -> Result<Arc<Table>, PlanError> {
+        let table = self.catalog.table_variable(name)?;
+        table.ok_or_else(|| PlanError::undeclared_table_variable(name))
+    }
+
+    /// A table as a source; one with computed columns is a query that computes them.
+    pub(crate) fn bind_table(&mut self, table: &Arc<Table>, alias: Option<String>) -> Result<Bound, PlanError> {
+        let stored = self.stored_table(table);
+        let named = match alias {
+            Some(alias) => (alias, None),
+            None => (table.name.clone(), Some((table.database.clone(), table.schema.clone()))),
+        };
+        let mut bound = if table.columns.iter().any(|column| column.computed.is_some()) {
+            let query = self.computed_query(table, stored)?;
+            let mut bound = self.leaf(query, String::new());
+            if let Some(source) = bound.sources.first_mut() {
+                // The rowid stands behind the columns.
+                source.columns.truncate(table.columns.len());
+                self.parts.row_ids.insert(source.number, format!("c{}", table.columns.len()));
+            }
+            bound
+        } else {
+            stored
+        };
+        for source in &mut bound.sources {
+            self.parts.tables.insert(source.number, Arc::clone(table));
+            source.alias.clone_from(&named.0);
+            source.database_and_schema.clone_from(&named.1);
+        }
+        Ok(bound)
+    }
+
+    /// A table's columns as names, computed ones as if they were stored.
+    pub(crate) fn plain_table(&mut self, table: &Arc<Table>) -> Bound {
+        self.stored_table(table)
+    }
+
+    /// The columns that SQLite has.
+    fn stored_table(&mut self, table: &Arc<Table>) -> Bound {
+        let places = table.columns.iter().map(|column| Place::Named(column.name.clone())).collect();
+        let number = self.parts.add_source(places);
+        if let Some(row_id) = table.row_id() {
+            self.parts.row_ids.insert(number, row_id.to_owned());
+        }
+        let column = |column: &crate::catalog::Column| SourceColumn {
+            name: column.name.clone(),
+            data_type: column.data_type,
+            nullable: column.nullable,
+            collation: column.collation.of_column(),
+        };
+        let columns = table.columns.iter().map(column).collect();
+        let source = Source { alias: table.name.clone(), database_and_schema: None, number, columns };
+        let from = From::Leaf(Leaf { source: number, rows: Rows::Table(Arc::clone(table)) });
+        Bound { from, sources: vec![source] }
+    }
+
+    fn computed_query(&mut self, table: &Arc<Table>, stored: Bound) -> Result<Query, PlanError> {
+        let number = stored.sources.first().map_or(0, |source| source.number);
+        let mut items = Vec::new();
+        let outer = std::mem::take(&mut self.scopes);
+        let bound = self.scoped(stored.sources, |binder| {
+            for (at, column) in table.columns.iter().enumerate() {
+                items.push(match &column.computed {
+                    Some(computed) => {
+                        binder.value(Clause::Where, &computed.value)?.converted_to(&column.data_type)?
+                    }
+                    None => {
+                        let reference = ColumnRef { source: number, column: index(at) };
+                        Expr::new(ExprKind::Column(reference), column.data_type)
+                            .with_nullable(column.nullable)
+                            .with_collation(column.collation.of_column())
+                    }
+                });
+            }
+            Ok(())
+        });
+        self.scopes = outer;
+        bound?;
+        if table.row_id().is_some() {
+            let row_id = ExprKind::Column(ColumnRef { source: number, column: ROW_ID });
+            items.push(Expr::new(row_id, selenite_types::DataType::BigInt).with_nullable(false));
+        }
+        let names = table.columns.iter().map(|column| column.name.clone()).chain(["rowid".to_owned()]);
+        let columns = names.zip(&items).map(|(name, item)| QueryColumn::of(name, item)).collect();
+        let select = Select { items, from: Some(stored.from), ..Select::default() };
+        Ok(Query::of_select(select, columns))
+    }
+
+    fn bind_view(&mut self, view: &Arc<View>, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
+        let scopes = std::mem::take(&mut self.scopes);
+        self.commons.push(CommonScope::border(view.database.clone()));
+        let query = self.nested(|binder| binder.bind_view_rows(view));
+        self.commons.pop();
+        self.scopes = scopes;
+        let mut query = query?;
+        rename(&mut query, &view.name, &view.columns)?;
+        let mut bound = self.leaf(query, alias.map_or(&view.name, |alias| &alias.text).clone());
+        if alias.is_none() {
+            let named = Some((view.database.clone(), view.schema.clone()));
+            bound.sources.iter_mut().for_each(|source| source.database_and_schema.clone_from(&named));
+        }
+        Ok(bound)
+    }
+
+    fn bind_view_rows(&mut self, view: &View) -> Result<Query, PlanError> {
+        self.with_commons(&view.select.with, |binder| binder.bind_rows(&view.select.query))
+    }
+
+    fn bind_system(&mut self, view: &SystemView, alias: Option<&ast::Name>) -> Bound {
+        let (number, columns) = self.system_columns(&view.columns);
+        let named = alias.is_none().then(|| (String::from("master"), view.schema.clone()));
+        let alias = alias.map_or(&view.name, |alias| &alias.text).clone();
+        let source = Source { alias, database_and_schema: named, number, columns };
+        let from = From::Leaf(Leaf { source: number, rows: Rows::System(view.sqlite.clone()) });
+        Bound { from, sources: vec![source] }
+    }
+
+    fn system_columns(&mut self, columns: &[SystemColumn]) -> (u32, Vec<SourceColumn>) {
+        let places = columns.iter().map(|column| Place::Named(column.name.clone())).collect();
+        let column = |column: &SystemColumn| SourceColumn {
+            name: column.name.clone(),
+            data_type: column.data_type,
+            nullable: column.nullable,
+            collation: Collation::default().of_column(),
+        };
+        (self.parts.add_source(places), columns.iter().map(column).collect())
+    }
+
+    pub(super) fn bind_function(
+        &mut self,
+        call: &ast::FunctionCall,
+        alias: Option<&ast::DerivedAlias>,
+    ) -> Result<Bound, PlanError> {
+        let written = written_object(&call.name);
+        let Some(function) = self.catalog.function(&self.at_home(&call.name))? else {
+            return Err(PlanError::unknown_object(&written));
+        };
+        let arguments = self.function_arguments(call, &function, &written)?;
+        let (number, mut columns) = self.system_columns(&function.columns);
+        if let Some(names) = alias.map(|alias| &alias.columns).filter(|names| !names.is_empty()) {
+            if names.len() != columns.len() {
+                return Err(PlanError::column_list(&function.name, columns.len(), names.len()));
+            }
+            columns.iter_mut().zip(names).for_each(|(column, name)| column.name.clone_from(&name.text));
+        }
+        let named = alias.is_none().then(|| (String::from("master"), function.schema.clone()));
+        let alias = alias.map_or(&function.name, |alias| &alias.name.text).clone();
+        let source = Source { alias, database_and_schema: named, number, columns };
+        let rows = Rows::Function(function.sqlite.clone(), arguments);
+        Ok(Bound { from: From::Leaf(Leaf { source: number, rows }), sources: vec![source] })
+    }
+
+    fn function_arguments(
+        &mut self,
+        call: &ast::FunctionCall,
+        function: &SystemFunction,
+        written: &str,
+    ) -> Result<Vec<Expr>, PlanError> {
+        let given: &[ast::Expr] = match &call.arguments {
+            ast::Arguments::List(given) => given,
+            ast::Arguments::Absent | ast::Arguments::Star | ast::Arguments::Distinct(_) => &[],
+        };
+        if given.len() < function.required {
+            return Err(PlanError::too_few_arguments(written));
+        }
+        if given.len() > function.arguments.len() {
+            return Err(PlanError::too_many_arguments(written));
+        }
+        let mut arguments = Vec::with_capacity(given.len());
+        for (argument, data_type) in given.iter().zip(&function.arguments) {
+            arguments.push(self.value(Clause::Argument, argument)?.converted_to(data_type)?);
+        }
+        Ok(arguments)
+    }
+
+    /// The name with the database of the view that it stands in.
+    fn at_home(&self, name: &ast::ObjectName) -> ast::ObjectName {
+        let mut name = name.clone();
+        let home = self.commons.iter().rev().find_map(CommonScope::home);
+        if let (None, Some(home)) = (&name.database, home)
+            && !name.name.text.starts_with('#')
+        {
+            let text = home.to_owned();
+            name.database = Some(ast::Name { text, quoted: true, position: name.position });
+        }
+        name
+    }
+}
+
+fn index(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}

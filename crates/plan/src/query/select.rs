@@ -1,0 +1,193 @@
+//! One SELECT, and the queries that it makes.
+
+use selenite_tsql::ast;
+
+use super::grouping::GroupCheck;
+use super::tree::{Query, QueryColumn, Select};
+use super::{Clause, QueryBinder};
+use crate::{ColumnRef, Expr, ExprKind, PlanError, Source, written_object};
+
+/// A column of a list, before it is one of a query.
+pub(crate) struct Item {
+    /// Its value.
+    pub value: Expr,
+    /// Its name; empty if it has none.
+    pub name: String,
+}
+
+impl QueryBinder<'_> {
+    /// Binds a query where rows have no order of their own: a derived table, a subquery, a view.
+    ///
+    /// Errors: 1033 for an ORDER BY without TOP or OFFSET.
+    pub(crate) fn bind_rows(&mut self, query: &ast::Query) -> Result<Query, PlanError> {
+        let cut = match &query.body {
+            ast::QueryBody::Select(select) => select.top.is_some(),
+            ast::QueryBody::Combined(_) => false,
+        };
+        if let (Some(item), false) = (query.order_by.first(), cut || query.offset.is_some()) {
+            return Err(PlanError::order_in_view().on_line(item.value.position.line));
+        }
+        self.bind_query(query)
+    }
+
+    /// Binds a query.
+    ///
+    /// Errors: whatever is wrong with it.
+    pub(crate) fn bind_query(&mut self, query: &ast::Query) -> Result<Query, PlanError> {
+        match &query.body {
+            ast::QueryBody::Select(select) => {
+                self.bind_select(select, &query.order_by, query.offset.as_ref())
+            }
+            ast::QueryBody::Combined(combined) => {
+                let mut bound = self.bind_combination(combined)?;
+                bound.order = self.order_of_combined(&bound, &query.order_by)?;
+                bound.limit = self.bind_limit(None, query.offset.as_ref(), false)?;
+                Ok(bound)
+            }
+        }
+    }
+
+    pub(super) fn bind_body(&mut self, body: &ast::QueryBody) -> Result<Query, PlanError> {
+        match body {
+            ast::QueryBody::Select(select) => self.bind_select(select, &[], None),
+            ast::QueryBody::Combined(combined) => self.nested(|binder| binder.bind_combination(combined)),
+        }
+    }
+
+    /// Binds one SELECT with the ORDER BY and OFFSET behind it.
+    ///
+    /// Errors: whatever is wrong with it, with the line of the SELECT or nearer.
+    pub(super) fn bind_select(
+        &mut self,
+        select: &ast::Select,
+        order_by: &[ast::OrderItem],
+        offset: Option<&ast::Offset>,
+    ) -> Result<Query, PlanError> {
+        let line = select.position.line;
+        let items = |binder: &mut Self| binder.bind_items(&select.items, Clause::Items);
+        self.bind_select_of(select, order_by, offset, items).map_err(|error| error.on_line(line))
+    }
+
+    /// Binds one SELECT whose columns `items` binds.
+    ///
+    /// Errors: as [`QueryBinder::bind_select`].
+    pub(crate) fn bind_select_of(
+        &mut self,
+        select: &ast::Select,
+        order_by: &[ast::OrderItem],
+        offset: Option<&ast::Offset>,
+        items: impl FnOnce(&mut Self) -> Result<Vec<Item>, PlanError>,
+    ) -> Result<Query, PlanError> {
+        let limit = self.bind_limit(select.top.as_ref(), offset, !order_by.is_empty())?;
+        let (from, sources) = match self.bind_from(&select.from)? {
+            Some(bound) => (Some(bound.from), bound.sources),
+            None => (None, Vec::new()),
+        };
+        self.scoped(sources, |binder| {
+            let filter = match &select.filter {
+                Some(filter) => Some(binder.condition(Clause::Where, filter)?),
+                None => None,
+            };
+            let group_by = binder.bind_group_by(&select.group_by)?;
+            let having = match &select.having {
+                Some(having) => Some(binder.condition(Clause::Having, having)?),
+                None => None,
+            };
+            let bound = items(binder)?;
+            let order = binder.bind_order(&bound, order_by, select.distinct)?;
+            let aggregates = binder.scope().is_some_and(|scope| scope.has_aggregate);
+            let grouped = !group_by.is_empty() || having.is_some() || aggregates;
+            let columns = bound.iter().map(|item| binder.column_of(item)).collect();
+            let items: Vec<Expr> = bound.into_iter().map(|item| item.value).collect();
+            let select = Select { distinct: select.distinct, items, from, filter, group_by, having, grouped };
+            if grouped {
+                binder.check_grouped(&GroupCheck { select: &select, order: &order })?;
+            }
+            let mut query = Query::of_select(select, columns);
+            query.order = order;
+            query.limit = limit;
+            Ok(query)
+        })
+    }
+
+    /// Binds a list of columns, stars expanded.
+    ///
+    /// Errors: 107 and 263 for a star of nothing, 141 for an assignment among them.
+    pub(crate) fn bind_items(&mut self, items: &[ast::SelectItem], clause: Clause) -> Result<Vec<Item>, PlanError> {
+        let mut bound = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                ast::SelectItem::Star { table, position } => {
+                    let columns = self.star(table.as_ref()).map_err(|error| error.on_line(position.line))?;
+                    bound.extend(columns);
+                }
+                ast::SelectItem::Value { value, alias } => {
+                    let name = match alias {
+                        Some(alias) => alias.text.clone(),
+                        None => written_name(value),
+                    };
+                    bound.push(Item { value: self.value(clause, value)?, name });
+                }
+                ast::SelectItem::Assign { position, .. } => {
+                    return Err(PlanError::assignment_and_rows().on_line(position.line));
+                }
+            }
+        }
+        Ok(bound)
+    }
+
+    fn star(&mut self, table: Option<&ast::ObjectName>) -> Result<Vec<Item>, PlanError> {
+        let sources = self.scope().map_or(&[][..], |scope| &scope.columns.sources);
+        let mut items = Vec::new();
+        let mut known = false;
+        for source in sources {
+            if table.is_some_and(|table| !source.is_named(table)) {
+                continue;
+            }
+            known = true;
+            items.extend(columns_of(source));
+        }
+        match (table, known) {
+            (Some(table), false) => Err(PlanError::unknown_star(&written_object(table))),
+            (None, false) => Err(PlanError::star_of_nothing()),
+            (Some(_) | None, true) => Ok(items),
+        }
+    }
+
+    fn column_of(&self, item: &Item) -> QueryColumn {
+        let mut column = QueryColumn::of(item.name.clone(), &item.value);
+        if let ExprKind::Column(reference) = item.value.kind {
+            column.origin = Some(reference);
+        }
+        column
+    }
+}
+
+fn columns_of(source: &Source) -> impl Iterator<Item = Item> {
+    source.columns.iter().enumerate().map(|(at, column)| {
+        let reference = ColumnRef { source: source.number, column: u32::try_from(at).unwrap_or(u32::MAX) };
+        let value = Expr::new(ExprKind::Column(reference), column.data_type)
+            .with_nullable(column.nullable)
+            .with_collation(column.collation.of_column());
+        Item { value, name: column.name.clone() }
+    })
+}
+
+/// The name of a column that has no alias: its own, if it is one.
+fn written_name(value: &ast::Expr) -> String {
+    match &value.kind {
+        ast::ExprKind::Column(name) => name.name.text.clone(),
+        ast::ExprKind::Literal(_)
+        | ast::ExprKind::OdbcLiteral(_)
+        | ast::ExprKind::Variable(_)
+        | ast::ExprKind::Global(_)
+        | ast::ExprKind::Unary { .. }
+        | ast::ExprKind::Binary { .. }
+        | ast::ExprKind::Collate { .. }
+        | ast::ExprKind::Function(_)
+        | ast::ExprKind::Cast(_)
+        | ast::ExprKind::Case(_)
+        | ast::ExprKind::Iif(_)
+        | ast::ExprKind::Subquery(_) => String::new(),
+    }
+}

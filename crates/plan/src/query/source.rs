@@ -1,0 +1,186 @@
+//! FROM: its sources and their joins.
+
+use selenite_tsql::ast;
+
+use super::tree::{From, Join, JoinKind, Leaf, Place, Query, Rows};
+use super::{Clause, QueryBinder};
+use crate::{PlanError, Source, SourceColumn, same_name};
+
+/// A part of a FROM with its names.
+pub(crate) struct Bound {
+    /// Its tables and joins.
+    pub from: From,
+    /// The sources that names are looked for in.
+    pub sources: Vec<Source>,
+}
+
+impl QueryBinder<'_> {
+    /// Binds a whole FROM; `None` if it is empty.
+    ///
+    /// Errors: 208 and its kin, and 1011, 1012, 1013 for names that clash.
+    pub(crate) fn bind_from(&mut self, from: &[ast::TableSource]) -> Result<Option<Bound>, PlanError> {
+        let mut whole: Option<Bound> = None;
+        for source in from {
+            let next = self.bind_source(source)?;
+            whole = Some(match whole {
+                Some(before) => join(JoinKind::Inner, before, next, None)?,
+                None => next,
+            });
+        }
+        Ok(whole)
+    }
+
+    pub(super) fn bind_source(&mut self, source: &ast::TableSource) -> Result<Bound, PlanError> {
+        let bound = match &source.kind {
+            ast::TableSourceKind::Table { name, alias, .. } => self.bind_relation(name, alias.as_ref()),
+            ast::TableSourceKind::Variable { name, alias, .. } => self.bind_table_variable(name, alias.as_ref()),
+            ast::TableSourceKind::Function { call, alias } => self.bind_function(call, alias.as_ref()),
+            ast::TableSourceKind::Derived { query, alias } => {
+                let query = self.nested(|binder| binder.bind_rows(query))?;
+                self.derived(query, alias)
+            }
+            ast::TableSourceKind::Values { rows, alias } => {
+                let query = self.bind_values(rows)?;
+                self.derived(query, alias)
+            }
+            ast::TableSourceKind::Join(join) => return self.bind_join(join),
+        };
+        bound.map_err(|error| error.on_line(source.position.line))
+    }
+
+    fn bind_join(&mut self, source: &ast::Join) -> Result<Bound, PlanError> {
+        // A chain of joins is deep to the left: as deep as a tree may be.
+        let mut chain = vec![source];
+        let mut left = &source.left;
+        while let ast::TableSourceKind::Join(inner) = &left.kind {
+            chain.push(inner);
+            left = &inner.left;
+        }
+        let mut bound = self.bind_source(left)?;
+        for link in chain.into_iter().rev() {
+            bound = self.bind_link(bound, link)?;
+        }
+        Ok(bound)
+    }
+
+    fn bind_link(&mut self, left: Bound, link: &ast::Join) -> Result<Bound, PlanError> {
+        let kind = match link.kind {
+            ast::JoinKind::Inner | ast::JoinKind::Cross => JoinKind::Inner,
+            ast::JoinKind::Left => JoinKind::Left,
+            ast::JoinKind::Right => JoinKind::Right,
+            ast::JoinKind::Full => JoinKind::Full,
+            ast::JoinKind::CrossApply => return self.bind_apply(left, &link.right, false),
+            ast::JoinKind::OuterApply => return self.bind_apply(left, &link.right, true),
+        };
+        let border = left.sources.len();
+        let right = self.bind_source(&link.right)?;
+        let mut joined = join(kind, left, right, None)?;
+        if let Some(on) = &link.on {
+            let sources = joined.sources.clone();
+            let condition = self.scoped(sources, |binder| binder.condition(Clause::On, on))?;
+            if let From::Join(join) = &mut joined.from {
+                join.on = Some(condition);
+            }
+        }
+        for (at, source) in joined.sources.iter_mut().enumerate() {
+            let without_match = match kind {
+                JoinKind::Inner => false,
+                JoinKind::Left => at >= border,
+                JoinKind::Right => at < border,
+                JoinKind::Full => true,
+            };
+            source.columns.iter_mut().for_each(|column| column.nullable |= without_match);
+        }
+        Ok(joined)
+    }
+
+    /// A query as a source under an alias.
+    ///
+    /// Errors: 8155 to 8159 about its columns' names.
+    pub(crate) fn derived(&mut self, mut query: Query, alias: &ast::DerivedAlias) -> Result<Bound, PlanError> {
+        rename(&mut query, &alias.name.text, &alias.columns)?;
+        Ok(self.leaf(query, alias.name.text.clone()))
+    }
+
+    /// A query as a source of any name.
+    pub(crate) fn leaf(&mut self, query: Query, alias: String) -> Bound {
+        let columns = query.columns.iter().map(column_of).collect();
+        let number = self.parts.add_source((0..query.columns.len()).map(Place::Numbered).collect());
+        let source = Source { alias, database_and_schema: None, number, columns };
+        let from = From::Leaf(Leaf { source: number, rows: Rows::Query(Box::new(query)) });
+        Bound { from, sources: vec![source] }
+    }
+}
+
+/// Gives a query's columns the names of a list, and sees that all have one and no two the same.
+pub(super) fn rename(query: &mut Query, name: &str, names: &[ast::Name]) -> Result<(), PlanError> {
+    if !names.is_empty() {
+        if names.len() != query.columns.len() {
+            return Err(PlanError::column_list(name, query.columns.len(), names.len()));
+        }
+        for (column, given) in query.columns.iter_mut().zip(names) {
+            column.name.clone_from(&given.text);
+        }
+    }
+    for (at, column) in query.columns.iter().enumerate() {
+        if column.name.is_empty() {
+            return Err(PlanError::unnamed_column(at + 1, name));
+        }
+        if query.columns.iter().take(at).any(|before| same_name(&before.name, &column.name)) {
+            return Err(PlanError::column_twice(&column.name, name));
+        }
+    }
+    Ok(())
+}
+
+/// A query's column as names find it.
+pub(super) fn column_of(column: &super::tree::QueryColumn) -> SourceColumn {
+    SourceColumn {
+        name: column.name.clone(),
+        data_type: column.data_type,
+        nullable: column.nullable,
+        collation: column.collation.of_column(),
+    }
+}
+
+/// Joins two parts.
+///
+/// Errors: 1011, 1012 and 1013 for names that both have.
+pub(super) fn join(
+    kind: JoinKind,
+    left: Bound,
+    right: Bound,
+    on: Option<crate::Predicate>,
+) -> Result<Bound, PlanError> {
+    for source in &right.sources {
+        if let Some(other) = left.sources.iter().find(|other| clash(other, source)) {
+            return Err(clash_error(other, source));
+        }
+    }
+    let mut sources = left.sources;
+    sources.extend(right.sources);
+    Ok(Bound { from: From::Join(Box::new(Join { kind, left: left.from, right: right.from, on })), sources })
+}
+
+fn clash(left: &Source, right: &Source) -> bool {
+    if !same_name(&left.alias, &right.alias) {
+        return false;
+    }
+    match (&left.database_and_schema, &right.database_and_schema) {
+        (Some((database, schema)), Some((other_database, other_schema))) => {
+            same_name(schema, other_schema) && same_name(database, other_database)
+        }
+        (None, None) | (None, Some(_)) | (Some(_), None) => true,
+    }
+}
+
+fn clash_error(left: &Source, right: &Source) -> PlanError {
+    match (&left.database_and_schema, &right.database_and_schema) {
+        (Some((_, schema)), Some(_)) => {
+            let written = |source: &Source| format!("{schema}.{}", source.alias);
+            PlanError::table_twice(&written(left), &written(right))
+        }
+        (None, None) => PlanError::alias_twice(&right.alias),
+        (None, Some(_)) | (Some(_), None) => PlanError::table_and_alias(&right.alias),
+    }
+}

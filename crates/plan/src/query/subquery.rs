@@ -1,0 +1,89 @@
+//! Subqueries in expressions and conditions.
+
+use selenite_tsql::ast;
+use selenite_types::{Comparison, DataType};
+
+use super::QueryBinder;
+use super::tree::{Outside, Place, Quantified, Query};
+use crate::{ColumnRef, Expr, PlanError, Predicate, common_type};
+
+impl QueryBinder<'_> {
+    /// `(SELECT ..)` as a value.
+    ///
+    /// Errors: 116 for several columns.
+    pub(super) fn bind_scalar(&mut self, query: &ast::Query) -> Result<Expr, PlanError> {
+        let query = self.one_column(query)?;
+        let (data_type, collation) = query.columns.first().map_or((DataType::Int, crate::Collation::default()), |column| {
+            (column.data_type, column.collation)
+        });
+        let expr = self.outside(Outside::Scalar(Box::new(query)), data_type, true);
+        Ok(expr.with_collation(collation))
+    }
+
+    /// `EXISTS`.
+    pub(super) fn bind_exists(&mut self, query: &ast::Query) -> Result<Predicate, PlanError> {
+        let bound = self.nested(|binder| binder.bind_rows(query))?;
+        Ok(Predicate::Outside(self.parts.add_outside(Outside::Exists(Box::new(bound)))))
+    }
+
+    /// `operand IN (SELECT ..)`.
+    pub(super) fn bind_in(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, PlanError> {
+        let query = self.one_column(query)?;
+        let (operand, query, collation) = self.of_one_type(operand, query, "equal to")?;
+        let outside = Outside::In { operand, query: Box::new(query), collation };
+        Ok(Predicate::Outside(self.parts.add_outside(outside)))
+    }
+
+    /// `operand > ANY (SELECT ..)`: an equality with any, or an inequality with all, is an IN.
+    pub(super) fn bind_quantified(
+        &mut self,
+        operand: Expr,
+        comparison: Comparison,
+        quantifier: ast::Quantifier,
+        query: &ast::Query,
+    ) -> Result<Predicate, PlanError> {
+        match (comparison, quantifier) {
+            (Comparison::Equal, ast::Quantifier::Any) => return self.bind_in(operand, query),
+            (Comparison::NotEqual, ast::Quantifier::All) => return Ok(self.bind_in(operand, query)?.negate()),
+            (
+                Comparison::Equal
+                | Comparison::NotEqual
+                | Comparison::Less
+                | Comparison::LessOrEqual
+                | Comparison::Greater
+                | Comparison::GreaterOrEqual,
+                ast::Quantifier::Any | ast::Quantifier::All,
+            ) => {}
+        }
+        let query = self.one_column(query)?;
+        let (operand, query, collation) = self.of_one_type(operand, query, comparison.name())?;
+        let source = self.parts.add_source(vec![Place::Numbered(0)]);
+        let all = quantifier == ast::Quantifier::All;
+        let quantified = Quantified { operand, comparison, all, query, source, collation };
+        Ok(Predicate::Outside(self.parts.add_outside(Outside::Quantified(Box::new(quantified)))))
+    }
+
+    fn one_column(&mut self, query: &ast::Query) -> Result<Query, PlanError> {
+        let bound = self.nested(|binder| binder.bind_rows(query))?;
+        if bound.columns.len() == 1 {
+            return Ok(bound);
+        }
+        Err(PlanError::one_column_only().on_line(query.position.line))
+    }
+
+    /// A value and a query's column, both converted to the type in which they are compared.
+    fn of_one_type(
+        &mut self,
+        operand: Expr,
+        query: Query,
+        operation: &str,
+    ) -> Result<(Expr, Query, crate::Collation), PlanError> {
+        let Some(column) = query.columns.first() else { return Err(PlanError::one_column_only()) };
+        let sample = column.read(ColumnRef { source: 0, column: 0 });
+        let collation = operand.collation.combine(sample.collation, operation)?;
+        let data_type = common_type(&[operand.clone(), sample])?;
+        let operand = operand.converted_to(&data_type)?;
+        let query = self.with_types(query, &[data_type])?;
+        Ok((operand, query, collation))
+    }
+}

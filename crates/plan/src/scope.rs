@@ -1,0 +1,243 @@
+//! What names stand for: variables of a batch, and columns of a query's sources.
+
+use std::collections::HashMap;
+
+use selenite_tsql::ast::{ColumnName, ObjectName};
+use selenite_types::DataType;
+
+use crate::{Collation, NameKey, PlanError, same_name};
+
+/// A variable's place among the values that a program runs on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Slot(pub u32);
+
+impl Slot {
+    /// The place as an index.
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
+/// A column of one of a query's sources.
+///
+/// The numbers are the query binder's own: an expression only carries them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ColumnRef {
+    /// Which source, unique in the statement: a subquery's sources have numbers of their own.
+    pub source: u32,
+    /// Which of its columns, from 0.
+    pub column: u32,
+}
+
+/// The scalar variables of a batch or a procedure's body.
+#[derive(Clone, Default, Debug)]
+pub struct Variables {
+    by_name: HashMap<NameKey, Variable>,
+    slot_count: u32,
+}
+
+/// A declared variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Where its value is.
+    pub slot: Slot,
+    /// Its declared type.
+    pub data_type: DataType,
+}
+
+impl Variables {
+    /// None at all.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Declares a variable, whose name has its `@`.
+    ///
+    /// Errors: 134 if the batch has declared it already.
+    pub fn declare(&mut self, name: &str, data_type: DataType) -> Result<Slot, PlanError> {
+        let key = NameKey::new(name);
+        if self.by_name.contains_key(&key) {
+            return Err(PlanError::variable_declared_twice(name));
+        }
+        let slot = self.hidden();
+        self.by_name.insert(key, Variable { slot, data_type });
+        Ok(slot)
+    }
+
+    /// Takes a slot that no name leads to.
+    pub fn hidden(&mut self) -> Slot {
+        let slot = Slot(self.slot_count);
+        self.slot_count = self.slot_count.saturating_add(1);
+        slot
+    }
+
+    /// The variable of a name with its `@`.
+    ///
+    /// Errors: 137 if the batch has not declared it.
+    pub fn find(&self, name: &str) -> Result<Variable, PlanError> {
+        self.by_name
+            .get(&NameKey::new(name))
+            .copied()
+            .ok_or_else(|| PlanError::undeclared_variable(name))
+    }
+
+    /// How many slots a frame must have.
+    #[must_use]
+    pub fn slot_count(&self) -> usize {
+        Slot(self.slot_count).index()
+    }
+}
+
+/// The sources of one FROM, and those around it that a subquery may name.
+#[derive(Clone, Default, Debug)]
+pub struct Columns<'a> {
+    /// The sources in order.
+    pub sources: Vec<Source>,
+    /// What surrounds the query: asked only for what is not found here.
+    pub outer: Option<&'a Columns<'a>>,
+}
+
+/// One table, view, derived table or function of a FROM.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// What columns are qualified by: the alias, or the table's own name.
+    pub alias: String,
+    /// The database and schema behind the name, when it has no alias: `dbo.t.c` then finds it too.
+    pub database_and_schema: Option<(String, String)>,
+    /// Its number: [`ColumnRef::source`].
+    pub number: u32,
+    /// The columns in order.
+    pub columns: Vec<SourceColumn>,
+}
+
+/// One column of a source.
+#[derive(Clone, Debug)]
+pub struct SourceColumn {
+    /// Its name; empty if it has none.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// How its text is compared.
+    pub collation: Collation,
+}
+
+/// A column that a name was found to stand for.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundColumn<'a> {
+    /// Which.
+    pub reference: ColumnRef,
+    /// How many queries further out it was found: 0 in the query itself.
+    pub depth: u32,
+    /// What it is.
+    pub column: &'a SourceColumn,
+}
+
+impl Columns<'_> {
+    /// Finds the column that `name` stands for, innermost first.
+    ///
+    /// Errors: 207 for an unknown column, 209 if two sources have it, 4104 if its qualifier is none of the sources.
+    pub fn find(&self, name: &ColumnName) -> Result<FoundColumn<'_>, PlanError> {
+        let mut scope = Some(self);
+        let mut depth = 0;
+        let mut qualifier_known = false;
+        while let Some(columns) = scope {
+            if let Some(found) = columns.find_here(name, depth, &mut qualifier_known)? {
+                return Ok(found);
+            }
+            scope = columns.outer;
+            depth += 1;
+        }
+        let error = match &name.table {
+            Some(_) if !qualifier_known => PlanError::unbound_identifier(&written_column(name)),
+            Some(_) | None => PlanError::unknown_column(&name.name.text),
+        };
+        Err(error)
+    }
+
+    fn find_here(&self, name: &ColumnName, depth: u32, known: &mut bool) -> Result<Option<FoundColumn<'_>>, PlanError> {
+        let mut found: Option<FoundColumn<'_>> = None;
+        for source in &self.sources {
+            if name.table.as_ref().is_some_and(|table| !source.is_named(table)) {
+                continue;
+            }
+            *known = true;
+            for (at, column) in source.columns.iter().enumerate() {
+                if !same_name(&column.name, &name.name.text) || column.name.is_empty() {
+                    continue;
+                }
+                if found.is_some() {
+                    return Err(PlanError::ambiguous_column(&name.name.text));
+                }
+                let reference = ColumnRef {
+                    source: source.number,
+                    column: u32::try_from(at).unwrap_or(u32::MAX),
+                };
+                found = Some(FoundColumn {
+                    reference,
+                    depth,
+                    column,
+                });
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Source {
+    /// Whether a qualifier of one, two or three parts means this source.
+    #[must_use]
+    pub fn is_named(&self, table: &ObjectName) -> bool {
+        if table.server.is_some() || !same_name(&self.alias, &table.name.text) {
+            return false;
+        }
+        if table.schema.is_none() && table.database.is_none() {
+            return true;
+        }
+        let Some((database, schema)) = &self.database_and_schema else {
+            return false;
+        };
+        table
+            .schema
+            .as_ref()
+            .is_none_or(|written| same_name(&written.text, schema))
+            && table
+                .database
+                .as_ref()
+                .is_none_or(|written| same_name(&written.text, database))
+    }
+}
+
+/// A column's name as messages show it: its parts with points between.
+#[must_use]
+pub fn written_column(name: &ColumnName) -> String {
+    match &name.table {
+        Some(table) => format!("{}.{}", written_object(table), name.name.text),
+        None => name.name.text.clone(),
+    }
+}
+
+/// An object's name as messages show it: its parts with points between.
+#[must_use]
+pub fn written_object(name: &ObjectName) -> String {
+    let parts = [&name.server, &name.database, &name.schema];
+    let mut written = String::new();
+    for part in parts.into_iter() {
+        match part {
+            Some(part) => {
+                written.push_str(&part.text);
+                written.push('.');
+            }
+            None if !written.is_empty() => written.push('.'),
+            None => {}
+        }
+    }
+    written.push_str(&name.name.text);
+    written
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! SQLite's SQL for bound queries, over stored forms.
+//!
+//! W1. Nothing that a user wrote goes into SQL but names, always in quotation marks; sources are `t0`, `t1` and columns of
+//!     queries `c0`, `c1`.
+//! W2. What SQLite means as T-SQL does is written in SQLite's words, so that indexes are used; all else is `tsql_op(N, ..)`.
+//! W3. A value that no row changes is a parameter, evaluated once before; but where T-SQL might never evaluate it (a branch
+//!     of CASE) and it might fail, it is an operation, evaluated when it is reached.
+//! W4. Text is compared under a collation that is always written.
+
+mod condition;
+mod fixed;
+mod form;
+mod from;
+mod held;
+mod parameter;
+mod rows;
+mod value;
+mod window;
+
+pub(crate) use fixed::{is_fixed, is_fixed_predicate};
+pub use parameter::{Parameter, ParameterValue};
+pub(crate) use from::qualified;
+pub(crate) use parameter::stored;
+pub(crate) use rows::quoted;
+
+use crate::execution::Compiled;
+use crate::query::tree::Parts;
+use form::Form;
+use crate::{Aggregate, Collation, Operations, PlanError};
+
+/// Writes the SQL of one statement.
+pub(crate) struct Writer {
+    /// The queries' parts.
+    pub parts: Parts,
+    /// The operations that the SQL calls.
+    pub operations: Operations,
+    /// The aggregates that the SQL calls.
+    pub aggregates: Vec<AggregateSpec>,
+    parameters: Vec<Parameter>,
+    /// How many branches deep we are that T-SQL may never evaluate.
+    lazy: u32,
+}
+
+/// An aggregate that SQLite calls: `tsql_aggregate(N, value)`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AggregateSpec {
+    /// Which, and the types of its operand and result.
+    pub aggregate: Aggregate,
+    /// Whether equal values count once.
+    pub distinct: bool,
+    /// How text is compared.
+    pub collation: Collation,
+}
+
+/// SQL with its parameters: `?1` is the first.
+#[derive(Clone, Debug)]
+pub struct SqlText {
+    /// One statement of SQLite's.
+    pub sql: String,
+    /// Its parameters in order.
+    pub parameters: Vec<Parameter>,
+}
+
+impl Writer {
+    /// A writer over what was bound.
+    pub fn new(parts: Parts) -> Self {
+        Self { parts, operations: Operations::new(), aggregates: Vec::new(), parameters: Vec::new(), lazy: 0 }
+    }
+
+    /// Closes one statement's SQL: its parameters are taken, and the next begins with none.
+    ///
+    /// Errors: 40510 for more parameters than SQLite takes.
+    pub fn finish(&mut self, sql: String) -> Result<SqlText, PlanError> {
+        let parameters = std::mem::take(&mut self.parameters);
+        if parameters.len() > PARAMETER_COUNT_MAX {
+            return Err(PlanError::unsupported(&format!("A statement of more than {PARAMETER_COUNT_MAX} constants")));
+        }
+        Ok(SqlText { sql, parameters })
+    }
+
+    /// What the SQL calls by number, when all of it is written.
+    pub fn compiled(self) -> Compiled {
+        Compiled::new(self.operations, self.aggregates)
+    }
+
+    /// The SQL of a parameter; equal ones are one.
+    fn parameter(&mut self, parameter: Parameter) -> String {
+        let at = self.parameters.iter().position(|other| *other == parameter).unwrap_or_else(|| {
+            self.parameters.push(parameter);
+            self.parameters.len() - 1
+        });
+        format!("?{}", at + 1)
+    }
+
+    /// Runs `write` as a branch that may never be evaluated.
+    fn lazily<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T, PlanError>) -> Result<T, PlanError> {
+        self.lazy += 1;
+        let written = write(self);
+        self.lazy -= 1;
+        written
+    }
+
+    /// The number of an aggregate among those that SQLite calls.
+    fn aggregate_number(&mut self, spec: AggregateSpec) -> usize {
+        self.aggregates.iter().position(|other| *other == spec).unwrap_or_else(|| {
+            self.aggregates.push(spec);
+            self.aggregates.len() - 1
+        })
+    }
+}
+
+/// SQLITE_MAX_VARIABLE_NUMBER's default.
+const PARAMETER_COUNT_MAX: usize = 32_766;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! Values that no row changes.
+
+use selenite_types::Value;
+
+use crate::{Expr, ExprKind, Node, Predicate, Volatility};
+
+/// Whether no row changes an expression, so that it can be evaluated once before.
+pub(crate) fn is_fixed(expr: &Expr) -> bool {
+    let mut fixed = true;
+    expr.visit(&mut |node| fixed &= is_fixed_node(node));
+    fixed
+}
+
+/// Whether no row changes a condition.
+pub(crate) fn is_fixed_predicate(predicate: &Predicate) -> bool {
+    let mut fixed = true;
+    predicate.visit(&mut |node| fixed &= is_fixed_node(node));
+    fixed
+}
+
+/// Whether an expression can't fail, nor is ever costly.
+pub(super) fn is_safe(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Variable(_))
+}
+
+/// Whether two evaluations of an expression may differ within one statement's row.
+pub(super) fn is_volatile(expr: &Expr) -> bool {
+    let mut volatile = false;
+    expr.visit(&mut |node| volatile |= volatility(node) == Some(Volatility::Row));
+    volatile
+}
+
+/// Whether two evaluations of a condition may differ within one statement's row.
+pub(super) fn is_volatile_predicate(predicate: &Predicate) -> bool {
+    let mut volatile = false;
+    predicate.visit(&mut |node| volatile |= volatility(node) == Some(Volatility::Row));
+    volatile
+}
+
+/// Whether an expression must be evaluated once for the whole statement: it asks the clock, or draws a number.
+pub(super) fn is_once(expr: &Expr) -> bool {
+    let mut once = false;
+    expr.visit(&mut |node| once |= volatility(node) == Some(Volatility::Statement));
+    once && is_fixed(expr)
+}
+
+/// The literal that an expression is, conversions aside.
+pub(super) fn literal_of(expr: &Expr) -> Option<&Value> {
+    match &expr.kind {
+        ExprKind::Literal(value) => Some(value),
+        ExprKind::Convert(convert) => literal_of(&convert.operand),
+        ExprKind::Variable(_)
+        | ExprKind::Column(_)
+        | ExprKind::Outside(_)
+        | ExprKind::Input(_)
+        | ExprKind::Unary { .. }
+        | ExprKind::Binary { .. }
+        | ExprKind::Whole(_)
+        | ExprKind::Case { .. }
+        | ExprKind::Coalesce(_)
+        | ExprKind::Choose { .. }
+        | ExprKind::Call(_) => None,
+    }
+}
+
+fn is_fixed_node(node: Node<'_>) -> bool {
+    if volatility(node) == Some(Volatility::Row) {
+        return false;
+    }
+    match node {
+        Node::Expr(expr) => !matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_)),
+        Node::Predicate(predicate) => !matches!(predicate, Predicate::Outside(_) | Predicate::Input(_)),
+    }
+}
+
+fn volatility(node: Node<'_>) -> Option<Volatility> {
+    match node {
+        Node::Expr(Expr { kind: ExprKind::Call(call), .. }) => Some(call.function.volatility),
+        Node::Expr(_) | Node::Predicate(_) => None,
+    }
+}

@@ -1,0 +1,179 @@
+//! Which stored forms SQLite compares as T-SQL compares the values.
+
+use selenite_types::{DataType, Family, Width};
+
+use crate::{Convert, Expr, ExprKind};
+
+/// A class of stored forms: two values of one class compare in SQLite as in T-SQL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// An INTEGER that is the value times a power of ten.
+    Scaled(u8),
+    /// A BLOB of a decimal's digits, with its scale.
+    Wide(u8),
+    /// A REAL.
+    Real,
+    /// A TEXT, under a collation.
+    Text,
+    /// A BLOB of the bytes themselves.
+    Bytes,
+    /// A TEXT of a day.
+    Date,
+    /// A TEXT of a time, with so many digits of a second.
+    Time(u8),
+    /// A TEXT of a day and a time, with so many digits of a second.
+    Moment(u8),
+    /// A TEXT of an instant, whose first part is compared, with so many digits of a second.
+    Offset(u8),
+    /// A BLOB of a uniqueidentifier.
+    Guid,
+}
+
+impl Form {
+    /// The form of a type's values.
+    pub fn of(data_type: &DataType) -> Self {
+        match *data_type {
+            DataType::Bit | DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt => Self::Scaled(0),
+            DataType::Decimal { precision, scale } | DataType::Numeric { precision, scale } => {
+                if precision <= NARROW_DIGITS { Self::Scaled(scale) } else { Self::Wide(scale) }
+            }
+            DataType::SmallMoney | DataType::Money => Self::Scaled(MONEY_DIGITS),
+            DataType::Real | DataType::Float => Self::Real,
+            DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_) => Self::Text,
+            DataType::Binary(_) | DataType::VarBinary(_) => Self::Bytes,
+            DataType::Date => Self::Date,
+            DataType::Time(digits) => Self::Time(digits),
+            DataType::SmallDateTime => Self::Moment(0),
+            DataType::DateTime => Self::Moment(DATETIME_DIGITS),
+            DataType::DateTime2(digits) => Self::Moment(digits),
+            DataType::DateTimeOffset(digits) => Self::Offset(digits),
+            DataType::UniqueIdentifier => Self::Guid,
+        }
+    }
+
+    /// What of a value is compared, as SQL: `sql` itself but for an offset, whose instant alone counts.
+    pub fn key(self, sql: String) -> String {
+        match self {
+            Self::Offset(digits) => {
+                let fraction = if digits == 0 { 0 } else { u32::from(digits) + 1 };
+                format!("substr({sql}, 1, {})", MOMENT_LENGTH + fraction)
+            }
+            Self::Scaled(_)
+            | Self::Wide(_)
+            | Self::Real
+            | Self::Text
+            | Self::Bytes
+            | Self::Date
+            | Self::Time(_)
+            | Self::Moment(_)
+            | Self::Guid => sql,
+        }
+    }
+}
+
+/// The scale of an exact number: what a scaled form may be multiplied from.
+pub(super) fn exact_scale(data_type: &DataType) -> Option<u8> {
+    match *data_type {
+        DataType::Bit | DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt => Some(0),
+        DataType::Decimal { scale, .. } | DataType::Numeric { scale, .. } => Some(scale),
+        DataType::SmallMoney | DataType::Money => Some(MONEY_DIGITS),
+        DataType::Real
+        | DataType::Float
+        | DataType::Char(_)
+        | DataType::VarChar(_)
+        | DataType::NChar(_)
+        | DataType::NVarChar(_)
+        | DataType::Binary(_)
+        | DataType::VarBinary(_)
+        | DataType::Date
+        | DataType::Time(_)
+        | DataType::SmallDateTime
+        | DataType::DateTime
+        | DataType::DateTime2(_)
+        | DataType::DateTimeOffset(_)
+        | DataType::UniqueIdentifier => None,
+    }
+}
+
+/// The value below conversions that change nothing that a comparison sees.
+pub(super) fn comparand(expr: &Expr) -> &Expr {
+    match plain_convert(expr) {
+        Some(convert) if compares_alike(&convert.operand.data_type, &expr.data_type) => comparand(&convert.operand),
+        Some(_) | None => expr,
+    }
+}
+
+/// The conversion that an expression is, if it has no style and is not TRY.
+pub(super) fn plain_convert(expr: &Expr) -> Option<&Convert> {
+    match &expr.kind {
+        ExprKind::Convert(convert) if convert.style.is_none() && !convert.is_try => Some(convert),
+        ExprKind::Convert(_)
+        | ExprKind::Literal(_)
+        | ExprKind::Variable(_)
+        | ExprKind::Column(_)
+        | ExprKind::Outside(_)
+        | ExprKind::Input(_)
+        | ExprKind::Unary { .. }
+        | ExprKind::Binary { .. }
+        | ExprKind::Whole(_)
+        | ExprKind::Case { .. }
+        | ExprKind::Coalesce(_)
+        | ExprKind::Choose { .. }
+        | ExprKind::Call(_) => None,
+    }
+}
+
+/// Whether a value of `from` has the very form that it has as one of `to`.
+pub(super) fn keeps_form(from: &DataType, to: &DataType) -> bool {
+    if from == to {
+        return true;
+    }
+    match (from.family(), to.family()) {
+        (Family::Bit | Family::Integer, Family::Integer) => from.precedence() <= to.precedence(),
+        (Family::Money, Family::Money) => from.precedence() <= to.precedence(),
+        (Family::Approximate, Family::Approximate) => from.precedence() <= to.precedence(),
+        (Family::Decimal, Family::Decimal) => {
+            Form::of(from) == Form::of(to) && from.decimal_digits().zip(to.decimal_digits()).is_some_and(|(a, b)| a.0 <= b.0)
+        }
+        (Family::Text, Family::Text) => {
+            let national = to.is_national() || !from.is_national();
+            let padded = from.is_padded() == to.is_padded();
+            national && padded && holds(from, to)
+        }
+        (Family::Binary, Family::Binary) => !to.is_padded() && holds(from, to),
+        _ => false,
+    }
+}
+
+/// Whether a value of `from` compares as it does as one of `to`: it is as great and no cut loses any of it.
+fn compares_alike(from: &DataType, to: &DataType) -> bool {
+    if keeps_form(from, to) {
+        return true;
+    }
+    if let (Some(from_scale), Some(to_scale)) = (exact_scale(from), exact_scale(to)) {
+        return from_scale <= to_scale && from.precedence() <= to.precedence();
+    }
+    let text = from.family() == Family::Text && to.family() == Family::Text;
+    text && (to.is_national() || !from.is_national()) && holds(from, to)
+}
+
+/// Whether every value of `from` is short enough for `to`.
+fn holds(from: &DataType, to: &DataType) -> bool {
+    match (from.width(), to.width()) {
+        (_, Some(Width::Max)) => true,
+        (Some(Width::Limited(from)), Some(Width::Limited(to))) => from <= to,
+        (Some(Width::Max) | None, _) | (_, None) => false,
+    }
+}
+
+/// Decimals of so many digits are INTEGERs.
+const NARROW_DIGITS: u8 = 18;
+
+/// Digits after money's point.
+const MONEY_DIGITS: u8 = 4;
+
+/// Digits of a second that datetime's form has.
+const DATETIME_DIGITS: u8 = 3;
+
+/// How many characters `YYYY-MM-DD HH:MM:SS` has.
+const MOMENT_LENGTH: u32 = 19;

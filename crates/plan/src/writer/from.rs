@@ -1,0 +1,85 @@
+//! FROM as SQL.
+
+use super::Writer;
+use super::rows::quoted;
+use crate::PlanError;
+use crate::catalog::SqliteName;
+use crate::query::tree::{From, Join, JoinKind, Leaf, Rows};
+
+impl Writer {
+    /// The sources and joins behind FROM.
+    ///
+    /// Errors: as [`Writer::value`].
+    pub fn from(&mut self, from: &From) -> Result<String, PlanError> {
+        match from {
+            From::Leaf(leaf) => self.leaf(leaf),
+            From::Join(join) => self.join(join),
+        }
+    }
+
+    fn join(&mut self, join: &Join) -> Result<String, PlanError> {
+        // A chain of joins is deep to the left: it is written from its beginning.
+        let mut chain = vec![join];
+        let mut first = &join.left;
+        while let From::Join(inner) = first {
+            chain.push(inner);
+            first = &inner.left;
+        }
+        let mut sql = self.from(first)?;
+        for link in chain.into_iter().rev() {
+            let right = self.from(&link.right)?;
+            let right = match &link.right {
+                From::Join(inner) if !(link.kind == JoinKind::Inner && keeps_left(inner)) => format!("({right})"),
+                From::Join(_) | From::Leaf(_) => right,
+            };
+            let word = match link.kind {
+                JoinKind::Inner => "JOIN",
+                JoinKind::Left => "LEFT JOIN",
+                JoinKind::Right => "RIGHT JOIN",
+                JoinKind::Full => "FULL JOIN",
+            };
+            sql = format!("{sql} {word} {right}");
+            match &link.on {
+                Some(on) => sql = format!("{sql} ON {}", self.condition(on)?),
+                None if link.kind == JoinKind::Inner => {}
+                None => sql.push_str(" ON 1"),
+            }
+        }
+        Ok(sql)
+    }
+
+    fn leaf(&mut self, leaf: &Leaf) -> Result<String, PlanError> {
+        let source = leaf.source;
+        Ok(match &leaf.rows {
+            Rows::Table(table) => format!("{} AS t{source}", qualified(&table.sqlite)?),
+            Rows::System(name) => format!("{} AS t{source}", qualified(name)?),
+            Rows::Function(name, arguments) => {
+                let mut written = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    written.push(self.value(argument)?);
+                }
+                format!("{}({}) AS t{source}", qualified(name)?, written.join(", "))
+            }
+            Rows::Query(query) => format!("({}) AS t{source}", self.query(query)?),
+            Rows::Common(index) => format!("q{index} AS t{source}"),
+        })
+    }
+}
+
+/// Whether joins can be written behind an inner join without parentheses: they add nothing to what stands before.
+fn keeps_left(join: &Join) -> bool {
+    let mut keeps = true;
+    let whole = |join: &Join| matches!(join.kind, JoinKind::Inner | JoinKind::Left);
+    keeps &= whole(join);
+    for side in [&join.left, &join.right] {
+        side.visit_joins(&mut |inner| keeps &= whole(inner));
+    }
+    keeps
+}
+
+/// A name in SQLite with its schema.
+///
+/// Errors: as [`quoted`].
+pub(crate) fn qualified(name: &SqliteName) -> Result<String, PlanError> {
+    Ok(format!("{}.{}", quoted(&name.schema)?, quoted(&name.name)?))
+}

@@ -1,0 +1,136 @@
+//! Subqueries and aggregates as SQL.
+
+use super::condition::sign;
+use super::parameter::{Parameter, ParameterValue};
+use super::value::collated;
+use super::{AggregateSpec, Form, Writer};
+use crate::query::tree::{AggregateCall, Outside, Quantified, Query};
+use crate::{Aggregate, AggregateKind, Collation, ColumnRef, Expr, OutsideRef, PlanError};
+
+impl Writer {
+    /// SQL of a value that an expression holds of a query.
+    ///
+    /// Errors: 8624 for what is no value.
+    pub fn held(&mut self, reference: OutsideRef) -> Result<String, PlanError> {
+        let outside = self.parts.outside(reference).cloned();
+        match outside {
+            Some(Outside::Scalar(query)) => self.scalar(&query),
+            Some(Outside::Aggregate(call)) => self.aggregate(&call),
+            Some(Outside::Window(call)) => self.window(&call),
+            Some(Outside::Fixed(expr)) => {
+                let data_type = expr.data_type;
+                Ok(self.parameter(Parameter { value: ParameterValue::Value(expr), data_type }))
+            }
+            Some(Outside::Exists(_) | Outside::In { .. } | Outside::Quantified(_)) | None => {
+                Err(PlanError::internal("a condition where a value stands"))
+            }
+        }
+    }
+
+    /// SQL of a condition that an expression holds of a query.
+    ///
+    /// Errors: 8624 for what is no condition.
+    pub fn held_condition(&mut self, reference: OutsideRef) -> Result<String, PlanError> {
+        let outside = self.parts.outside(reference).cloned();
+        match outside {
+            Some(Outside::Exists(query)) => Ok(format!("EXISTS ({})", self.query(&query)?)),
+            Some(Outside::In { operand, query, collation }) => self.among(&operand, &query, collation),
+            Some(Outside::Quantified(quantified)) => self.quantified(&quantified),
+            Some(Outside::Scalar(_) | Outside::Aggregate(_) | Outside::Window(_) | Outside::Fixed(_)) | None => {
+                Err(PlanError::internal("a value where a condition stands"))
+            }
+        }
+    }
+
+    /// SQLite takes the first of several rows; T-SQL refuses them (512), and so does `tsql_single`.
+    fn scalar(&mut self, query: &Query) -> Result<String, PlanError> {
+        let sql = self.query(query)?;
+        Ok(if query.is_single() { format!("({sql})") } else { format!("(SELECT tsql_single(c0) FROM ({sql}))") })
+    }
+
+    fn among(&mut self, operand: &Expr, query: &Query, collation: Collation) -> Result<String, PlanError> {
+        let form = Form::of(&operand.data_type);
+        let operand = collated(form, self.value(operand)?, collation);
+        let rows = self.query(query)?;
+        Ok(match form {
+            Form::Offset(_) => format!("{operand} IN (SELECT {} FROM ({rows}))", form.key("c0".to_owned())),
+            Form::Scaled(_)
+            | Form::Wide(_)
+            | Form::Real
+            | Form::Text
+            | Form::Bytes
+            | Form::Date
+            | Form::Time(_)
+            | Form::Moment(_)
+            | Form::Guid => format!("{operand} IN ({rows})"),
+        })
+    }
+
+    /// One row decides; if none does, one that is unknown leaves it unknown.
+    fn quantified(&mut self, quantified: &Quantified) -> Result<String, PlanError> {
+        let Quantified { operand, comparison, all, query, source, collation } = quantified;
+        let form = Form::of(&operand.data_type);
+        let rows = format!("({}) AS t{source}", self.query(query)?);
+        let operand = collated(form, self.value(operand)?, *collation);
+        let row = form.key(self.column(ColumnRef { source: *source, column: 0 })?);
+        let compared = format!("{operand} {} {row}", sign(*comparison));
+        let (deciding, decided, otherwise) =
+            if *all { (format!("NOT ({compared})"), 0, 1) } else { (compared.clone(), 1, 0) };
+        Ok(format!(
+            "CASE WHEN EXISTS (SELECT 1 FROM {rows} WHERE {deciding}) THEN {decided} \
+             WHEN EXISTS (SELECT 1 FROM {rows} WHERE ({compared}) IS NULL) THEN NULL ELSE {otherwise} END"
+        ))
+    }
+
+    fn aggregate(&mut self, call: &AggregateCall) -> Result<String, PlanError> {
+        let mut order = String::new();
+        for (at, (term, descending)) in call.order.iter().enumerate() {
+            order.push_str(if at == 0 { " ORDER BY " } else { ", " });
+            order.push_str(&self.key(term)?);
+            order.push_str(if *descending { " DESC" } else { "" });
+        }
+        self.aggregate_of(&call.aggregate, call.distinct, &order)
+    }
+
+    /// SQL of an aggregate, without OVER.
+    ///
+    /// COUNT of what is never NULL, MIN and MAX are SQLite's own; all others, and those that tell of NULLs left out (8153), are
+    /// ours.
+    pub(super) fn aggregate_of(
+        &mut self,
+        aggregate: &Aggregate,
+        distinct: bool,
+        order: &str,
+    ) -> Result<String, PlanError> {
+        let Some(operand) = &aggregate.operand else { return Ok("count(*)".to_owned()) };
+        match aggregate.kind {
+            AggregateKind::Min => return Ok(format!("min({})", self.extreme(operand)?)),
+            AggregateKind::Max => return Ok(format!("max({})", self.extreme(operand)?)),
+            AggregateKind::Count | AggregateKind::CountBig if !operand.nullable => {
+                let word = if distinct { "DISTINCT " } else { "" };
+                return Ok(format!("count({word}{})", self.key(operand)?));
+            }
+            AggregateKind::Count
+            | AggregateKind::CountBig
+            | AggregateKind::Sum
+            | AggregateKind::Avg
+            | AggregateKind::StDev
+            | AggregateKind::StDevP
+            | AggregateKind::Var
+            | AggregateKind::VarP
+            | AggregateKind::StringAgg
+            | AggregateKind::ChecksumAgg => {}
+        }
+        let value = self.value(operand)?;
+        let spec = AggregateSpec { aggregate: aggregate.clone(), distinct, collation: operand.collation };
+        let number = self.aggregate_number(spec);
+        Ok(format!("tsql_aggregate({number}, {value}{order})"))
+    }
+
+    /// What the least or greatest is looked for among: the value itself, which is what comes back.
+    fn extreme(&mut self, operand: &Expr) -> Result<String, PlanError> {
+        let form = Form::of(&operand.data_type);
+        let sql = self.value(operand)?;
+        Ok(if form == Form::Text { collated(form, sql, operand.collation) } else { sql })
+    }
+}

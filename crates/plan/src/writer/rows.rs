@@ -1,0 +1,306 @@
+//! Queries as SQL: their columns are `c0`, `c1` and so on.
+
+use selenite_tsql::ast::SetOperator;
+
+use super::parameter::ParameterValue;
+use super::value::collated;
+use super::{Form, SqlText, Writer};
+use crate::PlanError;
+use crate::query::tree::{Body, Common, Limit, OrderKey, OrderTerm, Query, QueryColumn, Select};
+
+/// How a SELECT's columns are written.
+#[derive(Clone, Copy, Default)]
+struct Columns<'a> {
+    /// Whether rows are compared by them, so that text needs its collation.
+    compared: bool,
+    /// Columns more, behind them.
+    more: &'a [String],
+}
+
+impl Writer {
+    /// A whole statement: its common table expressions before its query.
+    ///
+    /// Errors: as [`Writer::value`].
+    pub fn statement(&mut self, query: &Query) -> Result<SqlText, PlanError> {
+        let sql = self.query(query)?;
+        let with = self.commons()?;
+        self.finish(format!("{with}{sql}"))
+    }
+
+    /// A query.
+    ///
+    /// Errors: as [`Writer::value`].
+    pub fn query(&mut self, query: &Query) -> Result<String, PlanError> {
+        match &query.limit {
+            Some(Limit::Top { count, ties: true }) => {
+                let bound = self.checked(ParameterValue::RowCount(count.clone()));
+                self.ranked(query, "rank()", &format!("r <= {bound}"))
+            }
+            Some(Limit::Percent { count, ties }) => {
+                let value = ParameterValue::Percent(count.clone());
+                let data_type = count.data_type;
+                let percent = self.parameter(super::Parameter { value, data_type });
+                let function = if *ties { "rank()" } else { "row_number()" };
+                self.ranked(query, function, &format!("(r - 1) * 100.0 < n * {percent}"))
+            }
+            Some(Limit::Top { ties: false, .. } | Limit::Offset { .. }) | None => {
+                let mut sql = self.body(query, Columns::default())?;
+                if !query.order.is_empty() {
+                    sql.push_str(&format!(" ORDER BY {}", self.order(&query.columns, &query.order)?));
+                }
+                sql.push_str(&self.limit(query.limit.as_ref())?);
+                Ok(sql)
+            }
+        }
+    }
+
+    fn limit(&mut self, limit: Option<&Limit>) -> Result<String, PlanError> {
+        Ok(match limit {
+            Some(Limit::Top { count, .. }) => {
+                format!(" LIMIT {}", self.checked(ParameterValue::RowCount(count.clone())))
+            }
+            Some(Limit::Offset { skip, fetch }) => {
+                let fetch = match fetch {
+                    Some(fetch) => self.checked(ParameterValue::Fetch(fetch.clone())),
+                    None => "-1".to_owned(),
+                };
+                format!(" LIMIT {fetch} OFFSET {}", self.checked(ParameterValue::Skip(skip.clone())))
+            }
+            Some(Limit::Percent { .. }) | None => String::new(),
+        })
+    }
+
+    /// The rows whose rank among all fulfils a condition.
+    fn ranked(&mut self, query: &Query, function: &str, condition: &str) -> Result<String, PlanError> {
+        let mut more = Vec::new();
+        let mut keys = Vec::new();
+        for term in &query.order {
+            let direction = if term.descending { " DESC" } else { "" };
+            match &term.key {
+                OrderKey::Output(at) => {
+                    let Some(column) = query.columns.get(*at) else { continue };
+                    keys.push(format!("{}{direction}", output_key(column, format!("c{at}"))));
+                }
+                OrderKey::Value(value) => {
+                    let name = format!("k{}", more.len());
+                    let sql = self.value(value)?;
+                    keys.push(format!(
+                        "{}{direction}",
+                        collated(Form::of(&value.data_type), name.clone(), value.collation)
+                    ));
+                    more.push(format!("{sql} AS {name}"));
+                }
+            }
+        }
+        let base = self.body(query, Columns { compared: false, more: &more })?;
+        let over = if keys.is_empty() { String::new() } else { format!("ORDER BY {}", keys.join(", ")) };
+        let columns = column_names(query.columns.len());
+        Ok(format!(
+            "SELECT {columns} FROM (SELECT *, {function} OVER ({over}) AS r, count(*) OVER () AS n FROM ({base})) \
+             WHERE {condition} ORDER BY r"
+        ))
+    }
+
+    fn order(&mut self, columns: &[QueryColumn], terms: &[OrderTerm]) -> Result<String, PlanError> {
+        let mut keys = Vec::with_capacity(terms.len());
+        for term in terms {
+            let key = match &term.key {
+                OrderKey::Output(at) => match columns.get(*at) {
+                    // An offset's key is no column of the query: the column itself orders by the instant first.
+                    Some(column) => {
+                        let position = (at + 1).to_string();
+                        match Form::of(&column.data_type) {
+                            Form::Text => collated(Form::Text, position, column.collation),
+                            _ => position,
+                        }
+                    }
+                    None => return Err(PlanError::internal("an order by no column")),
+                },
+                OrderKey::Value(value) => self.key(value)?,
+            };
+            keys.push(if term.descending { format!("{key} DESC") } else { key });
+        }
+        Ok(keys.join(", "))
+    }
+
+    fn body(&mut self, query: &Query, columns: Columns<'_>) -> Result<String, PlanError> {
+        match &query.body {
+            Body::Select(select) => self.select(select, columns),
+            Body::Values(rows) => {
+                let mut written = Vec::with_capacity(rows.len());
+                for row in rows {
+                    let mut values = Vec::with_capacity(row.len());
+                    for value in row {
+                        values.push(self.value(value)?);
+                    }
+                    written.push(format!("({})", values.join(", ")));
+                }
+                let mut names: Vec<String> =
+                    (0..query.columns.len()).map(|at| format!("column{} AS c{at}", at + 1)).collect();
+                names.extend_from_slice(columns.more);
+                Ok(format!("SELECT {} FROM (VALUES {})", names.join(", "), written.join(", ")))
+            }
+            Body::Combined(first, rest) => {
+                let sql = self.combined(first, rest)?;
+                if columns.more.is_empty() {
+                    return Ok(sql);
+                }
+                let names = column_names(query.columns.len());
+                Ok(format!("SELECT {names}, {} FROM ({sql})", columns.more.join(", ")))
+            }
+        }
+    }
+
+    fn combined(&mut self, first: &Query, rest: &[(SetOperator, Query)]) -> Result<String, PlanError> {
+        if rest.len() >= TERM_COUNT_MAX {
+            return Err(PlanError::unsupported(&format!("A combination of more than {TERM_COUNT_MAX} queries")));
+        }
+        let compared = rest.iter().any(|(operator, _)| *operator != SetOperator::UnionAll);
+        if compared {
+            check_comparable(&first.columns)?;
+        }
+        let mut sql = self.member(first, Columns { compared, more: &[] })?;
+        for (operator, query) in rest {
+            let word = match operator {
+                SetOperator::Union => "UNION",
+                SetOperator::UnionAll => "UNION ALL",
+                SetOperator::Except => "EXCEPT",
+                SetOperator::Intersect => "INTERSECT",
+            };
+            let member = self.member(query, Columns { compared, more: &[] })?;
+            sql = format!("{sql} {word} {member}");
+        }
+        Ok(sql)
+    }
+
+    /// A member of a combination: one SELECT of SQLite's.
+    fn member(&mut self, query: &Query, columns: Columns<'_>) -> Result<String, PlanError> {
+        let bare = query.order.is_empty() && query.limit.is_none();
+        if let (true, Body::Select(select)) = (bare, &query.body) {
+            return self.select(select, columns);
+        }
+        let rows = self.query(query)?;
+        let mut names: Vec<String> = Vec::with_capacity(query.columns.len());
+        for (at, column) in query.columns.iter().enumerate() {
+            let name = format!("c{at}");
+            let compared = columns.compared && Form::of(&column.data_type) == Form::Text;
+            names.push(if compared { collated(Form::Text, name, column.collation) } else { name });
+            if let (true, Some(last)) = (compared, names.last_mut()) {
+                last.push_str(&format!(" AS c{at}"));
+            }
+        }
+        names.extend_from_slice(columns.more);
+        Ok(format!("SELECT {} FROM ({rows})", names.join(", ")))
+    }
+
+    fn select(&mut self, select: &Select, columns: Columns<'_>) -> Result<String, PlanError> {
+        let mut items = Vec::with_capacity(select.items.len());
+        for (at, item) in select.items.iter().enumerate() {
+            let form = Form::of(&item.data_type);
+            let sql = self.value(item)?;
+            let compared = columns.compared || select.distinct;
+            if let (true, Form::Offset(_)) = (compared, form) {
+                return Err(PlanError::unsupported("DISTINCT of a datetimeoffset"));
+            }
+            let sql = if compared { collated(form, sql, item.collation) } else { sql };
+            items.push(format!("{sql} AS c{at}"));
+        }
+        items.extend_from_slice(columns.more);
+        let word = if select.distinct { "SELECT DISTINCT" } else { "SELECT" };
+        let mut sql = format!("{word} {}", items.join(", "));
+        if let Some(from) = &select.from {
+            sql.push_str(&format!(" FROM {}", self.from(from)?));
+        }
+        if let Some(filter) = &select.filter {
+            sql.push_str(&format!(" WHERE {}", self.condition(filter)?));
+        }
+        if !select.group_by.is_empty() {
+            let mut keys = Vec::with_capacity(select.group_by.len());
+            for group in &select.group_by {
+                keys.push(self.key(group)?);
+            }
+            sql.push_str(&format!(" GROUP BY {}", keys.join(", ")));
+        }
+        if let Some(having) = &select.having {
+            let condition = self.condition(having)?;
+            // Without GROUP BY, SQLite sees one group only if there is an aggregate.
+            let one = if select.group_by.is_empty() { " AND count(*) >= 0" } else { "" };
+            sql.push_str(&format!(" HAVING ({condition}){one}"));
+        }
+        Ok(sql)
+    }
+
+    /// `WITH q0(c0) AS (..), ..`; empty if there are none.
+    ///
+    /// Errors: as [`Writer::value`].
+    pub fn commons(&mut self) -> Result<String, PlanError> {
+        let commons = self.parts.commons.clone();
+        let mut written = Vec::with_capacity(commons.len());
+        for (index, common) in commons.iter().enumerate() {
+            let Some(query) = &common.query else { continue };
+            let (count, rows) = match &common.recursion {
+                Some(_) => (query.columns.len() + 1, self.recursive(query, common)?),
+                None => (query.columns.len(), self.query(query)?),
+            };
+            written.push(format!("q{index}({}) AS ({rows})", column_names(count)));
+        }
+        Ok(if written.is_empty() { String::new() } else { format!("WITH RECURSIVE {} ", written.join(", ")) })
+    }
+
+    /// Each member gets its level: an anchor's is 0, and `tsql_level` refuses one that is too deep (530).
+    fn recursive(&mut self, query: &Query, common: &Common) -> Result<String, PlanError> {
+        let (Body::Combined(first, rest), Some(recursion)) = (&query.body, &common.recursion) else {
+            return Err(PlanError::internal("a recursion of one member"));
+        };
+        let compared = rest.iter().any(|(operator, _)| *operator != SetOperator::UnionAll);
+        let count = query.columns.len();
+        let mut sql = String::new();
+        let operators = std::iter::once(None).chain(rest.iter().map(|(operator, _)| Some(*operator)));
+        let members = std::iter::once(&**first).chain(rest.iter().map(|(_, member)| member));
+        for ((operator, member), source) in operators.zip(members).zip(&recursion.members) {
+            let level = match source {
+                Some(source) => format!("tsql_level(t{source}.c{count}, {})", recursion.level_max),
+                None => "0".to_owned(),
+            };
+            sql.push_str(match operator {
+                None => "",
+                Some(SetOperator::Union) => " UNION ",
+                Some(SetOperator::UnionAll) => " UNION ALL ",
+                Some(SetOperator::Except) => " EXCEPT ",
+                Some(SetOperator::Intersect) => " INTERSECT ",
+            });
+            sql.push_str(&self.member(member, Columns { compared, more: &[level] })?);
+        }
+        Ok(sql)
+    }
+}
+
+/// The columns of a query, as its own SQL names them.
+pub(super) fn column_names(count: usize) -> String {
+    let names: Vec<String> = (0..count).map(|at| format!("c{at}")).collect();
+    names.join(", ")
+}
+
+fn output_key(column: &QueryColumn, sql: String) -> String {
+    collated(Form::of(&column.data_type), sql, column.collation)
+}
+
+fn check_comparable(columns: &[QueryColumn]) -> Result<(), PlanError> {
+    match columns.iter().any(|column| matches!(Form::of(&column.data_type), Form::Offset(_))) {
+        true => Err(PlanError::unsupported("UNION, INTERSECT or EXCEPT of a datetimeoffset")),
+        false => Ok(()),
+    }
+}
+
+/// A name in quotation marks.
+///
+/// Errors: 40510 for one with a NUL, at which SQLite would end.
+pub(crate) fn quoted(name: &str) -> Result<String, PlanError> {
+    if name.contains('\0') {
+        return Err(PlanError::unsupported("A name with the character 0"));
+    }
+    Ok(format!("\"{}\"", name.replace('"', "\"\"")))
+}
+
+/// SQLITE_MAX_COMPOUND_SELECT's default.
+const TERM_COUNT_MAX: usize = 500;

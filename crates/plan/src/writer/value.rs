@@ -1,0 +1,188 @@
+//! Values as SQL.
+
+use selenite_types::DataType;
+
+use super::fixed::{is_fixed, is_once, is_safe, is_volatile, is_volatile_predicate};
+use super::form::{keeps_form, plain_convert};
+use super::parameter::{Parameter, ParameterValue};
+use super::{Form, Writer};
+use crate::query::tree::{Outside, Place, ROW_ID};
+use crate::{
+    ColumnRef, Expr, ExprKind, InputOrigin, NodeMut, OperationUse, PlanError, Predicate, WholeOperand,
+};
+
+impl Writer {
+    /// SQL that gives the value of an expression in its type's stored form.
+    ///
+    /// Errors: 8623 for more operations than a statement may have.
+    pub fn value(&mut self, expr: &Expr) -> Result<String, PlanError> {
+        if is_fixed(expr) {
+            if self.lazy > 0 && !is_safe(expr) && !is_once(expr) {
+                return self.operation(expr);
+            }
+            let value = ParameterValue::Value(expr.clone());
+            return Ok(self.parameter(Parameter { value, data_type: expr.data_type }));
+        }
+        if let Some(convert) = plain_convert(expr)
+            && keeps_form(&convert.operand.data_type, &expr.data_type)
+        {
+            return self.value(&convert.operand);
+        }
+        match &expr.kind {
+            ExprKind::Column(column) => self.column(*column),
+            ExprKind::Outside(reference) => self.held(*reference),
+            ExprKind::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
+            ExprKind::Coalesce(values) => self.coalesce(values, &expr.data_type),
+            ExprKind::Literal(_)
+            | ExprKind::Variable(_)
+            | ExprKind::Input(_)
+            | ExprKind::Convert(_)
+            | ExprKind::Unary { .. }
+            | ExprKind::Binary { .. }
+            | ExprKind::Whole(_)
+            | ExprKind::Choose { .. }
+            | ExprKind::Call(_) => self.operation(expr),
+        }
+    }
+
+    /// SQL of what a value is compared, grouped or ordered by: under its collation, if it is text.
+    ///
+    /// Errors: as [`Writer::value`].
+    pub fn key(&mut self, expr: &Expr) -> Result<String, PlanError> {
+        let sql = self.value(expr)?;
+        Ok(collated(Form::of(&expr.data_type), sql, expr.collation))
+    }
+
+    /// A column of a source.
+    ///
+    /// Errors: 8624 for one that was never bound.
+    pub fn column(&mut self, column: ColumnRef) -> Result<String, PlanError> {
+        let source = column.source;
+        if column.column == ROW_ID {
+            let name = self.parts.row_ids.get(&source).map_or("rowid", String::as_str);
+            return Ok(format!("t{source}.{name}"));
+        }
+        match self.parts.place(column) {
+            Some(Place::Named(name)) => Ok(format!("t{source}.{}", super::quoted(name)?)),
+            Some(Place::Numbered(at)) => Ok(format!("t{source}.c{at}")),
+            Some(Place::Inlined(expr)) => {
+                let expr = expr.clone();
+                Ok(format!("({})", self.lazily(|writer| writer.value(&expr))?))
+            }
+            None => Err(PlanError::internal("a column of no source")),
+        }
+    }
+
+    fn case(&mut self, branches: &[(Predicate, Expr)], otherwise: Option<&Expr>) -> Result<String, PlanError> {
+        let mut sql = String::from("CASE");
+        for (at, (condition, result)) in branches.iter().enumerate() {
+            let condition = match at {
+                0 => self.condition(condition)?,
+                _ => self.lazily(|writer| writer.condition(condition))?,
+            };
+            let result = self.lazily(|writer| writer.value(result))?;
+            sql.push_str(&format!(" WHEN {condition} THEN {result}"));
+        }
+        if let Some(otherwise) = otherwise {
+            let otherwise = self.lazily(|writer| writer.value(otherwise))?;
+            sql.push_str(&format!(" ELSE {otherwise}"));
+        }
+        sql.push_str(" END");
+        Ok(sql)
+    }
+
+    fn coalesce(&mut self, values: &[Expr], data_type: &DataType) -> Result<String, PlanError> {
+        let mut parts = Vec::with_capacity(values.len());
+        for (at, value) in values.iter().enumerate() {
+            if !keeps_form(&value.data_type, data_type) {
+                return Err(PlanError::internal("COALESCE of several types"));
+            }
+            parts.push(match at {
+                0 => self.value(value)?,
+                _ => self.lazily(|writer| writer.value(value))?,
+            });
+        }
+        Ok(match parts.as_slice() {
+            [only] => only.clone(),
+            _ => format!("coalesce({})", parts.join(", ")),
+        })
+    }
+
+    /// A whole number as SQL.
+    ///
+    /// Errors: as [`Writer::value`].
+    pub fn whole(&mut self, operand: &WholeOperand) -> Result<String, PlanError> {
+        match operand {
+            WholeOperand::Slot(slot) => {
+                let value = ParameterValue::Whole(*slot);
+                Ok(self.parameter(Parameter { value, data_type: DataType::BigInt }))
+            }
+            WholeOperand::Literal(value, _) => Ok(value.to_string()),
+            WholeOperand::Expr(expr) => self.value(expr),
+        }
+    }
+
+    /// `tsql_op(N, ..)` of an expression.
+    ///
+    /// Errors: as [`Writer::value`].
+    pub fn operation(&mut self, expr: &Expr) -> Result<String, PlanError> {
+        let mut expr = expr.clone();
+        expr.rewrite(&mut |node| self.fix(node));
+        let volatile = is_volatile(&expr);
+        let operation = self.operations.intern(&expr)?;
+        self.call(&operation, volatile)
+    }
+
+    /// `tsql_op(N, ..)` of a condition.
+    ///
+    /// Errors: as [`Writer::value`].
+    pub fn predicate_operation(&mut self, predicate: &Predicate) -> Result<String, PlanError> {
+        let mut predicate = predicate.clone();
+        predicate.rewrite(&mut |node| self.fix(node));
+        let volatile = is_volatile_predicate(&predicate);
+        let operation = self.operations.intern_predicate(&predicate)?;
+        self.call(&operation, volatile)
+    }
+
+    /// Puts what is the same for the whole statement behind a number: it becomes a parameter.
+    fn fix(&mut self, node: NodeMut<'_>) {
+        if let NodeMut::Expr(expr) = node
+            && is_once(expr)
+        {
+            let kind = ExprKind::Outside(self.parts.add_outside(Outside::Fixed(expr.clone())));
+            *expr = Expr { kind, ..expr.clone() };
+        }
+    }
+
+    fn call(&mut self, operation: &OperationUse, volatile: bool) -> Result<String, PlanError> {
+        let name = if volatile { "tsql_row" } else { "tsql_op" };
+        let mut sql = format!("{name}({}", operation.number);
+        for input in &operation.inputs {
+            let argument = match input.origin {
+                InputOrigin::Column(column) => self.column(column)?,
+                InputOrigin::Outside(reference) => self.held(reference)?,
+                InputOrigin::OutsidePredicate(reference) => self.held_condition(reference)?,
+            };
+            sql.push_str(", ");
+            sql.push_str(&argument);
+        }
+        sql.push(')');
+        Ok(sql)
+    }
+}
+
+/// SQL of a value as it is compared.
+pub(super) fn collated(form: Form, sql: String, collation: crate::Collation) -> String {
+    match form {
+        Form::Text => format!("{sql} COLLATE {}", collation.name()),
+        Form::Scaled(_)
+        | Form::Wide(_)
+        | Form::Real
+        | Form::Bytes
+        | Form::Date
+        | Form::Time(_)
+        | Form::Moment(_)
+        | Form::Offset(_)
+        | Form::Guid => form.key(sql),
+    }
+}

@@ -1,0 +1,109 @@
+//! How a server is started.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use selenite_engine::Access;
+use selenite_tds::EncryptionMode;
+
+use crate::log::Log;
+use crate::password::PasswordCost;
+
+/// How a server is started.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where the databases are. The folder is made if it is missing.
+    pub data: PathBuf,
+    /// Whose identity opens them; if none is in force, an age key is made, or the one taken that was made before.
+    pub access: Access,
+    /// Where to make that age key; the user's folder for configurations if nobody says.
+    pub new_identity: Option<PathBuf>,
+    /// Where to listen. Port 0 takes any that is free.
+    pub listen: SocketAddr,
+    /// The certificate to show; one of its own is made if none is given.
+    pub tls_files: Option<TlsFiles>,
+    /// What clients must, may or can't have encrypted.
+    pub encryption: EncryptionMode,
+    /// Who encrypts packets.
+    pub tls_offload: TlsOffload,
+    /// How much of everything.
+    pub limits: ServerLimits,
+    /// What it costs to try a password that is set from now on.
+    pub password_cost: PasswordCost,
+    /// Where it says what happens.
+    pub log: Log,
+}
+
+/// A certificate and its key, each a PEM file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TlsFiles {
+    /// The certificate, then the ones that vouch for it.
+    pub certificate: PathBuf,
+    /// Its key: PKCS #8, PKCS #1 or SEC 1, not encrypted.
+    pub key: PathBuf,
+}
+
+/// Who encrypts packets.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum TlsOffload {
+    /// The session's own thread.
+    #[default]
+    Inline,
+    /// Another thread, for which the session waits: as SQL Server did until 2014.
+    Thread,
+}
+
+/// How much of everything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ServerLimits {
+    /// Connections that have not logged in, at a time.
+    pub lobby_max: usize,
+    /// Sessions at a time.
+    pub session_max: usize,
+    /// How long a connection may take to log in.
+    pub login_time: Duration,
+    /// Bytes of one request.
+    pub message_size_max: u32,
+    /// Passwords that are tried at a time.
+    pub password_check_max: usize,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            // 256: each costs a thread and some 100 KiB.
+            lobby_max: 256,
+            // 4096: each costs a thread, and file descriptors for its databases.
+            session_max: 4096,
+            // SQL Server's clients give up after 15 s.
+            login_time: Duration::from_secs(15),
+            // 256 MiB: SQL Server's limit of a batch is 65,536 packets, which at 4096 bytes is the same.
+            message_size_max: 256 << 20,
+            // Two: 38 MiB, and some 80 logins a second.
+            password_check_max: 2,
+        }
+    }
+}
+
+impl Config {
+    /// A server of this folder, as it is if nobody says anything else: on loopback, at SQL Server's port.
+    #[must_use]
+    pub fn new(data: impl Into<PathBuf>) -> Self {
+        Self {
+            data: data.into(),
+            access: Access::default(),
+            new_identity: None,
+            listen: SocketAddr::from(([127, 0, 0, 1], PORT)),
+            tls_files: None,
+            encryption: EncryptionMode::Required,
+            tls_offload: TlsOffload::Inline,
+            limits: ServerLimits::default(),
+            password_cost: PasswordCost::DEFAULT,
+            log: Log::silent(),
+        }
+    }
+}
+
+/// SQL Server's.
+pub const PORT: u16 = 1433;

@@ -1,0 +1,283 @@
+//! One connection from its first byte to its last, on a thread of its own.
+
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use rustix::net::sockopt;
+use selenite_tds::{Limits, Login, MessageReader, PacketSize};
+
+use crate::config::TlsOffload;
+use crate::instance::LANGUAGE;
+use crate::lobby::{Arrival, LobbyPlace, greet};
+use crate::login::{Acceptance, Afterwards, Applicant, Refusal, accept, authenticate, refuse};
+use crate::master::{DatabaseRecord, LoginRecord};
+use crate::registry::{Presence, SessionFacts};
+use crate::transport::{Encryptor, Leash, Line, LineError, Traffic};
+use crate::{Ended, Front, Instance, Session, Visitor, Wire};
+
+/// A connection that has come.
+pub struct Connection {
+    /// Its socket.
+    pub socket: Arc<TcpStream>,
+    /// What ends it from outside.
+    pub leash: Arc<Leash>,
+    /// From where it came.
+    pub peer: SocketAddr,
+}
+
+impl Connection {
+    /// Serves it to its end.
+    pub fn serve(&self, instance: &Instance, front: &dyn Front, place: LobbyPlace) {
+        let outcome = self.try_serve(instance, front, place);
+        // What is on its way still arrives.
+        let _ = self.socket.shutdown(Shutdown::Write);
+        let said = match outcome {
+            // Whoever looks whether the port is open is nothing to be told of.
+            Ok(Ended::Left | Ended::Told) | Err(LineError::End) => return,
+            Ok(Ended::Broken) => "the connection broke".to_owned(),
+            Ok(Ended::Refused) => "ended by an error".to_owned(),
+            Err(_) if self.leash.pulled().is_some() => return,
+            Err(error) => error.to_string(),
+        };
+        instance.log().line(&format!("{}: {said}", self.peer));
+    }
+
+    fn try_serve(&self, instance: &Instance, front: &dyn Front, place: LobbyPlace) -> Result<Ended, LineError> {
+        self.set_options()?;
+        let deadline = Instant::now() + instance.config().limits.login_time;
+        let traffic = Arc::new(Traffic::default());
+        let mut line = Line::new(self.socket.clone(), traffic.clone(), deadline);
+        let mut reader = MessageReader::new();
+        let arrival = greet(&mut line, &mut reader, instance.config().encryption, instance.tls())?;
+        let (is_strict, is_encrypted) = (arrival.is_strict, arrival.is_encrypted);
+        let user = arrival.login.as_ref().map_or("", |login| &login.user_name).to_owned();
+        let mut afterwards = Afterwards::default();
+        let admitted = self.admit(instance, front, arrival, deadline, &mut afterwards);
+        let admitted = admitted.and_then(|admitted| {
+            let facts = self.facts(&admitted, is_encrypted)?;
+            let presence = instance.registry().enter(facts, traffic, self.leash.clone());
+            let full = || Refusal::Full(instance.registry().session_max());
+            Ok((admitted, presence.ok_or_else(full)?))
+        });
+        let (admitted, presence) = match admitted {
+            Ok(admitted) => admitted,
+            Err(refusal) => {
+                instance
+                    .log()
+                    .line(&format!("{}: login failed for user '{user}': {refusal}", self.peer));
+                let refused = refuse(&mut line, instance.name(), &refusal.notices(&user));
+                afterwards.write(instance);
+                refused?;
+                return Ok(Ended::Left);
+            }
+        };
+        let visitor = admitted.visitor(is_encrypted);
+        let acceptance = Acceptance {
+            server: instance.name(),
+            spid: presence.entry().spid(),
+            tds_version: visitor.tds_version,
+            database: &visitor.database,
+            packet_size: visitor.packet_size,
+            features: &visitor.features,
+        };
+        let accepted = accept(&mut line, &acceptance);
+        afterwards.write(instance);
+        accepted?;
+        drop(place);
+        line.logged_in()?;
+        reader.set_limits(Limits::LoggedIn {
+            message_size_max: instance.config().limits.message_size_max,
+        });
+        if is_encrypted && instance.config().tls_offload == TlsOffload::Thread {
+            line.offload(encryptor(instance, &presence).map_err(LineError::Io)?);
+        }
+        let entry = presence.entry().clone();
+        let wire = Wire::new(line, reader, self.leash.clone(), entry.clone(), visitor.packet_size);
+        debug_assert!(is_strict <= is_encrypted);
+        let ended = front.serve(Session {
+            instance,
+            visitor,
+            wire,
+            entry,
+        });
+        drop(presence);
+        Ok(ended)
+    }
+
+    /// Whether who arrived may come in.
+    fn admit(
+        &self,
+        instance: &Instance,
+        front: &dyn Front,
+        arrival: Arrival,
+        deadline: Instant,
+        afterwards: &mut Afterwards,
+    ) -> Result<Admitted, Refusal> {
+        let login7 = arrival.login?;
+        check_wishes(&login7)?;
+        let tds_version = login7.tds_version.agreed(arrival.is_strict);
+        let tds_version = tds_version.ok_or(Refusal::Unsupported("TDS before 7.3B"))?;
+        let applicant = Applicant {
+            name: &login7.user_name,
+            password: login7.password.expose(),
+            new_password: login7.new_password.as_ref().map(|password| password.expose()),
+            address: self.peer.ip(),
+            deadline,
+        };
+        let (login, later) = authenticate(instance, &applicant);
+        *afterwards = later;
+        let login = login?;
+        let database = database(instance, front, &login, &login7.database)?;
+        Ok(Admitted {
+            login,
+            database,
+            tds_version,
+            packet_size: PacketSize::nearest(login7.packet_size),
+            login7,
+        })
+    }
+
+    fn facts(&self, admitted: &Admitted, is_encrypted: bool) -> Result<SessionFacts, Refusal> {
+        let local = self.socket.local_addr();
+        let Login {
+            host_name,
+            app_name,
+            library_name,
+            client_version,
+            client_process,
+            ..
+        } = &admitted.login7;
+        Ok(SessionFacts {
+            login: admitted.login.name.clone(),
+            sid: admitted.login.sid,
+            host: host_name.clone(),
+            program: app_name.clone(),
+            library: library_name.clone(),
+            client_version: *client_version,
+            client_process: *client_process,
+            peer: self.peer,
+            local: local.map_err(|error| Refusal::Trouble(error.to_string()))?,
+            is_encrypted,
+            tds_version: admitted.tds_version,
+            packet_size: admitted.packet_size,
+            connected: SystemTime::now(),
+        })
+    }
+
+    /// A small packet is sent at once. A peer that vanished is noticed, as SQL Server notices it: after half a minute of silence.
+    fn set_options(&self) -> Result<(), LineError> {
+        let set = || {
+            self.socket.set_nodelay(true)?;
+            sockopt::set_socket_keepalive(&self.socket, true)?;
+            sockopt::set_tcp_keepidle(&self.socket, KEEP_IDLE)?;
+            sockopt::set_tcp_keepintvl(&self.socket, KEEP_INTERVAL)?;
+            Ok::<_, std::io::Error>(())
+        };
+        set().map_err(LineError::Io)
+    }
+}
+
+/// Who may come in, and to what.
+struct Admitted {
+    login: LoginRecord,
+    database: DatabaseRecord,
+    tds_version: selenite_tds::TdsVersion,
+    packet_size: PacketSize,
+    login7: Login,
+}
+
+impl Admitted {
+    /// What the front is told. The passwords are wiped here.
+    fn visitor(self, is_encrypted: bool) -> Visitor {
+        let Login {
+            lcid,
+            is_odbc,
+            is_read_only,
+            host_name,
+            app_name,
+            server_name,
+            library_name,
+            client_version,
+            client_process,
+            client_id,
+            features,
+            ..
+        } = self.login7;
+        Visitor {
+            login: self.login.name,
+            login_id: self.login.id,
+            sid: self.login.sid,
+            is_administrator: self.login.is_administrator,
+            database: self.database.name,
+            database_id: self.database.id,
+            language: LANGUAGE,
+            tds_version: self.tds_version,
+            packet_size: self.packet_size,
+            is_encrypted,
+            host: host_name,
+            program: app_name,
+            server: server_name,
+            library: library_name,
+            client_version,
+            client_process,
+            client_id,
+            lcid,
+            is_odbc,
+            is_read_only,
+            features,
+        }
+    }
+}
+
+/// What a client may not wish for.
+fn check_wishes(login: &Login) -> Result<(), Refusal> {
+    if login.is_integrated {
+        return Err(Refusal::Integrated);
+    }
+    if login.is_user_instance {
+        return Err(Refusal::UserInstance);
+    }
+    if let Some(what) = login.unsupported() {
+        return Err(Refusal::Unsupported(what));
+    }
+    let is_known = ["", LANGUAGE, "english"]
+        .iter()
+        .any(|known| login.language.eq_ignore_ascii_case(known));
+    if login.is_language_fatal && !is_known {
+        return Err(Refusal::Language(login.language.clone()));
+    }
+    Ok(())
+}
+
+/// The database that is asked for, or the login's own. One that can't be had is an error also where the client would take another: what it
+/// does next is meant for the one it named.
+fn database(
+    instance: &Instance,
+    front: &dyn Front,
+    login: &LoginRecord,
+    asked: &str,
+) -> Result<DatabaseRecord, Refusal> {
+    let name = if asked.is_empty() {
+        &login.default_database
+    } else {
+        asked
+    };
+    let found = instance.master().database(name);
+    let found = found.map_err(|error| Refusal::Trouble(error.to_string()))?;
+    let admitted = found.filter(|database| front.admits(instance, login, database));
+    admitted.ok_or_else(|| match asked.is_empty() {
+        true => Refusal::DefaultDatabase(name.to_owned()),
+        false => Refusal::Database(name.to_owned()),
+    })
+}
+
+/// The session's other thread, whose figures count as the session's.
+fn encryptor(instance: &Instance, presence: &Presence<'_>) -> std::io::Result<Encryptor> {
+    let entry = presence.entry().clone();
+    Encryptor::start(instance.encrypt_waits().clone(), move || entry.adopt_this_thread())
+}
+
+/// SQL Server's own: 30 s without a word, then every second.
+const KEEP_IDLE: Duration = Duration::from_secs(30);
+const KEEP_INTERVAL: Duration = Duration::from_secs(1);

@@ -1,0 +1,174 @@
+//! What all sessions share.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use selenite_engine::Access;
+use selenite_tds::ProductVersion;
+
+use crate::lobby::Lobby;
+use crate::log::Log;
+use crate::login::Lockout;
+use crate::master::{LoginRecord, Master, MasterError};
+use crate::password::{PasswordCost, PasswordFault, PasswordGate, PasswordHash, random_password};
+use crate::transport::{EncryptWaits, TlsSetup};
+use crate::{Config, DataFolder, Registry};
+
+/// A server that runs.
+pub struct Instance {
+    config: Config,
+    name: String,
+    started: SystemTime,
+    data_folder: DataFolder,
+    master: Master,
+    registry: Registry,
+    lockout: Lockout,
+    password_gate: PasswordGate,
+    nobodys_password: PasswordHash,
+    encrypt_waits: Arc<EncryptWaits>,
+    tls: TlsSetup,
+    lobby: Arc<Lobby>,
+}
+
+impl Instance {
+    pub(crate) fn new(
+        config: Config,
+        data_folder: DataFolder,
+        master: Master,
+        tls: TlsSetup,
+    ) -> Result<Self, PasswordFault> {
+        let limits = config.limits;
+        Ok(Self {
+            name: host_name(),
+            started: SystemTime::now(),
+            data_folder,
+            master,
+            registry: Registry::new(limits.session_max),
+            lockout: Lockout::default(),
+            password_gate: PasswordGate::new(limits.password_check_max),
+            nobodys_password: PasswordHash::new(&random_password(), config.password_cost)?,
+            encrypt_waits: Arc::default(),
+            tls,
+            lobby: Arc::new(Lobby::new(limits.lobby_max)),
+            config,
+        })
+    }
+
+    /// How it was started.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// @@SERVERNAME: the machine's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// When it was started.
+    #[must_use]
+    pub fn started(&self) -> SystemTime {
+        self.started
+    }
+
+    /// Where the databases are.
+    #[must_use]
+    pub fn data_folder(&self) -> &Path {
+        self.data_folder.path()
+    }
+
+    /// Whose identity opens the databases.
+    #[must_use]
+    pub fn access(&self) -> &Access {
+        &self.config.access
+    }
+
+    /// Logins and the ids of databases.
+    #[must_use]
+    pub fn master(&self) -> &Master {
+        &self.master
+    }
+
+    /// Who is there.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// How sessions waited for their packets to be encrypted by another thread.
+    #[must_use]
+    pub fn encrypt_waits(&self) -> &Arc<EncryptWaits> {
+        &self.encrypt_waits
+    }
+
+    /// Where it says what happens.
+    #[must_use]
+    pub fn log(&self) -> &Log {
+        &self.config.log
+    }
+
+    /// What a new password is to cost: for [`PasswordHash::new`].
+    #[must_use]
+    pub fn password_cost(&self) -> PasswordCost {
+        self.config.password_cost
+    }
+
+    /// How many passwords may be stretched at a time. Whoever stretches one enters here first.
+    #[must_use]
+    pub fn password_gate(&self) -> &PasswordGate {
+        &self.password_gate
+    }
+
+    /// Lets those try again who were locked out of a login: ALTER LOGIN .. UNLOCK, or a new password.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn unlock(&self, login: &LoginRecord) -> Result<(), MasterError> {
+        self.lockout.forgive(login.id);
+        self.master.store_attempts(login.id, Default::default())
+    }
+
+    /// Lets another server have the data folder.
+    pub(crate) fn release_data_folder(&self) {
+        self.data_folder.release();
+    }
+
+    pub(crate) fn lockout(&self) -> &Lockout {
+        &self.lockout
+    }
+
+    /// The hash of a password that nobody has: it is tried where there is no other to be tried.
+    pub(crate) fn nobodys_password(&self) -> &PasswordHash {
+        &self.nobodys_password
+    }
+
+    pub(crate) fn tls(&self) -> &TlsSetup {
+        &self.tls
+    }
+
+    pub(crate) fn lobby(&self) -> &Arc<Lobby> {
+        &self.lobby
+    }
+}
+
+/// The machine's name, without its domain.
+pub(crate) fn host_name() -> String {
+    let uname = rustix::system::uname();
+    let name = uname.nodename().to_string_lossy();
+    let name = name.split('.').next().unwrap_or_default();
+    if name.is_empty() { "localhost" } else { name }.to_owned()
+}
+
+/// What clients expect of a server that speaks TDS.
+pub(crate) const PROGRAM: &str = "Microsoft SQL Server";
+/// SQL Server 2022: the first that speaks TDS 8.
+pub(crate) const VERSION: ProductVersion = ProductVersion {
+    major: 16,
+    minor: 0,
+    build: 1000,
+    sub_build: 6,
+};
+/// The one language.
+pub(crate) const LANGUAGE: &str = "us_english";

@@ -1,0 +1,51 @@
+//! Listener, TLS inside TDS, login and sessions: what stands between the network and the databases.
+//!
+//! N1. A thread per session, blocking sockets. A client that does not read stops its own query; the registry can end any wait.
+//! N2. Before login a peer costs a bounded time, at most 1 MiB, and one of a bounded number of places.
+//! N3. No password is in a log, an error or an answer; the bytes of a login are wiped.
+//! N4. What a peer sends never panics.
+//!
+//! The order of a connection: [`Server`] listens; the lobby agrees on encryption and reads the login; [`master::Master`] knows who may
+//! come in; the [`Registry`] knows who is there; a [`Front`] serves them through a [`Wire`].
+//!
+//! Left to others: what bytes mean (`selenite-tds`), what requests do (the [`Front`]).
+#![forbid(unsafe_code)]
+
+mod announcement;
+mod bell;
+mod certificate;
+mod config;
+mod connection;
+mod data_folder;
+mod front;
+mod identity;
+mod instance;
+mod listener;
+mod lobby;
+mod log;
+mod login;
+pub mod master;
+pub mod password;
+mod registry;
+mod rpc;
+mod server;
+mod server_error;
+mod session;
+mod settings;
+mod transport;
+mod wire;
+pub mod workbench;
+
+pub use announcement::Announcement;
+pub use config::{Config, ServerLimits, TlsFiles, TlsOffload};
+use data_folder::DataFolder;
+pub use front::{Ended, Front, Session, Visitor};
+pub use instance::Instance;
+pub use log::Log;
+pub use registry::{Figures, Registry, SessionEntry, SessionFacts, Status};
+pub use server::{Running, Server};
+pub use server_error::ServerError;
+pub use session::SqlFront;
+pub use settings::Settings;
+pub use transport::{EncryptWaits, TrafficCounts, WaitCounts};
+pub use wire::{Interrupt, Interrupts, Outlet, Wire, WireError};

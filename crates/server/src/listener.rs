@@ -1,0 +1,211 @@
+//! Takes connections, and ends them all when the server stops.
+//!
+//! K1. The thread that listens owns the threads that serve: when it has ended, so have they.
+//! K2. A thread that has ended is joined at once, not when the next connection comes: it would keep its stack.
+
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use crate::bell::Bell;
+use crate::connection::Connection;
+use crate::lobby::LobbyPlace;
+use crate::transport::{Leash, Pull};
+use crate::{Front, Instance, ServerError};
+
+/// Takes connections.
+pub struct Listener {
+    socket: TcpListener,
+    address: SocketAddr,
+    bell: Arc<Bell>,
+    is_stopping: Arc<AtomicBool>,
+}
+
+/// What stops a listener.
+#[derive(Clone)]
+pub struct Stopper {
+    bell: Arc<Bell>,
+    is_stopping: Arc<AtomicBool>,
+}
+
+/// A connection that is being served.
+struct Served {
+    leash: Arc<Leash>,
+    thread: JoinHandle<()>,
+    is_done: Arc<AtomicBool>,
+}
+
+/// Says that its thread is done, in whatever way.
+struct SayAtDrop {
+    is_done: Arc<AtomicBool>,
+    bell: Arc<Bell>,
+}
+
+impl Listener {
+    /// Listens at an address, and takes nobody yet.
+    ///
+    /// # Errors
+    /// [`ServerError::Listen`].
+    pub fn bind(address: SocketAddr) -> Result<Self, ServerError> {
+        let bind = || {
+            let socket = TcpListener::bind(address)?;
+            // Who was there when poll(2) said so may be gone by now.
+            socket.set_nonblocking(true)?;
+            Ok(Self {
+                address: socket.local_addr()?,
+                socket,
+                bell: Arc::new(Bell::new()?),
+                is_stopping: Arc::default(),
+            })
+        };
+        bind().map_err(|source| ServerError::Listen { address, source })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What stops it.
+    pub fn stopper(&self) -> Stopper {
+        Stopper {
+            bell: self.bell.clone(),
+            is_stopping: self.is_stopping.clone(),
+        }
+    }
+
+    /// Takes connections until it is stopped; then ends them and the front.
+    pub fn run(self, instance: &Arc<Instance>, front: &Arc<dyn Front>) {
+        let mut served = Vec::new();
+        while !self.is_stopping.load(Ordering::Acquire) {
+            let may_accept = self.wait(instance, true);
+            self.bell.quiet();
+            reap(&mut served);
+            if may_accept && let Err(error) = self.accept_all(instance, front, &mut served) {
+                // Too many descriptors, no memory: who waits in the queue can wait.
+                instance.log().line(&format!("no connection could be taken: {error}"));
+                self.wait(instance, false);
+            }
+        }
+        drop(self.socket);
+        for Served { leash, .. } in &served {
+            leash.pull(Pull::Stopping);
+        }
+        for Served { thread, .. } in served {
+            // A panic was told by the hook already.
+            let _ = thread.join();
+        }
+        front.close();
+    }
+
+    /// Waits for somebody, or for the bell. Without listening, only for a while.
+    fn wait(&self, instance: &Instance, listens: bool) -> bool {
+        let mut watched = [
+            PollFd::new(&*self.bell, PollFlags::IN),
+            PollFd::new(&self.socket, PollFlags::IN),
+        ];
+        let count = if listens { 2 } else { 1 };
+        let pause = Timespec {
+            tv_sec: 0,
+            tv_nsec: i64::from(PAUSE.subsec_nanos()),
+        };
+        match poll(&mut watched[..count], (!listens).then_some(&pause)) {
+            Ok(_) => {}
+            Err(Errno::INTR) => return false,
+            Err(error) => instance.log().line(&format!("waiting for connections: {error}")),
+        }
+        listens && !watched[1].revents().is_empty()
+    }
+
+    fn accept_all(
+        &self,
+        instance: &Arc<Instance>,
+        front: &Arc<dyn Front>,
+        served: &mut Vec<Served>,
+    ) -> std::io::Result<()> {
+        loop {
+            let (socket, peer) = match self.socket.accept() {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                // Who came has left again.
+                Err(error) if [ErrorKind::Interrupted, ErrorKind::ConnectionAborted].contains(&error.kind()) => {
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            match instance.lobby().enter() {
+                Some(place) => served.push(self.serve(instance, front, socket, peer, place)?),
+                None => {
+                    instance.log().line(&format!(
+                        "{peer}: sent away: too many connections that have not logged in"
+                    ));
+                }
+            }
+        }
+    }
+
+    fn serve(
+        &self,
+        instance: &Arc<Instance>,
+        front: &Arc<dyn Front>,
+        socket: TcpStream,
+        peer: SocketAddr,
+        place: LobbyPlace,
+    ) -> std::io::Result<Served> {
+        socket.set_nonblocking(false)?;
+        let socket = Arc::new(socket);
+        let leash = Arc::new(Leash::new(&socket));
+        let is_done = Arc::new(AtomicBool::new(false));
+        let connection = Connection {
+            socket,
+            leash: leash.clone(),
+            peer,
+        };
+        let (instance, front) = (instance.clone(), front.clone());
+        let say = SayAtDrop {
+            is_done: is_done.clone(),
+            bell: self.bell.clone(),
+        };
+        let thread = std::thread::Builder::new()
+            .name("session".to_owned())
+            .stack_size(STACK_SIZE)
+            .spawn(move || {
+                let _say = say;
+                connection.serve(&instance, &*front, place);
+            })?;
+        Ok(Served { leash, thread, is_done })
+    }
+}
+
+impl Stopper {
+    /// Stops the listener.
+    pub fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Release);
+        self.bell.ring();
+    }
+}
+
+impl Drop for SayAtDrop {
+    fn drop(&mut self) {
+        self.is_done.store(true, Ordering::Release);
+        self.bell.ring();
+    }
+}
+
+/// K2. One that has said that it is done has nothing left to wait for.
+fn reap(served: &mut Vec<Served>) {
+    for ended in served.extract_if(.., |served| served.is_done.load(Ordering::Acquire)) {
+        let _ = ended.thread.join();
+    }
+}
+
+/// How long to wait where the system has nothing left.
+const PAUSE: Duration = Duration::from_millis(100);
+/// 4 MiB of address space: statements are nested, and only what is used is taken.
+const STACK_SIZE: usize = 4 << 20;

@@ -1,0 +1,144 @@
+//! master.db: logins, the ids of databases, the server's own certificate.
+//!
+//! M1. It is encrypted like any other database, under the identity of the server.
+//! M2. Sessions have connections of their own to it. The one here is held for one statement, never while a password is stretched, and
+//!     waits for other writers as long as any client would.
+//! M3. A password is kept as a hash of Argon2id with its own salt and cost.
+//!
+//! Tables that begin with `selenite_` are the server's: no client reads or writes them.
+
+mod certificate;
+mod database_name;
+mod databases;
+mod logins;
+mod master_error;
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, Database, Layout};
+
+pub use certificate::StoredCertificate;
+pub use database_name::DatabaseName;
+pub use databases::DatabaseRecord;
+pub use logins::{Attempts, LoginRecord, NewLogin};
+pub use master_error::MasterError;
+
+use crate::password::PasswordHash;
+
+/// master.db, open.
+pub struct Master {
+    connection: Mutex<Connection>,
+    path: PathBuf,
+}
+
+impl Master {
+    /// Whether the folder has one.
+    pub(crate) fn is_there(folder: &Path) -> bool {
+        folder.join(FILE).exists()
+    }
+
+    /// Makes it, with the administrator `sa`. `tell` runs before all of it counts, and can still call it off: it tells the password.
+    ///
+    /// # Errors
+    /// [`MasterError`]; what `tell` says.
+    pub(crate) fn create(
+        folder: &Path,
+        access: &Access,
+        administrator: &PasswordHash,
+        tell: impl FnOnce() -> std::io::Result<()>,
+    ) -> Result<Self, MasterError> {
+        let path = folder.join(FILE);
+        // What a start that was cut off has left is no master.db yet: it has no schema.
+        if !path.exists() {
+            drop(Database::create(&Disk, &path, access, &Layout::default())?);
+        }
+        let master = Self::connect(path, access)?;
+        master.with(schema::create)?;
+        master.change(|transaction| {
+            schema::fill(transaction, administrator)?;
+            tell().map_err(MasterError::NotTold)
+        })?;
+        Ok(master)
+    }
+
+    /// Opens it. None if a start was cut off before it was whole: then it is to be made.
+    ///
+    /// # Errors
+    /// [`MasterError`].
+    pub(crate) fn open(folder: &Path, access: &Access) -> Result<Option<Self>, MasterError> {
+        let path = folder.join(FILE);
+        // This says in words what is wrong with the file or the key, if anything is.
+        drop(Database::open(&Disk, &path, access)?);
+        let master = Self::connect(path, access)?;
+        let is_whole = master.with(schema::check)?;
+        Ok(is_whole.then_some(master))
+    }
+
+    fn connect(path: PathBuf, access: &Access) -> Result<Self, MasterError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let uri = access.uri(&path);
+        let connection = Connection::open_with_flags(uri.as_str(), flags)?;
+        connection.busy_timeout(BUSY_WAIT)?;
+        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")?;
+        Ok(Self {
+            connection: Mutex::new(connection),
+            path,
+        })
+    }
+
+    /// Its file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs something on its connection, alone. It must be short: logins wait for it.
+    ///
+    /// # Errors
+    /// What `run` says.
+    pub fn with<R>(&self, run: impl FnOnce(&Connection) -> Result<R, MasterError>) -> Result<R, MasterError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        run(&connection)
+    }
+
+    /// The same in a transaction, which is rolled back if `run` fails.
+    ///
+    /// # Errors
+    /// What `run` says; what SQLite says.
+    pub fn change<R>(&self, run: impl FnOnce(&Connection) -> Result<R, MasterError>) -> Result<R, MasterError> {
+        self.with(|connection| {
+            connection.execute_batch("BEGIN IMMEDIATE")?;
+            let done = run(connection).and_then(|done| {
+                connection.execute_batch("COMMIT")?;
+                Ok(done)
+            });
+            if done.is_err() && !connection.is_autocommit() {
+                // The first error counts more; a transaction that can't be rolled back ends with the connection.
+                let _ = connection.execute_batch("ROLLBACK");
+            }
+            done
+        })
+    }
+}
+
+/// A name as names are compared: without regard to case.
+pub(crate) fn folded(name: &str) -> String {
+    name.to_lowercase()
+}
+
+/// Seconds since 1970-01-01 UTC, as SQLite has integers.
+fn now() -> i64 {
+    i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
+}
+
+const FILE: &str = "master.db";
+/// 5 s: a client that writes to master.db keeps logins waiting no longer.
+const BUSY_WAIT: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! The ids of databases.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::{DatabaseName, Master, MasterError, folded, now};
+
+/// A database as the server knows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DatabaseRecord {
+    /// Its id: 1 to 4 are master, tempdb, model and msdb.
+    pub id: i32,
+    /// Its name as it was made.
+    pub name: String,
+    /// When: seconds since 1970-01-01 UTC.
+    pub created: i64,
+}
+
+impl DatabaseRecord {
+    /// Whether it is one of the server's own.
+    #[must_use]
+    pub fn is_reserved(&self) -> bool {
+        self.id < FIRST_ID
+    }
+}
+
+impl Master {
+    /// All databases, by rising id.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn databases(&self) -> Result<Vec<DatabaseRecord>, MasterError> {
+        self.with(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT id, name, created FROM selenite_database ORDER BY id")?;
+            let rows = statement.query_map([], record)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The database of that name, whatever its case.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn database(&self, name: &str) -> Result<Option<DatabaseRecord>, MasterError> {
+        self.with(|connection| find(connection, "folded = ?1", &folded(name)))
+    }
+
+    /// The database of that id.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn database_of(&self, id: i32) -> Result<Option<DatabaseRecord>, MasterError> {
+        self.with(|connection| find(connection, "id = ?1", &id))
+    }
+
+    /// Gives a new database the lowest id that is free, from 5 up. Its file is the caller's to make.
+    ///
+    /// # Errors
+    /// [`MasterError::Taken`]; what SQLite says.
+    pub fn add_database(&self, name: &DatabaseName) -> Result<DatabaseRecord, MasterError> {
+        self.change(|connection| {
+            if find(connection, "folded = ?1", &name.folded())?.is_some() {
+                return Err(MasterError::Taken(name.as_str().to_owned()));
+            }
+            let record = DatabaseRecord {
+                id: connection.query_row(FREE_ID, [], |row| row.get(0))?,
+                name: name.as_str().to_owned(),
+                created: now(),
+            };
+            connection.execute(
+                "INSERT INTO selenite_database (id, name, folded, created) VALUES (?1, ?2, ?3, ?4)",
+                (record.id, &record.name, name.folded(), record.created),
+            )?;
+            Ok(record)
+        })
+    }
+
+    /// Forgets a database. Its file is the caller's to remove.
+    ///
+    /// # Errors
+    /// [`MasterError::Unknown`]; [`MasterError::Reserved`]; what SQLite says.
+    pub fn remove_database(&self, name: &str) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let record = find(connection, "folded = ?1", &folded(name))?;
+            let record = record.ok_or_else(|| MasterError::Unknown(name.to_owned()))?;
+            if record.is_reserved() {
+                return Err(MasterError::Reserved(record.name));
+            }
+            connection.execute("DELETE FROM selenite_database WHERE id = ?1", [record.id])?;
+            Ok(())
+        })
+    }
+}
+
+fn find(
+    connection: &Connection,
+    condition: &str,
+    value: &dyn rusqlite::ToSql,
+) -> Result<Option<DatabaseRecord>, MasterError> {
+    let sql = format!("SELECT id, name, created FROM selenite_database WHERE {condition}");
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_row([value], record).optional()?)
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<DatabaseRecord> {
+    Ok(DatabaseRecord {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        created: row.get(2)?,
+    })
+}
+
+/// 1 to 4 are the server's own.
+const FIRST_ID: i32 = 5;
+/// The ids 1 to 4 are always there, so that there is a gap behind one of them, or the end.
+const FREE_ID: &str = "SELECT min(id) + 1 FROM selenite_database AS one WHERE id >= 4 \
+    AND NOT EXISTS (SELECT 1 FROM selenite_database AS next WHERE next.id = one.id + 1)";

@@ -1,0 +1,285 @@
+//! Logins.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use selenite_keyring::os_random;
+
+use super::{Master, MasterError, folded, now};
+use crate::password::{PasswordCost, PasswordHash};
+
+/// A login as it is stored.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoginRecord {
+    /// Its principal id: sa is 1.
+    pub id: i64,
+    /// Its name as it was made.
+    pub name: String,
+    /// Its security id.
+    pub sid: [u8; 16],
+    /// Whether it may do everything.
+    pub is_administrator: bool,
+    /// Whether nobody may log in by it.
+    pub is_disabled: bool,
+    /// Whether a new password has to be chosen before anything else.
+    pub must_change: bool,
+    /// The database that it begins in.
+    pub default_database: String,
+    /// When it was made: seconds since 1970-01-01 UTC.
+    pub created: i64,
+    /// When it was last changed.
+    pub modified: i64,
+    /// When its password was set.
+    pub password_set: i64,
+    /// Failed logins from places that it is not known from.
+    pub attempts: Attempts,
+}
+
+/// Logins that failed, one behind the other.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Attempts {
+    /// How many since the last that did not.
+    pub failure_count: u32,
+    /// When the last was: seconds since 1970-01-01 UTC.
+    pub failure_last: i64,
+    /// Until when nobody may try; 0 if anybody may.
+    pub locked_until: i64,
+}
+
+/// A login to be made.
+pub struct NewLogin<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its security id; drawn if none is given.
+    pub sid: Option<[u8; 16]>,
+    /// The hash of its password.
+    pub password: &'a PasswordHash,
+    /// Whether it has to be changed at the first login.
+    pub must_change: bool,
+    /// The database that it begins in.
+    pub default_database: &'a str,
+}
+
+impl Master {
+    /// All logins, by rising id.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn logins(&self) -> Result<Vec<LoginRecord>, MasterError> {
+        self.with(|connection| {
+            let mut statement = connection.prepare_cached(&format!("{SELECT} ORDER BY id"))?;
+            let rows = statement.query_map([], record)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The login of that name, whatever its case.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn login(&self, name: &str) -> Result<Option<LoginRecord>, MasterError> {
+        self.with(|connection| find(connection, name))
+    }
+
+    /// The login of that name with its password's hash.
+    pub(crate) fn login_and_hash(&self, name: &str) -> Result<Option<(LoginRecord, PasswordHash)>, MasterError> {
+        self.with(|connection| {
+            let Some(login) = find(connection, name)? else {
+                return Ok(None);
+            };
+            let sql = "SELECT hash, salt, memory_kib, passes FROM selenite_login WHERE id = ?1";
+            let hash = connection.prepare_cached(sql)?.query_row([login.id], |row| {
+                Ok(PasswordHash {
+                    hash: row.get(0)?,
+                    salt: row.get(1)?,
+                    cost: PasswordCost {
+                        memory_kib: row.get(2)?,
+                        passes: row.get(3)?,
+                    },
+                })
+            })?;
+            Ok(Some((login, hash)))
+        })
+    }
+
+    /// Makes a login.
+    ///
+    /// # Errors
+    /// [`MasterError::Taken`] for its name or security id; [`MasterError::Name`]; what SQLite says.
+    pub fn add_login(&self, new: &NewLogin<'_>) -> Result<LoginRecord, MasterError> {
+        check_name(new.name)?;
+        let sid = new.sid.unwrap_or_else(|| {
+            let mut sid = [0; 16];
+            os_random(&mut sid);
+            sid
+        });
+        self.change(|connection| {
+            let sql = "SELECT 1 FROM selenite_login WHERE folded = ?1 OR sid = ?2";
+            let there = connection.query_row(sql, (folded(new.name), sid), |_| Ok(()));
+            if there.optional()?.is_some() {
+                return Err(MasterError::Taken(new.name.to_owned()));
+            }
+            let id: i64 = connection.query_row(NEXT_ID, [], |row| row.get(0))?;
+            connection.execute(
+                "INSERT INTO selenite_login (id, name, folded, sid, default_database, created, modified) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+                (id, new.name, folded(new.name), sid, new.default_database, now()),
+            )?;
+            store_password(connection, id, new.password, new.must_change)?;
+            find(connection, new.name)?.ok_or_else(|| MasterError::Unknown(new.name.to_owned()))
+        })
+    }
+
+    /// Sets a login's password.
+    ///
+    /// # Errors
+    /// [`MasterError::Unknown`]; what SQLite says.
+    pub fn set_password(&self, name: &str, password: &PasswordHash, must_change: bool) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let login = known(connection, name)?;
+            store_password(connection, login.id, password, must_change)
+        })
+    }
+
+    /// Lets nobody log in by it, or lets them again.
+    ///
+    /// # Errors
+    /// [`MasterError::Unknown`]; what SQLite says.
+    pub fn set_disabled(&self, name: &str, is_disabled: bool) -> Result<(), MasterError> {
+        self.set(name, "is_disabled", &is_disabled)
+    }
+
+    /// Lets it do everything, or takes that away.
+    ///
+    /// # Errors
+    /// [`MasterError::Unknown`]; [`MasterError::Reserved`] for sa, which always may; what SQLite says.
+    pub fn set_administrator(&self, name: &str, is_administrator: bool) -> Result<(), MasterError> {
+        if !is_administrator && self.with(|connection| known(connection, name))?.id == SA {
+            return Err(MasterError::Reserved(name.to_owned()));
+        }
+        self.set(name, "is_administrator", &is_administrator)
+    }
+
+    /// Says in which database it begins.
+    ///
+    /// # Errors
+    /// [`MasterError::Unknown`]; what SQLite says.
+    pub fn set_default_database(&self, name: &str, database: &str) -> Result<(), MasterError> {
+        self.set(name, "default_database", &database)
+    }
+
+    /// Gives it another name.
+    ///
+    /// # Errors
+    /// [`MasterError::Unknown`]; [`MasterError::Taken`]; [`MasterError::Name`]; what SQLite says.
+    pub fn rename_login(&self, name: &str, new_name: &str) -> Result<(), MasterError> {
+        check_name(new_name)?;
+        self.change(|connection| {
+            let login = known(connection, name)?;
+            if find(connection, new_name)?.is_some_and(|other| other.id != login.id) {
+                return Err(MasterError::Taken(new_name.to_owned()));
+            }
+            connection.execute(
+                "UPDATE selenite_login SET name = ?2, folded = ?3, modified = ?4 WHERE id = ?1",
+                (login.id, new_name, folded(new_name), now()),
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// [`MasterError::Unknown`]; [`MasterError::Reserved`] for sa; what SQLite says.
+    pub fn remove_login(&self, name: &str) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let login = known(connection, name)?;
+            if login.id == SA {
+                return Err(MasterError::Reserved(login.name));
+            }
+            connection.execute("DELETE FROM selenite_login WHERE id = ?1", [login.id])?;
+            Ok(())
+        })
+    }
+
+    /// Keeps what is known of failed logins.
+    pub(crate) fn store_attempts(&self, id: i64, attempts: Attempts) -> Result<(), MasterError> {
+        self.with(|connection| {
+            connection.execute(
+                "UPDATE selenite_login SET failure_count = ?2, failure_last = ?3, locked_until = ?4 WHERE id = ?1",
+                (id, attempts.failure_count, attempts.failure_last, attempts.locked_until),
+            )?;
+            Ok(())
+        })
+    }
+
+    fn set(&self, name: &str, column: &'static str, value: &dyn rusqlite::ToSql) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let login = known(connection, name)?;
+            let sql = format!("UPDATE selenite_login SET {column} = ?2, modified = ?3 WHERE id = ?1");
+            connection.execute(&sql, (login.id, value, now()))?;
+            Ok(())
+        })
+    }
+}
+
+pub(super) fn store_password(
+    connection: &Connection,
+    id: i64,
+    password: &PasswordHash,
+    must_change: bool,
+) -> Result<(), MasterError> {
+    let sql = "UPDATE selenite_login SET hash = ?2, salt = ?3, memory_kib = ?4, passes = ?5, must_change = ?6, \
+        password_set = ?7, modified = ?7 WHERE id = ?1";
+    let PasswordCost { memory_kib, passes } = password.cost;
+    connection.execute(
+        sql,
+        (id, password.hash, password.salt, memory_kib, passes, must_change, now()),
+    )?;
+    Ok(())
+}
+
+fn known(connection: &Connection, name: &str) -> Result<LoginRecord, MasterError> {
+    find(connection, name)?.ok_or_else(|| MasterError::Unknown(name.to_owned()))
+}
+
+fn find(connection: &Connection, name: &str) -> Result<Option<LoginRecord>, MasterError> {
+    let mut statement = connection.prepare_cached(&format!("{SELECT} WHERE folded = ?1"))?;
+    Ok(statement.query_row([folded(name)], record).optional()?)
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<LoginRecord> {
+    Ok(LoginRecord {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        sid: row.get(2)?,
+        is_administrator: row.get(3)?,
+        is_disabled: row.get(4)?,
+        must_change: row.get(5)?,
+        default_database: row.get(6)?,
+        created: row.get(7)?,
+        modified: row.get(8)?,
+        password_set: row.get(9)?,
+        attempts: Attempts {
+            failure_count: row.get(10)?,
+            failure_last: row.get(11)?,
+            locked_until: row.get(12)?,
+        },
+    })
+}
+
+fn check_name(name: &str) -> Result<(), MasterError> {
+    let is_short = (1..=UNIT_COUNT_MAX).contains(&name.encode_utf16().count());
+    // A backslash makes it a name of Windows, which SQL Server keeps for those.
+    if is_short && !name.contains(|character: char| character == '\\' || character.is_control()) {
+        return Ok(());
+    }
+    Err(MasterError::Name(name.to_owned()))
+}
+
+const SELECT: &str = "SELECT id, name, sid, is_administrator, is_disabled, must_change, default_database, created, modified, \
+    password_set, failure_count, failure_last, locked_until FROM selenite_login";
+/// sysname.
+const UNIT_COUNT_MAX: usize = 128;
+/// sa's principal id.
+const SA: i64 = 1;
+/// SQL Server's logins begin behind its own roles and principals.
+const NEXT_ID: &str = "SELECT max(256, max(id) + 1) FROM selenite_login";

@@ -1,0 +1,78 @@
+//! Why master.db was not read or changed.
+
+use std::fmt;
+use std::io;
+
+use selenite_engine::EngineError;
+
+use crate::password::PasswordFault;
+
+/// Why master.db was not read or changed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum MasterError {
+    /// The caller: the name is taken already. SQL Server's 15025 for a login, 1801 for a database.
+    Taken(String),
+    /// The caller: there is none of that name. SQL Server's 15151 for a login, 911 or 3701 for a database.
+    Unknown(String),
+    /// The caller: a name that a login or database can't have.
+    Name(String),
+    /// The caller: it can't be done to the server's own.
+    Reserved(String),
+    /// The machine: the password was not hashed.
+    Password(PasswordFault),
+    /// The file: it is of a newer server. Its version.
+    Version(i64),
+    /// The caller: nobody could be told the first password.
+    NotTold(io::Error),
+    /// The file, the key, or the machine.
+    Engine(EngineError),
+    /// SQLite.
+    Sqlite(rusqlite::Error),
+}
+
+impl From<EngineError> for MasterError {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<rusqlite::Error> for MasterError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<PasswordFault> for MasterError {
+    fn from(fault: PasswordFault) -> Self {
+        Self::Password(fault)
+    }
+}
+
+impl fmt::Display for MasterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken(name) => write!(f, "{name} exists already"),
+            Self::Unknown(name) => write!(f, "there is no {name}"),
+            Self::Name(name) => write!(f, "{name:?} can't be a name"),
+            Self::Reserved(name) => write!(f, "{name} is the server's own"),
+            Self::Password(fault) => write!(f, "{fault}"),
+            Self::Version(version) => write!(f, "master.db is of a newer server (version {version})"),
+            Self::NotTold(error) => write!(f, "the first password could not be told: {error}"),
+            Self::Engine(error) => write!(f, "{error}"),
+            Self::Sqlite(error) => write!(f, "master.db: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for MasterError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Taken(_) | Self::Unknown(_) | Self::Name(_) | Self::Reserved(_) | Self::Version(_) => None,
+            Self::Password(fault) => Some(fault),
+            Self::NotTold(error) => Some(error),
+            Self::Engine(error) => Some(error),
+            Self::Sqlite(error) => Some(error),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The server's tables in master.db.
+
+use rusqlite::{Connection, OptionalExtension};
+use selenite_keyring::os_random;
+
+use super::{MasterError, now};
+use crate::password::PasswordHash;
+
+/// Makes the tables, if they are not there.
+pub fn create(connection: &Connection) -> Result<(), MasterError> {
+    Ok(connection.execute_batch(TABLES)?)
+}
+
+/// What a new server begins with.
+pub fn fill(connection: &Connection, administrator: &PasswordHash) -> Result<(), MasterError> {
+    let now = now();
+    for (id, name) in RESERVED {
+        connection.execute(
+            "INSERT INTO selenite_database (id, name, folded, created) VALUES (?1, ?2, ?2, ?3)",
+            (id, name, now),
+        )?;
+    }
+    // Of sa's security id all of SQL Server's servers have the same first byte.
+    let mut sid = [0; 16];
+    sid[0] = 1;
+    connection.execute(
+        "INSERT INTO selenite_login (id, name, folded, sid, is_administrator, default_database, created, modified) \
+         VALUES (1, 'sa', 'sa', ?1, 1, 'master', ?2, ?2)",
+        (sid, now),
+    )?;
+    super::logins::store_password(connection, 1, administrator, false)?;
+    let mut instance = [0; 16];
+    os_random(&mut instance);
+    connection.execute(
+        "INSERT INTO selenite_setting (name, value) VALUES ('instance', ?1)",
+        [instance],
+    )?;
+    connection.execute(
+        "INSERT INTO selenite_setting (name, value) VALUES ('version', ?1)",
+        [VERSION],
+    )?;
+    Ok(())
+}
+
+/// Whether the tables are there and filled. A start that was cut off leaves them otherwise.
+pub fn check(connection: &Connection) -> Result<bool, MasterError> {
+    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'selenite_setting'";
+    if connection.query_row(table, [], |_| Ok(())).optional()?.is_none() {
+        return Ok(false);
+    }
+    let version = "SELECT value FROM selenite_setting WHERE name = 'version'";
+    match connection
+        .query_row(version, [], |row| row.get::<_, i64>(0))
+        .optional()?
+    {
+        None => Ok(false),
+        Some(VERSION) => Ok(true),
+        Some(version) => Err(MasterError::Version(version)),
+    }
+}
+
+/// The first layout of these tables.
+const VERSION: i64 = 1;
+
+/// SQL Server's ids of its own databases.
+const RESERVED: [(i32, &str); 4] = [(1, "master"), (2, "tempdb"), (3, "model"), (4, "msdb")];
+
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS selenite_setting (
+    name TEXT PRIMARY KEY,
+    value ANY NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS selenite_database (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    folded TEXT NOT NULL UNIQUE,
+    created INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS selenite_login (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    folded TEXT NOT NULL UNIQUE,
+    sid BLOB NOT NULL UNIQUE,
+    is_administrator INTEGER NOT NULL DEFAULT 0,
+    is_disabled INTEGER NOT NULL DEFAULT 0,
+    must_change INTEGER NOT NULL DEFAULT 0,
+    default_database TEXT NOT NULL,
+    hash BLOB NOT NULL DEFAULT x'',
+    salt BLOB NOT NULL DEFAULT x'',
+    memory_kib INTEGER NOT NULL DEFAULT 0,
+    passes INTEGER NOT NULL DEFAULT 0,
+    created INTEGER NOT NULL,
+    modified INTEGER NOT NULL,
+    password_set INTEGER NOT NULL DEFAULT 0,
+    failure_count INTEGER NOT NULL DEFAULT 0,
+    failure_last INTEGER NOT NULL DEFAULT 0,
+    locked_until INTEGER NOT NULL DEFAULT 0
+) STRICT;
+";

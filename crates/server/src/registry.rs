@@ -1,0 +1,150 @@
+//! The sessions that live.
+//!
+//! G1. What a session counts is written by its own threads without a lock, and read by anybody.
+//! G2. A thread that ends leaves its figures behind: sums over all sessions never go down.
+
+mod session_entry;
+mod thread_figures;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+pub use session_entry::{SessionEntry, SessionFacts, Status};
+pub use thread_figures::Figures;
+use thread_figures::ThreadFigures;
+
+use crate::transport::{Leash, Pull, Traffic};
+
+/// The sessions that live, by their spid.
+pub struct Registry {
+    sessions: Mutex<BTreeMap<u16, Arc<SessionEntry>>>,
+    session_max: usize,
+    /// Of threads that ended.
+    left_switches: AtomicU64,
+    left_cpu_ns: AtomicU64,
+}
+
+/// A session's place in the registry. It is given up when this is dropped, by the session's thread.
+pub(crate) struct Presence<'a> {
+    registry: &'a Registry,
+    entry: Arc<SessionEntry>,
+    thread: Arc<ThreadFigures>,
+}
+
+impl Registry {
+    pub(crate) fn new(session_max: usize) -> Self {
+        Self {
+            sessions: Mutex::default(),
+            session_max: session_max.min(usize::from(SPID_MAX - SPID_MIN) + 1),
+            left_switches: AtomicU64::new(0),
+            left_cpu_ns: AtomicU64::new(0),
+        }
+    }
+
+    /// How many there may be at a time.
+    #[must_use]
+    pub fn session_max(&self) -> usize {
+        self.session_max
+    }
+
+    /// A place for a session of the calling thread, with the lowest spid that is free; none if there is none.
+    pub(crate) fn enter(&self, facts: SessionFacts, traffic: Arc<Traffic>, leash: Arc<Leash>) -> Option<Presence<'_>> {
+        let mut sessions = self.lock();
+        if sessions.len() >= self.session_max {
+            return None;
+        }
+        let spid = (SPID_MIN..=SPID_MAX).find(|spid| !sessions.contains_key(spid))?;
+        let thread = ThreadFigures::of_this_thread();
+        let entry = Arc::new(SessionEntry::new(spid, facts, traffic, leash, thread.clone()));
+        sessions.insert(spid, entry.clone());
+        drop(sessions);
+        Some(Presence {
+            registry: self,
+            entry,
+            thread,
+        })
+    }
+
+    /// All sessions, by rising spid.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Arc<SessionEntry>> {
+        self.lock().values().cloned().collect()
+    }
+
+    /// The session of that spid.
+    #[must_use]
+    pub fn session(&self, spid: u16) -> Option<Arc<SessionEntry>> {
+        self.lock().get(&spid).cloned()
+    }
+
+    /// Ends a session: its wait for the network ends at once, and what it runs at its next [`crate::Interrupts::poll`]. False if there is
+    /// none of that spid.
+    pub fn kill(&self, spid: u16) -> bool {
+        match self.session(spid) {
+            Some(session) => {
+                session.leash().pull(Pull::Killed);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// How often the system has switched the sessions' threads, of those that ended, too.
+    #[must_use]
+    pub fn context_switches(&self) -> u64 {
+        self.sum().switches
+    }
+
+    /// How long the sessions' threads had a processor, of those that ended, too.
+    #[must_use]
+    pub fn cpu(&self) -> Duration {
+        self.sum().cpu
+    }
+
+    fn sum(&self) -> Figures {
+        // The lock is held throughout: a session that ends meanwhile would count twice, or not at all.
+        let sessions = self.lock();
+        let left = Figures {
+            switches: self.left_switches.load(Ordering::Relaxed),
+            cpu: Duration::from_nanos(self.left_cpu_ns.load(Ordering::Relaxed)),
+        };
+        sessions
+            .values()
+            .map(|session| session.figures())
+            .fold(left, Figures::plus)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u16, Arc<SessionEntry>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Presence<'_> {
+    pub(crate) fn entry(&self) -> &Arc<SessionEntry> {
+        &self.entry
+    }
+}
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        self.thread.finish();
+        let mut sessions = self.registry.lock();
+        let figures = self.entry.figures();
+        let cpu_ns = u64::try_from(figures.cpu.as_nanos()).unwrap_or(0);
+        self.registry
+            .left_switches
+            .fetch_add(figures.switches, Ordering::Relaxed);
+        self.registry.left_cpu_ns.fetch_add(cpu_ns, Ordering::Relaxed);
+        sessions.remove(&self.entry.spid());
+    }
+}
+
+/// SQL Server keeps the numbers below for itself.
+const SPID_MIN: u16 = 51;
+/// @@SPID is a smallint.
+const SPID_MAX: u16 = 32767;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::SystemTime;
+
+use selenite_tds::{PacketSize, TdsVersion};
+
+use super::*;
+
+fn facts(address: SocketAddr) -> SessionFacts {
+    SessionFacts {
+        login: "sa".to_owned(),
+        sid: [1; 16],
+        host: "host".to_owned(),
+        program: "test".to_owned(),
+        library: "library".to_owned(),
+        client_version: 7,
+        client_process: 1,
+        peer: address,
+        local: address,
+        is_encrypted: false,
+        tds_version: TdsVersion::V7_4,
+        packet_size: PacketSize::DEFAULT,
+        connected: SystemTime::now(),
+    }
+}
+
+fn enter(registry: &Registry) -> Option<Presence<'_>> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let socket = Arc::new(TcpStream::connect(address).unwrap());
+    registry.enter(facts(address), Arc::default(), Arc::new(Leash::new(&socket)))
+}
+
+#[test]
+fn the_lowest_number_that_is_free_is_given_from_51_up() {
+    let registry = Registry::new(3);
+    let places: Vec<_> = (0..3).map(|_| enter(&registry).unwrap()).collect();
+    let spids: Vec<u16> = places.iter().map(|place| place.entry().spid()).collect();
+    assert_eq!(spids, [51, 52, 53]);
+    assert!(enter(&registry).is_none());
+    let mut places = places.into_iter();
+    drop(places.next());
+    assert_eq!(enter(&registry).unwrap().entry().spid(), 51);
+    drop(places);
+    assert!(registry.sessions().is_empty());
+}
+
+#[test]
+fn there_are_no_more_sessions_than_numbers() {
+    assert_eq!(Registry::new(usize::MAX).session_max(), 32_717);
+}
+
+#[test]
+fn what_a_thread_has_cost_is_counted_after_its_end() {
+    let registry = Registry::new(3);
+    let switches = std::thread::scope(|scope| {
+        let session = scope.spawn(|| {
+            let place = enter(&registry).unwrap();
+            place.entry().wake();
+            let other = scope.spawn({
+                let entry = place.entry().clone();
+                move || {
+                    let _own = entry.adopt_this_thread();
+                    std::thread::park_timeout(std::time::Duration::from_millis(1));
+                }
+            });
+            other.join().unwrap();
+            // It waited for the other, and the other waited: two switches.
+            let figures = place.entry().figures();
+            place.entry().rest();
+            assert_eq!(place.entry().status(), Status::Sleeping);
+            figures.switches
+        });
+        session.join().unwrap()
+    });
+    assert!(switches >= 2);
+    assert!(registry.context_switches() >= switches);
+    assert!(!registry.cpu().is_zero());
+}
+
+#[test]
+fn a_session_that_is_killed_knows_it() {
+    let registry = Registry::new(3);
+    let place = enter(&registry).unwrap();
+    assert!(!place.entry().is_ending());
+    assert!(!registry.kill(52));
+    assert!(registry.kill(51));
+    assert!(place.entry().is_ending());
+    assert_eq!(place.entry().leash().pulled(), Some(Pull::Killed));
+}

@@ -1,0 +1,305 @@
+//! Calls of procedures by a client, and of the session's own procedures by a batch.
+//!
+//! C1. The session's own procedures are known by number, and by name in whatever schema of the system they are called.
+//! C2. All others are the workbench's.
+
+mod arguments;
+mod called_text;
+mod prepared;
+mod procedure_name;
+
+use std::sync::Arc;
+
+use selenite_plan::machine::{Call, Callee, Ended, Entry, Failure, Machine, Output, Request, Stop};
+use selenite_plan::program::Program;
+use selenite_plan::{Ends, PlanError};
+use selenite_tds::{Done, DoneKind, Procedure, ProcedureId, RpcCall};
+use selenite_tsql::ast::ObjectName;
+use selenite_types::Value;
+
+use arguments::{call_arguments, int_of, text_of};
+pub(crate) use prepared::Prepared;
+use prepared::Statement;
+use procedure_name::Target;
+
+use crate::session::{Handle, SessionHost};
+
+/// A call that is being answered.
+struct Answering<'a, 'b> {
+    machine: &'a mut Machine,
+    host: &'a mut SessionHost<'b>,
+    prepared: &'a mut Prepared,
+    call: &'a RpcCall,
+    more: bool,
+}
+
+/// Answers a call, but for the end of the message. `more` says whether another call of the same message follows.
+pub(crate) fn answer_call(
+    machine: &mut Machine,
+    host: &mut SessionHost<'_>,
+    prepared: &mut Prepared,
+    call: &RpcCall,
+    more: bool,
+) -> Ended {
+    let answering = Answering {
+        machine,
+        host,
+        prepared,
+        call,
+        more,
+    };
+    let target = match &call.procedure {
+        Procedure::Id(id) => Target::Own(*id),
+        Procedure::Name(name) => match procedure_name::parse(name) {
+            Some(target) => target,
+            None => {
+                let error = PlanError::unknown_procedure(name);
+                return answering.refuse(vec![error], 0);
+            }
+        },
+    };
+    match target {
+        Target::Own(id) => answering.own(id),
+        Target::Other(name) => answering.other(&name),
+    }
+}
+
+/// The session's own procedures that a batch may call with EXEC; `None` if it is another.
+pub(crate) fn in_batch(host: &SessionHost<'_>, call: &Call<'_>) -> Option<Result<Callee, Failure>> {
+    match procedure_name::own(call.procedure)? {
+        Target::Own(ProcedureId::ExecuteSql) => Some(execute_sql(host, call)),
+        Target::Own(id) => {
+            let error = PlanError::unsupported(&format!("EXECUTE {}", id.name()));
+            Some(Err(error.with_ends(Ends::Statement).into()))
+        }
+        Target::Other(_) => None,
+    }
+}
+
+/// EXEC sp_executesql.
+fn execute_sql(host: &SessionHost<'_>, call: &Call<'_>) -> Result<Callee, Failure> {
+    let text_at = |index: usize| match call.arguments.get(index).map(|argument| &argument.value) {
+        Some(Some((Value::Text(text), _))) => Ok(Some(text.clone())),
+        Some(Some((Value::Null, _)) | None) | None => Ok(None),
+        Some(Some(_)) => Err(arguments::not_national(index)),
+    };
+    let text = text_at(0)?.unwrap_or_default();
+    let parameters = text_at(1)?.unwrap_or_default();
+    // One of the errors is told: a call has but one.
+    let program = host
+        .program(&text, &parameters)
+        .map_err(|mut errors| match errors.is_empty() {
+            true => PlanError::internal("a text without program or error"),
+            false => errors.swap_remove(0),
+        })?;
+    let first = call.arguments.len().min(2);
+    Ok(Callee::ProgramWith { program, first })
+}
+
+impl Answering<'_, '_> {
+    fn own(mut self, id: ProcedureId) -> Ended {
+        let done = match id {
+            ProcedureId::ExecuteSql => self.execute_text(0),
+            ProcedureId::Prepare => self.prepare(),
+            ProcedureId::PrepExec => self.prepare_and_execute(),
+            ProcedureId::PrepExecRpc => self.prepare_and_call(),
+            ProcedureId::Execute => self.execute(),
+            ProcedureId::Unprepare => self.unprepare(),
+            ProcedureId::Cursor
+            | ProcedureId::CursorOpen
+            | ProcedureId::CursorPrepare
+            | ProcedureId::CursorExecute
+            | ProcedureId::CursorPrepExec
+            | ProcedureId::CursorUnprepare
+            | ProcedureId::CursorFetch
+            | ProcedureId::CursorOption
+            | ProcedureId::CursorClose => Err(vec![PlanError::unsupported(&format!("Procedure {}", id.name()))]),
+        };
+        match done {
+            Ok(ended) => ended,
+            Err(errors) => self.refuse(errors, 0),
+        }
+    }
+
+    /// sp_executesql: text, declarations, values.
+    fn execute_text(&mut self, first: usize) -> Result<Ended, Vec<PlanError>> {
+        let program = self.compile(first, first + 1)?;
+        Ok(self.run(program, first + 2))
+    }
+
+    /// sp_prepare: handle OUTPUT, declarations, text, options.
+    fn prepare(&mut self) -> Result<Ended, Vec<PlanError>> {
+        let handle = self.prepare_text()?;
+        self.host.handle = Some(handle);
+        let told = self.tell_status(0);
+        Ok(self.end(told))
+    }
+
+    /// sp_prepexec: handle OUTPUT, declarations, text, values. The handle that is given is let go.
+    fn prepare_and_execute(&mut self) -> Result<Ended, Vec<PlanError>> {
+        if let Some(old) = self
+            .call
+            .parameters
+            .first()
+            .and_then(|parameter| int_of(&parameter.value))
+        {
+            self.prepared.remove(old);
+        }
+        let handle = self.prepare_text()?;
+        let number = handle.number;
+        self.host.handle = Some(handle);
+        match self.prepared.find(number) {
+            Some(Statement::Program(program)) => Ok(self.run(program, 3)),
+            Some(Statement::Procedure(_)) | None => Err(vec![prepared::unknown_handle(number)]),
+        }
+    }
+
+    fn prepare_text(&mut self) -> Result<Handle, Vec<PlanError>> {
+        let program = self.compile(2, 1).map_err(|mut errors| {
+            errors.push(prepared::not_prepared());
+            errors
+        })?;
+        self.keep(Statement::Program(program))
+    }
+
+    fn keep(&mut self, statement: Statement) -> Result<Handle, Vec<PlanError>> {
+        let number = self.prepared.add(statement).map_err(|error| vec![error])?;
+        let name = self.call.parameters.first().map_or("", |parameter| &parameter.name);
+        Ok(Handle {
+            name: name.to_owned(),
+            number,
+        })
+    }
+
+    /// sp_prepexecrpc: handle OUTPUT, a procedure's name or `{? = call name (?, ?)}`, values.
+    fn prepare_and_call(&mut self) -> Result<Ended, Vec<PlanError>> {
+        let text = text_of(self.call, 1, "sp_prepexecrpc").map_err(|error| vec![error])?;
+        let Some(Target::Other(name)) = called_text::name(&text).and_then(procedure_name::parse) else {
+            return Err(vec![PlanError::unknown_procedure(&text)]);
+        };
+        let handle = self.keep(Statement::Procedure(name.clone()))?;
+        self.host.handle = Some(handle);
+        Ok(self.call_other(&name, 2))
+    }
+
+    /// sp_execute: handle, values.
+    fn execute(&mut self) -> Result<Ended, Vec<PlanError>> {
+        let number = self.handle()?;
+        match self.prepared.find(number) {
+            Some(Statement::Program(program)) => Ok(self.run(program, 1)),
+            Some(Statement::Procedure(name)) => Ok(self.call_other(&name, 1)),
+            None => Err(vec![prepared::unknown_handle(number)]),
+        }
+    }
+
+    fn unprepare(&mut self) -> Result<Ended, Vec<PlanError>> {
+        let number = self.handle()?;
+        match self.prepared.remove(number) {
+            true => {
+                let told = self.tell_status(0);
+                Ok(self.end(told))
+            }
+            false => Err(vec![prepared::unknown_handle(number)]),
+        }
+    }
+
+    fn handle(&self) -> Result<i32, Vec<PlanError>> {
+        let parameter = self.call.parameters.first();
+        let number = parameter.and_then(|parameter| int_of(&parameter.value));
+        number.ok_or_else(|| vec![prepared::unknown_handle(0)])
+    }
+
+    /// The program of the text and the declarations in these places.
+    fn compile(&self, text_at: usize, declared_at: usize) -> Result<Arc<Program>, Vec<PlanError>> {
+        let procedure = match &self.call.procedure {
+            Procedure::Id(id) => id.name(),
+            Procedure::Name(name) => name,
+        };
+        let text = text_of(self.call, text_at, procedure).map_err(|error| vec![error])?;
+        let declared = match self.call.parameters.get(declared_at) {
+            None => Arc::default(),
+            Some(_) => text_of(self.call, declared_at, procedure).map_err(|error| vec![error])?,
+        };
+        self.host.program(&text, &declared)
+    }
+
+    /// Runs a program with the values behind the first parameters.
+    fn run(&mut self, program: Arc<Program>, first: usize) -> Ended {
+        let request = Request {
+            program,
+            arguments: call_arguments(self.call, first),
+            entry: Entry::Call {
+                first_ordinal: first,
+                more: self.more,
+            },
+        };
+        self.machine.run(request, self.host)
+    }
+
+    /// A procedure of the workbench's.
+    fn other(mut self, name: &ObjectName) -> Ended {
+        self.call_other(name, 0)
+    }
+
+    fn call_other(&mut self, name: &ObjectName, first: usize) -> Ended {
+        let arguments = call_arguments(self.call, first);
+        let call = Call {
+            procedure: name,
+            arguments: &arguments,
+            line: 0,
+        };
+        match self.host.called(&call) {
+            Ok(Callee::Program(program)) => self.run(program, first),
+            Ok(Callee::ProgramWith { program, first: taken }) => self.run(program, first + taken),
+            Ok(Callee::Done { status, outputs }) => {
+                let told = self.tell_outputs(status, &outputs, first);
+                self.end(told)
+            }
+            Err(Failure::Error(error)) => self.refuse_here(vec![error], first),
+            Err(Failure::Stop(Stop::Attention)) => Ended::Attention,
+            Err(Failure::Stop(Stop::Gone)) => Ended::Gone,
+        }
+    }
+
+    fn tell_status(&mut self, status: i32) -> Result<(), Stop> {
+        self.host.reply.return_status(status)?;
+        self.host.tell_handle()
+    }
+
+    fn tell_outputs(&mut self, status: i32, outputs: &[Value], first: usize) -> Result<(), Stop> {
+        self.tell_status(status)?;
+        let parameters = self.call.parameters.iter().enumerate().skip(first);
+        let wanted = parameters.filter(|(_, parameter)| parameter.is_output);
+        for ((ordinal, parameter), value) in wanted.zip(outputs) {
+            self.host.reply.return_value(&Output {
+                ordinal,
+                name: &parameter.name,
+                data_type: parameter.type_info.data_type,
+                value,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The end of a call that was no program's.
+    fn end(&mut self, told: Result<(), Stop>) -> Ended {
+        let more = if self.more { Done::MORE } else { 0 };
+        match told.and_then(|()| self.host.reply.bare_done(DoneKind::Procedure, more)) {
+            Ok(()) => Ended::Finished,
+            Err(Stop::Attention) => Ended::Attention,
+            Err(Stop::Gone) => Ended::Gone,
+        }
+    }
+
+    fn refuse(mut self, errors: Vec<PlanError>, first: usize) -> Ended {
+        self.refuse_here(errors, first)
+    }
+
+    fn refuse_here(&mut self, errors: Vec<PlanError>, first: usize) -> Ended {
+        let entry = Entry::Call {
+            first_ordinal: first,
+            more: self.more,
+        };
+        self.machine.refuse(&errors, entry, self.host)
+    }
+}

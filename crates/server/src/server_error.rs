@@ -1,0 +1,147 @@
+//! Why a server did not start.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use selenite_engine::{Class, EngineError};
+use selenite_keyring::KeyError;
+
+use crate::master::MasterError;
+
+/// Why a server did not start.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// The caller: what was asked for does not make sense.
+    Usage {
+        /// What is wrong with it.
+        what: String,
+        /// What to do.
+        next: String,
+    },
+    /// The caller: another server has the data folder.
+    InUse {
+        /// The folder.
+        path: PathBuf,
+        /// Its process, as far as it said so.
+        by: Option<u32>,
+    },
+    /// The machine: the address can't be listened at.
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file: a certificate or key that can't be used.
+    Certificate {
+        /// What is wrong.
+        what: String,
+    },
+    /// master.db.
+    Master(MasterError),
+    /// The key, or where it is to be found.
+    Engine(EngineError),
+    /// The machine.
+    Io {
+        /// The verb: `read`, `lock`.
+        verb: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The machine: no thread, no name, no randomness.
+    Machine(String),
+}
+
+impl ServerError {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        match self {
+            Self::Usage { .. } => Class::Usage,
+            Self::InUse { .. } => Class::Busy,
+            Self::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => Class::Busy,
+            Self::Listen { .. } | Self::Io { .. } => Class::Io,
+            Self::Certificate { .. } => Class::Usage,
+            Self::Engine(error) | Self::Master(MasterError::Engine(error)) => error.class(),
+            Self::Master(_) | Self::Machine(_) => Class::Other,
+        }
+    }
+
+    /// What to do next, for people; empty where there is nothing to say.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        match self {
+            Self::Usage { next, .. } => next.clone(),
+            Self::InUse { .. } => "end that server first, or name another folder: --data".to_owned(),
+            Self::Listen { source, .. } => advice_of_listening(source).to_owned(),
+            Self::Certificate { .. } => {
+                "check --tls-cert and --tls-key; without them the server makes a certificate of its own".to_owned()
+            }
+            Self::Engine(error) | Self::Master(MasterError::Engine(error)) => error.advice(),
+            Self::Master(MasterError::Version(_)) => "start it with the newer program".to_owned(),
+            Self::Io { .. } => "check the path, and who may use it".to_owned(),
+            Self::Master(_) | Self::Machine(_) => String::new(),
+        }
+    }
+}
+
+fn advice_of_listening(source: &io::Error) -> &'static str {
+    if source.kind() == io::ErrorKind::AddrInUse {
+        "another program listens there: end it, or choose another port: --listen 127.0.0.1:1434"
+    } else if source.kind() == io::ErrorKind::AddrNotAvailable {
+        "this machine has no such address: choose another: --listen 127.0.0.1:1433"
+    } else if source.kind() == io::ErrorKind::PermissionDenied {
+        "a port below 1024 needs rights: choose another: --listen 127.0.0.1:1433"
+    } else {
+        "choose another address: --listen 127.0.0.1:1433"
+    }
+}
+
+impl From<MasterError> for ServerError {
+    fn from(error: MasterError) -> Self {
+        Self::Master(error)
+    }
+}
+
+impl From<EngineError> for ServerError {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<KeyError> for ServerError {
+    fn from(error: KeyError) -> Self {
+        Self::Engine(error.into())
+    }
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage { what, .. } => f.write_str(what),
+            Self::InUse { path, by: Some(by) } => write!(f, "{}: in use by the server of process {by}", path.display()),
+            Self::InUse { path, by: None } => write!(f, "{}: in use by another server", path.display()),
+            Self::Listen { address, source } => write!(f, "can't listen at {address}: {source}"),
+            Self::Certificate { what } | Self::Machine(what) => f.write_str(what),
+            Self::Master(error) => write!(f, "{error}"),
+            Self::Engine(error) => write!(f, "{error}"),
+            Self::Io { verb, path, source } => write!(f, "can't {verb} {}: {source}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for ServerError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Usage { .. } | Self::InUse { .. } | Self::Certificate { .. } | Self::Machine(_) => None,
+            Self::Listen { source, .. } | Self::Io { source, .. } => Some(source),
+            Self::Master(error) => Some(error),
+            Self::Engine(error) => Some(error),
+        }
+    }
+}

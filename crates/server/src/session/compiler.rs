@@ -1,0 +1,101 @@
+//! Texts to programs.
+
+use selenite_plan::program::Program;
+use selenite_plan::{Ends, PlanError};
+use selenite_tsql::ast::{Parameter, StatementKind, Tree};
+use selenite_tsql::{Options, SyntaxError, parse};
+
+use super::program_cache::ProgramKey;
+
+/// Compiles a text with its parameters.
+///
+/// # Errors
+/// What is wrong with either: at least one.
+pub(crate) fn compile(key: &ProgramKey) -> Result<Program, Vec<PlanError>> {
+    let options = Options {
+        quoted_identifier: key.quoted_identifier,
+    };
+    let parameters = parameters(&key.parameters, options).map_err(|error| vec![error])?;
+    let tree = parse(&key.text, options).map_err(|error| vec![syntax(&error)])?;
+    match parameters {
+        None => Program::of_batch(&key.text, tree),
+        Some(parameters) => Program::of_text(&key.text, tree, &parameters),
+    }
+}
+
+/// `@a int, @b nvarchar(10) OUTPUT`: what stands behind a procedure's name, and so it is read.
+fn parameters(declared: &str, options: Options) -> Result<Option<Vec<Parameter>>, PlanError> {
+    if declared.trim().is_empty() {
+        return Ok(None);
+    }
+    // On a line of its own: a comment at the end must not hide the AS.
+    let text = format!("CREATE PROCEDURE p {declared}\nAS");
+    let tree = parse(&text, options).map_err(|error| syntax(&error))?;
+    match of_procedure(tree) {
+        Some(parameters) => Ok(Some(parameters)),
+        None => Err(PlanError::syntax_near("AS").on_line(1)),
+    }
+}
+
+/// The parameters of a procedure that has nothing else.
+fn of_procedure(tree: Tree) -> Option<Vec<Parameter>> {
+    let mut statements = tree.statements.into_iter();
+    let (Some(first), None) = (statements.next(), statements.next()) else {
+        return None;
+    };
+    let StatementKind::Procedure(procedure) = first.kind else {
+        return None;
+    };
+    let is_bare = procedure.body.is_empty()
+        && procedure.options.is_empty()
+        && procedure.number.is_none()
+        && !procedure.for_replication
+        && procedure.name.single().is_some_and(|name| name.text == "p");
+    is_bare.then_some(procedure.parameters)
+}
+
+fn syntax(error: &SyntaxError) -> PlanError {
+    let number = i32::try_from(error.number).unwrap_or(i32::MAX);
+    PlanError::new(number, Ends::Batch, error.message.clone())
+        .with_severity(error.severity)
+        .with_state(error.state)
+        .on_line(error.line)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn numbers(text: &str, parameters: &str) -> Vec<i32> {
+        let compiled = compile(&ProgramKey {
+            text: Arc::from(text),
+            parameters: Arc::from(parameters),
+            quoted_identifier: true,
+        });
+        compiled.map_or_else(|errors| errors.iter().map(PlanError::number).collect(), |_| Vec::new())
+    }
+
+    #[test]
+    fn parameters_are_read_as_a_procedures() {
+        assert_eq!(numbers("SELECT @a, @b", "@a int, @b nvarchar(10) OUTPUT -- both"), []);
+        assert_eq!(numbers("SELECT @a", ""), [137]);
+        assert_eq!(numbers("SELECT 1", "  "), []);
+    }
+
+    #[test]
+    fn what_is_no_list_of_parameters_is_an_error() {
+        for parameters in [
+            "a int",
+            "@a int AS SELECT 1",
+            "@a int WITH RECOMPILE",
+            ".q @a int",
+            "@a",
+            "/*",
+            "; DROP TABLE t; --",
+        ] {
+            assert_ne!(numbers("SELECT 1", parameters), [], "{parameters}");
+        }
+    }
+}

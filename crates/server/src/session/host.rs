@@ -1,0 +1,325 @@
+//! The session around its machine.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use selenite_plan::machine::{
+    Affected, Call, Callee, Done, DoneKind, Failure, FrameKind, Host, Message, Output, ResultColumn, Stop,
+    TableStatement, TextCall, TextFailure, TransactionStep, Wait,
+};
+use selenite_plan::program::Program;
+use selenite_plan::{
+    CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
+    ObjectKey, PlanError, PrincipalFacts, RandomState, SchemaFacts, Server, Session,
+};
+use selenite_tds::EnvChange;
+use selenite_tsql::ast;
+use selenite_types::{DataType, Guid, Moment, Value};
+
+use super::program_cache::ProgramKey;
+use super::reply::Reply;
+use super::statistics::Stopwatch;
+use super::{Stock, set_option};
+use crate::rpc::in_batch;
+use crate::workbench::{Errand, Receiver, SessionState, Surroundings, Workbench};
+
+/// What a machine asks of its session.
+pub(crate) struct SessionHost<'a> {
+    pub stock: &'a Stock,
+    pub state: SessionState,
+    pub reply: Reply,
+    pub bench: Box<dyn Workbench + 'a>,
+    /// SET STATISTICS TIME; none while it is off.
+    pub stopwatch: Option<Stopwatch>,
+    /// The number by which the client knows the transaction; 0 without one.
+    pub transaction: u64,
+    /// Whether the next DONE is swallowed, unless it tells an error: something else is to be done within the same request.
+    pub swallows_done: bool,
+    /// The handle that sp_prepexec gives back behind the status.
+    pub handle: Option<Handle>,
+}
+
+/// A prepared statement's handle on its way to the client.
+pub(crate) struct Handle {
+    /// The parameter's name, as the client wrote it.
+    pub name: String,
+    pub number: i32,
+}
+
+impl SessionHost<'_> {
+    pub fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            state: &self.state,
+            objects: self.bench.objects(),
+        }
+    }
+
+    /// Parts that are borrowed at the same time.
+    pub fn errand(&mut self) -> (&mut dyn Workbench, Errand<'_>) {
+        let errand = Errand {
+            state: &mut self.state,
+            receiver: &mut self.reply,
+        };
+        (self.bench.as_mut(), errand)
+    }
+
+    /// The program of a text, compiled or kept.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn program(&self, text: &str, parameters: &str) -> Result<Arc<Program>, Vec<PlanError>> {
+        let key = ProgramKey {
+            text: Arc::from(text),
+            parameters: Arc::from(parameters),
+            quoted_identifier: self.state.session.options & set_option::QUOTED_IDENTIFIER != 0,
+        };
+        self.stock.program(key)
+    }
+
+    /// The handle that is still to be told.
+    pub fn tell_handle(&mut self) -> Result<(), Stop> {
+        let Some(handle) = self.handle.take() else {
+            return Ok(());
+        };
+        self.reply.return_value(&Output {
+            ordinal: 0,
+            name: &handle.name,
+            data_type: DataType::Int,
+            value: &Value::Int(handle.number),
+        })
+    }
+
+    fn tell_transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Stop> {
+        let change = match step {
+            TransactionStep::Begin { .. } => {
+                self.transaction = self.stock.next_transaction();
+                EnvChange::BeginTransaction(self.transaction)
+            }
+            TransactionStep::Commit { .. } => EnvChange::CommitTransaction(std::mem::take(&mut self.transaction)),
+            TransactionStep::Rollback => EnvChange::RollbackTransaction(std::mem::take(&mut self.transaction)),
+            TransactionStep::Save { .. } | TransactionStep::RollbackTo { .. } => return Ok(()),
+        };
+        self.state.session.transaction_id = i64::try_from(self.transaction).unwrap_or(0);
+        self.reply.env_change(&change)
+    }
+
+    /// How long until it is so many milliseconds after midnight.
+    fn until(&self, milliseconds: u64) -> Duration {
+        let now = self.stock.clock.now().local().time.0 / TICKS_OF_MILLISECOND;
+        let day = 24 * 60 * 60 * 1000;
+        Duration::from_millis((milliseconds + day - now.min(day)) % day)
+    }
+}
+
+impl Host for SessionHost<'_> {
+    fn environment(&self) -> &dyn Environment {
+        self
+    }
+
+    fn session_mut(&mut self) -> &mut Session {
+        &mut self.state.session
+    }
+
+    fn set_caught(&mut self, caught: Option<Arc<CaughtError>>) {
+        self.state.caught = caught;
+    }
+
+    fn begin_statement(&mut self) {
+        self.state.now = self.stock.clock.now();
+    }
+
+    fn poll(&mut self) -> Result<(), Stop> {
+        self.reply.poll()
+    }
+
+    #[inline]
+    fn done(&mut self, done: Done) -> Result<(), Stop> {
+        if let Some(stopwatch) = &mut self.stopwatch {
+            stopwatch.tell(&done, &mut self.reply)?;
+        }
+        if self.swallows_done && done.status & Done::ERROR == 0 {
+            return Ok(());
+        }
+        if self.handle.is_some() && done.kind == DoneKind::Procedure {
+            self.tell_handle()?;
+        }
+        self.reply.done(done)
+    }
+
+    fn message(&mut self, message: &Message<'_>) -> Result<(), Stop> {
+        self.reply.message(message)
+    }
+
+    fn flush(&mut self) -> Result<(), Stop> {
+        self.reply.flush()
+    }
+
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Stop> {
+        self.reply.result_columns(columns)
+    }
+
+    fn row(&mut self, values: &[Value]) -> Result<(), Stop> {
+        self.reply.result_row(values)
+    }
+
+    fn return_status(&mut self, status: i32) -> Result<(), Stop> {
+        self.reply.return_status(status)?;
+        self.tell_handle()
+    }
+
+    fn return_value(&mut self, output: &Output<'_>) -> Result<(), Stop> {
+        self.reply.return_value(output)
+    }
+
+    fn wait(&mut self, wait: Wait) -> Result<(), Stop> {
+        let length = match wait {
+            Wait::Delay { milliseconds } => Duration::from_millis(milliseconds),
+            Wait::Time { milliseconds } => self.until(milliseconds),
+        };
+        let end = std::time::Instant::now() + length;
+        loop {
+            let left = end.saturating_duration_since(std::time::Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            self.reply.poll()?;
+            std::thread::park_timeout(left.min(WAIT_STEP));
+        }
+    }
+
+    fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
+        let (bench, errand) = self.errand();
+        let done = bench.statement(statement, slots, errand);
+        self.reply.forget_rows();
+        done
+    }
+
+    fn call(&mut self, call: &Call<'_>) -> Result<Callee, Failure> {
+        if let Some(callee) = in_batch(self, call) {
+            return callee;
+        }
+        self.called(call)
+    }
+
+    fn text(&mut self, text: &TextCall<'_>) -> Result<Arc<Program>, TextFailure> {
+        self.program(text.text, "").map_err(TextFailure::Errors)
+    }
+
+    fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
+        self.bench.enter(program, kind)
+    }
+
+    fn leave(&mut self) {
+        self.bench.leave();
+    }
+
+    fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
+        let (bench, errand) = self.errand();
+        match bench.transaction(step, errand) {
+            Ok(()) => Ok(self.tell_transaction(step)?),
+            Err(failure) => {
+                if matches!(step, TransactionStep::Commit { .. }) {
+                    self.tell_transaction(TransactionStep::Rollback)?;
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    fn set_option(&mut self, option: &ast::SetOption, value: Option<&Value>) -> Result<(), Failure> {
+        set_option::set(self, option, value)
+    }
+
+    fn use_database(&mut self, name: &ast::Name) -> Result<(), Failure> {
+        let (bench, errand) = self.errand();
+        let now = bench.use_database(&name.text, errand)?;
+        let old = std::mem::replace(&mut self.state.database, now.clone());
+        self.reply.env_change(&EnvChange::Database {
+            new: &now.name,
+            old: &old.name,
+        })?;
+        let text = format!("Changed database context to '{}'.", now.name);
+        Ok(self.reply.info(5701, &text, name.position.line)?)
+    }
+}
+
+impl SessionHost<'_> {
+    /// A procedure of the workbench's.
+    pub fn called(&mut self, call: &Call<'_>) -> Result<Callee, Failure> {
+        let (bench, errand) = self.errand();
+        let callee = bench.call(call, errand);
+        self.reply.end_rows()?;
+        callee?.ok_or_else(|| {
+            let name = selenite_plan::written_object(call.procedure);
+            PlanError::unknown_procedure(&name).into()
+        })
+    }
+}
+
+impl Environment for SessionHost<'_> {
+    fn now(&self) -> Moment {
+        self.state.now
+    }
+
+    fn session(&self) -> &Session {
+        &self.state.session
+    }
+
+    fn connection(&self) -> &Connection {
+        &self.state.connection
+    }
+
+    fn server(&self) -> &Server {
+        &self.state.server
+    }
+
+    fn caught(&self) -> Option<&CaughtError> {
+        self.state.caught.as_deref()
+    }
+
+    fn random(&self) -> &Cell<RandomState> {
+        &self.state.random
+    }
+
+    fn new_guid(&self) -> Guid {
+        self.surroundings().new_guid()
+    }
+
+    fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
+        self.surroundings().database(key)
+    }
+
+    fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
+        self.surroundings().schema(key)
+    }
+
+    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+        self.surroundings().object(key)
+    }
+
+    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+        self.surroundings().column(table_id, key)
+    }
+
+    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+        self.surroundings().identity(table_id)
+    }
+
+    fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+        self.surroundings().user(key)
+    }
+
+    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+        self.surroundings().login(key)
+    }
+
+    fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
+        self.surroundings().alias_type(key)
+    }
+}
+
+/// Times count 100 ns.
+const TICKS_OF_MILLISECOND: u64 = 10_000;
+/// 10 ms: an ATTENTION ends a WAITFOR within 50.
+const WAIT_STEP: Duration = Duration::from_millis(10);

@@ -1,0 +1,121 @@
+//! Programs by their text.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use selenite_plan::program::Program;
+
+/// Keeps the programs that ran last. A program never changes, so that all sessions share them.
+#[derive(Default)]
+pub(crate) struct ProgramCache(Mutex<Shelf>);
+
+/// What tells programs apart.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct ProgramKey {
+    /// The statements.
+    pub text: Arc<str>,
+    /// The parameters of sp_executesql and its kin; empty of a batch.
+    pub parameters: Arc<str>,
+    /// How the text was read.
+    pub quoted_identifier: bool,
+}
+
+#[derive(Default)]
+struct Shelf {
+    programs: HashMap<ProgramKey, Kept>,
+    /// Counts the questions.
+    now: u64,
+}
+
+struct Kept {
+    program: Arc<Program>,
+    used: u64,
+}
+
+impl ProgramCache {
+    /// The program of that text, if it is kept.
+    pub fn find(&self, key: &ProgramKey) -> Option<Arc<Program>> {
+        let mut shelf = self.shelf();
+        shelf.now += 1;
+        let now = shelf.now;
+        let kept = shelf.programs.get_mut(key)?;
+        kept.used = now;
+        Some(kept.program.clone())
+    }
+
+    /// Keeps a program, if it is not too long, instead of the one that was not used for longest.
+    pub fn keep(&self, key: ProgramKey, program: &Arc<Program>) {
+        if key.text.len() + key.parameters.len() > TEXT_SIZE_MAX {
+            return;
+        }
+        let mut shelf = self.shelf();
+        if shelf.programs.len() >= PROGRAM_COUNT_MAX {
+            let oldest = shelf.programs.iter().min_by_key(|(_, kept)| kept.used);
+            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
+                shelf.programs.remove(&oldest);
+            }
+        }
+        let used = shelf.now;
+        let program = program.clone();
+        shelf.programs.insert(key, Kept { program, used });
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// 512 programs, of which one has some tens of KiB at most.
+const PROGRAM_COUNT_MAX: usize = 512;
+/// 16 KiB: what is longer is generated, and seldom comes twice.
+const TEXT_SIZE_MAX: usize = 16 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::compiler::compile;
+
+    fn key(text: &str) -> ProgramKey {
+        ProgramKey {
+            text: Arc::from(text),
+            parameters: Arc::from(""),
+            quoted_identifier: true,
+        }
+    }
+
+    #[test]
+    fn the_program_that_was_not_used_for_longest_goes_first() {
+        let cache = ProgramCache::default();
+        let program = Arc::new(compile(&key("PRINT 1")).unwrap());
+        for number in 0..PROGRAM_COUNT_MAX {
+            assert!(cache.find(&key(&number.to_string())).is_none());
+            cache.keep(key(&number.to_string()), &program);
+        }
+        assert!(cache.find(&key("0")).is_some());
+        cache.keep(key("one more"), &program);
+        assert!(cache.find(&key("0")).is_some());
+        assert!(cache.find(&key("1")).is_none());
+        assert!(cache.find(&key("one more")).is_some());
+    }
+
+    #[test]
+    fn a_long_text_is_not_kept() {
+        let cache = ProgramCache::default();
+        let long = key(&format!("PRINT 1 {}", " ".repeat(TEXT_SIZE_MAX)));
+        let program = Arc::new(compile(&long).unwrap());
+        cache.keep(long.clone(), &program);
+        assert!(cache.find(&long).is_none());
+    }
+
+    #[test]
+    fn programs_of_the_same_text_differ_by_how_it_was_read() {
+        let cache = ProgramCache::default();
+        let program = Arc::new(compile(&key("PRINT 1")).unwrap());
+        cache.keep(key("PRINT 1"), &program);
+        let other = ProgramKey {
+            quoted_identifier: false,
+            ..key("PRINT 1")
+        };
+        assert!(cache.find(&other).is_none());
+    }
+}

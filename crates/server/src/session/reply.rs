@@ -1,0 +1,313 @@
+//! What a session answers: tokens, as they come.
+
+use selenite_plan::machine::{self, Failure, Message, Output, ResultColumn, Stop};
+use selenite_plan::{Ends, PlanError};
+use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter};
+use selenite_types::{DataType, Value, Width, utf16_prefix};
+
+use crate::workbench::Receiver;
+use crate::{Ended, Interrupt, Interrupts, Log, Outlet};
+
+/// Writes the session's answers.
+pub(crate) struct Reply {
+    tokens: TokenWriter<Outlet>,
+    interrupts: Interrupts,
+    server: String,
+    log: Log,
+    rows: Option<RowSet>,
+    /// TEXTSIZE: bytes of a value of a type of `max`; none is all.
+    text_size: Option<usize>,
+    /// Why there is nobody to answer.
+    ended: Option<Ended>,
+}
+
+/// The rows that are being sent.
+struct RowSet {
+    shape: RowShape,
+    /// The columns that TEXTSIZE may cut, and how many bytes it counts for a unit of each.
+    long: Vec<(usize, usize)>,
+    row_count: u64,
+}
+
+impl Reply {
+    pub fn new(tokens: TokenWriter<Outlet>, interrupts: Interrupts, server: &str, log: &Log) -> Self {
+        Self {
+            tokens,
+            interrupts,
+            server: server.to_owned(),
+            log: log.clone(),
+            rows: None,
+            text_size: None,
+            ended: None,
+        }
+    }
+
+    /// SET TEXTSIZE.
+    pub fn set_text_size(&mut self, bytes: i32) {
+        // 2147483647 is no limit, and so are -1 and its kin.
+        self.text_size = usize::try_from(bytes).ok().filter(|_| bytes != i32::MAX);
+    }
+
+    /// Why there is nobody to answer; none if there is.
+    pub fn ended(&self) -> Option<Ended> {
+        self.ended
+    }
+
+    /// A DONE of the machine's.
+    #[inline]
+    pub fn done(&mut self, done: machine::Done) -> Result<(), Stop> {
+        let kind = match done.kind {
+            machine::DoneKind::Statement => DoneKind::Statement,
+            machine::DoneKind::Procedure => DoneKind::Procedure,
+            machine::DoneKind::InProcedure => DoneKind::InProcedure,
+        };
+        let written = self.tokens.done(Done {
+            kind,
+            status: done.status,
+            command: done.command,
+            row_count: done.row_count,
+        });
+        self.written(written)
+    }
+
+    /// A DONE that says nothing but its status.
+    pub fn bare_done(&mut self, kind: DoneKind, status: u16) -> Result<(), Stop> {
+        let written = self.tokens.done(Done {
+            kind,
+            status,
+            command: 0,
+            row_count: 0,
+        });
+        self.written(written)
+    }
+
+    pub fn result_columns(&mut self, columns: &[ResultColumn]) -> Result<(), Stop> {
+        let columns: Vec<Column> = columns
+            .iter()
+            .map(|column| Column {
+                name: column.name.clone(),
+                data_type: column.data_type,
+                is_nullable: column.nullable,
+                is_identity: false,
+                is_computed: true,
+            })
+            .collect();
+        self.columns(&columns).map_err(|failure| self.fatal(failure))
+    }
+
+    pub fn result_row(&mut self, values: &[Value]) -> Result<(), Stop> {
+        self.row(values).map_err(|failure| self.fatal(failure))
+    }
+
+    pub fn env_change(&mut self, change: &EnvChange<'_>) -> Result<(), Stop> {
+        let written = self.tokens.env_change(change);
+        self.written(written)
+    }
+
+    /// An information of the session's own, of state 1 and severity 0.
+    pub fn info(&mut self, number: i32, text: &str, line: u32) -> Result<(), Stop> {
+        self.message(&Message {
+            number,
+            severity: 0,
+            state: 1,
+            line,
+            procedure: "",
+            text,
+            to_log: false,
+        })
+    }
+
+    pub fn return_status(&mut self, status: i32) -> Result<(), Stop> {
+        let written = self.tokens.return_status(status);
+        self.written(written)
+    }
+
+    pub fn return_value(&mut self, output: &Output<'_>) -> Result<(), Stop> {
+        let written = self.tokens.return_value(&ReturnValue {
+            ordinal: u16::try_from(output.ordinal).unwrap_or(u16::MAX),
+            name: output.name,
+            data_type: output.data_type,
+            value: output.value,
+        });
+        self.written(written)
+    }
+
+    /// What is told so far reaches the client now.
+    pub fn flush(&mut self) -> Result<(), Stop> {
+        let written = self.tokens.packets_mut().flush();
+        self.written(written)
+    }
+
+    /// The answer is complete.
+    pub fn finish(&mut self) -> Result<(), Stop> {
+        self.rows = None;
+        let written = self.tokens.packets_mut().finish();
+        self.written(written)
+    }
+
+    /// The rows of a procedure that the host is end: of them the machine does not know.
+    pub fn end_rows(&mut self) -> Result<(), Stop> {
+        let Some(rows) = self.rows.take() else {
+            return Ok(());
+        };
+        let written = self.tokens.done(Done {
+            kind: DoneKind::InProcedure,
+            status: Done::MORE | Done::COUNT,
+            command: Done::SELECT,
+            row_count: rows.row_count,
+        });
+        self.written(written)
+    }
+
+    /// Forgets the rows that are being sent: a DONE of the machine's ends them.
+    pub fn forget_rows(&mut self) {
+        self.rows = None;
+    }
+
+    fn written(&mut self, written: Result<(), TdsError>) -> Result<(), Stop> {
+        let Err(error) = written else {
+            return Ok(());
+        };
+        if self.ended.is_none() {
+            // A pulled leash looks like a peer that left.
+            self.ended = Some(match self.interrupts.poll() {
+                Some(Interrupt::Killed | Interrupt::Stopping) => Ended::Told,
+                Some(Interrupt::Attention | Interrupt::Gone) | None => Ended::Broken,
+            });
+            if !matches!(error, TdsError::Sink(_)) {
+                self.log.line(&format!("an answer could not be sent: {error}"));
+            }
+        }
+        Err(Stop::Gone)
+    }
+
+    /// A failure where the machine knows none: the session ends.
+    fn fatal(&mut self, failure: Failure) -> Stop {
+        let error = match failure {
+            Failure::Stop(stop) => return stop,
+            Failure::Error(error) => error,
+        };
+        let told = self.message(&Message {
+            number: error.number(),
+            severity: error.severity(),
+            state: error.state(),
+            line: error.line(),
+            procedure: "",
+            text: error.text(),
+            to_log: false,
+        });
+        let told = told.and_then(|()| self.bare_done(DoneKind::Statement, Done::ERROR));
+        if told.and_then(|()| self.finish()).is_ok() {
+            self.ended = Some(Ended::Refused);
+        }
+        Stop::Gone
+    }
+}
+
+impl Receiver for Reply {
+    fn columns(&mut self, columns: &[Column]) -> Result<(), Failure> {
+        if columns.len() > COLUMN_COUNT_MAX {
+            return Err(too_many_columns().into());
+        }
+        let shape = RowShape::new(columns).map_err(|error| PlanError::internal(&error.to_string()))?;
+        let long = columns.iter().enumerate();
+        let long = long
+            .filter_map(|(index, column)| Some((index, unit_size(column.data_type)?)))
+            .collect();
+        let written = self.tokens.columns(&shape);
+        self.rows = Some(RowSet {
+            shape,
+            long,
+            row_count: 0,
+        });
+        Ok(self.written(written)?)
+    }
+
+    fn row(&mut self, values: &[Value]) -> Result<(), Failure> {
+        let Some(rows) = &mut self.rows else {
+            return Err(PlanError::internal("a row without columns").into());
+        };
+        rows.row_count += 1;
+        let written = match self.text_size {
+            Some(size) if !rows.long.is_empty() => {
+                let mut values = values.to_vec();
+                for (index, unit_size) in &rows.long {
+                    if let Some(value) = values.get_mut(*index) {
+                        cut(value, size / unit_size);
+                    }
+                }
+                self.tokens.row(&rows.shape, &values)
+            }
+            _ => self.tokens.row(&rows.shape, values),
+        };
+        match written {
+            Err(error @ TdsError::Misfit { .. }) => Err(PlanError::internal(&error.to_string()).into()),
+            written => Ok(self.written(written)?),
+        }
+    }
+
+    fn message(&mut self, message: &Message<'_>) -> Result<(), Stop> {
+        if message.to_log {
+            let Message {
+                number,
+                severity,
+                state,
+                text,
+                ..
+            } = message;
+            self.log
+                .line(&format!("error {number}, severity {severity}, state {state}: {text}"));
+        }
+        let notice = Notice {
+            number: message.number,
+            state: message.state,
+            // RAISERROR's documentation: 10 is told as 0.
+            severity: if message.severity == 10 { 0 } else { message.severity },
+            text: message.text,
+            server: &self.server,
+            procedure: message.procedure,
+            line: message.line,
+        };
+        let written = match message.is_error() {
+            true => self.tokens.error(&notice),
+            false => self.tokens.info(&notice),
+        };
+        self.written(written)
+    }
+
+    fn poll(&mut self) -> Result<(), Stop> {
+        let ended = match self.interrupts.poll() {
+            None => return Ok(()),
+            Some(Interrupt::Attention) => return Err(Stop::Attention),
+            Some(Interrupt::Killed | Interrupt::Stopping) => Ended::Told,
+            Some(Interrupt::Gone) => Ended::Broken,
+        };
+        self.ended.get_or_insert(ended);
+        Err(Stop::Gone)
+    }
+}
+
+/// How many bytes TEXTSIZE counts for a unit of a type that it cuts.
+fn unit_size(data_type: DataType) -> Option<usize> {
+    if matches!(data_type, DataType::VarChar(Width::Max) | DataType::VarBinary(Width::Max)) {
+        return Some(1);
+    }
+    (data_type == DataType::NVarChar(Width::Max)).then_some(2)
+}
+
+/// A value of a type of `max`, cut to so many units.
+fn cut(value: &mut Value, unit_count: usize) {
+    if let Value::Text(text) = value {
+        *value = Value::Text(utf16_prefix(text, unit_count).into());
+    } else if let Value::Binary(bytes) = value {
+        *value = Value::Binary(bytes.get(..unit_count).unwrap_or(bytes).into());
+    }
+}
+
+fn too_many_columns() -> PlanError {
+    let text = "The number of elements in the select list exceeds the maximum allowed number of 4096 elements.";
+    PlanError::new(1056, Ends::Batch, text).with_severity(15)
+}
+
+/// Of a SELECT.
+const COLUMN_COUNT_MAX: usize = 4096;

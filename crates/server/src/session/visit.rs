@@ -1,0 +1,314 @@
+//! One session from its login to its end.
+
+use selenite_plan::machine::{self, Entry, Machine, Request as Run, TransactionStep};
+use selenite_plan::{Ends, PlanError};
+use selenite_tds::{
+    Done, DoneKind, EnvChange, Incoming, Isolation, Message, Request, Reset, TdsError, TransactionRequest,
+    TransactionStep as Asked,
+};
+use selenite_tsql::ast::IsolationLevel;
+
+use super::Stock;
+use super::facts::new_state;
+use super::host::SessionHost;
+use super::reply::Reply;
+use super::statistics::Stopwatch;
+use crate::rpc::{Prepared, answer_call};
+use crate::workbench::{Errand, Patron, Receiver, SessionState, Workshop};
+use crate::{Ended, Session, Wire, WireError};
+
+/// A session that runs.
+pub(super) struct Visit<'a> {
+    wire: &'a mut Wire,
+    machine: Machine,
+    host: SessionHost<'a>,
+    prepared: Prepared,
+    /// What the state was after the login, for RESETCONNECTION.
+    first_state: SessionState,
+}
+
+/// How a request ended, if the session ends with it.
+type Served = Result<(), Ended>;
+
+impl<'a> Visit<'a> {
+    /// Serves a session to its end.
+    pub fn serve(session: Session<'_>, workshop: &dyn Workshop, stock: &Stock) -> Ended {
+        let Session {
+            instance,
+            visitor,
+            mut wire,
+            entry,
+        } = session;
+        let interrupts = wire.interrupts();
+        let mut reply = Reply::new(wire.answers(), interrupts.clone(), instance.name(), instance.log());
+        let state = new_state(instance, &visitor, &entry, stock.clock.now());
+        reply.set_text_size(state.session.text_size);
+        let opened = workshop.open(Patron {
+            instance,
+            visitor: &visitor,
+            entry: &entry,
+            interrupts,
+        });
+        let bench = match opened {
+            Ok(bench) => bench,
+            Err(error) => {
+                tell(&mut reply, &error);
+                return reply.ended().unwrap_or(Ended::Refused);
+            }
+        };
+        let mut visit = Visit {
+            wire: &mut wire,
+            machine: Machine::new(),
+            first_state: state.clone(),
+            host: SessionHost {
+                stock,
+                state,
+                reply,
+                bench,
+                stopwatch: None,
+                transaction: 0,
+                swallows_done: false,
+                handle: None,
+            },
+            prepared: Prepared::default(),
+        };
+        loop {
+            if let Err(ended) = visit.serve_one() {
+                return ended;
+            }
+        }
+    }
+
+    fn serve_one(&mut self) -> Served {
+        let message = match self.wire.receive() {
+            Ok(Incoming::Message(message)) => message,
+            Ok(Incoming::Attention) => return self.answer_attention(),
+            Ok(Incoming::Ignored(_)) => {
+                let done = self.host.reply.bare_done(DoneKind::Statement, Done::ERROR);
+                return self.finished(done);
+            }
+            Err(error) => return Err(self.broken(&error)),
+        };
+        self.reset(message.reset())?;
+        match Request::parse(&message) {
+            Ok(Request::Batch(batch)) => self.batch(&batch.text),
+            Ok(Request::Rpc(request)) => {
+                let last = request.calls.len().saturating_sub(1);
+                for (index, call) in request.calls.iter().enumerate() {
+                    let Visit {
+                        machine,
+                        host,
+                        prepared,
+                        ..
+                    } = self;
+                    let ended = answer_call(machine, host, prepared, call, index < last);
+                    self.host.handle = None;
+                    if ended != machine::Ended::Finished {
+                        return self.ended(ended);
+                    }
+                }
+                self.ended(machine::Ended::Finished)
+            }
+            Ok(Request::Transaction(request)) => self.transaction(&request),
+            Err(error) => self.misunderstood(&error, &message),
+        }
+    }
+
+    fn batch(&mut self, text: &str) -> Served {
+        if let Some(stopwatch) = &mut self.host.stopwatch {
+            *stopwatch = Stopwatch::start();
+        }
+        let compiled = self.host.program(text, "");
+        if let Some(mut stopwatch) = self.host.stopwatch.take() {
+            let told = stopwatch.tell_compiled(&mut self.host.reply);
+            self.host.stopwatch = Some(stopwatch);
+            if told.is_err() {
+                return self.ended(machine::Ended::Gone);
+            }
+        }
+        let ended = match compiled {
+            Ok(program) => self.machine.run(
+                Run {
+                    program,
+                    arguments: Vec::new(),
+                    entry: Entry::Batch,
+                },
+                &mut self.host,
+            ),
+            Err(errors) => self.machine.refuse(&errors, Entry::Batch, &mut self.host),
+        };
+        self.ended(ended)
+    }
+
+    /// A request to the manager of transactions: one step, or two that are answered as one.
+    fn transaction(&mut self, request: &TransactionRequest) -> Served {
+        let (step, next) = match &request.step {
+            Asked::Begin { isolation, name } => {
+                self.isolate(*isolation);
+                (TransactionStep::Begin { name }, None)
+            }
+            Asked::Commit { next, .. } => (
+                TransactionStep::Commit {
+                    delayed_durability: None,
+                },
+                next.as_ref(),
+            ),
+            Asked::Rollback { name, next } if name.is_empty() => (TransactionStep::Rollback, next.as_ref()),
+            Asked::Rollback { name, next } => (TransactionStep::RollbackTo { name }, next.as_ref()),
+            Asked::Save { name } => (TransactionStep::Save { name }, None),
+        };
+        self.host.swallows_done = next.is_some();
+        let mut ended = self.machine.transact(step, &mut self.host);
+        self.host.swallows_done = false;
+        if let Some((isolation, name)) = next
+            && ended == machine::Ended::Finished
+            && self.host.state.session.error == 0
+        {
+            self.isolate(*isolation);
+            ended = self.machine.transact(TransactionStep::Begin { name }, &mut self.host);
+        }
+        self.ended(ended)
+    }
+
+    fn isolate(&mut self, isolation: Isolation) {
+        self.host.state.isolation = match isolation {
+            Isolation::Unchanged => return,
+            Isolation::ReadUncommitted => IsolationLevel::ReadUncommitted,
+            Isolation::ReadCommitted => IsolationLevel::ReadCommitted,
+            Isolation::RepeatableRead => IsolationLevel::RepeatableRead,
+            Isolation::Serializable => IsolationLevel::Serializable,
+            Isolation::Snapshot => IsolationLevel::Snapshot,
+        };
+    }
+
+    /// RESETCONNECTION, before its request: the session is as after the login (MS-TDS 2.2.3.1.2).
+    fn reset(&mut self, reset: Reset) -> Served {
+        match reset {
+            Reset::None => return Ok(()),
+            Reset::SessionKeepingTransaction if self.host.state.session.transaction_count > 0 => {
+                let error = PlanError::unsupported("RESETCONNECTIONSKIPTRAN within a transaction");
+                tell(&mut self.host.reply, &error);
+                return Err(self.host.reply.ended().unwrap_or(Ended::Refused));
+            }
+            Reset::Session | Reset::SessionKeepingTransaction => {}
+        }
+        if reset_session(&mut self.machine, &mut self.host, &self.first_state, &mut self.prepared).is_err() {
+            return Err(self.host.reply.ended().unwrap_or(Ended::Broken));
+        }
+        let told = self.host.reply.env_change(&EnvChange::ResetAcknowledged);
+        told.map_err(|_| self.host.reply.ended().unwrap_or(Ended::Broken))
+    }
+
+    /// A message whose bytes are wrong.
+    fn misunderstood(&mut self, error: &TdsError, message: &Message) -> Served {
+        let Some(complaint) = error.complaint() else {
+            return Err(Ended::Refused);
+        };
+        let error = PlanError::new(complaint.number, Ends::Batch, complaint.text).with_severity(complaint.severity);
+        let is_rpc = message.kind() == selenite_tds::MessageKind::Rpc;
+        let entry = if is_rpc { CALL } else { Entry::Batch };
+        let ended = self.machine.refuse(&[error], entry, &mut self.host);
+        self.ended(ended)
+    }
+
+    fn answer_attention(&mut self) -> Served {
+        let done = self.host.reply.bare_done(DoneKind::Statement, Done::ATTENTION);
+        self.finished(done)
+    }
+
+    /// The end of a request.
+    fn ended(&mut self, ended: machine::Ended) -> Served {
+        let done = match ended {
+            machine::Ended::Finished => Ok(()),
+            machine::Ended::Attention => {
+                // Noted by whoever stopped the machine; a second one comes with the next message.
+                let _ = self.wire.take_attention();
+                self.host.reply.bare_done(DoneKind::Statement, Done::ATTENTION)
+            }
+            machine::Ended::Gone => return Err(self.host.reply.ended().unwrap_or(Ended::Broken)),
+            machine::Ended::Connection => {
+                let _ = self.host.reply.finish();
+                return Err(Ended::Refused);
+            }
+        };
+        self.finished(done)
+    }
+
+    fn finished(&mut self, done: Result<(), machine::Stop>) -> Served {
+        let done = done.and_then(|()| self.host.reply.finish());
+        done.map_err(|_| self.host.reply.ended().unwrap_or(Ended::Broken))
+    }
+
+    fn broken(&mut self, error: &WireError) -> Ended {
+        match error {
+            WireError::Left => Ended::Left,
+            WireError::Killed | WireError::Stopping => Ended::Told,
+            WireError::Peer(error) => {
+                if let Some(complaint) = error.complaint() {
+                    let error = PlanError::new(complaint.number, Ends::Connection, complaint.text);
+                    tell(&mut self.host.reply, &error.with_severity(complaint.severity));
+                }
+                Ended::Refused
+            }
+            WireError::Cut | WireError::Tls(_) | WireError::Io(_) => Ended::Broken,
+        }
+    }
+}
+
+/// The session as after its login.
+///
+/// # Errors
+/// Nobody is left, or the workbench can't go on: that was told.
+pub(crate) fn reset_session(
+    machine: &mut Machine,
+    host: &mut SessionHost<'_>,
+    first: &SessionState,
+    prepared: &mut Prepared,
+) -> Result<(), machine::Stop> {
+    machine.reset(host)?;
+    let now = host.state.now;
+    host.state = SessionState {
+        now,
+        random: host.state.random.clone(),
+        ..first.clone()
+    };
+    host.stopwatch = None;
+    host.reply.set_text_size(host.state.session.text_size);
+    prepared.clear();
+    let errand = Errand {
+        state: &mut host.state,
+        receiver: &mut host.reply,
+    };
+    match host.bench.reset(errand) {
+        Ok(database) => {
+            host.state.database = database;
+            Ok(())
+        }
+        Err(machine::Failure::Stop(stop)) => Err(stop),
+        Err(machine::Failure::Error(error)) => {
+            tell(&mut host.reply, &error);
+            Err(machine::Stop::Gone)
+        }
+    }
+}
+
+/// Tells the error that ends the session. Who does not hear it is told nothing more.
+fn tell(reply: &mut Reply, error: &PlanError) {
+    let told = reply.message(&machine::Message {
+        number: error.number(),
+        severity: error.severity(),
+        state: error.state(),
+        line: error.line(),
+        procedure: "",
+        text: error.text(),
+        to_log: false,
+    });
+    let told = told.and_then(|()| reply.bare_done(DoneKind::Statement, Done::ERROR));
+    let _ = told.and_then(|()| reply.finish());
+}
+
+/// How a call that is not understood is answered.
+const CALL: Entry = Entry::Call {
+    first_ordinal: 0,
+    more: false,
+};

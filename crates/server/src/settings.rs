@@ -1,0 +1,305 @@
+//! What a server's flags and its configuration file say.
+//!
+//! ```toml
+//! data = "~/databases"           # relative paths start at this file's folder
+//! identity = "age:key.txt"
+//! listen = "127.0.0.1:1433"
+//! tls-cert = "server.crt"
+//! tls-key = "server.key"
+//! encryption = "require"
+//! ```
+//!
+//! C1. A key that nobody knows is an error: a typo must not leave something open.
+
+use std::fs;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use directories::{BaseDirs, ProjectDirs};
+use selenite_engine::Access;
+use selenite_keyring::Spec;
+use selenite_tds::EncryptionMode;
+use serde::Deserialize;
+
+use crate::config::{PORT, TlsFiles};
+use crate::{Config, ServerError, TlsOffload};
+
+/// What a server's flags say, or its configuration file. What is not said is as it is by default.
+#[derive(Clone, PartialEq, Eq, Default, Deserialize, Debug)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Settings {
+    /// The folder of the databases.
+    pub data: Option<PathBuf>,
+    /// The spec of the identity that opens them.
+    pub identity: Option<String>,
+    /// Where to listen: an address, a name, or either with a port.
+    pub listen: Option<String>,
+    /// The certificate, and those that vouch for it.
+    pub tls_cert: Option<PathBuf>,
+    /// Its key.
+    pub tls_key: Option<PathBuf>,
+    /// `off`, `optional`, `require` or `strict`.
+    pub encryption: Option<String>,
+    /// `inline` or `thread`.
+    pub tls_offload: Option<String>,
+    /// How many sessions there may be.
+    pub max_sessions: Option<usize>,
+    /// How many connections there may be that have not logged in.
+    pub max_logins: Option<usize>,
+    /// How many seconds a login may take.
+    pub login_timeout: Option<u64>,
+}
+
+impl Settings {
+    /// Reads a configuration file.
+    ///
+    /// # Errors
+    /// [`ServerError::Io`]; [`ServerError::Usage`] with the place of what is wrong.
+    pub fn read(path: &Path) -> Result<Self, ServerError> {
+        let text = fs::read_to_string(path).map_err(|source| ServerError::Io {
+            verb: "read",
+            path: path.to_owned(),
+            source,
+        })?;
+        let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
+        Self::parse(&text, path, home.as_deref())
+    }
+
+    fn parse(text: &str, path: &Path, home: Option<&Path>) -> Result<Self, ServerError> {
+        let mut settings: Self = toml::from_str(text).map_err(|error| ServerError::Usage {
+            what: format!("{}: {}", path.display(), error.to_string().trim_end()),
+            next: "mend the file; what it may say is in docs/CONFIGURATION.md".to_owned(),
+        })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let settle = |path: &Path| match (path.strip_prefix("~"), home) {
+            (Ok(below), Some(home)) => home.join(below),
+            _ => folder.join(path),
+        };
+        for named in [&mut settings.data, &mut settings.tls_cert, &mut settings.tls_key] {
+            *named = named.as_deref().map(settle);
+        }
+        if let Some(identity) = &mut settings.identity {
+            *identity = settle_spec(identity, settle)?;
+        }
+        Ok(settings)
+    }
+
+    /// These, and where they say nothing, the others.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        Self {
+            data: self.data.or(others.data),
+            identity: self.identity.or(others.identity),
+            listen: self.listen.or(others.listen),
+            tls_cert: self.tls_cert.or(others.tls_cert),
+            tls_key: self.tls_key.or(others.tls_key),
+            encryption: self.encryption.or(others.encryption),
+            tls_offload: self.tls_offload.or(others.tls_offload),
+            max_sessions: self.max_sessions.or(others.max_sessions),
+            max_logins: self.max_logins.or(others.max_logins),
+            login_timeout: self.login_timeout.or(others.login_timeout),
+        }
+    }
+
+    /// How a server is started by them. Their identity comes before the one of `access`.
+    ///
+    /// # Errors
+    /// [`ServerError::Usage`]; [`ServerError::Engine`] for an identity that is none.
+    pub fn config(&self, access: Access) -> Result<Config, ServerError> {
+        let data = match &self.data {
+            Some(data) => data.clone(),
+            None => default_data()?,
+        };
+        let mut config = Config::new(data);
+        config.access = access;
+        if let Some(identity) = &self.identity {
+            config.access.identity = Some(identity.parse::<Spec>()?);
+        }
+        if let Some(listen) = &self.listen {
+            config.listen = resolve(listen)?;
+        }
+        config.tls_files = match (&self.tls_cert, &self.tls_key) {
+            (Some(certificate), Some(key)) => Some(TlsFiles {
+                certificate: certificate.clone(),
+                key: key.clone(),
+            }),
+            (None, None) => None,
+            _ => {
+                return Err(usage(
+                    "a certificate without its key, or a key without its certificate",
+                    BOTH,
+                ));
+            }
+        };
+        if let Some(word) = &self.encryption {
+            config.encryption = encryption(word)?;
+        }
+        if let Some(word) = &self.tls_offload {
+            config.tls_offload = offload(word)?;
+        }
+        let limits = &mut config.limits;
+        limits.session_max = self.max_sessions.unwrap_or(limits.session_max);
+        limits.lobby_max = self.max_logins.unwrap_or(limits.lobby_max);
+        limits.login_time = self.login_timeout.map_or(limits.login_time, Duration::from_secs);
+        let is_sound = limits.session_max > 0
+            && limits.lobby_max > 0
+            && (Duration::from_secs(1)..=LOGIN_TIME_MAX).contains(&limits.login_time);
+        if !is_sound {
+            return Err(usage(
+                "a limit that lets nobody in, or a login that may take more than an hour",
+                LIMITS,
+            ));
+        }
+        Ok(config)
+    }
+}
+
+fn encryption(word: &str) -> Result<EncryptionMode, ServerError> {
+    match word {
+        "off" => Ok(EncryptionMode::Off),
+        "optional" => Ok(EncryptionMode::Optional),
+        "require" => Ok(EncryptionMode::Required),
+        "strict" => Ok(EncryptionMode::Strict),
+        _ => Err(usage(
+            format!("encryption {word:?}"),
+            "it may be off, optional, require or strict",
+        )),
+    }
+}
+
+fn offload(word: &str) -> Result<TlsOffload, ServerError> {
+    match word {
+        "inline" => Ok(TlsOffload::Inline),
+        "thread" => Ok(TlsOffload::Thread),
+        _ => Err(usage(format!("tls-offload {word:?}"), "it may be inline or thread")),
+    }
+}
+
+/// An address with or without its port. Of a name the first address is taken.
+fn resolve(listen: &str) -> Result<SocketAddr, ServerError> {
+    let bare = listen.trim_start_matches('[').trim_end_matches(']');
+    let with_port = listen.to_socket_addrs().ok().and_then(|mut found| found.next());
+    let without = || (bare, PORT).to_socket_addrs().ok().and_then(|mut found| found.next());
+    with_port
+        .or_else(without)
+        .ok_or_else(|| usage(format!("no address to listen at: {listen:?}"), "as in 127.0.0.1:1433"))
+}
+
+/// A spec whose path starts where paths of the file start.
+fn settle_spec(spec: &str, settle: impl Fn(&Path) -> PathBuf) -> Result<String, ServerError> {
+    let settled = match spec.parse::<Spec>()? {
+        Spec::Sniffed(path) => Spec::Sniffed(settle(&path)),
+        Spec::Age(path) => Spec::Age(settle(&path)),
+        Spec::Raw(path) => Spec::Raw(settle(&path)),
+        Spec::Passphrase(path) => Spec::Passphrase(settle(&path)),
+        spec @ (Spec::Command(_) | Spec::Held(_)) => spec,
+    };
+    Ok(settled.to_string())
+}
+
+fn default_data() -> Result<PathBuf, ServerError> {
+    let dirs = ProjectDirs::from("", "", "selenite");
+    let dirs = dirs.ok_or_else(|| {
+        usage(
+            "no data folder is named, and there is no home folder",
+            "name it: --data DIR",
+        )
+    })?;
+    Ok(dirs.data_local_dir().join("server"))
+}
+
+fn usage(what: impl Into<String>, next: &str) -> ServerError {
+    ServerError::Usage {
+        what: what.into(),
+        next: next.to_owned(),
+    }
+}
+
+const BOTH: &str = "give both, --tls-cert and --tls-key, or neither";
+const LIMITS: &str = "limits are at least 1, and a login may take 1 to 3600 seconds";
+/// An hour.
+const LOGIN_TIME_MAX: Duration = Duration::from_secs(3600);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_says_what_flags_say_and_flags_win() {
+        let text = "data = \"data\"\nidentity = \"age:~/key\"\nlisten = \"127.0.0.2\"\ntls-cert = \"/c\"\ntls-key = \"k\"\n\
+            encryption = \"strict\"\ntls-offload = \"thread\"\nmax-sessions = 7\nmax-logins = 8\nlogin-timeout = 9\n";
+        let file = Settings::parse(text, Path::new("/etc/s.toml"), Some(Path::new("/home/x"))).unwrap();
+        let flags = Settings {
+            listen: Some("127.0.0.3:99".to_owned()),
+            ..Settings::default()
+        };
+        let config = flags.or(file.clone()).config(Access::default()).unwrap();
+        assert_eq!(config.data, Path::new("/etc/data"));
+        assert_eq!(config.access.identity, Some(Spec::Age("/home/x/key".into())));
+        assert_eq!(config.listen, SocketAddr::from(([127, 0, 0, 3], 99)));
+        let files = config.tls_files.unwrap();
+        assert_eq!((files.certificate, files.key), ("/c".into(), "/etc/k".into()));
+        assert_eq!(config.encryption, EncryptionMode::Strict);
+        assert_eq!(config.tls_offload, TlsOffload::Thread);
+        assert_eq!((config.limits.session_max, config.limits.lobby_max), (7, 8));
+        assert_eq!(config.limits.login_time, Duration::from_secs(9));
+        let listen = file.config(Access::default()).unwrap().listen;
+        assert_eq!(listen, SocketAddr::from(([127, 0, 0, 2], PORT)));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_name() {
+        for text in [
+            "dta = \"x\"",
+            "listen = 5",
+            "identity = \"AGE-SECRET-KEY-1QQQ\"",
+            "data =",
+        ] {
+            let error = Settings::parse(text, Path::new("/s.toml"), None).unwrap_err();
+            assert!(!error.to_string().contains("1QQQ"), "{error}");
+        }
+        let bad = |settings: Settings| matches!(settings.config(Access::default()), Err(ServerError::Usage { .. }));
+        let none = || Settings {
+            data: Some("/data".into()),
+            ..Settings::default()
+        };
+        assert!(none().config(Access::default()).is_ok());
+        assert!(bad(Settings {
+            tls_cert: Some("c".into()),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            encryption: Some("on".to_owned()),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            tls_offload: Some("yes".to_owned()),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            max_sessions: Some(0),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            login_timeout: Some(0),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            listen: Some(String::new()),
+            ..none()
+        }));
+    }
+
+    #[test]
+    fn an_address_needs_no_port() {
+        for (text, address) in [
+            ("127.0.0.1", "127.0.0.1:1433"),
+            ("[::1]", "[::1]:1433"),
+            ("::1", "[::1]:1433"),
+            ("[::1]:5", "[::1]:5"),
+        ] {
+            assert_eq!(resolve(text).unwrap(), address.parse().unwrap(), "{text}");
+        }
+    }
+}

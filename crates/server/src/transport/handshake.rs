@@ -1,0 +1,144 @@
+//! The handshake of TLS, inside PRELOGIN's packets or as it is.
+//!
+//! H1. A header of TDS is looked for at the boundaries of packets alone: any byte of a record may be 0x12.
+//! H2. A record that comes without a packet around it (0x14 to 0x17 where a header should be) is taken: Microsoft's ODBC driver
+//!     sends some.
+//! H3. What we say in one turn goes in one message, as clients read one message for one turn.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use rustls::{ServerConfig, ServerConnection};
+use selenite_tds::{HEADER_SIZE, Header, MessageKind, PacketSize};
+
+use super::line::{RECORD_HEADER_SIZE, flush};
+use super::{Line, LineError, Patience};
+
+impl Line {
+    /// Shakes hands inside PRELOGIN's packets. From here on records come and go as they are.
+    ///
+    /// # Errors
+    /// Any of [`LineError`].
+    pub fn shake_hands_in_prelogin(&mut self, config: Arc<ServerConfig>) -> Result<(), LineError> {
+        let mut connection = Box::new(ServerConnection::new(config)?);
+        // Of the packet or record that has begun to come.
+        let mut missing = 0;
+        while connection.is_handshaking() || missing > 0 {
+            self.feed_wrapped(&mut connection, &mut missing)?;
+            self.send_flight(&mut connection)?;
+        }
+        self.begin_tls(connection)
+    }
+
+    /// Shakes hands before the first packet.
+    ///
+    /// # Errors
+    /// Any of [`LineError`].
+    pub fn shake_hands(&mut self, config: Arc<ServerConfig>) -> Result<(), LineError> {
+        self.begin_tls(Box::new(ServerConnection::new(config)?))?;
+        loop {
+            if !self.open_record()? {
+                self.fill(Patience::Wait)?;
+            }
+            self.set_patience(TcpStream::set_write_timeout)?;
+            let Some(connection) = &mut self.tls else {
+                return Ok(());
+            };
+            let size = flush(connection, &self.socket)?;
+            if size > 0 {
+                self.traffic.wrote(0, size);
+            }
+            if !connection.is_handshaking() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Gives TLS what has come of one packet.
+    fn feed_wrapped(&mut self, connection: &mut ServerConnection, missing: &mut usize) -> Result<(), LineError> {
+        if *missing == 0 {
+            *missing = self.next_piece()?;
+            return Ok(());
+        }
+        if self.raw.is_empty() {
+            self.fill(Patience::Wait)?;
+        }
+        let bytes = self.raw.bytes();
+        let mut piece = &bytes[..bytes.len().min(*missing)];
+        let size = piece.len();
+        let mut fed = Ok(());
+        while !piece.is_empty() && fed.is_ok() {
+            if connection.read_tls(&mut piece)? == 0 {
+                return Err(LineError::End);
+            }
+            fed = connection.process_new_packets().map(drop);
+        }
+        self.raw.consume(size);
+        *missing -= size;
+        if let Err(error) = fed {
+            // The alert; what it is about counts more than whether it arrives.
+            let _ = self.send_flight(connection);
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// The size of what follows: a packet's data behind its header, which is taken, or a naked record.
+    fn next_piece(&mut self) -> Result<usize, LineError> {
+        let needed = match self.first_byte()? {
+            0x14..=0x17 => RECORD_HEADER_SIZE,
+            _ => HEADER_SIZE,
+        };
+        while self.raw.bytes().len() < needed {
+            self.fill(Patience::Wait)?;
+        }
+        match *self.raw.bytes() {
+            [0x14..=0x17, _, _, high, low, ..] => Ok(RECORD_HEADER_SIZE + usize::from(u16::from_be_bytes([high, low]))),
+            [a, b, c, d, e, f, g, h, ..] => {
+                let header = Header::parse(&[a, b, c, d, e, f, g, h])?;
+                if header.kind != MessageKind::Prelogin {
+                    return Err(LineError::Framing("another message within the handshake"));
+                }
+                self.raw.consume(HEADER_SIZE);
+                Ok(usize::from(header.length) - HEADER_SIZE)
+            }
+            _ => Err(LineError::Framing("a packet that is cut off")),
+        }
+    }
+
+    /// H3.
+    fn send_flight(&mut self, connection: &mut ServerConnection) -> Result<(), LineError> {
+        let mut flight = Vec::new();
+        while connection.wants_write() {
+            connection.write_tls(&mut flight)?;
+        }
+        if flight.is_empty() {
+            return Ok(());
+        }
+        let message = wrap(&flight);
+        self.set_patience(TcpStream::set_write_timeout)?;
+        (&*self.socket).write_all(&message)?;
+        self.traffic.wrote(0, message.len());
+        Ok(())
+    }
+}
+
+/// A message of PRELOGIN's kind; most flights fit in one packet.
+fn wrap(flight: &[u8]) -> Vec<u8> {
+    let room = usize::from(PacketSize::DEFAULT.bytes()) - HEADER_SIZE;
+    let count = flight.len().div_ceil(room);
+    let mut message = Vec::with_capacity(flight.len() + count * HEADER_SIZE);
+    for (index, piece) in flight.chunks(room).enumerate() {
+        let header = Header {
+            kind: MessageKind::Prelogin,
+            status: if index + 1 == count { Header::END } else { 0 },
+            length: u16::try_from(HEADER_SIZE + piece.len()).unwrap_or(u16::MAX),
+            spid: 0,
+            packet_id: u8::try_from(index % 256).unwrap_or(0),
+        };
+        message.extend_from_slice(&header.encode());
+        message.extend_from_slice(piece);
+    }
+    message
+}

@@ -1,0 +1,308 @@
+//! One connection: bytes in and out, in clear or through TLS.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rustix::net::{RecvFlags, SendFlags};
+use rustls::ServerConnection;
+use selenite_tds::{Incoming, MessageReader};
+
+use super::inbound::Inbound;
+use super::{Encryptor, LineError, Traffic};
+
+/// One connection. It belongs to one thread at a time.
+pub struct Line {
+    pub(super) socket: Arc<TcpStream>,
+    pub(super) traffic: Arc<Traffic>,
+    /// As it came from the socket.
+    pub(super) raw: Inbound,
+    /// What TLS has opened: at most one record's. Without room as long as there is no TLS.
+    clear: Inbound,
+    pub(super) tls: Option<Box<ServerConnection>>,
+    encryptor: Option<Encryptor>,
+    /// When the peer must have logged in.
+    deadline: Option<Instant>,
+    /// How many bytes the peer may still send before it has.
+    allowance: Option<usize>,
+}
+
+/// Whether to wait for bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Patience {
+    /// Until they come, or the line's deadline.
+    Wait,
+    /// Not at all.
+    None,
+}
+
+impl Line {
+    /// A line of a new connection, which has until `deadline` and [`ALLOWANCE`] bytes to log in.
+    pub fn new(socket: Arc<TcpStream>, traffic: Arc<Traffic>, deadline: Instant) -> Self {
+        Self {
+            socket,
+            traffic,
+            raw: Inbound::new(RECORD_SIZE_MAX),
+            clear: Inbound::new(0),
+            tls: None,
+            encryptor: None,
+            deadline: Some(deadline),
+            allowance: Some(ALLOWANCE),
+        }
+    }
+
+    /// The first byte that the peer sends; it stays there to be read.
+    ///
+    /// # Errors
+    /// [`LineError::End`], [`LineError::TooSlow`], [`LineError::Io`].
+    pub fn first_byte(&mut self) -> Result<u8, LineError> {
+        loop {
+            if let Some(&byte) = self.raw.bytes().first() {
+                return Ok(byte);
+            }
+            self.fill(Patience::Wait)?;
+        }
+    }
+
+    /// The next message; none if [`Patience::None`] and it has not come.
+    ///
+    /// # Errors
+    /// Any of [`LineError`]; the line can't be used any more then.
+    pub fn message(&mut self, reader: &mut MessageReader, patience: Patience) -> Result<Option<Incoming>, LineError> {
+        loop {
+            if let Some(incoming) = self.push(reader)? {
+                return Ok(Some(incoming));
+            }
+            if self.tls.is_some() && self.open_record()? {
+                continue;
+            }
+            if !self.fill(patience)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Gives what there is in clear to the reader.
+    fn push(&mut self, reader: &mut MessageReader) -> Result<Option<Incoming>, LineError> {
+        let source = match self.tls {
+            Some(_) => &mut self.clear,
+            None => &mut self.raw,
+        };
+        let bytes = source.bytes();
+        let mut rest = bytes;
+        let pushed = reader.push(&mut rest);
+        let taken = bytes.len() - rest.len();
+        source.consume(taken);
+        Ok(pushed?)
+    }
+
+    /// Reads from the socket what has come. False if nothing has and [`Patience::None`].
+    pub(super) fn fill(&mut self, patience: Patience) -> Result<bool, LineError> {
+        if patience == Patience::Wait {
+            self.set_patience(TcpStream::set_read_timeout)?;
+        }
+        let room = self.raw.room();
+        let limit = self.allowance.unwrap_or(usize::MAX);
+        if limit == 0 {
+            return Err(LineError::TooMuch);
+        }
+        let room_size = room.len().min(limit);
+        let room = &mut room[..room_size];
+        let size = match patience {
+            Patience::Wait => match (&*self.socket).read(room) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(true),
+                read => read?,
+            },
+            Patience::None => match rustix::net::recv(&self.socket, room, RecvFlags::DONTWAIT) {
+                Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return Ok(false),
+                received => received.map_err(io::Error::from)?.0,
+            },
+        };
+        if size == 0 {
+            return Err(LineError::End);
+        }
+        self.raw.filled(size);
+        self.traffic.read(size);
+        if let Some(allowance) = &mut self.allowance {
+            *allowance -= size;
+        }
+        Ok(true)
+    }
+
+    /// Opens one record, if it has come whole. What was opened before has been taken by then.
+    pub(super) fn open_record(&mut self) -> Result<bool, LineError> {
+        let Some(size) = record_size(self.raw.bytes())? else {
+            return Ok(false);
+        };
+        let (Some(connection), Some(mut record)) = (&mut self.tls, self.raw.bytes().get(..size)) else {
+            return Ok(false);
+        };
+        while !record.is_empty() {
+            if connection.read_tls(&mut record)? == 0 {
+                return Err(LineError::End);
+            }
+            if let Err(error) = connection.process_new_packets() {
+                tell_why(connection, &self.socket);
+                return Err(error.into());
+            }
+        }
+        self.raw.consume(size);
+        self.take_opened()?;
+        Ok(true)
+    }
+
+    /// Takes what TLS has opened out of it.
+    fn take_opened(&mut self) -> Result<(), LineError> {
+        let Some(connection) = &mut self.tls else {
+            return Ok(());
+        };
+        loop {
+            let room = self.clear.room();
+            if room.is_empty() {
+                return Err(LineError::Framing("a record before the last one was read"));
+            }
+            match connection.reader().read(room) {
+                Ok(0) => return Err(LineError::End),
+                Ok(size) => self.clear.filled(size),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// TLS carries all from here on.
+    pub(super) fn begin_tls(&mut self, connection: Box<ServerConnection>) -> Result<(), LineError> {
+        // One byte more: so that it is seen that there is no more to take.
+        self.clear = Inbound::new(RECORD_CONTENT_MAX + 1);
+        self.tls = Some(connection);
+        self.take_opened()
+    }
+
+    /// TLS ends without a word: the login is read, and no more than that was to be encrypted.
+    ///
+    /// # Errors
+    /// [`LineError::Framing`] if the peer sent more than its login through it.
+    pub fn end_tls(&mut self) -> Result<(), LineError> {
+        if !self.clear.is_empty() {
+            return Err(LineError::Framing("more than the login was encrypted"));
+        }
+        self.clear.wipe_taken();
+        self.clear = Inbound::new(0);
+        self.tls = None;
+        Ok(())
+    }
+
+    /// Whether what is sent now is encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Overwrites what was read and taken: a login.
+    pub fn wipe_taken(&mut self) {
+        self.raw.wipe_taken();
+        self.clear.wipe_taken();
+    }
+
+    /// The peer has logged in: it may be as slow as it likes, and send what it likes.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn logged_in(&mut self) -> Result<(), LineError> {
+        self.deadline = None;
+        self.allowance = None;
+        self.socket.set_read_timeout(None).map_err(LineError::Io)?;
+        self.socket.set_write_timeout(None).map_err(LineError::Io)
+    }
+
+    /// Has packets encrypted by another thread from here on.
+    pub fn offload(&mut self, encryptor: Encryptor) {
+        self.encryptor = Some(encryptor);
+    }
+
+    /// Sends one packet of TDS, in one call of the system where it takes it whole.
+    ///
+    /// # Errors
+    /// Any of [`LineError`]; the line can't be used any more then.
+    pub fn send(&mut self, packet: &[u8]) -> Result<(), LineError> {
+        self.set_patience(TcpStream::set_write_timeout)?;
+        let size = match self.tls.take() {
+            None => {
+                (&*self.socket).write_all(packet)?;
+                packet.len()
+            }
+            Some(connection) => {
+                let (mut connection, written) = match &mut self.encryptor {
+                    Some(encryptor) => encryptor.encrypt(connection, packet)?,
+                    None => {
+                        let mut connection = connection;
+                        let written = connection.writer().write_all(packet);
+                        (connection, written)
+                    }
+                };
+                written?;
+                let size = flush(&mut connection, &self.socket);
+                self.tls = Some(connection);
+                size?
+            }
+        };
+        self.traffic.wrote(1, size);
+        Ok(())
+    }
+
+    /// Before login every wait ends at the deadline.
+    pub(super) fn set_patience(
+        &self,
+        set: impl FnOnce(&TcpStream, Option<std::time::Duration>) -> io::Result<()>,
+    ) -> Result<(), LineError> {
+        let Some(deadline) = self.deadline else {
+            return Ok(());
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(LineError::TooSlow);
+        }
+        set(&self.socket, Some(left)).map_err(LineError::Io)
+    }
+}
+
+/// Writes what lies in the connection. Answers how many bytes.
+pub(super) fn flush(connection: &mut ServerConnection, mut socket: &TcpStream) -> io::Result<usize> {
+    let mut total = 0;
+    while connection.wants_write() {
+        match connection.write_tls(&mut socket) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(size) => total += size,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(total)
+}
+
+/// The size of the record in front, as soon as all of it is there.
+fn record_size(bytes: &[u8]) -> Result<Option<usize>, LineError> {
+    let &[_, _, _, high, low, ..] = bytes else {
+        return Ok(None);
+    };
+    let size = RECORD_HEADER_SIZE + usize::from(u16::from_be_bytes([high, low]));
+    if size > RECORD_SIZE_MAX {
+        return Err(LineError::Framing("a record longer than TLS has"));
+    }
+    Ok((bytes.len() >= size).then_some(size))
+}
+
+/// Sends the alert that says what was wrong, if the peer takes it at once.
+fn tell_why(connection: &mut ServerConnection, socket: &TcpStream) {
+    let mut alert = Vec::new();
+    while connection.wants_write() && connection.write_tls(&mut alert).is_ok_and(|size| size > 0) {}
+    let _ = rustix::net::send(socket, &alert, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+}
+
+/// 1 MiB: what a peer may send before it has logged in. A login has 128 KiB at most, a client's handshake a few.
+pub const ALLOWANCE: usize = 1 << 20;
+/// RFC 5246, 6.2: type, version, length.
+pub(super) const RECORD_HEADER_SIZE: usize = 5;
+/// RFC 5246, 6.2.3: 2^14 bytes of content and up to 2048 besides.
+pub(super) const RECORD_SIZE_MAX: usize = RECORD_HEADER_SIZE + (1 << 14) + 2048;
+const RECORD_CONTENT_MAX: usize = 1 << 14;

@@ -1,0 +1,215 @@
+//! Encryption by another thread, waited for: what SQL Server did until 2014, so that its price can be seen.
+//!
+//! O1. Each packet is two real switches: the session sleeps until it is encrypted, the other thread until the next one. Both
+//!     sleep at once, without spinning.
+//! O2. The connection is handed over whole: never do two threads have it.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustls::ServerConnection;
+
+/// How sessions waited for their packets to be encrypted by another thread: PREEMPTIVE_OS_ENCRYPTMESSAGE.
+#[derive(Default)]
+pub struct EncryptWaits {
+    count: AtomicU64,
+    total_ns: AtomicU64,
+    max_ns: AtomicU64,
+}
+
+/// The waits up to a moment.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct WaitCounts {
+    /// How many.
+    pub count: u64,
+    /// All of them together.
+    pub total: Duration,
+    /// The longest.
+    pub max: Duration,
+}
+
+impl EncryptWaits {
+    fn record(&self, wait: Duration) {
+        let wait_ns = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.total_ns.fetch_add(wait_ns, Ordering::Relaxed);
+        self.max_ns.fetch_max(wait_ns, Ordering::Relaxed);
+    }
+
+    /// What was counted since the start or the last [`EncryptWaits::clear`].
+    #[must_use]
+    pub fn counts(&self) -> WaitCounts {
+        WaitCounts {
+            count: self.count.load(Ordering::Relaxed),
+            total: Duration::from_nanos(self.total_ns.load(Ordering::Relaxed)),
+            max: Duration::from_nanos(self.max_ns.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// Counts from 0 again: DBCC SQLPERF.
+    pub fn clear(&self) {
+        self.count.store(0, Ordering::Relaxed);
+        self.total_ns.store(0, Ordering::Relaxed);
+        self.max_ns.store(0, Ordering::Relaxed);
+    }
+}
+
+/// The other thread of a session. It ends when this is dropped.
+pub struct Encryptor {
+    handover: Arc<Handover>,
+    thread: Option<JoinHandle<()>>,
+    waits: Arc<EncryptWaits>,
+    /// Kept, so that no packet allocates.
+    packet: Vec<u8>,
+}
+
+struct Handover {
+    slot: Mutex<Slot>,
+    work_came: Condvar,
+    work_done: Condvar,
+}
+
+enum Slot {
+    Empty,
+    Work(Work),
+    Done(Work, io::Result<()>),
+    End,
+}
+
+struct Work {
+    connection: Box<ServerConnection>,
+    packet: Vec<u8>,
+}
+
+impl Encryptor {
+    /// Starts the thread. `introduce` runs on it first, and what it answers is dropped by it last.
+    ///
+    /// # Errors
+    /// The system's, where it has no more threads.
+    pub fn start<G>(waits: Arc<EncryptWaits>, introduce: impl FnOnce() -> G + Send + 'static) -> io::Result<Self> {
+        let handover = Arc::new(Handover {
+            slot: Mutex::new(Slot::Empty),
+            work_came: Condvar::new(),
+            work_done: Condvar::new(),
+        });
+        let other = handover.clone();
+        let thread = std::thread::Builder::new()
+            .name("encrypt".to_owned())
+            .stack_size(STACK_SIZE)
+            .spawn(move || {
+                let _guard = introduce();
+                other.serve();
+            })?;
+        Ok(Self {
+            handover,
+            thread: Some(thread),
+            waits,
+            packet: Vec::new(),
+        })
+    }
+
+    /// Has a packet encrypted: it lies in the connection then, to be written.
+    ///
+    /// # Errors
+    /// If the thread is gone; the connection is, too.
+    pub fn encrypt(
+        &mut self,
+        connection: Box<ServerConnection>,
+        packet: &[u8],
+    ) -> io::Result<(Box<ServerConnection>, io::Result<()>)> {
+        let mut copy = std::mem::take(&mut self.packet);
+        copy.clear();
+        copy.extend_from_slice(packet);
+        let begun = Instant::now();
+        let work = Work {
+            connection,
+            packet: copy,
+        };
+        let mut slot = self.handover.lock();
+        if matches!(*slot, Slot::End) {
+            return Err(gone());
+        }
+        *slot = Slot::Work(work);
+        self.handover.work_came.notify_one();
+        loop {
+            slot = self
+                .handover
+                .work_done
+                .wait(slot)
+                .unwrap_or_else(PoisonError::into_inner);
+            match std::mem::replace(&mut *slot, Slot::Empty) {
+                Slot::Done(work, outcome) => {
+                    self.waits.record(begun.elapsed());
+                    self.packet = work.packet;
+                    return Ok((work.connection, outcome));
+                }
+                Slot::End => {
+                    *slot = Slot::End;
+                    return Err(gone());
+                }
+                // Woken for nothing: it waits on.
+                waiting @ (Slot::Work(_) | Slot::Empty) => *slot = waiting,
+            }
+        }
+    }
+}
+
+impl Drop for Encryptor {
+    fn drop(&mut self) {
+        *self.handover.lock() = Slot::End;
+        self.handover.work_came.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // Its panic was told by the hook already.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Handover {
+    fn lock(&self) -> MutexGuard<'_, Slot> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Encrypts until it is told to end.
+    fn serve(&self) {
+        let _end = EndAtDrop(self);
+        let mut slot = self.lock();
+        loop {
+            match std::mem::replace(&mut *slot, Slot::Empty) {
+                Slot::Work(mut work) => {
+                    drop(slot);
+                    let outcome = work.connection.writer().write_all(&work.packet);
+                    slot = self.lock();
+                    if matches!(*slot, Slot::End) {
+                        return;
+                    }
+                    *slot = Slot::Done(work, outcome);
+                    self.work_done.notify_one();
+                }
+                Slot::End => return,
+                other @ (Slot::Done(..) | Slot::Empty) => *slot = other,
+            }
+            slot = self.work_came.wait(slot).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Whoever waits for a thread that ended, in whatever way, is told.
+struct EndAtDrop<'a>(&'a Handover);
+
+impl Drop for EndAtDrop<'_> {
+    fn drop(&mut self) {
+        *self.0.lock() = Slot::End;
+        self.0.work_done.notify_one();
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::other("the thread that encrypts is gone")
+}
+
+/// 128 KiB: it calls the cipher, and nothing deeper.
+const STACK_SIZE: usize = 128 * 1024;

@@ -1,0 +1,306 @@
+//! One connection after login: requests in, packets out.
+//!
+//! Q1. The session's thread alone waits for the socket; it holds the desk while it does. Nobody else waits for the desk.
+//! Q2. While a request runs, what comes is looked at without waiting, every few milliseconds: an ATTENTION is noted, one other message is
+//!     kept for later, and then no more is read.
+
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use rustix::time::{ClockId, clock_gettime};
+use selenite_tds::{Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter};
+
+use crate::SessionEntry;
+use crate::transport::{Leash, Line, LineError, Patience, Pull};
+
+/// Requests in, answers out. It belongs to the session's thread.
+pub struct Wire {
+    shared: Arc<Shared>,
+    entry: Arc<SessionEntry>,
+    size: PacketSize,
+}
+
+/// Where the packets of answers go: each is encrypted and sent when it is given, and waits for a client that does not read.
+#[derive(Clone)]
+pub struct Outlet(Arc<Shared>);
+
+/// Tells a long statement that it is to stop. It can be cloned, sent to SQLite's progress handler and asked often.
+#[derive(Clone)]
+pub struct Interrupts(Arc<Shared>);
+
+/// Why a request is to stop now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interrupt {
+    /// The client sent ATTENTION: end the request, roll back what has to be, and answer it by a DONE with
+    /// [`selenite_tds::Done::ATTENTION`] after [`Wire::take_attention`].
+    Attention,
+    /// KILL: end the session.
+    Killed,
+    /// The server stops: end the session.
+    Stopping,
+    /// The client is gone: end the session.
+    Gone,
+}
+
+/// Why no request came.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum WireError {
+    /// The client closed the connection between two requests.
+    Left,
+    /// The client closed the connection within a message.
+    Cut,
+    /// KILL.
+    Killed,
+    /// The server stops.
+    Stopping,
+    /// The client sent what is no TDS.
+    Peer(TdsError),
+    /// The client sent what is no TLS.
+    Tls(String),
+    /// The machine's error, or the network's.
+    Io(io::Error),
+}
+
+struct Shared {
+    desk: Mutex<Desk>,
+    leash: Arc<Leash>,
+    /// What was noted while a request ran.
+    noted: AtomicU8,
+    /// When to look next: nanoseconds of the coarse clock.
+    look_next_ns: AtomicU64,
+}
+
+/// What comes in, and where it goes out.
+struct Desk {
+    line: Line,
+    reader: MessageReader,
+    /// Came while a request ran.
+    kept: Option<Incoming>,
+    fault: Option<LineError>,
+}
+
+impl Wire {
+    /// The wire of a session that has logged in.
+    pub(crate) fn new(
+        line: Line,
+        reader: MessageReader,
+        leash: Arc<Leash>,
+        entry: Arc<SessionEntry>,
+        size: PacketSize,
+    ) -> Self {
+        let desk = Desk {
+            line,
+            reader,
+            kept: None,
+            fault: None,
+        };
+        let shared = Shared {
+            desk: Mutex::new(desk),
+            leash,
+            noted: AtomicU8::new(NOTHING),
+            look_next_ns: AtomicU64::new(0),
+        };
+        Self {
+            shared: Arc::new(shared),
+            entry,
+            size,
+        }
+    }
+
+    /// Waits for the next message. The session counts as sleeping until it comes, and as running from then on.
+    ///
+    /// An ATTENTION that a request has not taken ([`Wire::take_attention`]) comes as [`Incoming::Attention`].
+    ///
+    /// # Errors
+    /// [`WireError`]: the session ends.
+    pub fn receive(&mut self) -> Result<Incoming, WireError> {
+        self.entry.rest();
+        if self.take_attention() {
+            self.entry.wake();
+            return Ok(Incoming::Attention);
+        }
+        let mut desk = self.shared.desk();
+        let received = desk.receive();
+        drop(desk);
+        match received {
+            Ok(incoming) => {
+                self.entry.wake();
+                Ok(incoming)
+            }
+            Err((error, is_idle)) => Err(self.shared.explain(error, is_idle)),
+        }
+    }
+
+    /// A writer of answers with the session's size of packets. One is enough for the whole session.
+    #[must_use]
+    pub fn answers(&self) -> TokenWriter<Outlet> {
+        let outlet = Outlet(self.shared.clone());
+        let spid = self.entry.spid();
+        TokenWriter::new(PacketWriter::new(outlet, MessageKind::TabularResult, self.size, spid))
+    }
+
+    /// What tells a long statement to stop.
+    #[must_use]
+    pub fn interrupts(&self) -> Interrupts {
+        Interrupts(self.shared.clone())
+    }
+
+    /// Whether an ATTENTION was seen since the last time. The caller answers it.
+    #[must_use]
+    pub fn take_attention(&mut self) -> bool {
+        let attention = self
+            .shared
+            .noted
+            .compare_exchange(ATTENTION, NOTHING, Ordering::AcqRel, Ordering::Acquire);
+        attention.is_ok()
+    }
+}
+
+impl Desk {
+    /// The next message; or the error, and whether it came between two messages.
+    fn receive(&mut self) -> Result<Incoming, (LineError, bool)> {
+        if let Some(error) = self.fault.take() {
+            return Err((error, self.reader.is_idle()));
+        }
+        if let Some(incoming) = self.kept.take() {
+            return Ok(incoming);
+        }
+        loop {
+            match self.line.message(&mut self.reader, Patience::Wait) {
+                Ok(Some(incoming)) => return Ok(incoming),
+                Ok(None) => {}
+                Err(error) => return Err((error, self.reader.is_idle())),
+            }
+        }
+    }
+
+    /// What came meanwhile, without waiting.
+    fn look(&mut self) -> u8 {
+        if self.kept.is_some() {
+            return NOTHING;
+        }
+        match self.line.message(&mut self.reader, Patience::None) {
+            Ok(None) => NOTHING,
+            Ok(Some(Incoming::Attention)) => ATTENTION,
+            Ok(Some(other @ (Incoming::Message(_) | Incoming::Ignored(_)))) => {
+                self.kept = Some(other);
+                NOTHING
+            }
+            Err(error) => {
+                self.fault = Some(error);
+                GONE
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pulled(&self) -> Option<Interrupt> {
+        self.leash.pulled().map(|pull| match pull {
+            Pull::Killed => Interrupt::Killed,
+            Pull::Stopping => Interrupt::Stopping,
+        })
+    }
+
+    /// An error of the line as the session sees it: a pulled leash looks like a peer that left.
+    fn explain(&self, error: LineError, is_idle: bool) -> WireError {
+        match self.leash.pulled() {
+            Some(Pull::Killed) => return WireError::Killed,
+            Some(Pull::Stopping) => return WireError::Stopping,
+            None => {}
+        }
+        match error {
+            LineError::End if is_idle => WireError::Left,
+            LineError::End => WireError::Cut,
+            LineError::Tds(error) => WireError::Peer(error),
+            LineError::Io(error) => WireError::Io(error),
+            LineError::Tls(_) | LineError::Framing(_) => WireError::Tls(error.to_string()),
+            LineError::TooSlow | LineError::TooMuch => WireError::Io(io::Error::other(error.to_string())),
+        }
+    }
+
+    /// Whether it is time to look, and nobody else does.
+    fn is_due(&self) -> bool {
+        let now = clock_gettime(ClockId::MonotonicCoarse);
+        let now_ns = now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec);
+        let now_ns = u64::try_from(now_ns).unwrap_or(0);
+        let due = self.look_next_ns.load(Ordering::Relaxed);
+        if now_ns < due {
+            return false;
+        }
+        self.look_next_ns.store(now_ns + LOOK_EVERY_NS, Ordering::Relaxed);
+        true
+    }
+}
+
+impl PacketSink for Outlet {
+    fn send(&mut self, packet: &[u8]) -> io::Result<()> {
+        Ok(self.0.desk().line.send(packet)?)
+    }
+}
+
+impl Interrupts {
+    /// Whether to stop. It looks at the socket at most every 5 milliseconds, and costs some ten nanoseconds else.
+    #[must_use]
+    pub fn poll(&self) -> Option<Interrupt> {
+        if let Some(pulled) = self.0.pulled() {
+            return Some(pulled);
+        }
+        if self.0.noted.load(Ordering::Acquire) == NOTHING && self.0.is_due() {
+            match self.0.desk.try_lock() {
+                Ok(mut desk) => self.note(desk.look()),
+                Err(TryLockError::Poisoned(desk)) => self.note(desk.into_inner().look()),
+                // The session's thread is at it.
+                Err(TryLockError::WouldBlock) => {}
+            }
+        }
+        match self.0.noted.load(Ordering::Acquire) {
+            ATTENTION => Some(Interrupt::Attention),
+            GONE => Some(Interrupt::Gone),
+            _ => None,
+        }
+    }
+
+    fn note(&self, what: u8) {
+        if what != NOTHING {
+            self.0.noted.store(what, Ordering::Release);
+        }
+    }
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Left => f.write_str("the client left"),
+            Self::Cut => f.write_str("the client left within a message"),
+            Self::Killed => f.write_str("the session was killed"),
+            Self::Stopping => f.write_str("the server stops"),
+            Self::Peer(error) => write!(f, "{error}"),
+            Self::Tls(error) => f.write_str(error),
+            Self::Io(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for WireError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Left | Self::Cut | Self::Killed | Self::Stopping | Self::Tls(_) => None,
+            Self::Peer(error) => Some(error),
+            Self::Io(error) => Some(error),
+        }
+    }
+}
+
+const NOTHING: u8 = 0;
+const ATTENTION: u8 = 1;
+const GONE: u8 = 2;
+/// 5 ms: a client that cancels is answered within 50.
+const LOOK_EVERY_NS: u64 = 5_000_000;

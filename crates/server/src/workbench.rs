@@ -1,0 +1,175 @@
+//! The seam between sessions and data.
+//!
+//! K1. A [`Workshop`] is there once for the server, a [`Workbench`] once for each session, on the session's thread.
+//! K2. The session owns what expressions see ([`SessionState`]) and lends it for each errand; the workbench keeps none of it. What
+//!     outlives an errand, such as a function that SQLite calls, takes a clone.
+//! K3. The workbench writes rows and messages through the [`Receiver`] it is lent, and no DONE, which is the machine's.
+//! K4. A failure is told by the machine: the workbench does not tell it as well.
+
+mod bare;
+mod receiver;
+mod session_state;
+mod surroundings;
+
+use std::sync::Arc;
+
+use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
+use selenite_plan::program::Program;
+use selenite_plan::{
+    ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, PlanError, PrincipalFacts,
+    SchemaFacts,
+};
+use selenite_tsql::ast;
+use selenite_types::{DataType, Value};
+
+pub use bare::Bare;
+pub use receiver::Receiver;
+pub use session_state::{CurrentDatabase, SessionState};
+pub use surroundings::Surroundings;
+
+use crate::master::{DatabaseRecord, LoginRecord};
+use crate::{Instance, Interrupts, SessionEntry, Visitor};
+
+/// What holds the databases of a server.
+pub trait Workshop: Send + Sync {
+    /// Whether a login may use a database that exists.
+    fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool;
+
+    /// A session's workbench, with the visitor's database in use.
+    ///
+    /// # Errors
+    /// Whatever keeps the session from beginning: it is told, and the connection is closed.
+    fn open<'a>(&'a self, patron: Patron<'a>) -> Result<Box<dyn Workbench + 'a>, PlanError>;
+
+    /// Ends what runs in the background. Called once, when no session is left.
+    fn close(&self);
+}
+
+/// For whom a workbench is.
+pub struct Patron<'a> {
+    /// The server.
+    pub instance: &'a Instance,
+    /// Who came.
+    pub visitor: &'a Visitor,
+    /// What others see of the session.
+    pub entry: &'a Arc<SessionEntry>,
+    /// To be asked in whatever takes long.
+    pub interrupts: Interrupts,
+}
+
+/// What an errand is done with.
+pub struct Errand<'a> {
+    /// What expressions see. `identity`, `scope_identity` and `context_info` of its session are the workbench's to write.
+    pub state: &'a mut SessionState,
+    /// Where rows and messages go.
+    pub receiver: &'a mut dyn Receiver,
+}
+
+/// How a session reaches data. When it is dropped the session is over: what is open is rolled back and closed.
+pub trait Workbench {
+    /// What names mean now.
+    fn objects(&self) -> &dyn Objects;
+
+    /// USE: the database of that name is in use from now on.
+    ///
+    /// # Errors
+    /// 911 if there is none, 916 if the login may not use it.
+    fn use_database(&mut self, name: &str, errand: Errand<'_>) -> Result<CurrentDatabase, Failure>;
+
+    /// Runs what the machine leaves to its host: a statement on tables, of definitions or of administration. `slots` are all variables
+    /// of the program; those that the statement assigns are written.
+    ///
+    /// # Errors
+    /// The statement's. Nothing of it is left behind in the data.
+    fn statement(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        errand: Errand<'_>,
+    ) -> Result<Affected, Failure>;
+
+    /// Finds a procedure, or is it; `None` if there is none of that name. The session's own (sp_executesql and its kin) do not come here.
+    ///
+    /// # Errors
+    /// The procedure's own, if the workbench is it.
+    fn call(&mut self, call: &Call<'_>, errand: Errand<'_>) -> Result<Option<Callee>, Failure>;
+
+    /// A frame begins: temporary tables of a procedure or text and table variables of any are its own.
+    ///
+    /// # Errors
+    /// Whatever keeps it from running.
+    fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure>;
+
+    /// The frame that began last ends.
+    fn leave(&mut self);
+
+    /// A step of the transaction; the machine has checked counts and names. Its isolation is the state's, which may change between two
+    /// statements.
+    ///
+    /// # Errors
+    /// Of a commit that did not succeed, or a savepoint's. A rollback always succeeds.
+    fn transaction(&mut self, step: TransactionStep<'_>, errand: Errand<'_>) -> Result<(), Failure>;
+
+    /// SET IDENTITY_INSERT.
+    ///
+    /// # Errors
+    /// 8106 and its kin.
+    fn identity_insert(&mut self, table: &ast::ObjectName, on: bool, errand: Errand<'_>) -> Result<(), Failure>;
+
+    /// RESETCONNECTION: temporary tables go, and the visitor's database is in use again. No transaction is open.
+    ///
+    /// # Errors
+    /// Whatever keeps the session from going on.
+    fn reset(&mut self, errand: Errand<'_>) -> Result<CurrentDatabase, Failure>;
+}
+
+/// What names and ids of the current database and the server mean: [`selenite_plan::Environment`]'s questions about data.
+pub trait Objects {
+    /// A database.
+    ///
+    /// # Errors
+    /// Whatever ends the statement; what is unknown is `None`. So of all others.
+    fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError>;
+
+    /// A schema.
+    ///
+    /// # Errors
+    /// As [`Objects::database`].
+    fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError>;
+
+    /// An object.
+    ///
+    /// # Errors
+    /// As [`Objects::database`].
+    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError>;
+
+    /// A column.
+    ///
+    /// # Errors
+    /// As [`Objects::database`].
+    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError>;
+
+    /// A table's identity.
+    ///
+    /// # Errors
+    /// As [`Objects::database`].
+    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError>;
+
+    /// A user or role of the current database.
+    ///
+    /// # Errors
+    /// As [`Objects::database`].
+    fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError>;
+
+    /// A login or role of the server.
+    ///
+    /// # Errors
+    /// As [`Objects::database`].
+    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError>;
+
+    /// An alias type of the current database.
+    ///
+    /// # Errors
+    /// As [`Objects::database`].
+    fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError>;
+}

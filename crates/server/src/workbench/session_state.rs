@@ -1,0 +1,42 @@
+//! What a session is, as statements see it.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use selenite_plan::{CaughtError, Connection, RandomState, Server, Session};
+use selenite_tsql::ast::IsolationLevel;
+use selenite_types::Moment;
+
+/// Options, counters and facts of a session. A clone costs some counters of references.
+#[derive(Clone, Debug)]
+pub struct SessionState {
+    /// When the statement began.
+    pub now: Moment,
+    /// Options and counters.
+    pub session: Session,
+    /// Who is connected.
+    pub connection: Arc<Connection>,
+    /// To what.
+    pub server: Arc<Server>,
+    /// The error that the innermost CATCH handles.
+    pub caught: Option<Arc<CaughtError>>,
+    /// RAND's state.
+    pub random: Cell<RandomState>,
+    /// The database in use.
+    pub database: CurrentDatabase,
+    /// SET TRANSACTION ISOLATION LEVEL.
+    pub isolation: IsolationLevel,
+    /// SET ROWCOUNT: how many rows a statement reads or changes at most; 0 is all.
+    pub row_count_max: u64,
+    /// SET STATISTICS IO: message 3615 after each statement that reads tables, which is the workbench's to send.
+    pub statistics_io: bool,
+}
+
+/// The database in use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CurrentDatabase {
+    /// Its id.
+    pub id: i32,
+    /// Its name as it is stored.
+    pub name: Arc<str>,
+}

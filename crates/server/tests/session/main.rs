@@ -1,0 +1,11 @@
+//! Sessions as clients meet them: over loopback, with tokens read by `selenite-tds`, and a server whose databases are empty.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod batches;
+mod bench;
+mod calls;
+mod client;
+mod ends;
+mod options;
+mod transactions;

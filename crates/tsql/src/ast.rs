@@ -1,0 +1,76 @@
+//! The syntax tree: what was written, with its positions, before any name is looked up.
+//!
+//! A1. Every statement, expression, condition, query and name says where it stands in the batch.
+//! A2. Names and literals keep the text as written; delimiters and doubled quotes are taken off.
+//! A3. Parentheses are not in the tree, but the position of what stood in them includes them: a range of the source
+//!     is always whole T-SQL.
+//! A4. Chains that people write thousands of links long (AND, OR, UNION, lists) are lists, never deep trees; what is
+//!     left is at most [`DEPTH_MAX`](crate::DEPTH_MAX) deep, so that a walk may recurse.
+//! A5. A value and a truth are different nodes, [`Expr`] and [`Condition`]: T-SQL has no Boolean values.
+
+pub mod administration;
+pub mod change;
+pub mod condition;
+pub mod control;
+pub mod database;
+pub mod definition;
+pub mod encryption;
+pub mod execute;
+pub mod expression;
+pub mod index;
+pub mod literal;
+pub mod name;
+pub mod position;
+pub mod query;
+pub mod security;
+pub mod set_option;
+pub mod setting;
+pub mod source;
+pub mod statement;
+pub mod table;
+pub mod type_name;
+
+pub use administration::{Dbcc, Kill};
+pub use change::{
+    Assignment, AssignmentOperator, AssignmentTarget, ChangeTarget, Delete, Insert, InsertSource, Output, OutputInto,
+    Update, ValueOrDefault,
+};
+pub use condition::{Comparison, Condition, ConditionKind, Quantifier};
+pub use control::{
+    Declaration, If, RaiseError, RaiseErrorOption, SetVariable, Throw, Try, VariableType, WaitFor, WaitKind, While,
+};
+pub use database::{
+    AlterDatabase, AlterDatabaseAction, Backup, BackupDevice, BackupKind, CreateDatabase, DeviceKind, FileGroup,
+    FileSize, FileSpec, Restore, RestoreKind, SizeUnit, Termination,
+};
+pub use definition::{Create, Drop, DropKind, Parameter, Procedure, View};
+pub use encryption::{
+    AlterEncryptionKey, BackupCertificate, CertificateSource, CreateCertificate, EncryptionKey, Encryptor, PrivateKey,
+};
+pub use execute::{Argument, ArgumentValue, Call, Execute, ProcedureName};
+pub use expression::{
+    Arguments, BinaryOperator, Case, CaseBranches, Cast, CastKind, Expr, ExprKind, Frame, FrameBound, FrameUnit,
+    FunctionCall, Iif, NullTreatment, OdbcLiteral, SearchedBranch, SimpleBranch, UnaryOperator, Window,
+};
+pub use index::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, IndexColumn};
+pub use literal::Literal;
+pub use name::{ColumnName, Name, NameOrVariable, ObjectName};
+pub use position::Position;
+pub use query::{
+    Combination, CommonTable, Offset, OrderItem, Query, QueryBody, Select, SelectItem, SelectStatement, SetOperator,
+    SetTerm, Top,
+};
+pub use security::{
+    AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateSchema,
+    CreateUser, LoginSource, Password, Permission, PermissionAction, PermissionChange, Securable, UserSource,
+};
+pub use set_option::{IsolationLevel, SetOption, SetValue};
+pub use setting::{Setting, SettingValue};
+pub use source::{DerivedAlias, Join, JoinHint, JoinKind, TableSource, TableSourceKind};
+pub use statement::{Statement, StatementKind, Transaction, Tree, Unsupported};
+pub use table::{
+    AlterColumn, AlterTable, AlterTableAction, ColumnDefinition, ColumnKind, Constraint, ConstraintChange,
+    ConstraintKind, CreateTable, DropElement, ForeignKey, Identity, KeyConstraint, ReferentialAction, TableElement,
+    TableIndex,
+};
+pub use type_name::{TypeArgument, TypeName};

@@ -1,0 +1,242 @@
+//! SQL Server's errors for texts that are not T-SQL: number, severity, state, text and line.
+
+use core::fmt;
+use std::borrow::Cow;
+
+use crate::ast::Position;
+
+/// Why a text is not T-SQL, as SQL Server says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SyntaxError {
+    /// SQL Server's number of the message: 102, 105, 156 and so on.
+    pub number: u32,
+    /// The severity: 15, a mistake of whoever wrote the text.
+    pub severity: u8,
+    /// The state.
+    pub state: u8,
+    /// The line of the batch, from 1.
+    pub line: u32,
+    /// The message's text.
+    pub message: String,
+    /// What the message is about; empty at the batch's end.
+    pub position: Position,
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl core::error::Error for SyntaxError {}
+
+/// What is wrong, before it is known where.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    number: u32,
+    state: u8,
+    message: Cow<'static, str>,
+}
+
+impl Fault {
+    /// The error at `position`.
+    pub(crate) fn at(self, position: Position) -> Box<SyntaxError> {
+        Box::new(SyntaxError {
+            number: self.number,
+            severity: SEVERITY,
+            state: self.state,
+            line: position.line,
+            message: self.message.into_owned(),
+            position,
+        })
+    }
+
+    const fn fixed(number: u32, state: u8, message: &'static str) -> Self {
+        Self {
+            number,
+            state,
+            message: Cow::Borrowed(message),
+        }
+    }
+
+    fn with(number: u32, state: u8, message: String) -> Self {
+        Self {
+            number,
+            state,
+            message: Cow::Owned(message),
+        }
+    }
+
+    pub(crate) fn near(token: &str) -> Self {
+        Self::with(102, 1, format!("Incorrect syntax near '{}'.", echo(token)))
+    }
+
+    pub(crate) fn near_keyword(word: &str) -> Self {
+        Self::with(156, 1, format!("Incorrect syntax near the keyword '{word}'."))
+    }
+
+    pub(crate) fn unclosed_quote(body: &str) -> Self {
+        let message = format!("Unclosed quotation mark after the character string '{}'.", echo(body));
+        Self::with(105, 1, message)
+    }
+
+    /// `start` is what the message repeats: as many characters as are allowed.
+    pub(crate) fn long_identifier(start: &str) -> Self {
+        let message = format!("The identifier that starts with '{start}' is too long. Maximum length is 128.");
+        Self::with(103, 4, message)
+    }
+
+    pub(crate) fn not_common_table(token: &str) -> Self {
+        let message = format!(
+            "Incorrect syntax near '{}'. If this is intended to be a common table expression, you need to explicitly \
+             terminate the previous statement with a semi-colon.",
+            echo(token)
+        );
+        Self::with(336, 1, message)
+    }
+
+    /// `what` is the statement that must be its batch's first.
+    pub(crate) fn not_first(what: &str) -> Self {
+        Self::with(
+            111,
+            1,
+            format!("'{what}' must be the first statement in a query batch."),
+        )
+    }
+
+    pub(crate) fn label_twice(name: &str) -> Self {
+        let message = format!(
+            "The label '{name}' has already been declared. Label names must be unique within a query batch or stored \
+             procedure."
+        );
+        Self::with(132, 1, message)
+    }
+
+    pub(crate) fn label_missing(name: &str) -> Self {
+        let message = format!("A GOTO statement references the label '{name}' but the label has not been declared.");
+        Self::with(133, 1, message)
+    }
+
+    pub(crate) fn not_condition(token: &str) -> Self {
+        let message = format!(
+            "An expression of non-boolean type specified in a context where a condition is expected, near '{}'.",
+            echo(token)
+        );
+        Self::with(4145, 1, message)
+    }
+
+    pub(crate) fn too_many_parts(name: &str) -> Self {
+        let message = format!(
+            "The object name '{}' contains more than the maximum number of prefixes. The maximum is 3.",
+            echo(name)
+        );
+        Self::with(117, 1, message)
+    }
+
+    pub(crate) fn integer_range(text: &str) -> Self {
+        Self::with(1080, 1, format!("The integer value {} is out of range.", echo(text)))
+    }
+
+    pub(crate) fn length_invalid(line: u32, text: &str) -> Self {
+        let message = format!(
+            "Line {line}: Length or precision specification {} is invalid.",
+            echo(text)
+        );
+        Self::with(1001, 1, message)
+    }
+
+    /// `count` is the argument's number, from 1.
+    pub(crate) fn argument_not_named(count: usize) -> Self {
+        let message = format!(
+            "Must pass parameter number {count} and subsequent parameters as '@name = value'. After the form '@name = \
+             value' has been used, all subsequent parameters must be passed in the form '@name = value'."
+        );
+        Self::with(119, 1, message)
+    }
+
+    pub(crate) const UNCLOSED_COMMENT: Self = Self::fixed(113, 1, "Missing end comment mark '*/'.");
+    pub(crate) const WITH_AFTER_STATEMENT: Self = Self::fixed(
+        319,
+        1,
+        "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces \
+         clause or a change tracking context clause, the previous statement must be terminated with a semicolon.",
+    );
+    pub(crate) const RETURN_VALUE: Self = Self::fixed(
+        178,
+        1,
+        "A RETURN statement with a return value cannot be used in this context.",
+    );
+    pub(crate) const BREAK_OUTSIDE: Self = Self::fixed(
+        135,
+        1,
+        "Cannot use a BREAK statement outside the scope of a WHILE statement.",
+    );
+    pub(crate) const CONTINUE_OUTSIDE: Self = Self::fixed(
+        136,
+        1,
+        "Cannot use a CONTINUE statement outside the scope of a WHILE statement.",
+    );
+    pub(crate) const RETHROW_OUTSIDE: Self = Self::fixed(
+        10704,
+        1,
+        "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside \
+         a CATCH block, or add error parameters to the THROW statement.",
+    );
+    pub(crate) const TOO_DEEP: Self = Self::fixed(
+        191,
+        1,
+        "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.",
+    );
+    pub(crate) const CASE_TOO_DEEP: Self = Self::fixed(125, 4, "Case expressions may only be nested to level 10.");
+    pub(crate) const IIF_TOO_DEEP: Self = Self::fixed(125, 2, "Case expressions may only be nested to level 10.");
+    pub(crate) const EMPTY_NAME: Self = Self::fixed(
+        1038,
+        4,
+        "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For \
+         other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the \
+         alias to a valid name.",
+    );
+    pub(crate) const ASSIGNMENT_MIXED: Self = Self::fixed(
+        141,
+        1,
+        "A SELECT statement that assigns a value to a variable must not be combined with data-retrieval operations.",
+    );
+    pub(crate) const ORDER_BY_NESTED: Self = Self::fixed(
+        1033,
+        1,
+        "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and common table \
+         expressions, unless TOP, OFFSET or FOR XML is also specified.",
+    );
+    pub(crate) const TOP_WITH_OFFSET: Self = Self::fixed(
+        10741,
+        2,
+        "A TOP can not be used in the same query or sub-query as a OFFSET.",
+    );
+    pub(crate) const TOO_MANY_ROWS: Self = Self::fixed(
+        10738,
+        1,
+        "The number of row value expressions in the INSERT statement exceeds the maximum allowed number of 1000 row \
+         values.",
+    );
+    pub(crate) const ROWS_DIFFER: Self = Self::fixed(
+        10709,
+        1,
+        "The number of columns for each row in a table value constructor must be the same.",
+    );
+    pub(crate) const MERGE_NOT_TERMINATED: Self =
+        Self::fixed(10713, 1, "A MERGE statement must be terminated by a semi-colon (;).");
+}
+
+/// What is repeated of a token, cut so that the message stays within what SQL Server sends.
+fn echo(token: &str) -> &str {
+    match token.char_indices().nth(ECHO_LENGTH_MAX) {
+        Some((end, _)) => &token[..end],
+        None => token,
+    }
+}
+
+/// What all of them have: the text must be corrected.
+const SEVERITY: u8 = 15;
+/// 1,900 characters: SQL Server's messages end at 2,047.
+const ECHO_LENGTH_MAX: usize = 1_900;

@@ -1,0 +1,258 @@
+//! INSERT, UPDATE, DELETE, TRUNCATE.
+
+use super::{Parse, Parser};
+use crate::{
+    ast::{
+        Assignment, AssignmentTarget, ChangeTarget, CommonTable, Condition, Delete, Insert, InsertSource, Name, Output,
+        OutputInto, StatementKind, Update, ValueOrDefault,
+    },
+    error::Fault,
+    keyword::Keyword,
+    token::TokenKind,
+};
+
+impl Parser<'_> {
+    pub(super) fn insert(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
+        self.advance();
+        if self.is_keyword(Keyword::Bulk) {
+            return self.refused_statement("INSERT BULK");
+        }
+        let top = self.optional_top()?;
+        self.eat_keyword(Keyword::Into);
+        let target = self.change_target()?;
+        let hints = self.table_hints()?;
+        let query = self.is_at(1, TokenKind::Keyword(Keyword::Select)) || self.is_at(1, TokenKind::LeftParen);
+        let columns = match self.is(TokenKind::LeftParen) && !query {
+            true => self.list_in_parens(Self::unqualified_column)?,
+            false => Vec::new(),
+        };
+        let output = self.outputs()?;
+        let source = self.insert_source()?;
+        let options = self.query_options()?;
+        Ok(StatementKind::Insert(Box::new(Insert {
+            with,
+            top,
+            target,
+            hints,
+            columns,
+            output,
+            source,
+            options,
+        })))
+    }
+
+    /// A column of a list; what it is qualified with does not count in SQL Server either.
+    fn unqualified_column(&mut self) -> Parse<Name> {
+        self.column_name().map(|column| column.name)
+    }
+
+    fn insert_source(&mut self) -> Parse<InsertSource> {
+        match self.kind() {
+            TokenKind::Keyword(Keyword::Values) => {
+                self.advance();
+                self.insert_rows().map(InsertSource::Values)
+            }
+            TokenKind::Keyword(Keyword::Default) => {
+                self.advance();
+                self.expect_keyword(Keyword::Values)?;
+                Ok(InsertSource::DefaultValues)
+            }
+            TokenKind::Keyword(Keyword::Exec | Keyword::Execute) => {
+                self.execute().map(Box::new).map(InsertSource::Execute)
+            }
+            TokenKind::Keyword(Keyword::Select) | TokenKind::LeftParen => {
+                self.query().map(Box::new).map(InsertSource::Query)
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn insert_rows(&mut self) -> Parse<Vec<Vec<ValueOrDefault>>> {
+        let start = self.here();
+        let rows = self.list(|p| p.list_in_parens(Self::value_or_default))?;
+        if rows.windows(2).any(|pair| pair[0].len() != pair[1].len()) {
+            return Err(Fault::ROWS_DIFFER.at(self.since(start)));
+        }
+        if rows.len() > ROW_COUNT_MAX {
+            return Err(Fault::TOO_MANY_ROWS.at(self.since(start)));
+        }
+        Ok(rows)
+    }
+
+    fn value_or_default(&mut self) -> Parse<ValueOrDefault> {
+        if self.is_keyword(Keyword::Default) {
+            return Ok(ValueOrDefault::Default(self.advance().position));
+        }
+        self.expression().map(ValueOrDefault::Value)
+    }
+
+    fn change_target(&mut self) -> Parse<ChangeTarget> {
+        if self.is(TokenKind::Variable) {
+            let position = self.here();
+            let name = self.variable()?;
+            return Ok(ChangeTarget::Variable { name, position });
+        }
+        if let TokenKind::Keyword(Keyword::Openquery | Keyword::Openrowset | Keyword::Opendatasource) = self.kind() {
+            let start = self.here();
+            let name = self.any_word();
+            self.skip_parens()?;
+            while self.eat(TokenKind::Point) {
+                self.name()?;
+            }
+            self.refuse(name.text.to_ascii_uppercase(), self.since(start));
+            return Ok(ChangeTarget::Table(Self::single(name)));
+        }
+        self.object_name().map(ChangeTarget::Table)
+    }
+
+    /// `OUTPUT .. [INTO ..]`, at most twice.
+    fn outputs(&mut self) -> Parse<Vec<Output>> {
+        let mut outputs = Vec::new();
+        while outputs.len() < 2 && self.eat_word("output") {
+            let items = self.list(|p| p.select_item(false))?;
+            let into = match self.eat_keyword(Keyword::Into) {
+                true => Some(OutputInto {
+                    target: self.change_target()?,
+                    columns: self.optional_names()?,
+                }),
+                false => None,
+            };
+            outputs.push(Output { items, into });
+        }
+        Ok(outputs)
+    }
+
+    pub(super) fn update(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
+        self.advance();
+        if self.is_keyword(Keyword::Statistics) {
+            return self.refused_statement("UPDATE STATISTICS");
+        }
+        let top = self.optional_top()?;
+        let target = self.change_target()?;
+        let hints = self.table_hints()?;
+        self.expect_keyword(Keyword::Set)?;
+        let assignments = self.list(Self::assignment)?;
+        let output = self.outputs()?;
+        let from = match self.eat_keyword(Keyword::From) {
+            true => self.list(Self::source)?,
+            false => Vec::new(),
+        };
+        let filter = self.change_filter()?;
+        let options = self.query_options()?;
+        Ok(StatementKind::Update(Box::new(Update {
+            with,
+            top,
+            target,
+            hints,
+            assignments,
+            output,
+            from,
+            filter,
+            options,
+        })))
+    }
+
+    fn assignment(&mut self) -> Parse<Assignment> {
+        let start = self.here();
+        let target = if self.is(TokenKind::Variable) || self.is(TokenKind::Global) {
+            let variable = self.variable()?;
+            match self.is(TokenKind::Equal) && self.is_column_assignment_at(1) {
+                true => {
+                    self.advance();
+                    AssignmentTarget::VariableAndColumn(variable, self.column_name()?)
+                }
+                false => AssignmentTarget::Variable(variable),
+            }
+        } else {
+            AssignmentTarget::Column(self.column_name()?)
+        };
+        if self.is(TokenKind::LeftParen) && matches!(target, AssignmentTarget::Column(_)) {
+            // a.WRITE (..) and other methods
+            self.skip_parens()?;
+            let position = self.since(start);
+            self.refuse("method call", position);
+            return Ok(Assignment {
+                target,
+                operator: crate::ast::AssignmentOperator::Set,
+                value: ValueOrDefault::Default(position),
+                position,
+            });
+        }
+        let operator = self.assignment_operator()?;
+        let value = self.value_or_default()?;
+        Ok(Assignment {
+            target,
+            operator,
+            value,
+            position: self.since(start),
+        })
+    }
+
+    /// Whether a column with an assignment after it stands so far ahead.
+    fn is_column_assignment_at(&self, ahead: usize) -> bool {
+        let mut at = ahead;
+        while at < ahead + NAME_LOOK_AHEAD_MAX && self.is_name_token(self.peek_at(at)) {
+            at += 1;
+            if !self.is_at(at, TokenKind::Point) {
+                return self.is_assignment_at(at);
+            }
+            at += 1;
+        }
+        false
+    }
+
+    /// WHERE of a change; CURRENT OF is refused.
+    fn change_filter(&mut self) -> Parse<Option<Condition>> {
+        if !self.is_keyword(Keyword::Where) || !self.is_at(1, TokenKind::Keyword(Keyword::Current)) {
+            return self.optional_where();
+        }
+        let start = self.advance().position;
+        self.advance();
+        self.expect_keyword(Keyword::Of)?;
+        self.cursor_name()?;
+        self.refuse("WHERE CURRENT OF", self.since(start));
+        Ok(None)
+    }
+
+    pub(super) fn delete(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
+        self.advance();
+        let top = self.optional_top()?;
+        self.eat_keyword(Keyword::From);
+        let target = self.change_target()?;
+        let hints = self.table_hints()?;
+        let output = self.outputs()?;
+        let from = match self.eat_keyword(Keyword::From) {
+            true => self.list(Self::source)?,
+            false => Vec::new(),
+        };
+        let filter = self.change_filter()?;
+        let options = self.query_options()?;
+        Ok(StatementKind::Delete(Box::new(Delete {
+            with,
+            top,
+            target,
+            hints,
+            output,
+            from,
+            filter,
+            options,
+        })))
+    }
+
+    pub(super) fn truncate(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        self.expect_keyword(Keyword::Table)?;
+        let name = self.object_name()?;
+        if self.is_keyword(Keyword::With) && self.is_at(1, TokenKind::LeftParen) {
+            let start = self.advance().position;
+            self.skip_parens()?;
+            self.refuse("TRUNCATE TABLE WITH PARTITIONS", self.since(start));
+        }
+        Ok(StatementKind::Truncate(name))
+    }
+}
+
+/// SQL Server's own limit.
+const ROW_COUNT_MAX: usize = 1_000;
+/// A column's name of four parts has seven tokens.
+const NAME_LOOK_AHEAD_MAX: usize = 8;

@@ -1,0 +1,208 @@
+//! CREATE and ALTER: of what.
+
+use super::{Parse, Parser};
+use crate::{
+    ast::{Create, StatementKind},
+    error::Fault,
+    keyword::Keyword,
+    token::TokenKind,
+};
+
+impl Parser<'_> {
+    /// CREATE; `first` says that it is its batch's first statement.
+    pub(super) fn create(&mut self, first: bool) -> Parse<StatementKind> {
+        self.advance();
+        if self.is_keyword(Keyword::Or) && self.is_at(1, TokenKind::Keyword(Keyword::Alter)) {
+            self.advance();
+            self.advance();
+            return match self.module(first, Create::NewOrAlter)? {
+                Some(kind) => Ok(kind),
+                None => Err(self.unexpected()),
+            };
+        }
+        if let Some(kind) = self.module(first, Create::New)? {
+            return Ok(kind);
+        }
+        match self.kind() {
+            TokenKind::Keyword(Keyword::Table) => self.create_table(),
+            TokenKind::Keyword(Keyword::Unique | Keyword::Clustered | Keyword::Nonclustered | Keyword::Index) => {
+                self.create_index()
+            }
+            TokenKind::Keyword(Keyword::Database) => self.create_database(),
+            TokenKind::Keyword(Keyword::User) => self.create_user(),
+            TokenKind::Keyword(Keyword::Schema) => {
+                self.check_first(first, "CREATE SCHEMA")?;
+                self.create_schema()
+            }
+            TokenKind::Word if self.is_word("login") => self.create_login(),
+            TokenKind::Word if self.is_word("role") => self.create_role(),
+            TokenKind::Word if self.is_word("master") => self.create_master_key(),
+            TokenKind::Word if self.is_word("certificate") => self.create_certificate(),
+            _ => self.refused_object("CREATE"),
+        }
+    }
+
+    /// ALTER; `first` says that it is its batch's first statement.
+    pub(super) fn alter(&mut self, first: bool) -> Parse<StatementKind> {
+        self.advance();
+        if let Some(kind) = self.module(first, Create::Alter)? {
+            return Ok(kind);
+        }
+        match self.kind() {
+            TokenKind::Keyword(Keyword::Table) => self.alter_table(),
+            TokenKind::Keyword(Keyword::Index) => self.alter_index(),
+            TokenKind::Keyword(Keyword::Database) => self.alter_database(),
+            TokenKind::Keyword(Keyword::User) => self.alter_user(),
+            TokenKind::Word if self.is_word("login") => self.alter_login(),
+            TokenKind::Word if self.is_word("role") => self.alter_role(false),
+            TokenKind::Word if self.is_word("server") && self.is_word_at(1, "role") => {
+                self.advance();
+                self.alter_role(true)
+            }
+            _ => self.refused_object("ALTER"),
+        }
+    }
+
+    /// VIEW, PROCEDURE, FUNCTION and TRIGGER, which must be their batch's first statement.
+    fn module(&mut self, first: bool, create: Create) -> Parse<Option<StatementKind>> {
+        let TokenKind::Keyword(keyword) = self.kind() else {
+            return Ok(None);
+        };
+        let alter = create == Create::Alter;
+        let kind = match keyword {
+            Keyword::View => {
+                self.check_first(first, if alter { "ALTER VIEW" } else { "CREATE VIEW" })?;
+                self.view(create)?
+            }
+            Keyword::Proc | Keyword::Procedure => {
+                self.check_first(first, "CREATE/ALTER PROCEDURE")?;
+                self.procedure(create)?
+            }
+            Keyword::Function => {
+                let what = if alter { "ALTER FUNCTION" } else { "CREATE FUNCTION" };
+                self.check_first(first, what)?;
+                self.refused_module(what)?
+            }
+            Keyword::Trigger => {
+                let what = if alter { "ALTER TRIGGER" } else { "CREATE TRIGGER" };
+                self.check_first(first, what)?;
+                self.refused_module(what)?
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(kind))
+    }
+
+    /// Everything to the batch's end, of a module that is not supported.
+    fn refused_module(&mut self, what: &'static str) -> Parse<StatementKind> {
+        let start = self.advance().position;
+        self.object_name()?;
+        self.skip_batch()?;
+        self.refuse(what, self.since(start));
+        Ok(StatementKind::Break)
+    }
+
+    /// In another statement the word is wrong; after another one it is in the wrong place.
+    fn check_first(&mut self, first: bool, what: &str) -> Parse<()> {
+        match (first, self.statement_depth) {
+            (true, _) => Ok(()),
+            (false, 0 | 1) => Err(Fault::not_first(what).at(self.here())),
+            (false, _) => Err(self.unexpected()),
+        }
+    }
+
+    /// Objects that are not supported, by their words.
+    pub(super) fn refused_object(&mut self, verb: &str) -> Parse<StatementKind> {
+        if !self.is_any_word() {
+            return Err(self.unexpected());
+        }
+        let first = self.text(self.peek()).to_ascii_uppercase();
+        if !OBJECTS.contains(&first.as_str()) {
+            return Err(self.unexpected());
+        }
+        let mut what = format!("{verb} {first}");
+        let second = self.peek_at(1);
+        if OBJECTS_OF_TWO_WORDS.contains(&first.as_str())
+            && matches!(second.kind, TokenKind::Word | TokenKind::Keyword(_))
+        {
+            what.push(' ');
+            what.push_str(&self.text(second).to_ascii_uppercase());
+            self.advance();
+        }
+        self.refused_statement(what)
+    }
+}
+
+/// The first words of objects that SQL Server knows and that are not supported.
+const OBJECTS: &[&str] = &[
+    "AGGREGATE",
+    "APPLICATION",
+    "ASSEMBLY",
+    "ASYMMETRIC",
+    "AUTHORIZATION",
+    "AVAILABILITY",
+    "BROKER",
+    "CERTIFICATE",
+    "COLUMN",
+    "COLUMNSTORE",
+    "CONTRACT",
+    "CREDENTIAL",
+    "CRYPTOGRAPHIC",
+    "DEFAULT",
+    "ENDPOINT",
+    "EVENT",
+    "EXTERNAL",
+    "FULLTEXT",
+    "MASTER",
+    "MESSAGE",
+    "PARTITION",
+    "PRIMARY",
+    "QUEUE",
+    "REMOTE",
+    "RESOURCE",
+    "ROUTE",
+    "RULE",
+    "SCHEMA",
+    "SEARCH",
+    "SECURITY",
+    "SELECTIVE",
+    "SEQUENCE",
+    "SERVER",
+    "SERVICE",
+    "SIGNATURE",
+    "SPATIAL",
+    "STATISTICS",
+    "SYMMETRIC",
+    "SYNONYM",
+    "TYPE",
+    "WORKLOAD",
+    "XML",
+];
+/// Of these, those that two words name.
+const OBJECTS_OF_TWO_WORDS: &[&str] = &[
+    "APPLICATION",
+    "ASYMMETRIC",
+    "AVAILABILITY",
+    "BROKER",
+    "COLUMN",
+    "COLUMNSTORE",
+    "CRYPTOGRAPHIC",
+    "EVENT",
+    "EXTERNAL",
+    "FULLTEXT",
+    "MASTER",
+    "MESSAGE",
+    "PARTITION",
+    "PRIMARY",
+    "REMOTE",
+    "RESOURCE",
+    "SEARCH",
+    "SECURITY",
+    "SELECTIVE",
+    "SERVER",
+    "SERVICE",
+    "SPATIAL",
+    "SYMMETRIC",
+    "WORKLOAD",
+    "XML",
+];

@@ -1,0 +1,163 @@
+//! Views and procedures.
+
+use super::{Parse, Parser};
+use crate::{
+    ast::{Create, Name, Parameter, Procedure, SelectStatement, StatementKind, View},
+    keyword::Keyword,
+    token::TokenKind,
+};
+
+impl Parser<'_> {
+    pub(super) fn view(&mut self, create: Create) -> Parse<StatementKind> {
+        self.advance();
+        let name = self.object_name()?;
+        let columns = self.optional_names()?;
+        let options = match self.eat_keyword(Keyword::With) {
+            true => self.list(Self::word)?,
+            false => Vec::new(),
+        };
+        self.expect_keyword(Keyword::As)?;
+        let with = match self.eat_keyword(Keyword::With) {
+            true => self.common_tables()?,
+            false => Vec::new(),
+        };
+        let query = self.nested_query()?;
+        let check_option = self.eat_keyword(Keyword::With);
+        if check_option {
+            self.expect_keyword(Keyword::Check)?;
+            self.expect_keyword(Keyword::Option)?;
+        }
+        if !self.is(TokenKind::Semicolon) && !self.is(TokenKind::End) {
+            return Err(self.unexpected());
+        }
+        Ok(StatementKind::View(Box::new(View {
+            create,
+            name,
+            columns,
+            options,
+            select: SelectStatement {
+                with,
+                query,
+                options: Vec::new(),
+            },
+            check_option,
+        })))
+    }
+
+    /// A word that is not reserved.
+    pub(super) fn word(&mut self) -> Parse<Name> {
+        match self.is(TokenKind::Word) {
+            true => Ok(self.any_word()),
+            false => Err(self.unexpected()),
+        }
+    }
+
+    /// A procedure, whose body goes to the batch's end.
+    pub(super) fn procedure(&mut self, create: Create) -> Parse<StatementKind> {
+        self.advance();
+        let name = self.object_name()?;
+        let number = self.procedure_number()?;
+        let parameters = if self.eat(TokenKind::LeftParen) {
+            let parameters = self.list(Self::parameter)?;
+            self.expect(TokenKind::RightParen)?;
+            parameters
+        } else if self.is(TokenKind::Variable) {
+            self.list(Self::parameter)?
+        } else {
+            Vec::new()
+        };
+        let options = match self.eat_keyword(Keyword::With) {
+            true => self.procedure_options()?,
+            false => Vec::new(),
+        };
+        let for_replication = self.eat_keyword(Keyword::For);
+        if for_replication {
+            self.expect_keyword(Keyword::Replication)?;
+        }
+        let start = self.expect_keyword(Keyword::As)?.position;
+        if self.is_keyword(Keyword::External) {
+            self.skip_batch()?;
+            self.refuse("AS EXTERNAL NAME", self.since(start));
+        }
+        self.in_procedure = true;
+        let body = self.statements(|p| p.is(TokenKind::End))?;
+        self.in_procedure = false;
+        Ok(StatementKind::Procedure(Box::new(Procedure {
+            create,
+            name,
+            number,
+            parameters,
+            options,
+            for_replication,
+            body,
+        })))
+    }
+
+    fn procedure_options(&mut self) -> Parse<Vec<Name>> {
+        let mut options = Vec::new();
+        loop {
+            let start = self.here();
+            if self.eat_keyword(Keyword::Execute) || self.eat_keyword(Keyword::Exec) {
+                self.expect_keyword(Keyword::As)?;
+                match self.is_string() {
+                    true => drop(self.advance()),
+                    false => drop(self.word()?),
+                }
+                self.refuse("EXECUTE AS", self.since(start));
+            } else {
+                options.push(self.word()?);
+            }
+            if !self.eat(TokenKind::Comma) {
+                return Ok(options);
+            }
+        }
+    }
+
+    fn parameter(&mut self) -> Parse<Parameter> {
+        let start = self.here();
+        let name = self.variable()?;
+        self.eat_keyword(Keyword::As);
+        let type_name = match self.is_keyword(Keyword::Cursor) {
+            true => {
+                let word = self.any_word();
+                self.refuse("cursor parameter", word.position);
+                self.eat_keyword(Keyword::Varying);
+                crate::ast::TypeName {
+                    position: word.position,
+                    name: Self::single(word),
+                    arguments: Vec::new(),
+                }
+            }
+            false => self.type_name()?,
+        };
+        let nullable = self.optional_null()?;
+        let default = match self.eat(TokenKind::Equal) {
+            true => Some(self.simple_value()?),
+            false => None,
+        };
+        let output = self.eat_word("output") || self.eat_word("out");
+        let read_only = self.eat_word("readonly");
+        Ok(Parameter {
+            name,
+            type_name,
+            nullable,
+            default,
+            output,
+            read_only,
+            position: self.since(start),
+        })
+    }
+
+    /// `NULL` (true), `NOT NULL` (false) or nothing.
+    pub(super) fn optional_null(&mut self) -> Parse<Option<bool>> {
+        if self.eat_keyword(Keyword::Null) {
+            return Ok(Some(true));
+        }
+        if self.is_keyword(Keyword::Not) && self.is_at(1, TokenKind::Keyword(Keyword::Null)) {
+            self.advance();
+            self.advance();
+            return Ok(Some(false));
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,256 @@
+//! EXEC, and ODBC's call.
+
+use super::{Parse, Parser};
+use crate::{
+    ast::{
+        Argument, ArgumentValue, BinaryOperator, Call, Execute, Expr, ExprKind, Position, ProcedureName, Setting,
+        StatementKind,
+    },
+    error::Fault,
+    keyword::Keyword,
+    token::TokenKind,
+};
+
+impl Parser<'_> {
+    pub(super) fn execute_statement(&mut self) -> Parse<StatementKind> {
+        self.execute().map(Box::new).map(StatementKind::Execute)
+    }
+
+    /// EXEC with all that belongs to it.
+    pub(super) fn execute(&mut self) -> Parse<Execute> {
+        let start = self.advance().position;
+        if self.is_keyword(Keyword::As) {
+            self.skip_execute_as()?;
+            self.refuse("EXECUTE AS", self.since(start));
+            return Ok(Execute::Text(self.null_since(start)));
+        }
+        if self.is(TokenKind::LeftParen) {
+            return self.execute_text(start);
+        }
+        let status = match self.is(TokenKind::Variable) && self.is_at(1, TokenKind::Equal) {
+            true => {
+                let status = self.variable()?;
+                self.advance();
+                Some(status)
+            }
+            false => None,
+        };
+        let procedure = match self.is(TokenKind::Variable) {
+            true => ProcedureName::Variable(self.variable()?),
+            false => ProcedureName::Name(self.object_name()?),
+        };
+        self.call_after(status, procedure).map(Execute::Procedure)
+    }
+
+    /// A procedure's call at the batch's beginning, where EXEC may be left out.
+    pub(super) fn call_without_exec(&mut self) -> Parse<StatementKind> {
+        let procedure = ProcedureName::Name(self.object_name()?);
+        let call = self.call_after(None, procedure)?;
+        Ok(StatementKind::Execute(Box::new(Execute::Procedure(call))))
+    }
+
+    fn call_after(&mut self, status: Option<String>, procedure: ProcedureName) -> Parse<Call> {
+        let number = self.procedure_number()?;
+        let mut arguments: Vec<Argument> = Vec::new();
+        if self.is_argument() {
+            loop {
+                let argument = self.argument()?;
+                let named = arguments.last().is_some_and(|last| last.name.is_some());
+                if named && argument.name.is_none() {
+                    return Err(Fault::argument_not_named(arguments.len() + 1).at(argument.position));
+                }
+                arguments.push(argument);
+                if !self.eat(TokenKind::Comma) {
+                    break;
+                }
+            }
+        }
+        Ok(Call {
+            status,
+            procedure,
+            number,
+            arguments,
+            options: self.call_options()?,
+        })
+    }
+
+    /// `;1` right after a procedure's name.
+    pub(super) fn procedure_number(&mut self) -> Parse<Option<u32>> {
+        let (semicolon, number) = (self.peek(), self.peek_at(1));
+        let adjacent = semicolon.position.end == number.position.start;
+        if semicolon.kind != TokenKind::Semicolon || number.kind != TokenKind::Integer || !adjacent {
+            return Ok(None);
+        }
+        self.advance();
+        self.unsigned().map(Some)
+    }
+
+    /// Whether an argument begins here, and not a label or the next statement.
+    fn is_argument(&self) -> bool {
+        match self.kind() {
+            TokenKind::Word | TokenKind::Bracketed | TokenKind::DoubleQuoted => !self.is_at(1, TokenKind::Colon),
+            TokenKind::Keyword(keyword) => matches!(keyword, Keyword::Null | Keyword::Default),
+            TokenKind::Semicolon | TokenKind::End | TokenKind::RightParen | TokenKind::RightBrace => false,
+            _ => true,
+        }
+    }
+
+    fn argument(&mut self) -> Parse<Argument> {
+        let start = self.here();
+        let name = match self.is(TokenKind::Variable) && self.is_at(1, TokenKind::Equal) {
+            true => {
+                let name = self.variable()?;
+                self.advance();
+                Some(name)
+            }
+            false => None,
+        };
+        let mut output = false;
+        let value = if self.eat_keyword(Keyword::Default) {
+            ArgumentValue::Default
+        } else if let Some(value) = self.constant_or_variable()? {
+            if matches!(value.kind, ExprKind::Variable(_)) {
+                output = self.eat_word("output") || self.eat_word("out");
+            }
+            ArgumentValue::Value(value)
+        } else {
+            ArgumentValue::Word(self.name()?)
+        };
+        Ok(Argument {
+            name,
+            value,
+            output,
+            position: self.since(start),
+        })
+    }
+
+    /// `WITH RECOMPILE`, or nothing; RESULT SETS is refused.
+    fn call_options(&mut self) -> Parse<Vec<Setting>> {
+        let start = self.here();
+        if !self.is_keyword(Keyword::With) {
+            return Ok(Vec::new());
+        }
+        if self.is_word_at(1, "result") {
+            self.advance();
+            self.advance();
+            self.expect_word("sets")?;
+            match self.is(TokenKind::LeftParen) {
+                true => self.skip_parens()?,
+                false => drop(self.name()?),
+            }
+            self.refuse("WITH RESULT SETS", self.since(start));
+            return Ok(Vec::new());
+        }
+        if !self.is_word_at(1, "recompile") {
+            return Ok(Vec::new());
+        }
+        self.advance();
+        self.list(Self::setting)
+    }
+
+    /// `('text' + @v)`: strings and variables joined, nothing else.
+    fn execute_text(&mut self, start: Position) -> Parse<Execute> {
+        let parens = self.expect(TokenKind::LeftParen)?.position;
+        let first = self.here();
+        let mut value = self.text_part()?;
+        while self.eat(TokenKind::Plus) {
+            self.raise()?;
+            let kind = ExprKind::Binary {
+                operator: BinaryOperator::Add,
+                left: Box::new(value),
+                right: Box::new(self.text_part()?),
+            };
+            value = self.expr_since(first, kind);
+        }
+        if self.is(TokenKind::Comma) {
+            return self.refused_pass_through(start);
+        }
+        self.expect(TokenKind::RightParen)?;
+        value.position = self.since(parens);
+        if self.is_keyword(Keyword::As) {
+            self.skip_execute_as()?;
+            self.refuse("EXECUTE AS", self.since(start));
+        }
+        if self.is_word("at") {
+            self.advance();
+            self.eat_word("data_source");
+            self.name()?;
+            self.refuse("EXECUTE AT", self.since(start));
+        }
+        Ok(Execute::Text(value))
+    }
+
+    fn text_part(&mut self) -> Parse<Expr> {
+        match self.kind() {
+            TokenKind::Variable | TokenKind::Global => self.required_constant(),
+            _ if self.is_string() => self.required_constant(),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// `('text', @a) AT server` from the comma on.
+    fn refused_pass_through(&mut self, start: Position) -> Parse<Execute> {
+        while self.eat(TokenKind::Comma) {
+            self.argument()?;
+        }
+        self.expect(TokenKind::RightParen)?;
+        self.expect_word("at")?;
+        self.name()?;
+        self.refuse("EXECUTE AT", self.since(start));
+        Ok(Execute::Text(self.null_since(start)))
+    }
+
+    /// `AS LOGIN = 'a' [WITH ..]`, `AS USER ..` and `AS CALLER`
+    fn skip_execute_as(&mut self) -> Parse<()> {
+        self.expect_keyword(Keyword::As)?;
+        if !self.is_any_word() {
+            return Err(self.unexpected());
+        }
+        self.any_word();
+        if self.eat(TokenKind::Equal) {
+            self.required_constant()?;
+        }
+        if self.is_keyword(Keyword::With) && (self.is_word_at(1, "no") || self.is_word_at(1, "cookie")) {
+            self.advance();
+            while self.is(TokenKind::Word) {
+                self.advance();
+            }
+            if self.eat_keyword(Keyword::Into) {
+                self.variable()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `{call p (..)}` and `{@rc = call p (..)}`
+    pub(super) fn odbc_call(&mut self) -> Parse<StatementKind> {
+        self.expect(TokenKind::LeftBrace)?;
+        let status = match self.is(TokenKind::Variable) {
+            true => {
+                let status = self.variable()?;
+                self.expect(TokenKind::Equal)?;
+                Some(status)
+            }
+            false => None,
+        };
+        self.expect_word("call")?;
+        let procedure = ProcedureName::Name(self.object_name()?);
+        let number = self.procedure_number()?;
+        let mut arguments = Vec::new();
+        if self.eat(TokenKind::LeftParen) {
+            if !self.is(TokenKind::RightParen) {
+                arguments = self.list(Self::argument)?;
+            }
+            self.expect(TokenKind::RightParen)?;
+        }
+        self.expect(TokenKind::RightBrace)?;
+        let call = Call {
+            status,
+            procedure,
+            number,
+            arguments,
+            options: Vec::new(),
+        };
+        Ok(StatementKind::Execute(Box::new(Execute::Procedure(call))))
+    }
+}

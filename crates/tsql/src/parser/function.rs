@@ -1,0 +1,337 @@
+//! Values without operators: constants, variables, columns, CASE, functions.
+
+use super::{Parse, Parser, WEIGHT_EXPRESSION, name::column_of};
+use crate::{
+    ast::{
+        Arguments, Case, CaseBranches, Cast, CastKind, Expr, ExprKind, FunctionCall, Iif, Literal, Name, NullTreatment,
+        ObjectName, Position, SearchedBranch, SimpleBranch,
+    },
+    error::Fault,
+    keyword::Keyword,
+    token::TokenKind,
+};
+
+impl Parser<'_> {
+    /// A value without operators and without parentheses around it.
+    pub(super) fn primary(&mut self) -> Parse<Expr> {
+        if let Some(literal) = self.literal_expr() {
+            return Ok(literal);
+        }
+        let start = self.here();
+        match self.kind() {
+            TokenKind::Variable => {
+                let kind = ExprKind::Variable(self.variable()?);
+                if self.is(TokenKind::Point) {
+                    return self.refused_method(start);
+                }
+                Ok(self.expr_since(start, kind))
+            }
+            TokenKind::Global => {
+                let kind = ExprKind::Global(self.variable()?);
+                Ok(self.expr_since(start, kind))
+            }
+            TokenKind::LeftBrace => self.odbc_escape(),
+            TokenKind::Keyword(keyword) => self.keyword_value(keyword),
+            TokenKind::Word if self.is_at(1, TokenKind::LeftParen) => self.word_function(),
+            TokenKind::Word if self.is_word("next") && self.is_word_at(1, "value") => self.refused_next_value(),
+            _ => self.column_or_function(),
+        }
+    }
+
+    /// The values that begin with a reserved word.
+    fn keyword_value(&mut self, keyword: Keyword) -> Parse<Expr> {
+        let start = self.here();
+        match keyword {
+            Keyword::Case => self.case(),
+            Keyword::Convert => self.convert(CastKind::Convert),
+            Keyword::TryConvert => self.convert(CastKind::TryConvert),
+            Keyword::Coalesce | Keyword::Nullif | Keyword::Left | Keyword::Right
+                if self.is_at(1, TokenKind::LeftParen) =>
+            {
+                let name = Self::single(self.any_word());
+                self.call(name, false)
+            }
+            Keyword::CurrentTimestamp
+            | Keyword::CurrentUser
+            | Keyword::CurrentDate
+            | Keyword::SessionUser
+            | Keyword::SystemUser
+            | Keyword::User => {
+                let name = Self::single(self.any_word());
+                Ok(self.expr_since(start, bare_call(name)))
+            }
+            Keyword::Identitycol | Keyword::Rowguidcol => {
+                let column = column_of(Self::single(self.any_word()));
+                Ok(self.expr_since(start, ExprKind::Column(Box::new(column))))
+            }
+            Keyword::Identity if self.is_at(1, TokenKind::LeftParen) => {
+                self.advance();
+                self.skip_parens()?;
+                self.refuse("IDENTITY function", self.since(start));
+                Ok(self.null_since(start))
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// A function whose name is a word of one part; some of them have a grammar of their own.
+    fn word_function(&mut self) -> Parse<Expr> {
+        let start = self.here();
+        let word = self.text(self.peek()).to_ascii_lowercase();
+        match word.as_str() {
+            "cast" => self.cast(CastKind::Cast),
+            "try_cast" => self.cast(CastKind::TryCast),
+            "iif" => self.iif(),
+            "parse" | "try_parse" => {
+                self.advance();
+                self.skip_parens()?;
+                self.refuse(if word == "parse" { "PARSE" } else { "TRY_PARSE" }, self.since(start));
+                Ok(self.null_since(start))
+            }
+            _ => {
+                let name = self.name()?;
+                self.call(Self::single(name), false)
+            }
+        }
+    }
+
+    fn column_or_function(&mut self) -> Parse<Expr> {
+        let start = self.here();
+        let name = self.object_name()?;
+        if self.is(TokenKind::LeftParen) {
+            return self.call(name, false);
+        }
+        if self.is(TokenKind::Colon) && self.is_at(1, TokenKind::Colon) {
+            return self.refused_method(start);
+        }
+        let kind = ExprKind::Column(Box::new(column_of(name)));
+        Ok(self.expr_since(start, kind))
+    }
+
+    /// A function from its parentheses on.
+    pub(super) fn call(&mut self, name: ObjectName, odbc: bool) -> Parse<Expr> {
+        let start = name.position;
+        let arguments = self.arguments()?;
+        let within_group = match self.is_word("within") && self.is_at(1, TokenKind::Keyword(Keyword::Group)) {
+            true => self.within_group()?,
+            false => Vec::new(),
+        };
+        let null_treatment = self.null_treatment()?;
+        let over = match self.eat_keyword(Keyword::Over) {
+            true => self.window()?,
+            false => None,
+        };
+        let call = FunctionCall {
+            name,
+            arguments,
+            within_group,
+            null_treatment,
+            over,
+            odbc,
+        };
+        Ok(self.expr_since(start, ExprKind::Function(Box::new(call))))
+    }
+
+    pub(super) fn arguments(&mut self) -> Parse<Arguments> {
+        self.expect(TokenKind::LeftParen)?;
+        if self.eat(TokenKind::RightParen) {
+            return Ok(Arguments::List(Vec::new()));
+        }
+        if self.is(TokenKind::Star) && self.is_at(1, TokenKind::RightParen) {
+            self.advance();
+            self.advance();
+            return Ok(Arguments::Star);
+        }
+        let distinct = self.eat_keyword(Keyword::Distinct);
+        if !distinct {
+            self.eat_keyword(Keyword::All);
+        }
+        let list = self.list(Self::expression)?;
+        if self.is_keyword(Keyword::From) {
+            // TRIM ('x' FROM a)
+            let start = self.here();
+            self.advance();
+            self.expression()?;
+            self.refuse("TRIM FROM", self.since(start));
+        }
+        self.expect(TokenKind::RightParen)?;
+        Ok(match distinct {
+            true => Arguments::Distinct(list),
+            false => Arguments::List(list),
+        })
+    }
+
+    fn null_treatment(&mut self) -> Parse<Option<NullTreatment>> {
+        if !self.is_word_at(1, "nulls") {
+            return Ok(None);
+        }
+        let treatment = match (self.is_word("ignore"), self.is_word("respect")) {
+            (true, _) => NullTreatment::Ignore,
+            (_, true) => NullTreatment::Respect,
+            (false, false) => return Ok(None),
+        };
+        self.advance();
+        self.advance();
+        Ok(Some(treatment))
+    }
+
+    /// `CAST (a AS t)`
+    fn cast(&mut self, kind: CastKind) -> Parse<Expr> {
+        let start = self.advance().position;
+        self.expect(TokenKind::LeftParen)?;
+        let operand = self.expression()?;
+        self.expect_keyword(Keyword::As)?;
+        let type_name = self.type_name()?;
+        self.expect(TokenKind::RightParen)?;
+        let cast = Cast {
+            kind,
+            operand,
+            type_name,
+            style: None,
+        };
+        Ok(self.expr_since(start, ExprKind::Cast(Box::new(cast))))
+    }
+
+    /// `CONVERT (t, a [, style])`
+    fn convert(&mut self, kind: CastKind) -> Parse<Expr> {
+        let start = self.advance().position;
+        self.expect(TokenKind::LeftParen)?;
+        let type_name = self.type_name()?;
+        self.expect(TokenKind::Comma)?;
+        let operand = self.expression()?;
+        let style = match self.eat(TokenKind::Comma) {
+            true => Some(self.expression()?),
+            false => None,
+        };
+        self.expect(TokenKind::RightParen)?;
+        let cast = Cast {
+            kind,
+            operand,
+            type_name,
+            style,
+        };
+        Ok(self.expr_since(start, ExprKind::Cast(Box::new(cast))))
+    }
+
+    fn open_case(&mut self, fault: Fault) -> Parse<()> {
+        self.case_depth += 1;
+        if self.case_depth > CASE_DEPTH_MAX {
+            return Err(fault.at(self.here()));
+        }
+        Ok(())
+    }
+
+    fn case(&mut self) -> Parse<Expr> {
+        self.open_case(Fault::CASE_TOO_DEEP)?;
+        let start = self.advance().position;
+        let branches = if self.is_keyword(Keyword::When) {
+            let mut branches = Vec::new();
+            while branches.is_empty() || self.is_keyword(Keyword::When) {
+                self.expect_keyword(Keyword::When)?;
+                let condition = self.condition()?;
+                self.expect_keyword(Keyword::Then)?;
+                let result = self.expression()?;
+                branches.push(SearchedBranch { condition, result });
+            }
+            CaseBranches::Searched(branches)
+        } else {
+            let operand = self.expression()?;
+            let mut branches = Vec::new();
+            while branches.is_empty() || self.is_keyword(Keyword::When) {
+                self.expect_keyword(Keyword::When)?;
+                let value = self.expression()?;
+                self.expect_keyword(Keyword::Then)?;
+                let result = self.expression()?;
+                branches.push(SimpleBranch { value, result });
+            }
+            CaseBranches::Simple { operand, branches }
+        };
+        let otherwise = match self.eat_keyword(Keyword::Else) {
+            true => Some(self.expression()?),
+            false => None,
+        };
+        self.expect_keyword(Keyword::End)?;
+        self.case_depth -= 1;
+        let case = Case { branches, otherwise };
+        Ok(self.expr_since(start, ExprKind::Case(Box::new(case))))
+    }
+
+    fn iif(&mut self) -> Parse<Expr> {
+        self.open_case(Fault::IIF_TOO_DEEP)?;
+        let start = self.advance().position;
+        self.expect(TokenKind::LeftParen)?;
+        let condition = self.condition()?;
+        self.expect(TokenKind::Comma)?;
+        let then = self.expression()?;
+        self.expect(TokenKind::Comma)?;
+        let otherwise = self.expression()?;
+        self.expect(TokenKind::RightParen)?;
+        self.case_depth -= 1;
+        let iif = Iif {
+            condition,
+            then,
+            otherwise,
+        };
+        Ok(self.expr_since(start, ExprKind::Iif(Box::new(iif))))
+    }
+
+    /// `@x.method (..)` and `type::method (..)` from the point or colons on.
+    fn refused_method(&mut self, start: Position) -> Parse<Expr> {
+        while matches!(self.kind(), TokenKind::Point | TokenKind::Colon) {
+            self.advance();
+            if self.is(TokenKind::Colon) {
+                self.advance();
+            }
+            self.name()?;
+            if self.is(TokenKind::LeftParen) {
+                self.skip_parens()?;
+            }
+        }
+        self.refuse("method call", self.since(start));
+        Ok(self.null_since(start))
+    }
+
+    /// `NEXT VALUE FOR sequence [OVER (..)]`
+    fn refused_next_value(&mut self) -> Parse<Expr> {
+        let start = self.here();
+        self.advance();
+        self.advance();
+        self.expect_keyword(Keyword::For)?;
+        self.object_name()?;
+        if self.eat_keyword(Keyword::Over) {
+            self.skip_parens()?;
+        }
+        self.refuse("NEXT VALUE FOR", self.since(start));
+        Ok(self.null_since(start))
+    }
+
+    /// What stands in a tree that is thrown away for its statement is refused.
+    pub(super) fn null_since(&self, start: Position) -> Expr {
+        self.expr_since(start, ExprKind::Literal(Literal::Null))
+    }
+
+    /// The name of a function in `{fn ..}`: any word.
+    pub(super) fn odbc_function(&mut self) -> Parse<Expr> {
+        let name: Name = if self.is_any_word() {
+            self.any_word()
+        } else {
+            self.name()?
+        };
+        self.nested(WEIGHT_EXPRESSION, |p| p.call(Self::single(name), true))
+    }
+}
+
+/// A function without parentheses.
+fn bare_call(name: ObjectName) -> ExprKind {
+    ExprKind::Function(Box::new(FunctionCall {
+        name,
+        arguments: Arguments::Absent,
+        within_group: Vec::new(),
+        null_treatment: None,
+        over: None,
+        odbc: false,
+    }))
+}
+
+/// SQL Server's own limit.
+const CASE_DEPTH_MAX: u32 = 10;

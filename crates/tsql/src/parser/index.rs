@@ -1,0 +1,99 @@
+//! CREATE INDEX and ALTER INDEX.
+
+use super::{Parse, Parser};
+use crate::{
+    ast::{AlterIndex, AlterIndexAction, CreateIndex, IndexColumn, Name, Setting, StatementKind},
+    keyword::Keyword,
+    token::TokenKind,
+};
+
+impl Parser<'_> {
+    /// CREATE was taken.
+    pub(super) fn create_index(&mut self) -> Parse<StatementKind> {
+        let start = self.here();
+        let unique = self.eat_keyword(Keyword::Unique);
+        let clustered = self.clustered();
+        if self.is_word("columnstore") {
+            self.advance();
+            self.expect_keyword(Keyword::Index)?;
+            self.skip_statement()?;
+            self.refuse("CREATE COLUMNSTORE INDEX", self.since(start));
+            return Ok(StatementKind::Break);
+        }
+        self.expect_keyword(Keyword::Index)?;
+        let name = self.name()?;
+        self.expect_keyword(Keyword::On)?;
+        let index = CreateIndex {
+            name,
+            table: self.object_name()?,
+            unique,
+            clustered,
+            columns: self.index_columns()?,
+            include: self.optional_include()?,
+            filter: self.optional_where()?,
+            options: self.index_options()?,
+            filegroup: self.optional_filegroup()?,
+        };
+        if self.is_word("filestream_on") {
+            let start = self.advance().position;
+            self.name_or_string()?;
+            self.refuse("FILESTREAM_ON", self.since(start));
+        }
+        Ok(StatementKind::CreateIndex(Box::new(index)))
+    }
+
+    /// `(a, b DESC)`
+    pub(super) fn index_columns(&mut self) -> Parse<Vec<IndexColumn>> {
+        self.list_in_parens(|p| {
+            let name = p.name()?;
+            let descending = p.ascending_or_descending();
+            Ok(IndexColumn { name, descending })
+        })
+    }
+
+    /// `INCLUDE (a, b)`, or nothing.
+    pub(super) fn optional_include(&mut self) -> Parse<Vec<Name>> {
+        match self.eat_word("include") {
+            true => self.names_in_parens(),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// ALTER was taken.
+    pub(super) fn alter_index(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        let name = match self.eat_keyword(Keyword::All) {
+            true => None,
+            false => Some(self.name()?),
+        };
+        self.expect_keyword(Keyword::On)?;
+        let table = self.object_name()?;
+        let action = if self.eat_word("rebuild") {
+            AlterIndexAction::Rebuild(self.index_work_options()?)
+        } else if self.eat_word("reorganize") {
+            AlterIndexAction::Reorganize(self.index_work_options()?)
+        } else if self.eat_word("disable") {
+            AlterIndexAction::Disable
+        } else if self.eat_keyword(Keyword::Set) {
+            AlterIndexAction::Set(self.list_in_parens(Self::setting)?)
+        } else if ["resume", "pause", "abort"].iter().any(|word| self.is_word(word)) {
+            return self.refused_statement("resumable index");
+        } else {
+            return Err(self.unexpected());
+        };
+        Ok(StatementKind::AlterIndex(Box::new(AlterIndex { name, table, action })))
+    }
+
+    /// `[PARTITION = ALL] [WITH (..)]`; a single partition is refused.
+    pub(super) fn index_work_options(&mut self) -> Parse<Vec<Setting>> {
+        let start = self.here();
+        if self.eat_word("partition") {
+            self.expect(TokenKind::Equal)?;
+            if !self.eat_keyword(Keyword::All) {
+                self.required_constant()?;
+                self.refuse("PARTITION", self.since(start));
+            }
+        }
+        self.optional_with_settings()
+    }
+}

@@ -1,0 +1,39 @@
+//! Labels and what goes to them.
+
+use std::collections::HashSet;
+
+use super::{Parse, Parser};
+use crate::{ast::Name, error::Fault};
+
+/// The labels of a batch or procedure, and the GOTOs that wait for them.
+#[derive(Default)]
+pub(super) struct Labels {
+    declared: HashSet<String>,
+    wanted: Vec<Name>,
+}
+
+impl Parser<'_> {
+    pub(super) fn declare_label(&mut self, name: &Name) -> Parse<()> {
+        if self.labels.declared.insert(name.text.to_lowercase()) {
+            return Ok(());
+        }
+        Err(Fault::label_twice(&name.text).at(name.position))
+    }
+
+    pub(super) fn want_label(&mut self, name: &Name) {
+        self.labels.wanted.push(name.clone());
+    }
+
+    /// At the end of a batch or procedure: every GOTO must have its label.
+    pub(super) fn check_labels(&mut self) -> Parse<()> {
+        let labels = core::mem::take(&mut self.labels);
+        let missing = labels
+            .wanted
+            .iter()
+            .find(|name| !labels.declared.contains(&name.text.to_lowercase()));
+        match missing {
+            Some(name) => Err(Fault::label_missing(&name.text).at(name.position)),
+            None => Ok(()),
+        }
+    }
+}

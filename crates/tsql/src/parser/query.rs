@@ -1,0 +1,286 @@
+//! Queries: SELECTs combined and ordered.
+
+use super::{Parse, Parser, WEIGHT_QUERY};
+use crate::{
+    ast::{
+        Combination, CommonTable, Offset, OrderItem, Position, Query, QueryBody, SelectStatement, SetOperator, SetTerm,
+        Setting,
+    },
+    error::Fault,
+    keyword::Keyword,
+    token::TokenKind,
+};
+
+impl Parser<'_> {
+    /// A SELECT statement after its common tables.
+    pub(super) fn select_statement(&mut self, with: Vec<CommonTable>) -> Parse<SelectStatement> {
+        self.top_select = true;
+        let query = self.query()?;
+        self.top_select = false;
+        Ok(SelectStatement {
+            with,
+            query,
+            options: self.query_options()?,
+        })
+    }
+
+    /// A query that stands by itself, where ORDER BY is always allowed.
+    pub(super) fn query(&mut self) -> Parse<Query> {
+        self.nested(WEIGHT_QUERY, |p| {
+            let start = p.here();
+            let body = p.query_body(start, None)?;
+            p.query_after(start, body).map(|(query, _)| query)
+        })
+    }
+
+    /// `(SELECT ..)`
+    pub(super) fn subquery(&mut self) -> Parse<Query> {
+        let start = self.here();
+        self.expect(TokenKind::LeftParen)?;
+        let mut query = self.nested_query()?;
+        self.expect(TokenKind::RightParen)?;
+        query.position = self.since(start);
+        Ok(query)
+    }
+
+    /// What stands in a query's parentheses.
+    pub(super) fn nested_query(&mut self) -> Parse<Query> {
+        self.nested(WEIGHT_QUERY, |p| {
+            let start = p.here();
+            p.checked_query(start, None)
+        })
+    }
+
+    /// The rest of a query that begins at `start` with `first` in parentheses of its own.
+    pub(super) fn nested_query_after(&mut self, start: Position, first: Query) -> Parse<Query> {
+        if first.order_by.is_empty() {
+            return self.nested(WEIGHT_QUERY, |p| p.checked_query(start, Some(first.body)));
+        }
+        match self.is_set_operator() {
+            true => Err(self.unexpected()),
+            false => Ok(first),
+        }
+    }
+
+    /// A query in a query, in which ORDER BY only says which rows TOP and OFFSET take.
+    fn checked_query(&mut self, start: Position, first: Option<QueryBody>) -> Parse<Query> {
+        let outer = core::mem::take(&mut self.top_select);
+        let body = self.query_body(start, first)?;
+        let ordered = self.here();
+        let (query, for_clause) = self.query_after(start, body)?;
+        let cut = match &query.body {
+            QueryBody::Select(select) => select.top.is_some(),
+            QueryBody::Combined(_) => false,
+        };
+        if !query.order_by.is_empty() && !cut && query.offset.is_none() && !for_clause {
+            return Err(Fault::ORDER_BY_NESTED.at(ordered));
+        }
+        self.top_select = outer;
+        Ok(query)
+    }
+
+    pub(super) fn is_set_operator(&self) -> bool {
+        matches!(
+            self.kind(),
+            TokenKind::Keyword(Keyword::Union | Keyword::Except | Keyword::Intersect)
+        )
+    }
+
+    /// SELECTs combined; `first` is one that was taken already.
+    fn query_body(&mut self, start: Position, first: Option<QueryBody>) -> Parse<QueryBody> {
+        let first = self.intersection(start, first)?;
+        let mut rest = Vec::new();
+        loop {
+            let operator = match self.kind() {
+                TokenKind::Keyword(Keyword::Except) => SetOperator::Except,
+                TokenKind::Keyword(Keyword::Union) if self.is_at(1, TokenKind::Keyword(Keyword::All)) => {
+                    self.advance();
+                    SetOperator::UnionAll
+                }
+                TokenKind::Keyword(Keyword::Union) => SetOperator::Union,
+                _ => break,
+            };
+            self.advance();
+            let start = self.here();
+            let body = self.nested(1, |p| p.intersection(start, None))?;
+            rest.push(SetTerm { operator, body });
+        }
+        self.combined(start, first, rest)
+    }
+
+    /// SELECTs combined by INTERSECT, which binds more than the rest.
+    fn intersection(&mut self, start: Position, first: Option<QueryBody>) -> Parse<QueryBody> {
+        let first = match first {
+            Some(first) => first,
+            None => self.query_term()?,
+        };
+        let mut rest = Vec::new();
+        while self.eat_keyword(Keyword::Intersect) {
+            let body = self.nested(1, Self::query_term)?;
+            rest.push(SetTerm {
+                operator: SetOperator::Intersect,
+                body,
+            });
+        }
+        self.combined(start, first, rest)
+    }
+
+    fn combined(&mut self, start: Position, first: QueryBody, rest: Vec<SetTerm>) -> Parse<QueryBody> {
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        self.raise()?;
+        Ok(QueryBody::Combined(Box::new(Combination {
+            first,
+            rest,
+            position: self.since(start),
+        })))
+    }
+
+    /// One SELECT, or a combination in parentheses.
+    fn query_term(&mut self) -> Parse<QueryBody> {
+        if self.eat(TokenKind::LeftParen) {
+            let start = self.here();
+            let body = self.nested(WEIGHT_QUERY, |p| p.query_body(start, None))?;
+            self.expect(TokenKind::RightParen)?;
+            return Ok(body);
+        }
+        self.select().map(Box::new).map(QueryBody::Select)
+    }
+
+    /// ORDER BY, OFFSET and FOR after a query's rows; whether FOR was there.
+    fn query_after(&mut self, start: Position, body: QueryBody) -> Parse<(Query, bool)> {
+        let order_by = self.optional_order_by()?;
+        let offset = match !order_by.is_empty() && self.is_word("offset") {
+            true => Some(self.offset()?),
+            false => None,
+        };
+        if let (Some(_), QueryBody::Select(select)) = (&offset, &body)
+            && select.top.is_some()
+        {
+            return Err(Fault::TOP_WITH_OFFSET.at(select.position));
+        }
+        let for_clause = self.refused_for_clause()?;
+        let query = Query {
+            body,
+            order_by,
+            offset,
+            position: self.since(start),
+        };
+        Ok((query, for_clause))
+    }
+
+    /// `ORDER BY ..`, or nothing.
+    pub(super) fn optional_order_by(&mut self) -> Parse<Vec<OrderItem>> {
+        if !self.eat_keyword(Keyword::Order) {
+            return Ok(Vec::new());
+        }
+        self.expect_keyword(Keyword::By)?;
+        self.list(|p| {
+            let value = p.expression()?;
+            let descending = p.ascending_or_descending();
+            Ok(OrderItem { value, descending })
+        })
+    }
+
+    /// DESC is true, ASC and nothing are false.
+    pub(super) fn ascending_or_descending(&mut self) -> bool {
+        let descending = self.eat_keyword(Keyword::Desc);
+        if !descending {
+            self.eat_keyword(Keyword::Asc);
+        }
+        descending
+    }
+
+    fn offset(&mut self) -> Parse<Offset> {
+        self.advance();
+        let skip = self.expression()?;
+        self.row_or_rows()?;
+        let mut fetch = None;
+        if self.is_keyword(Keyword::Fetch) && (self.is_word_at(1, "next") || self.is_word_at(1, "first")) {
+            // FETCH NEXT FROM is a statement of its own.
+            if !self.is_at(2, TokenKind::Keyword(Keyword::From)) {
+                self.advance();
+                self.advance();
+                fetch = Some(self.expression()?);
+                self.row_or_rows()?;
+                self.expect_word("only")?;
+            }
+        }
+        Ok(Offset { skip, fetch })
+    }
+
+    fn row_or_rows(&mut self) -> Parse<()> {
+        if !self.eat_word("row") {
+            self.expect_word("rows")?;
+        }
+        Ok(())
+    }
+
+    /// FOR XML, FOR JSON, FOR BROWSE: whether one was there.
+    fn refused_for_clause(&mut self) -> Parse<bool> {
+        if !self.is_keyword(Keyword::For) {
+            return Ok(false);
+        }
+        let start = self.here();
+        let what = match self.peek_at(1).kind {
+            TokenKind::Keyword(Keyword::Browse) => "FOR BROWSE",
+            _ if self.is_word_at(1, "xml") => "FOR XML",
+            _ if self.is_word_at(1, "json") => "FOR JSON",
+            _ => return Ok(false),
+        };
+        self.advance();
+        self.advance();
+        loop {
+            while self.is(TokenKind::Word) {
+                self.advance();
+            }
+            if self.is(TokenKind::LeftParen) {
+                self.skip_parens()?;
+            }
+            if !self.eat(TokenKind::Comma) {
+                break;
+            }
+        }
+        self.refuse(what, self.since(start));
+        Ok(true)
+    }
+
+    /// `OPTION (..)`, or nothing.
+    pub(super) fn query_options(&mut self) -> Parse<Vec<Setting>> {
+        match self.eat_keyword(Keyword::Option) {
+            true => self.list_in_parens(Self::setting),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// The common tables after WITH, which was taken.
+    pub(super) fn common_tables(&mut self) -> Parse<Vec<CommonTable>> {
+        let refused = match () {
+            () if self.is_word("xmlnamespaces") => Some("WITH XMLNAMESPACES"),
+            () if self.is_word("change_tracking_context") => Some("WITH CHANGE_TRACKING_CONTEXT"),
+            () => None,
+        };
+        if let Some(what) = refused.filter(|_| self.is_at(1, TokenKind::LeftParen)) {
+            let start = self.advance().position;
+            self.skip_parens()?;
+            self.refuse(what, self.since(start));
+            if !self.eat(TokenKind::Comma) {
+                return Ok(Vec::new());
+            }
+        }
+        self.list(|p| {
+            let start = p.here();
+            let name = p.name()?;
+            let columns = p.optional_names()?;
+            p.expect_keyword(Keyword::As)?;
+            let query = p.subquery()?;
+            Ok(CommonTable {
+                name,
+                columns,
+                query,
+                position: p.since(start),
+            })
+        })
+    }
+}

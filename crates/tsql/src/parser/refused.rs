@@ -1,0 +1,149 @@
+//! Statements that are recognised and refused by name.
+
+use std::borrow::Cow;
+
+use super::{Parse, Parser};
+use crate::{
+    ast::{Position, StatementKind},
+    error::Fault,
+    keyword::Keyword,
+    token::TokenKind,
+};
+
+impl Parser<'_> {
+    /// The rest of a statement that is not supported, at least one token.
+    pub(super) fn refused_statement(&mut self, what: impl Into<Cow<'static, str>>) -> Parse<StatementKind> {
+        let start = self.here();
+        self.advance();
+        self.skip_statement()?;
+        self.refuse(what, self.since(start));
+        Ok(StatementKind::Break)
+    }
+
+    /// What the words at a statement's beginning say, of statements whose first word is not reserved.
+    pub(super) fn refused_words(&self) -> Option<&'static str> {
+        let trigger = self.is_at(1, TokenKind::Keyword(Keyword::Trigger));
+        let conversation = self.is_word_at(1, "conversation");
+        let on = self.is_at(1, TokenKind::Keyword(Keyword::On));
+        let top = self.is_at(1, TokenKind::Keyword(Keyword::Top)) || self.is_at(1, TokenKind::Star);
+        match () {
+            () if trigger && self.is_word("enable") => Some("ENABLE TRIGGER"),
+            () if trigger && self.is_word("disable") => Some("DISABLE TRIGGER"),
+            () if conversation && self.is_word("move") => Some("MOVE CONVERSATION"),
+            () if conversation && self.is_word("get") => Some("GET CONVERSATION GROUP"),
+            () if on && self.is_word("send") => Some("SEND"),
+            () if top && self.is_word("receive") => Some("RECEIVE"),
+            () => None,
+        }
+    }
+
+    /// The statements whose first word is reserved; all that are left are no statements.
+    pub(super) fn refused_keyword(&mut self, keyword: Keyword) -> Parse<StatementKind> {
+        match keyword {
+            Keyword::Merge => self.refused_merge(),
+            Keyword::Fetch => self.refused_fetch(),
+            Keyword::Deallocate => {
+                let start = self.advance().position;
+                self.cursor_name()?;
+                self.refuse("DEALLOCATE", self.since(start));
+                Ok(StatementKind::Break)
+            }
+            Keyword::Bulk if self.is_at(1, TokenKind::Keyword(Keyword::Insert)) => {
+                self.advance();
+                self.refused_statement("BULK INSERT")
+            }
+            Keyword::End if self.is_word_at(1, "conversation") => self.refused_statement("END CONVERSATION"),
+            Keyword::Add if self.is_word_at(1, "signature") => self.refused_statement("ADD SIGNATURE"),
+            Keyword::Revert => self.refused_statement("REVERT"),
+            Keyword::Setuser => self.refused_statement("SETUSER"),
+            Keyword::Lineno => self.refused_statement("LINENO"),
+            Keyword::Readtext => self.refused_statement("READTEXT"),
+            Keyword::Writetext => self.refused_statement("WRITETEXT"),
+            Keyword::Updatetext => self.refused_statement("UPDATETEXT"),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// MERGE, which alone must have its semicolon.
+    pub(super) fn refused_merge(&mut self) -> Parse<StatementKind> {
+        let start = self.advance().position;
+        self.skip_to_semicolon()?;
+        if !self.is(TokenKind::Semicolon) {
+            let last = self.blamed(self.peek());
+            return Err(Fault::MERGE_NOT_TERMINATED.at(last.position));
+        }
+        self.refuse("MERGE", self.since(start));
+        Ok(StatementKind::Break)
+    }
+
+    /// `name [options] CURSOR ..` of DECLARE, which begins at `start`.
+    pub(super) fn refused_cursor(&mut self, start: Position) -> Parse<()> {
+        self.name()?;
+        while self.is(TokenKind::Word) {
+            self.advance();
+        }
+        if !self.is_keyword(Keyword::Cursor) {
+            return Err(self.unexpected());
+        }
+        self.cursor_definition(start)?;
+        self.refused = self.refused.take().map(|(_, at)| (Cow::Borrowed("DECLARE CURSOR"), at));
+        Ok(())
+    }
+
+    /// `CURSOR [options] FOR query [FOR UPDATE [OF a, b] | READ ONLY]`
+    pub(super) fn cursor_definition(&mut self, start: Position) -> Parse<()> {
+        self.expect_keyword(Keyword::Cursor)?;
+        while self.is(TokenKind::Word) {
+            self.advance();
+        }
+        self.expect_keyword(Keyword::For)?;
+        if self.eat_keyword(Keyword::With) {
+            self.common_tables()?;
+        }
+        self.query()?;
+        self.query_options()?;
+        if self.eat_keyword(Keyword::For) {
+            if self.eat_keyword(Keyword::Read) {
+                self.expect_word("only")?;
+            } else {
+                self.expect_keyword(Keyword::Update)?;
+                if self.eat_keyword(Keyword::Of) {
+                    self.list(Self::column_name)?;
+                }
+            }
+        }
+        self.refused = None;
+        self.refuse("cursor variable", self.since(start));
+        Ok(())
+    }
+
+    /// `FETCH [NEXT ..] [FROM] cursor [INTO @a, @b]`
+    fn refused_fetch(&mut self) -> Parse<StatementKind> {
+        let start = self.advance().position;
+        let direction = ["next", "prior", "first", "last"].iter().any(|word| self.is_word(word));
+        if self.is_word("absolute") || self.is_word("relative") {
+            self.advance();
+            self.required_constant()?;
+            self.expect_keyword(Keyword::From)?;
+        } else if direction && self.is_at(1, TokenKind::Keyword(Keyword::From)) {
+            self.advance();
+            self.advance();
+        } else {
+            self.eat_keyword(Keyword::From);
+        }
+        self.cursor_name()?;
+        if self.eat_keyword(Keyword::Into) {
+            self.list(Self::variable)?;
+        }
+        self.refuse("FETCH", self.since(start));
+        Ok(StatementKind::Break)
+    }
+
+    /// `[GLOBAL] name` or `@name`
+    pub(super) fn cursor_name(&mut self) -> Parse<()> {
+        if self.is_word("global") && self.is_name_token(self.peek_at(1)) {
+            self.advance();
+        }
+        self.name_or_variable().map(drop)
+    }
+}

@@ -1,0 +1,271 @@
+//! What stands after FROM.
+
+use super::{Parse, Parser, WEIGHT_SOURCE};
+use crate::{
+    ast::{
+        DerivedAlias, Expr, Join, JoinHint, JoinKind, Name, Position, Query, Setting, SettingValue, TableSource,
+        TableSourceKind,
+    },
+    error::Fault,
+    keyword::Keyword,
+    token::TokenKind,
+};
+
+mod parens;
+mod refused;
+
+impl Parser<'_> {
+    /// A table, or tables joined.
+    pub(super) fn source(&mut self) -> Parse<TableSource> {
+        self.nested(WEIGHT_SOURCE, |p| {
+            let start = p.here();
+            let left = p.single_source()?;
+            p.joined(start, left)
+        })
+    }
+
+    /// What is joined to `left`, which begins at `start`.
+    fn joined(&mut self, start: Position, mut left: TableSource) -> Parse<TableSource> {
+        while let Some((kind, hint)) = self.join_operator()? {
+            self.raise()?;
+            let (right, on) = match kind {
+                JoinKind::Cross | JoinKind::CrossApply | JoinKind::OuterApply => (self.single_source()?, None),
+                JoinKind::Inner | JoinKind::Left | JoinKind::Right | JoinKind::Full => {
+                    // What is joined before ON comes belongs to the right side.
+                    let right = self.source()?;
+                    self.expect_keyword(Keyword::On)?;
+                    (right, Some(self.condition()?))
+                }
+            };
+            left = TableSource {
+                kind: TableSourceKind::Join(Box::new(Join {
+                    kind,
+                    hint,
+                    left,
+                    right,
+                    on,
+                })),
+                position: self.since(start),
+            };
+        }
+        Ok(left)
+    }
+
+    /// JOIN or APPLY with all its words, if one stands here.
+    fn join_operator(&mut self) -> Parse<Option<(JoinKind, Option<JoinHint>)>> {
+        let kind = match self.kind() {
+            TokenKind::Keyword(Keyword::Join | Keyword::Inner) => JoinKind::Inner,
+            TokenKind::Keyword(Keyword::Left) => JoinKind::Left,
+            TokenKind::Keyword(Keyword::Right) => JoinKind::Right,
+            TokenKind::Keyword(Keyword::Full) => JoinKind::Full,
+            TokenKind::Keyword(Keyword::Cross) => {
+                self.advance();
+                if self.eat_word("apply") {
+                    return Ok(Some((JoinKind::CrossApply, None)));
+                }
+                self.expect_keyword(Keyword::Join)?;
+                return Ok(Some((JoinKind::Cross, None)));
+            }
+            TokenKind::Keyword(Keyword::Outer) => {
+                self.advance();
+                self.expect_word("apply")?;
+                return Ok(Some((JoinKind::OuterApply, None)));
+            }
+            _ => return Ok(None),
+        };
+        let mut hint = None;
+        if !self.eat_keyword(Keyword::Join) {
+            self.advance();
+            if kind != JoinKind::Inner {
+                self.eat_keyword(Keyword::Outer);
+            }
+            hint = self.join_hint();
+            self.expect_keyword(Keyword::Join)?;
+        }
+        Ok(Some((kind, hint)))
+    }
+
+    fn join_hint(&mut self) -> Option<JoinHint> {
+        let hint = match self.kind() {
+            TokenKind::Keyword(Keyword::Merge) => JoinHint::Merge,
+            TokenKind::Word if self.is_word("loop") => JoinHint::Loop,
+            TokenKind::Word if self.is_word("hash") => JoinHint::Hash,
+            TokenKind::Word if self.is_word("remote") => JoinHint::Remote,
+            _ => return None,
+        };
+        self.advance();
+        Some(hint)
+    }
+
+    /// One source without what is joined to it.
+    fn single_source(&mut self) -> Parse<TableSource> {
+        let start = self.here();
+        let source = match self.kind() {
+            TokenKind::LeftParen => self.source_in_parens()?,
+            TokenKind::LeftBrace => self.odbc_outer_join()?,
+            TokenKind::Variable => {
+                let name = self.variable()?;
+                if self.is(TokenKind::Point) {
+                    return self.refused_nodes(start);
+                }
+                let alias = self.optional_alias()?;
+                let hints = self.table_hints()?;
+                self.source_since(start, TableSourceKind::Variable { name, alias, hints })
+            }
+            TokenKind::Keyword(keyword) => self.refused_rowset(keyword)?,
+            _ => self.table_or_function()?,
+        };
+        self.refused_pivot(source)
+    }
+
+    fn source_since(&self, start: Position, kind: TableSourceKind) -> TableSource {
+        let position = self.since(start);
+        TableSource { kind, position }
+    }
+
+    fn table_or_function(&mut self) -> Parse<TableSource> {
+        let start = self.here();
+        let name = self.object_name()?;
+        if self.is(TokenKind::LeftParen) && !self.is_hint_list() {
+            let call = self.table_function(name)?;
+            let alias = self.optional_derived_alias()?;
+            return Ok(self.source_since(start, TableSourceKind::Function { call, alias }));
+        }
+        self.refused_system_time()?;
+        let mut hints = Vec::new();
+        if self.is_hint_list() {
+            hints = self.hints_in_parens()?;
+        }
+        let alias = self.optional_alias()?;
+        self.refused_sample()?;
+        if self.is_hint_list() {
+            hints.extend(self.hints_in_parens()?);
+        }
+        hints.extend(self.table_hints()?);
+        Ok(self.source_since(start, TableSourceKind::Table { name, alias, hints }))
+    }
+
+    /// `[AS] name`, or nothing.
+    pub(super) fn optional_alias(&mut self) -> Parse<Option<Name>> {
+        match self.eat_keyword(Keyword::As) || self.is_name() {
+            true => self.name().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn optional_derived_alias(&mut self) -> Parse<Option<DerivedAlias>> {
+        let Some(name) = self.optional_alias()? else {
+            return Ok(None);
+        };
+        let columns = self.optional_names()?;
+        Ok(Some(DerivedAlias { name, columns }))
+    }
+
+    /// The name that what has none of its own must have.
+    fn derived_alias(&mut self) -> Parse<DerivedAlias> {
+        match self.optional_derived_alias()? {
+            Some(alias) => Ok(alias),
+            None => Err(self.unexpected()),
+        }
+    }
+
+    /// `WITH (..)` after a table, or nothing.
+    pub(super) fn table_hints(&mut self) -> Parse<Vec<Setting>> {
+        if !self.is_keyword(Keyword::With) {
+            return Ok(Vec::new());
+        }
+        match self.peek_at(1).kind {
+            TokenKind::LeftParen => {
+                self.advance();
+                self.hints_in_parens()
+            }
+            // A common table whose WITH was taken for this table's.
+            TokenKind::Word | TokenKind::Bracketed | TokenKind::DoubleQuoted if !self.is_word_at(1, "ties") => {
+                let token = self.peek_at(1);
+                Err(Fault::not_common_table(&self.echo(token)).at(token.position))
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// `(NOLOCK, INDEX (1))`; commas may be left out.
+    fn hints_in_parens(&mut self) -> Parse<Vec<Setting>> {
+        self.expect(TokenKind::LeftParen)?;
+        let mut hints = vec![self.table_hint()?];
+        while !self.eat(TokenKind::RightParen) {
+            self.eat(TokenKind::Comma);
+            hints.push(self.table_hint()?);
+        }
+        Ok(hints)
+    }
+
+    fn table_hint(&mut self) -> Parse<Setting> {
+        let start = self.here();
+        if !self.is_any_word() {
+            return Err(self.unexpected());
+        }
+        let name = self.any_word();
+        if self.is(TokenKind::LeftParen) || self.is(TokenKind::Equal) {
+            return self.setting_after(start, name);
+        }
+        Ok(Setting {
+            name,
+            equals: false,
+            value: None::<SettingValue>,
+            position: self.since(start),
+        })
+    }
+
+    /// Whether parentheses without WITH begin with a hint: an old form.
+    fn is_hint_list(&self) -> bool {
+        let known = |hint: &&str| self.text(self.peek_at(1)).eq_ignore_ascii_case(hint);
+        self.is(TokenKind::LeftParen)
+            && matches!(self.peek_at(1).kind, TokenKind::Word | TokenKind::Keyword(_))
+            && matches!(self.peek_at(2).kind, TokenKind::RightParen | TokenKind::Comma)
+            && HINTS.iter().any(|hint| known(hint))
+    }
+
+    /// `VALUES (1, 2), (3, 4)`: VALUES was taken.
+    fn value_rows(&mut self) -> Parse<Vec<Vec<Expr>>> {
+        let start = self.here();
+        let rows = self.list(|p| p.list_in_parens(Self::expression))?;
+        let widths_differ = rows.windows(2).any(|pair| pair[0].len() != pair[1].len());
+        if widths_differ {
+            return Err(Fault::ROWS_DIFFER.at(self.since(start)));
+        }
+        Ok(rows)
+    }
+
+    fn derived(&mut self, start: Position, query: Query) -> Parse<TableSource> {
+        let alias = self.derived_alias()?;
+        let query = Box::new(query);
+        Ok(self.source_since(start, TableSourceKind::Derived { query, alias }))
+    }
+
+    fn derived_values(&mut self, start: Position, rows: Vec<Vec<Expr>>) -> Parse<TableSource> {
+        let alias = self.derived_alias()?;
+        Ok(self.source_since(start, TableSourceKind::Values { rows, alias }))
+    }
+}
+
+/// The hints that may stand in parentheses without WITH.
+const HINTS: &[&str] = &[
+    "FASTFIRSTROW",
+    "FORCESEEK",
+    "HOLDLOCK",
+    "NOLOCK",
+    "NOWAIT",
+    "PAGLOCK",
+    "READCOMMITTED",
+    "READCOMMITTEDLOCK",
+    "READPAST",
+    "READUNCOMMITTED",
+    "REPEATABLEREAD",
+    "ROWLOCK",
+    "SERIALIZABLE",
+    "SNAPSHOT",
+    "TABLOCK",
+    "TABLOCKX",
+    "UPDLOCK",
+    "XLOCK",
+];

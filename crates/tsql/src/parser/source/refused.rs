@@ -1,0 +1,136 @@
+//! Sources that are not supported, and the functions among the others.
+
+use super::super::{Parse, Parser};
+use crate::{
+    ast::{FunctionCall, Name, ObjectName, Position, TableSource, TableSourceKind},
+    keyword::Keyword,
+    token::TokenKind,
+};
+
+impl Parser<'_> {
+    /// A function with its arguments, after its name.
+    pub(super) fn table_function(&mut self, name: ObjectName) -> Parse<Box<FunctionCall>> {
+        let arguments = self.arguments()?;
+        if self.is_keyword(Keyword::With) && self.is_at(1, TokenKind::LeftParen) {
+            // OPENJSON (..) WITH (..)
+            let start = self.advance().position;
+            self.skip_parens()?;
+            self.refuse("OPENJSON WITH", self.since(start));
+        }
+        Ok(Box::new(FunctionCall {
+            name,
+            arguments,
+            within_group: Vec::new(),
+            null_treatment: None,
+            over: None,
+            odbc: false,
+        }))
+    }
+
+    /// OPENROWSET and its kin.
+    pub(super) fn refused_rowset(&mut self, keyword: Keyword) -> Parse<TableSource> {
+        let what = match keyword {
+            Keyword::Openrowset => "OPENROWSET",
+            Keyword::Openquery => "OPENQUERY",
+            Keyword::Openxml => "OPENXML",
+            Keyword::Opendatasource => "OPENDATASOURCE",
+            Keyword::Containstable => "CONTAINSTABLE",
+            Keyword::Freetexttable => "FREETEXTTABLE",
+            Keyword::Semantickeyphrasetable => "SEMANTICKEYPHRASETABLE",
+            Keyword::Semanticsimilaritytable => "SEMANTICSIMILARITYTABLE",
+            Keyword::Semanticsimilaritydetailstable => "SEMANTICSIMILARITYDETAILSTABLE",
+            _ => return Err(self.unexpected()),
+        };
+        let start = self.here();
+        let name = self.any_word();
+        self.skip_parens()?;
+        while self.eat(TokenKind::Point) {
+            self.name()?;
+        }
+        if self.is_keyword(Keyword::With) && self.is_at(1, TokenKind::LeftParen) {
+            self.advance();
+            self.skip_parens()?;
+        }
+        self.refuse(what, self.since(start));
+        self.optional_derived_alias()?;
+        Ok(self.placeholder(start, name))
+    }
+
+    /// `@x.nodes (..) AS a(b)` from the point on.
+    pub(super) fn refused_nodes(&mut self, start: Position) -> Parse<TableSource> {
+        self.expect(TokenKind::Point)?;
+        let name = self.name()?;
+        self.skip_parens()?;
+        self.refuse("method call", self.since(start));
+        self.optional_derived_alias()?;
+        Ok(self.placeholder(start, name))
+    }
+
+    /// `FOR SYSTEM_TIME ..`
+    pub(super) fn refused_system_time(&mut self) -> Parse<()> {
+        if !self.is_keyword(Keyword::For) || !self.is_word_at(1, "system_time") {
+            return Ok(());
+        }
+        let start = self.advance().position;
+        self.advance();
+        if self.eat_keyword(Keyword::All) {
+            self.refuse("FOR SYSTEM_TIME", self.since(start));
+            return Ok(());
+        }
+        if self.eat_word("contained") {
+            self.expect_keyword(Keyword::In)?;
+            self.skip_parens()?;
+        } else {
+            // AS OF a; FROM a TO b; BETWEEN a AND b
+            self.advance();
+            self.eat_keyword(Keyword::Of);
+            self.expression()?;
+            if self.eat_keyword(Keyword::To) || self.eat_keyword(Keyword::And) {
+                self.expression()?;
+            }
+        }
+        self.refuse("FOR SYSTEM_TIME", self.since(start));
+        Ok(())
+    }
+
+    /// `TABLESAMPLE [SYSTEM] (..) [REPEATABLE (..)]`
+    pub(super) fn refused_sample(&mut self) -> Parse<()> {
+        let start = self.here();
+        if !self.eat_keyword(Keyword::Tablesample) {
+            return Ok(());
+        }
+        self.eat_word("system");
+        self.skip_parens()?;
+        if self.eat_word("repeatable") {
+            self.skip_parens()?;
+        }
+        self.refuse("TABLESAMPLE", self.since(start));
+        Ok(())
+    }
+
+    /// `PIVOT (..) AS a` and `UNPIVOT (..) AS a` after a source.
+    pub(super) fn refused_pivot(&mut self, source: TableSource) -> Parse<TableSource> {
+        loop {
+            let what = match self.kind() {
+                TokenKind::Keyword(Keyword::Pivot) => "PIVOT",
+                TokenKind::Keyword(Keyword::Unpivot) => "UNPIVOT",
+                _ => return Ok(source),
+            };
+            let start = self.advance().position;
+            self.skip_parens()?;
+            self.refuse(what, self.since(start));
+            self.derived_alias()?;
+        }
+    }
+
+    /// What stands in a tree that is thrown away for its statement is refused.
+    fn placeholder(&self, start: Position, name: Name) -> TableSource {
+        let name = Self::single(name);
+        let kind = TableSourceKind::Table {
+            name,
+            alias: None,
+            hints: Vec::new(),
+        };
+        self.source_since(start, kind)
+    }
+}

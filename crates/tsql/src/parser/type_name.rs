@@ -1,0 +1,91 @@
+//! Types: names with numbers.
+
+use super::{Parse, Parser};
+use crate::{
+    ast::{Name, ObjectName, TypeArgument, TypeName},
+    error::Fault,
+    keyword::Keyword,
+    token::TokenKind,
+};
+
+impl Parser<'_> {
+    /// A type that must stand here.
+    pub(super) fn type_name(&mut self) -> Parse<TypeName> {
+        let start = self.here();
+        let name = match self.type_of_several_words()? {
+            Some(name) => name,
+            None => self.object_name()?,
+        };
+        let mut arguments = Vec::new();
+        if self.eat(TokenKind::LeftParen) {
+            arguments = self.list(Self::type_argument)?;
+            self.expect(TokenKind::RightParen)?;
+        }
+        Ok(TypeName {
+            name,
+            arguments,
+            position: self.since(start),
+        })
+    }
+
+    fn type_argument(&mut self) -> Parse<TypeArgument> {
+        if self.eat_word("max") {
+            return Ok(TypeArgument::Max);
+        }
+        let token = self.expect(TokenKind::Integer)?;
+        let text = self.text(token);
+        match text.parse() {
+            Ok(number) => Ok(TypeArgument::Number(number)),
+            Err(_) => Err(Fault::length_invalid(token.position.line, text).at(token.position)),
+        }
+    }
+
+    /// The types of the standard that have several words; their words are joined by one blank.
+    fn type_of_several_words(&mut self) -> Parse<Option<ObjectName>> {
+        let start = self.here();
+        let mut words: Vec<&str> = Vec::new();
+        if self.eat_keyword(Keyword::Double) {
+            self.expect_keyword(Keyword::Precision)?;
+            words.extend(["double", "precision"]);
+        } else if self.eat_keyword(Keyword::National) {
+            let token = self.peek();
+            let word = CHARACTER_TYPES.iter().find(|word| self.is_word(word));
+            let Some(word) = word else {
+                return Err(self.unexpected_at(token));
+            };
+            self.advance();
+            words.extend(["national", word]);
+        } else {
+            // `char varying`, but not `char` alone, which is a name as any other.
+            let word = CHARACTER_TYPES
+                .iter()
+                .chain(&["binary"])
+                .find(|word| self.is_word(word));
+            let varying = self.is_at(1, TokenKind::Keyword(Keyword::Varying));
+            let Some(word) = word.filter(|_| varying) else {
+                return Ok(None);
+            };
+            self.advance();
+            words.push(word);
+        }
+        if words.last() != Some(&"text") && self.eat_keyword(Keyword::Varying) {
+            words.push("varying");
+        }
+        let position = self.since(start);
+        let name = Name {
+            text: words.join(" "),
+            quoted: false,
+            position,
+        };
+        Ok(Some(ObjectName {
+            server: None,
+            database: None,
+            schema: None,
+            name,
+            position,
+        }))
+    }
+}
+
+/// What may stand after NATIONAL, and before VARYING.
+const CHARACTER_TYPES: &[&str] = &["character", "char", "text"];

@@ -1,0 +1,128 @@
+//! What is T-SQL but not supported: how its end is found.
+
+use super::{Parse, Parser};
+use crate::{
+    keyword::Keyword,
+    token::{Token, TokenKind},
+};
+
+impl Parser<'_> {
+    /// Skips parentheses and all that stands in them.
+    pub(super) fn skip_parens(&mut self) -> Parse<()> {
+        self.expect(TokenKind::LeftParen)?;
+        self.skip_content()?;
+        self.advance();
+        Ok(())
+    }
+
+    /// Skips to the closing parenthesis of those that are open.
+    pub(super) fn skip_content(&mut self) -> Parse<()> {
+        let mut depth = 1_u32;
+        loop {
+            match self.kind() {
+                TokenKind::LeftParen => depth = depth.saturating_add(1),
+                TokenKind::RightParen => depth -= 1,
+                TokenKind::End => return Err(self.unexpected()),
+                _ => {}
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+            self.skip_token()?;
+        }
+    }
+
+    /// Skips to the end of a statement: to a semicolon, or to a word that begins another one or ends what is around
+    /// it, outside parentheses.
+    pub(super) fn skip_statement(&mut self) -> Parse<()> {
+        loop {
+            match self.kind() {
+                TokenKind::LeftParen => self.skip_parens()?,
+                TokenKind::Semicolon | TokenKind::End => return Ok(()),
+                TokenKind::Keyword(keyword) if ends_statement(keyword) => return Ok(()),
+                _ => self.skip_token()?,
+            }
+        }
+    }
+
+    /// Skips to the next semicolon outside parentheses, or to the end.
+    pub(super) fn skip_to_semicolon(&mut self) -> Parse<()> {
+        loop {
+            match self.kind() {
+                TokenKind::LeftParen => self.skip_parens()?,
+                TokenKind::Semicolon | TokenKind::End => return Ok(()),
+                _ => self.skip_token()?,
+            }
+        }
+    }
+
+    /// Skips all that is left but the semicolons at its end.
+    pub(super) fn skip_batch(&mut self) -> Parse<()> {
+        while !self.is(TokenKind::End) {
+            self.skip_token()?;
+        }
+        let last = |token: &Token| !matches!(token.kind, TokenKind::Semicolon | TokenKind::End);
+        self.at = self.tokens.iter().rposition(last).map_or(0, |at| at + 1);
+        Ok(())
+    }
+
+    /// Skips one token; what is no token is an error all the same.
+    fn skip_token(&mut self) -> Parse<()> {
+        let token = self.peek();
+        if token.kind == TokenKind::Unknown || self.lexical_fault(token).is_some() {
+            return Err(self.unexpected());
+        }
+        self.advance();
+        Ok(())
+    }
+}
+
+/// Whether the word begins a statement, or ends one in a block.
+fn ends_statement(keyword: Keyword) -> bool {
+    matches!(
+        keyword,
+        Keyword::Alter
+            | Keyword::Backup
+            | Keyword::Begin
+            | Keyword::Break
+            | Keyword::Checkpoint
+            | Keyword::Close
+            | Keyword::Commit
+            | Keyword::Continue
+            | Keyword::Create
+            | Keyword::Dbcc
+            | Keyword::Deallocate
+            | Keyword::Declare
+            | Keyword::Delete
+            | Keyword::Deny
+            | Keyword::Drop
+            | Keyword::Else
+            | Keyword::End
+            | Keyword::Exec
+            | Keyword::Execute
+            | Keyword::Fetch
+            | Keyword::Goto
+            | Keyword::Grant
+            | Keyword::If
+            | Keyword::Insert
+            | Keyword::Kill
+            | Keyword::Merge
+            | Keyword::Print
+            | Keyword::Raiserror
+            | Keyword::Reconfigure
+            | Keyword::Restore
+            | Keyword::Return
+            | Keyword::Revert
+            | Keyword::Revoke
+            | Keyword::Rollback
+            | Keyword::Save
+            | Keyword::Select
+            | Keyword::Set
+            | Keyword::Shutdown
+            | Keyword::Truncate
+            | Keyword::Update
+            | Keyword::Use
+            | Keyword::Waitfor
+            | Keyword::While
+    )
+}

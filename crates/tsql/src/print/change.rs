@@ -1,0 +1,125 @@
+//! INSERT, UPDATE, DELETE.
+
+use core::fmt;
+
+use super::{List, Optional, OptionalList, query::With};
+use crate::ast::{
+    Assignment, AssignmentOperator, AssignmentTarget, ChangeTarget, Delete, Insert, InsertSource, Output, OutputInto,
+    Update, ValueOrDefault,
+};
+
+impl fmt::Display for Insert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let top = Optional("", self.top.as_ref(), "");
+        write!(f, "{}INSERT{top} INTO {}", With(&self.with), self.target)?;
+        write!(f, "{}", OptionalList("WITH (", &self.hints, ")"))?;
+        write!(f, "{}", OptionalList("(", &self.columns, ")"))?;
+        self.output.iter().try_for_each(|output| write!(f, " {output}"))?;
+        write!(f, " {}{}", self.source, OptionalList("OPTION (", &self.options, ")"))
+    }
+}
+
+impl fmt::Display for InsertSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Values(rows) => {
+                f.write_str("VALUES ")?;
+                for (index, row) in rows.iter().enumerate() {
+                    write!(f, "{}({})", if index > 0 { ", " } else { "" }, List(row))?;
+                }
+                Ok(())
+            }
+            Self::Query(query) => write!(f, "{query}"),
+            Self::Execute(execute) => write!(f, "{execute}"),
+            Self::DefaultValues => f.write_str("DEFAULT VALUES"),
+        }
+    }
+}
+
+impl fmt::Display for Update {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let top = Optional("", self.top.as_ref(), "");
+        write!(f, "{}UPDATE{top} {}", With(&self.with), self.target)?;
+        write!(f, "{}", OptionalList("WITH (", &self.hints, ")"))?;
+        write!(f, " SET {}", List(&self.assignments))?;
+        self.output.iter().try_for_each(|output| write!(f, " {output}"))?;
+        write!(f, "{}", OptionalList("FROM ", &self.from, ""))?;
+        write!(f, "{}", Optional("WHERE ", self.filter.as_ref(), ""))?;
+        write!(f, "{}", OptionalList("OPTION (", &self.options, ")"))
+    }
+}
+
+impl fmt::Display for Delete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let top = Optional("", self.top.as_ref(), "");
+        write!(f, "{}DELETE{top} FROM {}", With(&self.with), self.target)?;
+        write!(f, "{}", OptionalList("WITH (", &self.hints, ")"))?;
+        self.output.iter().try_for_each(|output| write!(f, " {output}"))?;
+        write!(f, "{}", OptionalList("FROM ", &self.from, ""))?;
+        write!(f, "{}", Optional("WHERE ", self.filter.as_ref(), ""))?;
+        write!(f, "{}", OptionalList("OPTION (", &self.options, ")"))
+    }
+}
+
+impl fmt::Display for ChangeTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Table(name) => write!(f, "{name}"),
+            Self::Variable { name, .. } => f.write_str(name),
+        }
+    }
+}
+
+impl fmt::Display for ValueOrDefault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => write!(f, "{value}"),
+            Self::Default(_) => f.write_str("DEFAULT"),
+        }
+    }
+}
+
+impl fmt::Display for Assignment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.target, self.operator, self.value)
+    }
+}
+
+impl fmt::Display for AssignmentTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Column(column) => write!(f, "{column}"),
+            Self::Variable(variable) => f.write_str(variable),
+            Self::VariableAndColumn(variable, column) => write!(f, "{variable} = {column}"),
+        }
+    }
+}
+
+impl fmt::Display for AssignmentOperator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Set => "=",
+            Self::Add => "+=",
+            Self::Subtract => "-=",
+            Self::Multiply => "*=",
+            Self::Divide => "/=",
+            Self::Modulo => "%=",
+            Self::BitAnd => "&=",
+            Self::BitXor => "^=",
+            Self::BitOr => "|=",
+        })
+    }
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let into = Optional("INTO ", self.into.as_ref(), "");
+        write!(f, "OUTPUT {}{into}", List(&self.items))
+    }
+}
+
+impl fmt::Display for OutputInto {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.target, OptionalList("(", &self.columns, ")"))
+    }
+}

@@ -1,0 +1,81 @@
+//! Views and procedures, and DROP.
+
+use core::fmt;
+
+use super::{List, Optional, OptionalList, statement::Body, word};
+use crate::ast::{Create, Drop, DropKind, Parameter, Procedure, View};
+
+impl fmt::Display for Create {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::New => "CREATE",
+            Self::Alter => "ALTER",
+            Self::NewOrAlter => "CREATE OR ALTER",
+        })
+    }
+}
+
+impl fmt::Display for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns = OptionalList("(", &self.columns, ")");
+        write!(f, "{} VIEW {}{columns}", self.create, self.name)?;
+        write!(f, "{}", OptionalList("WITH ", &self.options, ""))?;
+        write!(
+            f,
+            " AS {}{}",
+            self.select,
+            word(self.check_option, " WITH CHECK OPTION")
+        )
+    }
+}
+
+impl fmt::Display for Procedure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} PROCEDURE {}", self.create, self.name)?;
+        if let Some(number) = self.number {
+            write!(f, ";{number}")?;
+        }
+        write!(f, "{}", OptionalList("", &self.parameters, ""))?;
+        write!(f, "{}", OptionalList("WITH ", &self.options, ""))?;
+        let replication = word(self.for_replication, " FOR REPLICATION");
+        write!(f, "{replication} AS\n{}", Body(&self.body))
+    }
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let null = match self.nullable {
+            Some(true) => " NULL",
+            Some(false) => " NOT NULL",
+            None => "",
+        };
+        let default = Optional("= ", self.default.as_ref(), "");
+        let (output, read_only) = (word(self.output, " OUTPUT"), word(self.read_only, " READONLY"));
+        write!(f, "{} {}{null}{default}{output}{read_only}", self.name, self.type_name)
+    }
+}
+
+impl fmt::Display for Drop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let if_exists = word(self.if_exists, " IF EXISTS");
+        write!(f, "DROP {}{if_exists} {}", self.kind, List(&self.names))
+    }
+}
+
+impl fmt::Display for DropKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Table => "TABLE",
+            Self::View => "VIEW",
+            Self::Procedure => "PROCEDURE",
+            Self::Function => "FUNCTION",
+            Self::Trigger => "TRIGGER",
+            Self::Database => "DATABASE",
+            Self::Schema => "SCHEMA",
+            Self::Login => "LOGIN",
+            Self::User => "USER",
+            Self::Role => "ROLE",
+            Self::Certificate => "CERTIFICATE",
+        })
+    }
+}

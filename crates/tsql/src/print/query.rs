@@ -1,0 +1,137 @@
+//! SELECT.
+
+use core::fmt;
+
+use super::{List, Optional, OptionalList, word};
+use crate::ast::{
+    Combination, CommonTable, Offset, OrderItem, Query, QueryBody, Select, SelectItem, SelectStatement, SetOperator,
+    Top,
+};
+
+impl fmt::Display for SelectStatement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}{}{}",
+            With(&self.with),
+            self.query,
+            OptionalList("OPTION (", &self.options, ")")
+        )
+    }
+}
+
+/// The common tables before a statement.
+pub(super) struct With<'a>(pub(super) &'a [CommonTable]);
+
+impl fmt::Display for With<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => Ok(()),
+            tables => write!(f, "WITH {} ", List(tables)),
+        }
+    }
+}
+
+impl fmt::Display for CommonTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns = OptionalList("(", &self.columns, ")");
+        write!(f, "{}{columns} AS ({})", self.name, self.query)
+    }
+}
+
+impl fmt::Display for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let order_by = OptionalList("ORDER BY ", &self.order_by, "");
+        write!(f, "{}{order_by}{}", self.body, Optional("", self.offset.as_ref(), ""))
+    }
+}
+
+impl fmt::Display for QueryBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Select(select) => write!(f, "{select}"),
+            Self::Combined(combination) => write!(f, "{combination}"),
+        }
+    }
+}
+
+impl fmt::Display for Combination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Part(&self.first))?;
+        self.rest
+            .iter()
+            .try_for_each(|term| write!(f, " {} {}", term.operator, Part(&term.body)))
+    }
+}
+
+/// A part of a combination: in parentheses if it is one itself.
+struct Part<'a>(&'a QueryBody);
+
+impl fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            QueryBody::Select(select) => write!(f, "{select}"),
+            QueryBody::Combined(combination) => write!(f, "({combination})"),
+        }
+    }
+}
+
+impl fmt::Display for SetOperator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Union => "UNION",
+            Self::UnionAll => "UNION ALL",
+            Self::Except => "EXCEPT",
+            Self::Intersect => "INTERSECT",
+        })
+    }
+}
+
+impl fmt::Display for Select {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let distinct = word(self.distinct, " DISTINCT");
+        let top = Optional("", self.top.as_ref(), "");
+        write!(f, "SELECT{distinct}{top} {}", List(&self.items))?;
+        write!(f, "{}", Optional("INTO ", self.into.as_ref(), ""))?;
+        write!(f, "{}", OptionalList("FROM ", &self.from, ""))?;
+        write!(f, "{}", Optional("WHERE ", self.filter.as_ref(), ""))?;
+        write!(f, "{}", OptionalList("GROUP BY ", &self.group_by, ""))?;
+        write!(f, "{}", Optional("HAVING ", self.having.as_ref(), ""))
+    }
+}
+
+impl fmt::Display for Top {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (percent, ties) = (word(self.percent, " PERCENT"), word(self.with_ties, " WITH TIES"));
+        write!(f, "TOP ({}){percent}{ties}", self.count)
+    }
+}
+
+impl fmt::Display for SelectItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Star { table: None, .. } => f.write_str("*"),
+            Self::Star { table: Some(table), .. } => write!(f, "{table}.*"),
+            Self::Value { value, alias } => write!(f, "{value}{}", Optional("AS ", alias.as_ref(), "")),
+            Self::Assign {
+                variable,
+                operator,
+                value,
+                ..
+            } => write!(f, "{variable} {operator} {value}"),
+        }
+    }
+}
+
+impl fmt::Display for OrderItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.value, word(self.descending, " DESC"))
+    }
+}
+
+impl fmt::Display for Offset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fetch = Optional("FETCH NEXT ", self.fetch.as_ref(), " ROWS ONLY");
+        write!(f, "OFFSET {} ROWS{fetch}", self.skip)
+    }
+}
