@@ -289,7 +289,10 @@ impl Receiver for Reply {
 
 /// How many bytes TEXTSIZE counts for a unit of a type that it cuts.
 fn unit_size(data_type: DataType) -> Option<usize> {
-    if matches!(data_type, DataType::VarChar(Width::Max) | DataType::VarBinary(Width::Max)) {
+    if matches!(
+        data_type,
+        DataType::VarChar(Width::Max) | DataType::VarBinary(Width::Max)
+    ) {
         return Some(1);
     }
     (data_type == DataType::NVarChar(Width::Max)).then_some(2)
