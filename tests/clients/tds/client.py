@@ -40,7 +40,9 @@ class Client:
     # Digits that its type for decimals holds, and for money.
     decimal_digits: int = 38
     money_digits: int = 38
-    # The years before it has none.
+    # Gives a decimal with the scale of its type.
+    keeps_scale: bool = True
+    # The first year of a date that it sends.
     year_min: int = 1
     # Sends parameters beside the text.
     parameters: bool = True
@@ -312,6 +314,7 @@ PYTDS = _python(
     quick=True,
     announces={"off": "not supported", "login": "off", "verified": "on"},
     second_digits=6,
+    keeps_scale=False,
     cancels=("rows", "delay"),
     goes_on_after_errors=False,
 )
@@ -321,6 +324,7 @@ MSSQL_PYTHON = _python(
     quick=True,
     announces={"login": "off", "on": "on", "verified": "on", "strict": "strict"},
     second_digits=6,
+    year_min=1753,
     tells=frozenset(),
     goes_on_after_errors=False,
 )
@@ -340,6 +344,7 @@ TEDIOUS = Client(
     announces={"off": "not supported", "on": "on", "verified": "on", "strict": "strict"},
     decimal_digits=15,
     money_digits=15,
+    keeps_scale=False,
     offsets=False,
 )
 JDBC = Client(

@@ -23,7 +23,7 @@ def test_several_result_sets_come_in_order(client: Client, connection: Connectio
     assert [one["rows"] for one in reply.sets] == [[["1"]], [["zwei", "2.5"]], [["\u4e09"]]]
 
 
-def test_an_empty_result_set_has_its_columns(client: Client, connection: Connection) -> None:
+def test_a_result_set_without_rows_has_its_columns(client: Client, connection: Connection) -> None:
     reply = connection.run("SELECT 1 AS a, 'x' AS b WHERE 1 = 0; SELECT 2 AS c")
     assert [(one["columns"], one["rows"]) for one in reply.sets] == [(["a", "b"], []), (["c"], [["2"]])]
 

@@ -40,9 +40,10 @@ class Kind:
         quoted = "'" + text.replace("'", "''") + "'"
         return f"CAST({'N' if self.base in ('nchar', 'nvarchar') else ''}{quoted} AS {self.name})"
 
-    def held_by(self, client: Client) -> list[str]:
-        """The values that a client can hold, no finer than it holds them."""
-        return [self.coarsened(text, client) for text in self.values if self._year(text) >= client.year_min]
+    def sent_by(self, client: Client) -> list[str]:
+        """The values that a client can send, no finer than it holds them."""
+        year_min = client.year_min if self.base == "date" else 1
+        return [self.coarsened(text, client) for text in self.values if self._year(text) >= year_min]
 
     def coarsened(self, text: str, client: Client) -> str:
         """The value without the digits that the client has no room for."""
@@ -55,7 +56,8 @@ class Kind:
         if expected is None or got is None:
             return expected == got
         if self.base in ("float", "real"):
-            return float(got) == single(expected) if self.base == "real" else float(got) == float(expected)
+            # Clients write four bytes with as many digits as they take to be told apart.
+            return single(got) == single(expected) if self.base == "real" else float(got) == float(expected)
         if self.base in ("decimal", "numeric", "money", "smallmoney"):
             digits = client.money_digits if "money" in self.base else client.decimal_digits
             if digits < 38:
@@ -135,7 +137,7 @@ KINDS = [
     Kind("money", ("-922337203685477.5808", "-0.0001", "0.0000", "1234.5678", "922337203685477.5807")),
     Kind("smallmoney", ("-214748.3648", "0.0000", "214748.3647")),
     Kind("float", ("-1.7976931348623157E+308", "0.0", "2.2250738585072014E-308", "0.1", "1.7976931348623157E+308")),
-    Kind("real", ("-3.4028235E+38", "0.0", "1.17549435E-38", "0.1", "3.4028235E+38")),
+    Kind("real", ("-3.4028234663852886E+38", "0.0", "1.1754943508222875E-38", "0.10000000149011612", "3.4028234663852886E+38")),
     Kind("char(5)", ("     ", "a    ", "abcde")),
     Kind("varchar(10)", ("", "a", "it's", "0123456789", "caf\u00e9 \u20ac")),
     Kind("varchar(max)", ("", "a", "x" * 9000)),

@@ -37,7 +37,8 @@ class Pytds:
                 login_timeout=20,
                 blocksize=packet_size or 4096,
                 cafile=trusted,
-                validate_host=trusted is not None,
+                # Its check of names asks pyOpenSSL for what that has no more; the certificate itself is checked.
+                validate_host=False,
                 enc_login_only=encryption == "login",
                 disable_connect_retry=True,
             )
@@ -48,7 +49,7 @@ class Pytds:
         return self._run(name, sql)
 
     def execute(self, name: str, sql: str, parameters: list[tuple[str, str | None]]) -> Reply:
-        values = tuple(value_of(*parameter) for parameter in parameters)
+        values = tuple(bound(value_of(*parameter)) for parameter in parameters)
         return self._run(name, re.sub(r"@p\d+", "%s", sql.replace("%", "%%")), values)
 
     def cancel(self, name: str, sql: str, after_ms: int | None) -> Reply:
@@ -95,8 +96,12 @@ class Pytds:
         cursor = self.connections[name].cursor()
         try:
             cursor.execute(sql, *values)
+            read = None
             while True:
-                if cursor.description:
+                # What has no columns leaves those of the set before.
+                about = cursor._session.res_info
+                if about is not None and about is not read and cursor.description:
+                    read = about
                     rows = cursor.fetchall()
                     reply.sets.append(set_of([column[0] for column in cursor.description], rows))
                 if cursor.rowcount >= 0:
@@ -108,6 +113,11 @@ class Pytds:
         told = cursor.messages if cursor._session else []
         reply.messages += [notice(message) for _, message in told if message.severity <= 10]
         return reply
+
+
+def bound(value: Any) -> Any:
+    """Bytes as bytes: it takes them for text else."""
+    return pytds.Binary(value) if isinstance(value, bytes) else value
 
 
 def notice(error: Any) -> Notice:

@@ -81,4 +81,5 @@ def serve(client: Client) -> None:
         except Exception as error:  # whatever the client raises is for the test to judge
             trace = traceback.format_exc()
             answer = {"failed": f"{type(error).__name__}: {error}", "trace": trace}
-        print(json.dumps(answer), flush=True)
+        # What a client raises can be anything.
+        print(json.dumps(answer, default=str), flush=True)
