@@ -293,6 +293,8 @@ TSQL = _python(
     quick=True,
     announces={"off": "not supported", "login": "off", "on": "on"},
     parameters=False,
+    # It asks for no smaller ones than this.
+    packet_sizes=(4096, 32767),
     cancels=(),
     transactions=False,
     typed=False,

@@ -54,7 +54,8 @@ class Tsql:
             check=False,
         )
         reply = Reply()
-        told = done.stderr.decode()
+        # It returns to where its prompt stands before it complains.
+        told = done.stderr.decode().replace("\r", "")
         for found in NOTICE.finditer(told):
             notice = Notice(
                 found["text"],
@@ -82,20 +83,30 @@ class Tsql:
 
 
 def answer(text: str, reply: Reply) -> None:
-    """What a script's output says: a heading, rows and a footer for each result set, a footer alone for a count."""
+    """What a script's output says: a heading, rows and a footer for each result set, a footer alone for a count.
+
+    A result set that an error ends has a heading alone. What follows it in the same batch can't be told from its rows.
+    """
     pending: list[str] = []
+
+    def end() -> None:
+        if pending:
+            columns, *rows = pending
+            cells = [[None if cell == "NULL" else cell for cell in row.split("\t")] for row in rows]
+            reply.sets.append({"columns": columns.split("\t"), "rows": cells})
+            pending.clear()
+
     for line in text.split("\n"):
         # Prompts stand before what is answered to the lines that were typed.
-        line = re.sub(r"^(\d+> )+", "", line)
-        if footer := FOOTER.fullmatch(line):
-            if pending:
-                columns, *rows = pending
-                cells = [[None if cell == "NULL" else cell for cell in row.split("\t")] for row in rows]
-                reply.sets.append({"columns": columns.split("\t"), "rows": cells})
-                pending = []
+        bare = re.sub(r"^(\d+> )+", "", line)
+        if bare != line:
+            end()
+        if footer := FOOTER.fullmatch(bare):
+            end()
             reply.counts.append(int(footer[1]))
-        elif line and not re.match(r"^(locale is|locale charset is|using default charset|Default database)", line):
-            pending.append(line)
+        elif (bare or pending) and not bare.startswith(("locale ", "using default charset", "Default database")):
+            pending.append(bare)
+    end()
 
 
 if __name__ == "__main__":
