@@ -14,6 +14,7 @@ mod output;
 mod refusal;
 mod row;
 mod target;
+mod through;
 mod update;
 mod update_bind;
 

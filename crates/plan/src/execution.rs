@@ -7,65 +7,83 @@
 //! | `tsql_op(N, a, ..)` | scalar, deterministic | [`Compiled::operation`] |
 //! | `tsql_row(N, a, ..)` | scalar, not deterministic | [`Compiled::operation`] |
 //! | `tsql_level(level, max)` | scalar, deterministic | [`next_level`] |
-//! | `tsql_aggregate(N, a)` | aggregate and window | [`Compiled::aggregate`] |
+//! | `tsql_aggregate(N, a [, separator])` | aggregate | [`Compiled::aggregate`]: [`AggregateRun::step`]; NULL of no rows |
+//! | `tsql_count(N, a)` | aggregate | the same; 0 of no rows |
+//! | `tsql_window(N, a)` | window | [`Compiled::aggregate`]: [`AggregateRun::enter`], [`AggregateRun::leave`]; NULL of no rows |
+//! | `tsql_window_count(N, a)` | window | the same; 0 of no rows |
 //! | `tsql_single(a)` | aggregate | [`SingleValue`] |
 //!
 //! and the collations `SQL_Latin1_General_CP1_CI_AS` and `Latin1_General_BIN2`.
 //!
 //! An error of one of them ends SQLite's statement; whoever runs it tells the client that error and not SQLite's own.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 use selenite_types::storage::{Stored, StoredRef, from_stored};
 use selenite_types::{DataType, Family, Value};
 
 use crate::writer::{AggregateSpec, stored};
-use crate::{Accumulator, Frame, Operations, PlanError};
+use crate::{Accumulator, Environment, OperationFailure, Operations, PlanError};
 
 /// What the SQL of a bound statement calls by number.
 #[derive(Clone, Default, Debug)]
 pub struct Compiled {
     operations: Operations,
-    aggregates: Vec<AggregateSpec>,
+    aggregates: Vec<Arc<AggregateSpec>>,
+    inputs: HashMap<(u32, usize), BTreeSet<String>>,
 }
 
 impl Compiled {
-    pub(crate) fn new(operations: Operations, aggregates: Vec<AggregateSpec>) -> Self {
-        Self { operations, aggregates }
+    pub(crate) fn new(
+        operations: Operations,
+        aggregates: Vec<AggregateSpec>,
+        inputs: HashMap<(u32, usize), BTreeSet<String>>,
+    ) -> Self {
+        Self {
+            operations,
+            aggregates: aggregates.into_iter().map(Arc::new).collect(),
+            inputs,
+        }
     }
 
-    /// Runs operation `number` on its arguments. `frame` has the variables as they were when the statement began.
+    /// Runs operation `number` on its arguments.
     ///
     /// Errors: whatever the operation's evaluation gives; 50823 for an argument that is no value of its type.
     pub fn operation(
         &self,
         number: u32,
         arguments: &[StoredRef<'_>],
-        frame: &Frame<'_>,
+        environment: &dyn Environment,
     ) -> Result<Stored<'static>, PlanError> {
-        self.operations.run(number, arguments, frame)
+        self.operations
+            .run(number, arguments, environment)
+            .map_err(|failure| match failure {
+                OperationFailure::Error(error) => error,
+                OperationFailure::Misfit { input, misfit } => {
+                    let names = self.inputs.get(&(number, input)).into_iter().flatten();
+                    let names: Vec<&str> = names.map(String::as_str).collect();
+                    PlanError::misfit(&names.join(" or "), &misfit.to_string())
+                }
+            })
     }
 
     /// Begins aggregate `number` for one group.
     ///
-    /// Errors: 8624 for a number that the statement does not have; whatever its separator's evaluation gives.
-    pub fn aggregate(&self, number: u32, frame: &Frame<'_>) -> Result<AggregateRun, PlanError> {
+    /// Errors: 8624 for a number that the statement does not have.
+    pub fn aggregate(&self, number: u32) -> Result<AggregateRun, PlanError> {
         let index = usize::try_from(number).unwrap_or(usize::MAX);
-        let Some(spec) = self.aggregates.get(index) else {
-            return Err(PlanError::internal("an aggregate of no number"));
-        };
-        let separator = match &spec.aggregate.separator {
-            Some(separator) => separator.evaluate(frame)?,
-            None => Value::Null,
-        };
-        Ok(AggregateRun::new(spec.clone(), separator))
+        match self.aggregates.get(index) {
+            Some(spec) => Ok(AggregateRun::new(Arc::clone(spec))),
+            None => Err(PlanError::internal("an aggregate of no number")),
+        }
     }
 }
 
 /// An aggregate over one group, or over a window that moves.
 #[derive(Clone, Debug)]
 pub struct AggregateRun {
-    spec: AggregateSpec,
+    spec: Arc<AggregateSpec>,
     separator: Value,
     accumulator: Accumulator,
     seen: HashSet<Vec<u8>>,
@@ -77,17 +95,30 @@ pub struct AggregateRun {
 }
 
 impl AggregateRun {
-    fn new(spec: AggregateSpec, separator: Value) -> Self {
-        let accumulator = Accumulator::new(&spec.aggregate, &separator);
+    fn new(spec: Arc<AggregateSpec>) -> Self {
+        let accumulator = Accumulator::new(&spec.aggregate, &Value::Null);
         Self {
             spec,
-            separator,
+            separator: Value::Null,
             accumulator,
             seen: HashSet::new(),
             frame: VecDeque::new(),
             moved: false,
             left_out_null: false,
         }
+    }
+
+    /// Takes STRING_AGG's separator, before its first value.
+    ///
+    /// Errors: 50823 for what is no value of its type.
+    pub fn separate(&mut self, separator: StoredRef<'_>) -> Result<(), PlanError> {
+        if self.separator == Value::Null
+            && let Some(expr) = &self.spec.aggregate.separator
+        {
+            self.separator = read(separator, &expr.data_type)?;
+            self.accumulator = Accumulator::new(&self.spec.aggregate, &self.separator);
+        }
+        Ok(())
     }
 
     /// Takes a value of a group.
@@ -153,13 +184,18 @@ impl AggregateRun {
 
     /// Bytes that are the same for equal values.
     fn distinct_key(&self, argument: StoredRef<'_>) -> Vec<u8> {
-        let family = self.spec.aggregate.operand.as_ref().map(|operand| operand.data_type.family());
+        let family = self
+            .spec
+            .aggregate
+            .operand
+            .as_ref()
+            .map(|operand| operand.data_type.family());
         match argument {
             StoredRef::Null => Vec::new(),
             StoredRef::Integer(value) => value.to_be_bytes().to_vec(),
             // Both zeros are one.
             StoredRef::Real(value) => (value + 0.0).to_bits().to_be_bytes().to_vec(),
-            StoredRef::Text(text) if family == Some(Family::Text) => self.spec.collation.of_types().key(text),
+            StoredRef::Text(text) if family == Some(Family::Text) => self.spec.collation.order().key(text),
             StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.to_vec(),
         }
     }
@@ -195,14 +231,25 @@ impl SingleValue {
 /// Errors: 530 beyond `level_max`.
 pub fn next_level(level: i64, level_max: i64) -> Result<i64, PlanError> {
     let next = level.saturating_add(1);
-    if level_max > 0 && next > level_max { Err(PlanError::recursion_exhausted(level_max)) } else { Ok(next) }
+    if level_max > 0 && next > level_max {
+        Err(PlanError::recursion_exhausted(level_max))
+    } else {
+        Ok(next)
+    }
 }
 
 /// A value as SQLite gives it, of a declared type.
 ///
 /// Errors: 50823 if it is none of the type.
 pub fn read(argument: StoredRef<'_>, data_type: &DataType) -> Result<Value, PlanError> {
-    from_stored(argument, data_type).map_err(|misfit| PlanError::misfit(&misfit.to_string()))
+    read_at(argument, data_type, "")
+}
+
+/// The same, of a place that the error names: table and column.
+///
+/// Errors: 50823 if it is none of the type.
+pub fn read_at(argument: StoredRef<'_>, data_type: &DataType, place: &str) -> Result<Value, PlanError> {
+    from_stored(argument, data_type).map_err(|misfit| PlanError::misfit(place, &misfit.to_string()))
 }
 
 fn owned(argument: StoredRef<'_>) -> Stored<'static> {

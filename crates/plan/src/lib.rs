@@ -7,19 +7,26 @@
 
 mod aggregate;
 mod bind;
+pub mod catalog;
+pub mod change;
 mod collation;
+pub mod definition;
 mod environment;
 mod error;
 mod evaluate;
+pub mod execution;
 mod expr;
 mod functions;
 pub mod machine;
 mod name;
 mod operation;
 pub mod program;
+mod query;
 mod scope;
+pub mod statement;
 #[cfg(test)]
 mod testing;
+mod writer;
 
 pub use aggregate::{Accumulator, Aggregate, AggregateKind};
 pub use bind::{Binder, NoQuery, QueryHook, common_type, declared_type};
@@ -40,3 +47,4 @@ pub use operation::{InputOrigin, OPERATION_COUNT_MAX, OperationFailure, Operatio
 pub use scope::{
     ColumnRef, Columns, FoundColumn, Slot, Source, SourceColumn, Variable, Variables, written_column, written_object,
 };
+pub use writer::{AggregateSpec, Parameter, ParameterValue, SqlText};

@@ -24,8 +24,8 @@ use selenite_types::{Comparison, DataType};
 
 use crate::catalog::Catalog;
 use crate::{Binder, ColumnRef, Columns, Expr, PlanError, Predicate, QueryHook, Source, Variables};
-pub(crate) use select::Item;
 use common_table::CommonScope;
+pub(crate) use select::Item;
 use tree::{Outside, Parts};
 
 /// How deep queries may stand in one another, views counted: SQL Server's own limit for views and subqueries.
@@ -43,6 +43,7 @@ pub(crate) struct QueryBinder<'c> {
     commons: Vec<CommonScope>,
     recursion_max: u32,
     depth: usize,
+    join_depth: usize,
 }
 
 /// One query's names.
@@ -92,6 +93,7 @@ impl<'c> QueryBinder<'c> {
             commons: Vec::new(),
             recursion_max: RECURSION_MAX,
             depth: 0,
+            join_depth: 0,
         }
     }
 
@@ -146,6 +148,17 @@ impl<'c> QueryBinder<'c> {
         bound
     }
 
+    /// Runs `bind` one join deeper on the right.
+    ///
+    /// Errors: 40510 beyond [`TABLE_COUNT_MAX`].
+    pub fn joined<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T, PlanError>) -> Result<T, PlanError> {
+        check_table_count(self.join_depth)?;
+        self.join_depth += 1;
+        let bound = bind(self);
+        self.join_depth -= 1;
+        bound
+    }
+
     /// The innermost scope; without any, a statement has no columns.
     pub fn scope(&mut self) -> Option<&mut Scope> {
         self.scopes.last_mut()
@@ -154,7 +167,13 @@ impl<'c> QueryBinder<'c> {
     /// Whether a column belongs to the innermost scope.
     pub fn is_local(&self, column: ColumnRef) -> bool {
         let scope = self.scopes.last();
-        scope.is_some_and(|scope| scope.columns.sources.iter().any(|source| source.number == column.source))
+        scope.is_some_and(|scope| {
+            scope
+                .columns
+                .sources
+                .iter()
+                .any(|source| source.number == column.source)
+        })
     }
 
     fn enter_clause(&mut self, clause: Clause) -> Option<Clause> {
@@ -188,7 +207,9 @@ impl QueryHook for QueryBinder<'_> {
                 Ok(found) => {
                     let column = found.column;
                     let expr = Expr::new(crate::ExprKind::Column(found.reference), column.data_type);
-                    return Ok(expr.with_nullable(column.nullable).with_collation(column.collation.of_column()));
+                    return Ok(expr
+                        .with_nullable(column.nullable)
+                        .with_collation(column.collation.of_column()));
                 }
                 Err(ambiguous) if ambiguous.number() == AMBIGUOUS => return Err(ambiguous),
                 // 207 tells more than 4104: the qualifier was known.
@@ -232,8 +253,23 @@ impl QueryHook for QueryBinder<'_> {
     }
 }
 
+/// Sees that a join is one that SQLite takes.
+///
+/// Errors: 40510 for one of more than [`TABLE_COUNT_MAX`] tables.
+fn check_table_count(count: usize) -> Result<(), PlanError> {
+    match count <= TABLE_COUNT_MAX {
+        true => Ok(()),
+        false => Err(PlanError::unsupported(&format!(
+            "A join of more than {TABLE_COUNT_MAX} tables"
+        ))),
+    }
+}
+
 /// How deep a recursive common table expression goes without MAXRECURSION.
 const RECURSION_MAX: u32 = 100;
+
+/// How many tables SQLite joins.
+const TABLE_COUNT_MAX: usize = 64;
 
 const AMBIGUOUS: i32 = 209;
 const UNKNOWN_COLUMN: i32 = 207;

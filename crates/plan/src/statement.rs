@@ -7,7 +7,7 @@
 //!     [`Statement::is_single`].
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use selenite_tsql::ast;
 use selenite_types::storage::{Stored, StoredRef};
@@ -23,6 +23,9 @@ mod assign;
 pub(crate) mod inputs;
 mod rows;
 pub(crate) mod select;
+
+#[cfg(test)]
+pub(crate) mod sqlite;
 
 pub use assign::Assign;
 pub use rows::Rows;
@@ -69,6 +72,8 @@ pub struct OutputColumn {
     pub collation: Collation,
     /// How it is numbered, if it is a table's own column of that kind.
     pub identity: Option<IdentityRule>,
+    /// The table and column that it is, as errors name them; empty for what is computed.
+    pub place: String,
 }
 
 /// SQL to run, with the values of its parameters and what it calls.
@@ -80,16 +85,22 @@ pub struct Call<'a> {
     pub parameters: &'a [Stored<'static>],
     /// What its functions call by number.
     pub compiled: &'a Arc<Compiled>,
-    /// The variables that they see.
-    pub slots: &'a [Value],
 }
 
 /// What takes the rows of a [`Store::select`].
 pub type RowSink<'a> = dyn FnMut(&[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError> + 'a;
 
+/// What takes a result's rows, decoded.
+pub type ResultSink<'a> = dyn FnMut(&[Value]) -> Result<ControlFlow<()>, PlanError> + 'a;
+
+/// What takes the rows that a running statement reads.
+type RunSink<'s, 'a> = dyn FnMut(&mut Run<'a>, &[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError> + 's;
+
 /// Where a statement's rows are: SQLite, as the server has it.
 ///
-/// A statement may change rows from within the sink of a select, of a table that the select does not read.
+/// A statement may change rows from within the sink of a select, of a table that the select does not read: what the select calls by
+/// number must then be in force again when it goes on. An error that one of our functions gives SQLite comes back as it was,
+/// not as SQLite tells it.
 pub trait Store {
     /// Runs SQL and shows `row` each row, until it breaks.
     ///
@@ -139,7 +150,7 @@ pub struct Run<'a> {
     /// What is outside.
     pub environment: &'a dyn Environment,
     /// What takes the result's rows, decoded.
-    pub rows: &'a mut dyn FnMut(&[Value]) -> Result<ControlFlow<()>, PlanError>,
+    pub rows: &'a mut ResultSink<'a>,
 }
 
 /// What a statement is bound against.
@@ -156,13 +167,19 @@ impl Binding<'_> {
     ///
     /// Errors: whatever is wrong with it; 8624 for any other statement.
     pub fn statement(&self, statement: &ast::Statement) -> Result<Statement, PlanError> {
-        let bound = match &statement.kind {
-            ast::StatementKind::Select(select) => self.select(select),
-            ast::StatementKind::Insert(insert) => self.insert(insert).map(Statement::Insert),
-            ast::StatementKind::Update(update) => self.update(update).map(Statement::Update),
-            ast::StatementKind::Delete(delete) => self.delete(delete).map(Statement::Delete),
-            ast::StatementKind::Truncate(name) => self.truncate(name).map(Statement::Truncate),
-            _ => Err(PlanError::internal("not a statement on tables")),
+        let kind = &statement.kind;
+        let bound = if let ast::StatementKind::Select(select) = kind {
+            self.select(select)
+        } else if let ast::StatementKind::Insert(insert) = kind {
+            self.insert(insert).map(Statement::Insert)
+        } else if let ast::StatementKind::Update(update) = kind {
+            self.update(update).map(Statement::Update)
+        } else if let ast::StatementKind::Delete(delete) = kind {
+            self.delete(delete).map(Statement::Delete)
+        } else if let ast::StatementKind::Truncate(name) = kind {
+            self.truncate(name).map(Statement::Truncate)
+        } else {
+            Err(PlanError::internal("not a statement on tables"))
         };
         bound.map_err(|error| error.on_line(statement.position.line))
     }
@@ -203,10 +220,14 @@ impl Statement {
     }
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// The frame in which values are evaluated: the variables as they are now.
     pub(crate) fn frame<'f>(&'f self, row: &'f [Value]) -> Frame<'f> {
-        Frame { slots: self.slots, row, environment: self.environment }
+        Frame {
+            slots: self.slots,
+            row,
+            environment: self.environment,
+        }
     }
 
     /// Runs a query, and shows `row` each row.
@@ -216,11 +237,14 @@ impl Run<'_> {
         &mut self,
         text: &SqlText,
         compiled: &Arc<Compiled>,
-        row: &mut dyn FnMut(&mut Self, &[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError>,
+        row: &mut RunSink<'_, 'a>,
     ) -> Result<(), PlanError> {
         let parameters = text.evaluate(&self.frame(&[]))?;
-        let slots = self.slots.clone();
-        let call = Call { sql: &text.sql, parameters: &parameters, compiled, slots: &slots };
+        let call = Call {
+            sql: &text.sql,
+            parameters: &parameters,
+            compiled,
+        };
         let store = self.store;
         match store.select(&call, &mut |values| row(self, values)) {
             Ok(()) => Ok(()),
@@ -231,8 +255,11 @@ impl Run<'_> {
 
     /// Runs SQL that changes rows and calls nothing.
     pub(crate) fn change(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<u64, StoreError> {
-        let compiled = Arc::default();
-        self.store.change(&Call { sql, parameters, compiled: &compiled, slots: &[] })
+        self.store.change(&Call {
+            sql,
+            parameters,
+            compiled: &NOTHING,
+        })
     }
 }
 
@@ -241,9 +268,15 @@ impl SqlText {
     ///
     /// Errors: whatever evaluating them gives.
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Vec<Stored<'static>>, PlanError> {
-        self.parameters.iter().map(|parameter| parameter.evaluate(frame)).collect()
+        self.parameters
+            .iter()
+            .map(|parameter| parameter.evaluate(frame))
+            .collect()
     }
 }
+
+/// What SQL calls that calls nothing.
+pub(crate) static NOTHING: LazyLock<Arc<Compiled>> = LazyLock::new(Arc::default);
 
 /// What a variable is set to for each row.
 #[derive(Clone, PartialEq, Debug)]

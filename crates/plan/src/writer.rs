@@ -17,16 +17,19 @@ mod rows;
 mod value;
 mod window;
 
-pub(crate) use fixed::{is_fixed, is_fixed_predicate};
-pub use parameter::{Parameter, ParameterValue};
+pub(crate) use fixed::{is_fixed, is_volatile};
+pub(crate) use form::keeps_form;
 pub(crate) use from::qualified;
 pub(crate) use parameter::stored;
+pub use parameter::{Parameter, ParameterValue};
 pub(crate) use rows::quoted;
+
+use std::collections::{BTreeSet, HashMap};
 
 use crate::execution::Compiled;
 use crate::query::tree::Parts;
-use form::Form;
 use crate::{Aggregate, Collation, Operations, PlanError};
+use form::Form;
 
 /// Writes the SQL of one statement.
 pub(crate) struct Writer {
@@ -37,6 +40,8 @@ pub(crate) struct Writer {
     /// The aggregates that the SQL calls.
     pub aggregates: Vec<AggregateSpec>,
     parameters: Vec<Parameter>,
+    /// Which columns each operation's inputs are, for who must name one.
+    inputs: HashMap<(u32, usize), BTreeSet<String>>,
     /// How many branches deep we are that T-SQL may never evaluate.
     lazy: u32,
 }
@@ -64,7 +69,14 @@ pub struct SqlText {
 impl Writer {
     /// A writer over what was bound.
     pub fn new(parts: Parts) -> Self {
-        Self { parts, operations: Operations::new(), aggregates: Vec::new(), parameters: Vec::new(), lazy: 0 }
+        Self {
+            parts,
+            operations: Operations::new(),
+            aggregates: Vec::new(),
+            parameters: Vec::new(),
+            inputs: HashMap::new(),
+            lazy: 0,
+        }
     }
 
     /// Closes one statement's SQL: its parameters are taken, and the next begins with none.
@@ -73,22 +85,27 @@ impl Writer {
     pub fn finish(&mut self, sql: String) -> Result<SqlText, PlanError> {
         let parameters = std::mem::take(&mut self.parameters);
         if parameters.len() > PARAMETER_COUNT_MAX {
-            return Err(PlanError::unsupported(&format!("A statement of more than {PARAMETER_COUNT_MAX} constants")));
+            return Err(PlanError::unsupported(&format!(
+                "A statement of more than {PARAMETER_COUNT_MAX} constants"
+            )));
         }
         Ok(SqlText { sql, parameters })
     }
 
     /// What the SQL calls by number, when all of it is written.
     pub fn compiled(self) -> Compiled {
-        Compiled::new(self.operations, self.aggregates)
+        Compiled::new(self.operations, self.aggregates, self.inputs)
     }
 
-    /// The SQL of a parameter; equal ones are one.
+    /// The SQL of a parameter; equal ones that stand near one another are one.
     fn parameter(&mut self, parameter: Parameter) -> String {
-        let at = self.parameters.iter().position(|other| *other == parameter).unwrap_or_else(|| {
+        let first = self.parameters.len().saturating_sub(EQUAL_WITHIN);
+        let mut near = self.parameters.iter().skip(first);
+        let known = near.position(|other| *other == parameter);
+        let at = known.map_or(self.parameters.len(), |known| first + known);
+        if known.is_none() {
             self.parameters.push(parameter);
-            self.parameters.len() - 1
-        });
+        }
         format!("?{}", at + 1)
     }
 
@@ -102,15 +119,21 @@ impl Writer {
 
     /// The number of an aggregate among those that SQLite calls.
     fn aggregate_number(&mut self, spec: AggregateSpec) -> usize {
-        self.aggregates.iter().position(|other| *other == spec).unwrap_or_else(|| {
-            self.aggregates.push(spec);
-            self.aggregates.len() - 1
-        })
+        self.aggregates
+            .iter()
+            .position(|other| *other == spec)
+            .unwrap_or_else(|| {
+                self.aggregates.push(spec);
+                self.aggregates.len() - 1
+            })
     }
 }
 
 /// SQLITE_MAX_VARIABLE_NUMBER's default.
 const PARAMETER_COUNT_MAX: usize = 32_766;
+
+/// So many parameters are looked through for an equal one: all of most statements, few of a list of thousands.
+const EQUAL_WITHIN: usize = 32;
 
 #[cfg(test)]
 mod tests;

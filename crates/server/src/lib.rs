@@ -16,6 +16,7 @@ mod bell;
 mod certificate;
 mod config;
 mod connection;
+pub mod data;
 mod data_folder;
 mod front;
 mod identity;

@@ -6,7 +6,6 @@
 //! K3. The workbench writes rows and messages through the [`Receiver`] it is lent, and no DONE, which is the machine's.
 //! K4. A failure is told by the machine: the workbench does not tell it as well.
 
-mod bare;
 mod receiver;
 mod session_state;
 mod surroundings;
@@ -22,7 +21,6 @@ use selenite_plan::{
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
-pub use bare::Bare;
 pub use receiver::Receiver;
 pub use session_state::{CurrentDatabase, SessionState};
 pub use surroundings::Surroundings;

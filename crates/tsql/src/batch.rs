@@ -75,7 +75,7 @@ enum State {
 }
 
 impl State {
-    /// What the line after `line` begins in. A doubled delimiter ends and begins again, which comes to the same.
+    /// What the line after `line` begins in.
     fn after(mut self, line: &[u8]) -> Self {
         let mut at = 0;
         while at < line.len() {
@@ -99,6 +99,10 @@ impl State {
                         0 | 1 => Self::Text,
                         deeper => Self::Comment(deeper - 1),
                     }
+                }
+                (Self::Quoted(close), byte, Some(next)) if byte == close && next == close => {
+                    at += 1;
+                    self
                 }
                 (Self::Quoted(close), byte, _) if byte == close => Self::Text,
                 (state, _, _) => state,

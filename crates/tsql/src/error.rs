@@ -23,6 +23,17 @@ pub struct SyntaxError {
     pub position: Position,
 }
 
+impl SyntaxError {
+    /// The second error that SQL Server sends with this one: after 105 comes 102 near the same text.
+    ///
+    /// A client then sees both, and takes the first as the error.
+    #[must_use]
+    pub fn also(&self) -> Option<Self> {
+        let text = self.message.strip_prefix(UNCLOSED_QUOTE)?.strip_suffix("'.")?;
+        Some(*Fault::near(text).at(self.position))
+    }
+}
+
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -77,8 +88,7 @@ impl Fault {
     }
 
     pub(crate) fn unclosed_quote(body: &str) -> Self {
-        let message = format!("Unclosed quotation mark after the character string '{}'.", echo(body));
-        Self::with(105, 1, message)
+        Self::with(105, 1, format!("{UNCLOSED_QUOTE}{}'.", echo(body)))
     }
 
     /// `start` is what the message repeats: as many characters as are allowed.
@@ -236,6 +246,8 @@ fn echo(token: &str) -> &str {
     }
 }
 
+/// What 105 begins with.
+const UNCLOSED_QUOTE: &str = "Unclosed quotation mark after the character string '";
 /// What all of them have: the text must be corrected.
 const SEVERITY: u8 = 15;
 /// 1,900 characters: SQL Server's messages end at 2,047.

@@ -11,6 +11,8 @@ use crate::{
 };
 
 mod number;
+#[cfg(test)]
+mod tests;
 
 /// All tokens of `text`, which is at most `u32::MAX` bytes long; the last one ends it.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {

@@ -19,5 +19,5 @@ pub use error::SyntaxError;
 pub use keyword::is_reserved;
 pub use parser::{Options, parse};
 
-/// The most levels that a tree has: 1,000, which fit a stack of 2 MiB several times over.
-pub const DEPTH_MAX: u32 = 1_000;
+/// The most levels that a tree has: 500, so that a walk that takes 2 KiB for a level needs half of a stack of 2 MiB.
+pub const DEPTH_MAX: u32 = 500;

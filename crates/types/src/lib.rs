@@ -11,13 +11,13 @@ mod value;
 mod arithmetic;
 mod code_page;
 mod comparison;
+mod convert;
+mod dates;
 mod decimal;
+mod format;
 mod like;
 pub mod storage;
 mod text_length;
-mod convert;
-mod dates;
-mod format;
 
 pub use data_type::{DataType, Width};
 pub use value::{Date, DateTime2, DateTimeOffset, Decimal, Guid, TimeOfDay, Value};
@@ -28,7 +28,6 @@ pub use comparison::{Collation, collate, compare, decimals_equal, guid_from_orde
 pub use data_type::{Argument, DeclarationError, Family, Place, Site, SystemType};
 pub use like::LikePattern;
 pub use text_length::{narrow_length, utf16_length, utf16_prefix};
-
 
 pub use convert::{Conversion, ConversionError, ConversionFault, DateFormat, conversion, convert, is_date};
 pub use dates::{

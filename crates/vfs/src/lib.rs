@@ -8,6 +8,7 @@
 pub mod change;
 mod clear_file;
 mod closing;
+mod collations;
 pub mod counters;
 pub mod database;
 mod device;
@@ -49,5 +50,6 @@ pub fn installer() -> ffi::Installer {
         functions: functions::FUNCTIONS,
         own_functions: &[],
         tables: functions::TABLES,
+        collations: collations::COLLATIONS,
     }
 }

@@ -169,7 +169,9 @@ impl Table {
     /// The name by which SQLite's rowid is reached; `None` if columns have taken all three.
     #[must_use]
     pub fn row_id(&self) -> Option<&'static str> {
-        ["rowid", "_rowid_", "oid"].into_iter().find(|name| self.column(name).is_none())
+        ["rowid", "_rowid_", "oid"]
+            .into_iter()
+            .find(|name| self.column(name).is_none())
     }
 
     /// The name as messages 515 and 2628 show it: database, schema and table.

@@ -2,8 +2,7 @@
 //!
 //! SQLite names columns (`UNIQUE constraint failed: t.a, t.b`); SQL Server names the constraint and the key's values.
 
-use selenite_types::Value;
-use selenite_types::format::text_of;
+use selenite_types::{Value, text_of};
 
 use super::{Check, ForeignKey, Key, KeyKind, Table};
 use crate::{Ends, PlanError};
@@ -65,14 +64,23 @@ impl Table {
     fn broken_key(&self, listed: &str) -> Option<&Key> {
         if let Some(index) = listed.strip_prefix("index '") {
             let index = index.strip_suffix('\'')?;
-            return self.keys.iter().find(|key| crate::same_name(&key.name, index));
+            let index = index.strip_suffix("$null").unwrap_or(index);
+            let index = index
+                .strip_prefix(self.name.as_str())
+                .and_then(|index| index.strip_prefix('.'));
+            return self
+                .keys
+                .iter()
+                .find(|key| index.is_some_and(|index| crate::same_name(&key.name, index)));
         }
         self.keys.iter().find(|key| self.listed(key) == listed)
     }
 
     fn listed(&self, key: &Key) -> String {
         let names = key.columns.iter().filter_map(|&at| self.columns.get(at));
-        let names: Vec<String> = names.map(|column| format!("{}.{}", self.sqlite.name, column.name)).collect();
+        let names: Vec<String> = names
+            .map(|column| format!("{}.{}", self.sqlite.name, column.name))
+            .collect();
         names.join(", ")
     }
 
@@ -117,10 +125,18 @@ impl Table {
     }
 
     fn shown(&self, column: usize, row: &[Value]) -> String {
-        let text = self.columns.get(column).zip(row.get(column)).and_then(|(column, value)| {
-            let text = text_of(value, &column.data_type)?;
-            Some(if column.data_type.is_padded() { text.trim_end_matches(' ').to_owned() } else { text })
-        });
+        let text = self
+            .columns
+            .get(column)
+            .zip(row.get(column))
+            .and_then(|(column, value)| {
+                let text = text_of(value, &column.data_type)?;
+                Some(if column.data_type.is_padded() {
+                    text.trim_end_matches(' ').to_owned()
+                } else {
+                    text
+                })
+            });
         text.unwrap_or_else(|| "<NULL>".to_owned())
     }
 

@@ -80,19 +80,34 @@ impl Binding<'_> {
             let with = writer.commons()?;
             let text = writer.finish(format!("{with}{sql}"))?;
             let compiled = Arc::new(writer.compiled());
-            return Ok(Delete { rules, way: DeleteWay::Whole(text), compiled, outputs: Vec::new() });
+            return Ok(Delete {
+                rules,
+                way: DeleteWay::Whole(text),
+                compiled,
+                outputs: Vec::new(),
+            });
         }
         let mut inputs = Inputs::from(1 + table.columns.len());
-        let layout = Layout { deleted: Some(1), inserted: None };
+        let layout = Layout {
+            deleted: Some(1),
+            inserted: None,
+        };
         let outputs = Outputs::bind(self, binder, output, &table, layout, &others(&target), &mut inputs)?;
         let extra_types = inputs.items.iter().map(|item| item.data_type).collect();
         let query = row_query(&target, filter, limit, inputs.items);
         let mut writer = Writer::new(std::mem::take(&mut binder.parts));
         let text = writer.statement(&query)?;
-        let row_id = table.row_id().ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
-        let sql = format!("DELETE FROM {name} WHERE {row_id} = ?1");
+        let row_id = table
+            .row_id()
+            .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
+        let sql = format!("DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1))");
         let compiled = Arc::new(writer.compiled());
-        Ok(Delete { rules, way: DeleteWay::Rows(text, extra_types, sql), compiled, outputs })
+        Ok(Delete {
+            rules,
+            way: DeleteWay::Rows(text, extra_types, sql),
+            compiled,
+            outputs,
+        })
     }
 
     /// Binds a TRUNCATE TABLE.
@@ -145,7 +160,6 @@ impl Delete {
                     sql: &text.sql,
                     parameters: &parameters,
                     compiled: &self.compiled,
-                    slots: run.slots.as_slice(),
                 };
                 let deleted = run.store.change(&call);
                 deleted.map_err(|error| self.rules.refusal(run, error, &[], None, ChangeVerb::Delete))
@@ -162,13 +176,18 @@ impl Delete {
         sql: &str,
     ) -> Result<u64, PlanError> {
         let columns = self.rules.table.columns.iter().map(|column| column.data_type);
-        let types: Vec<DataType> =
-            std::iter::once(DataType::BigInt).chain(columns).chain(extra_types.iter().copied()).collect();
+        let types: Vec<DataType> = std::iter::once(DataType::BigInt)
+            .chain(columns)
+            .chain(extra_types.iter().copied())
+            .collect();
         let mut rows: Vec<(i64, Vec<Value>)> = Vec::new();
         let mut seen = HashSet::new();
         run.select(text, &self.compiled, &mut |_, row| {
-            let values: Result<Vec<Value>, PlanError> =
-                row.iter().zip(&types).map(|(value, data_type)| read(*value, data_type)).collect();
+            let values: Result<Vec<Value>, PlanError> = row
+                .iter()
+                .zip(&types)
+                .map(|(value, data_type)| read(*value, data_type))
+                .collect();
             let values = values?;
             let Some(Value::BigInt(row_id)) = values.first() else {
                 return Err(PlanError::internal("a row without its rowid"));
@@ -178,11 +197,7 @@ impl Delete {
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        for (row_id, values) in &rows {
-            let old = values.get(1..).unwrap_or(&[]);
-            run.change(sql, &[Stored::Integer(*row_id)])
-                .map_err(|error| self.rules.refusal(run, error, old, Some(old), ChangeVerb::Delete))?;
-        }
+        self.delete_all(run, sql, &rows)?;
         for (_, values) in &rows {
             for output in &self.outputs {
                 let _: ControlFlow<()> = output.row(run, values)?;
@@ -190,5 +205,29 @@ impl Delete {
         }
         Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
     }
+
+    /// Deletes rows at once, for rows of one table may refer to one another.
+    fn delete_all(&self, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value>)]) -> Result<(), PlanError> {
+        let ids: Vec<String> = rows.iter().map(|(row_id, _)| row_id.to_string()).collect();
+        let list = Stored::Text(format!("[{}]", ids.join(",")).into());
+        let Err(error) = run.change(sql, &[list]) else {
+            return Ok(());
+        };
+        let mut refusal = None;
+        for (_, values) in rows {
+            let old = values.get(1..).unwrap_or(&[]);
+            let told = self
+                .rules
+                .refusal(run, error.clone(), old, Some(old), ChangeVerb::Delete);
+            // A row that nobody refers to is not the one.
+            if told.number() != UNTOLD {
+                return Err(told);
+            }
+            refusal = Some(told);
+        }
+        refusal.map_or(Ok(()), Err)
+    }
 }
 
+/// The number of an error that tells of no constraint.
+const UNTOLD: i32 = 8624;

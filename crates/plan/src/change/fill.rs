@@ -8,7 +8,7 @@ use selenite_types::{DataType, Decimal, Value, convert};
 use super::row::{RowRules, fit};
 use crate::catalog::{ChangeVerb, Table};
 use crate::query::{Clause, QueryBinder};
-use crate::statement::{Binding, Run};
+use crate::statement::{Binding, Run, StoreError};
 use crate::writer::{qualified, quoted};
 use crate::{Expr, PlanError};
 
@@ -24,6 +24,14 @@ pub(crate) struct RowWriter {
     defaults: Vec<Option<Expr>>,
     stored: Vec<usize>,
     sql: String,
+}
+
+/// A row that is to be stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    /// Its values, column by column.
+    pub row: Vec<Value>,
+    number: Option<i128>,
 }
 
 /// A value that is given for a column.
@@ -79,27 +87,46 @@ impl RowWriter {
         }
         let places: Vec<String> = (1..=stored.len()).map(|number| format!("?{number}")).collect();
         let name = qualified(&table.sqlite)?;
-        let sql = format!("INSERT INTO {name} ({}) VALUES ({})", names.join(", "), places.join(", "));
-        Ok(Self { rules, targets, types, defaults, stored, sql })
+        let sql = format!(
+            "INSERT INTO {name} ({}) VALUES ({})",
+            names.join(", "),
+            places.join(", ")
+        );
+        Ok(Self {
+            rules,
+            targets,
+            types,
+            defaults,
+            stored,
+            sql,
+        })
     }
 
     /// Writes a row of values of the types that were bound.
     ///
     /// Errors: as [`RowWriter::write_given`].
     pub fn write(&self, run: &mut Run<'_>, values: Vec<Value>, verb: ChangeVerb) -> Result<Vec<Value>, PlanError> {
-        let given = values.into_iter().zip(&self.types).map(|(value, data_type)| Given::Value(value, *data_type));
+        let given = values
+            .into_iter()
+            .zip(&self.types)
+            .map(|(value, data_type)| Given::Value(value, *data_type));
         self.write_given(run, given.collect(), verb)
     }
 
     /// Writes a row, and gives it back as it is in the table.
     ///
-    /// Errors: 515, 544, 545, 547, 2601, 2627, 2628 and whatever is wrong with a value.
-    pub fn write_given(
-        &self,
-        run: &mut Run<'_>,
-        given: Vec<Given>,
-        verb: ChangeVerb,
-    ) -> Result<Vec<Value>, PlanError> {
+    /// Errors: as [`RowWriter::prepare`] and [`RowWriter::store`].
+    pub fn write_given(&self, run: &mut Run<'_>, given: Vec<Given>, verb: ChangeVerb) -> Result<Vec<Value>, PlanError> {
+        let prepared = self.prepare(run, given, verb)?;
+        self.store(run, &prepared)
+            .map_err(|error| self.rules.refusal(run, error, &prepared.row, None, verb))?;
+        Ok(prepared.row)
+    }
+
+    /// Computes a row: values converted, defaults filled in, its number taken, the table's own rules kept.
+    ///
+    /// Errors: 515, 544, 545, 547, 2628 and whatever is wrong with a value.
+    pub fn prepare(&self, run: &mut Run<'_>, given: Vec<Given>, verb: ChangeVerb) -> Result<Prepared, PlanError> {
         let table = &self.rules.table;
         let format = run.environment.session().date_format;
         let mut row = vec![Value::Null; table.columns.len()];
@@ -124,19 +151,32 @@ impl RowWriter {
         }
         let number = self.number(run, &mut row, &is_given)?;
         self.rules.check(run, &mut row, None, verb)?;
-        let parameters = self.rules.stored(&self.stored, &row)?;
-        run.change(&self.sql, &parameters).map_err(|error| self.rules.refusal(run, error, &row, None, verb))?;
-        if let Some(number) = number {
-            run.store.identity_used(table, number)?;
+        Ok(Prepared { row, number })
+    }
+
+    /// Stores a row.
+    ///
+    /// Errors: what SQLite refuses: keys, foreign keys.
+    pub fn store(&self, run: &Run<'_>, prepared: &Prepared) -> Result<(), StoreError> {
+        let parameters = self.rules.stored(&self.stored, &prepared.row)?;
+        run.change(&self.sql, &parameters)?;
+        if let Some(number) = prepared.number {
+            run.store.identity_used(&self.rules.table, number)?;
         }
-        Ok(row)
+        Ok(())
     }
 
     fn default(&self, run: &Run<'_>, at: usize) -> Result<Value, PlanError> {
         match self.defaults.get(at) {
             Some(Some(default)) => {
                 let value = default.evaluate(&run.frame(&[]))?;
-                fit(&self.rules.table, at, value, &default.data_type, run.environment.session().date_format)
+                fit(
+                    &self.rules.table,
+                    at,
+                    value,
+                    &default.data_type,
+                    run.environment.session().date_format,
+                )
             }
             Some(None) | None => Ok(Value::Null),
         }
@@ -154,9 +194,18 @@ impl RowWriter {
             (false, false) => {}
         }
         let number = run.store.next_identity(table)?;
-        let data_type = table.columns.get(at).map_or(DataType::BigInt, |column| column.data_type);
-        let value = Value::Decimal(Decimal { unscaled: number, scale: 0 });
-        let from = DataType::Decimal { precision: 38, scale: 0 };
+        let data_type = table
+            .columns
+            .get(at)
+            .map_or(DataType::BigInt, |column| column.data_type);
+        let value = Value::Decimal(Decimal {
+            unscaled: number,
+            scale: 0,
+        });
+        let from = DataType::Decimal {
+            precision: 38,
+            scale: 0,
+        };
         let format = run.environment.session().date_format;
         let value = convert(&value, &from, &data_type, None, format)
             .map_err(|_| PlanError::identity_overflow(data_type.overflow_name()))?;
@@ -180,7 +229,9 @@ pub(crate) fn targets(table: &Table, columns: &[ast::Name]) -> Result<Vec<usize>
     let mut targets = Vec::with_capacity(columns.len());
     for name in columns {
         let line = name.position.line;
-        let at = table.column(&name.text).ok_or_else(|| PlanError::unknown_column(&name.text).on_line(line))?;
+        let at = table
+            .column(&name.text)
+            .ok_or_else(|| PlanError::unknown_column(&name.text).on_line(line))?;
         let column = table.columns.get(at).map_or("", |column| column.name.as_str());
         if targets.contains(&at) {
             return Err(PlanError::column_given_twice(column).on_line(line));
@@ -197,8 +248,12 @@ pub(crate) fn targets(table: &Table, columns: &[ast::Name]) -> Result<Vec<usize>
 ///
 /// Errors: whatever is wrong with its text.
 pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Result<Option<Expr>, PlanError> {
-    let Some(column) = table.columns.get(at) else { return Ok(None) };
-    let Some(default) = &column.default else { return Ok(None) };
+    let Some(column) = table.columns.get(at) else {
+        return Ok(None);
+    };
+    let Some(default) = &column.default else {
+        return Ok(None);
+    };
     let mut binder = QueryBinder::new(binding.catalog, binding.variables);
     let value = binder.scoped(Vec::new(), |binder| binder.value(Clause::Where, &default.value))?;
     if !binder.parts.outsides.is_empty() {
@@ -228,4 +283,3 @@ fn whole(value: &Value) -> Option<i128> {
         | Value::Guid(_) => None,
     }
 }
-

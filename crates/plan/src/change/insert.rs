@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use selenite_types::storage::Stored;
 use selenite_types::{DataType, Value};
 
-use super::fill::{Given, RowWriter};
+use super::fill::{Given, Prepared, RowWriter};
 use super::output::{Outputs, result_columns};
 use crate::catalog::{ChangeVerb, Table};
 use crate::execution::{Compiled, read};
-use crate::statement::{OutputColumn, Run};
+use crate::statement::{OutputColumn, Run, StoreError};
 use crate::writer::{Parameter, SqlText};
 use crate::{Expr, PlanError};
 
@@ -88,14 +89,21 @@ impl Insert {
         match &self.source {
             InsertSource::Values(rows) => {
                 let mut count = 0;
+                let mut waiting = Vec::new();
                 for row in rows.iter().take(usize::try_from(most).unwrap_or(usize::MAX)) {
                     let given = self.evaluate(run, row)?;
-                    self.put(run, given)?;
+                    self.put(run, given, &mut waiting)?;
                     count += 1;
                 }
+                self.put_waiting(run, waiting)?;
                 Ok(count)
             }
-            InsertSource::Query { text, compiled, types, spool } => self.run_query(run, text, compiled, types, *spool, most),
+            InsertSource::Query {
+                text,
+                compiled,
+                types,
+                spool,
+            } => self.run_query(run, text, compiled, types, *spool, most),
             InsertSource::Execute => Err(PlanError::internal("rows of a procedure")),
         }
     }
@@ -107,8 +115,13 @@ impl Insert {
         if values.len() != self.writer.targets.len() || types.len() != values.len() {
             return Err(PlanError::table_count());
         }
-        let given = values.into_iter().zip(types).map(|(value, data_type)| Given::Value(value, *data_type));
-        self.put(run, given.collect())
+        let given = values
+            .into_iter()
+            .zip(types)
+            .map(|(value, data_type)| Given::Value(value, *data_type));
+        let mut waiting = Vec::new();
+        self.put(run, given.collect(), &mut waiting)?;
+        self.put_waiting(run, waiting)
     }
 
     fn run_query(
@@ -122,6 +135,7 @@ impl Insert {
     ) -> Result<u64, PlanError> {
         let mut count = 0;
         let mut rows = Vec::new();
+        let mut waiting = Vec::new();
         run.select(text, compiled, &mut |run, row| {
             if count >= most {
                 return Ok(ControlFlow::Break(()));
@@ -135,22 +149,23 @@ impl Insert {
             if spool {
                 rows.push(given?);
             } else {
-                self.put(run, given?)?;
+                self.put(run, given?, &mut waiting)?;
             }
             Ok(ControlFlow::Continue(()))
         })?;
         for given in rows {
-            self.put(run, given)?;
+            self.put(run, given, &mut waiting)?;
         }
+        self.put_waiting(run, waiting)?;
         Ok(count)
     }
 
     fn most(&self, run: &Run<'_>) -> Result<u64, PlanError> {
         let Some(limit) = &self.limit else { return Ok(u64::MAX) };
-        match limit.evaluate(&run.frame(&[]))? {
-            selenite_types::storage::Stored::Integer(most) => Ok(u64::try_from(most).unwrap_or(0)),
-            _ => Err(PlanError::invalid_row_count()),
-        }
+        let Stored::Integer(most) = limit.evaluate(&run.frame(&[]))? else {
+            return Err(PlanError::invalid_row_count());
+        };
+        Ok(u64::try_from(most).unwrap_or(0))
     }
 
     fn evaluate(&self, run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, PlanError> {
@@ -161,11 +176,48 @@ impl Insert {
         given.collect()
     }
 
-    fn put(&self, run: &mut Run<'_>, given: Vec<Given>) -> Result<(), PlanError> {
-        let row = self.writer.write_given(run, given, ChangeVerb::Insert)?;
+    /// Writes a row; one that refers to a row of its own table that is not there yet waits.
+    fn put(&self, run: &mut Run<'_>, given: Vec<Given>, waiting: &mut Vec<Prepared>) -> Result<(), PlanError> {
+        let prepared = self.writer.prepare(run, given, ChangeVerb::Insert)?;
+        match self.writer.store(run, &prepared) {
+            Ok(()) => self.tell(run, &prepared),
+            Err(error) if self.writer.rules.may_wait(&error) => {
+                waiting.push(prepared);
+                Ok(())
+            }
+            Err(error) => Err(self.refusal(run, error, &prepared)),
+        }
+    }
+
+    /// Writes rows that waited, until all are there or none of them can be.
+    fn put_waiting(&self, run: &mut Run<'_>, waiting: Vec<Prepared>) -> Result<(), PlanError> {
+        let mut left = waiting;
+        while !left.is_empty() {
+            let count = left.len();
+            let mut waiting = Vec::new();
+            for prepared in left {
+                match self.writer.store(run, &prepared) {
+                    Ok(()) => self.tell(run, &prepared)?,
+                    Err(error) if waiting.len() + 1 == count => return Err(self.refusal(run, error, &prepared)),
+                    Err(error) if self.writer.rules.may_wait(&error) => waiting.push(prepared),
+                    Err(error) => return Err(self.refusal(run, error, &prepared)),
+                }
+            }
+            left = waiting;
+        }
+        Ok(())
+    }
+
+    fn refusal(&self, run: &Run<'_>, error: StoreError, prepared: &Prepared) -> PlanError {
+        self.writer
+            .rules
+            .refusal(run, error, &prepared.row, None, ChangeVerb::Insert)
+    }
+
+    fn tell(&self, run: &mut Run<'_>, prepared: &Prepared) -> Result<(), PlanError> {
         for output in &self.outputs {
             // Who takes no more rows ends none of the change.
-            let _: ControlFlow<()> = output.row(run, &row)?;
+            let _: ControlFlow<()> = output.row(run, &prepared.row)?;
         }
         Ok(())
     }

@@ -26,17 +26,12 @@ impl Binding<'_> {
         let table = binder.target_table(&insert.target)?;
         let targets = targets(&table, &insert.columns)?;
         let has_list = !insert.columns.is_empty();
-        let limit = match binder.bind_limit(insert.top.as_ref(), None, false)? {
-            Some(Limit::Top { count, .. }) => {
-                Some(Parameter { value: ParameterValue::RowCount(count), data_type: DataType::BigInt })
-            }
-            Some(Limit::Percent { .. } | Limit::Offset { .. }) => {
-                return Err(PlanError::unsupported("INSERT with TOP PERCENT"));
-            }
-            None => None,
-        };
+        let limit = limit_of(binder.bind_limit(insert.top.as_ref(), None, false)?)?;
         let mut inputs = Inputs::from(table.columns.len());
-        let layout = Layout { deleted: None, inserted: Some(0) };
+        let layout = Layout {
+            deleted: None,
+            inserted: Some(0),
+        };
         let outputs = Outputs::bind(self, &mut binder, &insert.output, &table, layout, &[], &mut inputs)?;
         if !inputs.items.is_empty() {
             return Err(PlanError::unsupported("A subquery in OUTPUT"));
@@ -51,10 +46,28 @@ impl Binding<'_> {
             ast::InsertSource::DefaultValues => Ok(Source::Values(vec![Vec::new()], Vec::new())),
             ast::InsertSource::Execute(_) => Ok(Source::Execute),
         })?;
-        let (source, targets, types) = match bound {
+        let (source, targets, types) = self.insert_source(binder, &table, targets, bound)?;
+        let writer = RowWriter::of_targets(self, &table, targets, types)?;
+        Ok(Insert {
+            writer,
+            source,
+            limit,
+            outputs,
+        })
+    }
+
+    /// The rows as they are run, the columns that they are for, and the types of their values.
+    fn insert_source(
+        &self,
+        binder: QueryBinder<'_>,
+        table: &Arc<Table>,
+        targets: Vec<usize>,
+        bound: Source,
+    ) -> Result<(InsertSource, Vec<usize>, Vec<DataType>), PlanError> {
+        match bound {
             Source::Values(rows, types) => {
                 let targets = if types.is_empty() { Vec::new() } else { targets };
-                (InsertSource::Values(rows), targets, types)
+                Ok((InsertSource::Values(rows), targets, types))
             }
             Source::Query(query) => {
                 let types: Vec<DataType> = query.columns.iter().map(|column| column.data_type).collect();
@@ -63,17 +76,33 @@ impl Binding<'_> {
                 // The text of a query names each table that it reads.
                 let spool = text.sql.contains(&qualified(&table.sqlite)?);
                 let compiled = Arc::new(writer.compiled());
-                (InsertSource::Query { text, compiled, types: types.clone(), spool }, targets, types)
+                let source = InsertSource::Query {
+                    text,
+                    compiled,
+                    types: types.clone(),
+                    spool,
+                };
+                Ok((source, targets, types))
             }
             Source::Execute => {
                 // What a procedure gives is known when it runs.
-                let types = targets.iter().filter_map(|at| table.columns.get(*at)).map(|column| column.data_type);
-                let types = types.collect();
-                (InsertSource::Execute, targets, types)
+                let columns = targets.iter().filter_map(|at| table.columns.get(*at));
+                let types = columns.map(|column| column.data_type).collect();
+                Ok((InsertSource::Execute, targets, types))
             }
-        };
-        let writer = RowWriter::of_targets(self, &table, targets, types)?;
-        Ok(Insert { writer, source, limit, outputs })
+        }
+    }
+}
+
+/// TOP's count, evaluated before the first row.
+fn limit_of(limit: Option<Limit>) -> Result<Option<Parameter>, PlanError> {
+    match limit {
+        Some(Limit::Top { count, .. }) => Ok(Some(Parameter {
+            value: ParameterValue::RowCount(count),
+            data_type: DataType::BigInt,
+        })),
+        Some(Limit::Percent { .. } | Limit::Offset { .. }) => Err(PlanError::unsupported("INSERT with TOP PERCENT")),
+        None => Ok(None),
     }
 }
 
@@ -115,7 +144,10 @@ impl QueryBinder<'_> {
         let types = self.shared_types(table, targets, &mut bound)?;
         if self.parts.outsides.is_empty() {
             let given = |value: Option<Expr>| value.map_or(GivenExpr::Default, GivenExpr::Value);
-            let rows = bound.into_iter().map(|row| row.into_iter().map(given).collect()).collect();
+            let rows = bound
+                .into_iter()
+                .map(|row| row.into_iter().map(given).collect())
+                .collect();
             return Ok(Source::Values(rows, types));
         }
         // What holds a subquery is SQLite's to evaluate.
@@ -135,8 +167,11 @@ impl QueryBinder<'_> {
     ) -> Result<Vec<DataType>, PlanError> {
         let mut types = Vec::with_capacity(targets.len());
         for (place, at) in targets.iter().enumerate() {
-            let samples: Vec<Expr> = rows.iter().filter_map(|row| row.get(place).cloned().flatten()).collect();
-            let all_null = samples.iter().all(Expr::is_null_literal);
+            let samples: Vec<Expr> = rows
+                .iter()
+                .filter_map(|row| row.get(place).cloned().flatten())
+                .collect();
+            let all_null = samples.iter().all(Expr::is_null_word);
             let data_type = match samples.as_slice() {
                 // NULL and DEFAULT are of the column's own type.
                 _ if all_null => table.columns.get(*at).map_or(DataType::Int, |column| column.data_type),

@@ -47,9 +47,17 @@ impl Outputs {
     ) -> Result<Vec<Self>, PlanError> {
         let mut bound = Vec::with_capacity(output.len());
         for clause in output {
-            let deleted = layout.deleted.map(|place| (pseudo_source(binder, table, "deleted"), place));
-            let inserted = layout.inserted.map(|place| (pseudo_source(binder, table, "inserted"), place));
-            let mut names: Vec<Source> = [&deleted, &inserted].into_iter().flatten().map(|(source, _)| source.clone()).collect();
+            let deleted = layout
+                .deleted
+                .map(|place| (pseudo_source(binder, table, "deleted"), place));
+            let inserted = layout
+                .inserted
+                .map(|place| (pseudo_source(binder, table, "inserted"), place));
+            let mut names: Vec<Source> = [&deleted, &inserted]
+                .into_iter()
+                .flatten()
+                .map(|(source, _)| source.clone())
+                .collect();
             names.extend_from_slice(sources);
             let items = binder.scoped(names, |binder| binder.bind_items(&clause.items, Clause::Output))?;
             let mut columns = Vec::with_capacity(items.len());
@@ -61,9 +69,11 @@ impl Outputs {
                     nullable: item.value.nullable,
                     collation: item.value.collation,
                     identity: None,
+                    place: String::new(),
                 });
                 for (source, place) in [&deleted, &inserted].into_iter().flatten() {
-                    item.value.rewrite(&mut |node| place_columns(node, source.number, *place));
+                    item.value
+                        .rewrite(&mut |node| place_columns(node, source.number, *place));
                 }
                 inputs.take(&mut item.value);
                 values.push(item.value);
@@ -85,8 +95,11 @@ impl Outputs {
     ///
     /// Errors: whatever evaluating its columns gives, or writing them.
     pub fn row(&self, run: &mut Run<'_>, row: &[Value]) -> Result<ControlFlow<()>, PlanError> {
-        let values: Result<Vec<Value>, PlanError> =
-            self.values.iter().map(|value| value.evaluate(&run.frame(row))).collect();
+        let values: Result<Vec<Value>, PlanError> = self
+            .values
+            .iter()
+            .map(|value| value.evaluate(&run.frame(row)))
+            .collect();
         match &self.into {
             Some(into) => {
                 into.write(run, values?, ChangeVerb::Insert)?;
@@ -104,12 +117,19 @@ impl Outputs {
 
 /// The columns of the clause whose rows go to the client.
 pub(crate) fn result_columns(outputs: &[Outputs]) -> &[OutputColumn] {
-    outputs.iter().find(|output| output.is_result()).map_or(&[], |output| &output.columns)
+    outputs
+        .iter()
+        .find(|output| output.is_result())
+        .map_or(&[], |output| &output.columns)
 }
 
 /// `inserted` or `deleted` as a source of names.
 fn pseudo_source(binder: &mut QueryBinder<'_>, table: &Table, alias: &str) -> Source {
-    let places = table.columns.iter().map(|column| Place::Named(column.name.clone())).collect();
+    let places = table
+        .columns
+        .iter()
+        .map(|column| Place::Named(column.name.clone()))
+        .collect();
     let number = binder.parts.add_source(places);
     let column = |column: &crate::catalog::Column| SourceColumn {
         name: column.name.clone(),
@@ -118,7 +138,12 @@ fn pseudo_source(binder: &mut QueryBinder<'_>, table: &Table, alias: &str) -> So
         collation: column.collation.of_column(),
     };
     let columns = table.columns.iter().map(column).collect();
-    Source { alias: alias.to_owned(), database_and_schema: None, number, columns }
+    Source {
+        alias: alias.to_owned(),
+        database_and_schema: None,
+        number,
+        columns,
+    }
 }
 
 /// Lets the columns of source `number` be read from `first` on.

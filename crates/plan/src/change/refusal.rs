@@ -5,7 +5,9 @@ use crate::{Ends, PlanError};
 
 impl PlanError {
     fn change(number: i32, severity: u8, state: u8, text: impl Into<String>) -> Self {
-        Self::new(number, Ends::Batch, text).with_severity(severity).with_state(state)
+        Self::new(number, Ends::Batch, text)
+            .with_severity(severity)
+            .with_state(state)
     }
 
     /// 109 and 110: a row of VALUES that has fewer or more values than there are columns.
@@ -33,7 +35,12 @@ impl PlanError {
 
     /// 213: values that are not as many as the table's columns.
     pub(crate) fn table_count() -> Self {
-        Self::change(213, 16, 1, "Column name or number of supplied values does not match table definition.")
+        Self::change(
+            213,
+            16,
+            1,
+            "Column name or number of supplied values does not match table definition.",
+        )
     }
 
     /// 259: a change of what the server itself shows.
@@ -63,7 +70,12 @@ impl PlanError {
 
     /// 339: DEFAULT for an identity.
     pub(crate) fn default_identity() -> Self {
-        Self::change(339, 16, 1, "DEFAULT or NULL are not allowed as explicit identity values.")
+        Self::change(
+            339,
+            16,
+            1,
+            "DEFAULT or NULL are not allowed as explicit identity values.",
+        )
     }
 
     /// 544: a number for an identity that numbers itself.
@@ -90,9 +102,26 @@ impl PlanError {
         Self::unbound_identifier(name)
     }
 
+    /// 4405: a change through a query of several tables, of groups or of distinct rows.
+    pub(crate) fn change_of_several(name: &str) -> Self {
+        let text = format!(
+            "View or function '{name}' is not updatable because the modification affects multiple base tables."
+        );
+        Self::change(4405, 16, 1, text)
+    }
+
+    /// 4406: a change of what a query computes.
+    pub(crate) fn derived_column(name: &str) -> Self {
+        let text = format!(
+            "Update or insert of view or function '{name}' failed because it contains a derived or constant field."
+        );
+        Self::change(4406, 16, 1, text)
+    }
+
     /// 4712: TRUNCATE of a table that others refer to.
     pub(crate) fn truncate_referenced(table: &str) -> Self {
-        let text = format!("Cannot truncate table '{table}' because it is being referenced by a FOREIGN KEY constraint.");
+        let text =
+            format!("Cannot truncate table '{table}' because it is being referenced by a FOREIGN KEY constraint.");
         Self::change(4712, 16, 1, text)
     }
 

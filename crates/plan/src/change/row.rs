@@ -7,9 +7,9 @@ use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_
 
 use crate::catalog::{ChangeVerb, Key, Table, Violation};
 use crate::query::{Clause, QueryBinder};
-use crate::statement::{Binding, Call, Run, StoreError};
+use crate::statement::{Binding, Call, NOTHING, Run, StoreError};
 use crate::writer::{qualified, quoted, stored};
-use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate};
+use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate, same_name};
 
 /// What a table asks of its rows; expressions are over the row, column by column.
 #[derive(Clone, Debug)]
@@ -34,7 +34,9 @@ impl RowRules {
         binder.scoped(bound.sources, |binder| {
             for (at, column) in table.columns.iter().enumerate() {
                 if let Some(rule) = &column.computed {
-                    let mut value = binder.value(Clause::Where, &rule.value)?.converted_to(&column.data_type)?;
+                    let mut value = binder
+                        .value(Clause::Where, &rule.value)?
+                        .converted_to(&column.data_type)?;
                     value.rewrite(&mut |node| over_row(node, number));
                     computed.push((at, value));
                 }
@@ -55,7 +57,12 @@ impl RowRules {
             Ok(())
         })?;
         let null_keys = null_keys(table, changed)?;
-        Ok(Self { table: Arc::clone(table), computed, checks, null_keys })
+        Ok(Self {
+            table: Arc::clone(table),
+            computed,
+            checks,
+            null_keys,
+        })
     }
 
     /// Whether SQLite's own rules are all that there are.
@@ -129,6 +136,19 @@ impl RowRules {
         columns.iter().map(value).collect()
     }
 
+    /// Whether a row that SQLite refuses may be taken once the statement's other rows are there: T-SQL looks at foreign keys
+    /// when all rows are.
+    pub fn may_wait(&self, error: &StoreError) -> bool {
+        let StoreError::Constraint(message) = error else {
+            return false;
+        };
+        let own = |(schema, name): &(String, String)| {
+            same_name(name, &self.table.name) && same_name(schema, &self.table.schema)
+        };
+        let refers = self.table.foreign_keys.iter().any(|key| own(&key.referenced_table));
+        refers && self.table.violation(message) == Violation::ForeignKey
+    }
+
     /// What SQLite's refusal of a row is in T-SQL. `old` is the row before an UPDATE or DELETE.
     pub fn refusal(
         &self,
@@ -145,9 +165,7 @@ impl RowRules {
         match self.table.violation(&message) {
             Violation::NotNull(column) => self.table.null_in(column, verb),
             Violation::Unique(key) => self.table.duplicate(key, row),
-            Violation::ForeignKey => self
-                .broken_reference(run, row, old, verb)
-                .unwrap_or_else(|error| error),
+            Violation::ForeignKey => self.broken_reference(run, row, old, verb).unwrap_or_else(|error| error),
             Violation::Unknown => PlanError::internal(&message),
         }
     }
@@ -174,7 +192,11 @@ impl RowRules {
             }
         }
         for (referring, key) in &table.referenced_by {
-            let columns: Vec<usize> = key.referenced_columns.iter().filter_map(|name| table.column(name)).collect();
+            let columns: Vec<usize> = key
+                .referenced_columns
+                .iter()
+                .filter_map(|name| table.column(name))
+                .collect();
             let name = referring.rsplit('.').next().unwrap_or(referring);
             let sql = self.lookup(name, &key.columns)?;
             let found = match old {
@@ -194,7 +216,11 @@ impl RowRules {
             conditions.push(format!("{} = ?{}", quoted(column)?, at + 1));
         }
         let schema = quoted(&self.table.sqlite.schema)?;
-        Ok(format!("SELECT 1 FROM {schema}.{} WHERE {} LIMIT 1", quoted(table)?, conditions.join(" AND ")))
+        Ok(format!(
+            "SELECT 1 FROM {schema}.{} WHERE {} LIMIT 1",
+            quoted(table)?,
+            conditions.join(" AND ")
+        ))
     }
 }
 
@@ -223,7 +249,9 @@ pub(crate) fn fit(
 
 /// As much of a value as fits, if it does not fit whole. Blanks at the end of text are cut without a word.
 fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
-    let Some(Width::Limited(width)) = to.width() else { return None };
+    let Some(Width::Limited(width)) = to.width() else {
+        return None;
+    };
     let width = usize::from(width);
     match (from.family(), to.family(), value) {
         (Family::Text, Family::Text, Value::Text(text)) => {
@@ -233,7 +261,10 @@ fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
         (Family::Binary, Family::Binary, Value::Binary(bytes)) => {
             // What messages show of bytes is their hexadecimal digits.
             let kept = bytes.get(..width).filter(|_| bytes.len() > width)?;
-            Some(kept.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}")))
+            Some(
+                kept.iter()
+                    .fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}")),
+            )
         }
         _ => None,
     }
@@ -241,9 +272,12 @@ fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
 
 /// Whether a query has a row.
 fn exists(run: &Run<'_>, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
-    let compiled = Arc::default();
     let mut found = false;
-    let call = Call { sql, parameters, compiled: &compiled, slots: &[] };
+    let call = Call {
+        sql,
+        parameters,
+        compiled: &NOTHING,
+    };
     let read = run.store.select(&call, &mut |_| {
         found = true;
         Ok(std::ops::ControlFlow::Break(()))
@@ -259,7 +293,11 @@ fn exists(run: &Run<'_>, sql: &str, parameters: &[Stored<'static>]) -> Result<bo
 fn null_keys(table: &Table, changed: &dyn Fn(usize) -> bool) -> Result<Vec<(usize, String)>, PlanError> {
     let mut keys = Vec::new();
     for (at, key) in table.keys.iter().enumerate() {
-        let columns = || key.columns.iter().filter_map(|column| Some((*column, table.columns.get(*column)?)));
+        let columns = || {
+            key.columns
+                .iter()
+                .filter_map(|column| Some((*column, table.columns.get(*column)?)))
+        };
         let nullable = columns().any(|(_, column)| column.nullable);
         if key.is_filtered || !nullable || !columns().any(|(column, _)| changed(column)) {
             continue;
@@ -268,17 +306,25 @@ fn null_keys(table: &Table, changed: &dyn Fn(usize) -> bool) -> Result<Vec<(usiz
         for (number, (_, column)) in columns().enumerate() {
             conditions.push(format!("{} IS ?{}", quoted(&column.name)?, number + 1));
         }
-        let row_id = table.row_id().ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
+        let row_id = table
+            .row_id()
+            .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
         let number = conditions.len() + 1;
         let name = qualified(&table.sqlite)?;
         let conditions = conditions.join(" AND ");
-        keys.push((at, format!("SELECT 1 FROM {name} WHERE {conditions} AND {row_id} IS NOT ?{number} LIMIT 1")));
+        keys.push((
+            at,
+            format!("SELECT 1 FROM {name} WHERE {conditions} AND {row_id} IS NOT ?{number} LIMIT 1"),
+        ));
     }
     Ok(keys)
 }
 
 fn is_computed(table: &Table, column: usize) -> bool {
-    table.columns.get(column).is_some_and(|column| column.computed.is_some())
+    table
+        .columns
+        .get(column)
+        .is_some_and(|column| column.computed.is_some())
 }
 
 /// Lets a column of source `number` be read from its place in the row.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selenite_tsql::ast;
 
+use super::through::ThroughColumn;
 use crate::catalog::{Relation, Table};
 use crate::query::QueryBinder;
 use crate::query::source::{Bound, join};
@@ -16,10 +17,28 @@ pub(crate) struct Target {
     pub table: Arc<Table>,
     /// Its number among the sources.
     pub source: u32,
+    /// The number of the source that its names are those of: its own, or that of a query that it is changed through.
+    pub exposed: u32,
     /// All sources.
     pub bound: Bound,
     /// Whether it is the only source.
     pub alone: bool,
+    /// The columns of the query that it is changed through.
+    pub through: Option<Vec<ThroughColumn>>,
+}
+
+impl Target {
+    /// A table that is one of the sources.
+    fn among(table: Arc<Table>, source: u32, bound: Bound) -> Self {
+        Self {
+            table,
+            source,
+            exposed: source,
+            bound,
+            alone: false,
+            through: None,
+        }
+    }
 }
 
 impl QueryBinder<'_> {
@@ -60,6 +79,10 @@ impl QueryBinder<'_> {
         from: &[ast::TableSource],
     ) -> Result<Target, PlanError> {
         let Some(bound) = self.bind_from(from)? else {
+            if let Some(bound) = self.bind_query_target(target)? {
+                let number = bound.sources.first().map_or(0, |source| source.number);
+                return self.through(bound, number);
+            }
             let table = self.target_table(target)?;
             return self.lone_target(table, target);
         };
@@ -67,25 +90,49 @@ impl QueryBinder<'_> {
             ast::ChangeTarget::Table(name) => (written_object(name), name.single().map(|name| name.text.clone())),
             ast::ChangeTarget::Variable { name, .. } => (name.clone(), Some(name.clone())),
         };
-        let by_alias = bound.sources.iter().find(|source| single.as_ref().is_some_and(|name| same_name(name, &source.alias)));
+        let by_alias = bound
+            .sources
+            .iter()
+            .find(|source| single.as_ref().is_some_and(|name| same_name(name, &source.alias)));
         if let Some(source) = by_alias {
             let number = source.number;
-            let table = self.parts.tables.get(&number).cloned();
-            let table = table.ok_or_else(|| PlanError::unsupported("A change of what is no table"))?;
-            return Ok(Target { table, source: number, bound, alone: false });
+            let Some(table) = self.parts.tables.get(&number).cloned() else {
+                return self.through(bound, number);
+            };
+            return Ok(Target::among(table, number, bound));
         }
         let table = self.target_table(target)?;
-        let is_it = |number: &u32| self.parts.tables.get(number).is_some_and(|other| other.sqlite == table.sqlite);
+        let is_it = |number: &u32| {
+            self.parts
+                .tables
+                .get(number)
+                .is_some_and(|other| other.sqlite == table.sqlite)
+        };
         let numbers: Vec<u32> = bound.sources.iter().map(|source| source.number).filter(is_it).collect();
         match numbers.as_slice() {
-            [number] => Ok(Target { table, source: *number, bound, alone: false }),
+            [number] => Ok(Target::among(table, *number, bound)),
             [] => {
                 let own = self.lone_target(Arc::clone(&table), target)?;
                 let bound = join(JoinKind::Inner, own.bound, bound, None)?;
-                Ok(Target { table, source: own.source, bound, alone: false })
+                Ok(Target::among(table, own.source, bound))
             }
             [_, ..] => Err(PlanError::ambiguous_target(&name)),
         }
+    }
+
+    /// The source that a target of no FROM is, if it is a common table expression or a view.
+    fn bind_query_target(&mut self, target: &ast::ChangeTarget) -> Result<Option<Bound>, PlanError> {
+        let ast::ChangeTarget::Table(name) = target else {
+            return Ok(None);
+        };
+        let common = name.single().is_some_and(|single| self.is_common(single));
+        let is_query = common || matches!(self.relation(name), Ok(Relation::View(_)));
+        if !is_query {
+            return Ok(None);
+        }
+        self.bind_relation(name, None)
+            .map(Some)
+            .map_err(|error| error.on_line(name.position.line))
     }
 
     fn lone_target(&mut self, table: Arc<Table>, target: &ast::ChangeTarget) -> Result<Target, PlanError> {
@@ -95,6 +142,9 @@ impl QueryBinder<'_> {
         };
         let bound = self.bind_table(&table, alias)?;
         let source = bound.sources.first().map_or(0, |source| source.number);
-        Ok(Target { table, source, bound, alone: true })
+        Ok(Target {
+            alone: true,
+            ..Target::among(table, source, bound)
+        })
     }
 }

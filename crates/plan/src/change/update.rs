@@ -46,6 +46,12 @@ pub(super) struct UpdateRows {
     pub changed: Vec<usize>,
     /// The SQL that writes them, and then the rowid.
     pub sql: String,
+    /// The columns that SQLite has.
+    pub stored: Vec<usize>,
+    /// The SQL that takes a row out by its rowid.
+    pub delete: String,
+    /// The SQL that puts it in again, the rowid last.
+    pub insert: String,
 }
 
 /// One assignment of SET. Expressions are over the rowid, the old row, the new row, and what else is needed.
@@ -95,7 +101,6 @@ impl Update {
                     sql: &text.sql,
                     parameters: &parameters,
                     compiled: &self.compiled,
-                    slots: run.slots.as_slice(),
                 };
                 let changed = run.store.change(&call);
                 changed.map_err(|error| self.rules.refusal(run, error, &[], None, ChangeVerb::Update))
@@ -137,7 +142,9 @@ impl Update {
     /// The types of what the query gives: rowid, old row, what else is needed.
     fn input_types<'a>(&'a self, rows: &'a UpdateRows) -> impl Iterator<Item = DataType> + 'a {
         let columns = self.rules.table.columns.iter().map(|column| column.data_type);
-        std::iter::once(DataType::BigInt).chain(columns).chain(rows.extra_types.iter().copied())
+        std::iter::once(DataType::BigInt)
+            .chain(columns)
+            .chain(rows.extra_types.iter().copied())
     }
 
     /// Puts the new row behind the old one, and sets variables.
@@ -181,8 +188,8 @@ impl Update {
         Ok(())
     }
 
-    /// Writes all rows. One whose key another row still has waits until that one is written: only if none of those that wait can
-    /// be written is the key there twice.
+    /// Writes all rows. One whose key another row still has waits until that one is written. If none of those that wait can be
+    /// written, they change keys among themselves, or a key is there twice: they are taken out and put in again.
     fn write_all(&self, run: &Run<'_>, rows: &UpdateRows, pending: &[Pending]) -> Result<(), PlanError> {
         if rows.changed.is_empty() {
             return Ok(());
@@ -194,18 +201,44 @@ impl Update {
             for row in left {
                 match self.write(run, rows, row) {
                     Ok(()) => {}
-                    Err(error) if self.is_duplicate(&error) => waiting.push((row, error)),
+                    Err(error) if self.is_duplicate(&error) || self.rules.may_wait(&error) => {
+                        waiting.push((row, error))
+                    }
                     Err(error) => return Err(self.refusal(run, error, row)),
                 }
             }
             if waiting.len() == count {
-                return match waiting.into_iter().next() {
-                    Some((row, error)) => Err(self.refusal(run, error, row)),
-                    None => Ok(()),
-                };
+                return self.exchange(run, rows, waiting);
             }
             // Keys that were moved up are free from the other end.
             left = waiting.into_iter().rev().map(|(row, _)| row).collect();
+        }
+        Ok(())
+    }
+
+    /// Takes rows out and puts them in again with the same rowids: nobody refers to them, or SQLite would see that.
+    fn exchange(
+        &self,
+        run: &Run<'_>,
+        rows: &UpdateRows,
+        waiting: Vec<(&Pending, StoreError)>,
+    ) -> Result<(), PlanError> {
+        let (left, mut errors): (Vec<&Pending>, Vec<StoreError>) = waiting.into_iter().unzip();
+        let lone =
+            left.len() == 1 || !self.rules.table.referenced_by.is_empty() || !self.rules.table.foreign_keys.is_empty();
+        if let (true, Some(first)) = (lone, left.first()) {
+            return Err(self.refusal(run, errors.swap_remove(0), first));
+        }
+        for row in &left {
+            let parameters = [Stored::Integer(row.row_id)];
+            run.change(&rows.delete, &parameters)
+                .map_err(|error| self.refusal(run, error, row))?;
+        }
+        for row in left {
+            let mut parameters = self.rules.stored(&rows.stored, self.new_row(row))?;
+            parameters.push(Stored::Integer(row.row_id));
+            run.change(&rows.insert, &parameters)
+                .map_err(|error| self.refusal(run, error, row))?;
         }
         Ok(())
     }
@@ -225,7 +258,8 @@ impl Update {
 
     fn refusal(&self, run: &Run<'_>, error: StoreError, row: &Pending) -> PlanError {
         let old = row.values.get(1..).unwrap_or(&[]);
-        self.rules.refusal(run, error, self.new_row(row), Some(old), ChangeVerb::Update)
+        self.rules
+            .refusal(run, error, self.new_row(row), Some(old), ChangeVerb::Update)
     }
 
     fn new_row<'a>(&self, row: &'a Pending) -> &'a [Value] {

@@ -16,8 +16,8 @@ use crate::query::{Clause, QueryBinder};
 use crate::statement::Binding;
 use crate::statement::inputs::Inputs;
 use crate::statement::select::{compound, compound_of};
-use crate::writer::{Writer, keeps_form, qualified, quoted};
-use crate::{ColumnRef, Expr, ExprKind, PlanError, Predicate};
+use crate::writer::{SqlText, Writer, keeps_form, qualified, quoted};
+use crate::{ColumnRef, Expr, ExprKind, PlanError, Predicate, same_name};
 
 /// What an UPDATE is bound to, before it is written.
 struct Parts {
@@ -60,7 +60,12 @@ impl Binding<'_> {
             };
             Ok((sets, filter))
         })?;
-        Ok(Parts { target, sets, filter, limit })
+        Ok(Parts {
+            target,
+            sets,
+            filter,
+            limit,
+        })
     }
 
     fn set(
@@ -93,7 +98,10 @@ impl Binding<'_> {
                 let value = match (column, variable) {
                     (Some(name), _) => {
                         let position = name.name.position;
-                        let column = ast::Expr { kind: ast::ExprKind::Column(Box::new(name.clone())), position };
+                        let column = ast::Expr {
+                            kind: ast::ExprKind::Column(Box::new(name.clone())),
+                            position,
+                        };
                         compound_of(column, assignment.operator, value)
                     }
                     (None, Some(variable)) => compound(variable, assignment.operator, value),
@@ -103,13 +111,21 @@ impl Binding<'_> {
             }
         };
         if let (Some(value), Some(at)) = (&value, at) {
-            let to = target.table.columns.get(at).map_or(DataType::Int, |column| column.data_type);
+            let to = target
+                .table
+                .columns
+                .get(at)
+                .map_or(DataType::Int, |column| column.data_type);
             value.clone().converted_to(&to)?;
         }
         if let (Some(value), Some((_, to)), None) = (&value, slot, at) {
             value.clone().converted_to(&to)?;
         }
-        Ok(SetValue { column: at, slot, value })
+        Ok(SetValue {
+            column: at,
+            slot,
+            value,
+        })
     }
 
     fn update_rows(
@@ -120,7 +136,12 @@ impl Binding<'_> {
         changed: Vec<usize>,
         update: &ast::Update,
     ) -> Result<Update, PlanError> {
-        let Parts { target, mut sets, filter, limit } = parts;
+        let Parts {
+            target,
+            mut sets,
+            filter,
+            limit,
+        } = parts;
         let count = target.table.columns.len();
         // Rowid, old row, new row, and what else is needed.
         let mut inputs = Inputs::from(1 + 2 * count);
@@ -130,35 +151,59 @@ impl Binding<'_> {
                 inputs.take(value);
             }
         }
-        let layout = Layout { deleted: Some(1), inserted: Some(1 + count) };
+        let layout = Layout {
+            deleted: Some(1),
+            inserted: Some(1 + count),
+        };
         let others = others(&target);
         let outputs = binder.with_commons(&update.with, |binder| {
-            Outputs::bind(self, binder, &update.output, &target.table, layout, &others, &mut inputs)
+            Outputs::bind(
+                self,
+                binder,
+                &update.output,
+                &target.table,
+                layout,
+                &others,
+                &mut inputs,
+            )
         })?;
         let extra_types = inputs.items.iter().map(|item| item.data_type).collect();
         let query = row_query(&target, filter, limit, inputs.items);
         let mut writer = Writer::new(binder.parts);
         let text = writer.statement(&query)?;
-        let sql = update_sql(&target.table, &changed)?;
-        let rows = UpdateRows { text, extra_types, sets, changed, sql };
+        let rows = write_sql(text, extra_types, sets, changed, &target.table)?;
         let compiled = Arc::new(writer.compiled());
-        Ok(Update { rules, way: UpdateWay::Rows(Box::new(rows)), compiled, outputs })
+        Ok(Update {
+            rules,
+            way: UpdateWay::Rows(Box::new(rows)),
+            compiled,
+            outputs,
+        })
     }
 }
 
 /// The sources but the target, which OUTPUT may name.
 pub(super) fn others(target: &Target) -> Vec<crate::Source> {
-    target.bound.sources.iter().filter(|source| source.number != target.source).cloned().collect()
+    target
+        .bound
+        .sources
+        .iter()
+        .filter(|source| source.number != target.source)
+        .cloned()
+        .collect()
 }
 
 /// The query of the rows that change: rowid, the table's columns, and `extra`.
-pub(super) fn row_query(
-    target: &Target,
-    filter: Option<Predicate>,
-    limit: Option<Limit>,
-    extra: Vec<Expr>,
-) -> Query {
-    let column = |column, data_type| Expr::new(ExprKind::Column(ColumnRef { source: target.source, column }), data_type);
+pub(super) fn row_query(target: &Target, filter: Option<Predicate>, limit: Option<Limit>, extra: Vec<Expr>) -> Query {
+    let column = |column, data_type| {
+        Expr::new(
+            ExprKind::Column(ColumnRef {
+                source: target.source,
+                column,
+            }),
+            data_type,
+        )
+    };
     let mut items = vec![column(ROW_ID, DataType::BigInt)];
     for (at, of_table) in target.table.columns.iter().enumerate() {
         items.push(column(u32::try_from(at).unwrap_or(u32::MAX), of_table.data_type));
@@ -166,33 +211,89 @@ pub(super) fn row_query(
     items.extend(extra);
     let columns = items.iter().map(|item| QueryColumn::of(String::new(), item)).collect();
     let from = Some(target.bound.from.clone());
-    let mut query = Query::of_select(Select { items, from, filter, ..Select::default() }, columns);
+    let mut query = Query::of_select(
+        Select {
+            items,
+            from,
+            filter,
+            ..Select::default()
+        },
+        columns,
+    );
     query.limit = limit;
     query
 }
 
-fn update_sql(table: &Table, changed: &[usize]) -> Result<String, PlanError> {
-    let mut sets = Vec::with_capacity(changed.len());
+/// The SQL that writes rows one by one.
+fn write_sql(
+    text: SqlText,
+    extra_types: Vec<DataType>,
+    sets: Vec<SetValue>,
+    changed: Vec<usize>,
+    table: &Table,
+) -> Result<UpdateRows, PlanError> {
+    let mut assignments = Vec::with_capacity(changed.len());
     for (number, at) in changed.iter().enumerate() {
         if let Some(column) = table.columns.get(*at) {
-            sets.push(format!("{} = ?{}", quoted(&column.name)?, number + 1));
+            assignments.push(format!("{} = ?{}", quoted(&column.name)?, number + 1));
         }
     }
-    let row_id = table.row_id().ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
+    let row_id = table
+        .row_id()
+        .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
     let name = qualified(&table.sqlite)?;
-    Ok(format!("UPDATE {name} SET {} WHERE {row_id} = ?{}", sets.join(", "), changed.len() + 1))
+    let (mut stored, mut names, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, column) in table.columns.iter().enumerate() {
+        if column.computed.is_none() {
+            stored.push(at);
+            names.push(quoted(&column.name)?);
+            places.push(format!("?{}", stored.len()));
+        }
+    }
+    let (names, places, last) = (names.join(", "), places.join(", "), stored.len() + 1);
+    Ok(UpdateRows {
+        text,
+        extra_types,
+        sets,
+        sql: format!(
+            "UPDATE {name} SET {} WHERE {row_id} = ?{}",
+            assignments.join(", "),
+            changed.len() + 1
+        ),
+        changed,
+        stored,
+        delete: format!("DELETE FROM {name} WHERE {row_id} = ?1"),
+        insert: format!("INSERT INTO {name} ({names}, {row_id}) VALUES ({places}, ?{last})"),
+    })
 }
 
 fn set_column(target: &Target, name: &ast::ColumnName, before: &[SetValue]) -> Result<usize, PlanError> {
+    let exposed = target
+        .bound
+        .sources
+        .iter()
+        .find(|source| source.number == target.exposed);
     if let Some(table) = &name.table {
-        let source = target.bound.sources.iter().find(|source| source.number == target.source);
-        let own = source.is_some_and(|source| source.is_named(table));
-        if !own && !crate::same_name(&target.table.name, &table.name.text) {
+        let own = exposed.is_some_and(|source| source.is_named(table));
+        if !own && !same_name(&target.table.name, &table.name.text) {
             return Err(PlanError::other_target(&crate::written_column(name)));
         }
     }
-    let at = target.table.column(&name.name.text).ok_or_else(|| PlanError::unknown_column(&name.name.text))?;
-    let Some(column) = target.table.columns.get(at) else { return Err(PlanError::internal("no column")) };
+    let at = match &target.through {
+        Some(columns) => {
+            let column = columns.iter().find(|(column, _)| same_name(column, &name.name.text));
+            let (_, at) = column.ok_or_else(|| PlanError::unknown_column(&name.name.text))?;
+            let alias = exposed.map_or("", |source| source.alias.as_str());
+            at.ok_or_else(|| PlanError::derived_column(alias))?
+        }
+        None => {
+            let at = target.table.column(&name.name.text);
+            at.ok_or_else(|| PlanError::unknown_column(&name.name.text))?
+        }
+    };
+    let Some(column) = target.table.columns.get(at) else {
+        return Err(PlanError::internal("no column"));
+    };
     if before.iter().any(|set| set.column == Some(at)) {
         return Err(PlanError::column_given_twice(&column.name));
     }
@@ -212,12 +313,19 @@ fn whole(
     rules: &RowRules,
     update: &ast::Update,
 ) -> Result<Option<Update>, PlanError> {
-    let Parts { target, sets, filter, limit } = parts;
+    let Parts {
+        target,
+        sets,
+        filter,
+        limit,
+    } = parts;
     let table = &target.table;
     let computes = table.columns.iter().any(|column| column.computed.is_some());
     let in_key = |at: &usize| {
         let referenced = |(_, key): &(String, crate::catalog::ForeignKey)| {
-            key.referenced_columns.iter().any(|name| table.column(name) == Some(*at))
+            key.referenced_columns
+                .iter()
+                .any(|name| table.column(name) == Some(*at))
         };
         let refers = |key: &crate::catalog::ForeignKey| key.columns.iter().any(|name| table.column(name) == Some(*at));
         table.keys.iter().any(|key| key.columns.contains(at))
@@ -250,5 +358,10 @@ fn whole(
     let with = writer.commons()?;
     let text = writer.finish(format!("{with}{sql}"))?;
     let compiled = Arc::new(writer.compiled());
-    Ok(Some(Update { rules: rules.clone(), way: UpdateWay::Whole(text), compiled, outputs: Vec::new() }))
+    Ok(Some(Update {
+        rules: rules.clone(),
+        way: UpdateWay::Whole(text),
+        compiled,
+        outputs: Vec::new(),
+    }))
 }

@@ -189,7 +189,10 @@ impl<'a> Compiler<'a> {
     ///
     /// Errors: 137 and 1087 for a variable that it names and nobody declared.
     fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), PlanError> {
-        self.check_variables(statement.position)?;
+        // A procedure's variables are its own: its body is compiled by itself.
+        if !matches!(statement.kind, StatementKind::Procedure(_)) {
+            self.check_variables(statement.position)?;
+        }
         if let StatementKind::Insert(insert) = &statement.kind
             && matches!(insert.source, ast::InsertSource::Execute(_))
         {

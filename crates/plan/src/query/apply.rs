@@ -36,7 +36,9 @@ impl QueryBinder<'_> {
         let kind = if outer { JoinKind::Left } else { JoinKind::Inner };
         let (query, alias) = match &right.kind {
             ast::TableSourceKind::Derived { query, alias } => {
-                let bound = self.scoped(left.sources.clone(), |binder| binder.nested(|binder| binder.bind_rows(query)));
+                let bound = self.scoped(left.sources.clone(), |binder| {
+                    binder.nested(|binder| binder.bind_rows(query))
+                });
                 (bound?, alias)
             }
             ast::TableSourceKind::Values { rows, alias } => {
@@ -60,7 +62,9 @@ impl QueryBinder<'_> {
         rename(&mut query, &alias.name.text, &alias.columns).map_err(|error| error.on_line(line))?;
         let depends = self.depends_on(&left.sources, |parts, visit| parts.visit_query(&query, visit));
         let mut bound = if depends {
-            let lateral = self.lateral(&left, query.clone()).map_err(|error| error.on_line(line))?;
+            let lateral = self
+                .lateral(&left, query.clone())
+                .map_err(|error| error.on_line(line))?;
             self.join_lateral(left, lateral, &query, alias, outer)?
         } else {
             let right = self.leaf(query, alias.name.text.clone());
@@ -95,7 +99,11 @@ impl QueryBinder<'_> {
         }
         if select.grouped {
             let single = select.group_by.is_empty() && select.having.is_none() && query.limit.is_none();
-            return if single { Ok(self.lateral_aggregates(select)) } else { Err(refused("a query with GROUP BY")) };
+            return if single {
+                Ok(self.lateral_aggregates(select))
+            } else {
+                Err(refused("a query with GROUP BY"))
+            };
         }
         if select.distinct {
             return Err(refused("a query with DISTINCT"));
@@ -124,7 +132,12 @@ impl QueryBinder<'_> {
             Some(from) => self.marker(from),
             None => None,
         };
-        Ok(Lateral { from, on, columns, marker })
+        Ok(Lateral {
+            from,
+            on,
+            columns,
+            marker,
+        })
     }
 
     /// The sources, with the conditions of inner joins taken out; none may itself depend on the left side.
@@ -161,18 +174,32 @@ impl QueryBinder<'_> {
     fn lateral_aggregates(&mut self, select: &Select) -> Lateral {
         let mut columns = Vec::with_capacity(select.items.len());
         for item in &select.items {
-            let one = Select { items: vec![item.clone()], ..select.clone() };
+            let one = Select {
+                items: vec![item.clone()],
+                ..select.clone()
+            };
             let column = QueryColumn::of(String::new(), item);
             let query = Query::of_select(one, vec![column]);
             let value = self.outside(Outside::Scalar(Box::new(query)), item.data_type, item.nullable);
             columns.push(Place::Inlined(value.with_collation(item.collation)));
         }
-        Lateral { from: None, on: None, columns, marker: None }
+        Lateral {
+            from: None,
+            on: None,
+            columns,
+            marker: None,
+        }
     }
 
     /// The first rows of a table: those whose rowid is among them.
     fn lateral_first_rows(&mut self, query: &Query, select: &Select) -> Result<Lateral, PlanError> {
-        let Some(From::Leaf(leaf @ Leaf { source, rows: Rows::Table(_) })) = &select.from else {
+        let Some(From::Leaf(
+            leaf @ Leaf {
+                source,
+                rows: Rows::Table(_),
+            },
+        )) = &select.from
+        else {
             return Err(refused("the first rows of more than one table"));
         };
         match &query.limit {
@@ -181,7 +208,13 @@ impl QueryBinder<'_> {
                 return Err(refused("TOP with PERCENT or WITH TIES"));
             }
         }
-        let row_id = Expr::new(ExprKind::Column(ColumnRef { source: *source, column: ROW_ID }), DataType::BigInt);
+        let row_id = Expr::new(
+            ExprKind::Column(ColumnRef {
+                source: *source,
+                column: ROW_ID,
+            }),
+            DataType::BigInt,
+        );
         let row_id = row_id.with_nullable(false);
         let order = query.order.iter().map(|term| OrderTerm {
             key: match &term.key {
@@ -193,15 +226,27 @@ impl QueryBinder<'_> {
             },
             descending: term.descending,
         });
-        let inner = Select { items: vec![row_id.clone()], ..select.clone() };
+        let inner = Select {
+            items: vec![row_id.clone()],
+            ..select.clone()
+        };
         let mut rows = Query::of_select(inner, vec![QueryColumn::of(String::new(), &row_id)]);
         rows.order = order.collect();
         rows.limit.clone_from(&query.limit);
         let collation = crate::Collation::default();
-        let among = Outside::In { operand: row_id.clone(), query: Box::new(rows), collation };
+        let among = Outside::In {
+            operand: row_id.clone(),
+            query: Box::new(rows),
+            collation,
+        };
         let on = Some(Predicate::Outside(self.parts.add_outside(among)));
         let columns = select.items.iter().cloned().map(Place::Inlined).collect();
-        Ok(Lateral { from: Some(From::Leaf(leaf.clone())), on, columns, marker: Some(row_id) })
+        Ok(Lateral {
+            from: Some(From::Leaf(leaf.clone())),
+            on,
+            columns,
+            marker: Some(row_id),
+        })
     }
 
     /// VALUES: numbers, and each column chosen by the number.
@@ -209,7 +254,12 @@ impl QueryBinder<'_> {
         let number = |at: usize| Expr::literal(Value::BigInt(i64::try_from(at).unwrap_or(i64::MAX)), DataType::BigInt);
         let numbers = (0..rows.len()).map(|at| vec![number(at)]).collect();
         let kind = QueryColumn::of(String::new(), &number(0));
-        let query = Query { body: Body::Values(numbers), columns: vec![kind.clone()], order: Vec::new(), limit: None };
+        let query = Query {
+            body: Body::Values(numbers),
+            columns: vec![kind.clone()],
+            order: Vec::new(),
+            limit: None,
+        };
         let bound = self.leaf(query, String::new());
         let source = bound.sources.first().map_or(0, |source| source.number);
         let which = kind.read(ColumnRef { source, column: 0 });
@@ -223,11 +273,19 @@ impl QueryBinder<'_> {
                 };
                 Some((Predicate::Compare(Box::new(compare)), row.get(at)?.clone()))
             });
-            let kind = ExprKind::Case { branches: branches.collect(), otherwise: None };
+            let kind = ExprKind::Case {
+                branches: branches.collect(),
+                otherwise: None,
+            };
             Place::Inlined(Expr::new(kind, column.data_type).with_collation(column.collation))
         });
         let columns = places.collect();
-        Lateral { from: Some(bound.from), on: None, columns, marker: Some(which) }
+        Lateral {
+            from: Some(bound.from),
+            on: None,
+            columns,
+            marker: Some(which),
+        }
     }
 
     fn join_lateral(
@@ -238,12 +296,17 @@ impl QueryBinder<'_> {
         alias: &ast::DerivedAlias,
         outer: bool,
     ) -> Result<Bound, PlanError> {
-        let Lateral { from, on, mut columns, marker } = lateral;
-        if outer && from.is_some() {
+        let Lateral {
+            from,
+            on,
+            mut columns,
+            marker,
+        } = lateral;
+        if let (true, Some(from)) = (outer, &from) {
             let Some(marker) = marker else {
                 return Err(refused("such a query on the right of OUTER APPLY"));
             };
-            columns.iter_mut().for_each(|place| only_if_found(place, &marker));
+            columns.iter_mut().for_each(|place| only_if_found(place, &marker, from));
         }
         let number = self.parts.add_source(columns);
         let source = Source {
@@ -252,7 +315,10 @@ impl QueryBinder<'_> {
             number,
             columns: query.columns.iter().map(column_of).collect(),
         };
-        let right = Bound { from: left.from.clone(), sources: vec![source] };
+        let right = Bound {
+            from: left.from.clone(),
+            sources: vec![source],
+        };
         let kind = if outer { JoinKind::Left } else { JoinKind::Inner };
         // Names are joined for the clash alone; the sources follow.
         let mut bound = join(kind, left, right, on)?;
@@ -269,7 +335,10 @@ impl QueryBinder<'_> {
     fn one_row(&mut self) -> From {
         let one = Expr::literal(Value::Int(1), DataType::Int);
         let column = QueryColumn::of(String::new(), &one);
-        let select = Select { items: vec![one], ..Select::default() };
+        let select = Select {
+            items: vec![one],
+            ..Select::default()
+        };
         self.leaf(Query::of_select(select, vec![column]), String::new()).from
     }
 
@@ -287,7 +356,10 @@ impl QueryBinder<'_> {
             };
             if marker.is_none() {
                 marker = column.map(|column| {
-                    let column = ColumnRef { source: leaf.source, column };
+                    let column = ColumnRef {
+                        source: leaf.source,
+                        column,
+                    };
                     Expr::new(ExprKind::Column(column), DataType::BigInt)
                 });
             }
@@ -298,13 +370,16 @@ impl QueryBinder<'_> {
     }
 }
 
-/// A column that is NULL where no row was found: a table's own column is so by itself.
-fn only_if_found(place: &mut Place, marker: &Expr) {
+/// A column that is NULL where no row was found: a column of the right side is so by itself.
+fn only_if_found(place: &mut Place, marker: &Expr, from: &From) {
     if let Place::Inlined(value) = place
-        && !matches!(value.kind, ExprKind::Column(_))
+        && !matches!(value.kind, ExprKind::Column(column) if from.has_leaf(column.source))
     {
         let found = Predicate::IsNull(Box::new(marker.clone())).negate();
-        let kind = ExprKind::Case { branches: vec![(found, value.clone())], otherwise: None };
+        let kind = ExprKind::Case {
+            branches: vec![(found, value.clone())],
+            otherwise: None,
+        };
         *value = Expr::new(kind, value.data_type).with_collation(value.collation);
     }
 }

@@ -36,10 +36,22 @@ impl QueryBinder<'_> {
         }
         let distinct = matches!(call.arguments, ast::Arguments::Distinct(_));
         let (data_type, nullable) = (aggregate.data_type, !aggregate.kind.counts());
-        let collation = aggregate.operand.as_ref().map(|operand| operand.collation).unwrap_or_default();
-        let outside = Outside::Aggregate(Box::new(AggregateCall { aggregate, distinct, order }));
+        let collation = aggregate
+            .operand
+            .as_ref()
+            .map(|operand| operand.collation)
+            .unwrap_or_default();
+        let outside = Outside::Aggregate(Box::new(AggregateCall {
+            aggregate,
+            distinct,
+            order,
+        }));
         let expr = self.outside(outside, data_type, nullable);
-        Ok(if is_text(&data_type) { expr.with_collation(collation) } else { expr })
+        Ok(if is_text(&data_type) {
+            expr.with_collation(collation)
+        } else {
+            expr
+        })
     }
 
     /// The aggregate with its operand, which may hold no other and must be about this query's rows.
@@ -86,12 +98,24 @@ impl QueryBinder<'_> {
     fn check_own_columns(&self, operand: &Expr) -> Result<(), PlanError> {
         let (mut local, mut outer) = (false, false);
         operand.visit(&mut |node| {
-            if let Node::Expr(Expr { kind: ExprKind::Column(column), .. }) = node {
-                if self.is_local(*column) { local = true } else { outer = true }
+            if let Node::Expr(Expr {
+                kind: ExprKind::Column(column),
+                ..
+            }) = node
+            {
+                if self.is_local(*column) {
+                    local = true
+                } else {
+                    outer = true
+                }
             }
         });
         if outer {
-            let mixed = if local { "An aggregate of columns of two queries" } else { "An aggregate of an outer query's columns" };
+            let mixed = if local {
+                "An aggregate of columns of two queries"
+            } else {
+                "An aggregate of an outer query's columns"
+            };
             return Err(PlanError::unsupported(mixed));
         }
         Ok(())
@@ -124,7 +148,12 @@ impl QueryBinder<'_> {
             }
         }
         check_frame(window)?;
-        let call = WindowCall { function, partition, order, frame: window.frame };
+        let call = WindowCall {
+            function,
+            partition,
+            order,
+            frame: window.frame,
+        };
         Ok(self.outside(Outside::Window(Box::new(call)), data_type, nullable))
     }
 
@@ -133,7 +162,11 @@ impl QueryBinder<'_> {
         let bound = self.value(Clause::Items, expr)?;
         let mut nested = false;
         bound.visit(&mut |node| {
-            if let Node::Expr(Expr { kind: ExprKind::Outside(reference), .. }) = node {
+            if let Node::Expr(Expr {
+                kind: ExprKind::Outside(reference),
+                ..
+            }) = node
+            {
                 nested |= matches!(self.parts.outside(*reference), Some(Outside::Window(_)));
             }
         });
@@ -148,9 +181,10 @@ impl QueryBinder<'_> {
         let bound = self.window_part(expr)?;
         match &bound.kind {
             ExprKind::Literal(Value::Int(_) | Value::BigInt(_)) => Err(PlanError::window_order_index()),
-            ExprKind::Literal(_) => Err(PlanError::window_order_constant()),
+            ExprKind::Literal(_) | ExprKind::Null => Err(PlanError::window_order_constant()),
             ExprKind::Outside(reference) => {
-                let fixed = matches!(self.parts.outside(*reference), Some(Outside::Scalar(query)) if query.is_constant());
+                let fixed =
+                    matches!(self.parts.outside(*reference), Some(Outside::Scalar(query)) if query.is_constant());
                 Ok((!fixed).then_some(bound))
             }
             ExprKind::Variable(_)
@@ -214,10 +248,17 @@ impl QueryBinder<'_> {
                 }
                 let value = self.first(arguments)?;
                 let data_type = value.data_type;
-                let make = if name == "first_value" { WindowFunction::First } else { WindowFunction::Last };
+                let make = if name == "first_value" {
+                    WindowFunction::First
+                } else {
+                    WindowFunction::Last
+                };
                 Ok((make(value), data_type, true))
             }
-            _ => Err(PlanError::unsupported_function(&format!("{} with OVER", call.name.name.text))),
+            _ => Err(PlanError::unsupported_function(&format!(
+                "{} with OVER",
+                call.name.name.text
+            ))),
         }
     }
 
@@ -254,7 +295,16 @@ impl QueryBinder<'_> {
             Some(default) => Some(self.window_part(default)?.converted_to(&data_type)?),
             None => None,
         };
-        Ok((WindowFunction::Shift { value, offset, default, forward }, data_type, true))
+        Ok((
+            WindowFunction::Shift {
+                value,
+                offset,
+                default,
+                forward,
+            },
+            data_type,
+            true,
+        ))
     }
 
     fn first(&mut self, arguments: &[ast::Expr]) -> Result<Expr, PlanError> {
@@ -304,7 +354,9 @@ fn check_frame(window: &ast::Window) -> Result<(), PlanError> {
     }
     let counted = |bound: ast::FrameBound| match bound {
         ast::FrameBound::Preceding(_) | ast::FrameBound::Following(_) => true,
-        ast::FrameBound::UnboundedPreceding | ast::FrameBound::CurrentRow | ast::FrameBound::UnboundedFollowing => false,
+        ast::FrameBound::UnboundedPreceding | ast::FrameBound::CurrentRow | ast::FrameBound::UnboundedFollowing => {
+            false
+        }
     };
     if frame.unit == ast::FrameUnit::Range && (counted(frame.start) || frame.end.is_some_and(counted)) {
         return Err(PlanError::range_frame());
@@ -324,5 +376,9 @@ fn check_frame(window: &ast::Window) -> Result<(), PlanError> {
 }
 
 fn check_fixed(expr: &Expr, what: &str) -> Result<(), PlanError> {
-    if crate::writer::is_fixed(expr) { Ok(()) } else { Err(PlanError::unsupported(what)) }
+    if crate::writer::is_fixed(expr) {
+        Ok(())
+    } else {
+        Err(PlanError::unsupported(what))
+    }
 }

@@ -21,11 +21,7 @@ impl QueryBinder<'_> {
     /// Combines queries, their columns converted to the types that they share.
     ///
     /// Errors: 205 for unequal counts, 206 and its kin for types that share none.
-    pub(super) fn combine(
-        &mut self,
-        first: Query,
-        rest: Vec<(ast::SetOperator, Query)>,
-    ) -> Result<Query, PlanError> {
+    pub(super) fn combine(&mut self, first: Query, rest: Vec<(ast::SetOperator, Query)>) -> Result<Query, PlanError> {
         if rest.iter().any(|(_, query)| query.columns.len() != first.columns.len()) {
             return Err(PlanError::unequal_columns());
         }
@@ -37,7 +33,11 @@ impl QueryBinder<'_> {
             let data_type = common_type(&samples)?;
             let nullable = samples.iter().any(|sample| sample.nullable);
             types.push(data_type);
-            let kind = ColumnKind { data_type, nullable, collation: column.collation };
+            let kind = ColumnKind {
+                data_type,
+                nullable,
+                collation: column.collation,
+            };
             columns.push(QueryColumn::named(column.name.clone(), kind));
         }
         let first = self.with_types(first, &types)?;
@@ -45,14 +45,24 @@ impl QueryBinder<'_> {
         for (operator, query) in rest {
             converted.push((operator, self.with_types(query, &types)?));
         }
-        Ok(Query { body: Body::Combined(Box::new(first), converted), columns, order: Vec::new(), limit: None })
+        Ok(Query {
+            body: Body::Combined(Box::new(first), converted),
+            columns,
+            order: Vec::new(),
+            limit: None,
+        })
     }
 
     /// The query with its columns converted.
     ///
     /// Errors: 206 and its kin.
     pub(crate) fn with_types(&mut self, mut query: Query, types: &[DataType]) -> Result<Query, PlanError> {
-        if query.columns.iter().zip(types).all(|(column, data_type)| column.data_type == *data_type) {
+        if query
+            .columns
+            .iter()
+            .zip(types)
+            .all(|(column, data_type)| column.data_type == *data_type)
+        {
             return Ok(query);
         }
         let simple = query.plain().is_some() && query.order.is_empty();
@@ -75,10 +85,20 @@ impl QueryBinder<'_> {
         let bound = self.leaf(query, String::new());
         let number = bound.sources.first().map_or(0, |source| source.number);
         let read = |(at, column): (usize, &QueryColumn)| {
-            column.read(ColumnRef { source: number, column: u32::try_from(at).unwrap_or(u32::MAX) })
+            column.read(ColumnRef {
+                source: number,
+                column: u32::try_from(at).unwrap_or(u32::MAX),
+            })
         };
         let items = columns.iter().enumerate().map(read).collect();
-        Query::of_select(Select { items, from: Some(bound.from), ..Select::default() }, columns)
+        Query::of_select(
+            Select {
+                items,
+                from: Some(bound.from),
+                ..Select::default()
+            },
+            columns,
+        )
     }
 
     /// Binds `VALUES (1, 2), (3, 4)`.
@@ -115,18 +135,36 @@ impl QueryBinder<'_> {
                     *value = value.clone().converted_to(&data_type)?;
                 }
             }
-            columns.push(QueryColumn::named(String::new(), ColumnKind { data_type, nullable, collation }));
+            columns.push(QueryColumn::named(
+                String::new(),
+                ColumnKind {
+                    data_type,
+                    nullable,
+                    collation,
+                },
+            ));
         }
-        Ok(Query { body: Body::Values(rows), columns, order: Vec::new(), limit: None })
+        Ok(Query {
+            body: Body::Values(rows),
+            columns,
+            order: Vec::new(),
+            limit: None,
+        })
     }
 }
 
 /// A column as [`common_type`] takes it: the expression itself, so that a NULL takes any type.
 fn sample(query: &Query, at: usize) -> Expr {
     let item = match &query.body {
-        Body::Select(select) => select.items.get(at).filter(|item| item.is_null_literal()).cloned(),
+        Body::Select(select) => select.items.get(at).filter(|item| item.is_null_word()).cloned(),
         Body::Values(_) | Body::Combined(..) => None,
     };
-    let read = || query.columns.get(at).map(|column| column.read(ColumnRef { source: 0, column: 0 }));
-    item.or_else(read).unwrap_or_else(|| Expr::literal(selenite_types::Value::Null, DataType::Int))
+    let read = || {
+        query
+            .columns
+            .get(at)
+            .map(|column| column.read(ColumnRef { source: 0, column: 0 }))
+    };
+    item.or_else(read)
+        .unwrap_or_else(|| Expr::literal(selenite_types::Value::Null, DataType::Int))
 }

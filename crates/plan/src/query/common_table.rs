@@ -40,7 +40,10 @@ enum State {
 impl CommonScope {
     /// A view's border: nothing outside is seen, and names without a database are in `home`.
     pub fn border(home: String) -> Self {
-        Self { entries: Vec::new(), home: Some(home) }
+        Self {
+            entries: Vec::new(),
+            home: Some(home),
+        }
     }
 
     /// The database of the view that this is the border of.
@@ -58,10 +61,15 @@ impl QueryBinder<'_> {
         with: &[ast::CommonTable],
         bind: impl FnOnce(&mut Self) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
-        self.commons.push(CommonScope { entries: Vec::new(), home: None });
+        self.commons.push(CommonScope {
+            entries: Vec::new(),
+            home: None,
+        });
         let mut bound = Ok(());
         for table in with {
-            bound = self.define_common(table).map_err(|error| error.on_line(table.position.line));
+            bound = self
+                .define_common(table)
+                .map_err(|error| error.on_line(table.position.line));
             if bound.is_err() {
                 break;
             }
@@ -85,13 +93,18 @@ impl QueryBinder<'_> {
         let depth = self.depth;
         let mut found = None;
         for scope in self.commons.iter_mut().rev() {
-            found = scope.entries.iter_mut().find(|entry| same_name(&entry.name, &name.text));
+            found = scope
+                .entries
+                .iter_mut()
+                .find(|entry| same_name(&entry.name, &name.text));
             if found.is_some() || scope.home.is_some() {
                 break;
             }
         }
         let Some(entry) = found else { return Ok(None) };
-        let number = self.parts.add_source((0..entry.columns.len()).map(Place::Numbered).collect());
+        let number = self
+            .parts
+            .add_source((0..entry.columns.len()).map(Place::Numbered).collect());
         match &mut entry.state {
             State::Bound => {}
             State::Anchor { is_union: true } => return Err(PlanError::recursion_without_anchor(&entry.name)),
@@ -102,9 +115,20 @@ impl QueryBinder<'_> {
         }
         let alias = alias.map_or(&entry.name, |alias| &alias.text).clone();
         let columns = entry.columns.iter().map(column_of).collect();
-        let source = Source { alias, database_and_schema: None, number, columns };
-        let from = From::Leaf(Leaf { source: number, rows: Rows::Common(entry.index) });
-        Ok(Some(Bound { from, sources: vec![source] }))
+        let source = Source {
+            alias,
+            database_and_schema: None,
+            number,
+            columns,
+        };
+        let from = From::Leaf(Leaf {
+            source: number,
+            rows: Rows::Common(entry.index),
+        });
+        Ok(Some(Bound {
+            from,
+            sources: vec![source],
+        }))
     }
 
     /// Whether a common table expression has the name.
@@ -125,11 +149,19 @@ impl QueryBinder<'_> {
             ast::QueryBody::Select(_) => None,
         };
         let is_union = combined.is_some_and(|combined| {
-            combined.rest.iter().any(|term| term.operator == ast::SetOperator::UnionAll)
+            combined
+                .rest
+                .iter()
+                .any(|term| term.operator == ast::SetOperator::UnionAll)
         });
         // What a query names is looked for in those before it: each has its index first when it is bound.
         let state = State::Anchor { is_union };
-        self.open_entry(Entry { name: name.clone(), index: usize::MAX, columns: Vec::new(), state });
+        self.open_entry(Entry {
+            name: name.clone(),
+            index: usize::MAX,
+            columns: Vec::new(),
+            state,
+        });
         let scopes = std::mem::take(&mut self.scopes);
         let bound = self.nested(|binder| match combined {
             Some(combined) if table.query.order_by.is_empty() => binder.bind_members(table, combined),
@@ -142,12 +174,18 @@ impl QueryBinder<'_> {
         let index = match self.entry().map(|entry| entry.index) {
             Some(index) if index != usize::MAX => {
                 if let Some(common) = self.parts.commons.get_mut(index) {
-                    *common = Common { query: Some(query), recursion };
+                    *common = Common {
+                        query: Some(query),
+                        recursion,
+                    };
                 }
                 index
             }
             Some(_) | None => {
-                self.parts.commons.push(Common { query: Some(query), recursion });
+                self.parts.commons.push(Common {
+                    query: Some(query),
+                    recursion,
+                });
                 self.parts.commons.len() - 1
             }
         };
@@ -179,7 +217,10 @@ impl QueryBinder<'_> {
         let name = &table.name.text;
         let mut first = self.bind_body(&combined.first)?;
         rename(&mut first, name, &table.columns)?;
-        self.parts.commons.push(Common { query: None, recursion: None });
+        self.parts.commons.push(Common {
+            query: None,
+            recursion: None,
+        });
         let index = self.parts.commons.len() - 1;
         let depth = self.depth;
         let mut columns = first.columns.clone();
@@ -219,8 +260,16 @@ impl QueryBinder<'_> {
                 check_types(&columns, query, name)?;
             }
         }
-        let recursion = Recursion { members, level_max: self.recursion_max };
-        let query = Query { body: Body::Combined(Box::new(first), rest), columns, order: Vec::new(), limit: None };
+        let recursion = Recursion {
+            members,
+            level_max: self.recursion_max,
+        };
+        let query = Query {
+            body: Body::Combined(Box::new(first), rest),
+            columns,
+            order: Vec::new(),
+            limit: None,
+        };
         Ok((query, Some(recursion)))
     }
 }
@@ -233,12 +282,21 @@ fn check_member(query: &Query, source: u32, name: &str) -> Result<(), PlanError>
     let Body::Select(select) = &query.body else {
         return Err(PlanError::unsupported("A combination of queries in a recursive member"));
     };
-    let Select { distinct, from, grouped, .. } = &**select;
+    let Select {
+        distinct,
+        from,
+        grouped,
+        ..
+    } = &**select;
     if *distinct {
         return Err(PlanError::in_recursive_part(460, "DISTINCT operator is", name));
     }
     if *grouped {
-        return Err(PlanError::in_recursive_part(467, "GROUP BY, HAVING, or aggregate functions are", name));
+        return Err(PlanError::in_recursive_part(
+            467,
+            "GROUP BY, HAVING, or aggregate functions are",
+            name,
+        ));
     }
     let mut inner = true;
     if let Some(from) = from {
@@ -248,7 +306,11 @@ fn check_member(query: &Query, source: u32, name: &str) -> Result<(), PlanError>
         return Err(PlanError::in_recursive_part(462, "Outer join is", name));
     }
     let direct = from.as_ref().is_some_and(|from| from.has_leaf(source));
-    if direct { Ok(()) } else { Err(PlanError::recursion_in_subquery()) }
+    if direct {
+        Ok(())
+    } else {
+        Err(PlanError::recursion_in_subquery())
+    }
 }
 
 /// The types of a member must be the anchor's, to the length.
@@ -256,7 +318,11 @@ fn check_types(columns: &[QueryColumn], member: &Query, name: &str) -> Result<()
     if columns.len() != member.columns.len() {
         return Err(PlanError::unequal_columns());
     }
-    match columns.iter().zip(&member.columns).find(|(anchor, column)| anchor.data_type != column.data_type) {
+    match columns
+        .iter()
+        .zip(&member.columns)
+        .find(|(anchor, column)| anchor.data_type != column.data_type)
+    {
         Some((anchor, _)) => Err(PlanError::recursive_type(&anchor.name, name)),
         None => Ok(()),
     }

@@ -21,7 +21,8 @@ impl QueryBinder<'_> {
         let mut bound = Vec::with_capacity(exprs.len());
         for expr in exprs {
             let group = self.value(Clause::GroupBy, expr)?;
-            self.check_group(&group).map_err(|error| error.on_line(expr.position.line))?;
+            self.check_group(&group)
+                .map_err(|error| error.on_line(expr.position.line))?;
             bound.push(group);
         }
         Ok(bound)
@@ -36,7 +37,11 @@ impl QueryBinder<'_> {
         if held {
             return Err(PlanError::group_by_aggregate());
         }
-        if local { Ok(()) } else { Err(PlanError::group_by_constant()) }
+        if local {
+            Ok(())
+        } else {
+            Err(PlanError::group_by_constant())
+        }
     }
 
     /// Sees that every column of a grouped query is grouped by, or in an aggregate.
@@ -52,7 +57,13 @@ impl QueryBinder<'_> {
         if let Some(having) = &check.select.having {
             // A condition is looked through as the value that it decides.
             let branches = vec![(having.clone(), null())];
-            let case = Expr::new(ExprKind::Case { branches, otherwise: None }, selenite_types::DataType::Int);
+            let case = Expr::new(
+                ExprKind::Case {
+                    branches,
+                    otherwise: None,
+                },
+                selenite_types::DataType::Int,
+            );
             if let Some(column) = self.ungrouped(&case, groups) {
                 return Err(PlanError::not_grouped(8121, &self.shown(column), "HAVING clause"));
             }
@@ -83,14 +94,18 @@ impl QueryBinder<'_> {
             found = found.or_else(|| column_of(node).filter(|column| self.is_local(*column)));
             held.extend(held_by(node));
         });
-        found.or_else(|| held.into_iter().find_map(|reference| self.ungrouped_in(reference, groups)))
+        found.or_else(|| {
+            held.into_iter()
+                .find_map(|reference| self.ungrouped_in(reference, groups))
+        })
     }
 
     fn ungrouped_in(&self, reference: OutsideRef, groups: &[Expr]) -> Option<ColumnRef> {
         let outside = self.parts.outside(reference)?;
         let mut found = None;
         let mut look = |node: Node<'_>| {
-            let alone = |column: &ColumnRef| self.is_local(*column) && !groups.iter().any(|group| is_column(group, *column));
+            let alone =
+                |column: &ColumnRef| self.is_local(*column) && !groups.iter().any(|group| is_column(group, *column));
             found = found.or_else(|| column_of(node).filter(alone));
         };
         match outside {
@@ -104,7 +119,11 @@ impl QueryBinder<'_> {
                 self.parts.visit_query(&quantified.query, &mut look);
                 return found.or_else(|| self.ungrouped(&quantified.operand, groups));
             }
-            Outside::Window(call) => return window_parts(call).into_iter().find_map(|part| self.ungrouped(part, groups)),
+            Outside::Window(call) => {
+                return window_parts(call)
+                    .into_iter()
+                    .find_map(|part| self.ungrouped(part, groups));
+            }
         }
         found
     }
@@ -138,7 +157,11 @@ impl Parts {
 
 fn window_parts(call: &super::tree::WindowCall) -> Vec<&Expr> {
     use super::tree::WindowFunction;
-    let mut parts: Vec<&Expr> = call.partition.iter().chain(call.order.iter().map(|(term, _)| term)).collect();
+    let mut parts: Vec<&Expr> = call
+        .partition
+        .iter()
+        .chain(call.order.iter().map(|(term, _)| term))
+        .collect();
     match &call.function {
         WindowFunction::RowNumber
         | WindowFunction::Rank

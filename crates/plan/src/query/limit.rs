@@ -30,7 +30,10 @@ impl QueryBinder<'_> {
                     let count = self.fixed(&top.count)?.converted_to(&DataType::Float)?;
                     return Ok(Some(Limit::Percent { count, ties }));
                 }
-                Ok(Some(Limit::Top { count: self.row_count(&top.count)?, ties }))
+                Ok(Some(Limit::Top {
+                    count: self.row_count(&top.count)?,
+                    ties,
+                }))
             }
             (None, Some(offset)) => {
                 let skip = self.row_count(&offset.skip)?;
@@ -45,7 +48,7 @@ impl QueryBinder<'_> {
 
     fn row_count(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
         let bound = self.fixed(expr)?;
-        if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) && !bound.is_null_literal() {
+        if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) && !bound.is_null_word() {
             return Err(PlanError::row_count_type().on_line(expr.position.line));
         }
         bound.converted_to(&DataType::BigInt)

@@ -1,7 +1,6 @@
 //! ORDER BY: columns by number, by alias, or any value.
 
 use selenite_tsql::ast;
-use selenite_types::Value;
 
 use super::select::Item;
 use super::tree::{OrderKey, OrderTerm, Query};
@@ -21,14 +20,19 @@ impl QueryBinder<'_> {
         let mut terms: Vec<OrderTerm> = Vec::with_capacity(order_by.len());
         for (at, item) in order_by.iter().enumerate() {
             let line = item.value.position.line;
-            let key = self.order_key(items, &item.value, at).map_err(|error| error.on_line(line))?;
+            let key = self
+                .order_key(items, &item.value, at)
+                .map_err(|error| error.on_line(line))?;
             if distinct && matches!(key, OrderKey::Value(_)) {
                 return Err(PlanError::order_item_of_distinct().on_line(line));
             }
             if terms.iter().any(|term| term.key.is_same(&key)) {
                 return Err(PlanError::order_item_twice().on_line(line));
             }
-            terms.push(OrderTerm { key, descending: item.descending });
+            terms.push(OrderTerm {
+                key,
+                descending: item.descending,
+            });
         }
         Ok(terms)
     }
@@ -41,8 +45,7 @@ impl QueryBinder<'_> {
             return Ok(OrderKey::Output(output));
         }
         let value = self.value(Clause::OrderBy, expr)?;
-        if let ExprKind::Literal(literal) = &value.kind {
-            let _: &Value = literal;
+        if matches!(value.kind, ExprKind::Literal(_) | ExprKind::Null) {
             return Err(PlanError::order_by_constant(at + 1));
         }
         if matches!(value.kind, ExprKind::Variable(_)) {
@@ -56,12 +59,19 @@ impl QueryBinder<'_> {
 
     /// The column of the list that a bare name means.
     fn alias_of(&mut self, items: &[Item], expr: &ast::Expr) -> Result<Option<usize>, PlanError> {
-        let ast::ExprKind::Column(name) = &expr.kind else { return Ok(None) };
+        let ast::ExprKind::Column(name) = &expr.kind else {
+            return Ok(None);
+        };
         if name.table.is_some() {
             return Ok(None);
         }
-        let mut named = items.iter().enumerate().filter(|(_, item)| same_name(&item.name, &name.name.text));
-        let Some((at, first)) = named.next() else { return Ok(None) };
+        let mut named = items
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| same_name(&item.name, &name.name.text));
+        let Some((at, first)) = named.next() else {
+            return Ok(None);
+        };
         if named.any(|(_, other)| other.value != first.value) {
             return Err(PlanError::ambiguous_column(&name.name.text));
         }
@@ -83,7 +93,10 @@ impl QueryBinder<'_> {
                 Some(output) => output,
                 None => named(query, &item.value).ok_or_else(|| PlanError::order_item_of_union().on_line(line))?,
             };
-            terms.push(OrderTerm { key: OrderKey::Output(output), descending: item.descending });
+            terms.push(OrderTerm {
+                key: OrderKey::Output(output),
+                descending: item.descending,
+            });
         }
         Ok(terms)
     }
@@ -104,14 +117,21 @@ fn is_plain(expr: &Expr) -> bool {
 }
 
 fn named(query: &Query, expr: &ast::Expr) -> Option<usize> {
-    let ast::ExprKind::Column(name) = &expr.kind else { return None };
-    let found = query.columns.iter().position(|column| same_name(&column.name, &name.name.text));
+    let ast::ExprKind::Column(name) = &expr.kind else {
+        return None;
+    };
+    let found = query
+        .columns
+        .iter()
+        .position(|column| same_name(&column.name, &name.name.text));
     found.filter(|_| name.table.is_none())
 }
 
 /// The column that a bare number means, from 1.
 fn position_of(expr: &ast::Expr, count: usize) -> Result<Option<usize>, PlanError> {
-    let ast::ExprKind::Literal(ast::Literal::Integer(digits)) = &expr.kind else { return Ok(None) };
+    let ast::ExprKind::Literal(ast::Literal::Integer(digits)) = &expr.kind else {
+        return Ok(None);
+    };
     match digits.parse::<usize>() {
         Ok(number) if (1..=count).contains(&number) => Ok(Some(number - 1)),
         Ok(_) | Err(_) => Err(PlanError::order_position(digits)),

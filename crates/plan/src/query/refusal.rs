@@ -1,10 +1,15 @@
 //! What is wrong with a query, in SQL Server's words.
 
+mod recursion;
+mod window;
+
 use crate::{Ends, PlanError};
 
 impl PlanError {
     fn query(number: i32, severity: u8, state: u8, text: impl Into<String>) -> Self {
-        Self::new(number, Ends::Batch, text).with_severity(severity).with_state(state)
+        Self::new(number, Ends::Batch, text)
+            .with_severity(severity)
+            .with_state(state)
     }
 
     /// 104: ORDER BY of a UNION by what is none of its columns.
@@ -16,19 +21,22 @@ impl PlanError {
 
     /// 107: `t.*` of a table that is not there.
     pub(crate) fn unknown_star(prefix: &str) -> Self {
-        let text = format!("The column prefix '{prefix}' does not match with a table name or alias name used in the query.");
+        let text =
+            format!("The column prefix '{prefix}' does not match with a table name or alias name used in the query.");
         Self::query(107, 15, 1, text)
     }
 
     /// 108: ORDER BY a number that no column has.
     pub(crate) fn order_position(number: &str) -> Self {
-        let text = format!("The ORDER BY position number {number} is out of range of the number of items in the select list.");
+        let text =
+            format!("The ORDER BY position number {number} is out of range of the number of items in the select list.");
         Self::query(108, 15, 1, text)
     }
 
     /// 116: more columns than one where a value stands.
     pub(crate) fn one_column_only() -> Self {
-        let text = "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.";
+        let text =
+            "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.";
         Self::query(116, 16, 1, text)
     }
 
@@ -46,18 +54,29 @@ impl PlanError {
 
     /// 144: GROUP BY an aggregate or a subquery.
     pub(crate) fn group_by_aggregate() -> Self {
-        let text = "Cannot use an aggregate or a subquery in an expression used for the group by list of a GROUP BY clause.";
+        let text =
+            "Cannot use an aggregate or a subquery in an expression used for the group by list of a GROUP BY clause.";
         Self::query(144, 15, 1, text)
     }
 
     /// 145: ORDER BY of a DISTINCT by what is none of its columns.
     pub(crate) fn order_item_of_distinct() -> Self {
-        Self::query(145, 15, 1, "ORDER BY items must appear in the select list if SELECT DISTINCT is specified.")
+        Self::query(
+            145,
+            15,
+            1,
+            "ORDER BY items must appear in the select list if SELECT DISTINCT is specified.",
+        )
     }
 
     /// 157: an aggregate in UPDATE's SET.
     pub(crate) fn aggregate_in_set() -> Self {
-        Self::query(157, 15, 1, "An aggregate may not appear in the set list of an UPDATE statement.")
+        Self::query(
+            157,
+            15,
+            1,
+            "An aggregate may not appear in the set list of an UPDATE statement.",
+        )
     }
 
     /// 158: an aggregate in OUTPUT.
@@ -90,39 +109,6 @@ impl PlanError {
         Self::query(205, 16, 1, text)
     }
 
-    /// 240: a recursive member of another type than the anchor.
-    pub(crate) fn recursive_type(column: &str, name: &str) -> Self {
-        let text = format!(
-            "Types don't match between the anchor and the recursive part in column \"{column}\" of recursive query \"{name}\"."
-        );
-        Self::query(240, 16, 1, text)
-    }
-
-    /// 252: a common table expression that names itself without UNION ALL.
-    pub(crate) fn recursion_without_union(name: &str) -> Self {
-        let text =
-            format!("Recursive common table expression '{name}' does not contain a top-level UNION ALL operator.");
-        Self::query(252, 16, 1, text)
-    }
-
-    /// 253: a recursive member that names the table more than once.
-    pub(crate) fn recursion_twice(name: &str) -> Self {
-        let text = format!("Recursive member of a common table expression '{name}' has multiple recursive references.");
-        Self::query(253, 16, 1, text)
-    }
-
-    /// 246: no anchor.
-    pub(crate) fn recursion_without_anchor(name: &str) -> Self {
-        let text = format!("No anchor member was specified for recursive query \"{name}\".");
-        Self::query(246, 16, 1, text)
-    }
-
-    /// 310: MAXRECURSION out of range.
-    pub(crate) fn recursion_option(value: &str) -> Self {
-        let text = format!("The value {value} specified for the MAXRECURSION option exceeds the allowed maximum of 32767.");
-        Self::query(310, 15, 1, text)
-    }
-
     /// 263: `*` without FROM.
     pub(crate) fn star_of_nothing() -> Self {
         Self::query(263, 16, 1, "Must specify table to select from.")
@@ -132,17 +118,6 @@ impl PlanError {
     pub(crate) fn order_by_constant(position: usize) -> Self {
         let text = format!("A constant expression was encountered in the ORDER BY list, position {position}.");
         Self::query(408, 16, 1, text)
-    }
-
-    /// 460 and its kin: what the recursive member may not have.
-    pub(crate) fn in_recursive_part(number: i32, what: &str, name: &str) -> Self {
-        let text = format!("{what} not allowed in the recursive part of a recursive common table expression '{name}'.");
-        Self::query(number, 16, 1, text)
-    }
-
-    /// 465: a recursive member that reads the table in a subquery.
-    pub(crate) fn recursion_in_subquery() -> Self {
-        Self::query(465, 16, 1, "Recursive references are not allowed in subqueries.")
     }
 
     /// 1008: ORDER BY a variable.
@@ -157,7 +132,12 @@ impl PlanError {
 
     /// 1011: one name for two sources.
     pub(crate) fn alias_twice(name: &str) -> Self {
-        Self::query(1011, 16, 1, format!("The correlation name '{name}' is specified multiple times in a FROM clause."))
+        Self::query(
+            1011,
+            16,
+            1,
+            format!("The correlation name '{name}' is specified multiple times in a FROM clause."),
+        )
     }
 
     /// 1012: one correlation name as a table's.
@@ -189,24 +169,22 @@ impl PlanError {
 
     /// 1014: TOP or FETCH of NULL, or of a negative count.
     pub(crate) fn invalid_row_count() -> Self {
-        Self::new(1014, Ends::Statement, "A TOP or FETCH clause contains an invalid value.").with_severity(15)
-    }
-
-    /// 8730: LAG or LEAD that looks the other way.
-    pub(crate) fn negative_shift() -> Self {
-        let text = "Offset parameter for Lag and Lead functions cannot be a negative value.";
-        Self::new(8730, Ends::Statement, text)
-    }
-
-    /// 9819: NTILE of nothing.
-    pub(crate) fn invalid_tiles() -> Self {
-        let text = "The function 'ntile' takes only a positive int or bigint expression as its input.";
-        Self::new(9819, Ends::Statement, text)
+        Self::new(
+            1014,
+            Ends::Statement,
+            "A TOP or FETCH clause contains an invalid value.",
+        )
+        .with_severity(15)
     }
 
     /// 10742: OFFSET of less than nothing.
     pub(crate) fn negative_offset() -> Self {
-        Self::new(10742, Ends::Statement, "The offset specified in a OFFSET clause may not be negative.").with_severity(15)
+        Self::new(
+            10742,
+            Ends::Statement,
+            "The offset specified in a OFFSET clause may not be negative.",
+        )
+        .with_severity(15)
     }
 
     /// 10744: FETCH of nothing.
@@ -220,14 +198,6 @@ impl PlanError {
         let text = "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= \
                     or when the subquery is used as an expression.";
         Self::new(512, Ends::Statement, text)
-    }
-
-    /// 530: a recursion too deep.
-    pub(crate) fn recursion_exhausted(level_max: i64) -> Self {
-        let text = format!(
-            "The statement terminated. The maximum recursion {level_max} has been exhausted before statement completion."
-        );
-        Self::new(530, Ends::Statement, text)
     }
 
     /// 1033: ORDER BY where only TOP gives it a meaning.
@@ -254,8 +224,19 @@ impl PlanError {
     }
 
     /// 50823: a value in the file that is none of its declared type.
-    pub(crate) fn misfit(what: &str) -> Self {
-        Self::new(50823, Ends::Statement, format!("A stored value is not of its declared type: {what}."))
+    ///
+    /// `place` names its table and column; it may be empty, where a value is computed from several.
+    pub(crate) fn misfit(place: &str, what: &str) -> Self {
+        let place = if place.is_empty() {
+            String::new()
+        } else {
+            format!(" in {place}")
+        };
+        Self::new(
+            50823,
+            Ends::Statement,
+            format!("A stored value{place} is not of its declared type: {what}."),
+        )
     }
 
     /// 1060: TOP or FETCH of what is no integer.
@@ -271,7 +252,12 @@ impl PlanError {
 
     /// 1062: WITH TIES without ORDER BY.
     pub(crate) fn ties_without_order() -> Self {
-        Self::query(1062, 15, 1, "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.")
+        Self::query(
+            1062,
+            15,
+            1,
+            "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.",
+        )
     }
 
     /// 4115: a column in TOP, OFFSET or FETCH.
@@ -281,57 +267,14 @@ impl PlanError {
         Self::query(4115, 15, 1, text)
     }
 
-    /// 4109: a window function in another.
-    pub(crate) fn window_in_window() -> Self {
-        let text = "Windowed functions cannot be used in the context of another windowed function or aggregate.";
-        Self::query(4109, 15, 1, text)
-    }
-
-    /// 4112: a ranking function without an order.
-    pub(crate) fn window_order_required(function: &str) -> Self {
-        Self::query(4112, 15, 1, format!("The function '{function}' must have an OVER clause with ORDER BY."))
-    }
-
     /// 10741: TOP and OFFSET in one query.
     pub(crate) fn top_and_offset() -> Self {
-        Self::query(10741, 15, 2, "A TOP can not be used in the same query or sub-query as a OFFSET.")
-    }
-
-    /// 10752: a frame where there can be none.
-    pub(crate) fn window_frame_not_allowed(function: &str) -> Self {
-        Self::query(10752, 15, 1, format!("The function '{function}' may not have a window frame."))
-    }
-
-    /// 10756: a frame without an order.
-    pub(crate) fn frame_without_order() -> Self {
-        Self::query(10756, 15, 1, "Window frame with ROWS or RANGE must have an ORDER BY clause.")
-    }
-
-    /// 4193: a frame that ends before it begins.
-    pub(crate) fn frame_reversed() -> Self {
-        let text = "'BETWEEN ... FOLLOWING AND ... PRECEDING' is not a valid window frame and cannot be used with the OVER \
-                    clause.";
-        Self::query(4193, 16, 1, text)
-    }
-
-    /// 4194: RANGE with a number.
-    pub(crate) fn range_frame() -> Self {
-        let text = "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame delimiters.";
-        Self::query(4194, 16, 1, text)
-    }
-
-    /// 5308: a window ordered by a number.
-    pub(crate) fn window_order_index() -> Self {
-        let text = "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY \
-                    clause expressions.";
-        Self::query(5308, 16, 1, text)
-    }
-
-    /// 5309: a window ordered by a constant.
-    pub(crate) fn window_order_constant() -> Self {
-        let text = "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause \
-                    expressions.";
-        Self::query(5309, 16, 1, text)
+        Self::query(
+            10741,
+            15,
+            2,
+            "A TOP can not be used in the same query or sub-query as a OFFSET.",
+        )
     }
 
     /// 8120, 8121, 8127: a column that is neither grouped nor aggregated.
@@ -347,31 +290,51 @@ impl PlanError {
 
     /// 8155: a column of a derived table that has no name.
     pub(crate) fn unnamed_column(number: usize, name: &str) -> Self {
-        Self::query(8155, 16, 2, format!("No column name was specified for column {number} of '{name}'."))
+        Self::query(
+            8155,
+            16,
+            2,
+            format!("No column name was specified for column {number} of '{name}'."),
+        )
     }
 
     /// 8156: two columns of a derived table of one name.
     pub(crate) fn column_twice(column: &str, name: &str) -> Self {
-        Self::query(8156, 16, 1, format!("The column '{column}' was specified multiple times for '{name}'."))
+        Self::query(
+            8156,
+            16,
+            1,
+            format!("The column '{column}' was specified multiple times for '{name}'."),
+        )
     }
 
     /// 8158 and 8159: names of columns that are more or fewer than the columns.
     pub(crate) fn column_list(name: &str, columns: usize, names: usize) -> Self {
         if names < columns {
-            Self::query(8158, 16, 1, format!("'{name}' has more columns than were specified in the column list."))
+            Self::query(
+                8158,
+                16,
+                1,
+                format!("'{name}' has more columns than were specified in the column list."),
+            )
         } else {
-            Self::query(8159, 16, 1, format!("'{name}' has fewer columns than were specified in the column list."))
+            Self::query(
+                8159,
+                16,
+                1,
+                format!("'{name}' has fewer columns than were specified in the column list."),
+            )
         }
     }
 
     /// 10709: rows of VALUES that differ in their counts.
     pub(crate) fn unequal_rows() -> Self {
-        Self::query(10709, 16, 1, "The number of columns for each row in a table value constructor must be the same.")
-    }
-
-    /// 10759: DISTINCT over a window.
-    pub(crate) fn distinct_window() -> Self {
-        Self::query(10759, 15, 1, "Use of DISTINCT is not allowed with the OVER clause.")
+        Self::query(
+            10709,
+            16,
+            1,
+            "The number of columns for each row in a table value constructor must be the same.",
+        )
     }
 
     /// 313: a function of rows with too few arguments.
@@ -381,21 +344,21 @@ impl PlanError {
     }
 
     /// 8144: a function of rows with too many arguments.
-    pub(crate) fn too_many_arguments(name: &str) -> Self {
+    pub(crate) fn too_many_function_arguments(name: &str) -> Self {
         let text = format!("Procedure or function {name} has too many arguments specified.");
         Self::query(8144, 16, 3, text)
     }
 
-    /// 239: two common table expressions of one name.
-    pub(crate) fn common_table_twice(name: &str) -> Self {
-        Self::query(239, 16, 1, format!("Duplicate common table expression name '{name}' was specified."))
-    }
-
     /// 7202: a server that is not linked.
     pub(crate) fn unreachable_server(name: &str) -> Self {
-        Self::query(7202, 11, 2, format!(
-            "Could not find server '{name}' in sys.servers. Verify that the correct server name was specified. \
+        Self::query(
+            7202,
+            11,
+            2,
+            format!(
+                "Could not find server '{name}' in sys.servers. Verify that the correct server name was specified. \
              If necessary, execute the stored procedure sp_addlinkedserver to add the server to sys.servers."
-        ))
+            ),
+        )
     }
 }

@@ -20,10 +20,16 @@ impl QueryBinder<'_> {
             return Err(PlanError::unreachable_server(&server.text));
         }
         let name = self.at_home(name);
-        self.catalog.relation(&name)?.ok_or_else(|| PlanError::unknown_object(&written_object(&name)))
+        self.catalog
+            .relation(&name)?
+            .ok_or_else(|| PlanError::unknown_object(&written_object(&name)))
     }
 
-    pub(super) fn bind_relation(&mut self, name: &ast::ObjectName, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
+    pub(crate) fn bind_relation(
+        &mut self,
+        name: &ast::ObjectName,
+        alias: Option<&ast::Name>,
+    ) -> Result<Bound, PlanError> {
         if let Some(single) = name.single()
             && let Some(bound) = self.bind_common(single, alias)?
         {
@@ -63,7 +69,9 @@ impl QueryBinder<'_> {
             if let Some(source) = bound.sources.first_mut() {
                 // The rowid stands behind the columns.
                 source.columns.truncate(table.columns.len());
-                self.parts.row_ids.insert(source.number, format!("c{}", table.columns.len()));
+                self.parts
+                    .row_ids
+                    .insert(source.number, format!("c{}", table.columns.len()));
             }
             bound
         } else {
@@ -84,7 +92,11 @@ impl QueryBinder<'_> {
 
     /// The columns that SQLite has.
     fn stored_table(&mut self, table: &Arc<Table>) -> Bound {
-        let places = table.columns.iter().map(|column| Place::Named(column.name.clone())).collect();
+        let places = table
+            .columns
+            .iter()
+            .map(|column| Place::Named(column.name.clone()))
+            .collect();
         let number = self.parts.add_source(places);
         if let Some(row_id) = table.row_id() {
             self.parts.row_ids.insert(number, row_id.to_owned());
@@ -96,9 +108,20 @@ impl QueryBinder<'_> {
             collation: column.collation.of_column(),
         };
         let columns = table.columns.iter().map(column).collect();
-        let source = Source { alias: table.name.clone(), database_and_schema: None, number, columns };
-        let from = From::Leaf(Leaf { source: number, rows: Rows::Table(Arc::clone(table)) });
-        Bound { from, sources: vec![source] }
+        let source = Source {
+            alias: table.name.clone(),
+            database_and_schema: None,
+            number,
+            columns,
+        };
+        let from = From::Leaf(Leaf {
+            source: number,
+            rows: Rows::Table(Arc::clone(table)),
+        });
+        Bound {
+            from,
+            sources: vec![source],
+        }
     }
 
     fn computed_query(&mut self, table: &Arc<Table>, stored: Bound) -> Result<Query, PlanError> {
@@ -108,11 +131,14 @@ impl QueryBinder<'_> {
         let bound = self.scoped(stored.sources, |binder| {
             for (at, column) in table.columns.iter().enumerate() {
                 items.push(match &column.computed {
-                    Some(computed) => {
-                        binder.value(Clause::Where, &computed.value)?.converted_to(&column.data_type)?
-                    }
+                    Some(computed) => binder
+                        .value(Clause::Where, &computed.value)?
+                        .converted_to(&column.data_type)?,
                     None => {
-                        let reference = ColumnRef { source: number, column: index(at) };
+                        let reference = ColumnRef {
+                            source: number,
+                            column: index(at),
+                        };
                         Expr::new(ExprKind::Column(reference), column.data_type)
                             .with_nullable(column.nullable)
                             .with_collation(column.collation.of_column())
@@ -124,12 +150,26 @@ impl QueryBinder<'_> {
         self.scopes = outer;
         bound?;
         if table.row_id().is_some() {
-            let row_id = ExprKind::Column(ColumnRef { source: number, column: ROW_ID });
+            let row_id = ExprKind::Column(ColumnRef {
+                source: number,
+                column: ROW_ID,
+            });
             items.push(Expr::new(row_id, selenite_types::DataType::BigInt).with_nullable(false));
         }
-        let names = table.columns.iter().map(|column| column.name.clone()).chain(["rowid".to_owned()]);
-        let columns = names.zip(&items).map(|(name, item)| QueryColumn::of(name, item)).collect();
-        let select = Select { items, from: Some(stored.from), ..Select::default() };
+        let names = table
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .chain(["rowid".to_owned()]);
+        let columns = names
+            .zip(&items)
+            .map(|(name, item)| QueryColumn::of(name, item))
+            .collect();
+        let select = Select {
+            items,
+            from: Some(stored.from),
+            ..Select::default()
+        };
         Ok(Query::of_select(select, columns))
     }
 
@@ -144,7 +184,10 @@ impl QueryBinder<'_> {
         let mut bound = self.leaf(query, alias.map_or(&view.name, |alias| &alias.text).clone());
         if alias.is_none() {
             let named = Some((view.database.clone(), view.schema.clone()));
-            bound.sources.iter_mut().for_each(|source| source.database_and_schema.clone_from(&named));
+            bound
+                .sources
+                .iter_mut()
+                .for_each(|source| source.database_and_schema.clone_from(&named));
         }
         Ok(bound)
     }
@@ -157,9 +200,20 @@ impl QueryBinder<'_> {
         let (number, columns) = self.system_columns(&view.columns);
         let named = alias.is_none().then(|| (String::from("master"), view.schema.clone()));
         let alias = alias.map_or(&view.name, |alias| &alias.text).clone();
-        let source = Source { alias, database_and_schema: named, number, columns };
-        let from = From::Leaf(Leaf { source: number, rows: Rows::System(view.sqlite.clone()) });
-        Bound { from, sources: vec![source] }
+        let source = Source {
+            alias,
+            database_and_schema: named,
+            number,
+            columns,
+        };
+        let from = From::Leaf(Leaf {
+            source: number,
+            rows: Rows::System(view.sqlite.clone()),
+        });
+        Bound {
+            from,
+            sources: vec![source],
+        }
     }
 
     fn system_columns(&mut self, columns: &[SystemColumn]) -> (u32, Vec<SourceColumn>) {
@@ -188,13 +242,26 @@ impl QueryBinder<'_> {
             if names.len() != columns.len() {
                 return Err(PlanError::column_list(&function.name, columns.len(), names.len()));
             }
-            columns.iter_mut().zip(names).for_each(|(column, name)| column.name.clone_from(&name.text));
+            columns
+                .iter_mut()
+                .zip(names)
+                .for_each(|(column, name)| column.name.clone_from(&name.text));
         }
-        let named = alias.is_none().then(|| (String::from("master"), function.schema.clone()));
+        let named = alias
+            .is_none()
+            .then(|| (String::from("master"), function.schema.clone()));
         let alias = alias.map_or(&function.name, |alias| &alias.name.text).clone();
-        let source = Source { alias, database_and_schema: named, number, columns };
+        let source = Source {
+            alias,
+            database_and_schema: named,
+            number,
+            columns,
+        };
         let rows = Rows::Function(function.sqlite.clone(), arguments);
-        Ok(Bound { from: From::Leaf(Leaf { source: number, rows }), sources: vec![source] })
+        Ok(Bound {
+            from: From::Leaf(Leaf { source: number, rows }),
+            sources: vec![source],
+        })
     }
 
     fn function_arguments(
@@ -211,7 +278,7 @@ impl QueryBinder<'_> {
             return Err(PlanError::too_few_arguments(written));
         }
         if given.len() > function.arguments.len() {
-            return Err(PlanError::too_many_arguments(written));
+            return Err(PlanError::too_many_function_arguments(written));
         }
         let mut arguments = Vec::with_capacity(given.len());
         for (argument, data_type) in given.iter().zip(&function.arguments) {
@@ -228,7 +295,11 @@ impl QueryBinder<'_> {
             && !name.name.text.starts_with('#')
         {
             let text = home.to_owned();
-            name.database = Some(ast::Name { text, quoted: true, position: name.position });
+            name.database = Some(ast::Name {
+                text,
+                quoted: true,
+                position: name.position,
+            });
         }
         name
     }

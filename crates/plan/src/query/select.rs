@@ -35,9 +35,7 @@ impl QueryBinder<'_> {
     /// Errors: whatever is wrong with it.
     pub(crate) fn bind_query(&mut self, query: &ast::Query) -> Result<Query, PlanError> {
         match &query.body {
-            ast::QueryBody::Select(select) => {
-                self.bind_select(select, &query.order_by, query.offset.as_ref())
-            }
+            ast::QueryBody::Select(select) => self.bind_select(select, &query.order_by, query.offset.as_ref()),
             ast::QueryBody::Combined(combined) => {
                 let mut bound = self.bind_combination(combined)?;
                 bound.order = self.order_of_combined(&bound, &query.order_by)?;
@@ -65,7 +63,8 @@ impl QueryBinder<'_> {
     ) -> Result<Query, PlanError> {
         let line = select.position.line;
         let items = |binder: &mut Self| binder.bind_items(&select.items, Clause::Items);
-        self.bind_select_of(select, order_by, offset, items).map_err(|error| error.on_line(line))
+        self.bind_select_of(select, order_by, offset, items)
+            .map_err(|error| error.on_line(line))
     }
 
     /// Binds one SELECT whose columns `items` binds.
@@ -99,9 +98,20 @@ impl QueryBinder<'_> {
             let grouped = !group_by.is_empty() || having.is_some() || aggregates;
             let columns = bound.iter().map(|item| binder.column_of(item)).collect();
             let items: Vec<Expr> = bound.into_iter().map(|item| item.value).collect();
-            let select = Select { distinct: select.distinct, items, from, filter, group_by, having, grouped };
+            let select = Select {
+                distinct: select.distinct,
+                items,
+                from,
+                filter,
+                group_by,
+                having,
+                grouped,
+            };
             if grouped {
-                binder.check_grouped(&GroupCheck { select: &select, order: &order })?;
+                binder.check_grouped(&GroupCheck {
+                    select: &select,
+                    order: &order,
+                })?;
             }
             let mut query = Query::of_select(select, columns);
             query.order = order;
@@ -118,7 +128,9 @@ impl QueryBinder<'_> {
         for item in items {
             match item {
                 ast::SelectItem::Star { table, position } => {
-                    let columns = self.star(table.as_ref()).map_err(|error| error.on_line(position.line))?;
+                    let columns = self
+                        .star(table.as_ref())
+                        .map_err(|error| error.on_line(position.line))?;
                     bound.extend(columns);
                 }
                 ast::SelectItem::Value { value, alias } => {
@@ -126,7 +138,10 @@ impl QueryBinder<'_> {
                         Some(alias) => alias.text.clone(),
                         None => written_name(value),
                     };
-                    bound.push(Item { value: self.value(clause, value)?, name });
+                    bound.push(Item {
+                        value: self.value(clause, value)?,
+                        name,
+                    });
                 }
                 ast::SelectItem::Assign { position, .. } => {
                     return Err(PlanError::assignment_and_rows().on_line(position.line));
@@ -165,11 +180,17 @@ impl QueryBinder<'_> {
 
 fn columns_of(source: &Source) -> impl Iterator<Item = Item> {
     source.columns.iter().enumerate().map(|(at, column)| {
-        let reference = ColumnRef { source: source.number, column: u32::try_from(at).unwrap_or(u32::MAX) };
+        let reference = ColumnRef {
+            source: source.number,
+            column: u32::try_from(at).unwrap_or(u32::MAX),
+        };
         let value = Expr::new(ExprKind::Column(reference), column.data_type)
             .with_nullable(column.nullable)
             .with_collation(column.collation.of_column());
-        Item { value, name: column.name.clone() }
+        Item {
+            value,
+            name: column.name.clone(),
+        }
     })
 }
 

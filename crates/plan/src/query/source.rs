@@ -27,6 +27,11 @@ impl QueryBinder<'_> {
                 None => next,
             });
         }
+        let mut count = 0;
+        if let Some(bound) = &whole {
+            bound.from.visit_leaves(&mut |_| count += 1);
+        }
+        super::check_table_count(count)?;
         Ok(whole)
     }
 
@@ -73,7 +78,7 @@ impl QueryBinder<'_> {
             ast::JoinKind::OuterApply => return self.bind_apply(left, &link.right, true),
         };
         let border = left.sources.len();
-        let right = self.bind_source(&link.right)?;
+        let right = self.joined(|binder| binder.bind_source(&link.right))?;
         let mut joined = join(kind, left, right, None)?;
         if let Some(on) = &link.on {
             let sources = joined.sources.clone();
@@ -89,7 +94,10 @@ impl QueryBinder<'_> {
                 JoinKind::Right => at < border,
                 JoinKind::Full => true,
             };
-            source.columns.iter_mut().for_each(|column| column.nullable |= without_match);
+            source
+                .columns
+                .iter_mut()
+                .for_each(|column| column.nullable |= without_match);
         }
         Ok(joined)
     }
@@ -105,10 +113,23 @@ impl QueryBinder<'_> {
     /// A query as a source of any name.
     pub(crate) fn leaf(&mut self, query: Query, alias: String) -> Bound {
         let columns = query.columns.iter().map(column_of).collect();
-        let number = self.parts.add_source((0..query.columns.len()).map(Place::Numbered).collect());
-        let source = Source { alias, database_and_schema: None, number, columns };
-        let from = From::Leaf(Leaf { source: number, rows: Rows::Query(Box::new(query)) });
-        Bound { from, sources: vec![source] }
+        let number = self
+            .parts
+            .add_source((0..query.columns.len()).map(Place::Numbered).collect());
+        let source = Source {
+            alias,
+            database_and_schema: None,
+            number,
+            columns,
+        };
+        let from = From::Leaf(Leaf {
+            source: number,
+            rows: Rows::Query(Box::new(query)),
+        });
+        Bound {
+            from,
+            sources: vec![source],
+        }
     }
 }
 
@@ -126,7 +147,12 @@ pub(super) fn rename(query: &mut Query, name: &str, names: &[ast::Name]) -> Resu
         if column.name.is_empty() {
             return Err(PlanError::unnamed_column(at + 1, name));
         }
-        if query.columns.iter().take(at).any(|before| same_name(&before.name, &column.name)) {
+        if query
+            .columns
+            .iter()
+            .take(at)
+            .any(|before| same_name(&before.name, &column.name))
+        {
             return Err(PlanError::column_twice(&column.name, name));
         }
     }
@@ -146,7 +172,7 @@ pub(super) fn column_of(column: &super::tree::QueryColumn) -> SourceColumn {
 /// Joins two parts.
 ///
 /// Errors: 1011, 1012 and 1013 for names that both have.
-pub(super) fn join(
+pub(crate) fn join(
     kind: JoinKind,
     left: Bound,
     right: Bound,
@@ -159,7 +185,15 @@ pub(super) fn join(
     }
     let mut sources = left.sources;
     sources.extend(right.sources);
-    Ok(Bound { from: From::Join(Box::new(Join { kind, left: left.from, right: right.from, on })), sources })
+    Ok(Bound {
+        from: From::Join(Box::new(Join {
+            kind,
+            left: left.from,
+            right: right.from,
+            on,
+        })),
+        sources,
+    })
 }
 
 fn clash(left: &Source, right: &Source) -> bool {

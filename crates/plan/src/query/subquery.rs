@@ -13,9 +13,12 @@ impl QueryBinder<'_> {
     /// Errors: 116 for several columns.
     pub(super) fn bind_scalar(&mut self, query: &ast::Query) -> Result<Expr, PlanError> {
         let query = self.one_column(query)?;
-        let (data_type, collation) = query.columns.first().map_or((DataType::Int, crate::Collation::default()), |column| {
-            (column.data_type, column.collation)
-        });
+        let (data_type, collation) = query
+            .columns
+            .first()
+            .map_or((DataType::Int, crate::Collation::default()), |column| {
+                (column.data_type, column.collation)
+            });
         let expr = self.outside(Outside::Scalar(Box::new(query)), data_type, true);
         Ok(expr.with_collation(collation))
     }
@@ -23,14 +26,20 @@ impl QueryBinder<'_> {
     /// `EXISTS`.
     pub(super) fn bind_exists(&mut self, query: &ast::Query) -> Result<Predicate, PlanError> {
         let bound = self.nested(|binder| binder.bind_rows(query))?;
-        Ok(Predicate::Outside(self.parts.add_outside(Outside::Exists(Box::new(bound)))))
+        Ok(Predicate::Outside(
+            self.parts.add_outside(Outside::Exists(Box::new(bound))),
+        ))
     }
 
     /// `operand IN (SELECT ..)`.
     pub(super) fn bind_in(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, PlanError> {
         let query = self.one_column(query)?;
         let (operand, query, collation) = self.of_one_type(operand, query, "equal to")?;
-        let outside = Outside::In { operand, query: Box::new(query), collation };
+        let outside = Outside::In {
+            operand,
+            query: Box::new(query),
+            collation,
+        };
         Ok(Predicate::Outside(self.parts.add_outside(outside)))
     }
 
@@ -59,8 +68,17 @@ impl QueryBinder<'_> {
         let (operand, query, collation) = self.of_one_type(operand, query, comparison.name())?;
         let source = self.parts.add_source(vec![Place::Numbered(0)]);
         let all = quantifier == ast::Quantifier::All;
-        let quantified = Quantified { operand, comparison, all, query, source, collation };
-        Ok(Predicate::Outside(self.parts.add_outside(Outside::Quantified(Box::new(quantified)))))
+        let quantified = Quantified {
+            operand,
+            comparison,
+            all,
+            query,
+            source,
+            collation,
+        };
+        Ok(Predicate::Outside(
+            self.parts.add_outside(Outside::Quantified(Box::new(quantified))),
+        ))
     }
 
     fn one_column(&mut self, query: &ast::Query) -> Result<Query, PlanError> {
@@ -78,7 +96,9 @@ impl QueryBinder<'_> {
         query: Query,
         operation: &str,
     ) -> Result<(Expr, Query, crate::Collation), PlanError> {
-        let Some(column) = query.columns.first() else { return Err(PlanError::one_column_only()) };
+        let Some(column) = query.columns.first() else {
+            return Err(PlanError::one_column_only());
+        };
         let sample = column.read(ColumnRef { source: 0, column: 0 });
         let collation = operand.collation.combine(sample.collation, operation)?;
         let data_type = common_type(&[operand.clone(), sample])?;

@@ -342,16 +342,43 @@ impl Parts {
         self.outsides.get(usize::try_from(reference.0).ok()?)
     }
 
+    /// A table's column as an error names it: `table 'dbo.t', column 'a'`.
+    pub fn column_name(&self, column: ColumnRef) -> Option<String> {
+        let table = self.tables.get(&column.source)?;
+        let of_table = table.columns.get(usize::try_from(column.column).ok()?)?;
+        Some(format!("table '{}', column '{}'", table.schema_name(), of_table.name))
+    }
+
     /// What a column is in SQLite.
     pub fn place(&self, column: ColumnRef) -> Option<&Place> {
-        self.sources.get(usize::try_from(column.source).ok()?)?.get(usize::try_from(column.column).ok()?)
+        self.sources
+            .get(usize::try_from(column.source).ok()?)?
+            .get(usize::try_from(column.column).ok()?)
+    }
+}
+
+impl Select {
+    /// Whether all its rows are one group.
+    pub fn is_one_group(&self) -> bool {
+        self.grouped && self.group_by.is_empty()
     }
 }
 
 impl Query {
     /// The rows of one SELECT.
     pub fn of_select(select: Select, columns: Vec<QueryColumn>) -> Self {
-        Self { body: Body::Select(Box::new(select)), columns, order: Vec::new(), limit: None }
+        Self {
+            body: Body::Select(Box::new(select)),
+            columns,
+            order: Vec::new(),
+            limit: None,
+        }
+    }
+
+    /// Whether a column of it may be another value each time that it is evaluated, and nothing keeps its rows as they are.
+    pub fn is_volatile(&self) -> bool {
+        let select = self.plain();
+        select.is_some_and(|select| select.items.iter().any(crate::writer::is_volatile))
     }
 
     /// Whether it is one SELECT of constants alone.
@@ -364,7 +391,7 @@ impl Query {
     pub fn is_single(&self) -> bool {
         match &self.body {
             Body::Select(select) => {
-                let one = select.from.is_none() || (select.grouped && select.group_by.is_empty());
+                let one = select.from.is_none() || select.is_one_group();
                 one || matches!(&self.limit, Some(Limit::Top { count, ties: false }) if is_one(count))
             }
             Body::Values(rows) => rows.len() <= 1,
@@ -424,13 +451,29 @@ pub(crate) struct ColumnKind {
 impl QueryColumn {
     /// A column that is no table's.
     pub fn named(name: String, kind: ColumnKind) -> Self {
-        let ColumnKind { data_type, nullable, collation } = kind;
-        Self { name, data_type, nullable, collation, origin: None }
+        let ColumnKind {
+            data_type,
+            nullable,
+            collation,
+        } = kind;
+        Self {
+            name,
+            data_type,
+            nullable,
+            collation,
+            origin: None,
+        }
     }
 
     /// The column that an expression makes.
     pub fn of(name: String, expr: &Expr) -> Self {
-        Self { name, data_type: expr.data_type, nullable: expr.nullable, collation: expr.collation, origin: None }
+        Self {
+            name,
+            data_type: expr.data_type,
+            nullable: expr.nullable,
+            collation: expr.collation,
+            origin: None,
+        }
     }
 
     /// The column as an expression, `reference` of a source.

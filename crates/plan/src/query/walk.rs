@@ -16,7 +16,8 @@ impl Parts {
             visit(node);
             held.extend(held_by(node));
         });
-        held.into_iter().for_each(|reference| self.visit_outside(reference, visit));
+        held.into_iter()
+            .for_each(|reference| self.visit_outside(reference, visit));
     }
 
     /// Shows `visit` all nodes of a condition, and of what it holds.
@@ -26,7 +27,8 @@ impl Parts {
             visit(node);
             held.extend(held_by(node));
         });
-        held.into_iter().for_each(|reference| self.visit_outside(reference, visit));
+        held.into_iter()
+            .for_each(|reference| self.visit_outside(reference, visit));
     }
 
     fn visit_outside(&self, reference: OutsideRef, visit: Visit<'_>) {
@@ -49,7 +51,9 @@ impl Parts {
 
     fn visit_aggregate(&self, call: &AggregateCall, visit: Visit<'_>) {
         let parts = call.aggregate.operand.iter().chain(&call.aggregate.separator);
-        parts.chain(call.order.iter().map(|(term, _)| term)).for_each(|expr| self.visit_expr(expr, visit));
+        parts
+            .chain(call.order.iter().map(|(term, _)| term))
+            .for_each(|expr| self.visit_expr(expr, visit));
     }
 
     /// Shows `visit` all nodes of a window and its function.
@@ -63,8 +67,13 @@ impl Parts {
             WindowFunction::Tile(expr) | WindowFunction::First(expr) | WindowFunction::Last(expr) => {
                 self.visit_expr(expr, visit);
             }
-            WindowFunction::Shift { value, offset, default, .. } => {
-                [value, offset].into_iter().chain(default).for_each(|expr| self.visit_expr(expr, visit));
+            WindowFunction::Shift {
+                value, offset, default, ..
+            } => {
+                [value, offset]
+                    .into_iter()
+                    .chain(default)
+                    .for_each(|expr| self.visit_expr(expr, visit));
             }
             WindowFunction::Aggregate(aggregate) => {
                 aggregate.operand.iter().for_each(|expr| self.visit_expr(expr, visit));
@@ -100,9 +109,17 @@ impl Parts {
     }
 
     fn visit_select(&self, select: &Select, visit: Visit<'_>) {
-        select.items.iter().chain(&select.group_by).for_each(|expr| self.visit_expr(expr, visit));
+        select
+            .items
+            .iter()
+            .chain(&select.group_by)
+            .for_each(|expr| self.visit_expr(expr, visit));
         select.from.iter().for_each(|from| self.visit_from(from, visit));
-        select.filter.iter().chain(&select.having).for_each(|predicate| self.visit_predicate(predicate, visit));
+        select
+            .filter
+            .iter()
+            .chain(&select.having)
+            .for_each(|predicate| self.visit_predicate(predicate, visit));
     }
 
     /// Shows `visit` all nodes of a FROM.
@@ -136,16 +153,22 @@ impl Parts {
 /// The column that a node is.
 pub(crate) fn column_of(node: Node<'_>) -> Option<ColumnRef> {
     match node {
-        Node::Expr(Expr { kind: ExprKind::Column(column), .. }) => Some(*column),
-        Node::Expr(_) | Node::Predicate(_) => None,
+        Node::Expr(Expr {
+            kind: ExprKind::Column(column),
+            ..
+        }) => Some(*column),
+        Node::Expr(_) | Node::Predicate(_) | Node::Slot(_) => None,
     }
 }
 
 /// What a node holds of a query.
 pub(crate) fn held_by(node: Node<'_>) -> Option<OutsideRef> {
     match node {
-        Node::Expr(Expr { kind: ExprKind::Outside(reference), .. }) => Some(*reference),
+        Node::Expr(Expr {
+            kind: ExprKind::Outside(reference),
+            ..
+        }) => Some(*reference),
         Node::Predicate(Predicate::Outside(reference)) => Some(*reference),
-        Node::Expr(_) | Node::Predicate(_) => None,
+        Node::Expr(_) | Node::Predicate(_) | Node::Slot(_) => None,
     }
 }

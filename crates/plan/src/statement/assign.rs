@@ -31,8 +31,11 @@ impl Assign {
         let mut count = 0;
         run.select(&self.text, &self.compiled, &mut |run, row| {
             count += 1;
-            let row: Result<Vec<Value>, PlanError> =
-                row.iter().zip(&self.inputs).map(|(value, data_type)| read(*value, data_type)).collect();
+            let row: Result<Vec<Value>, PlanError> = row
+                .iter()
+                .zip(&self.inputs)
+                .map(|(value, data_type)| read(*value, data_type))
+                .collect();
             run.assign(&self.values, &row?)?;
             Ok(ControlFlow::Continue(()))
         })?;

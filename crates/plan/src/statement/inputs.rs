@@ -15,7 +15,10 @@ pub(crate) struct Inputs {
 impl Inputs {
     /// None yet; the first one's place is `first`.
     pub fn from(first: usize) -> Self {
-        Self { items: Vec::new(), first }
+        Self {
+            items: Vec::new(),
+            first,
+        }
     }
 
     /// Replaces what an expression takes from a query by places in the row.
@@ -39,6 +42,8 @@ impl Inputs {
                     expr.kind = ExprKind::Input(self.place(expr.clone()));
                 }
             }
+            // An expression in it comes by itself.
+            NodeMut::Operand(_) => {}
             NodeMut::Predicate(predicate) => {
                 if let Predicate::Outside(_) = predicate {
                     *predicate = Predicate::Input(self.place(truth(predicate.clone())));
@@ -52,5 +57,11 @@ impl Inputs {
 pub(crate) fn truth(predicate: Predicate) -> Expr {
     let bit = |bit| Expr::literal(Value::Bit(bit), DataType::Bit);
     let branches = vec![(predicate.clone(), bit(true)), (predicate.negate(), bit(false))];
-    Expr::new(ExprKind::Case { branches, otherwise: None }, DataType::Bit)
+    Expr::new(
+        ExprKind::Case {
+            branches,
+            otherwise: None,
+        },
+        DataType::Bit,
+    )
 }

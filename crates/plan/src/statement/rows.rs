@@ -8,7 +8,7 @@ use selenite_types::storage::StoredRef;
 
 use super::{OutputColumn, Run};
 use crate::PlanError;
-use crate::execution::{Compiled, read};
+use crate::execution::{Compiled, read_at};
 use crate::writer::SqlText;
 
 /// SELECT that gives rows: SQL whose columns are the result's, in their stored forms.
@@ -27,7 +27,10 @@ impl Rows {
     ///
     /// Errors: 50823 for a value that is none of its column's type.
     pub fn decode(&self, row: &[StoredRef<'_>]) -> Result<Vec<Value>, PlanError> {
-        row.iter().zip(&self.columns).map(|(value, column)| read(*value, &column.data_type)).collect()
+        row.iter()
+            .zip(&self.columns)
+            .map(|(value, column)| read_at(*value, &column.data_type, &column.place))
+            .collect()
     }
 
     /// Runs it, and tells how many rows it gave.

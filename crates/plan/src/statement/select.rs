@@ -61,9 +61,8 @@ impl Binding<'_> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&select.options)?;
         if let Some(first) = assigning(&select.query)? {
-            let (query, targets) = binder.with_commons(&select.with, |binder| {
-                binder.bind_assignments(first, &select.query)
-            })?;
+            let (query, targets) =
+                binder.with_commons(&select.with, |binder| binder.bind_assignments(first, &select.query))?;
             return self.assign(binder, query, targets);
         }
         let into = into_of(&select.query.body);
@@ -95,18 +94,27 @@ impl Binding<'_> {
             let condition: Predicate = binder.condition(Clause::Where, condition)?;
             let bit = |bit| Expr::literal(Value::Bit(bit), DataType::Bit);
             let otherwise = Some(Box::new(bit(false)));
-            Ok(Expr::new(ExprKind::Case { branches: vec![(condition, bit(true))], otherwise }, DataType::Bit))
+            Ok(Expr::new(
+                ExprKind::Case {
+                    branches: vec![(condition, bit(true))],
+                    otherwise,
+                },
+                DataType::Bit,
+            ))
         })
     }
 
-    fn single(
-        &self,
-        bind: impl FnOnce(&mut QueryBinder<'_>) -> Result<Expr, PlanError>,
-    ) -> Result<Rows, PlanError> {
+    fn single(&self, bind: impl FnOnce(&mut QueryBinder<'_>) -> Result<Expr, PlanError>) -> Result<Rows, PlanError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         let value = binder.scoped(Vec::new(), bind)?;
         let column = QueryColumn::of(String::new(), &value);
-        let query = Query::of_select(Select { items: vec![value], ..Select::default() }, vec![column]);
+        let query = Query::of_select(
+            Select {
+                items: vec![value],
+                ..Select::default()
+            },
+            vec![column],
+        );
         rows_statement(binder, query)
     }
 
@@ -119,11 +127,19 @@ impl Binding<'_> {
         let mut values = Vec::with_capacity(targets.len());
         let inputs = take_inputs(&mut query);
         for (target, value) in targets.into_iter().zip(inputs) {
-            values.push(SlotValue { slot: target.slot, value });
+            values.push(SlotValue {
+                slot: target.slot,
+                value,
+            });
         }
         let inputs = query.columns.iter().map(|column| column.data_type).collect();
         let (text, compiled) = written(binder, &query)?;
-        Ok(Statement::Assign(Assign { text, inputs, values, compiled }))
+        Ok(Statement::Assign(Assign {
+            text,
+            inputs,
+            values,
+            compiled,
+        }))
     }
 }
 
@@ -133,7 +149,11 @@ impl QueryBinder<'_> {
     /// Errors: 310 for MAXRECURSION out of range.
     pub(crate) fn options(&mut self, options: &[ast::Setting]) -> Result<(), PlanError> {
         for option in options.iter().filter(|option| option.name.is_word("MAXRECURSION")) {
-            let Some(ast::Expr { kind: ast::ExprKind::Literal(ast::Literal::Integer(digits)), .. }) = option.expr() else {
+            let Some(ast::Expr {
+                kind: ast::ExprKind::Literal(ast::Literal::Integer(digits)),
+                ..
+            }) = option.expr()
+            else {
                 return Err(PlanError::unsupported("MAXRECURSION of what is no constant").on_line(option.position.line));
             };
             match digits.parse::<u32>() {
@@ -154,14 +174,25 @@ impl QueryBinder<'_> {
         let bound = self.bind_select_of(select, &query.order_by, query.offset.as_ref(), |binder| {
             let mut items = Vec::with_capacity(select.items.len());
             for item in &select.items {
-                let ast::SelectItem::Assign { variable, operator, value, position } = item else {
+                let ast::SelectItem::Assign {
+                    variable,
+                    operator,
+                    value,
+                    position,
+                } = item
+                else {
                     return Err(PlanError::assignment_and_rows());
                 };
                 let target = variables.find(variable).map_err(|error| error.on_line(position.line))?;
                 let value = compound(variable, *operator, value);
                 let value = binder.value(Clause::Items, &value)?;
-                let value = value.converted_to(&target.data_type).map_err(|error| error.on_line(position.line))?;
-                items.push(Item { value, name: String::new() });
+                let value = value
+                    .converted_to(&target.data_type)
+                    .map_err(|error| error.on_line(position.line))?;
+                items.push(Item {
+                    value,
+                    name: String::new(),
+                });
                 targets.push(target);
             }
             Ok(items)
@@ -174,7 +205,9 @@ impl QueryBinder<'_> {
 fn take_inputs(query: &mut Query) -> Vec<Expr> {
     let mut inputs = Inputs::from(0);
     let columns = std::mem::take(&mut query.columns);
-    let Body::Select(select) = &mut query.body else { return Vec::new() };
+    let Body::Select(select) = &mut query.body else {
+        return Vec::new();
+    };
     if select.distinct {
         // Distinct rows are SQLite's to find: it gives the values themselves.
         let place = |(at, column): (usize, &QueryColumn)| {
@@ -199,7 +232,11 @@ fn take_inputs(query: &mut Query) -> Vec<Expr> {
         inputs.place(Expr::literal(Value::Int(1), DataType::Int));
     }
     select.items = inputs.items;
-    query.columns = select.items.iter().map(|item| QueryColumn::of(String::new(), item)).collect();
+    query.columns = select
+        .items
+        .iter()
+        .map(|item| QueryColumn::of(String::new(), item))
+        .collect();
     values
 }
 
@@ -207,7 +244,9 @@ fn take_inputs(query: &mut Query) -> Vec<Expr> {
 ///
 /// Errors: 141 for a mixture.
 fn assigning(query: &ast::Query) -> Result<Option<&ast::Select>, PlanError> {
-    let ast::QueryBody::Select(select) = &query.body else { return Ok(None) };
+    let ast::QueryBody::Select(select) = &query.body else {
+        return Ok(None);
+    };
     let assigns = |item: &ast::SelectItem| matches!(item, ast::SelectItem::Assign { .. });
     if !select.items.iter().any(assigns) {
         return Ok(None);
@@ -221,7 +260,14 @@ fn assigning(query: &ast::Query) -> Result<Option<&ast::Select>, PlanError> {
 /// `@a += b` as `@a + b`.
 pub(crate) fn compound(variable: &str, operator: ast::AssignmentOperator, value: &ast::Expr) -> ast::Expr {
     let position = value.position;
-    compound_of(ast::Expr { kind: ast::ExprKind::Variable(variable.to_owned()), position }, operator, value)
+    compound_of(
+        ast::Expr {
+            kind: ast::ExprKind::Variable(variable.to_owned()),
+            position,
+        },
+        operator,
+        value,
+    )
 }
 
 /// `left += b` as `left + b`.
@@ -238,7 +284,10 @@ pub(crate) fn compound_of(left: ast::Expr, operator: ast::AssignmentOperator, va
         ast::AssignmentOperator::BitOr => ast::BinaryOperator::BitOr,
     };
     let (left, right) = (Box::new(left), Box::new(value.clone()));
-    ast::Expr { kind: ast::ExprKind::Binary { operator, left, right }, position: value.position }
+    ast::Expr {
+        kind: ast::ExprKind::Binary { operator, left, right },
+        position: value.position,
+    }
 }
 
 fn into_of(body: &ast::QueryBody) -> Option<&ast::ObjectName> {
@@ -249,15 +298,28 @@ fn into_of(body: &ast::QueryBody) -> Option<&ast::ObjectName> {
 }
 
 fn rows_statement(binder: QueryBinder<'_>, query: Query) -> Result<Rows, PlanError> {
-    let columns = (0..query.columns.len()).filter_map(|at| output_column(&query, at)).collect();
+    let columns = (0..query.columns.len())
+        .filter_map(|at| output_column(&binder, &query, at))
+        .collect();
     let (text, compiled) = written(binder, &query)?;
-    Ok(Rows { text, columns, compiled })
+    Ok(Rows {
+        text,
+        columns,
+        compiled,
+    })
 }
 
 fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) -> Result<Statement, PlanError> {
     let mut columns: Vec<IntoColumn> = Vec::with_capacity(query.columns.len());
     for at in 0..query.columns.len() {
-        let Some(OutputColumn { name: column, data_type, nullable, collation, identity }) = output_column(&query, at)
+        let Some(OutputColumn {
+            name: column,
+            data_type,
+            nullable,
+            collation,
+            identity,
+            ..
+        }) = output_column(&binder, &query, at)
         else {
             continue;
         };
@@ -269,13 +331,24 @@ fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) 
         }
         // Only the first column numbers: a second copy is a plain one.
         let identity = identity.filter(|_| columns.iter().all(|before| before.identity.is_none()));
-        columns.push(IntoColumn { name: column, data_type, nullable, collation, identity });
+        columns.push(IntoColumn {
+            name: column,
+            data_type,
+            nullable,
+            collation,
+            identity,
+        });
     }
     let (text, compiled) = written(binder, &query)?;
-    Ok(Statement::Into(Into { name, columns, text, compiled }))
+    Ok(Statement::Into(Into {
+        name,
+        columns,
+        text,
+        compiled,
+    }))
 }
 
-fn output_column(query: &Query, at: usize) -> Option<OutputColumn> {
+fn output_column(binder: &QueryBinder<'_>, query: &Query, at: usize) -> Option<OutputColumn> {
     let column = query.columns.get(at)?;
     Some(OutputColumn {
         name: column.name.clone(),
@@ -283,6 +356,10 @@ fn output_column(query: &Query, at: usize) -> Option<OutputColumn> {
         nullable: column.nullable,
         collation: column.collation,
         identity: identity_of(query, column),
+        place: column
+            .origin
+            .and_then(|origin| binder.parts.column_name(origin))
+            .unwrap_or_default(),
     })
 }
 
@@ -290,8 +367,12 @@ fn output_column(query: &Query, at: usize) -> Option<OutputColumn> {
 fn identity_of(query: &Query, column: &QueryColumn) -> Option<IdentityRule> {
     let origin = column.origin?;
     let Body::Select(select) = &query.body else { return None };
-    let Some(From::Leaf(leaf)) = &select.from else { return None };
-    let SourceRows::Table(table) = &leaf.rows else { return None };
+    let Some(From::Leaf(leaf)) = &select.from else {
+        return None;
+    };
+    let SourceRows::Table(table) = &leaf.rows else {
+        return None;
+    };
     if select.grouped || select.distinct || leaf.source != origin.source {
         return None;
     }

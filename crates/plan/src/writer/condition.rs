@@ -1,8 +1,8 @@
 //! Conditions as SQL: 0, 1 or NULL.
 
-use selenite_types::{Comparison, DataType};
+use selenite_types::{Comparison, DataType, Value};
 
-use super::fixed::{is_fixed, is_fixed_predicate};
+use super::fixed::{is_fixed, is_fixed_predicate, literal_of};
 use super::form::{comparand, exact_scale};
 use super::parameter::{Parameter, ParameterValue};
 use super::value::collated;
@@ -19,7 +19,10 @@ impl Writer {
                 return self.predicate_operation(predicate);
             }
             let value = ParameterValue::Truth(predicate.clone());
-            return Ok(self.parameter(Parameter { value, data_type: DataType::Bit }));
+            return Ok(self.parameter(Parameter {
+                value,
+                data_type: DataType::Bit,
+            }));
         }
         match predicate {
             Predicate::Compare(compare) => self.compare(predicate, compare),
@@ -35,13 +38,20 @@ impl Writer {
                 Some((left, right)) => Ok(format!("{left} IS {}", right.join(""))),
                 None => self.predicate_operation(predicate),
             },
-            Predicate::Between { operand, low, high, collation } => {
-                match self.operands(operand, &[low, high], *collation)? {
-                    Some((operand, bounds)) => Ok(format!("{operand} BETWEEN {}", bounds.join(" AND "))),
-                    None => self.predicate_operation(predicate),
-                }
-            }
-            Predicate::InList { operand, list, collation } => {
+            Predicate::Between {
+                operand,
+                low,
+                high,
+                collation,
+            } => match self.operands(operand, &[low, high], *collation)? {
+                Some((operand, bounds)) => Ok(format!("{operand} BETWEEN {}", bounds.join(" AND "))),
+                None => self.predicate_operation(predicate),
+            },
+            Predicate::InList {
+                operand,
+                list,
+                collation,
+            } => {
                 let items: Vec<&Expr> = list.iter().collect();
                 match self.operands(operand, &items, *collation)? {
                     Some((operand, items)) => Ok(format!("{operand} IN ({})", items.join(", "))),
@@ -100,7 +110,16 @@ impl Writer {
             self.value(other)?
         } else if let Form::Scaled(scale) = form {
             let value = ParameterValue::Scaled(other.clone(), scale);
-            self.parameter(Parameter { value, data_type: other.data_type })
+            self.parameter(Parameter {
+                value,
+                data_type: other.data_type,
+            })
+        } else if let Form::Wide(scale) = form {
+            let value = ParameterValue::Wide(other.clone(), scale);
+            self.parameter(Parameter {
+                value,
+                data_type: other.data_type,
+            })
         } else {
             return Err(PlanError::internal("a comparison of two forms"));
         };
@@ -125,16 +144,31 @@ impl Writer {
             && !like.collation.is_binary
             && is_fixed(&like.pattern)
             && like.escape.as_ref().is_none_or(is_fixed)
-            && self.lazy == 0;
+            && self.lazy == 0
+            && !begins_open(like);
         if !bounded {
             return Ok(operation);
         }
         let column = collated(Form::Text, self.value(operand)?, like.collation);
         let data_type = like.pattern.data_type;
-        let start = Parameter { value: ParameterValue::LikeStart(Box::new(like.clone())), data_type };
-        let end = Parameter { value: ParameterValue::LikeEnd(Box::new(like.clone())), data_type };
+        let start = Parameter {
+            value: ParameterValue::LikeStart(Box::new(like.clone())),
+            data_type,
+        };
+        let end = Parameter {
+            value: ParameterValue::LikeEnd(Box::new(like.clone())),
+            data_type,
+        };
         let (start, end) = (self.parameter(start), self.parameter(end));
         Ok(format!("({column} >= {start} AND {column} < {end} AND {operation})"))
+    }
+}
+
+/// Whether a pattern is a constant that begins with a wildcard: then it bounds nothing.
+fn begins_open(like: &Like) -> bool {
+    match literal_of(&like.pattern) {
+        Some(Value::Text(pattern)) => pattern.starts_with(['%', '_', '[']),
+        Some(_) | None => false,
     }
 }
 
@@ -145,9 +179,10 @@ fn meets(form: Form, other: &Expr) -> bool {
     }
     match form {
         // A constant of no more digits after the point is multiplied up.
-        Form::Scaled(scale) => is_fixed(other) && exact_scale(&other.data_type).is_some_and(|other| other <= scale),
-        Form::Wide(_)
-        | Form::Real
+        Form::Scaled(scale) | Form::Wide(scale) => {
+            is_fixed(other) && exact_scale(&other.data_type).is_some_and(|other| other <= scale)
+        }
+        Form::Real
         | Form::Text
         | Form::Bytes
         | Form::Date

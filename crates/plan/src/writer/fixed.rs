@@ -20,11 +20,11 @@ pub(crate) fn is_fixed_predicate(predicate: &Predicate) -> bool {
 
 /// Whether an expression can't fail, nor is ever costly.
 pub(super) fn is_safe(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Variable(_))
+    matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Null | ExprKind::Variable(_))
 }
 
 /// Whether two evaluations of an expression may differ within one statement's row.
-pub(super) fn is_volatile(expr: &Expr) -> bool {
+pub(crate) fn is_volatile(expr: &Expr) -> bool {
     let mut volatile = false;
     expr.visit(&mut |node| volatile |= volatility(node) == Some(Volatility::Row));
     volatile
@@ -49,7 +49,8 @@ pub(super) fn literal_of(expr: &Expr) -> Option<&Value> {
     match &expr.kind {
         ExprKind::Literal(value) => Some(value),
         ExprKind::Convert(convert) => literal_of(&convert.operand),
-        ExprKind::Variable(_)
+        ExprKind::Null
+        | ExprKind::Variable(_)
         | ExprKind::Column(_)
         | ExprKind::Outside(_)
         | ExprKind::Input(_)
@@ -68,14 +69,21 @@ fn is_fixed_node(node: Node<'_>) -> bool {
         return false;
     }
     match node {
-        Node::Expr(expr) => !matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_)),
+        Node::Expr(expr) => !matches!(
+            expr.kind,
+            ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_)
+        ),
         Node::Predicate(predicate) => !matches!(predicate, Predicate::Outside(_) | Predicate::Input(_)),
+        Node::Slot(_) => true,
     }
 }
 
 fn volatility(node: Node<'_>) -> Option<Volatility> {
     match node {
-        Node::Expr(Expr { kind: ExprKind::Call(call), .. }) => Some(call.function.volatility),
-        Node::Expr(_) | Node::Predicate(_) => None,
+        Node::Expr(Expr {
+            kind: ExprKind::Call(call),
+            ..
+        }) => Some(call.function.volatility),
+        Node::Expr(_) | Node::Predicate(_) | Node::Slot(_) => None,
     }
 }

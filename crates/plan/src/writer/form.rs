@@ -33,9 +33,15 @@ impl Form {
     /// The form of a type's values.
     pub fn of(data_type: &DataType) -> Self {
         match *data_type {
-            DataType::Bit | DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt => Self::Scaled(0),
+            DataType::Bit | DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt => {
+                Self::Scaled(0)
+            }
             DataType::Decimal { precision, scale } | DataType::Numeric { precision, scale } => {
-                if precision <= NARROW_DIGITS { Self::Scaled(scale) } else { Self::Wide(scale) }
+                if precision <= NARROW_DIGITS {
+                    Self::Scaled(scale)
+                } else {
+                    Self::Wide(scale)
+                }
             }
             DataType::SmallMoney | DataType::Money => Self::Scaled(MONEY_DIGITS),
             DataType::Real | DataType::Float => Self::Real,
@@ -109,6 +115,7 @@ pub(super) fn plain_convert(expr: &Expr) -> Option<&Convert> {
         ExprKind::Convert(convert) if convert.style.is_none() && !convert.is_try => Some(convert),
         ExprKind::Convert(_)
         | ExprKind::Literal(_)
+        | ExprKind::Null
         | ExprKind::Variable(_)
         | ExprKind::Column(_)
         | ExprKind::Outside(_)
@@ -124,7 +131,7 @@ pub(super) fn plain_convert(expr: &Expr) -> Option<&Convert> {
 }
 
 /// Whether a value of `from` has the very form that it has as one of `to`.
-pub(super) fn keeps_form(from: &DataType, to: &DataType) -> bool {
+pub(crate) fn keeps_form(from: &DataType, to: &DataType) -> bool {
     if from == to {
         return true;
     }
@@ -133,7 +140,11 @@ pub(super) fn keeps_form(from: &DataType, to: &DataType) -> bool {
         (Family::Money, Family::Money) => from.precedence() <= to.precedence(),
         (Family::Approximate, Family::Approximate) => from.precedence() <= to.precedence(),
         (Family::Decimal, Family::Decimal) => {
-            Form::of(from) == Form::of(to) && from.decimal_digits().zip(to.decimal_digits()).is_some_and(|(a, b)| a.0 <= b.0)
+            Form::of(from) == Form::of(to)
+                && from
+                    .decimal_digits()
+                    .zip(to.decimal_digits())
+                    .is_some_and(|(a, b)| a.0 <= b.0)
         }
         (Family::Text, Family::Text) => {
             let national = to.is_national() || !from.is_national();

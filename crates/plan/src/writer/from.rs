@@ -60,7 +60,11 @@ impl Writer {
                 }
                 format!("{}({}) AS t{source}", qualified(name)?, written.join(", "))
             }
-            Rows::Query(query) => format!("({}) AS t{source}", self.query(query)?),
+            Rows::Query(query) => {
+                // SQLite may evaluate a column where it is used: twice, if it is used twice. Not behind an OFFSET.
+                let fence = if query.is_volatile() { " LIMIT -1 OFFSET 0" } else { "" };
+                format!("({}{fence}) AS t{source}", self.query(query)?)
+            }
             Rows::Common(index) => format!("q{index} AS t{source}"),
         })
     }

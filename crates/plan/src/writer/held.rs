@@ -19,7 +19,10 @@ impl Writer {
             Some(Outside::Window(call)) => self.window(&call),
             Some(Outside::Fixed(expr)) => {
                 let data_type = expr.data_type;
-                Ok(self.parameter(Parameter { value: ParameterValue::Value(expr), data_type }))
+                Ok(self.parameter(Parameter {
+                    value: ParameterValue::Value(expr),
+                    data_type,
+                }))
             }
             Some(Outside::Exists(_) | Outside::In { .. } | Outside::Quantified(_)) | None => {
                 Err(PlanError::internal("a condition where a value stands"))
@@ -34,7 +37,11 @@ impl Writer {
         let outside = self.parts.outside(reference).cloned();
         match outside {
             Some(Outside::Exists(query)) => Ok(format!("EXISTS ({})", self.query(&query)?)),
-            Some(Outside::In { operand, query, collation }) => self.among(&operand, &query, collation),
+            Some(Outside::In {
+                operand,
+                query,
+                collation,
+            }) => self.among(&operand, &query, collation),
             Some(Outside::Quantified(quantified)) => self.quantified(&quantified),
             Some(Outside::Scalar(_) | Outside::Aggregate(_) | Outside::Window(_) | Outside::Fixed(_)) | None => {
                 Err(PlanError::internal("a value where a condition stands"))
@@ -45,7 +52,11 @@ impl Writer {
     /// SQLite takes the first of several rows; T-SQL refuses them (512), and so does `tsql_single`.
     fn scalar(&mut self, query: &Query) -> Result<String, PlanError> {
         let sql = self.query(query)?;
-        Ok(if query.is_single() { format!("({sql})") } else { format!("(SELECT tsql_single(c0) FROM ({sql}))") })
+        Ok(if query.is_single() {
+            format!("({sql})")
+        } else {
+            format!("(SELECT tsql_single(c0) FROM ({sql}))")
+        })
     }
 
     fn among(&mut self, operand: &Expr, query: &Query, collation: Collation) -> Result<String, PlanError> {
@@ -68,14 +79,27 @@ impl Writer {
 
     /// One row decides; if none does, one that is unknown leaves it unknown.
     fn quantified(&mut self, quantified: &Quantified) -> Result<String, PlanError> {
-        let Quantified { operand, comparison, all, query, source, collation } = quantified;
+        let Quantified {
+            operand,
+            comparison,
+            all,
+            query,
+            source,
+            collation,
+        } = quantified;
         let form = Form::of(&operand.data_type);
         let rows = format!("({}) AS t{source}", self.query(query)?);
         let operand = collated(form, self.value(operand)?, *collation);
-        let row = form.key(self.column(ColumnRef { source: *source, column: 0 })?);
+        let row = form.key(self.column(ColumnRef {
+            source: *source,
+            column: 0,
+        })?);
         let compared = format!("{operand} {} {row}", sign(*comparison));
-        let (deciding, decided, otherwise) =
-            if *all { (format!("NOT ({compared})"), 0, 1) } else { (compared.clone(), 1, 0) };
+        let (deciding, decided, otherwise) = if *all {
+            (format!("NOT ({compared})"), 0, 1)
+        } else {
+            (compared.clone(), 1, 0)
+        };
         Ok(format!(
             "CASE WHEN EXISTS (SELECT 1 FROM {rows} WHERE {deciding}) THEN {decided} \
              WHEN EXISTS (SELECT 1 FROM {rows} WHERE ({compared}) IS NULL) THEN NULL ELSE {otherwise} END"
@@ -89,10 +113,10 @@ impl Writer {
             order.push_str(&self.key(term)?);
             order.push_str(if *descending { " DESC" } else { "" });
         }
-        self.aggregate_of(&call.aggregate, call.distinct, &order)
+        self.aggregate_of(&call.aggregate, call.distinct, &order, false)
     }
 
-    /// SQL of an aggregate, without OVER.
+    /// SQL of an aggregate, without OVER; `window` tells whether it will have one.
     ///
     /// COUNT of what is never NULL, MIN and MAX are SQLite's own; all others, and those that tell of NULLs left out (8153), are
     /// ours.
@@ -101,8 +125,11 @@ impl Writer {
         aggregate: &Aggregate,
         distinct: bool,
         order: &str,
+        window: bool,
     ) -> Result<String, PlanError> {
-        let Some(operand) = &aggregate.operand else { return Ok("count(*)".to_owned()) };
+        let Some(operand) = &aggregate.operand else {
+            return Ok("count(*)".to_owned());
+        };
         match aggregate.kind {
             AggregateKind::Min => return Ok(format!("min({})", self.extreme(operand)?)),
             AggregateKind::Max => return Ok(format!("max({})", self.extreme(operand)?)),
@@ -122,15 +149,33 @@ impl Writer {
             | AggregateKind::ChecksumAgg => {}
         }
         let value = self.value(operand)?;
-        let spec = AggregateSpec { aggregate: aggregate.clone(), distinct, collation: operand.collation };
+        let spec = AggregateSpec {
+            aggregate: aggregate.clone(),
+            distinct,
+            collation: operand.collation,
+        };
         let number = self.aggregate_number(spec);
-        Ok(format!("tsql_aggregate({number}, {value}{order})"))
+        let separator = match &aggregate.separator {
+            Some(separator) => format!(", {}", self.value(separator)?),
+            None => String::new(),
+        };
+        let name = match (window, aggregate.kind.counts()) {
+            (false, false) => "tsql_aggregate",
+            (false, true) => "tsql_count",
+            (true, false) => "tsql_window",
+            (true, true) => "tsql_window_count",
+        };
+        Ok(format!("{name}({number}, {value}{separator}{order})"))
     }
 
     /// What the least or greatest is looked for among: the value itself, which is what comes back.
     fn extreme(&mut self, operand: &Expr) -> Result<String, PlanError> {
         let form = Form::of(&operand.data_type);
         let sql = self.value(operand)?;
-        Ok(if form == Form::Text { collated(form, sql, operand.collation) } else { sql })
+        Ok(if form == Form::Text {
+            collated(form, sql, operand.collation)
+        } else {
+            sql
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Parameters of SQLite's statements: values that are evaluated once before.
 
 use selenite_types::storage::{Stored, to_stored};
-use selenite_types::{DataType, LikePattern, Value};
+use selenite_types::{DataType, Decimal, LikePattern, Value};
 
 use super::form::exact_scale;
 use crate::{Expr, Frame, Like, PlanError, Predicate, Slot};
@@ -24,6 +24,8 @@ pub enum ParameterValue {
     Whole(Slot),
     /// An exact number times this power of ten: as another number's form has it.
     Scaled(Expr, u8),
+    /// The same, as a decimal of more digits has it.
+    Wide(Expr, u8),
     /// A condition: 0, 1 or NULL.
     Truth(Predicate),
     /// What a text that matches is not less than.
@@ -51,12 +53,13 @@ impl Parameter {
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Stored<'static>, PlanError> {
         match &self.value {
             ParameterValue::Value(expr) => stored(&expr.evaluate(frame)?, &self.data_type),
-            ParameterValue::Whole(slot) => {
-                Ok(frame.slots.get(slot.index()).and_then(whole).map_or(Stored::Null, Stored::Integer))
-            }
-            ParameterValue::Scaled(expr, scale) => {
-                Ok(scaled(&expr.evaluate(frame)?, &self.data_type, *scale))
-            }
+            ParameterValue::Whole(slot) => Ok(frame
+                .slots
+                .get(slot.index())
+                .and_then(whole)
+                .map_or(Stored::Null, Stored::Integer)),
+            ParameterValue::Scaled(expr, scale) => Ok(scaled(&expr.evaluate(frame)?, &self.data_type, *scale)),
+            ParameterValue::Wide(expr, scale) => Ok(wide(&expr.evaluate(frame)?, &self.data_type, *scale)),
             ParameterValue::Truth(predicate) => Ok(match predicate.evaluate(frame)? {
                 Some(truth) => Stored::Integer(i64::from(truth)),
                 None => Stored::Null,
@@ -68,10 +71,14 @@ impl Parameter {
             ParameterValue::Fetch(expr) => count(expr, frame, 1, PlanError::fetch_of_none),
             ParameterValue::Tiles(expr) => count(expr, frame, 1, PlanError::invalid_tiles),
             ParameterValue::Shift(expr) => count(expr, frame, 0, PlanError::negative_shift),
-            ParameterValue::Percent(expr) => match expr.evaluate(frame)? {
-                Value::Float(percent) if (0.0..=100.0).contains(&percent) => Ok(Stored::Real(percent)),
-                _ => Err(PlanError::percent_range()),
-            },
+            ParameterValue::Percent(expr) => {
+                if let Value::Float(percent) = expr.evaluate(frame)?
+                    && (0.0..=100.0).contains(&percent)
+                {
+                    return Ok(Stored::Real(percent));
+                }
+                Err(PlanError::percent_range())
+            }
         }
     }
 }
@@ -86,12 +93,7 @@ pub(crate) fn stored(value: &Value, data_type: &DataType) -> Result<Stored<'stat
     }
 }
 
-fn count(
-    expr: &Expr,
-    frame: &Frame<'_>,
-    least: i64,
-    error: fn() -> PlanError,
-) -> Result<Stored<'static>, PlanError> {
+fn count(expr: &Expr, frame: &Frame<'_>, least: i64, error: fn() -> PlanError) -> Result<Stored<'static>, PlanError> {
     match whole(&expr.evaluate(frame)?) {
         Some(count) if count >= least => Ok(Stored::Integer(count)),
         Some(_) | None => Err(error()),
@@ -124,16 +126,9 @@ fn whole(value: &Value) -> Option<i64> {
 /// An exact number times a power of ten. One beyond 64 bits is beyond every number that it is compared with, and so is the
 /// REAL that it becomes.
 fn scaled(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
-    let (unscaled, own) = match value {
-        Value::Decimal(decimal) => (decimal.unscaled, decimal.scale),
-        Value::Money(money) => (i128::from(*money), exact_scale(data_type).unwrap_or(0)),
-        other => match whole(other) {
-            Some(whole) => (i128::from(whole), 0),
-            None => return Stored::Null,
-        },
+    let Some((unscaled, product)) = multiplied(value, data_type, scale) else {
+        return Stored::Null;
     };
-    let power = 10_i128.checked_pow(u32::from(scale.saturating_sub(own)));
-    let product = power.and_then(|power| unscaled.checked_mul(power));
     match product.and_then(|product| i64::try_from(product).ok()) {
         Some(integer) => Stored::Integer(integer),
         None if unscaled < 0 => Stored::Real(f64::MIN),
@@ -141,16 +136,48 @@ fn scaled(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
     }
 }
 
+/// The same in 16 bytes. One of more digits than any decimal is beyond every other, and so are the bytes that it becomes.
+fn wide(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
+    let Some((unscaled, product)) = multiplied(value, data_type, scale) else {
+        return Stored::Null;
+    };
+    let decimal = product.map(|unscaled| Value::Decimal(Decimal { unscaled, scale }));
+    let declared = DataType::Decimal { precision: 38, scale };
+    let stored = decimal.and_then(|decimal| to_stored(&decimal, &declared).ok().map(Stored::into_owned));
+    match stored {
+        Some(stored) => stored,
+        None if unscaled < 0 => Stored::Blob(Vec::new().into()),
+        None => Stored::Blob(vec![u8::MAX; 17].into()),
+    }
+}
+
+/// An exact number's digits, and these times what lifts it to a scale, if that is not beyond all numbers. `None` is NULL.
+fn multiplied(value: &Value, data_type: &DataType, scale: u8) -> Option<(i128, Option<i128>)> {
+    let (unscaled, own) = if let Value::Decimal(decimal) = value {
+        (decimal.unscaled, decimal.scale)
+    } else if let Value::Money(money) = value {
+        (i128::from(*money), exact_scale(data_type).unwrap_or(0))
+    } else {
+        (i128::from(whole(value)?), 0)
+    };
+    let power = 10_i128.checked_pow(u32::from(scale.saturating_sub(own)));
+    Some((unscaled, power.and_then(|power| unscaled.checked_mul(power))))
+}
+
 /// A bound of what a pattern matches: all that begins with its plain characters.
 ///
 /// Whatever stands behind them is more than characters 0 and less than the last characters of Unicode, which stand for no text.
 fn like_bound(like: &Like, frame: &Frame<'_>, end: bool) -> Result<Stored<'static>, PlanError> {
-    let Value::Text(pattern) = like.pattern.evaluate(frame)? else { return Ok(Stored::Null) };
+    let Value::Text(pattern) = like.pattern.evaluate(frame)? else {
+        return Ok(Stored::Null);
+    };
     let escape = match &like.escape {
-        Some(escape) => match escape.evaluate(frame)? {
-            Value::Text(escape) => Some(LikePattern::escape_character(&escape)?),
-            _ => return Ok(Stored::Null),
-        },
+        Some(escape) => {
+            let Value::Text(escape) = escape.evaluate(frame)? else {
+                return Ok(Stored::Null);
+            };
+            Some(LikePattern::escape_character(&escape)?)
+        }
         None => None,
     };
     let prefix = LikePattern::prefix(&pattern, escape);

@@ -45,7 +45,8 @@ impl Writer {
             }
             Some(Limit::Top { ties: false, .. } | Limit::Offset { .. }) | None => {
                 let mut sql = self.body(query, Columns::default())?;
-                if !query.order.is_empty() {
+                let single = matches!(&query.body, Body::Select(select) if select.is_one_group());
+                if !query.order.is_empty() && !single {
                     sql.push_str(&format!(" ORDER BY {}", self.order(&query.columns, &query.order)?));
                 }
                 sql.push_str(&self.limit(query.limit.as_ref())?);
@@ -64,7 +65,10 @@ impl Writer {
                     Some(fetch) => self.checked(ParameterValue::Fetch(fetch.clone())),
                     None => "-1".to_owned(),
                 };
-                format!(" LIMIT {fetch} OFFSET {}", self.checked(ParameterValue::Skip(skip.clone())))
+                format!(
+                    " LIMIT {fetch} OFFSET {}",
+                    self.checked(ParameterValue::Skip(skip.clone()))
+                )
             }
             Some(Limit::Percent { .. }) | None => String::new(),
         })
@@ -92,8 +96,18 @@ impl Writer {
                 }
             }
         }
-        let base = self.body(query, Columns { compared: false, more: &more })?;
-        let over = if keys.is_empty() { String::new() } else { format!("ORDER BY {}", keys.join(", ")) };
+        let base = self.body(
+            query,
+            Columns {
+                compared: false,
+                more: &more,
+            },
+        )?;
+        let over = if keys.is_empty() {
+            String::new()
+        } else {
+            format!("ORDER BY {}", keys.join(", "))
+        };
         let columns = column_names(query.columns.len());
         Ok(format!(
             "SELECT {columns} FROM (SELECT *, {function} OVER ({over}) AS r, count(*) OVER () AS n FROM ({base})) \
@@ -109,9 +123,11 @@ impl Writer {
                     // An offset's key is no column of the query: the column itself orders by the instant first.
                     Some(column) => {
                         let position = (at + 1).to_string();
-                        match Form::of(&column.data_type) {
-                            Form::Text => collated(Form::Text, position, column.collation),
-                            _ => position,
+                        let text = Form::of(&column.data_type) == Form::Text;
+                        if text {
+                            collated(Form::Text, position, column.collation)
+                        } else {
+                            position
                         }
                     }
                     None => return Err(PlanError::internal("an order by no column")),
@@ -135,10 +151,15 @@ impl Writer {
                     }
                     written.push(format!("({})", values.join(", ")));
                 }
-                let mut names: Vec<String> =
-                    (0..query.columns.len()).map(|at| format!("column{} AS c{at}", at + 1)).collect();
+                let mut names: Vec<String> = (0..query.columns.len())
+                    .map(|at| format!("column{} AS c{at}", at + 1))
+                    .collect();
                 names.extend_from_slice(columns.more);
-                Ok(format!("SELECT {} FROM (VALUES {})", names.join(", "), written.join(", ")))
+                Ok(format!(
+                    "SELECT {} FROM (VALUES {})",
+                    names.join(", "),
+                    written.join(", ")
+                ))
             }
             Body::Combined(first, rest) => {
                 let sql = self.combined(first, rest)?;
@@ -153,7 +174,9 @@ impl Writer {
 
     fn combined(&mut self, first: &Query, rest: &[(SetOperator, Query)]) -> Result<String, PlanError> {
         if rest.len() >= TERM_COUNT_MAX {
-            return Err(PlanError::unsupported(&format!("A combination of more than {TERM_COUNT_MAX} queries")));
+            return Err(PlanError::unsupported(&format!(
+                "A combination of more than {TERM_COUNT_MAX} queries"
+            )));
         }
         let compared = rest.iter().any(|(operator, _)| *operator != SetOperator::UnionAll);
         if compared {
@@ -184,7 +207,11 @@ impl Writer {
         for (at, column) in query.columns.iter().enumerate() {
             let name = format!("c{at}");
             let compared = columns.compared && Form::of(&column.data_type) == Form::Text;
-            names.push(if compared { collated(Form::Text, name, column.collation) } else { name });
+            names.push(if compared {
+                collated(Form::Text, name, column.collation)
+            } else {
+                name
+            });
             if let (true, Some(last)) = (compared, names.last_mut()) {
                 last.push_str(&format!(" AS c{at}"));
             }
@@ -195,18 +222,29 @@ impl Writer {
 
     fn select(&mut self, select: &Select, columns: Columns<'_>) -> Result<String, PlanError> {
         let mut items = Vec::with_capacity(select.items.len());
+        let mut by_key = false;
         for (at, item) in select.items.iter().enumerate() {
             let form = Form::of(&item.data_type);
             let sql = self.value(item)?;
             let compared = columns.compared || select.distinct;
-            if let (true, Form::Offset(_)) = (compared, form) {
-                return Err(PlanError::unsupported("DISTINCT of a datetimeoffset"));
-            }
-            let sql = if compared { collated(form, sql, item.collation) } else { sql };
+            by_key |= compared && matches!(form, Form::Offset(_));
+            let sql = if compared && form == Form::Text {
+                collated(form, sql, item.collation)
+            } else {
+                sql
+            };
             items.push(format!("{sql} AS c{at}"));
         }
         items.extend_from_slice(columns.more);
-        let word = if select.distinct { "SELECT DISTINCT" } else { "SELECT" };
+        if select.is_one_group() && select.having.is_some() {
+            // SQLite sees one group only if a column is an aggregate.
+            items.push("count(*)".to_owned());
+        }
+        if by_key && (select.grouped || select.items.iter().any(|item| self.parts.has_window(item))) {
+            return Err(PlanError::unsupported("DISTINCT of a datetimeoffset in such a query"));
+        }
+        let distinct = select.distinct && !by_key;
+        let word = if distinct { "SELECT DISTINCT" } else { "SELECT" };
         let mut sql = format!("{word} {}", items.join(", "));
         if let Some(from) = &select.from {
             sql.push_str(&format!(" FROM {}", self.from(from)?));
@@ -214,18 +252,25 @@ impl Writer {
         if let Some(filter) = &select.filter {
             sql.push_str(&format!(" WHERE {}", self.condition(filter)?));
         }
-        if !select.group_by.is_empty() {
-            let mut keys = Vec::with_capacity(select.group_by.len());
-            for group in &select.group_by {
+        // An instant is distinct whatever its offset: rows are grouped by what is compared of them.
+        let groups = if by_key { &select.items } else { &select.group_by };
+        if !groups.is_empty() {
+            let mut keys = Vec::with_capacity(groups.len());
+            for group in groups {
                 keys.push(self.key(group)?);
             }
             sql.push_str(&format!(" GROUP BY {}", keys.join(", ")));
         }
         if let Some(having) = &select.having {
-            let condition = self.condition(having)?;
-            // Without GROUP BY, SQLite sees one group only if there is an aggregate.
-            let one = if select.group_by.is_empty() { " AND count(*) >= 0" } else { "" };
-            sql.push_str(&format!(" HAVING ({condition}){one}"));
+            sql.push_str(&format!(" HAVING {}", self.condition(having)?));
+        }
+        if select.is_one_group() && select.having.is_some() {
+            let mut names = column_names(select.items.len());
+            columns
+                .more
+                .iter()
+                .for_each(|more| names.push_str(&format!(", {}", alias_of(more))));
+            sql = format!("SELECT {names} FROM ({sql})");
         }
         Ok(sql)
     }
@@ -242,9 +287,14 @@ impl Writer {
                 Some(_) => (query.columns.len() + 1, self.recursive(query, common)?),
                 None => (query.columns.len(), self.query(query)?),
             };
-            written.push(format!("q{index}({}) AS ({rows})", column_names(count)));
+            let kept = if query.is_volatile() { "MATERIALIZED " } else { "" };
+            written.push(format!("q{index}({}) AS {kept}({rows})", column_names(count)));
         }
-        Ok(if written.is_empty() { String::new() } else { format!("WITH RECURSIVE {} ", written.join(", ")) })
+        Ok(if written.is_empty() {
+            String::new()
+        } else {
+            format!("WITH RECURSIVE {} ", written.join(", "))
+        })
     }
 
     /// Each member gets its level: an anchor's is 0, and `tsql_level` refuses one that is too deep (530).
@@ -269,7 +319,13 @@ impl Writer {
                 Some(SetOperator::Except) => " EXCEPT ",
                 Some(SetOperator::Intersect) => " INTERSECT ",
             });
-            sql.push_str(&self.member(member, Columns { compared, more: &[level] })?);
+            sql.push_str(&self.member(
+                member,
+                Columns {
+                    compared,
+                    more: &[level],
+                },
+            )?);
         }
         Ok(sql)
     }
@@ -281,12 +337,20 @@ pub(super) fn column_names(count: usize) -> String {
     names.join(", ")
 }
 
+/// The alias of a column more: what stands behind its last AS.
+fn alias_of(column: &str) -> &str {
+    column.rsplit(' ').next().unwrap_or(column)
+}
+
 fn output_key(column: &QueryColumn, sql: String) -> String {
     collated(Form::of(&column.data_type), sql, column.collation)
 }
 
 fn check_comparable(columns: &[QueryColumn]) -> Result<(), PlanError> {
-    match columns.iter().any(|column| matches!(Form::of(&column.data_type), Form::Offset(_))) {
+    match columns
+        .iter()
+        .any(|column| matches!(Form::of(&column.data_type), Form::Offset(_)))
+    {
         true => Err(PlanError::unsupported("UNION, INTERSECT or EXCEPT of a datetimeoffset")),
         false => Ok(()),
     }

@@ -7,9 +7,7 @@ use super::form::{keeps_form, plain_convert};
 use super::parameter::{Parameter, ParameterValue};
 use super::{Form, Writer};
 use crate::query::tree::{Outside, Place, ROW_ID};
-use crate::{
-    ColumnRef, Expr, ExprKind, InputOrigin, NodeMut, OperationUse, PlanError, Predicate, WholeOperand,
-};
+use crate::{ColumnRef, Expr, ExprKind, InputOrigin, NodeMut, OperationUse, PlanError, Predicate, WholeOperand};
 
 impl Writer {
     /// SQL that gives the value of an expression in its type's stored form.
@@ -21,7 +19,10 @@ impl Writer {
                 return self.operation(expr);
             }
             let value = ParameterValue::Value(expr.clone());
-            return Ok(self.parameter(Parameter { value, data_type: expr.data_type }));
+            return Ok(self.parameter(Parameter {
+                value,
+                data_type: expr.data_type,
+            }));
         }
         if let Some(convert) = plain_convert(expr)
             && keeps_form(&convert.operand.data_type, &expr.data_type)
@@ -34,6 +35,7 @@ impl Writer {
             ExprKind::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
             ExprKind::Coalesce(values) => self.coalesce(values, &expr.data_type),
             ExprKind::Literal(_)
+            | ExprKind::Null
             | ExprKind::Variable(_)
             | ExprKind::Input(_)
             | ExprKind::Convert(_)
@@ -113,11 +115,15 @@ impl Writer {
     /// Errors: as [`Writer::value`].
     pub fn whole(&mut self, operand: &WholeOperand) -> Result<String, PlanError> {
         match operand {
-            WholeOperand::Slot(slot) => {
+            WholeOperand::Slot(slot, _) => {
                 let value = ParameterValue::Whole(*slot);
-                Ok(self.parameter(Parameter { value, data_type: DataType::BigInt }))
+                Ok(self.parameter(Parameter {
+                    value,
+                    data_type: DataType::BigInt,
+                }))
             }
             WholeOperand::Literal(value, _) => Ok(value.to_string()),
+            WholeOperand::Input(..) => Err(PlanError::internal("an input outside an operation")),
             WholeOperand::Expr(expr) => self.value(expr),
         }
     }
@@ -157,9 +163,21 @@ impl Writer {
     fn call(&mut self, operation: &OperationUse, volatile: bool) -> Result<String, PlanError> {
         let name = if volatile { "tsql_row" } else { "tsql_op" };
         let mut sql = format!("{name}({}", operation.number);
-        for input in &operation.inputs {
+        for (at, input) in operation.inputs.iter().enumerate() {
             let argument = match input.origin {
-                InputOrigin::Column(column) => self.column(column)?,
+                InputOrigin::Column(column) => {
+                    if let Some(name) = self.parts.column_name(column) {
+                        self.inputs.entry((operation.number, at)).or_default().insert(name);
+                    }
+                    self.column(column)?
+                }
+                InputOrigin::Variable(slot) => {
+                    let value = ParameterValue::Value(Expr::new(ExprKind::Variable(slot), input.data_type));
+                    self.parameter(Parameter {
+                        value,
+                        data_type: input.data_type,
+                    })
+                }
                 InputOrigin::Outside(reference) => self.held(reference)?,
                 InputOrigin::OutsidePredicate(reference) => self.held_condition(reference)?,
             };

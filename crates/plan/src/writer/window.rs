@@ -5,8 +5,8 @@ use selenite_types::DataType;
 
 use super::Writer;
 use super::parameter::{Parameter, ParameterValue};
-use crate::query::tree::{WindowCall, WindowFunction};
 use crate::PlanError;
+use crate::query::tree::{WindowCall, WindowFunction};
 
 impl Writer {
     pub(super) fn window(&mut self, call: &WindowCall) -> Result<String, PlanError> {
@@ -44,7 +44,12 @@ impl Writer {
                 let count = self.checked(ParameterValue::Tiles(count.clone()));
                 format!("ntile({count})")
             }
-            WindowFunction::Shift { value, offset, default, forward } => {
+            WindowFunction::Shift {
+                value,
+                offset,
+                default,
+                forward,
+            } => {
                 let name = if *forward { "lead" } else { "lag" };
                 let value = self.value(value)?;
                 let offset = self.checked(ParameterValue::Shift(offset.clone()));
@@ -55,13 +60,16 @@ impl Writer {
             }
             WindowFunction::First(value) => format!("first_value({})", self.value(value)?),
             WindowFunction::Last(value) => format!("last_value({})", self.value(value)?),
-            WindowFunction::Aggregate(aggregate) => self.aggregate_of(aggregate, false, "")?,
+            WindowFunction::Aggregate(aggregate) => self.aggregate_of(aggregate, false, "", true)?,
         })
     }
 
     /// A bigint whose range is looked at before the statement runs.
     pub(super) fn checked(&mut self, value: ParameterValue) -> String {
-        self.parameter(Parameter { value, data_type: DataType::BigInt })
+        self.parameter(Parameter {
+            value,
+            data_type: DataType::BigInt,
+        })
     }
 }
 

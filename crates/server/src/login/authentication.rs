@@ -119,3 +119,6 @@ fn trouble(error: &MasterError) -> Refusal {
 fn now() -> i64 {
     i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

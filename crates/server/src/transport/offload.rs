@@ -133,13 +133,11 @@ impl Encryptor {
             return Err(gone());
         }
         *slot = Slot::Work(work);
+        // O1: who is woken while the lock is held would go to sleep again.
+        drop(slot);
         self.handover.work_came.notify_one();
+        slot = self.handover.lock();
         loop {
-            slot = self
-                .handover
-                .work_done
-                .wait(slot)
-                .unwrap_or_else(PoisonError::into_inner);
             match std::mem::replace(&mut *slot, Slot::Empty) {
                 Slot::Done(work, outcome) => {
                     self.waits.record(begun.elapsed());
@@ -150,9 +148,13 @@ impl Encryptor {
                     *slot = Slot::End;
                     return Err(gone());
                 }
-                // Woken for nothing: it waits on.
                 waiting @ (Slot::Work(_) | Slot::Empty) => *slot = waiting,
             }
+            slot = self
+                .handover
+                .work_done
+                .wait(slot)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -187,7 +189,10 @@ impl Handover {
                         return;
                     }
                     *slot = Slot::Done(work, outcome);
+                    drop(slot);
                     self.work_done.notify_one();
+                    slot = self.lock();
+                    continue;
                 }
                 Slot::End => return,
                 other @ (Slot::Done(..) | Slot::Empty) => *slot = other,

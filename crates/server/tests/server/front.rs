@@ -6,6 +6,7 @@
 //! - `wait`: nothing until something interrupts it.
 //! - `size`: a row with how many bytes the batch had.
 //! - `fatal`: ends the session.
+//! - `panic`: a fault of the front's own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -84,6 +85,7 @@ impl Talk {
             Some("endless") => self.done(u64::MAX),
             Some("wait") => self.wait(),
             Some("fatal") => Err(Ended::Refused),
+            Some("panic") => panic!("as it was told to"),
             _ => self.error(&text).map_err(|_| Ended::Broken),
         }
     }

@@ -127,10 +127,18 @@ fn stopping_ends_sessions_that_run_sleep_or_have_not_logged_in() {
 }
 
 #[test]
-fn a_front_that_ends_a_session_ends_its_connection() {
-    let bench = Bench::new();
-    let mut client = bench.client(Mode::On);
-    client.ask("fatal").unwrap();
-    client.wait_for_end();
-    assert!(bench.client(Mode::On).works());
+fn a_front_that_ends_a_session_or_panics_ends_its_connection_and_no_other() {
+    let mut bench = Bench::new();
+    let mut other = bench.client(Mode::On);
+    for word in ["fatal", "panic"] {
+        let mut client = bench.client(Mode::On);
+        client.ask(word).unwrap();
+        client.wait_for_end();
+        while bench.running().instance().registry().sessions().len() > 1 {
+            std::thread::yield_now();
+        }
+    }
+    assert!(other.works());
+    assert!(bench.has_said("ended by an error"));
+    bench.stop();
 }

@@ -180,14 +180,6 @@ fn use_tells_the_database() {
 }
 
 #[test]
-fn statements_on_tables_are_refused_by_name_without_a_workshop() {
-    let bench = Bench::new();
-    let answer = bench.client().batch("SELECT a FROM t SELECT 1");
-    assert_eq!(answer.errors(), [(40510, 1)]);
-    assert_eq!(answer.rows(), [[Value::Int(1)]]);
-}
-
-#[test]
 fn a_text_of_exec_runs_in_its_own_frame() {
     let bench = Bench::new();
     let mut client = bench.client();
@@ -214,5 +206,10 @@ fn sp_executesql_runs_within_a_batch() {
         [vec![Value::Int(21)], vec![Value::Int(42), Value::Int(0)]]
     );
     assert_eq!(client.batch("EXEC sp_executesql 5").errors(), [(214, 1)]);
+    let answer = client.batch("EXEC sp_executesql N'SELECT 1 1' SELECT 5");
+    assert_eq!(
+        (answer.errors(), answer.rows()),
+        (vec![(102, 1)], vec![vec![Value::Int(5)]])
+    );
     assert_eq!(client.batch("EXEC sys.sp_unprepare 5").errors(), [(40510, 1)]);
 }

@@ -1,11 +1,13 @@
 //! A server of a test's own, in a folder of its own.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use selenite_engine::Access;
+use selenite_server::data::Hall;
 use selenite_server::password::PasswordCost;
-use selenite_server::workbench::Bare;
 use selenite_server::{Announcement, Config, Log, Running, Server, SqlFront, TlsFiles};
 use selenite_tds::{EncryptionMode, PacketSize};
 use tempfile::TempDir;
@@ -16,14 +18,13 @@ use crate::client::Client;
 pub struct Bench {
     pub running: Running,
     password: String,
-    _place: TempDir,
+    place: TempDir,
 }
 
 impl Bench {
     pub fn new() -> Self {
         let place = tempfile::tempdir().unwrap();
-        let key = place.path().join("key");
-        std::fs::write(&key, [7; 32]).unwrap();
+        std::fs::write(place.path().join("key"), [7; 32]).unwrap();
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let files = TlsFiles {
             certificate: place.path().join("certificate.pem"),
@@ -31,29 +32,55 @@ impl Bench {
         };
         std::fs::write(&files.certificate, made.cert.pem()).unwrap();
         std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
-        let mut config = Config::new(place.path().join("data"));
-        config.access = Access {
-            identity: Some(format!("raw:{}", key.display()).parse().unwrap()),
-            ..Access::default()
+        Self::start(place, String::new())
+    }
+
+    /// Ends the server, and starts another one in its place.
+    pub fn restarted(self) -> Self {
+        let Self {
+            running,
+            password,
+            place,
+        } = self;
+        running.stop();
+        Self::start(place, password)
+    }
+
+    /// Where the databases are.
+    pub fn data_folder(&self) -> PathBuf {
+        self.place.path().join("data")
+    }
+
+    /// Whose identity opens them.
+    pub fn access(&self) -> Access {
+        access(&self.place)
+    }
+
+    fn start(place: TempDir, mut password: String) -> Self {
+        let files = TlsFiles {
+            certificate: place.path().join("certificate.pem"),
+            key: place.path().join("key.pem"),
         };
-        config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        let mut config = Config::new(place.path().join("data"));
+        config.access = access(&place);
+        config.listen = SocketAddr::from(([127, 0, 0, 1], free_port()));
         config.tls_files = Some(files);
         config.encryption = EncryptionMode::Optional;
         config.password_cost = PasswordCost::LEAST;
         config.log = Log::silent();
-        let mut password = String::new();
         let mut announce = |announcement: Announcement<'_>| {
             if let Announcement::Password(first) = announcement {
                 first.clone_into(&mut password);
             }
             Ok(())
         };
-        let open = |_: &Arc<_>| Ok(Arc::new(SqlFront::new(Arc::new(Bare))) as Arc<dyn selenite_server::Front>);
+        let open =
+            |_: &Arc<_>| Ok(Arc::new(SqlFront::new(Arc::new(Hall::default()))) as Arc<dyn selenite_server::Front>);
         let running = Server::start(config, &mut announce, open).unwrap();
         Self {
             running,
             password,
-            _place: place,
+            place,
         }
     }
 
@@ -65,4 +92,25 @@ impl Bench {
     pub fn client_of(&self, size: PacketSize) -> Client {
         Client::new(self.running.address(), &self.password, size).unwrap()
     }
+}
+
+fn access(place: &TempDir) -> Access {
+    let key = place.path().join("key");
+    Access {
+        identity: Some(format!("raw:{}", key.display()).parse().unwrap()),
+        ..Access::default()
+    }
+}
+
+/// A port that is free, below those that the system gives to whoever connects, and another for each bench.
+fn free_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    for _ in 0..10_000 {
+        let number = std::process::id().wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000;
+        let port = 20_000 + u16::try_from(number).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("no port is free");
 }

@@ -1,4 +1,4 @@
-//! Sessions as clients meet them: over loopback, with tokens read by `selenite-tds`, and a server whose databases are empty.
+//! Sessions as clients meet them: over loopback, with tokens read by `selenite-tds`, and a server of the test's own.
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test asks for tokens of one kind")]
@@ -7,6 +7,8 @@ mod batches;
 mod bench;
 mod calls;
 mod client;
+mod definitions;
 mod ends;
 mod options;
+mod tables;
 mod transactions;

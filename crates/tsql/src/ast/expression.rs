@@ -20,7 +20,7 @@ pub enum ExprKind {
     OdbcLiteral(OdbcLiteral),
     /// `@name`, with its sign.
     Variable(String),
-    /// `@@NAME`, with its signs, as written.
+    /// `@@NAME`, with its signs, as written; a variable may have been declared with such a name.
     Global(String),
     /// A column; also a word that only the function around it understands, such as the `day` of DATEADD.
     Column(Box<ColumnName>),

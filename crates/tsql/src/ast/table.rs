@@ -187,6 +187,7 @@ pub struct AlterTable {
 
 /// What ALTER TABLE does.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "a statement has one of them")]
 pub enum AlterTableAction {
     /// `[WITH CHECK | NOCHECK] ADD ..`
     Add {

@@ -125,7 +125,11 @@ impl Parser<'_> {
     pub(super) fn update(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
         self.advance();
         if self.is_keyword(Keyword::Statistics) {
-            return self.refused_statement("UPDATE STATISTICS");
+            let start = self.advance().position;
+            self.object_name()?;
+            self.skip_statement()?;
+            self.refuse("UPDATE STATISTICS", self.since(start));
+            return Ok(StatementKind::Break);
         }
         let top = self.optional_top()?;
         let target = self.change_target()?;

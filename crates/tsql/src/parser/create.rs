@@ -129,7 +129,13 @@ impl Parser<'_> {
             what.push_str(&self.text(second).to_ascii_uppercase());
             self.advance();
         }
-        self.refused_statement(what)
+        let start = self.advance().position;
+        if verb == "DROP" {
+            self.optional_if_exists()?;
+        }
+        self.skip_statement()?;
+        self.refuse(what, self.since(start));
+        Ok(StatementKind::Break)
     }
 }
 

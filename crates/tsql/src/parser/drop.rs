@@ -44,7 +44,7 @@ impl Parser<'_> {
         Ok(StatementKind::Drop(Drop { kind, if_exists, names }))
     }
 
-    fn optional_if_exists(&mut self) -> Parse<bool> {
+    pub(super) fn optional_if_exists(&mut self) -> Parse<bool> {
         let found = self.eat_keyword(Keyword::If);
         if found {
             self.expect_keyword(Keyword::Exists)?;

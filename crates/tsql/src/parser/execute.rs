@@ -212,7 +212,7 @@ impl Parser<'_> {
         }
         if self.is_keyword(Keyword::With) && (self.is_word_at(1, "no") || self.is_word_at(1, "cookie")) {
             self.advance();
-            while self.is(TokenKind::Word) {
+            while self.is(TokenKind::Word) || self.is_keyword(Keyword::Revert) {
                 self.advance();
             }
             if self.eat_keyword(Keyword::Into) {

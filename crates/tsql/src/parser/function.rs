@@ -33,7 +33,7 @@ impl Parser<'_> {
             TokenKind::LeftBrace => self.odbc_escape(),
             TokenKind::Keyword(keyword) => self.keyword_value(keyword),
             TokenKind::Word if self.is_at(1, TokenKind::LeftParen) => self.word_function(),
-            TokenKind::Word if self.is_word("next") && self.is_word_at(1, "value") => self.refused_next_value(),
+            TokenKind::Word if self.is_next_value() => self.refused_next_value(),
             _ => self.column_or_function(),
         }
     }
@@ -77,22 +77,24 @@ impl Parser<'_> {
     /// A function whose name is a word of one part; some of them have a grammar of their own.
     fn word_function(&mut self) -> Parse<Expr> {
         let start = self.here();
-        let word = self.text(self.peek()).to_ascii_lowercase();
-        match word.as_str() {
-            "cast" => self.cast(CastKind::Cast),
-            "try_cast" => self.cast(CastKind::TryCast),
-            "iif" => self.iif(),
-            "parse" | "try_parse" => {
-                self.advance();
-                self.skip_parens()?;
-                self.refuse(if word == "parse" { "PARSE" } else { "TRY_PARSE" }, self.since(start));
-                Ok(self.null_since(start))
-            }
-            _ => {
-                let name = self.name()?;
-                self.call(Self::single(name), false)
-            }
+        let refused = ["PARSE", "TRY_PARSE"].into_iter().find(|word| self.is_word(word));
+        if let Some(what) = refused {
+            self.advance();
+            self.skip_parens()?;
+            self.refuse(what, self.since(start));
+            return Ok(self.null_since(start));
         }
+        if self.is_word("cast") {
+            return self.cast(CastKind::Cast);
+        }
+        if self.is_word("try_cast") {
+            return self.cast(CastKind::TryCast);
+        }
+        if self.is_word("iif") {
+            return self.iif();
+        }
+        let name = self.name()?;
+        self.call(Self::single(name), false)
     }
 
     fn column_or_function(&mut self) -> Parse<Expr> {
@@ -289,6 +291,11 @@ impl Parser<'_> {
         }
         self.refuse("method call", self.since(start));
         Ok(self.null_since(start))
+    }
+
+    fn is_next_value(&self) -> bool {
+        let keyword = self.is_at(2, TokenKind::Keyword(Keyword::For));
+        keyword && self.is_word("next") && self.is_word_at(1, "value")
     }
 
     /// `NEXT VALUE FOR sequence [OVER (..)]`

@@ -14,6 +14,9 @@ impl Parser<'_> {
     /// The rest of a statement that is not supported, at least one token.
     pub(super) fn refused_statement(&mut self, what: impl Into<Cow<'static, str>>) -> Parse<StatementKind> {
         let start = self.here();
+        if self.is(TokenKind::Semicolon) || self.is(TokenKind::End) {
+            return Err(self.unexpected());
+        }
         self.advance();
         self.skip_statement()?;
         self.refuse(what, self.since(start));

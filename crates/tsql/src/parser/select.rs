@@ -235,10 +235,17 @@ impl Parser<'_> {
         Ok(self.null_since(start))
     }
 
+    /// Whether `WINDOW w AS (` stands here, of which the first word is not reserved.
+    pub(super) fn is_window_clause(&self) -> bool {
+        self.is_word("window")
+            && self.is_name_token(self.peek_at(1))
+            && self.is_at(2, TokenKind::Keyword(Keyword::As))
+            && self.is_at(3, TokenKind::LeftParen)
+    }
+
     /// `WINDOW w AS (..)`
     fn refused_window_clause(&mut self) -> Parse<()> {
-        let named = self.is_name_token(self.peek_at(1)) && self.is_at(2, TokenKind::Keyword(Keyword::As));
-        if !self.is_word("window") || !named {
+        if !self.is_window_clause() {
             return Ok(());
         }
         let start = self.advance().position;

@@ -147,7 +147,7 @@ impl Parser<'_> {
 
     /// `[AS] name`, or nothing.
     pub(super) fn optional_alias(&mut self) -> Parse<Option<Name>> {
-        match self.eat_keyword(Keyword::As) || self.is_name() {
+        match self.eat_keyword(Keyword::As) || (self.is_name() && !self.is_window_clause()) {
             true => self.name().map(Some),
             false => Ok(None),
         }
@@ -218,11 +218,11 @@ impl Parser<'_> {
 
     /// Whether parentheses without WITH begin with a hint: an old form.
     fn is_hint_list(&self) -> bool {
-        let known = |hint: &&str| self.text(self.peek_at(1)).eq_ignore_ascii_case(hint);
+        let word = self.text(self.peek_at(1));
         self.is(TokenKind::LeftParen)
             && matches!(self.peek_at(1).kind, TokenKind::Word | TokenKind::Keyword(_))
             && matches!(self.peek_at(2).kind, TokenKind::RightParen | TokenKind::Comma)
-            && HINTS.iter().any(|hint| known(hint))
+            && HINTS.iter().any(|hint| word.eq_ignore_ascii_case(hint))
     }
 
     /// `VALUES (1, 2), (3, 4)`: VALUES was taken.

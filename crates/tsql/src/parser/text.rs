@@ -68,7 +68,11 @@ impl<'a> Parser<'a> {
     /// As many characters of a name that is too long as are allowed.
     pub(super) fn identifier_start(&self, token: Token) -> String {
         let text = self.text(token);
-        let text = text.strip_prefix(['[', '"']).unwrap_or(text);
+        let delimiters: &[char] = match token.kind {
+            TokenKind::National => &['N', 'n', '\''],
+            _ => &['[', '"', '\''],
+        };
+        let text = text.trim_start_matches(delimiters);
         let mut units = 0;
         let within = |character: &char| {
             units += character.len_utf16();

@@ -12,10 +12,12 @@ impl fmt::Display for Condition {
                 matches!(kind, ConditionKind::And(_) | ConditionKind::Or(_))
             }),
             ConditionKind::Or(list) => junction(f, list, " OR ", |kind| matches!(kind, ConditionKind::Or(_))),
-            ConditionKind::Not(operand) => match operand.kind {
-                ConditionKind::And(_) | ConditionKind::Or(_) => write!(f, "NOT ({operand})"),
-                _ => write!(f, "NOT {operand}"),
-            },
+            ConditionKind::Not(operand) => {
+                if matches!(operand.kind, ConditionKind::And(_) | ConditionKind::Or(_)) {
+                    return write!(f, "NOT ({operand})");
+                }
+                write!(f, "NOT {operand}")
+            }
             ConditionKind::Compare { operator, left, right } => write!(f, "{left} {operator} {right}"),
             ConditionKind::Quantified {
                 operator,

@@ -26,11 +26,13 @@ impl fmt::Display for Expr {
                 };
                 write!(f, "{} {operator} {}", Operand(left, level), Operand(right, tighter))
             }
-            ExprKind::Collate { operand, collation } => match operand.kind {
+            ExprKind::Collate { operand, collation } => {
                 // `~a COLLATE b` is `~(a COLLATE b)`.
-                ExprKind::Unary { .. } => write!(f, "({operand}) COLLATE {collation}"),
-                _ => write!(f, "{} COLLATE {collation}", Operand(operand, Level::Tight)),
-            },
+                if matches!(operand.kind, ExprKind::Unary { .. }) {
+                    return write!(f, "({operand}) COLLATE {collation}");
+                }
+                write!(f, "{} COLLATE {collation}", Operand(operand, Level::Tight))
+            }
             ExprKind::Function(call) => write!(f, "{call}"),
             ExprKind::Cast(cast) => write!(f, "{cast}"),
             ExprKind::Case(case) => write!(f, "{case}"),

@@ -69,7 +69,8 @@ impl Date {
     pub fn end_of_month(self) -> Self {
         let (year, month, day) = self.civil();
         let year = u32::try_from(year).unwrap_or(1);
-        Self(self.within().0 - day + days_in_month(year, month))
+        // In this order: the first month of all has nothing before it.
+        Self(self.within().0 + days_in_month(year, month) - day)
     }
 
     /// The day `days` later; none beyond the calendar.
@@ -206,6 +207,7 @@ mod tests {
         assert_eq!(Date(u32::MAX).civil(), (9999, 12, 31));
         assert_eq!(Date(u32::MAX).checked_add_days(0), None);
         assert_eq!(Date(u32::MAX).end_of_month(), Date::MAX);
+        assert_eq!(Date(14).end_of_month(), Date(30));
     }
 
     #[test]

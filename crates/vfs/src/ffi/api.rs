@@ -8,6 +8,7 @@ use super::{Code, LowerVfs, Name};
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 type Function = Option<unsafe extern "C" fn(*mut RawContext, c_int, *mut *mut RawValue)>;
 type Step = Function;
+type Compare = Option<unsafe extern "C" fn(*mut c_void, c_int, *const c_void, c_int, *const c_void) -> c_int>;
 type Final = Option<unsafe extern "C" fn(*mut RawContext)>;
 
 macro_rules! api {
@@ -88,6 +89,7 @@ api! {
     113 value_type: unsafe extern "C" fn(*mut RawValue) -> c_int,
     116 prepare_v2: unsafe extern "C" fn(*mut Database, *const c_char, c_int, *mut *mut RawStatement, *mut *const c_char) -> c_int,
     119 create_module_v2: unsafe extern "C" fn(*mut Database, *const c_char, *const c_void, *mut c_void, Destructor) -> c_int,
+    126 create_collation_v2: unsafe extern "C" fn(*mut Database, *const c_char, c_int, *mut c_void, Compare, Destructor) -> c_int,
     127 file_control: unsafe extern "C" fn(*mut Database, *const c_char, c_int, *mut c_void) -> c_int,
     141 vfs_find: unsafe extern "C" fn(*const c_char) -> *mut RawVfs,
     142 vfs_register: unsafe extern "C" fn(*mut RawVfs, c_int) -> c_int,
@@ -228,6 +230,7 @@ mod tests {
             value_type = sqlite3_value_type,
             prepare_v2 = sqlite3_prepare_v2,
             create_module_v2 = sqlite3_create_module_v2,
+            create_collation_v2 = sqlite3_create_collation_v2,
             file_control = sqlite3_file_control,
             vfs_find = sqlite3_vfs_find,
             vfs_register = sqlite3_vfs_register,

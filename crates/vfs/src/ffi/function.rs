@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::slice;
 use std::sync::OnceLock;
 
+use super::collation::{Collation, add_collations};
 use super::guard::{guard, guard_or};
 use super::sqlite::{Database, FCNTL_VISIT, RawApi, RawContext, RawFile, RawValue};
 use super::{Api, Code, Table};
@@ -270,6 +271,8 @@ pub struct Installer {
     pub own_functions: &'static [Entry],
     /// The table-valued functions.
     pub tables: &'static [Table],
+    /// The collations.
+    pub collations: &'static [Collation],
 }
 
 static INSTALLER: OnceLock<Installer> = OnceLock::new();
@@ -290,6 +293,7 @@ fn load(database: *mut Database, error: *mut *mut c_char, routines: *const RawAp
     for table in installer.tables {
         super::module::add_table(database, &api, table)?;
     }
+    add_collations(database, &api, installer.collations)?;
     Ok(api)
 }
 

@@ -11,6 +11,7 @@
 mod api;
 mod arena;
 mod code;
+mod collation;
 mod control;
 mod file;
 mod fork_page;
@@ -28,6 +29,7 @@ mod vfs;
 pub use api::Api;
 pub use arena::{Arena, Part};
 pub use code::Code;
+pub use collation::Collation;
 pub use control::{Connection, Control, Pragma, RawControl, VfsName};
 pub use file::{File, LockLevel};
 pub use fork_page::ForkPage;

@@ -1,0 +1,129 @@
+//! Changes through a common table expression, a view or a derived table: of the rows of the one table behind it.
+
+use std::sync::Arc;
+
+use selenite_types::{Comparison, DataType};
+
+use super::target::Target;
+use crate::catalog::Table;
+use crate::query::QueryBinder;
+use crate::query::source::Bound;
+use crate::query::tree::{Body, From, Join, JoinKind, Leaf, Query, QueryColumn, ROW_ID, Rows};
+use crate::{ColumnRef, Compare, Expr, ExprKind, PlanError, Predicate};
+
+/// A query that gives its table's rowid too.
+struct Opened {
+    table: Arc<Table>,
+    columns: Vec<ThroughColumn>,
+    /// The rowid's place among the query's columns.
+    place: usize,
+}
+
+/// A column of a query that rows are changed through: its name, and the table's column that it is.
+pub(crate) type ThroughColumn = (String, Option<usize>);
+
+impl QueryBinder<'_> {
+    /// The target behind a source that is a query: its rows, joined with the table's by rowid.
+    ///
+    /// Errors: 4405 and 40510 for a query that is not about one table's rows.
+    pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, PlanError> {
+        let alias = bound.sources.iter().find(|source| source.number == number);
+        let alias = alias.map(|source| source.alias.clone()).unwrap_or_default();
+        let Opened { table, columns, place } = self
+            .open_query(&mut bound.from, number)?
+            .ok_or_else(|| PlanError::change_of_several(&alias))?;
+        self.parts.row_ids.insert(number, format!("c{place}"));
+        let own = self.bind_table(&table, Some(String::new()))?;
+        let source = own.sources.first().map_or(0, |source| source.number);
+        let row_id = |source| {
+            let column = ExprKind::Column(ColumnRef { source, column: ROW_ID });
+            Expr::new(column, DataType::BigInt).with_nullable(false)
+        };
+        let on = Compare {
+            comparison: Comparison::Equal,
+            left: row_id(source),
+            right: row_id(number),
+            collation: crate::Collation::default(),
+        };
+        let from = From::Join(Box::new(Join {
+            kind: JoinKind::Inner,
+            left: own.from,
+            right: bound.from,
+            on: Some(Predicate::Compare(Box::new(on))),
+        }));
+        Ok(Target {
+            table,
+            source,
+            exposed: number,
+            bound: Bound {
+                from,
+                sources: bound.sources,
+            },
+            alone: false,
+            through: Some(columns),
+        })
+    }
+
+    /// Lets the query behind a source give its table's rowid too.
+    fn open_query(&mut self, from: &mut From, number: u32) -> Result<Option<Opened>, PlanError> {
+        let Some(leaf) = leaf_of(from, number) else {
+            return Ok(None);
+        };
+        match &mut leaf.rows {
+            Rows::Query(query) => Ok(self.add_row_id(query)),
+            Rows::Common(index) => {
+                let index = *index;
+                let common = self.parts.commons.get_mut(index);
+                let Some(mut query) = common
+                    .filter(|common| common.recursion.is_none())
+                    .and_then(|common| common.query.take())
+                else {
+                    return Err(PlanError::unsupported(
+                        "A change through a recursive common table expression",
+                    ));
+                };
+                let added = self.add_row_id(&mut query);
+                if let Some(common) = self.parts.commons.get_mut(index) {
+                    common.query = Some(query);
+                }
+                Ok(added)
+            }
+            Rows::Table(_) | Rows::System(_) | Rows::Function(..) => Ok(None),
+        }
+    }
+
+    fn add_row_id(&self, query: &mut Query) -> Option<Opened> {
+        let Body::Select(select) = &mut query.body else {
+            return None;
+        };
+        let Some(From::Leaf(Leaf { source, .. })) = &select.from else {
+            return None;
+        };
+        if select.grouped || select.distinct {
+            return None;
+        }
+        let (source, table) = (*source, Arc::clone(self.parts.tables.get(source)?));
+        let origin = |column: &QueryColumn| {
+            let origin = column.origin.filter(|origin| origin.source == source)?;
+            usize::try_from(origin.column).ok()
+        };
+        let columns = query
+            .columns
+            .iter()
+            .map(|column| (column.name.clone(), origin(column)))
+            .collect();
+        let column = ExprKind::Column(ColumnRef { source, column: ROW_ID });
+        let row_id = Expr::new(column, DataType::BigInt).with_nullable(false);
+        query.columns.push(QueryColumn::of(String::new(), &row_id));
+        select.items.push(row_id);
+        let place = select.items.len() - 1;
+        Some(Opened { table, columns, place })
+    }
+}
+
+fn leaf_of(from: &mut From, number: u32) -> Option<&mut Leaf> {
+    match from {
+        From::Leaf(leaf) => (leaf.source == number).then_some(leaf),
+        From::Join(join) => leaf_of(&mut join.left, number).or_else(|| leaf_of(&mut join.right, number)),
+    }
+}

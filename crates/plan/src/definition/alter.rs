@@ -1,0 +1,456 @@
+//! ALTER TABLE: the new definition, and what takes the rows there.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast::{
+    self, AlterTableAction, Condition, ConstraintChange, ConstraintKind, DropElement, Expr, TableElement,
+};
+use selenite_types::{DataType, Place};
+
+use super::constraint::Naming;
+use super::sqlite::quoted;
+use super::{ColumnDefinition, IndexDefinition, TableDefinition};
+use crate::{Collation, PlanError, declared_type, same_name};
+
+/// What ALTER TABLE comes to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Alteration {
+    /// The table as it is afterwards.
+    pub definition: TableDefinition,
+    /// What is done in SQLite, in order and in one transaction.
+    pub steps: Vec<Step>,
+}
+
+/// One thing that is done.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Step {
+    /// A statement of SQLite's.
+    Sql(String),
+    /// No row there is may break this check: 547 with its name.
+    CheckRows {
+        /// The constraint's name.
+        name: String,
+        /// What must not be false.
+        condition: Arc<Condition>,
+    },
+    /// No row there is may have NULL in this column: 515.
+    CheckNoNull(String),
+    /// This new column gets its default in the rows that are there.
+    Fill(String),
+    /// A column that must not be NULL and has no default: only a table without rows takes it (4901).
+    CheckEmpty {
+        /// The column.
+        column: String,
+    },
+    /// The table is made anew.
+    Rebuild(Rebuild),
+}
+
+/// A table that is made anew, since SQLite can't change it: rows are copied, the old one goes, indexes are made again. Nothing
+/// may follow foreign keys meanwhile.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rebuild {
+    /// What each column of the new table has; computed ones are left out.
+    pub columns: Vec<(String, Copied)>,
+}
+
+/// What a column of a table that is made anew has.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Copied {
+    /// What the old one has.
+    Same(String),
+    /// The same, converted.
+    Converted {
+        /// The old column.
+        from: String,
+        /// Its type.
+        old: DataType,
+        /// The new column's.
+        new: DataType,
+    },
+    /// This value.
+    Value(Arc<Expr>),
+    /// NULL.
+    Null,
+    /// Numbers, as IDENTITY has them, in the order of the rows.
+    Numbered,
+}
+
+impl TableDefinition {
+    /// What an ALTER TABLE makes of it. `salt` as in [`TableDefinition::read`]. Foreign keys that are added are to be resolved by the
+    /// caller.
+    ///
+    /// # Errors
+    /// What is wrong with the statement, as SQL Server tells it; 40510 for what is not supported.
+    pub fn alter(&self, action: &AlterTableAction, salt: u64) -> Result<Alteration, PlanError> {
+        let naming = Naming { salt };
+        let mut altered = Alteration {
+            definition: self.clone(),
+            steps: Vec::new(),
+        };
+        altered.definition.indexes.clear();
+        match action {
+            AlterTableAction::Add { check, elements } => {
+                for element in elements {
+                    altered.add(element, (check.unwrap_or(true), &naming))?;
+                }
+            }
+            AlterTableAction::Drop(elements) => {
+                for element in elements {
+                    altered.drop(element)?;
+                }
+            }
+            AlterTableAction::AlterColumn(column) => altered.alter_column(column)?,
+            AlterTableAction::Constraints(change) => altered.change_constraints(change)?,
+            AlterTableAction::Rebuild(_) => {}
+        }
+        altered.settle(self);
+        Ok(altered)
+    }
+}
+
+impl Alteration {
+    /// A table is made anew once, with all that changes: what else is done to it in SQLite is part of that.
+    fn settle(&mut self, old: &TableDefinition) {
+        if !self.steps.iter().any(|step| matches!(step, Step::Rebuild(_))) {
+            return;
+        }
+        let mut rebuild = Rebuild { columns: Vec::new() };
+        for column in self
+            .definition
+            .columns
+            .iter()
+            .filter(|column| column.computed.is_none())
+        {
+            let given = self.steps.iter().rev().find_map(|step| match step {
+                Step::Rebuild(rebuild) => rebuild.columns.iter().find(|(name, _)| same_name(name, &column.name)),
+                Step::Sql(_)
+                | Step::CheckRows { .. }
+                | Step::CheckNoNull(_)
+                | Step::Fill(_)
+                | Step::CheckEmpty { .. } => None,
+            });
+            let copied = match (given, old.column(&column.name)) {
+                (Some((_, copied)), _) => copied.clone(),
+                (None, Some(known)) => Copied::Same(known.name.clone()),
+                (None, None) => Copied::Null,
+            };
+            rebuild.columns.push((column.name.clone(), copied));
+        }
+        let filled: Vec<String> = self
+            .steps
+            .iter()
+            .filter_map(|step| match step {
+                Step::Fill(name) => Some(name.clone()),
+                Step::Sql(_)
+                | Step::CheckRows { .. }
+                | Step::CheckNoNull(_)
+                | Step::Rebuild(_)
+                | Step::CheckEmpty { .. } => None,
+            })
+            .collect();
+        for (name, copied) in &mut rebuild.columns {
+            let default = self.definition.column(name).and_then(|column| column.default.clone());
+            if let (true, Some((_, value))) = (filled.contains(name), default) {
+                *copied = Copied::Value(value);
+            }
+        }
+        self.steps
+            .retain(|step| !matches!(step, Step::Sql(_) | Step::Fill(_) | Step::Rebuild(_)));
+        self.steps.push(Step::Rebuild(rebuild));
+    }
+
+    fn rebuild(&mut self, column: Option<(&str, Copied)>) {
+        let columns = column
+            .map(|(name, copied)| (name.to_owned(), copied))
+            .into_iter()
+            .collect();
+        self.steps.push(Step::Rebuild(Rebuild { columns }));
+    }
+
+    fn add(&mut self, element: &TableElement, (check, naming): (bool, &Naming)) -> Result<(), PlanError> {
+        match element {
+            TableElement::Column(column) => self.add_column(column, (check, naming)),
+            TableElement::Constraint(constraint) => self.add_constraint(constraint, None, (check, naming)),
+            TableElement::Index(index) => {
+                let index = IndexDefinition::of_table(index, &[], &self.definition)?;
+                self.steps
+                    .extend(index.sqlite(&self.definition)?.into_iter().map(Step::Sql));
+                self.definition.indexes.push(index);
+                Ok(())
+            }
+        }
+    }
+
+    fn add_column(&mut self, column: &ast::ColumnDefinition, how: (bool, &Naming)) -> Result<(), PlanError> {
+        self.definition.add_column(column)?;
+        let name = column.name.text.as_str();
+        for constraint in &column.constraints {
+            self.add_constraint(constraint, Some(name), how)?;
+        }
+        if let Some(index) = &column.index {
+            let index = IndexDefinition::of_table(index, &[(name.to_owned(), false)], &self.definition)?;
+            self.definition.indexes.push(index);
+        }
+        let Some(added) = self.definition.column(name).cloned() else {
+            return Err(PlanError::internal("a column that was added"));
+        };
+        let with_values = column
+            .constraints
+            .iter()
+            .any(|constraint| matches!(constraint.kind, ConstraintKind::Default { with_values: true, .. }));
+        if added.computed.is_some() {
+            return Ok(());
+        }
+        if added.identity.is_some() {
+            self.rebuild(Some((name, Copied::Numbered)));
+        } else if !added.nullable {
+            match &added.default {
+                Some((_, value)) => self.rebuild(Some((name, Copied::Value(value.clone())))),
+                None => {
+                    let column = added.name.clone();
+                    self.steps.push(Step::CheckEmpty { column });
+                    self.rebuild(None);
+                }
+            }
+        } else {
+            let table = quoted(&self.definition.name);
+            // First of all: keys and checks of the statement may be about it.
+            let sql = Step::Sql(format!("ALTER TABLE {table} ADD COLUMN {}", added.sqlite(None)));
+            let mut steps = vec![sql];
+            if with_values && added.default.is_some() {
+                steps.push(Step::Fill(added.name.clone()));
+            }
+            self.steps.splice(0..0, steps);
+        }
+        Ok(())
+    }
+
+    fn add_constraint(
+        &mut self,
+        constraint: &ast::Constraint,
+        column: Option<&str>,
+        (check, naming): (bool, &Naming),
+    ) -> Result<(), PlanError> {
+        self.definition.add_constraint(constraint, column, naming, false)?;
+        match &constraint.kind {
+            ConstraintKind::PrimaryKey(_) | ConstraintKind::Unique(_) => {
+                let added = self.definition.keys.last().cloned();
+                let sql = added
+                    .iter()
+                    .flat_map(|key| self.definition.sqlite_key(key))
+                    .map(Step::Sql);
+                self.steps.extend(sql.collect::<Vec<_>>());
+            }
+            ConstraintKind::ForeignKey(_) => {
+                if !check {
+                    return Err(PlanError::unsupported("WITH NOCHECK of a foreign key"));
+                }
+                self.rebuild(None);
+            }
+            ConstraintKind::Check { .. } => {
+                if let (true, Some(added)) = (check, self.definition.checks.last()) {
+                    self.steps.push(Step::CheckRows {
+                        name: added.name.clone(),
+                        condition: added.condition.clone(),
+                    });
+                }
+            }
+            ConstraintKind::Default { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn drop(&mut self, element: &DropElement) -> Result<(), PlanError> {
+        let name = element.name.text.as_str();
+        if element.column {
+            return self.drop_column(name, element.if_exists);
+        }
+        let table = &mut self.definition;
+        if let Some(at) = table.keys.iter().position(|key| same_name(&key.name, name)) {
+            let key = table.keys.remove(at);
+            if key.is_in_table {
+                self.rebuild(None);
+            } else {
+                let dropped = IndexDefinition::sqlite_drop(&self.definition.name, &key.name);
+                self.steps.extend(dropped.into_iter().map(Step::Sql));
+            }
+        } else if let Some(at) = table.foreign_keys.iter().position(|key| same_name(&key.name, name)) {
+            table.foreign_keys.remove(at);
+            self.rebuild(None);
+        } else if let Some(at) = table.checks.iter().position(|check| same_name(&check.name, name)) {
+            table.checks.remove(at);
+        } else {
+            let is_it = |column: &&mut ColumnDefinition| {
+                column.default.as_ref().is_some_and(|(known, _)| same_name(known, name))
+            };
+            match table.columns.iter_mut().find(is_it) {
+                Some(column) => column.default = None,
+                None if element.if_exists => {}
+                None => return Err(PlanError::no_such_constraint(name)),
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_column(&mut self, name: &str, if_exists: bool) -> Result<(), PlanError> {
+        let table = &mut self.definition;
+        let Some(at) = table.columns.iter().position(|column| same_name(&column.name, name)) else {
+            return if if_exists {
+                Ok(())
+            } else {
+                Err(PlanError::no_such_column("ALTER TABLE DROP COLUMN", name, &table.name))
+            };
+        };
+        table.check_not_needed(name)?;
+        let column = table.columns.remove(at);
+        if table.columns.iter().all(|column| column.computed.is_some()) {
+            return Err(PlanError::last_column(&column.name, &table.name));
+        }
+        if column.computed.is_none() {
+            let (table, column) = (quoted(&table.name), quoted(&column.name));
+            self.steps
+                .push(Step::Sql(format!("ALTER TABLE {table} DROP COLUMN {column}")));
+        }
+        Ok(())
+    }
+
+    fn alter_column(&mut self, change: &ast::AlterColumn) -> Result<(), PlanError> {
+        let table = &mut self.definition;
+        let (name, table_name) = (change.name.text.as_str(), table.name.clone());
+        let place = Place::Column { number: 1, name };
+        let new = declared_type(&change.type_name, place)?;
+        let Some(at) = table.columns.iter().position(|column| same_name(&column.name, name)) else {
+            return Err(PlanError::no_such_column("ALTER TABLE ALTER COLUMN", name, &table_name));
+        };
+        if table.columns[at].computed.is_some() {
+            let text = format!("Cannot alter column '{name}' because it is 'COMPUTED'.");
+            return Err(PlanError::new(4928, crate::Ends::Batch, text));
+        }
+        let old = table.columns[at].data_type;
+        if old != Some(new) {
+            table.check_not_needed_by_key(name, old, new)?;
+        }
+        let column = &mut table.columns[at];
+        let nullable = change.nullable.unwrap_or(column.identity.is_none());
+        let is_stricter = column.nullable && !nullable;
+        column.data_type = Some(new);
+        column.nullable = nullable;
+        column.is_binary = match &change.collation {
+            Some(collation) => Collation::explicit(&collation.text)?.is_binary,
+            None => false,
+        };
+        let name = column.name.clone();
+        if is_stricter {
+            self.steps.push(Step::CheckNoNull(name.clone()));
+        }
+        let copied = match old {
+            Some(old) if old != new => Copied::Converted {
+                from: name.clone(),
+                old,
+                new,
+            },
+            Some(_) | None => Copied::Same(name.clone()),
+        };
+        self.rebuild(Some((&name, copied)));
+        Ok(())
+    }
+
+    fn change_constraints(&mut self, change: &ConstraintChange) -> Result<(), PlanError> {
+        let table = &mut self.definition;
+        for name in &change.names {
+            let name = name.text.as_str();
+            if table.foreign_keys.iter().any(|key| same_name(&key.name, name)) {
+                return Err(PlanError::unsupported("CHECK and NOCHECK CONSTRAINT of a foreign key"));
+            }
+            if !table.checks.iter().any(|check| same_name(&check.name, name)) {
+                let text = format!("Constraint '{name}' does not exist.");
+                return Err(PlanError::new(4917, crate::Ends::Batch, text).with_state(0));
+            }
+        }
+        if change.names.is_empty() && !table.foreign_keys.is_empty() {
+            return Err(PlanError::unsupported("CHECK and NOCHECK CONSTRAINT of a foreign key"));
+        }
+        for check in &mut table.checks {
+            let is_named =
+                change.names.is_empty() || change.names.iter().any(|name| same_name(&name.text, &check.name));
+            if !is_named {
+                continue;
+            }
+            check.is_enabled = change.enable;
+            if change.enable && change.check == Some(true) {
+                self.steps.push(Step::CheckRows {
+                    name: check.name.clone(),
+                    condition: check.condition.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TableDefinition {
+    /// 5074: what needs a column that is to go.
+    fn check_not_needed(&self, column: &str) -> Result<(), PlanError> {
+        let is_it = |name: &String| same_name(name, column);
+        for key in &self.keys {
+            if key.columns.iter().any(|(name, _)| is_it(name)) {
+                return Err(PlanError::column_needed(&format!("object '{}'", key.name), column));
+            }
+        }
+        if let Some(key) = self.foreign_keys.iter().find(|key| key.columns.iter().any(is_it)) {
+            return Err(PlanError::column_needed(&format!("object '{}'", key.name), column));
+        }
+        if let Some((name, _)) = self.column(column).and_then(|column| column.default.as_ref()) {
+            return Err(PlanError::column_needed(&format!("object '{name}'"), column));
+        }
+        for check in &self.checks {
+            let is_own = check.column.as_ref().is_some_and(is_it);
+            if is_own || mentions(&check.condition.to_string(), column) {
+                return Err(PlanError::column_needed(&format!("object '{}'", check.name), column));
+            }
+        }
+        for other in &self.columns {
+            if let Some((value, _)) = &other.computed
+                && mentions(&value.to_string(), column)
+            {
+                return Err(PlanError::column_needed(&format!("column '{}'", other.name), column));
+            }
+        }
+        Ok(())
+    }
+
+    /// 5074: a key's column keeps its type, but for longer text.
+    fn check_not_needed_by_key(&self, column: &str, old: Option<DataType>, new: DataType) -> Result<(), PlanError> {
+        let is_longer = matches!(
+            (old, new),
+            (Some(DataType::VarChar(_)), DataType::VarChar(_))
+                | (Some(DataType::NVarChar(_)), DataType::NVarChar(_))
+                | (Some(DataType::VarBinary(_)), DataType::VarBinary(_))
+        );
+        if is_longer {
+            return Ok(());
+        }
+        let is_it = |name: &String| same_name(name, column);
+        let keys = self
+            .keys
+            .iter()
+            .find(|key| key.columns.iter().any(|(name, _)| is_it(name)));
+        let foreign = self.foreign_keys.iter().find(|key| key.columns.iter().any(is_it));
+        let name = keys.map(|key| &key.name).or(foreign.map(|key| &key.name));
+        match name {
+            Some(name) => Err(PlanError::column_needed(&format!("object '{name}'"), column)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a text that was printed of a tree may name a column: as a word of its own. A text or a function of the same name counts, too.
+fn mentions(text: &str, column: &str) -> bool {
+    let (text, column) = (text.to_lowercase(), column.to_lowercase());
+    let is_part = |sign: Option<char>| sign.is_some_and(|sign| sign.is_alphanumeric() || "_@#$".contains(sign));
+    text.match_indices(&column).any(|(at, found)| {
+        let (before, after) = (&text[..at], &text[at + found.len()..]);
+        !is_part(before.chars().next_back()) && !is_part(after.chars().next())
+    })
+}

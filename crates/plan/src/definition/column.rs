@@ -1,0 +1,123 @@
+//! A column's definition.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast::{self, ColumnKind, ExprKind, Literal, UnaryOperator};
+use selenite_types::{DataType, Place};
+
+use super::ColumnDefinition;
+use crate::catalog::{Column, ColumnDefault, Computed, IdentityRule};
+use crate::{Collation, PlanError, declared_type};
+
+impl ColumnDefinition {
+    /// Reads one; `number` is its place in the statement, from 1. Its constraints are read by others.
+    pub(super) fn read(column: &ast::ColumnDefinition, table: &str, number: u32) -> Result<Self, PlanError> {
+        let name = column.name.text.clone();
+        let line = column.position.line;
+        let mut read = Self {
+            name,
+            data_type: None,
+            nullable: true,
+            is_binary: false,
+            identity: None,
+            default: None,
+            computed: None,
+        };
+        match &column.kind {
+            ColumnKind::Computed { value, persisted } => {
+                read.computed = Some((Arc::new(value.clone()), *persisted));
+                return Ok(read);
+            }
+            ColumnKind::Typed(type_name) => {
+                let place = Place::Column {
+                    number,
+                    name: &column.name.text,
+                };
+                read.data_type = Some(declared_type(type_name, place).map_err(|error| error.on_line(line))?);
+            }
+        }
+        if let Some(collation) = &column.collation {
+            read.is_binary = Collation::explicit(&collation.text)?.is_binary;
+        }
+        read.nullable = column.nullable.unwrap_or(true);
+        if let Some(identity) = &column.identity {
+            read.number(identity, (table, column.nullable))
+                .map_err(|error| error.on_line(line))?;
+        }
+        Ok(read)
+    }
+
+    fn number(&mut self, identity: &ast::Identity, (table, nullable): (&str, Option<bool>)) -> Result<(), PlanError> {
+        let fits = match self.data_type {
+            Some(DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt) => true,
+            Some(DataType::Decimal { scale, .. } | DataType::Numeric { scale, .. }) => scale == 0,
+            Some(_) | None => false,
+        };
+        if !fits {
+            return Err(PlanError::identity_type(&self.name));
+        }
+        if nullable == Some(true) {
+            return Err(PlanError::identity_nullable(&self.name, table));
+        }
+        self.nullable = false;
+        let (seed, increment) = match &identity.seed_and_increment {
+            None => (1, 1),
+            Some((seed, increment)) => (
+                whole(seed).ok_or_else(|| PlanError::identity_value(&self.name))?,
+                whole(increment).ok_or_else(|| PlanError::identity_value(&self.name))?,
+            ),
+        };
+        if increment == 0 {
+            return Err(PlanError::identity_value(&self.name));
+        }
+        self.identity = Some(IdentityRule { seed, increment });
+        Ok(())
+    }
+
+    /// As queries see it.
+    pub(super) fn of_table(
+        &self,
+        column_type: &mut impl FnMut(&ast::Expr) -> Result<DataType, PlanError>,
+    ) -> Result<Column, PlanError> {
+        let data_type = match (&self.data_type, &self.computed) {
+            (Some(data_type), _) => *data_type,
+            (None, Some((value, _))) => column_type(value)?,
+            (None, None) => return Err(PlanError::internal("a column without a type")),
+        };
+        let collation = Collation {
+            is_binary: self.is_binary,
+            ..Collation::default()
+        };
+        Ok(Column {
+            name: self.name.clone(),
+            data_type,
+            nullable: self.nullable,
+            collation: collation.of_column(),
+            identity: self.identity,
+            default: self.default.as_ref().map(|(name, value)| ColumnDefault {
+                name: name.clone(),
+                value: value.clone(),
+            }),
+            computed: self.computed.as_ref().map(|(value, persisted)| Computed {
+                value: value.clone(),
+                persisted: *persisted,
+            }),
+        })
+    }
+}
+
+/// A whole number, perhaps with a sign.
+fn whole(value: &ast::Expr) -> Option<i128> {
+    if let ExprKind::Literal(Literal::Integer(digits)) = &value.kind {
+        return digits.parse().ok();
+    }
+    let ExprKind::Unary { operator, operand } = &value.kind else {
+        return None;
+    };
+    let number = whole(operand)?;
+    match operator {
+        UnaryOperator::Plus => Some(number),
+        UnaryOperator::Minus => number.checked_neg(),
+        UnaryOperator::BitNot => None,
+    }
+}

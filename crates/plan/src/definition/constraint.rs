@@ -1,0 +1,189 @@
+//! Names of constraints, columns of keys, and foreign keys.
+
+use selenite_tsql::ast::{self, IndexColumn, ReferentialAction};
+
+use super::{SCHEMA, TableDefinition, check_schema};
+use crate::catalog::{ForeignKey, ReferencedAction};
+use crate::{PlanError, same_name};
+
+/// Names constraints that have none, as SQL Server does: `PK__orders__3213E83F0A1B2C3D`.
+pub(super) struct Naming {
+    /// Tells those of one table from those of another.
+    pub salt: u64,
+}
+
+impl Naming {
+    /// Of a default, check or foreign key.
+    pub fn of(&self, kind: &str, table: &str, column: Option<&str>, number: usize) -> String {
+        let hash = self.hash(&[kind, table, column.unwrap_or_default(), &number.to_string()]);
+        let middle = column.map_or_else(String::new, |column| format!("__{}", cut(column, 5)));
+        format!("{kind}__{}{middle}__{:08X}", cut(table, 9), hash >> 32)
+    }
+
+    /// Of a key.
+    pub fn of_key(&self, kind: &str, table: &str, number: usize) -> String {
+        let hash = self.hash(&[kind, table, &number.to_string()]);
+        format!("{kind}__{}__{hash:016X}", cut(table, 8))
+    }
+
+    /// FNV-1a: it only has to differ.
+    fn hash(&self, parts: &[&str]) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ self.salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        for byte in parts.iter().flat_map(|part| part.bytes().chain([0])) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        hash
+    }
+}
+
+fn cut(name: &str, count: usize) -> String {
+    name.chars().take(count).collect()
+}
+
+/// The columns of a key, or the one that it stands at; and whether each descends.
+pub(super) fn key_columns(columns: &[IndexColumn], own: Option<&str>) -> Vec<(String, bool)> {
+    match (columns, own) {
+        ([], Some(own)) => vec![(own.to_owned(), false)],
+        (columns, _) => columns
+            .iter()
+            .map(|column| (column.name.text.clone(), column.descending))
+            .collect(),
+    }
+}
+
+impl TableDefinition {
+    pub(super) fn read_foreign_key(
+        &self,
+        key: &ast::ForeignKey,
+        (given, column): (Option<String>, Option<&str>),
+        naming: &Naming,
+    ) -> Result<ForeignKey, PlanError> {
+        check_schema(&key.table)?;
+        if key.table.database.is_some() || key.table.server.is_some() {
+            let text = "Cross-database foreign key references are not supported. Foreign key";
+            return Err(PlanError::new(
+                1763,
+                crate::Ends::Batch,
+                format!("{text} '{}'.", key.table.name.text),
+            ));
+        }
+        let columns: Vec<String> = match (key.columns.as_slice(), column) {
+            ([], Some(own)) => vec![own.to_owned()],
+            (columns, _) => columns.iter().map(|name| name.text.clone()).collect(),
+        };
+        let name = given.unwrap_or_else(|| {
+            naming.of(
+                "FK",
+                &self.name,
+                columns.first().map(String::as_str),
+                self.foreign_keys.len(),
+            )
+        });
+        for column in &columns {
+            if !self.columns.iter().any(|known| same_name(&known.name, column)) {
+                return Err(PlanError::foreign_column(&name, column, &self.name));
+            }
+        }
+        let referenced_columns: Vec<String> = key.referenced.iter().map(|name| name.text.clone()).collect();
+        if !referenced_columns.is_empty() && referenced_columns.len() != columns.len() {
+            return Err(PlanError::foreign_column_count(&self.name));
+        }
+        // SQLite knows none of T-SQL's defaults.
+        let set_default = Some(ReferentialAction::SetDefault);
+        if key.on_delete == set_default || key.on_update == set_default {
+            return Err(PlanError::unsupported("SET DEFAULT of a foreign key"));
+        }
+        Ok(ForeignKey {
+            name,
+            columns,
+            referenced_table: (SCHEMA.to_owned(), key.table.name.text.clone()),
+            referenced_columns,
+            on_delete: action(key.on_delete),
+            on_update: action(key.on_update),
+        })
+    }
+
+    /// Fills in what a foreign key refers to where the statement names the table alone: its primary key; and looks whether what is
+    /// named is a key there. `find` answers the definition of another table.
+    ///
+    /// # Errors
+    /// 1767 for a table that is not there, 1773 for one without a primary key, 1776 for columns that are no key.
+    pub fn resolve_foreign_keys(&mut self, find: impl Fn(&str) -> Option<TableDefinition>) -> Result<(), PlanError> {
+        let own = self.clone();
+        for key in &mut self.foreign_keys {
+            let table = key.referenced_table.1.clone();
+            let other = if same_name(&table, &own.name) {
+                Some(own.clone())
+            } else {
+                find(&table)
+            };
+            let Some(other) = other else {
+                return Err(PlanError::foreign_table(&key.name, &table));
+            };
+            if key.referenced_columns.is_empty() {
+                let primary = other
+                    .keys
+                    .iter()
+                    .find(|key| key.kind == crate::catalog::KeyKind::Primary);
+                let Some(primary) = primary else {
+                    return Err(PlanError::foreign_no_key(&key.name, &table));
+                };
+                key.referenced_columns = primary.columns.iter().map(|(name, _)| name.clone()).collect();
+                if key.referenced_columns.len() != key.columns.len() {
+                    return Err(PlanError::foreign_column_count(&own.name));
+                }
+            }
+            key.referenced_table.1.clone_from(&other.name);
+            if !other.has_key(&key.referenced_columns) {
+                return Err(PlanError::foreign_no_candidate(&table, &key.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether these columns, in any order, are a key.
+    fn has_key(&self, columns: &[String]) -> bool {
+        let is_same = |key: &[(String, bool)]| {
+            key.len() == columns.len()
+                && key
+                    .iter()
+                    .all(|(name, _)| columns.iter().any(|column| same_name(column, name)))
+        };
+        let unique = self
+            .indexes
+            .iter()
+            .filter(|index| index.is_unique && index.filter.is_none());
+        self.keys.iter().any(|key| is_same(&key.columns)) || unique.into_iter().any(|index| is_same(&index.columns))
+    }
+}
+
+impl PlanError {
+    fn foreign_table(key: &str, table: &str) -> Self {
+        let text = format!("Foreign key '{key}' references invalid table '{table}'.");
+        Self::new(1767, crate::Ends::Batch, text).with_state(0)
+    }
+
+    fn foreign_no_key(key: &str, table: &str) -> Self {
+        let text = format!(
+            "Foreign key '{key}' has implicit reference to object '{table}' which does not have a primary key defined on it."
+        );
+        Self::new(1773, crate::Ends::Batch, text).with_state(0)
+    }
+
+    fn foreign_no_candidate(table: &str, key: &str) -> Self {
+        let text = format!(
+            "There are no primary or candidate keys in the referenced table '{table}' that match the referencing column list in \
+             the foreign key '{key}'."
+        );
+        Self::new(1776, crate::Ends::Batch, text).with_state(0)
+    }
+}
+
+fn action(action: Option<ReferentialAction>) -> ReferencedAction {
+    match action {
+        None | Some(ReferentialAction::NoAction) => ReferencedAction::NoAction,
+        Some(ReferentialAction::Cascade) => ReferencedAction::Cascade,
+        Some(ReferentialAction::SetNull) => ReferencedAction::SetNull,
+        Some(ReferentialAction::SetDefault) => ReferencedAction::SetDefault,
+    }
+}

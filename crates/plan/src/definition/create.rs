@@ -1,0 +1,263 @@
+//! CREATE TABLE to a definition.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast::{self, Constraint, ConstraintKind, CreateTable, TableElement};
+use selenite_types::DataType;
+
+use super::constraint::{Naming, key_columns};
+use super::{CheckDefinition, ColumnDefinition, IndexDefinition, KeyDefinition, TableDefinition, check_schema};
+use crate::catalog::KeyKind;
+use crate::{Ends, PlanError, same_name};
+
+impl TableDefinition {
+    /// Reads a statement. `salt` tells the names of constraints that have none from those of other tables: any number that is new.
+    ///
+    /// # Errors
+    /// What is wrong with the statement, as SQL Server tells it; 40510 for what is not supported.
+    pub fn read(statement: &CreateTable, salt: u64) -> Result<Self, PlanError> {
+        check_schema(&statement.name)?;
+        let name = statement.name.name.text.clone();
+        if name.starts_with("##") {
+            return Err(PlanError::unsupported(&format!("The global temporary table '{name}'")));
+        }
+        let mut table = Self {
+            name,
+            columns: Vec::new(),
+            keys: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            indexes: Vec::new(),
+        };
+        let naming = Naming { salt };
+        for element in &statement.elements {
+            if let TableElement::Column(column) = element {
+                table.add_column(column)?;
+            }
+        }
+        if table.columns.iter().all(|column| column.computed.is_some()) {
+            let text = format!(
+                "CREATE TABLE failed because table '{}' must have at least one column that is not computed.",
+                table.name
+            );
+            return Err(PlanError::new(1708, Ends::Batch, text));
+        }
+        for element in &statement.elements {
+            table.add_rest(element, &naming)?;
+        }
+        table.keys.sort_by_key(|key| key.kind != KeyKind::Primary);
+        Ok(table)
+    }
+
+    /// Adds a column without its constraints.
+    pub(super) fn add_column(&mut self, column: &ast::ColumnDefinition) -> Result<(), PlanError> {
+        let number = u32::try_from(self.columns.len() + 1).unwrap_or(u32::MAX);
+        if self.columns.len() >= COLUMN_COUNT_MAX {
+            let text = format!(
+                "CREATE TABLE failed because column '{}' in table '{}' exceeds the maximum of {COLUMN_COUNT_MAX} columns.",
+                column.name.text, self.name
+            );
+            return Err(PlanError::new(1702, Ends::Batch, text));
+        }
+        if self.column(&column.name.text).is_some() {
+            return Err(PlanError::column_defined_twice(&column.name.text, &self.name));
+        }
+        let mut read = ColumnDefinition::read(column, &self.name, number)?;
+        if read.identity.is_some() && self.columns.iter().any(|column| column.identity.is_some()) {
+            return Err(PlanError::identity_twice(&self.name));
+        }
+        // A primary key makes its column NOT NULL where nobody says otherwise.
+        let is_key = column.constraints.iter().any(is_primary);
+        if is_key && column.nullable.is_none() {
+            read.nullable = false;
+        }
+        self.columns.push(read);
+        Ok(())
+    }
+
+    /// Adds a column's constraints, a table's, or an index.
+    pub(super) fn add_rest(&mut self, element: &TableElement, naming: &Naming) -> Result<(), PlanError> {
+        match element {
+            TableElement::Column(column) => {
+                let name = column.name.text.as_str();
+                for constraint in &column.constraints {
+                    self.add_constraint(constraint, Some(name), naming, true)
+                        .map_err(|error| error.on_line(constraint.position.line))?;
+                }
+                if let Some(index) = &column.index {
+                    let own = [(name.to_owned(), false)];
+                    self.indexes.push(IndexDefinition::of_table(index, &own, self)?);
+                }
+                Ok(())
+            }
+            TableElement::Constraint(constraint) => self
+                .add_constraint(constraint, None, naming, true)
+                .map_err(|error| error.on_line(constraint.position.line)),
+            TableElement::Index(index) => {
+                let read = IndexDefinition::of_table(index, &[], self)?;
+                self.indexes.push(read);
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds a constraint of a column, or of the table; `is_new` says that the table is being made.
+    pub(super) fn add_constraint(
+        &mut self,
+        constraint: &Constraint,
+        column: Option<&str>,
+        naming: &Naming,
+        is_new: bool,
+    ) -> Result<(), PlanError> {
+        let given = constraint.name.as_ref().map(|name| name.text.clone());
+        if let Some(name) = &given
+            && self.has_constraint(name)
+        {
+            return Err(PlanError::name_taken(name));
+        }
+        match &constraint.kind {
+            ConstraintKind::PrimaryKey(key) => self.add_key((KeyKind::Primary, key), (given, column), naming, is_new),
+            ConstraintKind::Unique(key) => self.add_key((KeyKind::Unique, key), (given, column), naming, is_new),
+            ConstraintKind::ForeignKey(key) => {
+                let read = self.read_foreign_key(key, (given, column), naming)?;
+                self.foreign_keys.push(read);
+                Ok(())
+            }
+            ConstraintKind::Check { condition, .. } => {
+                let name = given.unwrap_or_else(|| naming.of("CK", &self.name, column, self.checks.len()));
+                self.checks.push(CheckDefinition {
+                    name,
+                    condition: Arc::new(condition.clone()),
+                    column: column.map(str::to_owned),
+                    is_enabled: true,
+                });
+                Ok(())
+            }
+            ConstraintKind::Default { value, column: of, .. } => {
+                let column = of.as_ref().map(|name| name.text.as_str()).or(column);
+                self.add_default(value, (given, column.unwrap_or_default()), naming)
+            }
+        }
+    }
+
+    fn add_default(
+        &mut self,
+        value: &ast::Expr,
+        (given, column): (Option<String>, &str),
+        naming: &Naming,
+    ) -> Result<(), PlanError> {
+        let name = given.unwrap_or_else(|| naming.of("DF", &self.name, Some(column), 0));
+        let table = self.name.clone();
+        let Some(found) = self.columns.iter_mut().find(|known| same_name(&known.name, column)) else {
+            let text = format!("Column '{column}' in table '{table}' is invalid for creating a default constraint.");
+            return Err(PlanError::new(1752, Ends::Batch, text).with_state(0));
+        };
+        if found.identity.is_some() {
+            return Err(PlanError::default_on_identity(&table, &found.name));
+        }
+        if found.default.is_some() {
+            return Err(PlanError::default_twice());
+        }
+        found.default = Some((name, Arc::new(value.clone())));
+        Ok(())
+    }
+
+    fn add_key(
+        &mut self,
+        (kind, key): (KeyKind, &ast::KeyConstraint),
+        (given, column): (Option<String>, Option<&str>),
+        naming: &Naming,
+        is_new: bool,
+    ) -> Result<(), PlanError> {
+        let is_primary = kind == KeyKind::Primary;
+        if is_primary && self.keys.iter().any(|key| key.kind == KeyKind::Primary) {
+            let again = if is_new {
+                PlanError::primary_key_twice
+            } else {
+                PlanError::has_primary_key
+            };
+            return Err(again(&self.name));
+        }
+        let columns = key_columns(&key.columns, column);
+        self.check_index_columns(columns.iter().map(|(name, _)| name.as_str()))?;
+        let is_explicit = |known: &ColumnDefinition| is_new && column.is_none() && known.nullable;
+        if is_primary {
+            for (name, _) in &columns {
+                let Some(known) = self.columns.iter_mut().find(|known| same_name(&known.name, name)) else {
+                    return Err(PlanError::index_column(name));
+                };
+                // SQL Server makes columns of a table's own primary key NOT NULL where nothing was said; what was said is not kept
+                // here, so a column that may be NULL becomes one that may not. Later it is refused.
+                if is_explicit(known) {
+                    known.nullable = false;
+                }
+                if known.nullable {
+                    return Err(PlanError::primary_key_nullable(&self.name));
+                }
+            }
+        }
+        let prefix = if is_primary { "PK" } else { "UQ" };
+        self.keys.push(KeyDefinition {
+            name: given.unwrap_or_else(|| naming.of_key(prefix, &self.name, self.keys.len())),
+            kind,
+            is_clustered: key.clustered.unwrap_or(is_primary),
+            columns,
+            // What SQLite has in the table itself is for keys that can't change without making it anew.
+            is_in_table: is_new && is_primary,
+        });
+        Ok(())
+    }
+
+    /// Whether each is a column that a key may have, once.
+    pub(super) fn check_index_columns<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<(), PlanError> {
+        let mut seen: Vec<&str> = Vec::new();
+        for name in names {
+            let Some(column) = self.column(name) else {
+                return Err(PlanError::index_column(name));
+            };
+            if seen.iter().any(|other| same_name(other, name)) {
+                return Err(PlanError::index_column_twice(name));
+            }
+            seen.push(name);
+            match &column.data_type {
+                Some(data_type) if is_key_type(data_type) => {}
+                Some(_) => return Err(PlanError::index_column_type(&column.name, &self.name)),
+                None => return Err(PlanError::unsupported("An index on a computed column")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a constraint has this name.
+    pub(super) fn has_constraint(&self, name: &str) -> bool {
+        self.constraint_names().any(|known| same_name(known, name))
+    }
+
+    /// The names of all constraints.
+    pub fn constraint_names(&self) -> impl Iterator<Item = &str> {
+        let keys = self.keys.iter().map(|key| key.name.as_str());
+        let checks = self.checks.iter().map(|check| check.name.as_str());
+        let foreign = self.foreign_keys.iter().map(|key| key.name.as_str());
+        let defaults = self
+            .columns
+            .iter()
+            .filter_map(|column| Some(column.default.as_ref()?.0.as_str()));
+        keys.chain(checks).chain(foreign).chain(defaults)
+    }
+}
+
+fn is_primary(constraint: &Constraint) -> bool {
+    matches!(constraint.kind, ConstraintKind::PrimaryKey(_))
+}
+
+/// What may be a column of an index: anything but `max`.
+fn is_key_type(data_type: &DataType) -> bool {
+    use selenite_types::Width;
+    !matches!(
+        data_type,
+        DataType::VarChar(Width::Max) | DataType::NVarChar(Width::Max) | DataType::VarBinary(Width::Max)
+    )
+}
+
+/// As SQL Server has it; SQLite's own limit is 2000.
+const COLUMN_COUNT_MAX: usize = 1024;

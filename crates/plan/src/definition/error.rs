@@ -1,0 +1,145 @@
+//! What is wrong with a definition.
+
+use crate::{Ends, PlanError};
+
+impl PlanError {
+    fn of_definition(number: i32, text: String) -> Self {
+        Self::new(number, Ends::Batch, text)
+    }
+
+    /// 2705: two columns of one name.
+    pub(super) fn column_defined_twice(column: &str, table: &str) -> Self {
+        let text = format!(
+            "Column names in each table must be unique. Column name '{column}' in table '{table}' is specified more than once."
+        );
+        Self::of_definition(2705, text).with_state(3)
+    }
+
+    /// 2749: IDENTITY of a type that can't be numbered.
+    pub(super) fn identity_type(column: &str) -> Self {
+        let text = format!(
+            "Identity column '{column}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a \
+             scale of 0, unencrypted, and constrained to be nonnullable."
+        );
+        Self::of_definition(2749, text).with_state(2)
+    }
+
+    /// 8147: IDENTITY and NULL.
+    pub(super) fn identity_nullable(column: &str, table: &str) -> Self {
+        let text = format!("Could not create IDENTITY attribute on nullable column '{column}', table '{table}'.");
+        Self::of_definition(8147, text)
+    }
+
+    /// 2756: a step of 0, or what is no whole number.
+    pub(super) fn identity_value(column: &str) -> Self {
+        let text = format!("Invalid value for seed or increment of identity column '{column}'.");
+        Self::of_definition(2756, text)
+    }
+
+    /// 2744: two columns with IDENTITY.
+    pub(super) fn identity_twice(table: &str) -> Self {
+        let text = format!(
+            "Multiple identity columns specified for table '{table}'. Only one identity column per table is allowed."
+        );
+        Self::of_definition(2744, text).with_state(2)
+    }
+
+    /// 1754: IDENTITY and DEFAULT.
+    pub(super) fn default_on_identity(table: &str, column: &str) -> Self {
+        let text = format!(
+            "Defaults cannot be created on columns with an IDENTITY attribute. Table '{table}', column '{column}'."
+        );
+        Self::of_definition(1754, text).with_state(0)
+    }
+
+    /// 1781: a second DEFAULT.
+    pub(super) fn default_twice() -> Self {
+        Self::of_definition(1781, "Column already has a DEFAULT bound to it.".to_owned())
+    }
+
+    /// 8110: a second primary key, in one statement.
+    pub(super) fn primary_key_twice(table: &str) -> Self {
+        let text = format!("Cannot add multiple PRIMARY KEY constraints to table '{table}'.");
+        Self::of_definition(8110, text).with_state(0)
+    }
+
+    /// 1779: a second primary key, by ALTER TABLE.
+    pub(super) fn has_primary_key(table: &str) -> Self {
+        let text = format!("Table '{table}' already has a primary key defined on it.");
+        Self::of_definition(1779, text).with_state(0)
+    }
+
+    /// 8111: a primary key of what may be NULL.
+    pub(super) fn primary_key_nullable(table: &str) -> Self {
+        let text = format!("Cannot define PRIMARY KEY constraint on nullable column in table '{table}'.");
+        Self::of_definition(8111, text)
+    }
+
+    /// 1911: a column of a key or index that is not there.
+    pub(super) fn index_column(name: &str) -> Self {
+        Self::of_definition(
+            1911,
+            format!("Column name '{name}' does not exist in the target table or view."),
+        )
+    }
+
+    /// 1909: a column twice in one key.
+    pub(super) fn index_column_twice(name: &str) -> Self {
+        let text = format!("Cannot use duplicate column names in index. Column name '{name}' listed more than once.");
+        Self::of_definition(1909, text)
+    }
+
+    /// 1919: a column that is too long for a key.
+    pub(super) fn index_column_type(column: &str, table: &str) -> Self {
+        let text = format!(
+            "Column '{column}' in table '{table}' is of a type that is invalid for use as a key column in an index."
+        );
+        Self::of_definition(1919, text)
+    }
+
+    /// 1769: a column of a foreign key that is not there.
+    pub(super) fn foreign_column(key: &str, column: &str, table: &str) -> Self {
+        let text = format!("Foreign key '{key}' references invalid column '{column}' in referencing table '{table}'.");
+        Self::of_definition(1769, text)
+    }
+
+    /// 8139: a foreign key of another number of columns than what it refers to.
+    pub(super) fn foreign_column_count(table: &str) -> Self {
+        let text = format!(
+            "Number of referencing columns in foreign key differs from number of referenced columns, table '{table}'."
+        );
+        Self::of_definition(8139, text).with_state(0)
+    }
+
+    /// 2714: a name that is taken.
+    #[must_use]
+    pub fn name_taken(name: &str) -> Self {
+        let text = format!("There is already an object named '{name}' in the database.");
+        Self::of_definition(2714, text).with_state(6)
+    }
+
+    /// 4924: a column that ALTER TABLE does not find.
+    pub(super) fn no_such_column(action: &str, column: &str, table: &str) -> Self {
+        let text = format!("{action} failed because column '{column}' does not exist in table '{table}'.");
+        Self::of_definition(4924, text)
+    }
+
+    /// 3728: a constraint that ALTER TABLE does not find.
+    pub(super) fn no_such_constraint(name: &str) -> Self {
+        Self::of_definition(3728, format!("'{name}' is not a constraint."))
+    }
+
+    /// 5074: what still needs a column; 4922 follows it in SQL Server.
+    pub(super) fn column_needed(what: &str, column: &str) -> Self {
+        Self::of_definition(5074, format!("The {what} is dependent on column '{column}'."))
+    }
+
+    /// 4923: the last column.
+    pub(super) fn last_column(column: &str, table: &str) -> Self {
+        let text = format!(
+            "ALTER TABLE DROP COLUMN failed because '{column}' is the only data column in table '{table}'. A table must have at \
+             least one data column."
+        );
+        Self::of_definition(4923, text)
+    }
+}

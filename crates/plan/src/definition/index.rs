@@ -1,0 +1,211 @@
+//! An index's definition.
+
+use std::fmt;
+use std::sync::Arc;
+
+use selenite_tsql::ast::{self, Condition, ConditionKind, CreateIndex, ExprKind};
+
+use super::constraint::key_columns;
+use super::sqlite::{collation, index_name, null_index_name, quoted};
+use super::text::bracketed;
+use super::{SCHEMA, TableDefinition, check_schema};
+use crate::PlanError;
+
+/// An index, as it is defined.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IndexDefinition {
+    /// Its name, which is its table's own.
+    pub name: String,
+    /// Its table's name.
+    pub table: String,
+    /// `UNIQUE`.
+    pub is_unique: bool,
+    /// `CLUSTERED`: told in sys.indexes; SQLite's tables have an order of their own.
+    pub is_clustered: bool,
+    /// Its columns, and whether each descends.
+    pub columns: Vec<(String, bool)>,
+    /// `INCLUDE`: columns that it has besides.
+    pub include: Vec<String>,
+    /// `WHERE`: of which rows it is.
+    pub filter: Option<Arc<Condition>>,
+}
+
+impl IndexDefinition {
+    /// Reads CREATE INDEX on `table`.
+    ///
+    /// # Errors
+    /// What is wrong with the statement, as SQL Server tells it; 40510 for what is not supported.
+    pub fn read(statement: &CreateIndex, table: &TableDefinition) -> Result<Self, PlanError> {
+        check_schema(&statement.table)?;
+        let read = Self {
+            name: statement.name.text.clone(),
+            table: table.name.clone(),
+            is_unique: statement.unique,
+            is_clustered: statement.clustered.unwrap_or(false),
+            columns: key_columns(&statement.columns, None),
+            include: statement.include.iter().map(|name| name.text.clone()).collect(),
+            filter: statement.filter.clone().map(Arc::new),
+        };
+        read.check(table)?;
+        Ok(read)
+    }
+
+    /// Reads an index in a table's definition; `own` is the column that it stands at.
+    pub(super) fn of_table(
+        index: &ast::TableIndex,
+        own: &[(String, bool)],
+        table: &TableDefinition,
+    ) -> Result<Self, PlanError> {
+        let mut columns = key_columns(&index.columns, None);
+        if columns.is_empty() {
+            columns = own.to_vec();
+        }
+        let read = Self {
+            name: index.name.text.clone(),
+            table: table.name.clone(),
+            is_unique: index.unique,
+            is_clustered: index.clustered.unwrap_or(false),
+            columns,
+            include: index.include.iter().map(|name| name.text.clone()).collect(),
+            filter: index.filter.clone().map(Arc::new),
+        };
+        read.check(table)?;
+        Ok(read)
+    }
+
+    fn check(&self, table: &TableDefinition) -> Result<(), PlanError> {
+        table.check_index_columns(self.columns.iter().map(|(name, _)| name.as_str()))?;
+        for name in &self.include {
+            match table.column(name) {
+                None => return Err(PlanError::index_column(name)),
+                Some(column) if column.computed.is_some() => {
+                    return Err(PlanError::unsupported("An index on a computed column"));
+                }
+                Some(_) => {}
+            }
+        }
+        if let Some(filter) = &self.filter {
+            native_filter(filter, table)?;
+        }
+        Ok(())
+    }
+
+    /// SQLite's statements that make it.
+    ///
+    /// # Errors
+    /// 40510 for a filter that SQLite can't have.
+    pub fn sqlite(&self, table: &TableDefinition) -> Result<Vec<String>, PlanError> {
+        let column = |name: &str, descending: bool| {
+            let order = if descending { " DESC" } else { "" };
+            format!("{}{order}", quoted(name))
+        };
+        let mut columns: Vec<String> = self.columns.iter().map(|(name, down)| column(name, *down)).collect();
+        // What is included may not make two rows differ.
+        if !self.is_unique {
+            columns.extend(self.include.iter().map(|name| quoted(name)));
+        }
+        let filter = self
+            .filter
+            .as_ref()
+            .map(|filter| native_filter(filter, table))
+            .transpose()?;
+        let wheres = filter
+            .as_ref()
+            .map_or_else(String::new, |filter| format!(" WHERE {filter}"));
+        let unique = if self.is_unique { "UNIQUE " } else { "" };
+        let (index, on) = (quoted(&index_name(&self.table, &self.name)), quoted(&self.table));
+        let mut made = vec![format!(
+            "CREATE {unique}INDEX {index} ON {on} ({}){wheres}",
+            columns.join(", ")
+        )];
+        if self.is_unique {
+            made.extend(table.null_index(&self.name, &self.columns, filter.as_deref()));
+        }
+        Ok(made)
+    }
+
+    /// SQLite's statements that drop it.
+    #[must_use]
+    pub fn sqlite_drop(table: &str, index: &str) -> Vec<String> {
+        [index_name(table, index), null_index_name(table, index)]
+            .iter()
+            .map(|name| format!("DROP INDEX IF EXISTS {}", quoted(name)))
+            .collect()
+    }
+}
+
+impl TableDefinition {
+    /// N3. The second index of a unique key some of whose columns may be NULL.
+    pub(super) fn null_index(&self, name: &str, columns: &[(String, bool)], filter: Option<&str>) -> Option<String> {
+        let columns: Vec<_> = columns.iter().filter_map(|(name, _)| self.column(name)).collect();
+        let nullable: Vec<String> = columns
+            .iter()
+            .filter(|column| column.nullable)
+            .map(|column| format!("{} IS NULL", quoted(&column.name)))
+            .collect();
+        if nullable.is_empty() {
+            return None;
+        }
+        let told = columns.iter().map(|column| {
+            // What stands for NULL is of a class that no value of the column has.
+            let nothing = if collation(column).is_some() || !column.is_bytes() {
+                "x''"
+            } else {
+                "''"
+            };
+            let collation = collation(column).map_or_else(String::new, |name| format!(" COLLATE {name}"));
+            format!("ifnull({}, {nothing}){collation}", quoted(&column.name))
+        });
+        let told: Vec<String> = told.collect();
+        let filter = filter.map_or_else(String::new, |filter| format!(" AND ({filter})"));
+        Some(format!(
+            "CREATE UNIQUE INDEX {} ON {} ({}) WHERE ({}){filter}",
+            quoted(&null_index_name(&self.name, name)),
+            quoted(&self.name),
+            told.join(", "),
+            nullable.join(" OR ")
+        ))
+    }
+}
+
+/// A filter in SQLite's words: columns that are NULL, or are not, all of them.
+fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, PlanError> {
+    if let ConditionKind::And(all) = &filter.kind {
+        let all = all.iter().map(|one| native_filter(one, table));
+        return Ok(all.collect::<Result<Vec<_>, _>>()?.join(" AND "));
+    }
+    let ConditionKind::IsNull { operand, negated } = &filter.kind else {
+        return Err(unsupported_filter());
+    };
+    let ExprKind::Column(column) = &operand.kind else {
+        return Err(unsupported_filter());
+    };
+    let known = table.column(&column.name.text);
+    let known = known.ok_or_else(|| PlanError::unknown_column(&column.name.text))?;
+    let not = if *negated { "NOT " } else { "" };
+    Ok(format!("{} IS {not}NULL", quoted(&known.name)))
+}
+
+fn unsupported_filter() -> PlanError {
+    PlanError::unsupported("A filter of an index other than IS [NOT] NULL")
+}
+
+/// The statement that makes it.
+impl fmt::Display for IndexDefinition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unique = if self.is_unique { "UNIQUE " } else { "" };
+        let clustered = if self.is_clustered { "CLUSTERED" } else { "NONCLUSTERED" };
+        let (name, table) = (bracketed(&self.name), bracketed(&self.table));
+        write!(f, "CREATE {unique}{clustered} INDEX {name} ON [{SCHEMA}].{table} (")?;
+        super::text::key_columns(f, &self.columns)?;
+        f.write_str(")")?;
+        if !self.include.is_empty() {
+            let include: Vec<String> = self.include.iter().map(|name| bracketed(name)).collect();
+            write!(f, " INCLUDE ({})", include.join(", "))?;
+        }
+        match &self.filter {
+            Some(filter) => write!(f, " WHERE {filter}"),
+            None => Ok(()),
+        }
+    }
+}

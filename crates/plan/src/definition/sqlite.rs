@@ -1,0 +1,141 @@
+//! A definition as SQLite's statements.
+
+use selenite_types::DataType;
+
+use super::{ColumnDefinition, KeyDefinition, TableDefinition};
+use crate::DEFAULT_COLLATION;
+use crate::catalog::{ForeignKey, KeyKind, ReferencedAction};
+use crate::same_name;
+
+impl TableDefinition {
+    /// The statements that make the table, and the indexes of its keys, as `schema`.`name`: the schema is `main` or `temp`.
+    #[must_use]
+    pub fn sqlite(&self, schema: &str) -> Vec<String> {
+        let mut made = vec![self.sqlite_table(schema, &self.name)];
+        made.extend(self.sqlite_keys());
+        made
+    }
+
+    /// CREATE TABLE under a name of the caller's.
+    #[must_use]
+    pub fn sqlite_table(&self, schema: &str, name: &str) -> String {
+        let row_id = self.row_id_column();
+        let columns = self.columns.iter().filter(|column| column.computed.is_none());
+        let mut parts: Vec<String> = columns.map(|column| column.sqlite(row_id)).collect();
+        let keys = self.keys.iter().filter(|key| key.is_in_table);
+        parts.extend(keys.map(KeyDefinition::sqlite));
+        parts.extend(self.foreign_keys.iter().map(foreign_key));
+        format!("CREATE TABLE {schema}.{} ({})", quoted(name), parts.join(", "))
+    }
+
+    /// The indexes of unique constraints, and of a primary key that was added later.
+    #[must_use]
+    pub fn sqlite_keys(&self) -> Vec<String> {
+        self.keys
+            .iter()
+            .filter(|key| !key.is_in_table)
+            .flat_map(|key| self.sqlite_key(key))
+            .collect()
+    }
+
+    pub(super) fn sqlite_key(&self, key: &KeyDefinition) -> Vec<String> {
+        let index = quoted(&index_name(&self.name, &key.name));
+        let columns = columns(&key.columns);
+        let mut made = vec![format!(
+            "CREATE UNIQUE INDEX {index} ON {} ({columns})",
+            quoted(&self.name)
+        )];
+        made.extend(self.null_index(&key.name, &key.columns, None));
+        made
+    }
+}
+
+impl ColumnDefinition {
+    /// The column in CREATE TABLE or ADD COLUMN; `row_id` is the one that is SQLite's rowid.
+    pub(super) fn sqlite(&self, row_id: Option<&str>) -> String {
+        let is_row_id = row_id.is_some_and(|name| same_name(name, &self.name));
+        let declared = match &self.data_type {
+            // Exactly this word makes a column the rowid (sqlite.org/lang_createtable.html#rowid).
+            Some(_) if is_row_id => "INTEGER".to_owned(),
+            Some(data_type) => data_type.to_string(),
+            None => String::new(),
+        };
+        let collation = collation(self).map_or_else(String::new, |name| format!(" COLLATE {name}"));
+        let null = if self.nullable { "" } else { " NOT NULL" };
+        format!("{} {declared}{collation}{null}", quoted(&self.name))
+    }
+
+    /// Whether its values are blobs.
+    pub(super) fn is_bytes(&self) -> bool {
+        match self.data_type {
+            Some(DataType::Binary(_) | DataType::VarBinary(_) | DataType::UniqueIdentifier) => true,
+            Some(DataType::Decimal { precision, .. } | DataType::Numeric { precision, .. }) => precision > 18,
+            Some(_) | None => false,
+        }
+    }
+}
+
+impl KeyDefinition {
+    fn sqlite(&self) -> String {
+        let kind = match self.kind {
+            KeyKind::Primary => "PRIMARY KEY",
+            KeyKind::Unique | KeyKind::Index => "UNIQUE",
+        };
+        format!("CONSTRAINT {} {kind} ({})", quoted(&self.name), columns(&self.columns))
+    }
+}
+
+fn columns(columns: &[(String, bool)]) -> String {
+    let columns = columns.iter().map(|(name, descending)| {
+        let order = if *descending { " DESC" } else { "" };
+        format!("{}{order}", quoted(name))
+    });
+    columns.collect::<Vec<_>>().join(", ")
+}
+
+fn foreign_key(key: &ForeignKey) -> String {
+    let names = |names: &[String]| names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    let action = |verb: &str, action: ReferencedAction| match action {
+        ReferencedAction::NoAction => String::new(),
+        ReferencedAction::Cascade => format!(" ON {verb} CASCADE"),
+        ReferencedAction::SetNull => format!(" ON {verb} SET NULL"),
+        ReferencedAction::SetDefault => format!(" ON {verb} SET DEFAULT"),
+    };
+    format!(
+        "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}){}{}",
+        quoted(&key.name),
+        names(&key.columns),
+        quoted(&key.referenced_table.1),
+        names(&key.referenced_columns),
+        action("DELETE", key.on_delete),
+        action("UPDATE", key.on_update)
+    )
+}
+
+/// The collation of a column in SQLite; none for what is no text, and for text by its code points, which is SQLite's own.
+pub(super) fn collation(column: &ColumnDefinition) -> Option<&'static str> {
+    match column.data_type {
+        Some(DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_)) => {
+            (!column.is_binary).then_some(DEFAULT_COLLATION)
+        }
+        Some(_) | None => None,
+    }
+}
+
+/// The name of an index in SQLite: N3.
+#[must_use]
+pub fn index_name(table: &str, index: &str) -> String {
+    format!("{table}.{index}")
+}
+
+/// The name of the second index of a unique key: N3.
+#[must_use]
+pub fn null_index_name(table: &str, index: &str) -> String {
+    format!("{table}.{index}$null")
+}
+
+/// An identifier in SQLite's quotation marks.
+#[must_use]
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

@@ -1,0 +1,157 @@
+//! A definition as T-SQL, and read again: N1.
+
+use std::fmt;
+
+use selenite_tsql::ast::{StatementKind, Tree};
+
+use super::{ColumnDefinition, KeyDefinition, SCHEMA, TableDefinition};
+use crate::catalog::{ForeignKey, KeyKind, ReferencedAction};
+use crate::{DEFAULT_COLLATION, PlanError};
+
+/// The statements that make it: CREATE TABLE, and ALTER TABLE for what that can't say.
+impl fmt::Display for TableDefinition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let table = format!("[{SCHEMA}].{}", bracketed(&self.name));
+        write!(f, "CREATE TABLE {table} (")?;
+        for (number, column) in self.columns.iter().enumerate() {
+            f.write_str(if number == 0 { "" } else { ", " })?;
+            column.fmt_with(self, f)?;
+        }
+        for key in self
+            .keys
+            .iter()
+            .filter(|key| key.is_in_table || key.kind != KeyKind::Primary)
+        {
+            f.write_str(", ")?;
+            key.fmt(f)?;
+        }
+        for check in self.checks.iter().filter(|check| check.column.is_none()) {
+            write!(f, ", CONSTRAINT {} CHECK ({})", bracketed(&check.name), check.condition)?;
+        }
+        for key in &self.foreign_keys {
+            f.write_str(", ")?;
+            foreign_key(f, key)?;
+        }
+        f.write_str(")")?;
+        for key in self
+            .keys
+            .iter()
+            .filter(|key| !key.is_in_table && key.kind == KeyKind::Primary)
+        {
+            write!(f, ";\nALTER TABLE {table} ADD {key}")?;
+        }
+        for check in self.checks.iter().filter(|check| !check.is_enabled) {
+            write!(
+                f,
+                ";\nALTER TABLE {table} NOCHECK CONSTRAINT {}",
+                bracketed(&check.name)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl TableDefinition {
+    /// Reads what [`fmt::Display`] wrote, parsed.
+    ///
+    /// # Errors
+    /// What is wrong with it: a catalog that somebody else wrote to.
+    pub fn of_tree(tree: &Tree) -> Result<Self, PlanError> {
+        let mut statements = tree.statements.iter().map(|statement| &statement.kind);
+        let Some(StatementKind::CreateTable(create)) = statements.next() else {
+            return Err(PlanError::internal("a table's definition"));
+        };
+        let mut table = Self::read(create, 0)?;
+        for statement in statements {
+            let StatementKind::AlterTable(alter) = statement else {
+                return Err(PlanError::internal("a table's definition"));
+            };
+            table = table.alter(&alter.action, 0)?.definition;
+        }
+        Ok(table)
+    }
+}
+
+impl ColumnDefinition {
+    fn fmt_with(&self, table: &TableDefinition, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&bracketed(&self.name))?;
+        if let Some((value, persisted)) = &self.computed {
+            let persisted = if *persisted { " PERSISTED" } else { "" };
+            return write!(f, " AS ({value}){persisted}");
+        }
+        if let Some(data_type) = &self.data_type {
+            write!(f, " {data_type}")?;
+        }
+        if self.is_binary {
+            f.write_str(" COLLATE Latin1_General_BIN2")?;
+        } else if super::sqlite::collation(self).is_some() {
+            write!(f, " COLLATE {DEFAULT_COLLATION}")?;
+        }
+        if let Some(identity) = &self.identity {
+            write!(f, " IDENTITY({},{})", identity.seed, identity.increment)?;
+        }
+        f.write_str(if self.nullable { " NULL" } else { " NOT NULL" })?;
+        if let Some((name, value)) = &self.default {
+            write!(f, " CONSTRAINT {} DEFAULT ({value})", bracketed(name))?;
+        }
+        let own = |check: &&super::CheckDefinition| {
+            check
+                .column
+                .as_deref()
+                .is_some_and(|column| crate::same_name(column, &self.name))
+        };
+        for check in table.checks.iter().filter(own) {
+            write!(f, " CONSTRAINT {} CHECK ({})", bracketed(&check.name), check.condition)?;
+        }
+        Ok(())
+    }
+}
+
+/// The constraint, as it stands in a table's definition.
+impl fmt::Display for KeyDefinition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            KeyKind::Primary => "PRIMARY KEY",
+            KeyKind::Unique | KeyKind::Index => "UNIQUE",
+        };
+        let clustered = if self.is_clustered { "CLUSTERED" } else { "NONCLUSTERED" };
+        write!(f, "CONSTRAINT {} {kind} {clustered} (", bracketed(&self.name))?;
+        key_columns(f, &self.columns)?;
+        f.write_str(")")
+    }
+}
+
+pub(super) fn key_columns(f: &mut fmt::Formatter<'_>, columns: &[(String, bool)]) -> fmt::Result {
+    for (number, (name, descending)) in columns.iter().enumerate() {
+        f.write_str(if number == 0 { "" } else { ", " })?;
+        write!(f, "{} {}", bracketed(name), if *descending { "DESC" } else { "ASC" })?;
+    }
+    Ok(())
+}
+
+fn foreign_key(f: &mut fmt::Formatter<'_>, key: &ForeignKey) -> fmt::Result {
+    let names = |names: &[String]| names.iter().map(|name| bracketed(name)).collect::<Vec<_>>().join(", ");
+    write!(
+        f,
+        "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES [{SCHEMA}].{} ({})",
+        bracketed(&key.name),
+        names(&key.columns),
+        bracketed(&key.referenced_table.1),
+        names(&key.referenced_columns)
+    )?;
+    for (verb, action) in [("DELETE", key.on_delete), ("UPDATE", key.on_update)] {
+        let action = match action {
+            ReferencedAction::NoAction => continue,
+            ReferencedAction::Cascade => "CASCADE",
+            ReferencedAction::SetNull => "SET NULL",
+            ReferencedAction::SetDefault => "SET DEFAULT",
+        };
+        write!(f, " ON {verb} {action}")?;
+    }
+    Ok(())
+}
+
+/// An identifier in brackets.
+pub(super) fn bracketed(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
+}

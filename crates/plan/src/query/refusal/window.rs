@@ -1,0 +1,85 @@
+//! What is wrong with windows.
+
+use crate::{Ends, PlanError};
+
+impl PlanError {
+    /// 8730: LAG or LEAD that looks the other way.
+    pub(crate) fn negative_shift() -> Self {
+        let text = "Offset parameter for Lag and Lead functions cannot be a negative value.";
+        Self::new(8730, Ends::Statement, text)
+    }
+
+    /// 9819: NTILE of nothing.
+    pub(crate) fn invalid_tiles() -> Self {
+        let text = "The function 'ntile' takes only a positive int or bigint expression as its input.";
+        Self::new(9819, Ends::Statement, text)
+    }
+
+    /// 4109: a window function in another.
+    pub(crate) fn window_in_window() -> Self {
+        let text = "Windowed functions cannot be used in the context of another windowed function or aggregate.";
+        Self::query(4109, 15, 1, text)
+    }
+
+    /// 4112: a ranking function without an order.
+    pub(crate) fn window_order_required(function: &str) -> Self {
+        Self::query(
+            4112,
+            15,
+            1,
+            format!("The function '{function}' must have an OVER clause with ORDER BY."),
+        )
+    }
+
+    /// 10752: a frame where there can be none.
+    pub(crate) fn window_frame_not_allowed(function: &str) -> Self {
+        Self::query(
+            10752,
+            15,
+            1,
+            format!("The function '{function}' may not have a window frame."),
+        )
+    }
+
+    /// 10756: a frame without an order.
+    pub(crate) fn frame_without_order() -> Self {
+        Self::query(
+            10756,
+            15,
+            1,
+            "Window frame with ROWS or RANGE must have an ORDER BY clause.",
+        )
+    }
+
+    /// 4193: a frame that ends before it begins.
+    pub(crate) fn frame_reversed() -> Self {
+        let text = "'BETWEEN ... FOLLOWING AND ... PRECEDING' is not a valid window frame and cannot be used with the OVER \
+                    clause.";
+        Self::query(4193, 16, 1, text)
+    }
+
+    /// 4194: RANGE with a number.
+    pub(crate) fn range_frame() -> Self {
+        let text = "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame delimiters.";
+        Self::query(4194, 16, 1, text)
+    }
+
+    /// 5308: a window ordered by a number.
+    pub(crate) fn window_order_index() -> Self {
+        let text = "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY \
+                    clause expressions.";
+        Self::query(5308, 16, 1, text)
+    }
+
+    /// 5309: a window ordered by a constant.
+    pub(crate) fn window_order_constant() -> Self {
+        let text = "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause \
+                    expressions.";
+        Self::query(5309, 16, 1, text)
+    }
+
+    /// 10759: DISTINCT over a window.
+    pub(crate) fn distinct_window() -> Self {
+        Self::query(10759, 15, 1, "Use of DISTINCT is not allowed with the OVER clause.")
+    }
+}

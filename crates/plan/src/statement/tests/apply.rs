@@ -1,0 +1,104 @@
+//! APPLY over functions, queries and values.
+
+use super::shop;
+use crate::statement::sqlite::Session;
+
+#[test]
+fn a_function_takes_columns_of_the_left() {
+    let session =
+        Session::new("CREATE TABLE t (id int, list varchar(50)) INSERT t VALUES (1, '[1,2]'), (2, '[]'), (3, '[7]')");
+    let cross = "SELECT t.id, e.value FROM t CROSS APPLY sys.each(t.list) AS e ORDER BY 1, 2";
+    assert_eq!(session.rows(cross), "1|1\n1|2\n3|7");
+    let outer = "SELECT t.id, e.v + 1 FROM t OUTER APPLY sys.each(t.list) AS e (v) ORDER BY 1, 2";
+    assert_eq!(session.rows(outer), "1|2\n1|3\n2|NULL\n3|8");
+    assert_eq!(session.rows("SELECT value FROM sys.each('[5]')"), "5");
+    assert_eq!(session.number("SELECT * FROM sys.each()"), 313);
+    assert_eq!(session.number("SELECT * FROM sys.each('[]', 1)"), 8144);
+    assert_eq!(session.number("SELECT * FROM sys.nope('[]')"), 208);
+    assert_eq!(session.number("SELECT * FROM t JOIN sys.each(t.list) e ON 1 = 1"), 4104);
+}
+
+#[test]
+fn rows_of_a_query_are_joined() {
+    let shop = shop();
+    let cross = "SELECT c.name, o.id, o.twice FROM customer c
+        CROSS APPLY (SELECT id, amount * 2 AS twice FROM orders WHERE customer = c.id AND amount > 2) o ORDER BY o.id";
+    assert_eq!(shop.rows(cross), "Ann|10|11.00\nAnn|11|4.50\nbob|12|18.00");
+    let outer = "SELECT c.name, o.id, o.x FROM customer c
+        OUTER APPLY (SELECT id, ISNULL(amount, 0) + 1 AS x FROM orders WHERE customer = c.id AND amount > 3) o ORDER BY c.id";
+    assert_eq!(shop.rows(outer), "Ann|10|6.50\nbob|12|10.00\nCid|NULL|NULL");
+}
+
+#[test]
+fn one_row_of_aggregates_is_always_there() {
+    let shop = shop();
+    let rows = "SELECT c.name, s.n, s.total FROM customer c
+        CROSS APPLY (SELECT COUNT(*) AS n, SUM(amount) AS total FROM orders WHERE customer = c.id) s ORDER BY c.id";
+    assert_eq!(shop.rows(rows), "Ann|2|7.75\nbob|1|9.00\nCid|0|NULL");
+    let filtered = "SELECT c.name FROM customer c
+        OUTER APPLY (SELECT COUNT(*) AS n FROM orders WHERE customer = c.id) s WHERE s.n = 0";
+    assert_eq!(shop.rows(filtered), "Cid");
+}
+
+#[test]
+fn the_first_rows_of_a_table_are_found_by_rowid() {
+    let shop = shop();
+    let latest = "SELECT c.name, o.id FROM customer c
+        CROSS APPLY (SELECT TOP 1 id FROM orders WHERE customer = c.id ORDER BY placed DESC) o ORDER BY c.id";
+    assert_eq!(shop.rows(latest), "Ann|11\nbob|12");
+    let outer = "SELECT c.name, o.x FROM customer c
+        OUTER APPLY (SELECT TOP (1) id + 0 AS x FROM orders WHERE customer = c.id ORDER BY id) o ORDER BY c.id";
+    assert_eq!(shop.rows(outer), "Ann|10\nbob|12\nCid|NULL");
+}
+
+#[test]
+fn a_query_without_tables_computes_columns() {
+    let shop = shop();
+    let rows = "SELECT c.id, x.twice, y.more FROM customer c CROSS APPLY (SELECT c.id * 2 AS twice) x
+        CROSS APPLY (SELECT x.twice + 1 AS more) y WHERE y.more > 3 ORDER BY 1";
+    assert_eq!(shop.rows(rows), "2|4|5\n3|6|7");
+    let filtered = "SELECT c.id, x.i FROM customer c OUTER APPLY (SELECT c.id AS i WHERE c.id > 1) x ORDER BY 1";
+    assert_eq!(shop.rows(filtered), "1|NULL\n2|2\n3|3");
+}
+
+#[test]
+fn values_are_turned_into_rows() {
+    let session =
+        Session::new("CREATE TABLE t (id int, a int, b varchar(5)) INSERT t VALUES (1, 10, 'x'), (2, 20, NULL)");
+    let rows =
+        "SELECT t.id, v.name, v.val FROM t CROSS APPLY (VALUES ('a', CAST(a AS varchar(5))), ('b', b)) v (name, val)
+        ORDER BY 1, 2";
+    assert_eq!(session.rows(rows), "1|a|10\n1|b|x\n2|a|20\n2|b|NULL");
+}
+
+#[test]
+fn a_query_that_does_not_depend_is_joined_as_any_other() {
+    let shop = shop();
+    let rows = "SELECT COUNT(*) FROM customer c CROSS APPLY (SELECT TOP 2 id FROM orders ORDER BY id) o";
+    assert_eq!(shop.rows(rows), "6");
+    assert_eq!(
+        shop.rows("SELECT COUNT(*) FROM customer c OUTER APPLY (SELECT DISTINCT 1 AS x WHERE 1 = 0) o"),
+        "3"
+    );
+}
+
+#[test]
+fn what_can_not_be_taken_apart_is_refused_by_name() {
+    let shop = shop();
+    let apply = |query: &str| {
+        shop.fault(&format!("SELECT 1 FROM customer c CROSS APPLY ({query}) x"))
+            .1
+    };
+    assert_eq!(
+        apply("SELECT DISTINCT customer FROM orders WHERE customer = c.id"),
+        "APPLY of a query with DISTINCT is not supported."
+    );
+    assert_eq!(
+        apply("SELECT customer FROM orders WHERE customer = c.id GROUP BY customer"),
+        "APPLY of a query with GROUP BY is not supported."
+    );
+    assert_eq!(
+        apply("SELECT c.id AS i UNION SELECT 1"),
+        "APPLY of a combination of queries is not supported."
+    );
+}

@@ -1,0 +1,29 @@
+//! Databases, and what a session does in them.
+//!
+//! B1. A database is one file, `NAME.db` in the data folder. A session has one connection to each that it uses, on its own thread.
+//! B2. SQLite's functions that evaluate T-SQL see the statement that runs ([`running`]); their first error is the statement's, and
+//!     SQLite's own words for it are never told.
+//! B3. Whoever writes waits in the database's queue ([`turnstile`]), in the order of coming, before SQLite is asked for its lock: so
+//!     that lock is free, but for other processes.
+//! B4. A statement that fails leaves nothing behind: it has a savepoint, or a transaction of its own.
+
+mod administration;
+mod bound_cache;
+mod catalog_rows;
+mod data_bench;
+mod database;
+mod definition;
+mod directory;
+mod functions;
+mod hall;
+mod identities;
+mod objects;
+mod refusal;
+mod running;
+mod schema;
+mod session_catalog;
+mod sqlite_store;
+mod transaction;
+mod turnstile;
+
+pub use hall::Hall;

@@ -1,0 +1,61 @@
+//! Bound statements that a session keeps.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use selenite_plan::machine::TableStatement;
+use selenite_plan::program::{Program, StatementId};
+use selenite_plan::statement::Statement;
+
+use super::database::Version;
+
+/// By program and number, for one state of the definitions.
+#[derive(Default)]
+pub struct BoundCache(HashMap<(usize, StatementId), Kept>);
+
+struct Kept {
+    /// Kept, so that no other program comes to lie at its address.
+    program: Arc<Program>,
+    of: Of,
+    bound: Arc<Statement>,
+}
+
+/// Of which definitions a statement was bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Of {
+    /// The database.
+    pub database_id: i32,
+    /// Its definitions.
+    pub version: Version,
+    /// Those of the session's temporary tables.
+    pub temporary: u64,
+}
+
+impl BoundCache {
+    /// What was bound of a statement, if it still holds.
+    pub fn find(&self, statement: &TableStatement<'_>, of: Of) -> Option<Arc<Statement>> {
+        let kept = self.0.get(&(address(statement.program), statement.id))?;
+        (kept.of == of && Arc::ptr_eq(&kept.program, statement.program)).then(|| kept.bound.clone())
+    }
+
+    /// Keeps what was bound.
+    pub fn keep(&mut self, statement: &TableStatement<'_>, of: Of, bound: Arc<Statement>) {
+        if self.0.len() >= COUNT_MAX {
+            self.0.clear();
+        }
+        let key = (address(statement.program), statement.id);
+        let kept = Kept {
+            program: statement.program.clone(),
+            of,
+            bound,
+        };
+        self.0.insert(key, kept);
+    }
+}
+
+fn address(program: &Arc<Program>) -> usize {
+    Arc::as_ptr(program).addr()
+}
+
+/// Of a session: a text seldom has more statements than ten, and an application seldom more texts than some dozens.
+const COUNT_MAX: usize = 256;

@@ -1,0 +1,609 @@
+//! A session's workbench: databases, transactions, statements.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, Message, TableStatement, TransactionStep};
+use selenite_plan::program::Program;
+use selenite_plan::statement::{Binding, OutputColumn, Run, Statement};
+use selenite_plan::{Ends, NameKey, PlanError, same_name};
+use selenite_tds::Column;
+use selenite_tsql::ast::{self, IsolationLevel, StatementKind};
+use selenite_types::{Decimal, Value};
+
+use super::bound_cache::{BoundCache, Of};
+use super::database::OpenDatabase;
+use super::definition::Work;
+use super::hall::{Hall, of_master};
+use super::objects::SessionObjects;
+use super::running::Scene;
+use super::session_catalog::SessionCatalog;
+use super::sqlite_store::SqliteStore;
+use super::transaction::{Transaction, execute};
+use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
+
+/// What a session works with.
+pub struct DataBench<'a> {
+    pub(super) hall: &'a Hall,
+    pub(super) patron: Patron<'a>,
+    /// Databases that the session has used, with its transaction in each.
+    open: HashMap<i32, Used>,
+    pub(super) current: i32,
+    home: i32,
+    objects: SessionObjects,
+    bound: BoundCache,
+    identity_insert: Option<NameKey>,
+    /// Whether a transaction of the client's is open.
+    in_transaction: bool,
+    /// Rises when the session's temporary tables change.
+    temporary_version: u64,
+}
+
+/// A database in use.
+pub(super) struct Used {
+    pub database: OpenDatabase,
+    pub transaction: Transaction,
+}
+
+impl<'a> DataBench<'a> {
+    /// A bench with the visitor's database in use.
+    ///
+    /// # Errors
+    /// What keeps the database from being opened.
+    pub fn open(hall: &'a Hall, patron: Patron<'a>) -> Result<Self, PlanError> {
+        let home = patron.visitor.database_id;
+        let directory = hall.directory(patron.instance)?;
+        let catalog = SessionCatalog {
+            database: Arc::from(patron.visitor.database.as_str()),
+            schema: Arc::default(),
+            temporary: Arc::default(),
+        };
+        let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
+        Ok(Self {
+            hall,
+            patron,
+            open: HashMap::new(),
+            current: home,
+            home,
+            objects: SessionObjects {
+                directory,
+                database_id: home,
+                login_id,
+                catalog,
+            },
+            bound: BoundCache::default(),
+            identity_insert: None,
+            in_transaction: false,
+            temporary_version: 0,
+        })
+    }
+
+    /// The database in use, connected to if it was not yet, with its objects as they are now.
+    fn used(&mut self) -> Result<(&mut Used, Of), PlanError> {
+        let id = self.current;
+        if !self.open.contains_key(&id) {
+            let instance = self.patron.instance;
+            let record = instance.master().database_of(id).map_err(|error| of_master(&error))?;
+            let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+            let shared = self.hall.database(instance, &record)?;
+            let database = OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
+            let mut transaction = Transaction::default();
+            if self.in_transaction {
+                transaction.begin();
+            }
+            self.open.insert(id, Used { database, transaction });
+        }
+        let used = self
+            .open
+            .get_mut(&id)
+            .ok_or_else(|| PlanError::internal("a database that is not open"))?;
+        let version = used.database.version()?;
+        self.objects.directory = self.hall.directory(self.patron.instance)?;
+        self.objects.catalog = SessionCatalog {
+            database: Arc::from(used.database.shared.record.name.as_str()),
+            schema: used.database.schema(version)?,
+            temporary: used.database.temporary(),
+        };
+        let of = Of {
+            database_id: id,
+            version,
+            temporary: self.temporary_version,
+        };
+        Ok((used, of))
+    }
+
+    /// Runs a statement on tables.
+    fn on_tables(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        errand: &mut Errand<'_>,
+    ) -> Result<Affected, Failure> {
+        let (_, of) = self.used()?;
+        let bound = match self.bound.find(statement, of) {
+            Some(bound) => bound,
+            None => {
+                let binding = Binding {
+                    catalog: &self.objects.catalog,
+                    variables: statement.program.variables(),
+                };
+                let bound = Arc::new(binding.statement(statement.statement)?);
+                self.bound.keep(statement, of, bound.clone());
+                bound
+            }
+        };
+        let begun = self.begin_statement(bound.changes(), bound.is_single(), errand)?;
+        let done = self.run(&bound, slots, errand);
+        let done = self.end_statement(begun, done);
+        if matches!(*bound, Statement::Into(_)) {
+            self.note_definitions()?;
+        }
+        done
+    }
+
+    /// B4. What a statement needs around it; see [`Begun`].
+    fn begin_statement(&mut self, changes: bool, is_single: bool, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
+        let id = self.current;
+        let Some(used) = self.open.get_mut(&id) else {
+            return Err(PlanError::internal("a database that is not open").into());
+        };
+        let holds = match errand.state.isolation {
+            IsolationLevel::ReadUncommitted | IsolationLevel::ReadCommitted => false,
+            IsolationLevel::RepeatableRead | IsolationLevel::Snapshot | IsolationLevel::Serializable => true,
+        };
+        let is_open = used.transaction.is_open();
+        if !(changes || is_open && holds) {
+            return Ok(Begun::Nothing);
+        }
+        let was_writing = used.transaction.writes();
+        let timeout = errand.state.session.lock_timeout_ms;
+        used.transaction
+            .ensure_write(&used.database, timeout, || errand.receiver.poll())?;
+        if !changes {
+            return Ok(Begun::Nothing);
+        }
+        if !is_open {
+            return Ok(Begun::Transaction);
+        }
+        // The first write of a transaction has nothing before it that could be lost but what it does itself.
+        if was_writing && is_single {
+            return Ok(Begun::Nothing);
+        }
+        execute(&used.database, "SAVEPOINT statement")?;
+        Ok(Begun::Savepoint)
+    }
+
+    fn end_statement<R>(&mut self, begun: Begun, done: Result<R, Failure>) -> Result<R, Failure> {
+        let id = self.current;
+        let Some(used) = self.open.get_mut(&id) else {
+            return done;
+        };
+        match (begun, &done) {
+            (Begun::Nothing, _) => {}
+            (Begun::Transaction, Ok(_)) => used.transaction.commit(&used.database)?,
+            (Begun::Transaction, Err(_)) => used.transaction.rollback(&used.database),
+            (Begun::Savepoint, Ok(_)) => execute(&used.database, "RELEASE statement")?,
+            (Begun::Savepoint, Err(_)) => {
+                // SQLite may have rolled back all by itself, as on a full disk: then there is no savepoint.
+                if used.database.connection.is_autocommit() {
+                    used.transaction.rollback(&used.database);
+                } else {
+                    execute(&used.database, "ROLLBACK TO statement")?;
+                    execute(&used.database, "RELEASE statement")?;
+                    used.database.note_change();
+                    used.database.shared.identities.release();
+                }
+            }
+        }
+        done
+    }
+
+    fn run(&mut self, bound: &Statement, slots: &mut [Value], errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+        let Some(used) = self.open.get(&self.current) else {
+            return Err(PlanError::internal("a database that is not open").into());
+        };
+        if errand.state.row_count_max > 0 && bound.changes() {
+            return Err(PlanError::unsupported("SET ROWCOUNT of a statement that changes rows").into());
+        }
+        let columns = bound.columns();
+        if !columns.is_empty() {
+            errand.receiver.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
+        }
+        let scene = Arc::new(Mutex::new(Scene {
+            state: errand.state.clone(),
+            objects: self.objects.clone(),
+        }));
+        let last_identity = Cell::new(None);
+        let store = SqliteStore {
+            connection: &used.database.connection,
+            running: &used.database.running,
+            scene,
+            identity_insert: self.identity_insert.as_ref(),
+            identities: &used.database.shared.identities,
+            last_identity: &last_identity,
+        };
+        let surroundings = crate::workbench::Surroundings {
+            state: errand.state,
+            objects: &self.objects,
+        };
+        let mut values = slots.to_vec();
+        let mut stop = None;
+        let (mut count, most) = (0_u64, errand.state.row_count_max);
+        let receiver = &mut *errand.receiver;
+        let mut sink = |row: &[Value]| match receiver.row(row) {
+            Ok(()) => {
+                count += 1;
+                Ok(if count == most {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            }
+            Err(Failure::Error(error)) => Err(error),
+            Err(Failure::Stop(why)) => {
+                stop = Some(why);
+                Ok(ControlFlow::Break(()))
+            }
+        };
+        let mut run = Run {
+            store: &store,
+            slots: &mut values,
+            environment: &surroundings,
+            rows: &mut sink,
+        };
+        let work = Work {
+            database: &used.database,
+            catalog: &self.objects.catalog,
+            source: "",
+            state: errand.state,
+            objects: &self.objects,
+        };
+        let done = on_rows(bound, (&store, &work), &mut run);
+        if let Some(stop) = stop {
+            return Err(stop.into());
+        }
+        self.conclude(done, (slots, values), last_identity.get(), errand)
+    }
+
+    /// What a statement leaves behind: variables, random numbers, identities, a warning.
+    fn conclude(
+        &self,
+        done: Result<u64, PlanError>,
+        (slots, values): (&mut [Value], Vec<Value>),
+        identity: Option<i128>,
+        errand: &mut Errand<'_>,
+    ) -> Result<Affected, Failure> {
+        // An interrupted statement of SQLite's is no error of its own.
+        errand.receiver.poll()?;
+        let count = done?;
+        slots.clone_from_slice(&values);
+        if let Some(number) = identity {
+            let number = Decimal {
+                unscaled: number,
+                scale: 0,
+            };
+            errand.state.session.identity = Some(number);
+            errand.state.session.scope_identity = Some(number);
+        }
+        let used = self.open.get(&self.current);
+        if used.is_some_and(|used| used.database.running.take_left_out_null()) {
+            errand.receiver.message(&LEFT_OUT_NULL)?;
+        }
+        Ok(Affected::Rows(count))
+    }
+
+    /// CREATE, ALTER and DROP of objects.
+    fn define(&mut self, statement: &TableStatement<'_>, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+        self.used()?;
+        let begun = self.begin_statement(true, false, errand)?;
+        let done = self.carry_out(statement, errand);
+        let done = self.end_statement(begun, done);
+        self.note_definitions()?;
+        done
+    }
+
+    /// Temporary tables may have changed, whether or not the statement succeeded.
+    fn note_definitions(&mut self) -> Result<(), PlanError> {
+        if let Some(used) = self.open.get(&self.current) {
+            used.database.reload_temporary()?;
+        }
+        self.temporary_version += 1;
+        Ok(())
+    }
+
+    fn carry_out(&mut self, statement: &TableStatement<'_>, errand: &Errand<'_>) -> Result<Affected, Failure> {
+        let Some(used) = self.open.get(&self.current) else {
+            return Err(PlanError::internal("a database that is not open").into());
+        };
+        let work = Work {
+            database: &used.database,
+            catalog: &self.objects.catalog,
+            source: statement.program.source(),
+            state: errand.state,
+            objects: &self.objects,
+        };
+        match work.carry_out(statement.statement)? {
+            Some(()) => Ok(Affected::Nothing),
+            None => Err(PlanError::unsupported(&words(statement))
+                .with_ends(Ends::Statement)
+                .into()),
+        }
+    }
+
+    /// The id and name of a database.
+    fn current_database(&self) -> CurrentDatabase {
+        let record = self
+            .objects
+            .directory
+            .databases
+            .iter()
+            .find(|record| record.id == self.current);
+        CurrentDatabase {
+            id: self.current,
+            name: Arc::from(record.map_or("", |record| record.name.as_str())),
+        }
+    }
+
+    /// Whether the session has a transaction of its own.
+    pub(super) fn is_in_transaction(&self) -> bool {
+        self.in_transaction
+    }
+
+    /// Closes the session's connection to a database.
+    pub(super) fn close_database(&mut self, id: i32) {
+        self.open.remove(&id);
+    }
+}
+
+impl Workbench for DataBench<'_> {
+    fn objects(&self) -> &dyn Objects {
+        &self.objects
+    }
+
+    fn use_database(&mut self, name: &str, _errand: Errand<'_>) -> Result<CurrentDatabase, Failure> {
+        let directory = self.hall.directory(self.patron.instance)?;
+        let found = directory.databases.iter().find(|record| same_name(&record.name, name));
+        let Some(record) = found else {
+            return Err(unknown_database(name).into());
+        };
+        let before = std::mem::replace(&mut self.current, record.id);
+        self.objects.database_id = record.id;
+        if let Err(error) = self.used() {
+            self.current = before;
+            self.objects.database_id = before;
+            return Err(error.into());
+        }
+        Ok(self.current_database())
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is about no rows and no objects is administration"
+    )]
+    fn statement(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        mut errand: Errand<'_>,
+    ) -> Result<Affected, Failure> {
+        match &statement.statement.kind {
+            StatementKind::Select(_)
+            | StatementKind::Insert(_)
+            | StatementKind::Update(_)
+            | StatementKind::Delete(_)
+            | StatementKind::Truncate(_) => self.on_tables(statement, slots, &mut errand),
+            StatementKind::CreateTable(_)
+            | StatementKind::AlterTable(_)
+            | StatementKind::CreateIndex(_)
+            | StatementKind::AlterIndex(_)
+            | StatementKind::DropIndex { .. }
+            | StatementKind::View(_)
+            | StatementKind::Procedure(_)
+            | StatementKind::CreateSchema(_) => self.define(statement, &mut errand),
+            StatementKind::Drop(drop) => match drop.kind {
+                ast::DropKind::Table
+                | ast::DropKind::View
+                | ast::DropKind::Procedure
+                | ast::DropKind::Function
+                | ast::DropKind::Trigger
+                | ast::DropKind::Schema => self.define(statement, &mut errand),
+                ast::DropKind::Database
+                | ast::DropKind::Login
+                | ast::DropKind::User
+                | ast::DropKind::Role
+                | ast::DropKind::Certificate => self.administer(statement, &mut errand),
+            },
+            _ => self.administer(statement, &mut errand),
+        }
+    }
+
+    fn call(&mut self, call: &Call<'_>, _errand: Errand<'_>) -> Result<Option<Callee>, Failure> {
+        self.used()?;
+        self.objects.catalog.check_place(call.procedure)?;
+        if !SessionCatalog::is_users(call.procedure) {
+            return Ok(None);
+        }
+        let Some(row) = self.objects.catalog.schema.procedure(&call.procedure.name.text) else {
+            return Ok(None);
+        };
+        let tree = super::schema::parsed(&row.definition)?;
+        let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
+            return Err(PlanError::internal("a procedure's definition").into());
+        };
+        let program = Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id);
+        match program {
+            Ok(program) => Ok(Some(Callee::Program(Arc::new(program)))),
+            Err(mut errors) => Err(errors.remove(0).into()),
+        }
+    }
+
+    fn enter(&mut self, _program: &Arc<Program>, _kind: FrameKind) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn leave(&mut self) {}
+
+    fn transaction(&mut self, step: TransactionStep<'_>, _errand: Errand<'_>) -> Result<(), Failure> {
+        match step {
+            TransactionStep::Begin { .. } => {
+                self.in_transaction = true;
+                for used in self.open.values_mut() {
+                    used.transaction.begin();
+                }
+            }
+            TransactionStep::Commit { .. } => {
+                self.in_transaction = false;
+                let mut done = Ok(());
+                // One database after the other: that they are committed together nobody promises (docs/TSQL.md).
+                for used in self.open.values_mut() {
+                    if done.is_ok() {
+                        done = used.transaction.commit(&used.database);
+                    } else {
+                        used.transaction.rollback(&used.database);
+                    }
+                }
+                done?;
+            }
+            TransactionStep::Rollback => {
+                self.in_transaction = false;
+                for used in self.open.values_mut() {
+                    used.transaction.rollback(&used.database);
+                    used.database.reload_temporary()?;
+                }
+                self.temporary_version += 1;
+            }
+            TransactionStep::Save { name } => {
+                for used in self.open.values_mut() {
+                    used.transaction.save(&used.database, name)?;
+                }
+            }
+            TransactionStep::RollbackTo { name } => {
+                for used in self.open.values_mut() {
+                    used.transaction.rollback_to(&used.database, name)?;
+                    used.database.reload_temporary()?;
+                }
+                self.temporary_version += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn identity_insert(&mut self, table: &ast::ObjectName, on: bool, _errand: Errand<'_>) -> Result<(), Failure> {
+        self.used()?;
+        let name = &table.name.text;
+        let found = match name.strip_prefix('#') {
+            Some(_) => self.objects.catalog.temporary.table(name).cloned(),
+            None => self.objects.catalog.schema.table(name).cloned(),
+        };
+        let Some(found) = found else {
+            let text =
+                format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
+            return Err(PlanError::new(1088, Ends::Batch, text).with_state(11).into());
+        };
+        if found.table.identity().is_none() {
+            let text = format!("Table '{name}' does not have the identity property. Cannot perform SET operation.");
+            return Err(PlanError::new(8106, Ends::Statement, text).into());
+        }
+        let key = NameKey::new(name);
+        match (&self.identity_insert, on) {
+            (Some(other), true) if *other != key => {
+                let text = format!(
+                    "IDENTITY_INSERT is already ON for table '{}'. Cannot perform SET operation for table '{name}'.",
+                    other.as_str()
+                );
+                return Err(PlanError::new(8107, Ends::Statement, text).into());
+            }
+            (_, true) => self.identity_insert = Some(key),
+            (Some(other), false) if *other == key => self.identity_insert = None,
+            (_, false) => {}
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self, errand: Errand<'_>) -> Result<CurrentDatabase, Failure> {
+        // Connections go, and temporary tables with them.
+        self.open.clear();
+        self.temporary_version += 1;
+        self.identity_insert = None;
+        self.in_transaction = false;
+        let home = self.home;
+        let directory = self.hall.directory(self.patron.instance)?;
+        let name = directory
+            .databases
+            .iter()
+            .find(|record| record.id == home)
+            .map(|record| record.name.clone());
+        self.use_database(&name.unwrap_or_default(), errand)
+    }
+}
+
+impl Drop for DataBench<'_> {
+    fn drop(&mut self) {
+        for used in self.open.values_mut() {
+            used.transaction.rollback(&used.database);
+        }
+    }
+}
+
+/// Runs a statement that needs nothing but rows, and tells how many it read or changed.
+fn on_rows(
+    bound: &Statement,
+    (store, work): (&SqliteStore<'_>, &Work<'_>),
+    run: &mut Run<'_>,
+) -> Result<u64, PlanError> {
+    match bound {
+        Statement::Rows(rows) => rows.run(run),
+        Statement::Assign(assign) => assign.run(run),
+        Statement::Insert(insert) => insert.run(run),
+        Statement::Update(update) => update.run(run),
+        Statement::Delete(delete) => delete.run(run),
+        Statement::Truncate(truncate) => store.truncate(truncate),
+        Statement::Into(into) => work.fill_into(into, run),
+    }
+}
+
+/// What a statement that changes something has around it.
+#[derive(Clone, Copy)]
+enum Begun {
+    /// Nothing: it reads, or fails as a whole.
+    Nothing,
+    /// A transaction of its own.
+    Transaction,
+    /// A savepoint in the client's.
+    Savepoint,
+}
+
+/// The first words of a statement, for error 40510.
+pub(super) fn words(statement: &TableStatement<'_>) -> String {
+    let text = statement.statement.position.text(statement.program.source());
+    let words: Vec<&str> = text.split_whitespace().take(3).collect();
+    format!("The statement '{} ..'", words.join(" "))
+}
+
+/// 911: USE of what is not there.
+fn unknown_database(name: &str) -> PlanError {
+    let text = format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
+    PlanError::new(911, Ends::Batch, text)
+}
+
+fn told(column: &OutputColumn) -> Column {
+    Column {
+        name: column.name.clone(),
+        data_type: column.data_type,
+        is_nullable: column.nullable,
+        is_identity: column.identity.is_some(),
+        is_computed: column.identity.is_none() && column.name.is_empty(),
+    }
+}
+
+const LEFT_OUT_NULL: Message<'static> = Message {
+    number: 8153,
+    severity: 10,
+    state: 1,
+    line: 0,
+    procedure: "",
+    text: "Warning: Null value is eliminated by an aggregate or other SET operation.",
+    to_log: false,
+};

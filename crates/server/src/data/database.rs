@@ -1,0 +1,206 @@
+//! A database's file, and a session's connection to it.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+use selenite_engine::Access;
+use selenite_plan::PlanError;
+
+use super::functions;
+use super::identities::Identities;
+use super::refusal::trouble;
+use super::running::Running;
+use super::schema::Schema;
+use super::turnstile::Turnstile;
+use crate::Interrupts;
+use crate::master::DatabaseRecord;
+
+/// What all sessions share of a database.
+pub struct SharedDatabase {
+    /// Its id and name.
+    pub record: DatabaseRecord,
+    /// Its file; nothing for those that are empty in every session.
+    pub path: Option<PathBuf>,
+    /// Who writes.
+    pub turnstile: Arc<Turnstile>,
+    /// The next numbers of its tables.
+    pub identities: Identities,
+    /// Rises with each change of definitions by this server.
+    epoch: AtomicU64,
+    /// The schema that was read last.
+    kept: Mutex<Option<(Version, Arc<Schema>)>>,
+}
+
+/// What tells one state of a database's definitions from another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Version {
+    /// Of this server.
+    epoch: u64,
+    /// `PRAGMA schema_version`: of any program.
+    sqlite: i64,
+    /// Of a session that changes definitions in a transaction that is still open; 0 for what all see.
+    own: u64,
+}
+
+/// A session's connection to a database.
+pub struct OpenDatabase {
+    /// What all share of it.
+    pub shared: Arc<SharedDatabase>,
+    /// The connection.
+    pub connection: Connection,
+    /// What its functions see.
+    pub running: Running,
+    /// The schema with the session's own changes.
+    own: RefCell<Option<(Version, Arc<Schema>)>>,
+    /// Rises with each change of definitions in the open transaction; 0 without.
+    changes: Cell<u64>,
+    temporary: RefCell<Arc<Schema>>,
+}
+
+impl SharedDatabase {
+    /// One that nobody has open yet.
+    pub fn new(record: DatabaseRecord, path: Option<PathBuf>) -> Self {
+        Self {
+            record,
+            path,
+            turnstile: Arc::default(),
+            identities: Identities::default(),
+            epoch: AtomicU64::new(1),
+            kept: Mutex::default(),
+        }
+    }
+}
+
+impl OpenDatabase {
+    /// Connects. The connection's statements stop when `interrupts` says so.
+    ///
+    /// # Errors
+    /// What SQLite and the VFS say.
+    pub fn connect(shared: Arc<SharedDatabase>, access: &Access, interrupts: Interrupts) -> Result<Self, PlanError> {
+        let connect = || -> rusqlite::Result<(Connection, Running)> {
+            let flags =
+                OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let mut connection = match &shared.path {
+                Some(path) => {
+                    // What is not encrypted yet is opened all the same: encryption is switched on in it.
+                    let access = Access {
+                        allow_plain: true,
+                        ..access.clone()
+                    };
+                    Connection::open_with_flags(access.uri(path).as_str(), flags)?
+                }
+                None => Connection::open_in_memory()?,
+            };
+            connection.busy_timeout(BUSY_WAIT)?;
+            connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+            connection.execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = memory",
+            )?;
+            let running = Running::default();
+            functions::register(&connection, &running)?;
+            connection.progress_handler(STEPS, Some(move || interrupts.poll().is_some()))?;
+            Ok((connection, running))
+        };
+        let (connection, running) = connect().map_err(|error| {
+            let name = &shared.record.name;
+            let text = format!("Cannot open database \"{name}\": {error}.");
+            PlanError::new(4060, selenite_plan::Ends::Batch, text).with_severity(11)
+        })?;
+        Ok(Self {
+            shared,
+            connection,
+            running,
+            own: RefCell::default(),
+            changes: Cell::new(0),
+            temporary: RefCell::default(),
+        })
+    }
+
+    /// What definitions are now.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn version(&self) -> Result<Version, PlanError> {
+        let epoch = self.shared.epoch.load(Ordering::Acquire);
+        let sqlite = self
+            .connection
+            .prepare_cached("PRAGMA schema_version")
+            .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+            .map_err(|error| trouble(&error))?;
+        let own = self.changes.get();
+        Ok(Version { epoch, sqlite, own })
+    }
+
+    /// The objects of the database, as this session sees them.
+    ///
+    /// # Errors
+    /// What SQLite says; a catalog that is none of ours.
+    pub fn schema(&self, version: Version) -> Result<Arc<Schema>, PlanError> {
+        if let Some((known, schema)) = &*self.own.borrow()
+            && *known == version
+        {
+            return Ok(schema.clone());
+        }
+        if version.own == 0
+            && let Some((known, schema)) = &*self.kept()
+            && *known == version
+        {
+            *self.own.borrow_mut() = Some((version, schema.clone()));
+            return Ok(schema.clone());
+        }
+        let schema = Arc::new(Schema::load(&self.connection, "main", &self.shared.record.name)?);
+        *self.own.borrow_mut() = Some((version, schema.clone()));
+        if version.own == 0 {
+            *self.kept() = Some((version, schema.clone()));
+        }
+        Ok(schema)
+    }
+
+    /// The session's temporary tables here.
+    pub fn temporary(&self) -> Arc<Schema> {
+        self.temporary.borrow().clone()
+    }
+
+    /// Reads them anew, behind a change of theirs.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn reload_temporary(&self) -> Result<(), PlanError> {
+        let schema = Schema::load(&self.connection, "temp", "tempdb")?;
+        *self.temporary.borrow_mut() = Arc::new(schema);
+        Ok(())
+    }
+
+    /// Definitions were changed in the open transaction.
+    pub fn note_change(&self) {
+        self.changes.set(self.changes.get() + 1);
+    }
+
+    /// The transaction is over: what it changed counts for all, or never was.
+    pub fn settle(&self, is_committed: bool) {
+        if self.changes.replace(0) > 0 {
+            *self.own.borrow_mut() = None;
+            if is_committed {
+                self.shared.epoch.fetch_add(1, Ordering::AcqRel);
+            }
+        }
+        if !is_committed {
+            self.shared.identities.release();
+        }
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Option<(Version, Arc<Schema>)>> {
+        self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Other processes hold SQLite's lock for a commit, or for a batch of re-encryption.
+const BUSY_WAIT: Duration = Duration::from_secs(30);
+/// A session's texts, each some KiB.
+const STATEMENTS_MAX: usize = 64;
+/// Of SQLite's virtual machine: some 20 microseconds.
+const STEPS: i32 = 2000;

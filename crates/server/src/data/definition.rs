@@ -1,0 +1,227 @@
+//! CREATE, ALTER and DROP of what is in a database, carried out.
+//!
+//! D1. The caller has begun SQLite's transaction, and rolls it back if this fails: definition, SQLite's schema and catalog change together.
+//! D2. Nothing that SQLite would do by itself to other rows may happen: foreign keys are not followed while a table is made anew.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use selenite_plan::machine::Failure;
+use selenite_plan::{PlanError, same_name};
+use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
+
+use super::catalog_rows::{self, CatalogRow, ObjectKind};
+use super::database::OpenDatabase;
+use super::objects::SessionObjects;
+use super::refusal::trouble;
+use super::schema::{Schema, SchemaTable};
+use super::session_catalog::SessionCatalog;
+use crate::workbench::SessionState;
+
+mod alter;
+mod duplicate;
+mod index;
+mod inner;
+mod module;
+mod rebuild;
+mod refusal;
+mod table;
+
+/// What a definition is carried out with.
+pub struct Work<'a> {
+    /// The connection, in a transaction that writes.
+    pub database: &'a OpenDatabase,
+    /// What is there now.
+    pub catalog: &'a SessionCatalog,
+    /// The text that positions of the statement are in.
+    pub source: &'a str,
+    /// The session, as the statement finds it.
+    pub state: &'a SessionState,
+    /// What names mean to it.
+    pub objects: &'a SessionObjects,
+}
+
+impl Work<'_> {
+    /// Carries a statement out; `None` if it is none of these.
+    ///
+    /// # Errors
+    /// The statement's.
+    pub fn carry_out(&self, statement: &Statement) -> Result<Option<()>, Failure> {
+        let done = self
+            .carry_out_kind(statement)
+            .map_err(|error| error.on_line(statement.position.line))?;
+        if done.is_some() {
+            self.settle()?;
+        }
+        Ok(done)
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is no definition is somebody else's")]
+    fn carry_out_kind(&self, statement: &Statement) -> Result<Option<()>, PlanError> {
+        match &statement.kind {
+            StatementKind::CreateTable(create) => self.create_table(create)?,
+            StatementKind::AlterTable(alter) => self.alter_table(alter)?,
+            StatementKind::CreateIndex(create) => self.create_index(create)?,
+            StatementKind::AlterIndex(alter) => self.alter_index(alter)?,
+            StatementKind::DropIndex { if_exists, indexes } => self.drop_indexes(*if_exists, indexes)?,
+            StatementKind::View(view) => self.define_view(view, statement)?,
+            StatementKind::Procedure(procedure) => self.define_procedure(procedure, statement)?,
+            StatementKind::Drop(drop) => return self.drop(drop),
+            StatementKind::CreateSchema(create) => {
+                let name = create.name.as_ref().map_or("", |name| name.text.as_str());
+                if same_name(name, selenite_plan::definition::SCHEMA) {
+                    return Err(PlanError::name_taken(name));
+                }
+                return Err(PlanError::unsupported("CREATE SCHEMA"));
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(()))
+    }
+
+    /// What was defined counts from now on, in this session.
+    fn settle(&self) -> Result<(), PlanError> {
+        self.database.note_change();
+        self.database.reload_temporary()
+    }
+
+    /// SQLite's schema of an object's name.
+    fn place(&self, name: &str) -> &'static str {
+        if is_temporary(name) { TEMP } else { "main" }
+    }
+
+    /// The name that messages show of the database that an object is in.
+    fn database_name(&self, name: &str) -> &str {
+        if is_temporary(name) {
+            "tempdb"
+        } else {
+            &self.catalog.database
+        }
+    }
+
+    /// A table as it is before the statement.
+    fn table(&self, name: &ObjectName) -> Result<Option<Arc<SchemaTable>>, PlanError> {
+        let own = name.name.text.as_str();
+        if is_temporary(own) {
+            return Ok(self.catalog.temporary.table(own).cloned());
+        }
+        self.catalog.check_place(name)?;
+        if !SessionCatalog::is_users(name) {
+            return Ok(None);
+        }
+        Ok(self.catalog.schema.table(own).cloned())
+    }
+
+    /// Refuses a name that is taken, or that nobody may use.
+    fn check_free(&self, name: &ObjectName) -> Result<(), PlanError> {
+        let own = name.name.text.as_str();
+        let is_taken = if is_temporary(own) {
+            self.catalog.temporary.has_object(own)
+        } else {
+            self.catalog.check_place(name)?;
+            self.catalog.schema.has_object(own)
+        };
+        if is_taken {
+            return Err(PlanError::name_taken(own));
+        }
+        check_name(own)
+    }
+
+    /// The objects as they are now, behind what the statement has done so far.
+    fn reloaded(&self, name: &str) -> Result<Schema, PlanError> {
+        Schema::load(&self.database.connection, self.place(name), self.database_name(name))
+    }
+
+    /// Runs statements of SQLite's that have no rows.
+    fn execute(&self, sql: &str) -> Result<(), PlanError> {
+        self.database
+            .connection
+            .execute_batch(sql)
+            .map_err(|error| trouble(&error))
+    }
+
+    /// Whether a query has a row.
+    fn has_row(&self, sql: &str) -> Result<bool, PlanError> {
+        let asked = self
+            .database
+            .connection
+            .query_row(&format!("SELECT EXISTS ({sql})"), [], |row| row.get(0));
+        asked.map_err(|error| trouble(&error))
+    }
+
+    /// A number for a new object of `schema`.
+    fn new_id(&self, schema: &str) -> Result<i32, PlanError> {
+        catalog_rows::ensure(&self.database.connection, schema)?;
+        if schema == TEMP {
+            // Numbers of all sessions' temporary tables differ: the database's counters of identities are shared.
+            return Ok(NEXT_TEMPORARY.fetch_sub(16, Ordering::Relaxed));
+        }
+        catalog_rows::free_id(&self.database.connection, schema)
+    }
+
+    /// Writes an object's row: `made` is when it was made, if it is not new.
+    fn store(&self, schema: &str, written: Written<'_>) -> Result<(), PlanError> {
+        catalog_rows::ensure(&self.database.connection, schema)?;
+        let now = seconds();
+        let row = CatalogRow {
+            object_id: written.object_id,
+            kind: written.kind,
+            name: written.name.to_owned(),
+            parent: written.parent,
+            definition: written.definition,
+            created: now,
+            modified: now,
+        };
+        catalog_rows::store(&self.database.connection, schema, &row)
+    }
+
+    /// Removes an object's row and those of what is its own.
+    fn forget(&self, schema: &str, object_id: i32) -> Result<(), PlanError> {
+        catalog_rows::ensure(&self.database.connection, schema)?;
+        catalog_rows::remove(&self.database.connection, schema, object_id)?;
+        self.database.shared.identities.forget(object_id);
+        Ok(())
+    }
+}
+
+/// A row of the catalog that is written.
+struct Written<'a> {
+    object_id: i32,
+    kind: ObjectKind,
+    name: &'a str,
+    parent: Option<i32>,
+    definition: String,
+}
+
+/// Whether a name is a temporary object's.
+fn is_temporary(name: &str) -> bool {
+    name.starts_with('#')
+}
+
+/// S6: names that are the server's or SQLite's own, and what SQLite can't hold.
+fn check_name(name: &str) -> Result<(), PlanError> {
+    let lower = name.to_ascii_lowercase();
+    if lower.starts_with("sqlite_") || lower.starts_with("selenite_") || name.contains('\0') {
+        return Err(PlanError::unsupported(&format!(
+            "The name '{}'",
+            name.replace('\0', "")
+        )));
+    }
+    Ok(())
+}
+
+/// Tells names of constraints that have none from those made before.
+fn salt() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos() & u128::from(u64::MAX)).unwrap_or_default()
+}
+
+fn seconds() -> i64 {
+    i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
+}
+
+/// SQLite's schema of temporary tables.
+const TEMP: &str = "temp";
+/// SQL Server's temporary objects have numbers below 0, too.
+static NEXT_TEMPORARY: AtomicI32 = AtomicI32::new(-1_000_000_000);

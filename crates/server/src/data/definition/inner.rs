@@ -1,0 +1,82 @@
+//! Statements of T-SQL's that a definition runs for itself: over rows that it moves, fills or looks at.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_plan::statement::{Binding, Run, Statement};
+use selenite_plan::{NameKey, PlanError, Variables, same_name};
+use selenite_tsql::ast::ObjectName;
+
+use super::super::running::Scene;
+use super::super::schema::parsed;
+use super::super::sqlite_store::SqliteStore;
+use super::Work;
+use crate::workbench::Surroundings;
+
+/// A catalog of a few tables.
+pub struct Few(pub Vec<Arc<Table>>);
+
+impl Catalog for Few {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+        let found = self.0.iter().find(|table| same_name(&table.name, &name.name.text));
+        Ok(found.map(|table| Relation::Table(table.clone())))
+    }
+
+    fn function(&self, _name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+        Ok(None)
+    }
+
+    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+        Ok(None)
+    }
+}
+
+impl Work<'_> {
+    /// Runs a statement, and tells how many rows it read or changed: of rows that it shows, one at most. Numbers for an identity may be
+    /// given in `identity_insert`.
+    pub(super) fn run(&self, text: &str, tables: Few, identity_insert: Option<&NameKey>) -> Result<u64, PlanError> {
+        let tree = parsed(text)?;
+        let statement = tree
+            .statements
+            .first()
+            .ok_or_else(|| PlanError::internal("an inner statement"))?;
+        let variables = Variables::default();
+        let binding = Binding {
+            catalog: &tables,
+            variables: &variables,
+        };
+        let bound = binding.statement(statement)?;
+        let last_identity = Cell::new(None);
+        let store = SqliteStore {
+            connection: &self.database.connection,
+            running: &self.database.running,
+            scene: Arc::new(Mutex::new(Scene {
+                state: self.state.clone(),
+                objects: self.objects.clone(),
+            })),
+            identity_insert,
+            identities: &self.database.shared.identities,
+            last_identity: &last_identity,
+        };
+        let surroundings = Surroundings {
+            state: self.state,
+            objects: self.objects,
+        };
+        let mut run = Run {
+            store: &store,
+            slots: &mut Vec::new(),
+            environment: &surroundings,
+            rows: &mut |_| Ok(ControlFlow::Break(())),
+        };
+        match &bound {
+            Statement::Rows(rows) => rows.run(&mut run),
+            Statement::Insert(insert) => insert.run(&mut run),
+            Statement::Update(update) => update.run(&mut run),
+            Statement::Assign(_) | Statement::Into(_) | Statement::Delete(_) | Statement::Truncate(_) => {
+                Err(PlanError::internal("an inner statement"))
+            }
+        }
+    }
+}

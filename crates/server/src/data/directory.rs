@@ -1,0 +1,30 @@
+//! What there is in the server besides objects: databases and logins, as master.db has them.
+
+use crate::Instance;
+use crate::master::{DatabaseRecord, MasterError};
+
+/// A picture of both. Whoever changes either has [`super::Hall::reload`] take a new one.
+#[derive(Clone, Default, Debug)]
+pub struct Directory {
+    /// All databases, by rising id.
+    pub databases: Vec<DatabaseRecord>,
+    /// All logins: id and name.
+    pub logins: Vec<(i32, String)>,
+}
+
+impl Directory {
+    /// Takes one.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn of(instance: &Instance) -> Result<Self, MasterError> {
+        let logins = instance.master().logins()?;
+        let numbered = logins
+            .into_iter()
+            .map(|login| (i32::try_from(login.id).unwrap_or(i32::MAX), login.name));
+        Ok(Self {
+            databases: instance.master().databases()?,
+            logins: numbered.collect(),
+        })
+    }
+}

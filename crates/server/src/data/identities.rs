@@ -1,0 +1,173 @@
+//! The next numbers of tables with IDENTITY.
+//!
+//! I1. A number is given once, whether or not its row is kept: also after DELETE and ROLLBACK, as SQL Server has it.
+//! I2. Numbers are reserved [`RESERVED`] at a time, in the transaction that takes the first of them: a restart leaves a gap of that
+//!     size at most. Whoever begins, begins behind the highest number in the table, too.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use rusqlite::{Connection, OptionalExtension};
+use selenite_plan::PlanError;
+use selenite_plan::catalog::{IdentityRule, Table};
+use selenite_plan::definition::quoted;
+
+use super::refusal::trouble;
+
+/// The numbers of one database's tables, shared by all sessions.
+#[derive(Default)]
+pub struct Identities(Mutex<HashMap<i32, Counter>>);
+
+#[derive(Clone, Copy)]
+struct Counter {
+    next: i128,
+    /// How many from `next` on are reserved.
+    left: u32,
+}
+
+impl Identities {
+    /// Takes the next number.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn take(&self, connection: &Connection, table: &Table) -> Result<i128, PlanError> {
+        self.with(connection, table, |counter, rule| {
+            let taken = counter.next;
+            counter.next += rule.increment;
+            counter.left = counter.left.saturating_sub(1);
+            taken
+        })
+    }
+
+    /// Numbers go on beyond one that was given by hand.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn move_beyond(&self, connection: &Connection, table: &Table, value: i128) -> Result<(), PlanError> {
+        self.with(connection, table, |counter, rule| {
+            let beyond = value + rule.increment;
+            let is_beyond = if rule.increment > 0 {
+                beyond > counter.next
+            } else {
+                beyond < counter.next
+            };
+            if is_beyond {
+                *counter = Counter { next: beyond, left: 0 };
+            }
+        })
+    }
+
+    /// What was given last, if anything was.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last(&self, connection: &Connection, table: &Table) -> Result<Option<i128>, PlanError> {
+        let known = self.lock().get(&table.object_id).copied();
+        let (rule, column) = numbered(table)?;
+        let next = match known {
+            Some(counter) => counter.next,
+            None => load(connection, table, (rule, &column))?,
+        };
+        Ok((next != rule.seed).then_some(next - rule.increment))
+    }
+
+    /// A table is gone, or was emptied: what is in the file counts.
+    pub fn forget(&self, table_id: i32) {
+        self.lock().remove(&table_id);
+    }
+
+    /// A table is empty, and its numbers begin at the seed.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn begin_anew(&self, connection: &Connection, table: &Table) -> Result<(), PlanError> {
+        let (rule, _) = numbered(table)?;
+        reserve(connection, table, rule.seed)?;
+        self.forget(table.object_id);
+        Ok(())
+    }
+
+    /// A transaction was rolled back, and perhaps what it reserved: all is reserved anew.
+    pub fn release(&self) {
+        for counter in self.lock().values_mut() {
+            counter.left = 0;
+        }
+    }
+
+    fn with<R>(
+        &self,
+        connection: &Connection,
+        table: &Table,
+        change: impl FnOnce(&mut Counter, IdentityRule) -> R,
+    ) -> Result<R, PlanError> {
+        let (rule, column) = numbered(table)?;
+        let mut counters = self.lock();
+        let mut counter = match counters.get(&table.object_id) {
+            Some(counter) => *counter,
+            None => Counter {
+                next: load(connection, table, (rule, &column))?,
+                left: 0,
+            },
+        };
+        if counter.left == 0 {
+            reserve(connection, table, counter.next + rule.increment * i128::from(RESERVED))?;
+            counter.left = RESERVED;
+        }
+        let done = change(&mut counter, rule);
+        counters.insert(table.object_id, counter);
+        Ok(done)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<i32, Counter>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn numbered(table: &Table) -> Result<(IdentityRule, String), PlanError> {
+    let column = table.identity().and_then(|at| table.columns.get(at));
+    let found = column.and_then(|column| Some((column.identity?, column.name.clone())));
+    found.ok_or_else(|| PlanError::internal("a table without an identity"))
+}
+
+/// I2.
+fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &str)) -> Result<i128, PlanError> {
+    let reserved = connection
+        .query_row(
+            "SELECT next FROM selenite_catalog WHERE object_id = ?1",
+            [table.object_id],
+            |row| row.get::<_, Option<String>>(0),
+        )
+        .optional()
+        .map_err(|error| trouble(&error))?
+        .flatten()
+        .and_then(|text| text.parse::<i128>().ok());
+    let extreme = if rule.increment > 0 { "max" } else { "min" };
+    let sql = format!(
+        "SELECT {extreme}({}) FROM {}.{}",
+        quoted(column),
+        quoted(&table.sqlite.schema),
+        quoted(&table.sqlite.name)
+    );
+    let used: Option<i128> = connection
+        .query_row(&sql, [], |row| row.get::<_, Option<i64>>(0))
+        .map_err(|error| trouble(&error))?
+        .map(i128::from);
+    let beyond = used.map(|used| used + rule.increment);
+    let further = |a: i128, b: i128| if rule.increment > 0 { a.max(b) } else { a.min(b) };
+    let begin = reserved.unwrap_or(rule.seed);
+    Ok(beyond.map_or(begin, |beyond| further(begin, beyond)))
+}
+
+fn reserve(connection: &Connection, table: &Table, next: i128) -> Result<(), PlanError> {
+    // A temporary table goes with its session.
+    if table.sqlite.schema == "temp" {
+        return Ok(());
+    }
+    let done = connection.prepare_cached("UPDATE selenite_catalog SET next = ?2 WHERE object_id = ?1");
+    done.and_then(|mut statement| statement.execute((table.object_id, next.to_string())))
+        .map(drop)
+        .map_err(|error| trouble(&error))
+}
+
+/// As SQL Server's cache of numbers for int and smaller.
+const RESERVED: u32 = 1000;

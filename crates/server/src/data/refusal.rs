@@ -1,0 +1,43 @@
+//! What SQLite says, as a T-SQL error.
+
+use rusqlite::ErrorCode;
+use selenite_plan::statement::StoreError;
+use selenite_plan::{Ends, PlanError};
+
+/// What ended a statement of SQLite's that no function of ours ended.
+pub fn refusal(error: &rusqlite::Error) -> StoreError {
+    if let rusqlite::Error::SqliteFailure(failure, message) = error
+        && failure.code == ErrorCode::ConstraintViolation
+    {
+        return StoreError::Constraint(message.clone().unwrap_or_default());
+    }
+    StoreError::Failed(trouble(error))
+}
+
+/// The same where no constraint can be broken.
+pub fn trouble(error: &rusqlite::Error) -> PlanError {
+    let code = error.sqlite_error_code();
+    match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => lock_timeout(),
+        Some(ErrorCode::DiskFull) => {
+            let text = "Could not allocate space in the database because its disk is full.";
+            PlanError::new(1105, Ends::Statement, text)
+                .with_severity(17)
+                .with_state(2)
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => PlanError::new(
+            3906,
+            Ends::Statement,
+            format!("Failed to update the database because it is read-only ({error})."),
+        ),
+        Some(_) | None => {
+            let text = format!("SQLite could not do what the statement needs: {error}.");
+            PlanError::new(50823, Ends::Statement, text)
+        }
+    }
+}
+
+/// 1222: LOCK_TIMEOUT is over.
+pub fn lock_timeout() -> PlanError {
+    PlanError::new(1222, Ends::Statement, "Lock request time out period exceeded.").with_state(51)
+}

@@ -1,0 +1,92 @@
+//! What names in a session's statements stand for.
+
+use std::sync::Arc;
+
+use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_plan::definition::SCHEMA;
+use selenite_plan::{PlanError, same_name};
+use selenite_tsql::ast::ObjectName;
+
+use super::schema::Schema;
+
+/// The objects that a session sees.
+#[derive(Clone)]
+pub struct SessionCatalog {
+    /// The name of the database in use.
+    pub database: Arc<str>,
+    /// Its objects.
+    pub schema: Arc<Schema>,
+    /// The session's temporary tables.
+    pub temporary: Arc<Schema>,
+}
+
+impl SessionCatalog {
+    /// Looks at all of a name but its last part.
+    ///
+    /// # Errors
+    /// 40510 for another server or database.
+    pub fn check_place(&self, name: &ObjectName) -> Result<(), PlanError> {
+        if name.server.is_some() {
+            return Err(PlanError::unsupported("A name with a server"));
+        }
+        match &name.database {
+            Some(database) if !same_name(&database.text, &self.database) => Err(PlanError::unsupported(&format!(
+                "A name in another database ({})",
+                database.text
+            ))),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Whether a name's schema is the one that has users' objects.
+    pub fn is_users(name: &ObjectName) -> bool {
+        name.schema
+            .as_ref()
+            .is_none_or(|schema| same_name(&schema.text, SCHEMA))
+    }
+}
+
+impl Catalog for SessionCatalog {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+        let own = name.name.text.as_str();
+        if own.starts_with('#') {
+            let table = self.temporary.table(own);
+            return Ok(table.map(|table| Relation::Table(table.table.clone())));
+        }
+        self.check_place(name)?;
+        if !Self::is_users(name) {
+            return Ok(None);
+        }
+        if let Some(table) = self.schema.table(own) {
+            return Ok(Some(Relation::Table(table.table.clone())));
+        }
+        Ok(self.schema.view(own).map(|view| Relation::View(view.view.clone())))
+    }
+
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+        self.check_place(name)?;
+        Ok(None)
+    }
+
+    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+        Ok(None)
+    }
+}
+
+/// A catalog of one table.
+pub struct OneTable(pub Arc<Table>);
+
+impl Catalog for OneTable {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+        let is_it = same_name(&name.name.text, &self.0.name);
+        Ok(is_it.then(|| Relation::Table(self.0.clone())))
+    }
+
+    fn function(&self, _name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+        Ok(None)
+    }
+
+    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+        Ok(None)
+    }
+}

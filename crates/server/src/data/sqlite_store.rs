@@ -1,0 +1,152 @@
+//! A connection as the store that bound statements run on.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Statement, ToSql};
+use selenite_plan::catalog::Table;
+use selenite_plan::statement::{Call, RowSink, Store, StoreError, Truncate};
+use selenite_plan::{NameKey, PlanError};
+use selenite_types::storage::Stored;
+
+use super::functions::stored_ref;
+use super::identities::Identities;
+use super::refusal::refusal;
+use super::running::{Running, RunningCall, Scene};
+
+/// A connection while a statement of T-SQL's runs.
+pub struct SqliteStore<'a> {
+    /// The connection.
+    pub connection: &'a Connection,
+    /// What its functions see.
+    pub running: &'a Running,
+    /// What is around the statement.
+    pub scene: Arc<Mutex<Scene>>,
+    /// The table of SET IDENTITY_INSERT.
+    pub identity_insert: Option<&'a NameKey>,
+    /// The next numbers of the database's tables.
+    pub identities: &'a Identities,
+    /// Takes the last number: `@@IDENTITY`.
+    pub last_identity: &'a Cell<Option<i128>>,
+}
+
+impl SqliteStore<'_> {
+    /// Lets the functions see `call` while `body` runs.
+    fn run<R>(
+        &self,
+        call: &Call<'_>,
+        body: impl FnOnce(&mut Statement<'_>) -> Result<R, rusqlite::Error>,
+    ) -> Result<R, StoreError> {
+        let running = RunningCall {
+            compiled: call.compiled.clone(),
+            scene: self.scene.clone(),
+        };
+        let before = self.running.begin(Some(running));
+        let done = self.connection.prepare_cached(call.sql).and_then(|mut statement| {
+            for (index, parameter) in call.parameters.iter().enumerate() {
+                statement.raw_bind_parameter(index + 1, Bound(parameter))?;
+            }
+            body(&mut statement)
+        });
+        self.running.begin(before);
+        done.map_err(|error| match self.running.take_error() {
+            Some(error) => StoreError::Failed(error),
+            None => refusal(&error),
+        })
+    }
+}
+
+impl Store for SqliteStore<'_> {
+    fn select(&self, call: &Call<'_>, row: &mut RowSink<'_>) -> Result<(), StoreError> {
+        let mut failed = None;
+        let mine = RunningCall {
+            compiled: call.compiled.clone(),
+            scene: self.scene.clone(),
+        };
+        let done = self.run(call, |statement| {
+            let count = statement.column_count();
+            let mut rows = statement.raw_query();
+            while let Some(found) = rows.next()? {
+                let mut values = Vec::with_capacity(count);
+                for index in 0..count {
+                    values.push(stored_ref(found.get_ref(index)?));
+                }
+                match row(&values) {
+                    Ok(ControlFlow::Continue(())) => {}
+                    Ok(ControlFlow::Break(())) => break,
+                    Err(error) => {
+                        failed = Some(error);
+                        break;
+                    }
+                }
+                // The sink may have run a statement of its own.
+                self.running.begin(Some(mine.clone()));
+            }
+            Ok(())
+        });
+        match failed {
+            Some(error) => Err(StoreError::Failed(error)),
+            None => done,
+        }
+    }
+
+    fn change(&self, call: &Call<'_>) -> Result<u64, StoreError> {
+        self.run(call, |statement| {
+            let count = statement.raw_execute()?;
+            Ok(u64::try_from(count).unwrap_or(u64::MAX))
+        })
+    }
+
+    fn next_identity(&self, table: &Table) -> Result<i128, PlanError> {
+        self.identities.take(self.connection, table)
+    }
+
+    fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError> {
+        self.last_identity.set(Some(value));
+        self.identities.move_beyond(self.connection, table, value)
+    }
+
+    fn identity_insert(&self, table: &Table) -> bool {
+        self.identity_insert.is_some_and(|on| *on == NameKey::new(&table.name))
+    }
+}
+
+impl SqliteStore<'_> {
+    /// `TRUNCATE TABLE`: its numbers begin anew.
+    ///
+    /// # Errors
+    /// 547 for rows that others refer to; what SQLite says.
+    pub fn truncate(&self, truncate: &Truncate) -> Result<u64, PlanError> {
+        let compiled = Arc::default();
+        let call = Call {
+            sql: &truncate.sql,
+            parameters: &[],
+            compiled: &compiled,
+        };
+        match self.change(&call) {
+            Ok(_) => {}
+            Err(StoreError::Failed(error)) => return Err(error),
+            Err(StoreError::Constraint(message)) => return Err(PlanError::internal(&message)),
+        }
+        if truncate.table.identity().is_some() {
+            self.identities.begin_anew(self.connection, &truncate.table)?;
+        }
+        Ok(0)
+    }
+}
+
+struct Bound<'a>(&'a Stored<'static>);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.0 {
+            Stored::Null => ValueRef::Null,
+            Stored::Integer(number) => ValueRef::Integer(*number),
+            Stored::Real(number) => ValueRef::Real(*number),
+            Stored::Text(text) => ValueRef::Text(text.as_bytes()),
+            Stored::Blob(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}

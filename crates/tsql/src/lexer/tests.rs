@@ -1,0 +1,147 @@
+use super::*;
+
+/// The kinds and texts of all tokens but the end.
+fn lex(text: &str) -> Vec<(TokenKind, &str)> {
+    let tokens = tokens(text);
+    let kept = tokens.iter().filter(|token| token.kind != TokenKind::End);
+    kept.map(|token| (token.kind, token.position.text(text))).collect()
+}
+
+/// Each text is one token of the kind.
+fn alone(kind: TokenKind, texts: &[&str]) {
+    for text in texts {
+        assert_eq!(lex(text), [(kind, *text)], "{text}");
+    }
+}
+
+#[test]
+fn numbers_are_integers_decimals_or_floats() {
+    alone(TokenKind::Integer, &["0", "007", "123456789012345678901234567890"]);
+    alone(TokenKind::Decimal, &["1.5", ".5", "5.", "0.0"]);
+    alone(TokenKind::Float, &["1e5", "1E+5", "1.5e-3", ".5e1", "1e", "1.e+"]);
+    let expected = [(TokenKind::Decimal, "1.2"), (TokenKind::Decimal, ".3")];
+    assert_eq!(lex("1.2.3"), expected);
+    assert_eq!(lex("1a"), [(TokenKind::Integer, "1"), (TokenKind::Word, "a")]);
+}
+
+#[test]
+fn money_has_a_currency_sign_and_perhaps_digits() {
+    alone(
+        TokenKind::Money,
+        &["$", "$1", "$1.5", "$.5", "\u{20ac}5.25", "\u{a3}1", "\u{ff04}2"],
+    );
+    assert_eq!(lex("$1e5"), [(TokenKind::Money, "$1"), (TokenKind::Word, "e5")]);
+    alone(TokenKind::Word, &["$action", "$IDENTITY", "$_"]);
+}
+
+#[test]
+fn binary_goes_on_after_a_backslash_at_the_end_of_a_line() {
+    alone(TokenKind::Binary, &["0x", "0X0aF", "0x1", "0x12\\\n34", "0x12\\\r\n34"]);
+    assert_eq!(lex("0xg"), [(TokenKind::Binary, "0x"), (TokenKind::Word, "g")]);
+    assert_eq!(tokens("0x1\\\n2 a")[1].position.line, 2);
+}
+
+#[test]
+fn names_and_variables_have_their_signs() {
+    alone(
+        TokenKind::Word,
+        &[
+            "a",
+            "_a1$#@",
+            "#t",
+            "##t",
+            "#",
+            "\u{e9}t\u{e9}",
+            "\u{4e2d}\u{6587}",
+            "a\u{130}1",
+        ],
+    );
+    alone(TokenKind::Variable, &["@a", "@", "@1", "@#$_@"]);
+    alone(TokenKind::Global, &["@@a", "@@", "@@@"]);
+    alone(TokenKind::Keyword(Keyword::Select), &["select", "SELECT", "SeLeCt"]);
+}
+
+#[test]
+fn delimiters_are_doubled_in_what_they_delimit() {
+    alone(TokenKind::String, &["''", "'a''b'", "'a\nb'", "'[\"--/*'", "'\\'"]);
+    alone(TokenKind::National, &["N''", "n'a''b'"]);
+    alone(TokenKind::Bracketed, &["[a]", "[a]]b]", "[]", "[a[b]", "['\"]"]);
+    alone(TokenKind::DoubleQuoted, &["\"a\"", "\"a\"\"b\"", "\"'\""]);
+    assert_eq!(lex("N 'a'"), [(TokenKind::Word, "N"), (TokenKind::String, "'a'")]);
+}
+
+#[test]
+fn what_does_not_end_is_the_last_token() {
+    assert_eq!(lex("a 'b"), [(TokenKind::Word, "a"), (TokenKind::UnclosedQuote, "'b")]);
+    assert_eq!(
+        lex("a [b]] c"),
+        [(TokenKind::Word, "a"), (TokenKind::UnclosedQuote, "[b]] c")]
+    );
+    assert_eq!(
+        lex("a /* /* */ b"),
+        [(TokenKind::Word, "a"), (TokenKind::UnclosedComment, "/* /* */ b")]
+    );
+    assert_eq!(tokens("").len(), 1);
+}
+
+#[test]
+fn blanks_and_comments_are_between_tokens() {
+    let text = "\u{feff}a--b\nc/*d/*e*/f*/g\u{a0}h\u{3000}i\u{85}j\u{0}k\r\u{b}l--";
+    let words: Vec<_> = lex(text).into_iter().map(|(_, text)| text).collect();
+    assert_eq!(words, ["a", "c", "g", "h", "i", "j", "k", "l"]);
+    assert_eq!(lex("-- a /* b"), []);
+    assert_eq!(lex("- -"), [(TokenKind::Minus, "-"), (TokenKind::Minus, "-")]);
+}
+
+#[test]
+fn operators_are_their_characters() {
+    let kinds: Vec<_> = lex("<>!=> =+=*").into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            TokenKind::Less,
+            TokenKind::Greater,
+            TokenKind::Bang,
+            TokenKind::Equal,
+            TokenKind::Greater,
+            TokenKind::Equal,
+            TokenKind::Plus,
+            TokenKind::Equal,
+            TokenKind::Star,
+        ]
+    );
+}
+
+#[test]
+fn typographic_quotes_and_other_signs_are_unknown() {
+    alone(
+        TokenKind::Unknown,
+        &[
+            "\u{2018}",
+            "\u{2019}",
+            "\u{201c}",
+            "\u{201d}",
+            "?",
+            "\\",
+            "`",
+            "]",
+            "\u{1f600}",
+        ],
+    );
+}
+
+#[test]
+fn lines_are_counted_by_line_feeds() {
+    let lines: Vec<_> = tokens("a\nb\r\nc\rd 'x\ny' e /*\n*/ f --\ng")
+        .iter()
+        .map(|t| t.position.line)
+        .collect();
+    assert_eq!(lines, [1, 2, 3, 3, 3, 4, 5, 6, 6]);
+}
+
+#[test]
+fn names_are_counted_in_units_of_utf_16() {
+    assert!(!is_long(&"a".repeat(128)) && is_long(&"a".repeat(129)));
+    assert!(!is_long(&"\u{4e2d}".repeat(128)) && is_long(&"\u{4e2d}".repeat(129)));
+    assert!(!is_long(&"\u{20000}".repeat(64)) && is_long(&"\u{20000}".repeat(65)));
+}
