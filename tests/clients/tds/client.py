@@ -54,6 +54,7 @@ class Client:
     packet_sizes: tuple[int, ...] = (512, 32767)
     # What it tells of errors and messages.
     tells: frozenset[str] = frozenset({"number", "state", "severity", "line"})
+    tells_login_number: bool = True
     tells_messages: bool = True
     tells_counts: bool = True
     # Results that come after an error in a batch reach whoever asked.
@@ -347,6 +348,7 @@ TEDIOUS = Client(
     decimal_digits=15,
     money_digits=15,
     keeps_scale=False,
+    tells_login_number=False,
     offsets=False,
 )
 JDBC = Client(

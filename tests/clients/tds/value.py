@@ -43,7 +43,14 @@ class Kind:
     def sent_by(self, client: Client) -> list[str]:
         """The values that a client can send, no finer than it holds them."""
         year_min = client.year_min if self.base == "date" else 1
-        return [self.coarsened(text, client) for text in self.values if self._year(text) >= year_min]
+        digits = {"decimal": client.decimal_digits, "numeric": client.decimal_digits, "money": client.money_digits}
+        digit_count_max = digits.get(self.base)
+        return [
+            self.coarsened(text, client)
+            for text in self.values
+            if self._year(text) >= year_min
+            and (digit_count_max is None or sum(digit.isdigit() for digit in text.strip("-0.")) <= digit_count_max)
+        ]
 
     def coarsened(self, text: str, client: Client) -> str:
         """The value without the digits that the client has no room for."""

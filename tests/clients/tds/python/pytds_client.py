@@ -59,6 +59,8 @@ class Pytds:
         cursor = connection.cursor()
         if after_ms is None:
             cursor.execute(sql)
+            while not cursor.description:
+                cursor.nextset()
             cursor.fetchone()
             started = time.monotonic()
             cursor.cancel()
@@ -110,8 +112,11 @@ class Pytds:
                     break
         except pytds.Error as error:
             reply.errors.append(notice(error))
-        told = cursor.messages if cursor._session else []
-        reply.messages += [notice(message) for _, message in told if message.severity <= 10]
+        told = [message for _, message in cursor.messages] if cursor._session else []
+        reply.messages += [notice(message) for message in told if message.severity <= 10]
+        # What it raises is what came last, be it an error or not.
+        if errors := [notice(message) for message in told if message.severity > 10]:
+            reply.errors = errors
         return reply
 
 
