@@ -219,6 +219,10 @@ impl QueryHook for QueryBinder<'_> {
                 },
             }
         }
+        if self.scopes.len() == 1 && self.clause() == Clause::Values {
+            let written = crate::written_column(name);
+            return Err(PlanError::name_not_permitted(&written).on_line(name.name.position.line));
+        }
         let error = error.unwrap_or_else(|| match &name.table {
             Some(_) => PlanError::unbound_identifier(&crate::written_column(name)),
             None => PlanError::unknown_column(&name.name.text),

@@ -129,7 +129,7 @@ impl QueryBinder<'_> {
             for (value, at) in row.iter().zip(targets) {
                 values.push(match value {
                     ast::ValueOrDefault::Value(value) => {
-                        Some(self.scoped(Vec::new(), |binder| binder.value(Clause::Where, value))?)
+                        Some(self.scoped(Vec::new(), |binder| binder.value(Clause::Values, value))?)
                     }
                     ast::ValueOrDefault::Default(position) => {
                         if table.columns.get(*at).is_some_and(|column| column.identity.is_some()) {

@@ -50,7 +50,12 @@ impl QueryBinder<'_> {
             | ast::TableSourceKind::Function { .. }
             | ast::TableSourceKind::Join(_) => {
                 let mut bound = self.scoped(left.sources.clone(), |binder| binder.bind_source(right))?;
+                let inside = matches!(bound.from, From::Join(_)) && outer;
+                if inside && self.depends_on(&left.sources, |parts, visit| parts.visit_from(&bound.from, visit)) {
+                    return Err(refused("joined sources that depend on the left side").on_line(right.position.line));
+                }
                 if outer {
+                    self.extend_with_null(&bound.from, &bound.sources)?;
                     let columns = bound.sources.iter_mut().flat_map(|source| &mut source.columns);
                     columns.for_each(|column| column.nullable = true);
                 }
@@ -331,6 +336,31 @@ impl QueryBinder<'_> {
         Ok(bound)
     }
 
+    /// Lets columns that are computed from a side of an outer join be NULL where that side has no row.
+    ///
+    /// Errors: 40510 if nothing in the side tells whether there is a row.
+    pub(super) fn extend_with_null(&mut self, from: &From, sources: &[Source]) -> Result<(), PlanError> {
+        for source in sources {
+            let Some(places) = self.parts.sources.get(index(source.number)) else {
+                continue;
+            };
+            let computed = |place: &Place| match place {
+                Place::Inlined(value) => !is_own_column(value, from),
+                Place::Named(_) | Place::Numbered(_) => false,
+            };
+            if !places.iter().any(computed) {
+                continue;
+            }
+            let marker = self
+                .marker(from)
+                .ok_or_else(|| refused("such a query within an outer join"))?;
+            if let Some(places) = self.parts.sources.get_mut(index(source.number)) {
+                places.iter_mut().for_each(|place| only_if_found(place, &marker, from));
+            }
+        }
+        Ok(())
+    }
+
     /// A source of one row and no name.
     fn one_row(&mut self) -> From {
         let one = Expr::literal(Value::Int(1), DataType::Int);
@@ -373,7 +403,7 @@ impl QueryBinder<'_> {
 /// A column that is NULL where no row was found: a column of the right side is so by itself.
 fn only_if_found(place: &mut Place, marker: &Expr, from: &From) {
     if let Place::Inlined(value) = place
-        && !matches!(value.kind, ExprKind::Column(column) if from.has_leaf(column.source))
+        && !is_own_column(value, from)
     {
         let found = Predicate::IsNull(Box::new(marker.clone())).negate();
         let kind = ExprKind::Case {
@@ -382,6 +412,15 @@ fn only_if_found(place: &mut Place, marker: &Expr, from: &From) {
         };
         *value = Expr::new(kind, value.data_type).with_collation(value.collation);
     }
+}
+
+/// Whether a value is a column of one of these sources, which is NULL by itself where they have no row.
+fn is_own_column(value: &Expr, from: &From) -> bool {
+    matches!(value.kind, ExprKind::Column(column) if from.has_leaf(column.source))
+}
+
+fn index(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 fn all_of(mut parts: Vec<Predicate>) -> Option<Predicate> {

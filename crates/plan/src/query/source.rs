@@ -79,6 +79,15 @@ impl QueryBinder<'_> {
         };
         let border = left.sources.len();
         let right = self.joined(|binder| binder.bind_source(&link.right))?;
+        match kind {
+            JoinKind::Inner => {}
+            JoinKind::Left => self.extend_with_null(&right.from, &right.sources)?,
+            JoinKind::Right => self.extend_with_null(&left.from, &left.sources)?,
+            JoinKind::Full => {
+                self.extend_with_null(&left.from, &left.sources)?;
+                self.extend_with_null(&right.from, &right.sources)?;
+            }
+        }
         let mut joined = join(kind, left, right, None)?;
         if let Some(on) = &link.on {
             let sources = joined.sources.clone();

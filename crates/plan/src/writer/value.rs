@@ -161,6 +161,10 @@ impl Writer {
     }
 
     fn call(&mut self, operation: &OperationUse, volatile: bool) -> Result<String, PlanError> {
+        if operation.inputs.len() > INPUT_COUNT_MAX {
+            let what = format!("An expression of more than {INPUT_COUNT_MAX} columns and variables");
+            return Err(PlanError::unsupported(&what));
+        }
         let name = if volatile { "tsql_row" } else { "tsql_op" };
         let mut sql = format!("{name}({}", operation.number);
         for (at, input) in operation.inputs.iter().enumerate() {
@@ -188,6 +192,9 @@ impl Writer {
         Ok(sql)
     }
 }
+
+/// SQLITE_MAX_FUNCTION_ARG's default, less the operation's number.
+const INPUT_COUNT_MAX: usize = 999;
 
 /// SQL of a value as it is compared.
 pub(super) fn collated(form: Form, sql: String, collation: crate::Collation) -> String {

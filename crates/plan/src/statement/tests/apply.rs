@@ -102,3 +102,24 @@ fn what_can_not_be_taken_apart_is_refused_by_name() {
         "APPLY of a combination of queries is not supported."
     );
 }
+
+#[test]
+fn what_is_computed_beside_an_outer_join_is_null_without_a_row() {
+    let session = Session::new("CREATE TABLE t (id int, a int) INSERT t VALUES (1, NULL), (2, 5)");
+    let left = "SELECT n.n, z.y FROM sys.numbers n
+        LEFT JOIN (t CROSS APPLY (SELECT ISNULL(t.a, 0) AS y, 1 AS one) z) ON t.id = n.n ORDER BY n.n";
+    assert_eq!(session.rows(left), "1|0\n2|5\n3|NULL");
+    let right = "SELECT n.n, z.one FROM t CROSS APPLY (SELECT 1 AS one) z RIGHT JOIN sys.numbers n ON n.n = t.id
+        ORDER BY n.n";
+    assert_eq!(session.rows(right), "1|1\n2|1\n3|NULL");
+}
+
+#[test]
+fn joined_sources_that_depend_are_refused_where_they_may_be_missing() {
+    let shop = shop();
+    let joined = "SELECT 1 FROM customer c OUTER APPLY (orders o JOIN orders p ON p.customer = c.id)";
+    assert_eq!(
+        shop.fault(joined).1,
+        "APPLY of joined sources that depend on the left side is not supported."
+    );
+}
