@@ -6,6 +6,7 @@ mod exported_key;
 pub mod follow;
 pub mod lab;
 pub mod restore;
+pub mod serve;
 mod status;
 
 use std::path::PathBuf;
@@ -98,6 +99,9 @@ pub enum Command {
     /// Rehearse a restore: the newest backup, to a folder that is removed afterwards; and say how long it takes.
     #[command(after_help = backups::DRILL_HELP)]
     Drill(backups::Drill),
+    /// Serve databases to SQL Server's clients, over TDS and TLS.
+    #[command(after_help = serve::AFTER_HELP)]
+    Serve(serve::Serve),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),

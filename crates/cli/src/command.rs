@@ -16,5 +16,6 @@ pub mod reencrypt;
 pub mod reencrypt_offline;
 pub mod restore;
 pub mod salvage;
+pub mod serve;
 pub mod status;
 pub mod verify;

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use selenite_engine::EngineError;
+use selenite_server::ServerError;
 
 use crate::output::Output;
 use crate::printable;
@@ -28,6 +29,8 @@ pub enum Complaint {
         /// The exit status.
         status: u8,
     },
+    /// The server's error.
+    Server(ServerError),
     /// It was asked to stop: what is left of it, and how to go on.
     Interrupted(String),
     /// An exit status that is an answer, and was explained: no complaint at all.
@@ -58,6 +61,10 @@ impl Complaint {
             }
             Self::Found { what, next } => (printable::line(&what), next.to_owned(), 5),
             Self::Lab { what, next, status } => (printable::lines(&what), printable::lines(&next), status),
+            Self::Server(error) => {
+                let what = printable::lines(&error.to_string());
+                (what, printable::line(&error.advice()), error.class().exit_status())
+            }
             Self::Interrupted(next) => {
                 let error = EngineError::Interrupted;
                 (error.to_string(), printable::line(&next), error.class().exit_status())
@@ -84,6 +91,12 @@ impl Complaint {
 impl From<EngineError> for Complaint {
     fn from(error: EngineError) -> Self {
         Self::Engine(error)
+    }
+}
+
+impl From<ServerError> for Complaint {
+    fn from(error: ServerError) -> Self {
+        Self::Server(error)
     }
 }
 

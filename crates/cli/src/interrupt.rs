@@ -4,11 +4,14 @@
 //! By crate `signal-hook`: it sets a flag in the signal handler itself, where `ctrlc` would start a thread, and does
 //! so without a line of unsafe code here.
 
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
+use signal_hook::low_level::pipe;
 
 /// The flag that is set when somebody wants it to stop.
 pub fn install() -> Arc<AtomicBool> {
@@ -20,6 +23,27 @@ pub fn install() -> Arc<AtomicBool> {
         let _ = flag::register(signal, interrupted.clone());
     }
     interrupted
+}
+
+/// A signal that is waited for.
+pub struct Signal(UnixStream);
+
+/// What is waited for by who has nothing else to do until somebody wants it to stop. A second signal ends the process at once.
+pub fn signal() -> io::Result<Signal> {
+    install();
+    let (read, write) = UnixStream::pair()?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        pipe::register(signal, write.try_clone()?)?;
+    }
+    Ok(Signal(read))
+}
+
+impl Signal {
+    /// Waits.
+    pub fn wait(mut self) {
+        // An end or an error would be the system's: there is nothing left to wait for then.
+        let _ = self.0.read(&mut [0]);
+    }
 }
 
 /// Has a write that would make a file longer than it may be fail, and say so (EFBIG). By default the signal ends the process, without a

@@ -48,6 +48,7 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Restore(restore) => command::restore::run(restore, &access),
         Command::Backups(backups) => command::backups::run(&backups.command, &access),
         Command::Drill(drill) => command::drill::run(drill, &access),
+        Command::Serve(serve) => command::serve::run(serve, &access),
         Command::Exec(exec) => command::exec::run(exec, access),
         Command::Lab(lab) => command::lab::run(&lab.command),
         Command::LabWorker => command::lab_worker::run(),

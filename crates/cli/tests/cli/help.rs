@@ -15,6 +15,7 @@ fn every_command_shows_an_example() {
         vec!["salvage"],
         vec!["restore"],
         vec!["exec"],
+        vec!["serve"],
         vec!["backups"],
         vec!["backups", "list"],
         vec!["backups", "verify"],

@@ -25,3 +25,4 @@ mod printing;
 mod reencrypt;
 mod reencrypt_signals;
 mod restore;
+mod serve;

@@ -22,6 +22,8 @@ pub struct Line {
     clear: Inbound,
     pub(super) tls: Option<Box<ServerConnection>>,
     encryptor: Option<Encryptor>,
+    /// A packet was not sent whole: what would follow could not be understood, or would go in clear.
+    is_broken: bool,
     /// When the peer must have logged in.
     deadline: Option<Instant>,
     /// How many bytes the peer may still send before it has.
@@ -47,6 +49,7 @@ impl Line {
             clear: Inbound::new(0),
             tls: None,
             encryptor: None,
+            is_broken: false,
             deadline: Some(deadline),
             allowance: Some(ALLOWANCE),
         }
@@ -70,6 +73,9 @@ impl Line {
     /// # Errors
     /// Any of [`LineError`]; the line can't be used any more then.
     pub fn message(&mut self, reader: &mut MessageReader, patience: Patience) -> Result<Option<Incoming>, LineError> {
+        if self.is_broken {
+            return Err(LineError::End);
+        }
         loop {
             if let Some(incoming) = self.push(reader)? {
                 return Ok(Some(incoming));
@@ -225,27 +231,30 @@ impl Line {
     /// # Errors
     /// Any of [`LineError`]; the line can't be used any more then.
     pub fn send(&mut self, packet: &[u8]) -> Result<(), LineError> {
+        if self.is_broken {
+            return Err(LineError::End);
+        }
+        self.is_broken = true;
         self.set_patience(TcpStream::set_write_timeout)?;
-        let size = match self.tls.take() {
-            None => {
+        let size = match (&mut self.tls, &mut self.encryptor) {
+            (None, _) => {
                 (&*self.socket).write_all(packet)?;
                 packet.len()
             }
-            Some(connection) => {
-                let (mut connection, written) = match &mut self.encryptor {
-                    Some(encryptor) => encryptor.encrypt(connection, packet)?,
-                    None => {
-                        let mut connection = connection;
-                        let written = connection.writer().write_all(packet);
-                        (connection, written)
-                    }
-                };
+            (Some(connection), None) => {
+                connection.writer().write_all(packet)?;
+                flush(connection, &self.socket)?
+            }
+            (tls @ Some(_), Some(encryptor)) => {
+                // It comes back, but for when the line is broken.
+                let connection = tls.take().ok_or(LineError::End)?;
+                let (connection, written) = encryptor.encrypt(connection, packet)?;
+                let connection = tls.insert(connection);
                 written?;
-                let size = flush(&mut connection, &self.socket);
-                self.tls = Some(connection);
-                size?
+                flush(connection, &self.socket)?
             }
         };
+        self.is_broken = false;
         self.traffic.wrote(1, size);
         Ok(())
     }

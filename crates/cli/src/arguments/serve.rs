@@ -1,0 +1,69 @@
+//! The arguments of `selenite serve`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use selenite_server::Settings;
+
+pub const AFTER_HELP: &str = "\
+Example:
+  selenite serve --data databases --identity key.txt
+  selenite serve --listen 0.0.0.0:1433 --tls-cert server.crt --tls-key server.key
+
+The first start makes the folder, master.db in it, and the login sa, whose password is printed once.
+Without an identity one is made in ~/.config/selenite, and its path printed: keep a copy elsewhere.
+Without --tls-cert the server makes a certificate of its own: DIR/server-certificate.pem is for
+clients. It ends by SIGTERM or Ctrl-C.";
+
+#[derive(Args)]
+pub struct Serve {
+    /// The folder of the databases, which is the server's own [default: ~/.local/share/selenite/server]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Where to listen [default: 127.0.0.1:1433]
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Option<String>,
+    /// The certificate to show, and those that vouch for it (PEM).
+    #[arg(long, value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its key (PEM).
+    #[arg(long, value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
+    /// What is encrypted: nothing, what the client asks for, all, or all by TDS 8 [default: require]
+    #[arg(long, value_name = "MODE", value_parser = ["off", "optional", "require", "strict"])]
+    pub encryption: Option<String>,
+    /// Who encrypts packets: the session's thread, or another that it waits for, as SQL Server did until 2014
+    /// [default: inline]
+    #[arg(long, value_name = "WHO", value_parser = ["inline", "thread"])]
+    pub tls_offload: Option<String>,
+    /// How many sessions there may be [default: 4096]
+    #[arg(long, value_name = "COUNT")]
+    pub max_sessions: Option<usize>,
+    /// How many connections there may be that have not logged in [default: 256]
+    #[arg(long, value_name = "COUNT")]
+    pub max_logins: Option<usize>,
+    /// How many seconds a connection may take to log in [default: 15]
+    #[arg(long, value_name = "SECONDS")]
+    pub login_timeout: Option<u64>,
+    /// A file that says the same, by the same names (TOML). What stands here comes before it.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+impl Serve {
+    /// What the flags say.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            data: self.data.clone(),
+            identity: None,
+            listen: self.listen.clone(),
+            tls_cert: self.tls_cert.clone(),
+            tls_key: self.tls_key.clone(),
+            encryption: self.encryption.clone(),
+            tls_offload: self.tls_offload.clone(),
+            max_sessions: self.max_sessions,
+            max_logins: self.max_logins,
+            login_timeout: self.login_timeout,
+        }
+    }
+}
