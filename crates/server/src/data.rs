@@ -18,13 +18,16 @@ mod encryption;
 mod functions;
 mod hall;
 mod identities;
+mod object_list;
 mod objects;
 mod refusal;
 mod running;
 mod schema;
 mod session_catalog;
 mod sqlite_store;
+mod table_statement;
 mod transaction;
 mod turnstile;
+mod views;
 
 pub use hall::Hall;

@@ -12,3 +12,4 @@ mod ends;
 mod options;
 mod tables;
 mod transactions;
+mod views;
