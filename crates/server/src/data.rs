@@ -14,6 +14,7 @@ mod data_bench;
 mod database;
 mod definition;
 mod directory;
+mod encryption;
 mod functions;
 mod hall;
 mod identities;
