@@ -6,6 +6,7 @@
 mod batches;
 mod bench;
 mod calls;
+mod cancel;
 mod client;
 mod definitions;
 mod ends;
