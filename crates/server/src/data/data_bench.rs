@@ -17,6 +17,7 @@ use super::bound_cache::{BoundCache, Of};
 use super::database::OpenDatabase;
 use super::definition::Work;
 use super::hall::{Hall, of_master};
+use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::running::Scene;
 use super::session_catalog::SessionCatalog;
@@ -29,7 +30,7 @@ pub struct DataBench<'a> {
     pub(super) hall: &'a Hall,
     pub(super) patron: Patron<'a>,
     /// Databases that the session has used, with its transaction in each.
-    open: HashMap<i32, Used>,
+    pub(super) open: HashMap<i32, Used>,
     pub(super) current: i32,
     home: i32,
     objects: SessionObjects,
@@ -37,6 +38,8 @@ pub struct DataBench<'a> {
     identity_insert: Option<NameKey>,
     /// Whether a transaction of the client's is open.
     in_transaction: bool,
+    /// Whether the client knows that its transaction writes to several databases.
+    pub(super) is_warned: bool,
     /// Rises when the session's temporary tables change.
     temporary_version: u64,
 }
@@ -76,12 +79,13 @@ impl<'a> DataBench<'a> {
             bound: BoundCache::default(),
             identity_insert: None,
             in_transaction: false,
+            is_warned: false,
             temporary_version: 0,
         })
     }
 
     /// The database in use, connected to if it was not yet, with its objects as they are now.
-    fn used(&mut self) -> Result<(&mut Used, Of), PlanError> {
+    pub(super) fn used(&mut self) -> Result<(&mut Used, Of), PlanError> {
         let id = self.current;
         if !self.open.contains_key(&id) {
             let instance = self.patron.instance;
@@ -114,6 +118,17 @@ impl<'a> DataBench<'a> {
         Ok((used, of))
     }
 
+    /// The same, with time for another process that is at it.
+    fn used_in(&mut self, patience: LockPatience, errand: &mut Errand<'_>) -> Result<Of, Failure> {
+        loop {
+            match self.used() {
+                Ok((_, of)) => return Ok(of),
+                Err(error) if error.number() == 1222 && !patience.is_over() => errand.receiver.poll()?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
     /// Runs a statement on tables.
     fn on_tables(
         &mut self,
@@ -121,7 +136,8 @@ impl<'a> DataBench<'a> {
         slots: &mut [Value],
         errand: &mut Errand<'_>,
     ) -> Result<Affected, Failure> {
-        let (_, of) = self.used()?;
+        let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
+        let of = self.used_in(patience, errand)?;
         let bound = match self.bound.find(statement, of) {
             Some(bound) => bound,
             None => {
@@ -144,7 +160,20 @@ impl<'a> DataBench<'a> {
     }
 
     /// B4. What a statement needs around it; see [`Begun`].
-    fn begin_statement(&mut self, changes: bool, is_single: bool, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
+    pub(super) fn begin_statement(
+        &mut self,
+        changes: bool,
+        is_single: bool,
+        errand: &mut Errand<'_>,
+    ) -> Result<Begun, Failure> {
+        let begun = self.begin_write(changes, is_single, errand)?;
+        if changes && self.in_transaction {
+            self.warn_of_several(errand)?;
+        }
+        Ok(begun)
+    }
+
+    fn begin_write(&mut self, changes: bool, is_single: bool, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
         let id = self.current;
         let Some(used) = self.open.get_mut(&id) else {
             return Err(PlanError::internal("a database that is not open").into());
@@ -158,12 +187,13 @@ impl<'a> DataBench<'a> {
             return Ok(Begun::Nothing);
         }
         let was_writing = used.transaction.writes();
-        let timeout = errand.state.session.lock_timeout_ms;
+        let waits = (self.patron.entry.spid(), errand.state.session.lock_timeout_ms);
         used.transaction
-            .ensure_write(&used.database, timeout, || errand.receiver.poll())?;
+            .ensure_write(&used.database, waits, || errand.receiver.poll())?;
         if !changes {
             return Ok(Begun::Nothing);
         }
+        used.transaction.note_change();
         if !is_open {
             return Ok(Begun::Transaction);
         }
@@ -175,7 +205,7 @@ impl<'a> DataBench<'a> {
         Ok(Begun::Savepoint)
     }
 
-    fn end_statement<R>(&mut self, begun: Begun, done: Result<R, Failure>) -> Result<R, Failure> {
+    pub(super) fn end_statement<R>(&mut self, begun: Begun, done: Result<R, Failure>) -> Result<R, Failure> {
         let id = self.current;
         let Some(used) = self.open.get_mut(&id) else {
             return done;
@@ -222,6 +252,8 @@ impl<'a> DataBench<'a> {
             scene,
             identity_insert: self.identity_insert.as_ref(),
             identities: &used.database.shared.identities,
+            patience: LockPatience::of(errand.state.session.lock_timeout_ms),
+            interrupts: &used.database.interrupts,
             last_identity: &last_identity,
         };
         let surroundings = crate::workbench::Surroundings {
@@ -346,6 +378,12 @@ impl<'a> DataBench<'a> {
         }
     }
 
+    /// The database in use, which is connected to.
+    pub(super) fn in_use(&self) -> Result<&Used, PlanError> {
+        let used = self.open.get(&self.current);
+        used.ok_or_else(|| PlanError::internal("a database that is not open"))
+    }
+
     /// Whether the session has a transaction of its own.
     pub(super) fn is_in_transaction(&self) -> bool {
         self.in_transaction
@@ -449,22 +487,14 @@ impl Workbench for DataBench<'_> {
         match step {
             TransactionStep::Begin { .. } => {
                 self.in_transaction = true;
+                self.is_warned = false;
                 for used in self.open.values_mut() {
                     used.transaction.begin();
                 }
             }
-            TransactionStep::Commit { .. } => {
+            TransactionStep::Commit { delayed_durability } => {
                 self.in_transaction = false;
-                let mut done = Ok(());
-                // One database after the other: that they are committed together nobody promises (docs/TSQL.md).
-                for used in self.open.values_mut() {
-                    if done.is_ok() {
-                        done = used.transaction.commit(&used.database);
-                    } else {
-                        used.transaction.rollback(&used.database);
-                    }
-                }
-                done?;
+                self.commit(delayed_durability)?;
             }
             TransactionStep::Rollback => {
                 self.in_transaction = false;
@@ -566,7 +596,7 @@ fn on_rows(
 
 /// What a statement that changes something has around it.
 #[derive(Clone, Copy)]
-enum Begun {
+pub(super) enum Begun {
     /// Nothing: it reads, or fails as a whole.
     Nothing,
     /// A transaction of its own.

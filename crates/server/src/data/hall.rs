@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use selenite_plan::PlanError;
+use selenite_plan::{PlanError, same_name};
 
 use super::data_bench::DataBench;
 use super::database::SharedDatabase;
 use super::directory::Directory;
+use super::log_sync::{LogSync, SyncFigures};
+use super::turnstile::Waits;
 use crate::Instance;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MasterError};
 use crate::workbench::{Patron, Workbench, Workshop};
@@ -17,6 +19,7 @@ use crate::workbench::{Patron, Workbench, Workshop};
 pub struct Hall {
     known: Mutex<HashMap<i32, Arc<SharedDatabase>>>,
     directory: Mutex<Option<Arc<Directory>>>,
+    waits: Arc<Waits>,
 }
 
 impl Hall {
@@ -39,7 +42,7 @@ impl Hall {
             let name = DatabaseName::new(&record.name).map_err(|error| of_master(&error))?;
             Some(name.path(instance.data_folder()))
         };
-        let shared = Arc::new(SharedDatabase::new(record.clone(), path));
+        let shared = Arc::new(SharedDatabase::new(record.clone(), path, self.waits.clone()));
         known.insert(record.id, shared.clone());
         Ok(shared)
     }
@@ -61,6 +64,14 @@ impl Hall {
     /// Databases or logins were changed.
     pub fn reload(&self) {
         *self.directory.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// How many commits waited for how many syncs since the server began; nothing of a database that nobody has used.
+    #[must_use]
+    pub fn sync_figures(&self, database: &str) -> Option<SyncFigures> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = known.values().find(|shared| same_name(&shared.record.name, database))?;
+        shared.log.as_ref().map(LogSync::figures)
     }
 
     /// Forgets a database that was dropped.
