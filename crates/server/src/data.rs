@@ -22,6 +22,7 @@ mod hall;
 mod identities;
 mod lock_patience;
 mod log_sync;
+mod object_list;
 mod objects;
 mod refusal;
 mod running;
@@ -29,8 +30,10 @@ mod schema;
 mod session_catalog;
 mod several_databases;
 mod sqlite_store;
+mod table_statement;
 mod transaction;
 mod turnstile;
+mod views;
 
 pub use hall::Hall;
 pub use log_sync::SyncFigures;

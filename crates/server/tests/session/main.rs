@@ -17,3 +17,4 @@ mod options;
 mod speed;
 mod tables;
 mod transactions;
+mod views;
