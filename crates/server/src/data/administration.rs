@@ -22,6 +22,11 @@ impl DataBench<'_> {
             return Ok(Affected::Nothing);
         }
         let kind = &statement.statement.kind;
+        if let StatementKind::AlterDatabase(alter) = kind
+            && self.set_durability(alter, errand)?.is_some()
+        {
+            return Ok(Affected::Nothing);
+        }
         if let StatementKind::CreateDatabase(create) = kind {
             self.create_database(create)?;
             return Ok(Affected::Nothing);
@@ -72,7 +77,8 @@ impl DataBench<'_> {
         let shared = self.hall.database(instance, &record)?;
         let database =
             super::database::OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
-        super::catalog_rows::ensure(&database.connection, "main")
+        super::catalog_rows::ensure(&database.connection, "main")?;
+        database.wait_for_disk(database.note_commit())
     }
 
     fn drop_database(&mut self, name: &str, if_exists: bool) -> Result<(), PlanError> {

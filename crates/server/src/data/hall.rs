@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use selenite_plan::PlanError;
+use selenite_plan::{PlanError, same_name};
 
 use super::data_bench::DataBench;
 use super::database::SharedDatabase;
 use super::directory::Directory;
 use super::encryption::Scans;
+use super::log_sync::{LogSync, SyncFigures};
+use super::turnstile::Waits;
 use crate::Instance;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MasterError};
 use crate::workbench::{Patron, Workbench, Workshop};
@@ -19,6 +21,7 @@ pub struct Hall {
     known: Mutex<HashMap<i32, Arc<SharedDatabase>>>,
     directory: Mutex<Option<Arc<Directory>>>,
     scans: Scans,
+    waits: Arc<Waits>,
 }
 
 impl Hall {
@@ -41,7 +44,7 @@ impl Hall {
             let name = DatabaseName::new(&record.name).map_err(|error| of_master(&error))?;
             Some(name.path(instance.data_folder()))
         };
-        let shared = Arc::new(SharedDatabase::new(record.clone(), path));
+        let shared = Arc::new(SharedDatabase::new(record.clone(), path, self.waits.clone()));
         known.insert(record.id, shared.clone());
         Ok(shared)
     }
@@ -68,6 +71,14 @@ impl Hall {
     /// Databases whose pages are being sealed anew.
     pub fn scans(&self) -> &Scans {
         &self.scans
+    }
+
+    /// How many commits waited for how many syncs since the server began; nothing of a database that nobody has used.
+    #[must_use]
+    pub fn sync_figures(&self, database: &str) -> Option<SyncFigures> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = known.values().find(|shared| same_name(&shared.record.name, database))?;
+        shared.log.as_ref().map(LogSync::figures)
     }
 
     /// Forgets a database that was dropped.
