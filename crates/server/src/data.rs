@@ -8,6 +8,7 @@
 //! B4. A statement that fails leaves nothing behind: it has a savepoint, or a transaction of its own.
 
 mod administration;
+mod backup;
 mod bound_cache;
 mod catalog_rows;
 mod data_bench;
@@ -18,9 +19,11 @@ mod functions;
 mod hall;
 mod identities;
 mod objects;
+mod permission;
 mod refusal;
 mod running;
 mod schema;
+mod security;
 mod session_catalog;
 mod sqlite_store;
 mod transaction;

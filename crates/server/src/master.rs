@@ -7,6 +7,7 @@
 //!
 //! Tables that begin with `selenite_` are the server's: no client reads or writes them.
 
+mod backups;
 mod certificate;
 mod database_name;
 mod databases;
@@ -22,6 +23,7 @@ use rusqlite::{Connection, OpenFlags};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Database, Layout};
 
+pub use backups::BackupRecord;
 pub use certificate::StoredCertificate;
 pub use database_name::DatabaseName;
 pub use databases::DatabaseRecord;

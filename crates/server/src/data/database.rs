@@ -69,10 +69,29 @@ impl SharedDatabase {
             path,
             turnstile: Arc::default(),
             identities: Identities::default(),
-            epoch: AtomicU64::new(1),
+            // Of a database that was restored no version is that of the one before: sessions keep what they bound.
+            epoch: AtomicU64::new(NEXT_EPOCH.fetch_add(EPOCHS, Ordering::Relaxed)),
             kept: Mutex::default(),
         }
     }
+}
+
+/// Opens a database to look into what is the server's own in it, beside all sessions.
+///
+/// # Errors
+/// What SQLite and the VFS say.
+pub fn look_at(path: &std::path::Path, access: &Access) -> Result<Connection, PlanError> {
+    let open = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let access = Access {
+            allow_plain: true,
+            ..access.clone()
+        };
+        let connection = Connection::open_with_flags(access.uri(path).as_str(), flags)?;
+        connection.busy_timeout(BUSY_WAIT)?;
+        Ok(connection)
+    };
+    open().map_err(|error: rusqlite::Error| trouble(&error))
 }
 
 impl OpenDatabase {
@@ -198,6 +217,10 @@ impl OpenDatabase {
     }
 }
 
+/// The first epoch of the next database that is opened.
+static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);
+/// More than the definitions of a database are ever changed.
+const EPOCHS: u64 = 1 << 40;
 /// Other processes hold SQLite's lock for a commit, or for a batch of re-encryption.
 const BUSY_WAIT: Duration = Duration::from_secs(30);
 /// A session's texts, each some KiB.

@@ -10,6 +10,8 @@ use selenite_plan::{
 use selenite_types::DataType;
 
 use super::directory::Directory;
+use super::permission::Standing;
+use super::security::{login_facts, user_facts};
 use super::session_catalog::SessionCatalog;
 use crate::workbench::Objects;
 
@@ -65,21 +67,12 @@ impl Objects for SessionObjects {
     }
 
     fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
-        let is_it = match key {
-            Key::Current => true,
-            Key::Name(name) => same_name(name, SCHEMA),
-            Key::Id(id) => id == 1,
-        };
-        Ok(is_it.then(|| principal(1, SCHEMA)))
+        let principals = self.catalog.schema.principals();
+        Ok(user_facts(key, &self.standing(), principals))
     }
 
     fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
-        let found = self.directory.logins.iter().find(|(id, name)| match key {
-            Key::Current => *id == self.login_id,
-            Key::Name(wanted) => same_name(name, wanted),
-            Key::Id(wanted) => *id == wanted,
-        });
-        Ok(found.map(|(id, name)| principal(*id, name)))
+        Ok(login_facts(key, self.login_id, &self.directory))
     }
 
     fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
@@ -87,18 +80,22 @@ impl Objects for SessionObjects {
     }
 }
 
+impl SessionObjects {
+    /// What the session's login is in the database in use.
+    pub fn standing(&self) -> Standing {
+        let login = self
+            .directory
+            .records
+            .iter()
+            .find(|login| login.id == i64::from(self.login_id));
+        let sid = login.map(|login| login.sid.as_slice()).unwrap_or_default();
+        Standing::of(sid, &self.directory, self.database_id, self.catalog.schema.principals())
+    }
+}
+
 fn dbo() -> SchemaFacts {
     SchemaFacts {
         id: 1,
         name: Arc::from(SCHEMA),
-    }
-}
-
-fn principal(id: i32, name: &str) -> PrincipalFacts {
-    PrincipalFacts {
-        id,
-        name: Arc::from(name),
-        is_role: false,
-        is_member: false,
     }
 }
