@@ -18,6 +18,7 @@ mod directory;
 mod functions;
 mod hall;
 mod identities;
+mod object_list;
 mod objects;
 mod permission;
 mod refusal;
@@ -26,7 +27,9 @@ mod schema;
 mod security;
 mod session_catalog;
 mod sqlite_store;
+mod table_statement;
 mod transaction;
 mod turnstile;
+mod views;
 
 pub use hall::Hall;

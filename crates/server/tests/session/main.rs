@@ -13,3 +13,4 @@ mod ends;
 mod options;
 mod tables;
 mod transactions;
+mod views;
