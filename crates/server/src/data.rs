@@ -10,14 +10,15 @@
 //! B5. SQLite syncs no commit of a session's connection: whoever commits waits for [`log_sync`], behind which its turn has gone to the next.
 
 mod administration;
+mod backup;
 mod bound_cache;
 mod catalog_rows;
 mod data_bench;
 mod database;
 mod definition;
 mod directory;
-mod encryption;
 mod durability;
+mod encryption;
 mod functions;
 mod hall;
 mod identities;
@@ -25,9 +26,11 @@ mod lock_patience;
 mod log_sync;
 mod object_list;
 mod objects;
+mod permission;
 mod refusal;
 mod running;
 mod schema;
+mod security;
 mod session_catalog;
 mod several_databases;
 mod sqlite_store;
