@@ -10,20 +10,26 @@
 mod administration;
 mod bound_cache;
 mod catalog_rows;
+mod checkpoint;
+mod cleanups;
 mod data_bench;
 mod database;
+mod dbcc;
 mod definition;
 mod directory;
 mod functions;
 mod hall;
 mod identities;
+mod kill;
 mod objects;
 mod refusal;
 mod running;
 mod schema;
 mod session_catalog;
 mod sqlite_store;
+mod statistics_io;
 mod transaction;
 mod turnstile;
 
+pub(crate) use dbcc::frees_programs;
 pub use hall::Hall;

@@ -14,6 +14,7 @@ use selenite_tsql::ast::{self, IsolationLevel, StatementKind};
 use selenite_types::{Decimal, Value};
 
 use super::bound_cache::{BoundCache, Of};
+use super::cleanups::Told;
 use super::database::OpenDatabase;
 use super::definition::Work;
 use super::hall::{Hall, of_master};
@@ -29,11 +30,12 @@ pub struct DataBench<'a> {
     pub(super) hall: &'a Hall,
     pub(super) patron: Patron<'a>,
     /// Databases that the session has used, with its transaction in each.
-    open: HashMap<i32, Used>,
+    pub(super) open: HashMap<i32, Used>,
     pub(super) current: i32,
     home: i32,
-    objects: SessionObjects,
-    bound: BoundCache,
+    pub(super) objects: SessionObjects,
+    pub(super) bound: BoundCache,
+    pub(super) heeded: Told,
     identity_insert: Option<NameKey>,
     /// Whether a transaction of the client's is open.
     in_transaction: bool,
@@ -74,6 +76,7 @@ impl<'a> DataBench<'a> {
                 catalog,
             },
             bound: BoundCache::default(),
+            heeded: hall.cleanups.told(),
             identity_insert: None,
             in_transaction: false,
             temporary_version: 0,
@@ -81,7 +84,8 @@ impl<'a> DataBench<'a> {
     }
 
     /// The database in use, connected to if it was not yet, with its objects as they are now.
-    fn used(&mut self) -> Result<(&mut Used, Of), PlanError> {
+    pub(super) fn used(&mut self) -> Result<(&mut Used, Of), PlanError> {
+        self.heed_cleanups();
         let id = self.current;
         if !self.open.contains_key(&id) {
             let instance = self.patron.instance;
@@ -134,9 +138,11 @@ impl<'a> DataBench<'a> {
                 bound
             }
         };
+        let reads = self.begin_reads(errand)?;
         let begun = self.begin_statement(bound.changes(), bound.is_single(), errand)?;
         let done = self.run(&bound, slots, errand);
         let done = self.end_statement(begun, done);
+        self.tell_reads(reads, statement, errand)?;
         if matches!(*bound, Statement::Into(_)) {
             self.note_definitions()?;
         }
@@ -415,6 +421,19 @@ impl Workbench for DataBench<'_> {
                 | ast::DropKind::Role
                 | ast::DropKind::Certificate => self.administer(statement, &mut errand),
             },
+            StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), &mut errand),
+            StatementKind::Kill(kill) => {
+                self.kill(kill)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Checkpoint(_) => {
+                self.checkpoint(&mut errand)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Shutdown { .. } => {
+                let refused = PlanError::unsupported("SHUTDOWN").with_ends(Ends::Statement);
+                Err(refused.into())
+            }
             _ => self.administer(statement, &mut errand),
         }
     }

@@ -65,9 +65,9 @@ impl SharedDatabase {
     /// One that nobody has open yet.
     pub fn new(record: DatabaseRecord, path: Option<PathBuf>) -> Self {
         Self {
+            turnstile: Turnstile::of(record.id),
             record,
             path,
-            turnstile: Arc::default(),
             identities: Identities::default(),
             epoch: AtomicU64::new(1),
             kept: Mutex::default(),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use selenite_plan::PlanError;
 
+use super::cleanups::Cleanups;
 use super::data_bench::DataBench;
 use super::database::SharedDatabase;
 use super::directory::Directory;
@@ -17,6 +18,8 @@ use crate::workbench::{Patron, Workbench, Workshop};
 pub struct Hall {
     known: Mutex<HashMap<i32, Arc<SharedDatabase>>>,
     directory: Mutex<Option<Arc<Directory>>>,
+    /// What sessions are to drop.
+    pub(super) cleanups: Cleanups,
 }
 
 impl Hall {

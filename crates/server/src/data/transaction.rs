@@ -12,6 +12,7 @@ use selenite_plan::machine::{Failure, Stop};
 use super::database::OpenDatabase;
 use super::refusal::{lock_timeout, trouble};
 use super::turnstile::{NoTurn, Turn};
+use crate::registry::{WaitType, own};
 
 /// The state of one.
 #[derive(Default)]
@@ -70,7 +71,12 @@ impl Transaction {
     /// What SQLite says: then it is rolled back.
     pub fn commit(&mut self, database: &OpenDatabase) -> Result<(), PlanError> {
         let done = if self.turn.is_some() {
-            execute(database, "COMMIT")
+            let before = selenite_engine::thread_io();
+            let done = execute(database, "COMMIT");
+            let synced = selenite_engine::thread_io();
+            let time = Duration::from_nanos(synced.log_sync_ns - before.log_sync_ns);
+            own::note_waits(WaitType::WriteLog, synced.log_syncs - before.log_syncs, time);
+            done
         } else {
             Ok(())
         };

@@ -4,9 +4,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::registry::{WaitType, own};
+
 /// The queue of those who write to one database.
 #[derive(Default)]
 pub struct Turnstile {
+    /// Which: what others see of the queue says so.
+    database_id: i32,
     queue: Mutex<Queue>,
     moved: Condvar,
 }
@@ -15,7 +19,15 @@ pub struct Turnstile {
 struct Queue {
     next: u64,
     /// In the order of coming; the first writes.
-    waiting: VecDeque<u64>,
+    waiting: VecDeque<Place>,
+}
+
+/// A place in the queue.
+#[derive(Clone, Copy)]
+struct Place {
+    number: u64,
+    /// Whose it is; 0 of a thread without a session.
+    spid: u16,
 }
 
 /// The right to write, until it is dropped.
@@ -34,6 +46,14 @@ pub enum NoTurn<E> {
 }
 
 impl Turnstile {
+    /// That of a database.
+    pub fn of(database_id: i32) -> Arc<Self> {
+        Arc::new(Self {
+            database_id,
+            ..Self::default()
+        })
+    }
+
     /// Waits for its turn, `patience` at most, and asks `poll` meanwhile every few milliseconds.
     ///
     /// # Errors
@@ -47,12 +67,23 @@ impl Turnstile {
         let mut queue = self.lock();
         let number = queue.next;
         queue.next += 1;
-        queue.waiting.push_back(number);
+        queue.waiting.push_back(Place {
+            number,
+            spid: own::spid(),
+        });
         let turn = Turn {
             turnstile: self.clone(),
             number,
         };
-        while queue.waiting.front() != Some(&number) {
+        let mut wait = None;
+        while let Some(first) = queue.waiting.front().copied()
+            && first.number != number
+        {
+            let wait = wait.get_or_insert_with(|| {
+                own::note_lock(self.database_id, false);
+                own::begin_wait(WaitType::LockExclusive)
+            });
+            wait.blocked_by(first.spid);
             if until.is_some_and(|until| Instant::now() >= until) {
                 drop(queue);
                 drop(turn);
@@ -71,6 +102,8 @@ impl Turnstile {
             queue = self.lock();
         }
         drop(queue);
+        drop(wait);
+        own::note_lock(self.database_id, true);
         Ok(turn)
     }
 
@@ -87,7 +120,10 @@ impl Turnstile {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.turnstile.lock().waiting.retain(|number| *number != self.number);
+        own::forget_lock(self.turnstile.database_id);
+        let mut queue = self.turnstile.lock();
+        queue.waiting.retain(|place| place.number != self.number);
+        drop(queue);
         self.turnstile.moved.notify_all();
     }
 }
