@@ -21,6 +21,7 @@ mod functions;
 mod hall;
 mod identities;
 mod kill;
+mod object_list;
 mod objects;
 mod refusal;
 mod running;
@@ -28,8 +29,10 @@ mod schema;
 mod session_catalog;
 mod sqlite_store;
 mod statistics_io;
+mod table_statement;
 mod transaction;
 mod turnstile;
+mod views;
 
 pub(crate) use dbcc::frees_programs;
 pub use hall::Hall;

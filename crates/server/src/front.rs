@@ -25,7 +25,7 @@ pub trait Front: Send + Sync {
 /// A session that begins.
 pub struct Session<'a> {
     /// The server: logins, databases, other sessions, counters.
-    pub instance: &'a Instance,
+    pub instance: &'a Arc<Instance>,
     /// Who came, and how.
     pub visitor: Visitor,
     /// Requests come and answers go here.

@@ -46,7 +46,7 @@ pub trait Workshop: Send + Sync {
 /// For whom a workbench is.
 pub struct Patron<'a> {
     /// The server.
-    pub instance: &'a Instance,
+    pub instance: &'a Arc<Instance>,
     /// Who came.
     pub visitor: &'a Visitor,
     /// What others see of the session.

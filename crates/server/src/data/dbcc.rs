@@ -23,6 +23,7 @@ use selenite_types::{DataType, Value};
 
 use argument::Argument;
 use options::Options;
+pub(super) use user_options::date_format;
 
 use super::data_bench::DataBench;
 use crate::workbench::Errand;

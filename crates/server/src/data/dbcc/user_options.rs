@@ -30,7 +30,8 @@ pub(super) fn tell(request: &Request, errand: &mut Errand<'_>) -> Result<Affecte
     tell_rows(COLUMNS, &rows, errand)
 }
 
-fn date_format(format: DateFormat) -> &'static str {
+/// DATEFORMAT, as it is written.
+pub(in crate::data) fn date_format(format: DateFormat) -> &'static str {
     match format {
         DateFormat::Mdy => "mdy",
         DateFormat::Dmy => "dmy",
