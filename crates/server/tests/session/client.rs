@@ -270,7 +270,7 @@ pub fn int(name: &str, value: i32) -> Parameter {
     parameter(name, DataType::Int, Value::Int(value))
 }
 
-const HEADERS: Headers = Headers {
+pub const HEADERS: Headers = Headers {
     transaction: 0,
     outstanding_count: 1,
     activity: None,
