@@ -74,7 +74,10 @@ fn counts_of_values_must_agree() {
     assert_eq!(session.number("INSERT nope VALUES (1)"), 208);
     assert_eq!(session.number("INSERT person (name) VALUES (code)"), 128);
     assert_eq!(session.number("INSERT person (name) VALUES (MAX('a'))"), 147);
-    assert_eq!(session.number("INSERT person (name) VALUES (RANK() OVER (ORDER BY 'a'))"), 4108);
+    assert_eq!(
+        session.number("INSERT person (name) VALUES (RANK() OVER (ORDER BY 'a'))"),
+        4108
+    );
     assert_eq!(session.number("INSERT sys.numbers VALUES (1)"), 259);
 }
 
