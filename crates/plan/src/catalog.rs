@@ -19,7 +19,7 @@ mod violation;
 pub use table::{
     Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, ReferencedAction, SqliteName, Table,
 };
-pub use view::{SystemColumn, SystemFunction, SystemView, View};
+pub use view::{SystemColumn, SystemFunction, SystemRows, SystemView, View};
 pub use violation::{ChangeVerb, Violation};
 
 /// What knows the tables, views and functions of rows.

@@ -12,6 +12,7 @@
 //! | `tsql_window(N, a)` | window | [`Compiled::aggregate`]: [`AggregateRun::enter`], [`AggregateRun::leave`]; NULL of no rows |
 //! | `tsql_window_count(N, a)` | window | the same; 0 of no rows |
 //! | `tsql_single(a)` | aggregate | [`SingleValue`] |
+//! | `tsql_rows(name, a, ..)` | scalar, deterministic | the rows of [`crate::catalog::SystemRows::Json`] |
 //!
 //! and the collations `SQL_Latin1_General_CP1_CI_AS` and `Latin1_General_BIN2`.
 //!
@@ -25,6 +26,9 @@ use selenite_types::{DataType, Family, Value};
 
 use crate::writer::{AggregateSpec, stored};
 use crate::{Accumulator, Environment, OperationFailure, Operations, PlanError};
+
+/// The function that answers the rows of what the server shows.
+pub const ROWS_FUNCTION: &str = "tsql_rows";
 
 /// What the SQL of a bound statement calls by number.
 #[derive(Clone, Default, Debug)]

@@ -28,7 +28,7 @@ pub struct Connection {
 
 impl Connection {
     /// Serves it to its end.
-    pub fn serve(&self, instance: &Instance, front: &dyn Front, place: LobbyPlace) {
+    pub fn serve(&self, instance: &Arc<Instance>, front: &dyn Front, place: LobbyPlace) {
         let outcome = self.try_serve(instance, front, place);
         // What is on its way still arrives.
         let _ = self.socket.shutdown(Shutdown::Write);
@@ -43,7 +43,7 @@ impl Connection {
         instance.log().line(&format!("{}: {said}", self.peer));
     }
 
-    fn try_serve(&self, instance: &Instance, front: &dyn Front, place: LobbyPlace) -> Result<Ended, LineError> {
+    fn try_serve(&self, instance: &Arc<Instance>, front: &dyn Front, place: LobbyPlace) -> Result<Ended, LineError> {
         self.set_options()?;
         let deadline = Instant::now() + instance.config().limits.login_time;
         let traffic = Arc::new(Traffic::default());
@@ -108,7 +108,7 @@ impl Connection {
     /// Whether who arrived may come in.
     fn admit(
         &self,
-        instance: &Instance,
+        instance: &Arc<Instance>,
         front: &dyn Front,
         arrival: Arrival,
         deadline: Instant,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selenite_tsql::ast::{Name, SelectStatement};
 use selenite_types::DataType;
+use selenite_types::storage::StorageClass;
 
 use super::SqliteName;
 
@@ -22,31 +23,41 @@ pub struct View {
     pub select: Arc<SelectStatement>,
 }
 
-/// A view that the server has: a virtual table of SQLite's.
+/// A view that the server has.
 #[derive(Clone, Debug)]
 pub struct SystemView {
     /// The schema's name: `sys` or `INFORMATION_SCHEMA`.
     pub schema: String,
     /// Its own name.
     pub name: String,
-    /// What it is called in SQLite.
-    pub sqlite: SqliteName,
+    /// Where its rows are.
+    pub rows: SystemRows,
     /// Its columns in order.
     pub columns: Vec<SystemColumn>,
 }
 
-/// A function of rows that the server has: a virtual table of SQLite's with hidden columns.
+/// Where SQLite finds the rows of what the server shows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SystemRows {
+    /// In a table or virtual table, whose columns have the names of the view's; a function's has its arguments as hidden columns.
+    Table(SqliteName),
+    /// In the answer of [`crate::execution::ROWS_FUNCTION`] to this name, with a function's arguments behind it: a JSON array of rows,
+    /// each an array of stored forms, of which blobs are hexadecimal digits.
+    Json(String),
+}
+
+/// A function of rows that the server has.
 #[derive(Clone, Debug)]
 pub struct SystemFunction {
     /// The schema's name: `sys`; empty for those that have none, such as STRING_SPLIT.
     pub schema: String,
     /// Its own name.
     pub name: String,
-    /// What it is called in SQLite.
-    pub sqlite: SqliteName,
-    /// Its columns in order, the hidden ones left out.
+    /// Where its rows are.
+    pub rows: SystemRows,
+    /// Its columns in order.
     pub columns: Vec<SystemColumn>,
-    /// The types of its arguments, which are the hidden columns in order.
+    /// The types of its arguments.
     pub arguments: Vec<DataType>,
     /// How many of the arguments must be given; the rest are NULL.
     pub required: usize,
@@ -61,4 +72,12 @@ pub struct SystemColumn {
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,
+}
+
+impl SystemColumn {
+    /// Whether its values are stored as blobs.
+    #[must_use]
+    pub fn is_blob(&self) -> bool {
+        self.data_type.storage_class() == StorageClass::Blob
+    }
 }

@@ -346,7 +346,7 @@ impl QueryBinder<'_> {
             };
             let computed = |place: &Place| match place {
                 Place::Inlined(value) => !is_own_column(value, from),
-                Place::Named(_) | Place::Numbered(_) => false,
+                Place::Named(_) | Place::Element(..) | Place::Numbered(_) => false,
             };
             if !places.iter().any(computed) {
                 continue;

@@ -8,7 +8,7 @@ use super::common_table::CommonScope;
 use super::source::{Bound, rename};
 use super::tree::{From, Leaf, Place, Query, QueryColumn, ROW_ID, Rows, Select};
 use super::{Clause, QueryBinder};
-use crate::catalog::{Relation, SystemColumn, SystemFunction, SystemView, Table, View};
+use crate::catalog::{Relation, SystemColumn, SystemFunction, SystemRows, SystemView, Table, View};
 use crate::{Collation, ColumnRef, Expr, ExprKind, PlanError, Source, SourceColumn, written_object};
 
 impl QueryBinder<'_> {
@@ -197,7 +197,7 @@ impl QueryBinder<'_> {
     }
 
     fn bind_system(&mut self, view: &SystemView, alias: Option<&ast::Name>) -> Bound {
-        let (number, columns) = self.system_columns(&view.columns);
+        let (number, columns) = self.system_columns(&view.columns, false);
         let named = alias.is_none().then(|| (String::from("master"), view.schema.clone()));
         let alias = alias.map_or(&view.name, |alias| &alias.text).clone();
         let source = Source {
@@ -208,7 +208,7 @@ impl QueryBinder<'_> {
         };
         let from = From::Leaf(Leaf {
             source: number,
-            rows: Rows::System(view.sqlite.clone()),
+            rows: Rows::System(Box::new(view.clone())),
         });
         Bound {
             from,
@@ -216,8 +216,12 @@ impl QueryBinder<'_> {
         }
     }
 
-    fn system_columns(&mut self, columns: &[SystemColumn]) -> (u32, Vec<SourceColumn>) {
-        let places = columns.iter().map(|column| Place::Named(column.name.clone())).collect();
+    fn system_columns(&mut self, columns: &[SystemColumn], is_json: bool) -> (u32, Vec<SourceColumn>) {
+        let place = |(at, column): (usize, &SystemColumn)| match is_json {
+            true => Place::Element(at, column.is_blob()),
+            false => Place::Named(column.name.clone()),
+        };
+        let places = columns.iter().enumerate().map(place).collect();
         let column = |column: &SystemColumn| SourceColumn {
             name: column.name.clone(),
             data_type: column.data_type,
@@ -237,7 +241,8 @@ impl QueryBinder<'_> {
             return Err(PlanError::unknown_object(&written));
         };
         let arguments = self.function_arguments(call, &function, &written)?;
-        let (number, mut columns) = self.system_columns(&function.columns);
+        let is_json = matches!(function.rows, SystemRows::Json(_));
+        let (number, mut columns) = self.system_columns(&function.columns, is_json);
         if let Some(names) = alias.map(|alias| &alias.columns).filter(|names| !names.is_empty()) {
             if names.len() != columns.len() {
                 return Err(PlanError::column_list(&function.name, columns.len(), names.len()));
@@ -257,7 +262,7 @@ impl QueryBinder<'_> {
             number,
             columns,
         };
-        let rows = Rows::Function(function.sqlite.clone(), arguments);
+        let rows = Rows::Function(function.rows.clone(), arguments);
         Ok(Bound {
             from: From::Leaf(Leaf { source: number, rows }),
             sources: vec![source],

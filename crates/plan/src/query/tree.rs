@@ -10,7 +10,7 @@ use std::sync::Arc;
 use selenite_tsql::ast::SetOperator;
 use selenite_types::{Comparison, DataType, Value};
 
-use crate::catalog::{SqliteName, Table};
+use crate::catalog::{SystemRows, SystemView, Table};
 use crate::{Aggregate, Collation, ColumnRef, Expr, ExprKind, OutsideRef, Predicate};
 
 /// What the queries of one statement share.
@@ -33,6 +33,8 @@ pub(crate) struct Parts {
 pub(crate) enum Place {
     /// A column of a table by its name.
     Named(String),
+    /// An element of a row that is a JSON array, by its index; whether it is a blob.
+    Element(usize, bool),
     /// A column of a query, by its position.
     Numbered(usize),
     /// What a query that was taken apart computes it from.
@@ -139,9 +141,9 @@ pub(crate) enum Rows {
     /// A table.
     Table(Arc<Table>),
     /// A view of the server's own.
-    System(SqliteName),
+    System(Box<SystemView>),
     /// A function of the server's own, with its arguments.
-    Function(SqliteName, Vec<Expr>),
+    Function(SystemRows, Vec<Expr>),
     /// A query.
     Query(Box<Query>),
     /// A common table expression, by its index in [`Parts::commons`].

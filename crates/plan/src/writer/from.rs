@@ -3,7 +3,8 @@
 use super::Writer;
 use super::rows::quoted;
 use crate::PlanError;
-use crate::catalog::SqliteName;
+use crate::catalog::{SqliteName, SystemRows, SystemView};
+use crate::execution::ROWS_FUNCTION;
 use crate::query::tree::{From, Join, JoinKind, Leaf, Rows};
 
 impl Writer {
@@ -52,13 +53,16 @@ impl Writer {
         let source = leaf.source;
         Ok(match &leaf.rows {
             Rows::Table(table) => format!("{} AS t{source}", qualified(&table.sqlite)?),
-            Rows::System(name) => format!("{} AS t{source}", qualified(name)?),
-            Rows::Function(name, arguments) => {
+            Rows::System(view) => format!("{} AS t{source}", system(view)?),
+            Rows::Function(rows, arguments) => {
                 let mut written = Vec::with_capacity(arguments.len());
                 for argument in arguments {
                     written.push(self.value(argument)?);
                 }
-                format!("{}({}) AS t{source}", qualified(name)?, written.join(", "))
+                match rows {
+                    SystemRows::Table(name) => format!("{}({}) AS t{source}", qualified(name)?, written.join(", ")),
+                    SystemRows::Json(name) => format!("{} AS t{source}", json_rows(name, &written)),
+                }
             }
             Rows::Query(query) => {
                 // SQLite may evaluate a column where it is used: twice, if it is used twice. Not behind an OFFSET.
@@ -79,6 +83,41 @@ fn keeps_left(join: &Join) -> bool {
         side.visit_joins(&mut |inner| keeps &= whole(inner));
     }
     keeps
+}
+
+/// The rows of a view of the server's own. What comes as JSON is read once, whatever it is joined with: LIMIT keeps SQLite from taking
+/// the query apart (sqlite.org/optoverview.html#flattening).
+fn system(view: &SystemView) -> Result<String, PlanError> {
+    let name = match &view.rows {
+        SystemRows::Table(name) => return qualified(name),
+        SystemRows::Json(name) => name,
+    };
+    let mut columns = Vec::with_capacity(view.columns.len());
+    for (at, column) in view.columns.iter().enumerate() {
+        columns.push(format!(
+            "{} AS {}",
+            element("value", at, column.is_blob()),
+            quoted(&column.name)?
+        ));
+    }
+    Ok(format!(
+        "(SELECT {} FROM {} LIMIT -1)",
+        columns.join(", "),
+        json_rows(name, &[])
+    ))
+}
+
+/// A call of the function that answers rows.
+fn json_rows(name: &str, arguments: &[String]) -> String {
+    let name = name.replace('\'', "''");
+    let arguments: String = arguments.iter().map(|argument| format!(", {argument}")).collect();
+    format!("json_each({ROWS_FUNCTION}('{name}'{arguments}))")
+}
+
+/// An element of a row that is a JSON array.
+pub(super) fn element(row: &str, at: usize, is_blob: bool) -> String {
+    let element = format!("({row} ->> '$[{at}]')");
+    if is_blob { format!("unhex{element}") } else { element }
 }
 
 /// A name in SQLite with its schema.

@@ -1,27 +1,21 @@
 //! A session's workbench: databases, transactions, statements.
 
-use std::cell::Cell;
 use std::collections::HashMap;
-use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, Message, TableStatement, TransactionStep};
+use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_plan::program::Program;
-use selenite_plan::statement::{Binding, OutputColumn, Run, Statement};
 use selenite_plan::{Ends, NameKey, PlanError, same_name};
-use selenite_tds::Column;
-use selenite_tsql::ast::{self, IsolationLevel, StatementKind};
-use selenite_types::{Decimal, Value};
+use selenite_tsql::ast::{self, StatementKind};
+use selenite_types::Value;
 
 use super::bound_cache::{BoundCache, Of};
 use super::database::OpenDatabase;
 use super::definition::Work;
 use super::hall::{Hall, of_master};
 use super::objects::SessionObjects;
-use super::running::Scene;
 use super::session_catalog::SessionCatalog;
-use super::sqlite_store::SqliteStore;
-use super::transaction::{Transaction, execute};
+use super::transaction::Transaction;
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
 
 /// What a session works with.
@@ -29,12 +23,12 @@ pub struct DataBench<'a> {
     pub(super) hall: &'a Hall,
     pub(super) patron: Patron<'a>,
     /// Databases that the session has used, with its transaction in each.
-    open: HashMap<i32, Used>,
+    pub(super) open: HashMap<i32, Used>,
     pub(super) current: i32,
     home: i32,
-    objects: SessionObjects,
-    bound: BoundCache,
-    identity_insert: Option<NameKey>,
+    pub(super) objects: SessionObjects,
+    pub(super) bound: BoundCache,
+    pub(super) identity_insert: Option<NameKey>,
     /// Whether a transaction of the client's is open.
     in_transaction: bool,
     /// Rises when the session's temporary tables change.
@@ -59,7 +53,9 @@ impl<'a> DataBench<'a> {
             database: Arc::from(patron.visitor.database.as_str()),
             schema: Arc::default(),
             temporary: Arc::default(),
+            directory: directory.clone(),
         };
+        let instance = patron.instance.clone();
         let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
         Ok(Self {
             hall,
@@ -72,6 +68,8 @@ impl<'a> DataBench<'a> {
                 database_id: home,
                 login_id,
                 catalog,
+                shared: None,
+                instance,
             },
             bound: BoundCache::default(),
             identity_insert: None,
@@ -81,7 +79,7 @@ impl<'a> DataBench<'a> {
     }
 
     /// The database in use, connected to if it was not yet, with its objects as they are now.
-    fn used(&mut self) -> Result<(&mut Used, Of), PlanError> {
+    pub(super) fn used(&mut self) -> Result<(&mut Used, Of), PlanError> {
         let id = self.current;
         if !self.open.contains_key(&id) {
             let instance = self.patron.instance;
@@ -101,10 +99,12 @@ impl<'a> DataBench<'a> {
             .ok_or_else(|| PlanError::internal("a database that is not open"))?;
         let version = used.database.version()?;
         self.objects.directory = self.hall.directory(self.patron.instance)?;
+        self.objects.shared = Some(used.database.shared.clone());
         self.objects.catalog = SessionCatalog {
             database: Arc::from(used.database.shared.record.name.as_str()),
             schema: used.database.schema(version)?,
             temporary: used.database.temporary(),
+            directory: self.objects.directory.clone(),
         };
         let of = Of {
             database_id: id,
@@ -112,186 +112,6 @@ impl<'a> DataBench<'a> {
             temporary: self.temporary_version,
         };
         Ok((used, of))
-    }
-
-    /// Runs a statement on tables.
-    fn on_tables(
-        &mut self,
-        statement: &TableStatement<'_>,
-        slots: &mut [Value],
-        errand: &mut Errand<'_>,
-    ) -> Result<Affected, Failure> {
-        let (_, of) = self.used()?;
-        let bound = match self.bound.find(statement, of) {
-            Some(bound) => bound,
-            None => {
-                let binding = Binding {
-                    catalog: &self.objects.catalog,
-                    variables: statement.program.variables(),
-                };
-                let bound = Arc::new(binding.statement(statement.statement)?);
-                self.bound.keep(statement, of, bound.clone());
-                bound
-            }
-        };
-        let begun = self.begin_statement(bound.changes(), bound.is_single(), errand)?;
-        let done = self.run(&bound, slots, errand);
-        let done = self.end_statement(begun, done);
-        if matches!(*bound, Statement::Into(_)) {
-            self.note_definitions()?;
-        }
-        done
-    }
-
-    /// B4. What a statement needs around it; see [`Begun`].
-    fn begin_statement(&mut self, changes: bool, is_single: bool, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
-        let id = self.current;
-        let Some(used) = self.open.get_mut(&id) else {
-            return Err(PlanError::internal("a database that is not open").into());
-        };
-        let holds = match errand.state.isolation {
-            IsolationLevel::ReadUncommitted | IsolationLevel::ReadCommitted => false,
-            IsolationLevel::RepeatableRead | IsolationLevel::Snapshot | IsolationLevel::Serializable => true,
-        };
-        let is_open = used.transaction.is_open();
-        if !(changes || is_open && holds) {
-            return Ok(Begun::Nothing);
-        }
-        let was_writing = used.transaction.writes();
-        let timeout = errand.state.session.lock_timeout_ms;
-        used.transaction
-            .ensure_write(&used.database, timeout, || errand.receiver.poll())?;
-        if !changes {
-            return Ok(Begun::Nothing);
-        }
-        if !is_open {
-            return Ok(Begun::Transaction);
-        }
-        // The first write of a transaction has nothing before it that could be lost but what it does itself.
-        if was_writing && is_single {
-            return Ok(Begun::Nothing);
-        }
-        execute(&used.database, "SAVEPOINT statement")?;
-        Ok(Begun::Savepoint)
-    }
-
-    fn end_statement<R>(&mut self, begun: Begun, done: Result<R, Failure>) -> Result<R, Failure> {
-        let id = self.current;
-        let Some(used) = self.open.get_mut(&id) else {
-            return done;
-        };
-        match (begun, &done) {
-            (Begun::Nothing, _) => {}
-            (Begun::Transaction, Ok(_)) => used.transaction.commit(&used.database)?,
-            (Begun::Transaction, Err(_)) => used.transaction.rollback(&used.database),
-            (Begun::Savepoint, Ok(_)) => execute(&used.database, "RELEASE statement")?,
-            (Begun::Savepoint, Err(_)) => {
-                // SQLite may have rolled back all by itself, as on a full disk: then there is no savepoint.
-                if used.database.connection.is_autocommit() {
-                    used.transaction.rollback(&used.database);
-                } else {
-                    execute(&used.database, "ROLLBACK TO statement")?;
-                    execute(&used.database, "RELEASE statement")?;
-                    used.database.note_change();
-                    used.database.shared.identities.release();
-                }
-            }
-        }
-        done
-    }
-
-    fn run(&mut self, bound: &Statement, slots: &mut [Value], errand: &mut Errand<'_>) -> Result<Affected, Failure> {
-        let Some(used) = self.open.get(&self.current) else {
-            return Err(PlanError::internal("a database that is not open").into());
-        };
-        if errand.state.row_count_max > 0 && bound.changes() {
-            return Err(PlanError::unsupported("SET ROWCOUNT of a statement that changes rows").into());
-        }
-        let columns = bound.columns();
-        if !columns.is_empty() {
-            errand.receiver.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
-        }
-        let scene = Arc::new(Mutex::new(Scene {
-            state: errand.state.clone(),
-            objects: self.objects.clone(),
-        }));
-        let last_identity = Cell::new(None);
-        let store = SqliteStore {
-            connection: &used.database.connection,
-            running: &used.database.running,
-            scene,
-            identity_insert: self.identity_insert.as_ref(),
-            identities: &used.database.shared.identities,
-            last_identity: &last_identity,
-        };
-        let surroundings = crate::workbench::Surroundings {
-            state: errand.state,
-            objects: &self.objects,
-        };
-        let mut values = slots.to_vec();
-        let mut stop = None;
-        let (mut count, most) = (0_u64, errand.state.row_count_max);
-        let receiver = &mut *errand.receiver;
-        let mut sink = |row: &[Value]| match receiver.row(row) {
-            Ok(()) => {
-                count += 1;
-                Ok(if count == most {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
-            }
-            Err(Failure::Error(error)) => Err(error),
-            Err(Failure::Stop(why)) => {
-                stop = Some(why);
-                Ok(ControlFlow::Break(()))
-            }
-        };
-        let mut run = Run {
-            store: &store,
-            slots: &mut values,
-            environment: &surroundings,
-            rows: &mut sink,
-        };
-        let work = Work {
-            database: &used.database,
-            catalog: &self.objects.catalog,
-            source: "",
-            state: errand.state,
-            objects: &self.objects,
-        };
-        let done = on_rows(bound, (&store, &work), &mut run);
-        if let Some(stop) = stop {
-            return Err(stop.into());
-        }
-        self.conclude(done, (slots, values), last_identity.get(), errand)
-    }
-
-    /// What a statement leaves behind: variables, random numbers, identities, a warning.
-    fn conclude(
-        &self,
-        done: Result<u64, PlanError>,
-        (slots, values): (&mut [Value], Vec<Value>),
-        identity: Option<i128>,
-        errand: &mut Errand<'_>,
-    ) -> Result<Affected, Failure> {
-        // An interrupted statement of SQLite's is no error of its own.
-        errand.receiver.poll()?;
-        let count = done?;
-        slots.clone_from_slice(&values);
-        if let Some(number) = identity {
-            let number = Decimal {
-                unscaled: number,
-                scale: 0,
-            };
-            errand.state.session.identity = Some(number);
-            errand.state.session.scope_identity = Some(number);
-        }
-        let used = self.open.get(&self.current);
-        if used.is_some_and(|used| used.database.running.take_left_out_null()) {
-            errand.receiver.message(&LEFT_OUT_NULL)?;
-        }
-        Ok(Affected::Rows(count))
     }
 
     /// CREATE, ALTER and DROP of objects.
@@ -305,7 +125,7 @@ impl<'a> DataBench<'a> {
     }
 
     /// Temporary tables may have changed, whether or not the statement succeeded.
-    fn note_definitions(&mut self) -> Result<(), PlanError> {
+    pub(super) fn note_definitions(&mut self) -> Result<(), PlanError> {
         if let Some(used) = self.open.get(&self.current) {
             used.database.reload_temporary()?;
         }
@@ -547,34 +367,6 @@ impl Drop for DataBench<'_> {
     }
 }
 
-/// Runs a statement that needs nothing but rows, and tells how many it read or changed.
-fn on_rows(
-    bound: &Statement,
-    (store, work): (&SqliteStore<'_>, &Work<'_>),
-    run: &mut Run<'_>,
-) -> Result<u64, PlanError> {
-    match bound {
-        Statement::Rows(rows) => rows.run(run),
-        Statement::Assign(assign) => assign.run(run),
-        Statement::Insert(insert) => insert.run(run),
-        Statement::Update(update) => update.run(run),
-        Statement::Delete(delete) => delete.run(run),
-        Statement::Truncate(truncate) => store.truncate(truncate),
-        Statement::Into(into) => work.fill_into(into, run),
-    }
-}
-
-/// What a statement that changes something has around it.
-#[derive(Clone, Copy)]
-enum Begun {
-    /// Nothing: it reads, or fails as a whole.
-    Nothing,
-    /// A transaction of its own.
-    Transaction,
-    /// A savepoint in the client's.
-    Savepoint,
-}
-
 /// The first words of a statement, for error 40510.
 pub(super) fn words(statement: &TableStatement<'_>) -> String {
     let text = statement.statement.position.text(statement.program.source());
@@ -587,23 +379,3 @@ fn unknown_database(name: &str) -> PlanError {
     let text = format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
     PlanError::new(911, Ends::Batch, text)
 }
-
-fn told(column: &OutputColumn) -> Column {
-    Column {
-        name: column.name.clone(),
-        data_type: column.data_type,
-        is_nullable: column.nullable,
-        is_identity: column.identity.is_some(),
-        is_computed: column.identity.is_none() && column.name.is_empty(),
-    }
-}
-
-const LEFT_OUT_NULL: Message<'static> = Message {
-    number: 8153,
-    severity: 10,
-    state: 1,
-    line: 0,
-    procedure: "",
-    text: "Warning: Null value is eliminated by an aggregate or other SET operation.",
-    to_log: false,
-};

@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 use selenite_engine::Access;
 use selenite_plan::PlanError;
+use selenite_plan::catalog::Table;
 
 use super::functions;
 use super::identities::Identities;
@@ -73,6 +74,36 @@ impl SharedDatabase {
             kept: Mutex::default(),
         }
     }
+
+    /// The last number of a table's identity, asked outside any statement.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_identity(&self, access: &Access, table: &Table) -> Result<Option<i128>, PlanError> {
+        if let Some(known) = self.identities.known(table) {
+            return known;
+        }
+        let Some(path) = self.path.as_ref().filter(|_| table.sqlite.schema == "main") else {
+            return Ok(None);
+        };
+        // Nobody has taken a number since the server began: the file says which was last. A table that is not committed has none.
+        let access = Access {
+            allow_plain: true,
+            ..access.clone()
+        };
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags(access.uri(path).as_str(), flags).map_err(|error| trouble(&error))?;
+        connection.busy_timeout(BUSY_WAIT).map_err(|error| trouble(&error))?;
+        let sql = "SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type = 'table'";
+        let is_there = connection
+            .prepare(sql)
+            .and_then(|mut asked| asked.exists([&table.sqlite.name]));
+        match is_there.map_err(|error| trouble(&error))? {
+            true => self.identities.last(&connection, table),
+            false => Ok(None),
+        }
+    }
 }
 
 impl OpenDatabase {
@@ -89,6 +120,8 @@ impl OpenDatabase {
                     // What is not encrypted yet is opened all the same: encryption is switched on in it.
                     let access = Access {
                         allow_plain: true,
+                        // Whoever encrypts by triple DES has named it.
+                        allow_deprecated: true,
                         ..access.clone()
                     };
                     Connection::open_with_flags(access.uri(path).as_str(), flags)?

@@ -4,7 +4,7 @@ use rusqlite::functions::{Aggregate, Context, FunctionFlags, WindowAggregate};
 use rusqlite::types::{ToSqlOutput, Value as SqliteValue, ValueRef};
 use rusqlite::{Connection, Result};
 use selenite_plan::PlanError;
-use selenite_plan::execution::{AggregateRun, SingleValue, next_level};
+use selenite_plan::execution::{AggregateRun, ROWS_FUNCTION, SingleValue, next_level};
 use selenite_types::storage::{Stored, StoredRef};
 
 use super::running::Running;
@@ -22,6 +22,14 @@ pub fn register(connection: &Connection, running: &Running) -> Result<()> {
     let level = running.clone();
     connection.create_scalar_function(c"tsql_level", 2, pure, move |context| {
         next_level(context.get(0)?, context.get(1)?).map_err(|error| level.refuse(error))
+    })?;
+    let shown = running.clone();
+    connection.create_scalar_function(ROWS_FUNCTION, -1, pure, move |context| {
+        let name: String = context.get(0)?;
+        let arguments: Vec<StoredRef<'_>> = (1..context.len())
+            .map(|index| stored_ref(context.get_raw(index)))
+            .collect();
+        shown.rows(&name, &arguments)
     })?;
     let plain = FunctionFlags::SQLITE_UTF8;
     // Of no rows an aggregate is never begun, and so has no number: its name says what it is then.

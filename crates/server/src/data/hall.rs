@@ -8,6 +8,7 @@ use selenite_plan::PlanError;
 use super::data_bench::DataBench;
 use super::database::SharedDatabase;
 use super::directory::Directory;
+use super::encryption::Scans;
 use crate::Instance;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MasterError};
 use crate::workbench::{Patron, Workbench, Workshop};
@@ -17,6 +18,7 @@ use crate::workbench::{Patron, Workbench, Workshop};
 pub struct Hall {
     known: Mutex<HashMap<i32, Arc<SharedDatabase>>>,
     directory: Mutex<Option<Arc<Directory>>>,
+    scans: Scans,
 }
 
 impl Hall {
@@ -63,6 +65,11 @@ impl Hall {
         *self.directory.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// Databases whose pages are being sealed anew.
+    pub fn scans(&self) -> &Scans {
+        &self.scans
+    }
+
     /// Forgets a database that was dropped.
     pub fn forget(&self, id: i32) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
@@ -78,7 +85,13 @@ impl Workshop for Hall {
         Ok(Box::new(DataBench::open(self, patron)?))
     }
 
-    fn close(&self) {}
+    fn begin(&self, instance: &Arc<Instance>) {
+        self.scans.open(instance);
+    }
+
+    fn close(&self) {
+        self.scans.close();
+    }
 }
 
 /// What master.db says, as a T-SQL error.

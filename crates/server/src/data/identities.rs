@@ -71,6 +71,14 @@ impl Identities {
         Ok((next != rule.seed).then_some(next - rule.increment))
     }
 
+    /// What was given last as far as it is known without asking the database; none if it is not.
+    pub fn known(&self, table: &Table) -> Option<Result<Option<i128>, PlanError>> {
+        let counter = self.lock().get(&table.object_id).copied()?;
+        let told =
+            numbered(table).map(|(rule, _)| (counter.next != rule.seed).then_some(counter.next - rule.increment));
+        Some(told)
+    }
+
     /// A table is gone, or was emptied: what is in the file counts.
     pub fn forget(&self, table_id: i32) {
         self.lock().remove(&table_id);

@@ -2,15 +2,22 @@
 
 use std::sync::Arc;
 
+use selenite_plan::catalog::{Column, KeyKind};
 use selenite_plan::definition::SCHEMA;
+use selenite_plan::statement::OutputColumn;
 use selenite_plan::{
-    ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, PlanError, PrincipalFacts,
-    SchemaFacts, same_name,
+    ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError,
+    PrincipalFacts, SchemaFacts, TableOption, same_name,
 };
-use selenite_types::DataType;
+use selenite_types::{DataType, Decimal};
 
+use super::database::SharedDatabase;
 use super::directory::Directory;
+use super::object_list::ListedObject;
+use super::schema::{Schema, SchemaTable};
 use super::session_catalog::SessionCatalog;
+use super::views;
+use crate::Instance;
 use crate::workbench::Objects;
 
 /// A picture of what a session sees, for as long as a statement runs: SQLite's functions have it too.
@@ -24,6 +31,10 @@ pub struct SessionObjects {
     pub login_id: i32,
     /// The objects of the database in use.
     pub catalog: SessionCatalog,
+    /// The database in use, once it was used.
+    pub shared: Option<Arc<SharedDatabase>>,
+    /// The server.
+    pub instance: Arc<Instance>,
 }
 
 impl Objects for SessionObjects {
@@ -52,16 +63,50 @@ impl Objects for SessionObjects {
         Ok(is_it.then(dbo))
     }
 
-    fn object(&self, _key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
-        Err(PlanError::unsupported("OBJECT_ID and its kin"))
+    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+        match key {
+            ObjectKey::Name {
+                database,
+                schema,
+                name,
+                object_type,
+            } => {
+                let found = self.object_of_name(database, schema, name)?;
+                Ok(
+                    found
+                        .filter(|found| object_type.is_none_or(|wanted| same_name(letters(found.kind), wanted.trim()))),
+                )
+            }
+            ObjectKey::Id { database, id } => self.object_of_id(database, id),
+        }
     }
 
-    fn column(&self, _table_id: i32, _key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
-        Err(PlanError::unsupported("COL_NAME and its kin"))
+    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+        let columns = self.columns_of(table_id);
+        Ok(columns.into_iter().find(|column| match key {
+            ColumnKey::Name(name) => same_name(&column.name, name),
+            ColumnKey::Number(number) => column.number == number,
+        }))
     }
 
-    fn identity(&self, _table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
-        Err(PlanError::unsupported("IDENT_CURRENT and its kin"))
+    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+        let Some(table) = self.table_of_id(table_id) else {
+            return Ok(None);
+        };
+        let column = table.table.identity().and_then(|at| table.table.columns.get(at));
+        let Some(rule) = column.and_then(|column| column.identity) else {
+            return Ok(None);
+        };
+        let last = match &self.shared {
+            Some(shared) => shared.last_identity(self.instance.access(), &table.table)?,
+            None => None,
+        };
+        let whole = |unscaled| Decimal { unscaled, scale: 0 };
+        Ok(Some(IdentityFacts {
+            seed: whole(rule.seed),
+            increment: whole(rule.increment),
+            current: whole(last.unwrap_or(rule.seed)),
+        }))
     }
 
     fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
@@ -86,6 +131,157 @@ impl Objects for SessionObjects {
         Ok(None)
     }
 }
+
+impl SessionObjects {
+    fn object_of_name(
+        &self,
+        database: Option<&str>,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Option<ObjectFacts>, PlanError> {
+        if name.starts_with('#') {
+            return Ok(self.listed(&self.catalog.temporary, |object| same_name(&object.name, name)));
+        }
+        if let Some(view) = views::find(schema, name) {
+            return Ok(Some(system_object(view)));
+        }
+        if database.is_some_and(|database| !same_name(database, &self.catalog.database)) {
+            return self.elsewhere(Key::Name(database.unwrap_or_default()));
+        }
+        if schema.is_some_and(|schema| !same_name(schema, SCHEMA)) {
+            return Ok(None);
+        }
+        Ok(self.listed(&self.catalog.schema, |object| same_name(&object.name, name)))
+    }
+
+    fn object_of_id(&self, database: Option<i32>, id: i32) -> Result<Option<ObjectFacts>, PlanError> {
+        if let Some(view) = views::of_id(id) {
+            return Ok(Some(system_object(view)));
+        }
+        if let Some(database) = database.filter(|database| *database != self.database_id) {
+            return match database {
+                TEMPDB => Ok(self.listed(&self.catalog.temporary, |object| object.id == id)),
+                other => self.elsewhere(Key::Id(other)),
+            };
+        }
+        Ok(self.listed(&self.catalog.schema, |object| object.id == id))
+    }
+
+    /// An object of another database that there is can't be looked up.
+    fn elsewhere(&self, key: Key<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+        match Objects::database(self, key)? {
+            Some(database) => Err(PlanError::unsupported(&format!(
+                "An object in another database ({})",
+                database.name
+            ))),
+            None => Ok(None),
+        }
+    }
+
+    fn listed(&self, schema: &Schema, is_it: impl Fn(&ListedObject) -> bool) -> Option<ObjectFacts> {
+        let found = schema.objects().into_iter().find(is_it)?;
+        let table = schema
+            .table(&found.name)
+            .filter(|table| table.table.object_id == found.id);
+        Some(ObjectFacts {
+            id: found.id,
+            name: Arc::from(found.name.as_str()),
+            schema: dbo(),
+            kind: found.kind,
+            is_system: false,
+            table: table.map(|table| options(table)).unwrap_or_default(),
+        })
+    }
+
+    fn table_of_id(&self, id: i32) -> Option<Arc<SchemaTable>> {
+        let tables = self.catalog.schema.tables().chain(self.catalog.temporary.tables());
+        tables.into_iter().find(|table| table.table.object_id == id).cloned()
+    }
+
+    /// The columns of a table or view.
+    fn columns_of(&self, id: i32) -> Vec<ColumnFacts> {
+        if let Some(table) = self.table_of_id(id) {
+            let facts = |(number, column): (i32, &Column)| ColumnFacts {
+                number,
+                name: Arc::from(column.name.as_str()),
+                data_type: column.data_type,
+                nullable: column.nullable,
+                is_identity: column.identity.is_some(),
+                is_computed: column.computed.is_some(),
+            };
+            return (1..).zip(&table.table.columns).map(facts).collect();
+        }
+        let view = self
+            .catalog
+            .schema
+            .views()
+            .find(|view| view.row.object_id == id)
+            .cloned();
+        let columns = view.map(|view| self.catalog.view_columns(&view)).unwrap_or_default();
+        let facts = |(number, column): (i32, OutputColumn)| ColumnFacts {
+            number,
+            name: Arc::from(column.name.as_str()),
+            data_type: column.data_type,
+            nullable: column.nullable,
+            is_identity: false,
+            is_computed: false,
+        };
+        (1..).zip(columns).map(facts).collect()
+    }
+}
+
+/// What OBJECTPROPERTY tells of a table.
+fn options(table: &SchemaTable) -> TableOption {
+    let definition = &table.definition;
+    let has_key = |kind| definition.keys.iter().any(|key| key.kind == kind);
+    let indexes = table.listed_indexes();
+    TableOption {
+        has_identity: table.table.identity().is_some(),
+        has_primary_key: has_key(KeyKind::Primary),
+        has_index: indexes.iter().any(|index| index.number > 0),
+        has_clustered_index: indexes.iter().any(|index| index.number == 1),
+        has_foreign_key: !definition.foreign_keys.is_empty(),
+        has_check: !definition.checks.is_empty(),
+        has_default: definition.columns.iter().any(|column| column.default.is_some()),
+        has_unique: has_key(KeyKind::Unique),
+    }
+}
+
+fn system_object(view: &'static views::ViewSpec) -> ObjectFacts {
+    ObjectFacts {
+        id: view.id(),
+        name: Arc::from(view.name),
+        schema: SchemaFacts {
+            id: view.schema_id(),
+            name: Arc::from(view.schema),
+        },
+        kind: ObjectKind::View,
+        is_system: true,
+        table: TableOption::default(),
+    }
+}
+
+/// The letters of sys.objects.type.
+pub fn letters(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::UserTable => "U",
+        ObjectKind::SystemTable => "S",
+        ObjectKind::View => "V",
+        ObjectKind::Procedure => "P",
+        ObjectKind::ExtendedProcedure => "X",
+        ObjectKind::ScalarFunction => "FN",
+        ObjectKind::TableFunction => "TF",
+        ObjectKind::Trigger => "TR",
+        ObjectKind::PrimaryKey => "PK",
+        ObjectKind::Unique => "UQ",
+        ObjectKind::ForeignKey => "F",
+        ObjectKind::Check => "C",
+        ObjectKind::Default => "D",
+    }
+}
+
+/// The id of tempdb.
+const TEMPDB: i32 = 2;
 
 fn dbo() -> SchemaFacts {
     SchemaFacts {

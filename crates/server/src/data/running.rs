@@ -4,8 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use selenite_plan::execution::Compiled;
 use selenite_plan::{Environment, PlanError};
+use selenite_types::storage::StoredRef;
 
 use super::objects::SessionObjects;
+use super::views::{self, Sight};
 use crate::workbench::{SessionState, Surroundings};
 
 /// Shared by a connection's functions and whoever runs statements on it; both are on the session's thread.
@@ -74,6 +76,20 @@ impl Running {
             objects: &scene.objects,
         };
         body(&call.compiled, &surroundings).map_err(|error| self.refuse(error))
+    }
+
+    /// The rows of a view or function of the server's own, as JSON.
+    pub fn rows(&self, name: &str, arguments: &[StoredRef<'_>]) -> Result<String, rusqlite::Error> {
+        let call = self.present().call.clone();
+        let Some(call) = call else {
+            return Err(self.refuse(PlanError::internal("a function outside a statement")));
+        };
+        let scene = call.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        let sight = Sight {
+            objects: &scene.objects,
+            state: &scene.state,
+        };
+        views::json(name, arguments, &sight).map_err(|error| self.refuse(error))
     }
 
     /// Keeps an error of a function.

@@ -133,6 +133,21 @@ impl Schema {
         self.procedures.get(&NameKey::new(name))
     }
 
+    /// All tables, in no order.
+    pub fn tables(&self) -> impl Iterator<Item = &Arc<SchemaTable>> {
+        self.tables.values()
+    }
+
+    /// All views, in no order.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<SchemaView>> {
+        self.views.values()
+    }
+
+    /// All procedures, in no order.
+    pub fn procedures(&self) -> impl Iterator<Item = &Arc<CatalogRow>> {
+        self.procedures.values()
+    }
+
     /// Whether an object or a constraint has this name.
     pub fn has_object(&self, name: &str) -> bool {
         let is_constraint =

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_plan::definition::SCHEMA;
-use selenite_plan::{PlanError, same_name};
+use selenite_plan::statement::{Binding, OutputColumn};
+use selenite_plan::{PlanError, Variables, same_name};
 use selenite_tsql::ast::ObjectName;
 
-use super::schema::Schema;
+use super::directory::Directory;
+use super::schema::{Schema, SchemaView, parsed};
+use super::views;
 
 /// The objects that a session sees.
 #[derive(Clone)]
@@ -18,6 +21,8 @@ pub struct SessionCatalog {
     pub schema: Arc<Schema>,
     /// The session's temporary tables.
     pub temporary: Arc<Schema>,
+    /// All databases.
+    pub directory: Arc<Directory>,
 }
 
 impl SessionCatalog {
@@ -38,6 +43,46 @@ impl SessionCatalog {
         }
     }
 
+    /// The server's own view of a name. In another database it is found if it shows the server.
+    ///
+    /// # Errors
+    /// 40510 for another server, or what there is in another database.
+    fn system_view(&self, name: &ObjectName) -> Result<Option<&'static views::ViewSpec>, PlanError> {
+        let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
+        let Some(view) = views::find(schema, &name.name.text) else {
+            return Ok(None);
+        };
+        if !view.is_of_server {
+            self.check_place(name)?;
+        }
+        let is_there = |database: &str| {
+            self.directory
+                .databases
+                .iter()
+                .any(|one| same_name(&one.name, database))
+        };
+        let is_known = name.database.as_ref().is_none_or(|database| is_there(&database.text));
+        Ok(is_known.then_some(view))
+    }
+
+    /// The columns of a view; none if its query can't be bound now.
+    pub fn view_columns(&self, view: &SchemaView) -> Vec<OutputColumn> {
+        let name = view.view.name.replace(']', "]]");
+        let Ok(tree) = parsed(&format!("SELECT * FROM [{name}]")) else {
+            return Vec::new();
+        };
+        let variables = Variables::default();
+        let binding = Binding {
+            catalog: self,
+            variables: &variables,
+        };
+        let bound = tree
+            .statements
+            .first()
+            .and_then(|statement| binding.statement(statement).ok());
+        bound.map(|bound| bound.columns().to_vec()).unwrap_or_default()
+    }
+
     /// Whether a name's schema is the one that has users' objects.
     pub fn is_users(name: &ObjectName) -> bool {
         name.schema
@@ -53,6 +98,9 @@ impl Catalog for SessionCatalog {
             let table = self.temporary.table(own);
             return Ok(table.map(|table| Relation::Table(table.table.clone())));
         }
+        if let Some(view) = self.system_view(name)? {
+            return Ok(Some(Relation::System(Arc::new(view.relation()))));
+        }
         self.check_place(name)?;
         if !Self::is_users(name) {
             return Ok(None);
@@ -64,8 +112,11 @@ impl Catalog for SessionCatalog {
     }
 
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
-        self.check_place(name)?;
-        Ok(None)
+        let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
+        match views::find_function(schema, &name.name.text) {
+            Some(function) => Ok(Some(Arc::new(function.relation()))),
+            None => self.check_place(name).map(|()| None),
+        }
     }
 
     fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, PlanError> {

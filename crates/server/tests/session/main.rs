@@ -6,6 +6,7 @@
 mod batches;
 mod bench;
 mod calls;
+mod cancel;
 mod client;
 mod definitions;
 mod document;
@@ -13,3 +14,4 @@ mod ends;
 mod options;
 mod tables;
 mod transactions;
+mod views;

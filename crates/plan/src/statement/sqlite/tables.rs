@@ -11,7 +11,7 @@ use selenite_types::{DataType, Place};
 
 use crate::catalog::{
     Catalog, Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, ReferencedAction,
-    Relation, SqliteName, SystemColumn, SystemFunction, SystemView, Table, View,
+    Relation, SqliteName, SystemColumn, SystemFunction, SystemRows, SystemView, Table, View,
 };
 use crate::writer::quoted;
 use crate::{Collation, PlanError, declared_type, same_name};
@@ -45,10 +45,10 @@ impl Catalog for Tables {
         let function = SystemFunction {
             schema: "sys".to_owned(),
             name: "each".to_owned(),
-            sqlite: SqliteName {
+            rows: SystemRows::Table(SqliteName {
                 schema: "main".to_owned(),
                 name: "json_each".to_owned(),
-            },
+            }),
             columns: vec![SystemColumn {
                 name: "value".to_owned(),
                 data_type: DataType::BigInt,
@@ -69,10 +69,10 @@ fn system_view() -> SystemView {
     SystemView {
         schema: "sys".to_owned(),
         name: "numbers".to_owned(),
-        sqlite: SqliteName {
+        rows: SystemRows::Table(SqliteName {
             schema: "main".to_owned(),
             name: "numbers".to_owned(),
-        },
+        }),
         columns: vec![SystemColumn {
             name: "n".to_owned(),
             data_type: DataType::BigInt,

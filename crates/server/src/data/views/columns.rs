@@ -1,0 +1,337 @@
+//! Columns and types of the database in use.
+
+use std::sync::Arc;
+
+use selenite_plan::catalog::Column;
+use selenite_plan::{Collation, PlanError};
+use selenite_types::{DataType, Family};
+
+use super::super::object_list::constraint_id;
+use super::super::schema::SchemaTable;
+use super::{BIG, BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, ViewSpec, row, text};
+
+pub(super) const VIEWS: &[ViewSpec] = &[
+    ViewSpec {
+        schema: SYS,
+        name: "columns",
+        is_of_server: false,
+        columns: (COLUMN, BEHIND),
+        rows: columns,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "all_columns",
+        is_of_server: false,
+        columns: (COLUMN, BEHIND),
+        rows: columns,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "identity_columns",
+        is_of_server: false,
+        columns: (COLUMN, IDENTITY),
+        rows: identity_columns,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "computed_columns",
+        is_of_server: false,
+        columns: (COLUMN, COMPUTED),
+        rows: computed_columns,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "types",
+        is_of_server: false,
+        columns: (TYPE, &[]),
+        rows: types,
+    },
+];
+
+const COLUMN: &[ColumnSpec] = &[
+    ("object_id", INT, false),
+    ("name", NAME, true),
+    ("column_id", INT, false),
+    ("system_type_id", TINY, false),
+    ("user_type_id", INT, false),
+    ("max_length", SMALL, false),
+    ("precision", TINY, false),
+    ("scale", TINY, false),
+    ("collation_name", NAME, true),
+    ("is_nullable", BIT, true),
+    ("is_ansi_padded", BIT, false),
+    ("is_rowguidcol", BIT, false),
+    ("is_identity", BIT, false),
+    ("is_computed", BIT, false),
+    ("is_filestream", BIT, false),
+    ("is_replicated", BIT, true),
+    ("is_non_sql_subscribed", BIT, true),
+    ("is_merge_published", BIT, true),
+    ("is_dts_replicated", BIT, true),
+    ("is_xml_document", BIT, false),
+    ("xml_collection_id", INT, false),
+    ("default_object_id", INT, false),
+    ("rule_object_id", INT, false),
+    ("is_sparse", BIT, true),
+    ("is_column_set", BIT, true),
+];
+const BEHIND: &[ColumnSpec] = &[
+    ("generated_always_type", TINY, true),
+    ("generated_always_type_desc", text(60), true),
+    ("encryption_type", INT, true),
+    ("encryption_type_desc", text(64), true),
+    ("encryption_algorithm_name", NAME, true),
+    ("column_encryption_key_id", INT, true),
+    ("column_encryption_key_database_name", NAME, true),
+    ("is_hidden", BIT, true),
+    ("is_masked", BIT, false),
+];
+
+/// What a column is to the views.
+struct Told<'a> {
+    object_id: i32,
+    number: i32,
+    name: &'a str,
+    data_type: DataType,
+    nullable: bool,
+    collation: Collation,
+    is_identity: bool,
+    is_computed: bool,
+    default_id: i32,
+}
+
+impl Told<'_> {
+    fn row(&self) -> Row {
+        let described = self.data_type.describe();
+        let is_text = is_text(&self.data_type);
+        let collation = is_text.then(|| collation_name(self.collation));
+        let mut row = row![
+            self.object_id,
+            self.name,
+            self.number,
+            described.system_type_id,
+            i64::from(described.user_type_id),
+            described.max_length,
+            described.precision,
+            described.scale,
+            collation,
+            self.nullable,
+            is_text || matches!(self.data_type, DataType::Binary(_) | DataType::VarBinary(_)),
+            false,
+            self.is_identity,
+            self.is_computed,
+        ];
+        row.extend([false; 6].map(Cell::from));
+        row.extend(row![0, self.default_id, 0, false, false]);
+        row
+    }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type.family(), Family::Text)
+}
+
+pub(super) fn collation_name(collation: Collation) -> &'static str {
+    if collation.is_binary {
+        "Latin1_General_BIN2"
+    } else {
+        selenite_plan::DEFAULT_COLLATION
+    }
+}
+
+/// A column of a table.
+fn told<'a>(table: &'a Arc<SchemaTable>, number: i32, column: &'a Column) -> Told<'a> {
+    let object_id = table.table.object_id;
+    Told {
+        object_id,
+        number,
+        name: &column.name,
+        data_type: column.data_type,
+        nullable: column.nullable,
+        collation: column.collation,
+        is_identity: column.identity.is_some(),
+        is_computed: column.computed.is_some(),
+        default_id: column
+            .default
+            .as_ref()
+            .map_or(0, |default| constraint_id(object_id, &default.name)),
+    }
+}
+
+/// The rows of the columns of tables that `rest` adds something to.
+fn of_tables(
+    sight: &Sight<'_>,
+    rest: impl Fn(&Arc<SchemaTable>, &Column) -> Result<Option<Row>, PlanError>,
+) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    for table in sight.objects.catalog.schema.sorted_tables() {
+        for (number, column) in (1..).zip(&table.table.columns) {
+            if let Some(rest) = rest(table, column)? {
+                let mut row = told(table, number, column).row();
+                row.extend(rest);
+                rows.push(row);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn behind() -> Row {
+    row![
+        0,
+        "NOT_APPLICABLE",
+        Cell::Null,
+        Cell::Null,
+        Cell::Null,
+        Cell::Null,
+        Cell::Null,
+        false,
+        false
+    ]
+}
+
+fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = of_tables(sight, |_, _| Ok(Some(behind())))?;
+    for view in sight.objects.catalog.schema.views() {
+        for (number, column) in (1..).zip(sight.objects.catalog.view_columns(view)) {
+            let told = Told {
+                object_id: view.row.object_id,
+                number,
+                name: &column.name,
+                data_type: column.data_type,
+                nullable: column.nullable,
+                collation: column.collation,
+                is_identity: false,
+                is_computed: false,
+                default_id: 0,
+            };
+            let mut row = told.row();
+            row.extend(behind());
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+const IDENTITY: &[ColumnSpec] = &[
+    ("seed_value", BIG, true),
+    ("increment_value", BIG, true),
+    ("last_value", BIG, true),
+    ("is_not_for_replication", BIT, true),
+];
+
+fn identity_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    of_tables(sight, |table, column| {
+        let Some(rule) = column.identity else {
+            return Ok(None);
+        };
+        let last = match &sight.objects.shared {
+            Some(shared) => shared.last_identity(sight.objects.instance.access(), &table.table)?,
+            None => None,
+        };
+        let whole = |number: i128| i64::try_from(number).ok();
+        let last = last.and_then(whole);
+        Ok(Some(row![whole(rule.seed), whole(rule.increment), last, false]))
+    })
+}
+
+const COMPUTED: &[ColumnSpec] = &[
+    ("definition", LONG_TEXT, true),
+    ("uses_database_collation", BIT, false),
+    ("is_persisted", BIT, false),
+];
+
+fn computed_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    of_tables(sight, |_, column| {
+        let computed = column.computed.as_ref();
+        Ok(computed.map(|computed| row![format!("({})", computed.value), true, computed.persisted]))
+    })
+}
+
+const TYPE: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("system_type_id", TINY, false),
+    ("user_type_id", INT, false),
+    ("schema_id", INT, false),
+    ("principal_id", INT, true),
+    ("max_length", SMALL, false),
+    ("precision", TINY, false),
+    ("scale", TINY, false),
+    ("collation_name", NAME, true),
+    ("is_nullable", BIT, true),
+    ("is_user_defined", BIT, false),
+    ("is_assembly_type", BIT, false),
+    ("default_object_id", INT, false),
+    ("rule_object_id", INT, false),
+    ("is_table_type", BIT, false),
+];
+
+/// The types that there are: name, numbers, length, precision and scale.
+const TYPES: &[(&str, i32, i32, i32, i32)] = &[
+    ("image", 34, 16, 0, 0),
+    ("text", 35, 16, 0, 0),
+    ("uniqueidentifier", 36, 16, 0, 0),
+    ("date", 40, 3, 10, 0),
+    ("time", 41, 5, 16, 7),
+    ("datetime2", 42, 8, 27, 7),
+    ("datetimeoffset", 43, 10, 34, 7),
+    ("tinyint", 48, 1, 3, 0),
+    ("smallint", 52, 2, 5, 0),
+    ("int", 56, 4, 10, 0),
+    ("smalldatetime", 58, 4, 16, 0),
+    ("real", 59, 4, 24, 0),
+    ("money", 60, 8, 19, 4),
+    ("datetime", 61, 8, 23, 3),
+    ("float", 62, 8, 53, 0),
+    ("ntext", 99, 16, 0, 0),
+    ("bit", 104, 1, 1, 0),
+    ("decimal", 106, 17, 38, 38),
+    ("numeric", 108, 17, 38, 38),
+    ("smallmoney", 122, 4, 10, 4),
+    ("bigint", 127, 8, 19, 0),
+    ("varbinary", 165, 8000, 0, 0),
+    ("varchar", 167, 8000, 0, 0),
+    ("binary", 173, 8000, 0, 0),
+    ("char", 175, 8000, 0, 0),
+    ("nvarchar", 231, 8000, 0, 0),
+    ("nchar", 239, 8000, 0, 0),
+    ("sysname", 256, 256, 0, 0),
+];
+
+fn types(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let rows = TYPES.iter().map(|(name, id, length, precision, scale)| {
+        let is_text = matches!(*id, 35 | 99 | 167 | 175 | 231 | 239 | SYSNAME);
+        let collation = is_text.then_some(selenite_plan::DEFAULT_COLLATION);
+        // sysname is nvarchar by another name.
+        let system = if *id == SYSNAME { 231 } else { *id };
+        row![
+            *name,
+            system,
+            *id,
+            4,
+            Cell::Null,
+            *length,
+            *precision,
+            *scale,
+            collation,
+            *id != SYSNAME,
+            false,
+            false,
+            0,
+            0,
+            false,
+        ]
+    });
+    Ok(rows.collect())
+}
+
+/// The name of a type as sys.types has it.
+pub(super) fn type_name(data_type: &DataType) -> &'static str {
+    let id = i32::from(data_type.describe().system_type_id);
+    TYPES
+        .iter()
+        .find(|(_, known, ..)| *known == id)
+        .map_or("", |(name, ..)| name)
+}
+
+const SYSNAME: i32 = 256;

@@ -1,0 +1,228 @@
+//! Objects and schemas of the database in use.
+
+use selenite_plan::{ObjectKind, PlanError};
+use selenite_types::DataType;
+
+use super::super::object_list::ListedObject;
+use super::super::objects::letters;
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, row, text};
+
+pub(super) const VIEWS: &[ViewSpec] = &[
+    ViewSpec {
+        schema: SYS,
+        name: "objects",
+        is_of_server: false,
+        columns: (OBJECT, &[]),
+        rows: objects,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "all_objects",
+        is_of_server: false,
+        columns: (OBJECT, &[]),
+        rows: objects,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "tables",
+        is_of_server: false,
+        columns: (OBJECT, TABLE),
+        rows: tables,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "views",
+        is_of_server: false,
+        columns: (OBJECT, VIEW),
+        rows: views,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "procedures",
+        is_of_server: false,
+        columns: (OBJECT, PROCEDURE),
+        rows: procedures,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "schemas",
+        is_of_server: false,
+        columns: (SCHEMAS, &[]),
+        rows: |_| {
+            let schemas = [("dbo", 1), ("guest", 2), ("INFORMATION_SCHEMA", 3), ("sys", 4)];
+            Ok(schemas.map(|(name, id)| row![name, id, id]).to_vec())
+        },
+    },
+];
+
+/// What every view of objects begins with.
+pub(super) const OBJECT: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("object_id", INT, false),
+    ("principal_id", INT, true),
+    ("schema_id", INT, false),
+    ("parent_object_id", INT, false),
+    ("type", DataType::Char(2), true),
+    ("type_desc", text(60), true),
+    ("create_date", TIME, false),
+    ("modify_date", TIME, false),
+    ("is_ms_shipped", BIT, false),
+    ("is_published", BIT, false),
+    ("is_schema_published", BIT, false),
+];
+
+/// The values of [`OBJECT`].
+pub(super) fn object(object: &ListedObject, sight: &Sight<'_>) -> Row {
+    let offset = sight.state.now.offset_minutes;
+    // What SQLite alone has made was made nobody knows when.
+    let moment = |seconds: i64| match Cell::of_seconds(seconds, offset) {
+        Cell::Null => Cell::from("1900-01-01 00:00:00.000"),
+        moment => moment,
+    };
+    row![
+        &object.name,
+        object.id,
+        Cell::Null,
+        1,
+        object.parent,
+        letters(object.kind),
+        description(object.kind),
+        moment(object.times.0),
+        moment(object.times.1),
+        false,
+        false,
+        false,
+    ]
+}
+
+/// sys.objects.type_desc.
+fn description(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::UserTable => "USER_TABLE",
+        ObjectKind::SystemTable => "SYSTEM_TABLE",
+        ObjectKind::View => "VIEW",
+        ObjectKind::Procedure => "SQL_STORED_PROCEDURE",
+        ObjectKind::ExtendedProcedure => "EXTENDED_STORED_PROCEDURE",
+        ObjectKind::ScalarFunction => "SQL_SCALAR_FUNCTION",
+        ObjectKind::TableFunction => "SQL_TABLE_VALUED_FUNCTION",
+        ObjectKind::Trigger => "SQL_TRIGGER",
+        ObjectKind::PrimaryKey => "PRIMARY_KEY_CONSTRAINT",
+        ObjectKind::Unique => "UNIQUE_CONSTRAINT",
+        ObjectKind::ForeignKey => "FOREIGN_KEY_CONSTRAINT",
+        ObjectKind::Check => "CHECK_CONSTRAINT",
+        ObjectKind::Default => "DEFAULT_CONSTRAINT",
+    }
+}
+
+fn objects(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let listed = sight.objects.catalog.schema.objects();
+    Ok(listed.iter().map(|listed| object(listed, sight)).collect())
+}
+
+/// The objects of one kind, each with what `rest` adds.
+pub(super) fn of_kind(sight: &Sight<'_>, kind: ObjectKind, rest: impl Fn(&ListedObject) -> Row) -> Vec<Row> {
+    let listed = sight.objects.catalog.schema.objects();
+    let found = listed.iter().filter(|listed| listed.kind == kind);
+    found
+        .map(|listed| {
+            let mut row = object(listed, sight);
+            row.extend(rest(listed));
+            row
+        })
+        .collect()
+}
+
+const TABLE: &[ColumnSpec] = &[
+    ("lob_data_space_id", INT, false),
+    ("filestream_data_space_id", INT, true),
+    ("max_column_id_used", INT, false),
+    ("lock_on_bulk_load", BIT, false),
+    ("uses_ansi_nulls", BIT, true),
+    ("is_replicated", BIT, true),
+    ("has_replication_filter", BIT, true),
+    ("is_merge_published", BIT, true),
+    ("is_sync_tran_subscribed", BIT, true),
+    ("has_unchecked_assembly_data", BIT, false),
+    ("text_in_row_limit", INT, true),
+    ("large_value_types_out_of_row", BIT, true),
+    ("is_tracked_by_cdc", BIT, true),
+    ("lock_escalation", TINY, true),
+    ("lock_escalation_desc", text(60), true),
+    ("is_filetable", BIT, true),
+    ("is_memory_optimized", BIT, true),
+    ("durability", TINY, true),
+    ("durability_desc", text(60), true),
+    ("temporal_type", TINY, true),
+    ("temporal_type_desc", text(60), true),
+    ("history_table_id", INT, true),
+    ("is_remote_data_archive_enabled", BIT, true),
+    ("is_external", BIT, false),
+];
+
+fn tables(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    Ok(of_kind(sight, ObjectKind::UserTable, |listed| {
+        let table = sight.objects.catalog.schema.table(&listed.name);
+        let columns = table.map_or(0, |table| table.table.columns.len());
+        row![
+            0,
+            Cell::Null,
+            i32::try_from(columns).unwrap_or(i32::MAX),
+            false,
+            true,
+            false,
+            false,
+            false,
+            false,
+            false,
+            0,
+            false,
+            false,
+            0,
+            "TABLE",
+            false,
+            false,
+            0,
+            "SCHEMA_AND_DATA",
+            0,
+            "NON_TEMPORAL_TABLE",
+            Cell::Null,
+            false,
+            false,
+        ]
+    }))
+}
+
+const VIEW: &[ColumnSpec] = &[
+    ("is_replicated", BIT, true),
+    ("has_replication_filter", BIT, true),
+    ("has_opaque_metadata", BIT, false),
+    ("has_unchecked_assembly_data", BIT, false),
+    ("with_check_option", BIT, false),
+    ("is_date_correlation_view", BIT, false),
+    ("is_tracked_by_cdc", BIT, true),
+];
+
+fn views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    Ok(of_kind(sight, ObjectKind::View, |_| {
+        vec![Cell::from(false); VIEW.len()]
+    }))
+}
+
+const PROCEDURE: &[ColumnSpec] = &[
+    ("is_auto_executed", BIT, false),
+    ("is_execution_replicated", BIT, true),
+    ("is_repl_serializable_only", BIT, true),
+    ("skips_repl_constraints", BIT, true),
+];
+
+fn procedures(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    Ok(of_kind(sight, ObjectKind::Procedure, |_| {
+        vec![Cell::from(false); PROCEDURE.len()]
+    }))
+}
+
+const SCHEMAS: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("schema_id", INT, false),
+    ("principal_id", INT, true),
+];
