@@ -11,6 +11,7 @@ mod cancel;
 mod client;
 mod dbcc;
 mod definitions;
+mod document;
 mod ends;
 mod group_commit;
 mod inside;
