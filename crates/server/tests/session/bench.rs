@@ -37,12 +37,18 @@ impl Bench {
 
     /// Ends the server, and starts another one in its place.
     pub fn restarted(self) -> Self {
+        self.restarted_after(|| {})
+    }
+
+    /// The same, with something done in between.
+    pub fn restarted_after(self, between: impl FnOnce()) -> Self {
         let Self {
             running,
             password,
             place,
         } = self;
         running.stop();
+        between();
         Self::start(place, password)
     }
 

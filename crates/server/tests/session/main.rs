@@ -8,6 +8,7 @@ mod bench;
 mod calls;
 mod client;
 mod definitions;
+mod encryption;
 mod ends;
 mod options;
 mod tables;
