@@ -12,6 +12,7 @@ mod client;
 mod dbcc;
 mod definitions;
 mod document;
+mod encryption;
 mod ends;
 mod group_commit;
 mod inside;
