@@ -13,8 +13,8 @@ use selenite_types::{DataType, Decimal};
 
 use super::database::{SharedDatabase, look_at};
 use super::directory::Directory;
-use super::permission::{Standing, has_guests};
 use super::object_list::ListedObject;
+use super::permission::{Standing, has_guests};
 use super::schema::{Schema, SchemaTable};
 use super::security::{Principals, login_facts, user_facts};
 use super::session_catalog::SessionCatalog;

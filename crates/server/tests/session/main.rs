@@ -11,6 +11,7 @@ mod client;
 mod definitions;
 mod ends;
 mod options;
+mod principals;
 mod tables;
 mod transactions;
 mod views;
