@@ -65,6 +65,10 @@ impl Front for SqlFront {
         self.workshop.admits(instance, login, database)
     }
 
+    fn begin(&self, instance: &Arc<Instance>) {
+        self.workshop.begin(instance);
+    }
+
     fn serve(&self, session: Session<'_>) -> Ended {
         Visit::serve(session, self.workshop.as_ref(), &self.stock)
     }

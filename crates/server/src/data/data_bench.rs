@@ -13,6 +13,7 @@ use super::bound_cache::{BoundCache, Of};
 use super::database::OpenDatabase;
 use super::definition::Work;
 use super::hall::{Hall, of_master};
+use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::permission::{Standing, check, check_call, no_access, no_object};
 use super::session_catalog::SessionCatalog;
@@ -32,6 +33,8 @@ pub struct DataBench<'a> {
     pub(super) identity_insert: Option<NameKey>,
     /// Whether a transaction of the client's is open.
     in_transaction: bool,
+    /// Whether the client knows that its transaction writes to several databases.
+    pub(super) is_warned: bool,
     /// Rises when the session's temporary tables change.
     temporary_version: u64,
     /// What the session's login is in the database in use, as statements were bound for it.
@@ -77,6 +80,7 @@ impl<'a> DataBench<'a> {
             bound: BoundCache::default(),
             identity_insert: None,
             in_transaction: false,
+            is_warned: false,
             temporary_version: 0,
             standing: Standing::administrator(),
         })
@@ -116,6 +120,17 @@ impl<'a> DataBench<'a> {
             temporary: self.temporary_version,
         };
         Ok((used, of))
+    }
+
+    /// The same, with time for another process that is at it.
+    pub(super) fn used_in(&mut self, patience: LockPatience, errand: &mut Errand<'_>) -> Result<Of, Failure> {
+        loop {
+            match self.used() {
+                Ok((_, of)) => return Ok(of),
+                Err(error) if error.number() == 1222 && !patience.is_over() => errand.receiver.poll()?,
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 
     /// CREATE, ALTER and DROP of objects.
@@ -212,6 +227,12 @@ impl<'a> DataBench<'a> {
             id: self.current,
             name: Arc::from(record.map_or("", |record| record.name.as_str())),
         }
+    }
+
+    /// The database in use, which is connected to.
+    pub(super) fn in_use(&self) -> Result<&Used, PlanError> {
+        let used = self.open.get(&self.current);
+        used.ok_or_else(|| PlanError::internal("a database that is not open"))
     }
 
     /// Whether the session has a transaction of its own.
@@ -341,22 +362,14 @@ impl Workbench for DataBench<'_> {
         match step {
             TransactionStep::Begin { .. } => {
                 self.in_transaction = true;
+                self.is_warned = false;
                 for used in self.open.values_mut() {
                     used.transaction.begin();
                 }
             }
-            TransactionStep::Commit { .. } => {
+            TransactionStep::Commit { delayed_durability } => {
                 self.in_transaction = false;
-                let mut done = Ok(());
-                // One database after the other: that they are committed together nobody promises (docs/TSQL.md).
-                for used in self.open.values_mut() {
-                    if done.is_ok() {
-                        done = used.transaction.commit(&used.database);
-                    } else {
-                        used.transaction.rollback(&used.database);
-                    }
-                }
-                done?;
+                self.commit(delayed_durability)?;
             }
             TransactionStep::Rollback => {
                 self.in_transaction = false;

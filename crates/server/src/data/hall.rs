@@ -5,13 +5,16 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use selenite_plan::PlanError;
+use selenite_plan::{PlanError, same_name};
 
 use super::data_bench::DataBench;
 use super::database::SharedDatabase;
 use super::directory::Directory;
+use super::encryption::Scans;
+use super::log_sync::{LogSync, SyncFigures};
 use super::permission::has_guests;
 use super::security::Principals;
+use super::turnstile::Waits;
 use crate::Instance;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MasterError};
 use crate::workbench::{Patron, Workbench, Workshop};
@@ -21,6 +24,8 @@ use crate::workbench::{Patron, Workbench, Workshop};
 pub struct Hall {
     known: Mutex<HashMap<i32, Arc<SharedDatabase>>>,
     directory: Mutex<Option<Arc<Directory>>>,
+    scans: Scans,
+    waits: Arc<Waits>,
     /// H1. Taken behind `known`.
     closed: Mutex<HashSet<i32>>,
 }
@@ -54,7 +59,7 @@ impl Hall {
             let name = DatabaseName::new(&record.name).map_err(|error| of_master(&error))?;
             Some(name.path(instance.data_folder()))
         };
-        let shared = Arc::new(SharedDatabase::new(record.clone(), path));
+        let shared = Arc::new(SharedDatabase::new(record.clone(), path, self.waits.clone()));
         known.insert(record.id, shared.clone());
         Ok(shared)
     }
@@ -90,6 +95,19 @@ impl Hall {
     /// Databases or logins were changed.
     pub fn reload(&self) {
         *self.directory.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Databases whose pages are being sealed anew.
+    pub fn scans(&self) -> &Scans {
+        &self.scans
+    }
+
+    /// How many commits waited for how many syncs since the server began; nothing of a database that nobody has used.
+    #[must_use]
+    pub fn sync_figures(&self, database: &str) -> Option<SyncFigures> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = known.values().find(|shared| same_name(&shared.record.name, database))?;
+        shared.log.as_ref().map(LogSync::figures)
     }
 
     /// Keeps everybody out of a database; none if somebody has it open.
@@ -146,7 +164,13 @@ impl Workshop for Hall {
         Ok(Box::new(DataBench::open(self, patron)?))
     }
 
-    fn close(&self) {}
+    fn begin(&self, instance: &Arc<Instance>) {
+        self.scans.open(instance);
+    }
+
+    fn close(&self) {
+        self.scans.close();
+    }
 }
 
 /// What master.db says, as a T-SQL error.

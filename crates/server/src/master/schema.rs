@@ -8,7 +8,8 @@ use crate::password::PasswordHash;
 
 /// Makes the tables, if they are not there.
 pub fn create(connection: &Connection) -> Result<(), MasterError> {
-    Ok(connection.execute_batch(TABLES)?)
+    connection.execute_batch(TABLES)?;
+    Ok(connection.execute_batch(super::keys::TABLES)?)
 }
 
 /// What a new server begins with.

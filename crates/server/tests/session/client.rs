@@ -128,13 +128,22 @@ impl Client {
 
     /// Calls procedures in one message.
     pub fn calls(&mut self, calls: Vec<RpcCall>) -> Answer {
+        self.ask_calls(calls);
+        self.answer().unwrap()
+    }
+
+    /// Sends a call.
+    pub fn ask_call(&mut self, procedure: ProcedureId, parameters: Vec<Parameter>) {
+        self.ask_calls(vec![call(Procedure::Id(procedure), parameters)]);
+    }
+
+    fn ask_calls(&mut self, calls: Vec<RpcCall>) {
         let request = RpcRequest {
             headers: HEADERS,
             calls,
         };
         let bytes = rpc(&request, self.size, Reset::None).unwrap();
         self.send(&bytes).unwrap();
-        self.answer().unwrap()
     }
 
     pub fn call(&mut self, procedure: ProcedureId, parameters: Vec<Parameter>) -> Answer {
@@ -283,7 +292,7 @@ pub fn int(name: &str, value: i32) -> Parameter {
     parameter(name, DataType::Int, Value::Int(value))
 }
 
-const HEADERS: Headers = Headers {
+pub const HEADERS: Headers = Headers {
     transaction: 0,
     outstanding_count: 1,
     activity: None,
