@@ -10,6 +10,7 @@ use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
 use super::bound_cache::{BoundCache, Of};
+use super::cleanups::Told;
 use super::database::OpenDatabase;
 use super::definition::Work;
 use super::hall::{Hall, of_master};
@@ -30,6 +31,7 @@ pub struct DataBench<'a> {
     home: i32,
     pub(super) objects: SessionObjects,
     pub(super) bound: BoundCache,
+    pub(super) heeded: Told,
     pub(super) identity_insert: Option<NameKey>,
     /// Whether a transaction of the client's is open.
     in_transaction: bool,
@@ -78,6 +80,7 @@ impl<'a> DataBench<'a> {
                 instance,
             },
             bound: BoundCache::default(),
+            heeded: hall.cleanups.told(),
             identity_insert: None,
             in_transaction: false,
             is_warned: false,
@@ -88,6 +91,7 @@ impl<'a> DataBench<'a> {
 
     /// The database in use, connected to if it was not yet, with its objects as they are now.
     pub(super) fn used(&mut self) -> Result<(&mut Used, Of), PlanError> {
+        self.heed_cleanups();
         let id = self.current;
         if !self.open.contains_key(&id) {
             let instance = self.patron.instance;
@@ -320,6 +324,19 @@ impl Workbench for DataBench<'_> {
                 | ast::DropKind::Role
                 | ast::DropKind::Certificate => self.administer(statement, slots, &mut errand),
             },
+            StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), &mut errand),
+            StatementKind::Kill(kill) => {
+                self.kill(kill)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Checkpoint(_) => {
+                self.checkpoint(&mut errand)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Shutdown { .. } => {
+                let refused = PlanError::unsupported("SHUTDOWN").with_ends(Ends::Statement);
+                Err(refused.into())
+            }
             _ => self.administer(statement, slots, &mut errand),
         }
     }

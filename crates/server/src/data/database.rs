@@ -21,6 +21,7 @@ use super::schema::Schema;
 use super::turnstile::{Turnstile, Waits};
 use crate::Interrupts;
 use crate::master::DatabaseRecord;
+use crate::registry::{WaitType, own};
 
 /// What all sessions share of a database.
 pub struct SharedDatabase {
@@ -79,10 +80,10 @@ impl SharedDatabase {
     pub fn new(record: DatabaseRecord, path: Option<PathBuf>, waits: Arc<Waits>) -> Self {
         let log = path.as_deref().map(|path| LogSync::new(Box::new(LogFile::of(path))));
         Self {
+            turnstile: Turnstile::of(record.id),
             record,
             path,
             log,
-            turnstile: Arc::default(),
             waits,
             durability: Mutex::default(),
             identities: Identities::default(),
@@ -285,7 +286,10 @@ impl OpenDatabase {
     /// 9001 if that can't be known any more.
     pub fn wait_for_disk(&self, commit: Option<CommitNo>) -> Result<(), PlanError> {
         match (&self.shared.log, commit) {
-            (Some(log), Some(commit)) => log.wait(commit).map_err(|lost| self.lost(lost)),
+            (Some(log), Some(commit)) => {
+                let _wait = own::begin_wait(WaitType::WriteLog);
+                log.wait(commit).map_err(|lost| self.lost(lost))
+            }
             (Some(_) | None, _) => Ok(()),
         }
     }

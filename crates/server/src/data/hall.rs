@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use selenite_plan::{PlanError, same_name};
 
+use super::cleanups::Cleanups;
 use super::data_bench::DataBench;
 use super::database::SharedDatabase;
 use super::directory::Directory;
@@ -26,6 +27,8 @@ pub struct Hall {
     directory: Mutex<Option<Arc<Directory>>>,
     scans: Scans,
     waits: Arc<Waits>,
+    /// What sessions are to drop.
+    pub(super) cleanups: Cleanups,
     /// H1. Taken behind `known`.
     closed: Mutex<HashSet<i32>>,
 }

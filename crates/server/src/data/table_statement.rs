@@ -45,9 +45,11 @@ impl DataBench<'_> {
                 bound
             }
         };
+        let reads = self.begin_reads(errand)?;
         let begun = self.begin_statement(bound.changes(), bound.is_single(), errand)?;
         let done = self.run(&bound, slots, errand);
         let done = self.end_statement(begun, done);
+        self.tell_reads(reads, statement, errand)?;
         if matches!(*bound, Statement::Into(_)) {
             self.note_definitions()?;
         }
