@@ -115,6 +115,12 @@ impl Bench {
         self.client_of(PacketSize::DEFAULT)
     }
 
+    /// A client of another login, whether or not it is let in.
+    pub fn client_as(&self, user: &str, password: &str, database: &str) -> Client {
+        let wishes = (database, None);
+        Client::of(self.running.address(), (user, password), wishes, PacketSize::DEFAULT).unwrap()
+    }
+
     pub fn client_of(&self, size: PacketSize) -> Client {
         Client::new(self.running.address(), &self.password, size).unwrap()
     }

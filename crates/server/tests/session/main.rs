@@ -20,6 +20,7 @@ mod isolation;
 mod misfits;
 mod offsets;
 mod options;
+mod principals;
 mod speed;
 mod tables;
 mod transactions;

@@ -212,7 +212,7 @@ fn warn_without_backup(certificate: &CertificateRecord, errand: &mut Errand<'_>)
 }
 
 /// The label of a certificate's key slot.
-fn label(certificate: &CertificateRecord) -> String {
+pub(super) fn label(certificate: &CertificateRecord) -> String {
     format!("certificate {}", hexadecimal(&certificate.thumbprint))
 }
 
