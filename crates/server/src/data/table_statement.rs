@@ -14,6 +14,7 @@ use selenite_types::{Decimal, Value};
 use super::data_bench::DataBench;
 use super::definition::Work;
 use super::lock_patience::LockPatience;
+use super::permission::{Asked, check_rows};
 use super::running::Scene;
 use super::sqlite_store::SqliteStore;
 use super::transaction::execute;
@@ -32,18 +33,23 @@ impl DataBench<'_> {
         let bound = match self.bound.find(statement, of) {
             Some(bound) => bound,
             None => {
+                let asked = Asked::of(&self.objects.catalog);
                 let binding = Binding {
-                    catalog: &self.objects.catalog,
+                    catalog: &asked,
                     variables: statement.program.variables(),
                 };
                 let bound = Arc::new(binding.statement(statement.statement)?);
+                let who = (&self.standing, self.objects.catalog.database.as_ref());
+                check_rows(&bound, &statement.statement.kind, &asked, who)?;
                 self.bound.keep(statement, of, bound.clone());
                 bound
             }
         };
+        let reads = self.begin_reads(errand)?;
         let begun = self.begin_statement(bound.changes(), bound.is_single(), errand)?;
         let done = self.run(&bound, slots, errand);
         let done = self.end_statement(begun, done);
+        self.tell_reads(reads, statement, errand)?;
         if matches!(*bound, Statement::Into(_)) {
             self.note_definitions()?;
         }

@@ -49,6 +49,11 @@ impl Bench {
         Self::start(place, password)
     }
 
+    /// Ends the server; its folder goes.
+    pub fn stop(self) {
+        self.running.stop();
+    }
+
     /// Where the databases are.
     pub fn data_folder(&self) -> PathBuf {
         self.place.path().join("data")
