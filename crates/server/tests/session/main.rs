@@ -11,6 +11,7 @@ mod client;
 mod definitions;
 mod document;
 mod ends;
+mod max_columns;
 mod options;
 mod tables;
 mod transactions;
