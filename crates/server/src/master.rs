@@ -7,6 +7,7 @@
 //!
 //! Tables that begin with `selenite_` are the server's: no client reads or writes them.
 
+mod backups;
 mod certificate;
 mod certificates;
 mod database_name;
@@ -24,6 +25,7 @@ use rusqlite::{Connection, OpenFlags};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Database, Layout};
 
+pub use backups::BackupRecord;
 pub use certificate::StoredCertificate;
 pub use certificates::CertificateRecord;
 pub(crate) use certificates::NewStoredCertificate;

@@ -5,6 +5,7 @@ use selenite_engine::{Database, Layout, Suite};
 use selenite_plan::machine::{Affected, Failure, TableStatement};
 use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
+use selenite_types::Value;
 
 use super::data_bench::{DataBench, words};
 use super::hall::of_master;
@@ -16,12 +17,27 @@ impl DataBench<'_> {
     pub(super) fn administer(
         &mut self,
         statement: &TableStatement<'_>,
+        slots: &[Value],
         errand: &mut Errand<'_>,
     ) -> Result<Affected, Failure> {
         if self.encryption(statement, errand)? {
             return Ok(Affected::Nothing);
         }
         let kind = &statement.statement.kind;
+        if let StatementKind::AlterDatabase(alter) = kind
+            && self.set_durability(alter, errand)?.is_some()
+        {
+            return Ok(Affected::Nothing);
+        }
+        if let Some(affected) = self.secure(statement, errand)? {
+            return Ok(affected);
+        }
+        if let StatementKind::Backup(backup) = kind {
+            return self.back_up(backup, statement, slots, errand);
+        }
+        if let StatementKind::Restore(restore) = kind {
+            return self.restore(restore, statement, slots, errand);
+        }
         if let StatementKind::CreateDatabase(create) = kind {
             self.create_database(create)?;
             return Ok(Affected::Nothing);
@@ -72,7 +88,8 @@ impl DataBench<'_> {
         let shared = self.hall.database(instance, &record)?;
         let database =
             super::database::OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
-        super::catalog_rows::ensure(&database.connection, "main")
+        super::catalog_rows::ensure(&database.connection, "main")?;
+        database.wait_for_disk(database.note_commit())
     }
 
     fn drop_database(&mut self, name: &str, if_exists: bool) -> Result<(), PlanError> {

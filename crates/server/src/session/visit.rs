@@ -13,6 +13,7 @@ use super::facts::new_state;
 use super::host::SessionHost;
 use super::reply::Reply;
 use super::statistics::Stopwatch;
+use crate::registry::own;
 use crate::rpc::{Prepared, answer_call};
 use crate::workbench::{Errand, Patron, Receiver, SessionState, Workshop};
 use crate::{Ended, Session, Wire, WireError};
@@ -80,6 +81,7 @@ impl<'a> Visit<'a> {
     }
 
     fn serve_one(&mut self) -> Served {
+        own::note_state(|| self.host.sight());
         let message = match self.wire.receive() {
             Ok(Incoming::Message(message)) => message,
             Ok(Incoming::Attention) => return self.answer_attention(),
