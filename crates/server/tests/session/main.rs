@@ -17,6 +17,7 @@ mod ends;
 mod group_commit;
 mod inside;
 mod isolation;
+mod max_columns;
 mod misfits;
 mod offsets;
 mod options;
