@@ -39,6 +39,11 @@ impl Bench {
 
     /// Ends the server, and starts another one in its place.
     pub fn restarted(self) -> Self {
+        self.restarted_after(|| {})
+    }
+
+    /// The same, with something done in between.
+    pub fn restarted_after(self, between: impl FnOnce()) -> Self {
         let Self {
             running,
             password,
@@ -46,6 +51,7 @@ impl Bench {
             ..
         } = self;
         running.stop();
+        between();
         Self::start(place, password)
     }
 
