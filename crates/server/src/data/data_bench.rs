@@ -181,7 +181,11 @@ impl<'a> DataBench<'a> {
         let directory = self.hall.directory(instance)?;
         self.objects.directory = directory.clone();
         let sid = &self.patron.visitor.sid;
-        let standing = if directory.is_administrator(sid) {
+        let is_administrator = directory.is_administrator(sid);
+        if is_administrator && self.standing.is_administrator {
+            return Ok(());
+        }
+        let standing = if is_administrator {
             Standing::administrator()
         } else {
             self.used()?;
