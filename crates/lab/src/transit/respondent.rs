@@ -207,7 +207,7 @@ impl Transit {
         let meter = ProcessMeter::start(self.running()?.server.pid())?;
         let tally = peer.run(&text(turns)).map_err(said("run the loop"))?;
         let mut sample = meter.stop()?;
-        if !tally.is_whole() || tally.done_count != turns.saturating_mul(2) + 1 {
+        if !tally.is_whole() || tally.done_count != turns.saturating_mul(2) + ONCE {
             let what = format!("{} tokens DONE of {turns} turns", tally.done_count);
             return Err(WorkerError::Wrong(what));
         }
@@ -242,6 +242,8 @@ fn said(doing: &'static str) -> impl Fn(io::Error) -> WorkerError {
     move |error| WorkerError::Engine(format!("could not {doing}: {error}"))
 }
 
+/// What is told once: DECLARE, and the WHILE whose condition does not hold any more.
+const ONCE: u64 = 2;
 /// SQL Server's own default.
 const PACKET_SIZE: u16 = 4096;
 /// A text to be looked for, and enough besides to look random, or not.

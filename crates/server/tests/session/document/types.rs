@@ -22,7 +22,11 @@ pub fn write(page: &mut Page) {
         )
         .unwrap();
         let stored = to_stored(&value, &data_type).unwrap().into_owned();
-        let state = page.state(&format!("DECLARE @a {name}"));
+        let style = style.map_or(String::new(), |style| format!(", {style}"));
+        let value = format!("CONVERT({name}, N'{text}'{style})");
+        let state = page.state(&format!(
+            "DECLARE @a {name} = {value}; CREATE TABLE one (a {name}); INSERT one VALUES (@a); SELECT a FROM one; DROP TABLE one"
+        ));
         let class = stored.as_stored_ref().class().name();
         page.row(&[&code(name), class, &code(text), &code(&shown(&stored)), &state]);
     }
@@ -32,7 +36,7 @@ pub fn write(page: &mut Page) {
         page.row(&[&code(name), "", "", "", state]);
     }
     for (name, what) in OTHERS {
-        let state = page.state(&format!("CREATE TABLE no_{name} (a {name})"));
+        let state = page.state(&format!("CREATE TABLE one (a {name}); DROP TABLE one"));
         page.row(&[&code(name), what, "", "", &state]);
     }
 }
