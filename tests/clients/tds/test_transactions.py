@@ -14,7 +14,7 @@ def table(client: Client, desk: Callable[..., Desk]) -> Iterator[str]:
     """The name of a new table in tempdb's neighbour: a database of this client's."""
     name = f"t_{client.name.replace('-', '_')}"
     maker = desk(client).connect()
-    maker.run(f"IF OBJECT_ID('{name}') IS NOT NULL DROP TABLE {name}")
+    maker.run(f"DROP TABLE IF EXISTS {name}")
     maker.run(f"CREATE TABLE {name} (id int NOT NULL PRIMARY KEY, body nvarchar(100) NULL)")
     yield name
     maker.run(f"DROP TABLE {name}")

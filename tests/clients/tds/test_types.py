@@ -42,6 +42,7 @@ def test_null_reaches_the_server(client: Client, kind: Kind, connection: Connect
     assert connection.execute(sql, (kind.name, None)).value == "null"
 
 
+@with_types
 @every_kind
 def test_the_server_writes_what_was_meant(kind: Kind, client: Client, connection: Connection) -> None:
     """Without the client's types: as text, which each can show."""

@@ -42,7 +42,7 @@ class Kind:
 
     def sent_by(self, client: Client) -> list[str]:
         """The values that a client can send, no finer than it holds them."""
-        year_min = client.year_min if self.base == "date" else 1
+        year_min = {"date": client.year_min, "datetimeoffset": client.offset_year_min}.get(self.base, 1)
         digits = {"decimal": client.decimal_digits, "numeric": client.decimal_digits, "money": client.money_digits}
         digit_count_max = digits.get(self.base)
         return [

@@ -179,6 +179,7 @@ impl<'a> DataBench<'a> {
     fn stand(&mut self) -> Result<(), PlanError> {
         let instance = self.patron.instance;
         let directory = self.hall.directory(instance)?;
+        self.objects.directory = directory.clone();
         let sid = &self.patron.visitor.sid;
         let standing = if directory.is_administrator(sid) {
             Standing::administrator()
@@ -367,6 +368,8 @@ impl Workbench for DataBench<'_> {
     }
 
     fn enter(&mut self, _program: &Arc<Program>, _kind: FrameKind) -> Result<(), Failure> {
+        // What keeps it from being known is told by the first statement that needs it.
+        let _ = self.stand();
         Ok(())
     }
 

@@ -64,7 +64,7 @@ impl DataBench<'_> {
 
     fn dbcc_request(&mut self, request: &Request, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
         match request.command.as_str() {
-            "CHECKDB" => self.check_database(request, errand),
+            "CHECKDB" => self.checkdb(request, errand),
             "CHECKTABLE" => self.check_table(request, errand),
             "DROPCLEANBUFFERS" => self.drop_clean_buffers(request),
             "FREEPROCCACHE" | "FREESYSTEMCACHE" => self.free_plans(request),

@@ -14,6 +14,7 @@ mod file_state;
 mod key_file;
 mod master_key;
 mod private_part;
+mod restored;
 mod scans;
 mod switch;
 mod x509;
@@ -120,7 +121,7 @@ impl DataBench<'_> {
 
     /// Only administrators have to do with keys. What can't be rolled back is not done in a transaction.
     fn admit(&self, statement: &str) -> Result<(), PlanError> {
-        if !self.patron.visitor.is_administrator {
+        if !self.standing.is_administrator {
             return Err(not_permitted());
         }
         if self.is_in_transaction() {

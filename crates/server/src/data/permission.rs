@@ -159,6 +159,7 @@ pub fn check(kind: &StatementKind, standing: &Standing, session: (&str, &str)) -
         | StatementKind::Reconfigure { .. } => check_administration(kind, standing, session),
         StatementKind::Shutdown { .. }
         | StatementKind::CreateMasterKey { .. }
+        | StatementKind::RegenerateMasterKey { .. }
         | StatementKind::OpenMasterKey { .. }
         | StatementKind::CloseMasterKey
         | StatementKind::BackupMasterKey { .. }

@@ -189,12 +189,6 @@ impl Activity {
         self.stats.record(kind, 1, begun.elapsed());
     }
 
-    /// Waits that were measured elsewhere.
-    pub(super) fn note_waits(&self, kind: WaitType, count: u64, total: Duration) {
-        self.last_wait.store(place_of(kind), Ordering::Relaxed);
-        self.stats.record(kind, count, total);
-    }
-
     /// Copies what its thread counts. Called by that thread.
     pub(super) fn note_files(&self) {
         let counts = selenite_engine::thread_io();

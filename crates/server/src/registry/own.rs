@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use selenite_plan::program::Program;
 
@@ -44,13 +44,6 @@ impl Drop for OwnWait {
         if let Some(activity) = &self.activity {
             activity.end_wait(self.kind, self.begun);
         }
-    }
-}
-
-/// Counts waits of the calling thread's session that were measured elsewhere; none are none.
-pub fn note_waits(kind: WaitType, count: u64, total: Duration) {
-    if count > 0 {
-        with(|activity| activity.note_waits(kind, count, total));
     }
 }
 

@@ -404,3 +404,42 @@ fn a_cancelled_backup_is_none_and_the_session_goes_on() {
     succeed(&mut client, "BACKUP DATABASE d TO DISK = 'd.bak' WITH INIT");
     succeed(&mut client, "RESTORE VERIFYONLY FROM DISK = 'd.bak'");
 }
+
+#[test]
+fn an_encrypted_database_is_encrypted_again_when_restored() {
+    let bench = Bench::new();
+    let mut client = filled(&bench);
+    succeed(
+        &mut client,
+        "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Corr3ct-horse'",
+    );
+    succeed(&mut client, "CREATE CERTIFICATE c WITH SUBJECT = 'backup'");
+    succeed(&mut client, "USE d");
+    succeed(
+        &mut client,
+        "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_192 ENCRYPTION BY SERVER CERTIFICATE c",
+    );
+    succeed(&mut client, "ALTER DATABASE d SET ENCRYPTION ON");
+    let state = |database: &str| {
+        format!(
+            "SELECT encryption_state, key_algorithm, key_length FROM sys.dm_database_encryption_keys WHERE database_id = DB_ID('{database}')"
+        )
+    };
+    let encrypted = [[Value::Int(3), Value::Text("AES".into()), Value::Int(192)]];
+    while succeed(&mut client, &state("d")).rows() != encrypted {}
+    let before = rows(&mut client, "d");
+    succeed(&mut client, "BACKUP DATABASE d TO DISK = 'd.bak'");
+    succeed(&mut client, "RESTORE DATABASE e FROM DISK = 'd.bak'");
+    assert_eq!(succeed(&mut client, &state("e")).rows(), encrypted);
+    assert_eq!(rows(&mut client, "e"), before);
+    succeed(&mut client, "DROP DATABASE d");
+    succeed(&mut client, "RESTORE DATABASE d FROM DISK = 'd.bak'");
+    assert_eq!(succeed(&mut client, &state("d")).rows(), encrypted);
+    assert_eq!(rows(&mut client, "d"), before);
+    let bench = bench.restarted();
+    for name in ["d.db", "e.db"] {
+        let bytes = std::fs::read(bench.data_folder().join(name)).unwrap();
+        assert!(!bytes.windows(7).any(|window| window == b"row 299"), "{name}");
+    }
+    assert_eq!(rows(&mut bench.client(), "e"), before);
+}

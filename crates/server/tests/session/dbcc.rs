@@ -13,7 +13,10 @@ const COMPLETED: &str = "DBCC execution completed. If DBCC printed error message
 fn with_table(bench: &Bench) -> Client {
     let mut client = bench.client();
     client.batch("CREATE DATABASE shop");
-    client.batch("USE shop CREATE TABLE t (a INT IDENTITY PRIMARY KEY, b CHAR(200) NOT NULL DEFAULT 'x')");
+    let long = "x".repeat(200);
+    let made =
+        format!("USE shop CREATE TABLE t (a INT IDENTITY PRIMARY KEY, b VARCHAR(200) NOT NULL DEFAULT '{long}')");
+    assert_eq!(client.batch(&made).errors(), []);
     let answer = client.batch(
         "BEGIN TRAN DECLARE @i INT = 0 WHILE @i < 500 BEGIN INSERT INTO t DEFAULT VALUES SET @i += 1 END COMMIT",
     );
@@ -38,7 +41,7 @@ fn a_sound_database_has_no_errors_and_its_rows_are_counted() {
     let bench = Bench::new();
     let mut client = with_table(&bench);
     let answer = client.batch("DBCC CHECKDB");
-    assert_eq!(answer.errors(), []);
+    assert_eq!(answer.errors(), [], "{answer:?}");
     let infos = answer.infos();
     assert_eq!(infos[..2], ["DBCC results for 'shop'.", "DBCC results for 't'."]);
     assert!(infos[2].starts_with("There are 500 rows in "), "{infos:?}");
@@ -297,8 +300,10 @@ fn a_session_that_is_killed_is_gone_and_its_transaction_undone() {
     assert_eq!(answer.rows(), [[Value::Int(501)]]);
     // What runs ends, too.
     let mut busy = bench.client();
-    busy.ask("SELECT @@SPID WHILE 1 = 1 SET NOCOUNT ON");
-    let _ = busy.message();
-    assert_eq!(killer.batch("KILL 51").errors(), []);
-    while busy.message().is_ok() {}
+    let spid = busy.int("SELECT CAST(@@SPID AS INT)");
+    busy.ask("WHILE 1 = 1 SET NOCOUNT ON");
+    let running = format!("SELECT session_id FROM sys.dm_exec_requests WHERE session_id = {spid}");
+    while killer.batch(&running).rows().is_empty() {}
+    assert_eq!(killer.batch(&format!("KILL {spid}")).errors(), []);
+    assert!(busy.message().is_err());
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net"
 	"net/url"
 	"os"
 	"regexp"
@@ -67,6 +68,19 @@ type connection struct {
 	pool        *sql.DB
 	one         *sql.Conn
 	transaction *sql.Tx
+	dialer      *dialer
+}
+
+// dialer remembers the connection that it has made.
+type dialer struct {
+	net.Dialer
+	made net.Conn
+}
+
+func (d *dialer) DialContext(ctx context.Context, network string, address string) (net.Conn, error) {
+	made, err := d.Dialer.DialContext(ctx, network, address)
+	d.made = made
+	return made, err
 }
 
 var (
@@ -147,6 +161,11 @@ func act(asked *request) (*reply, error) {
 		return nil, told(transaction.Rollback())
 	case "close":
 		delete(connections, asked.Name)
+		if to.transaction != nil {
+			// The pool waits for whoever has begun one, and would roll it back: here the client just leaves.
+			to.dialer.made.Close()
+			to.transaction.Rollback()
+		}
 		to.one.Close()
 		return nil, to.pool.Close()
 	}
@@ -172,16 +191,19 @@ func connect(ctx context.Context, asked *request) error {
 		Scheme: "sqlserver", Host: fmt.Sprintf("127.0.0.1:%d", asked.Port),
 		User: url.UserPassword(asked.User, asked.Password), RawQuery: query.Encode(),
 	}
-	pool, err := sql.Open("sqlserver", where.String())
+	connector, err := mssql.NewConnector(where.String())
 	if err != nil {
 		return err
 	}
+	dialer := &dialer{}
+	connector.Dialer = dialer
+	pool := sql.OpenDB(connector)
 	one, err := pool.Conn(ctx)
 	if err != nil {
 		pool.Close()
 		return told(err)
 	}
-	connections[asked.Name] = &connection{pool: pool, one: one}
+	connections[asked.Name] = &connection{pool: pool, one: one, dialer: dialer}
 	return nil
 }
 
@@ -333,10 +355,8 @@ func valueOf(kind string, text *string) (any, error) {
 	case "float", "real":
 		return strconv.ParseFloat(*text, 64)
 	case "char", "varchar":
-		if strings.Contains(kind, "max") {
-			return mssql.VarCharMax(*text), nil
-		}
-		return mssql.VarChar(*text), nil
+		// The driver's own types for these send Go's UTF-8, whatever the code page is.
+		return *text, nil
 	case "nchar":
 		return mssql.NChar(*text), nil
 	case "nvarchar":
@@ -378,9 +398,8 @@ func nothing(base string) any {
 		return []byte(nil)
 	case "datetime2", "date":
 		return sql.NullTime{}
-	case "uniqueidentifier":
-		return mssql.NullUniqueIdentifier{}
 	}
+	// Of uniqueidentifier too: for its NULL the driver says that no bytes follow, and sends 16.
 	return sql.NullString{}
 }
 

@@ -6,10 +6,18 @@ import com.microsoft.sqlserver.jdbc.SQLServerException;
 import com.microsoft.sqlserver.jdbc.SQLServerPreparedStatement;
 import com.microsoft.sqlserver.jdbc.SQLServerWarning;
 import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -111,7 +119,7 @@ public final class JdbcClient {
         return null;
     }
 
-    private static Connection connect(Request asked) throws SQLException {
+    private static Connection connect(Request asked) throws SQLException, GeneralSecurityException, IOException {
         SQLServerDataSource source = new SQLServerDataSource();
         source.setServerName("127.0.0.1");
         source.setPortNumber(asked.port);
@@ -122,11 +130,14 @@ public final class JdbcClient {
             case "strict" -> "strict";
             default -> "true";
         });
-        if (asked.encryption.equals("on") || asked.encryption.equals("login")) {
-            source.setTrustServerCertificate(true);
-        } else {
-            source.setServerCertificate(asked.certificate);
+        switch (asked.encryption) {
+            // It looks at serverCertificate in strict mode alone.
+            case "strict" -> source.setServerCertificate(asked.certificate);
+            case "verified" -> trust(source, asked.certificate);
+            default -> source.setTrustServerCertificate(true);
         }
+        // Else a time is sent as a datetime, which has no equal among times.
+        source.setSendTimeAsDatetime(false);
         if (asked.database != null) {
             source.setDatabaseName(asked.database);
         }
@@ -136,6 +147,24 @@ public final class JdbcClient {
         source.setLoginTimeout(20);
         source.setConnectRetryCount(0);
         return source.getConnection();
+    }
+
+    /// A store with that certificate alone.
+    private static void trust(SQLServerDataSource source, String certificate)
+        throws GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        try (InputStream pem = Files.newInputStream(Path.of(certificate))) {
+            store.setCertificateEntry("server", CertificateFactory.getInstance("X.509").generateCertificate(pem));
+        }
+        Path file = Files.createTempFile("selenite-trust-", ".p12");
+        file.toFile().deleteOnExit();
+        try (OutputStream out = Files.newOutputStream(file)) {
+            store.store(out, "password".toCharArray());
+        }
+        source.setTrustStore(file.toString());
+        source.setTrustStorePassword("password");
+        source.setTrustStoreType("PKCS12");
     }
 
     private Reply execute(Connection on, Request asked) throws SQLException {
@@ -159,46 +188,42 @@ public final class JdbcClient {
 
     private static Reply run(Statement statement, Start start) {
         Reply reply = new Reply();
+        Start next = start;
+        // Behind an error the driver may tell of a result that is none, and of others after it.
+        boolean hasFailed = false;
         try {
-            boolean isRows = start.start();
             while (true) {
-                hear(statement, reply);
-                if (isRows) {
-                    try (ResultSet rows = statement.getResultSet()) {
-                        reply.sets.add(read(rows));
+                try {
+                    boolean isRows = next.start();
+                    hear(statement, reply);
+                    if (isRows) {
+                        // Not closed: that looks ahead, and swallows an error that comes next.
+                        reply.sets.add(read(statement.getResultSet()));
+                    } else {
+                        long count = statement.getLargeUpdateCount();
+                        if (count < 0 && !hasFailed) {
+                            break;
+                        }
+                        if (count >= 0) {
+                            reply.counts.add(count);
+                        }
                     }
-                } else {
-                    long count = statement.getLargeUpdateCount();
-                    if (count < 0) {
-                        break;
+                    hasFailed = false;
+                } catch (SQLServerException error) {
+                    // One of the server's hides nothing that comes after it.
+                    if (error.getSQLServerError() == null || reply.errors.size() > 100) {
+                        throw error;
                     }
-                    reply.counts.add(count);
+                    reply.errors.addAll(notices(error));
+                    hasFailed = true;
                 }
-                // An error that comes later must not hide the results that come after it.
-                isRows = next(statement, reply);
+                next = statement::getMoreResults;
             }
-        } catch (SQLException error) {
-            reply.errors.addAll(notices(error));
-        }
-        try {
             hear(statement, reply);
         } catch (SQLException error) {
             reply.errors.addAll(notices(error));
         }
         return reply;
-    }
-
-    private static boolean next(Statement statement, Reply reply) throws SQLException {
-        while (true) {
-            try {
-                return statement.getMoreResults();
-            } catch (SQLServerException error) {
-                if (error.getSQLServerError() == null || reply.errors.size() > 100) {
-                    throw error;
-                }
-                reply.errors.addAll(notices(error));
-            }
-        }
     }
 
     private static void hear(Statement statement, Reply reply) throws SQLException {

@@ -27,10 +27,10 @@ class MssqlPython:
         database: str | None = None,
         packet_size: int | None = None,
     ) -> None:
-        encrypt = {"login": "no", "on": "yes", "verified": "yes", "strict": "strict"}[encryption]
+        encrypt = {"login": "no", "on": "yes", "strict": "strict"}[encryption]
         parts = {"Server": f"127.0.0.1,{port}", "UID": user, "PWD": "{" + password.replace("}", "}}") + "}"}
         parts |= {"Encrypt": encrypt, "Database": database, "PacketSize": packet_size, "ConnectRetryCount": 0}
-        if encryption in ("verified", "strict"):
+        if encryption == "strict":
             parts["ServerCertificate"] = certificate
         else:
             parts["TrustServerCertificate"] = "yes"

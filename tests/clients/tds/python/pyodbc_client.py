@@ -38,11 +38,11 @@ class Pyodbc:
         database: str | None = None,
         packet_size: int | None = None,
     ) -> None:
-        encrypt = {"login": "no", "on": "yes", "verified": "yes", "strict": "strict"}[encryption]
+        encrypt = {"login": "no", "on": "yes", "strict": "strict"}[encryption]
         parts = {"DRIVER": driver(), "SERVER": f"127.0.0.1,{port}", "UID": user}
         parts |= {"PWD": "{" + password.replace("}", "}}") + "}", "Encrypt": encrypt, "Database": database}
         parts |= {"PacketSize": packet_size, "ConnectRetryCount": 0}
-        if encryption in ("verified", "strict"):
+        if encryption == "strict":
             parts["ServerCertificate"] = certificate
         else:
             parts["TrustServerCertificate"] = "yes"

@@ -90,7 +90,6 @@ impl DataBench<'_> {
         let answer = attend((line, &mut *errand), options.step, move |watch| {
             restore::restore(&Disk, destination.as_ref(), &access, &how, watch)
         })?;
-        drop(closure);
         let restored = match answer {
             Answer::Done(Ok(restored)) => restored,
             Answer::Done(Err(error)) => {
@@ -98,6 +97,8 @@ impl DataBench<'_> {
             }
             Answer::Stopped(stop) => return Err(stop.into()),
         };
+        self.note_restored(record, &restored).map_err(Refused::because)?;
+        drop(closure);
         tell_processed(
             &Processed {
                 what: "RESTORE DATABASE",

@@ -26,7 +26,7 @@ use crate::master::DatabaseRecord;
 use crate::workbench::Errand;
 
 impl DataBench<'_> {
-    pub(super) fn check_database(&mut self, request: &Request, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+    pub(super) fn checkdb(&mut self, request: &Request, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
         if request.arguments.len() > 2 {
             return Err(request.incorrect());
         }

@@ -34,15 +34,17 @@ pub(super) fn check(
     findings: &mut Findings,
 ) -> rusqlite::Result<()> {
     let pragma = match depth {
-        Depth::Full => "pragma_integrity_check",
-        Depth::WithoutIndexes => "pragma_quick_check",
+        Depth::Full => "integrity_check",
+        Depth::WithoutIndexes => "quick_check",
     };
-    // One argument is either a table's name or how many faults to tell.
-    let sql = format!("SELECT * FROM {pragma}(?1)");
-    let mut statement = connection.prepare(&sql)?;
+    // The one argument is either a table's name or how many faults to tell; as a function it takes a name alone.
+    let mut statement = connection.prepare(&match table {
+        Some(_) => format!("SELECT * FROM pragma_{pragma}(?1)"),
+        None => format!("PRAGMA {pragma}({FAULTS_MAX})"),
+    })?;
     let mut rows = match table {
         Some(table) => statement.query([table])?,
-        None => statement.query([FAULTS_MAX])?,
+        None => statement.query([])?,
     };
     while let Some(row) = rows.next()? {
         let fault: String = row.get(0)?;

@@ -108,9 +108,12 @@ impl DataBench<'_> {
         let wrong = || error(15465, "The private key password is invalid.");
         let password = private_key.decryption_password.as_deref().ok_or_else(wrong)?;
         let opened = open_with_password(instance, &sealed, password, PRIVATE_SIZE_MAX)?;
-        let plain = opened.map_err(|why| match why {
-            PasswordFileError::WrongPassword => wrong(),
-            _ => not_valid(),
+        let plain = opened.map_err(|why| {
+            if why == PasswordFileError::WrongPassword {
+                wrong()
+            } else {
+                not_valid()
+            }
         })?;
         let text = std::str::from_utf8(&plain).map_err(|_| not_valid())?;
         let private_part = PrivatePart::parse(text).ok_or_else(not_valid)?;

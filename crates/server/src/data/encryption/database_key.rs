@@ -15,9 +15,10 @@ use super::file_state::{FileState, Phase};
 use super::{DataBench, access, error, hexadecimal, info, missing, of_engine, unsupported};
 use crate::data::database::SharedDatabase;
 use crate::data::hall::of_master;
-use crate::data::refusal::lock_timeout;
+use crate::data::refusal::{deadlock, lock_timeout};
 use crate::data::turnstile::{NoTurn, Turn};
 use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord};
+use crate::registry::own;
 use crate::workbench::Errand;
 
 /// A database whose keys are to be changed.
@@ -47,8 +48,11 @@ impl Subject {
     fn turn(&self, errand: &mut Errand<'_>) -> Result<Turn, Failure> {
         let patience = u64::try_from(errand.state.session.lock_timeout_ms).ok();
         let patience = patience.map(std::time::Duration::from_millis);
-        match self.shared.turnstile.enter(patience, || errand.receiver.poll()) {
+        let session = own::spid();
+        let waits = (session, self.shared.waits.as_ref());
+        match self.shared.turnstile.enter(waits, patience, || errand.receiver.poll()) {
             Ok(turn) => Ok(turn),
+            Err(NoTurn::Deadlock) => Err(deadlock(session).into()),
             Err(NoTurn::TimedOut) => Err(lock_timeout().into()),
             Err(NoTurn::Stopped(stop)) => Err(stop.into()),
         }
@@ -208,7 +212,7 @@ fn warn_without_backup(certificate: &CertificateRecord, errand: &mut Errand<'_>)
 }
 
 /// The label of a certificate's key slot.
-fn label(certificate: &CertificateRecord) -> String {
+pub(super) fn label(certificate: &CertificateRecord) -> String {
     format!("certificate {}", hexadecimal(&certificate.thumbprint))
 }
 

@@ -77,7 +77,7 @@ impl PrivatePart {
 }
 
 fn bytes(digits: &str) -> Option<Vec<u8>> {
-    if digits.len() % 2 != 0 || digits.len() > DIGIT_COUNT_MAX || !digits.is_ascii() {
+    if !digits.len().is_multiple_of(2) || digits.len() > DIGIT_COUNT_MAX || !digits.is_ascii() {
         return None;
     }
     let pair = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();

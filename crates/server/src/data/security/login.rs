@@ -135,6 +135,9 @@ impl DataBench<'_> {
             };
         };
         let sessions = self.patron.instance.registry().sessions();
+        if present.id == SA {
+            return Err(special(name));
+        }
         if sessions.iter().any(|session| session.facts().sid == present.sid) {
             let text = format!("Could not drop login '{name}' as the user is currently logged in.");
             return Err(error(15434, text));
@@ -212,3 +215,6 @@ fn told(name: &str, why: &MasterError) -> PlanError {
         | MasterError::Sqlite(_) => of_master(why),
     }
 }
+
+/// sa's principal id.
+const SA: i64 = 1;

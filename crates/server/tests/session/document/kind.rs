@@ -48,6 +48,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::Backup(_) => "BACKUP",
         StatementKind::Restore(_) => "RESTORE",
         StatementKind::CreateMasterKey { .. } => "CREATE MASTER KEY",
+        StatementKind::RegenerateMasterKey { .. } => "ALTER MASTER KEY",
         StatementKind::OpenMasterKey { .. } => "OPEN MASTER KEY",
         StatementKind::CloseMasterKey => "CLOSE MASTER KEY",
         StatementKind::BackupMasterKey { .. } => "BACKUP MASTER KEY",
@@ -74,7 +75,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
 }
 
 /// All of them.
-pub const ALL: [&str; 63] = [
+pub const ALL: [&str; 64] = [
     "BEGIN .. END",
     "IF",
     "WHILE",
@@ -115,6 +116,7 @@ pub const ALL: [&str; 63] = [
     "BACKUP",
     "RESTORE",
     "CREATE MASTER KEY",
+    "ALTER MASTER KEY",
     "OPEN MASTER KEY",
     "CLOSE MASTER KEY",
     "BACKUP MASTER KEY",

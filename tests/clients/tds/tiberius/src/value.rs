@@ -20,7 +20,15 @@ pub fn text_of(data: ColumnData<'static>) -> Option<String> {
         ColumnData::Binary(value) => value.as_ref().map(|value| hexadecimal(value)),
         ColumnData::Numeric(value) => value.map(decimal),
         ColumnData::Xml(value) => value.as_ref().map(|value| value.to_string()),
-        ColumnData::DateTime(_) | ColumnData::SmallDateTime(_) | ColumnData::DateTime2(_) => {
+        // It counts 300ths of a second, which SQL Server shows as thousandths.
+        ColumnData::DateTime(value) => value.map(|value| {
+            let seconds = value.seconds_fragments() / 300;
+            let thousandths = (value.seconds_fragments() % 300 * 10 + 1) / 3;
+            let day = NaiveDate::from_ymd_opt(1900, 1, 1).expect("a day") + chrono::TimeDelta::days(value.days().into());
+            let time = NaiveTime::from_num_seconds_from_midnight_opt(seconds, 0).expect("a time");
+            format!("{day} {time}.{thousandths:03}")
+        }),
+        ColumnData::SmallDateTime(_) | ColumnData::DateTime2(_) => {
             let value: Option<NaiveDateTime> = NaiveDateTime::from_sql(&data).expect("a moment");
             value.map(|value| value.format("%Y-%m-%d %H:%M:%S%.9f").to_string())
         }
