@@ -243,6 +243,10 @@ pub const GROUPS: &[Group] = &[
             ),
             ("CLOSE MASTER KEY", "USE master; CLOSE MASTER KEY"),
             (
+                "ALTER MASTER KEY",
+                "USE master; ALTER MASTER KEY REGENERATE WITH ENCRYPTION BY PASSWORD = '$ql$h@ck@12'",
+            ),
+            (
                 "BACKUP MASTER KEY",
                 "USE master; BACKUP MASTER KEY TO FILE = 'k' ENCRYPTION BY PASSWORD = '$ql$h@ck@12'",
             ),
