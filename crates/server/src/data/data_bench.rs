@@ -55,7 +55,7 @@ impl<'a> DataBench<'a> {
             temporary: Arc::default(),
             directory: directory.clone(),
         };
-        let instance = patron.instance.clone();
+        let (instance, interrupts) = (patron.instance.clone(), patron.interrupts.clone());
         let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
         Ok(Self {
             hall,
@@ -70,6 +70,7 @@ impl<'a> DataBench<'a> {
                 catalog,
                 shared: None,
                 instance,
+                interrupts,
             },
             bound: BoundCache::default(),
             identity_insert: None,

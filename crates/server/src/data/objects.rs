@@ -17,7 +17,7 @@ use super::object_list::ListedObject;
 use super::schema::{Schema, SchemaTable};
 use super::session_catalog::SessionCatalog;
 use super::views;
-use crate::Instance;
+use crate::{Instance, Interrupts};
 use crate::workbench::Objects;
 
 /// A picture of what a session sees, for as long as a statement runs: SQLite's functions have it too.
@@ -35,6 +35,8 @@ pub struct SessionObjects {
     pub shared: Option<Arc<SharedDatabase>>,
     /// The server.
     pub instance: Arc<Instance>,
+    /// What stops a statement.
+    pub interrupts: Interrupts,
 }
 
 impl Objects for SessionObjects {
