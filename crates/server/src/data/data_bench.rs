@@ -63,7 +63,7 @@ impl<'a> DataBench<'a> {
             temporary: Arc::default(),
             directory: directory.clone(),
         };
-        let instance = patron.instance.clone();
+        let (instance, interrupts) = (patron.instance.clone(), patron.interrupts.clone());
         let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
         Ok(Self {
             hall,
@@ -78,6 +78,7 @@ impl<'a> DataBench<'a> {
                 catalog,
                 shared: None,
                 instance,
+                interrupts,
             },
             bound: BoundCache::default(),
             heeded: hall.cleanups.told(),
