@@ -63,7 +63,7 @@ impl<'a> DataBench<'a> {
             temporary: Arc::default(),
             directory: directory.clone(),
         };
-        let instance = patron.instance.clone();
+        let (instance, interrupts) = (patron.instance.clone(), patron.interrupts.clone());
         let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
         Ok(Self {
             hall,
@@ -78,6 +78,7 @@ impl<'a> DataBench<'a> {
                 catalog,
                 shared: None,
                 instance,
+                interrupts,
             },
             bound: BoundCache::default(),
             heeded: hall.cleanups.told(),
@@ -181,7 +182,11 @@ impl<'a> DataBench<'a> {
         let directory = self.hall.directory(instance)?;
         self.objects.directory = directory.clone();
         let sid = &self.patron.visitor.sid;
-        let standing = if directory.is_administrator(sid) {
+        let is_administrator = directory.is_administrator(sid);
+        if is_administrator && self.standing.is_administrator {
+            return Ok(());
+        }
+        let standing = if is_administrator {
             Standing::administrator()
         } else {
             self.used()?;
