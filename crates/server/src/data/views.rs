@@ -135,7 +135,7 @@ pub fn find_function(schema: Option<&str>, name: &str) -> Option<&'static Functi
     let is_it = |function: &&FunctionSpec| {
         same_name(schema.unwrap_or_default(), function.schema) && same_name(function.name, name)
     };
-    FUNCTIONS.iter().copied().flatten().find(is_it)
+    functions().find(is_it)
 }
 
 /// The rows of a view or function, as JSON; a view has no arguments.
@@ -150,6 +150,11 @@ pub fn json(name: &str, arguments: &[StoredRef<'_>], sight: &Sight<'_>) -> Resul
         (None, None) => return Err(PlanError::internal("a view that is none")),
     };
     Ok(cell::json(&rows))
+}
+
+/// All functions of rows.
+pub fn functions() -> impl Iterator<Item = &'static FunctionSpec> {
+    FUNCTIONS.iter().copied().flatten()
 }
 
 /// All views.
