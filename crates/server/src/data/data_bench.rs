@@ -9,13 +9,15 @@ use selenite_plan::{Ends, NameKey, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
-use super::bound_cache::{BoundCache, Of};
+use super::bound_cache::{BoundCache, Of, ProcedureCache};
 use super::database::OpenDatabase;
 use super::definition::Work;
+use super::frames::Frames;
 use super::hall::{Hall, of_master};
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::session_catalog::SessionCatalog;
+use super::temporary_tables;
 use super::transaction::Transaction;
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
 
@@ -29,6 +31,12 @@ pub struct DataBench<'a> {
     home: i32,
     pub(super) objects: SessionObjects,
     pub(super) bound: BoundCache,
+    procedures: ProcedureCache,
+    pub(super) frames: Frames,
+    /// Whether a statement runs in another database than the one in use.
+    pub(super) is_away: bool,
+    /// Of what `objects` is a picture.
+    pub(super) known: Option<Of>,
     pub(super) identity_insert: Option<NameKey>,
     /// Whether a transaction of the client's is open.
     in_transaction: bool,
@@ -57,6 +65,9 @@ impl<'a> DataBench<'a> {
             schema: Arc::default(),
             temporary: Arc::default(),
             directory: directory.clone(),
+            variables: Arc::default(),
+            is_away: false,
+            elsewhere: Arc::default(),
         };
         let instance = patron.instance.clone();
         let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
@@ -75,6 +86,10 @@ impl<'a> DataBench<'a> {
                 instance,
             },
             bound: BoundCache::default(),
+            procedures: ProcedureCache::default(),
+            frames: Frames::default(),
+            is_away: false,
+            known: None,
             identity_insert: None,
             in_transaction: false,
             is_warned: false,
@@ -102,19 +117,30 @@ impl<'a> DataBench<'a> {
             .get_mut(&id)
             .ok_or_else(|| PlanError::internal("a database that is not open"))?;
         let version = used.database.version()?;
-        self.objects.directory = self.hall.directory(self.patron.instance)?;
-        self.objects.shared = Some(used.database.shared.clone());
-        self.objects.catalog = SessionCatalog {
-            database: Arc::from(used.database.shared.record.name.as_str()),
-            schema: used.database.schema(version)?,
-            temporary: used.database.temporary(),
-            directory: self.objects.directory.clone(),
-        };
         let of = Of {
             database_id: id,
             version,
             temporary: self.temporary_version,
+            variables: self.frames.mark(),
+            is_away: self.is_away,
         };
+        let directory = self.hall.directory(self.patron.instance)?;
+        let is_known = self.known == Some(of) && Arc::ptr_eq(&directory, &self.objects.directory);
+        if !is_known {
+            self.objects.directory = directory;
+            self.objects.shared = Some(used.database.shared.clone());
+            self.objects.catalog = SessionCatalog {
+                database: Arc::from(used.database.shared.record.name.as_str()),
+                schema: used.database.schema(version)?,
+                temporary: used.database.temporary(),
+                directory: self.objects.directory.clone(),
+                variables: Arc::default(),
+                is_away: self.is_away,
+                elsewhere: Arc::default(),
+            };
+            self.known = Some(of);
+        }
+        self.objects.catalog.variables = self.frames.variables();
         Ok((used, of))
     }
 
@@ -135,6 +161,12 @@ impl<'a> DataBench<'a> {
         let begun = self.begin_statement(true, false, errand)?;
         let done = self.carry_out(statement, errand);
         let done = self.end_statement(begun, done);
+        if let StatementKind::CreateTable(create) = &statement.statement.kind
+            && done.is_ok()
+            && create.name.name.text.starts_with('#')
+        {
+            self.frames.note_temporary(&create.name.name.text);
+        }
         self.note_definitions()?;
         done
     }
@@ -167,6 +199,34 @@ impl<'a> DataBench<'a> {
         }
     }
 
+    /// Undoes what `undo` does in every database; table variables stay as they are.
+    fn roll_back(&mut self, undo: impl Fn(&mut Used) -> Result<(), PlanError>) -> Result<(), PlanError> {
+        // A rollback always succeeds: what can't be kept of a table variable is lost with it.
+        let kept = self.keep_variables().unwrap_or_default();
+        for used in self.open.values_mut() {
+            let was_writing = used.transaction.writes();
+            undo(used)?;
+            if was_writing {
+                used.database.reload_temporary()?;
+                self.temporary_version += 1;
+            }
+        }
+        self.put_back(&kept)
+    }
+
+    /// Temporary tables come along from the database that was in use before.
+    fn move_temporary(&mut self, before: i32) -> Result<(), PlanError> {
+        let (Some(from), Some(to)) = (self.open.get(&before), self.open.get(&self.current)) else {
+            return Ok(());
+        };
+        if before != self.current {
+            let is_writing = from.transaction.writes() || to.transaction.writes();
+            temporary_tables::move_all(&from.database, &to.database, is_writing)?;
+            self.temporary_version += 1;
+        }
+        Ok(())
+    }
+
     /// The id and name of a database.
     fn current_database(&self) -> CurrentDatabase {
         let record = self
@@ -195,6 +255,7 @@ impl<'a> DataBench<'a> {
     /// Closes the session's connection to a database.
     pub(super) fn close_database(&mut self, id: i32) {
         self.open.remove(&id);
+        self.known = None;
     }
 }
 
@@ -212,6 +273,11 @@ impl Workbench for DataBench<'_> {
         let before = std::mem::replace(&mut self.current, record.id);
         self.objects.database_id = record.id;
         if let Err(error) = self.used() {
+            self.current = before;
+            self.objects.database_id = before;
+            return Err(error.into());
+        }
+        if let Err(error) = self.move_temporary(before) {
             self.current = before;
             self.objects.database_id = before;
             return Err(error.into());
@@ -235,6 +301,8 @@ impl Workbench for DataBench<'_> {
             | StatementKind::Update(_)
             | StatementKind::Delete(_)
             | StatementKind::Truncate(_) => self.on_tables(statement, slots, &mut errand),
+            // A table variable, which was made when its frame began.
+            StatementKind::Declare(_) => Ok(Affected::Nothing),
             StatementKind::CreateTable(_)
             | StatementKind::AlterTable(_)
             | StatementKind::CreateIndex(_)
@@ -269,22 +337,31 @@ impl Workbench for DataBench<'_> {
         let Some(row) = self.objects.catalog.schema.procedure(&call.procedure.name.text) else {
             return Ok(None);
         };
+        if let Some(program) = self.procedures.find(self.current, row) {
+            return Ok(Some(Callee::Program(program)));
+        }
         let tree = super::schema::parsed(&row.definition)?;
         let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
             return Err(PlanError::internal("a procedure's definition").into());
         };
         let program = Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id);
         match program {
-            Ok(program) => Ok(Some(Callee::Program(Arc::new(program)))),
+            Ok(program) => {
+                let program = Arc::new(program);
+                self.procedures.keep(self.current, row, &program);
+                Ok(Some(Callee::Program(program)))
+            }
             Err(mut errors) => Err(errors.remove(0).into()),
         }
     }
 
-    fn enter(&mut self, _program: &Arc<Program>, _kind: FrameKind) -> Result<(), Failure> {
-        Ok(())
+    fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
+        self.begin_frame(program, kind)
     }
 
-    fn leave(&mut self) {}
+    fn leave(&mut self) {
+        self.end_frame();
+    }
 
     fn transaction(&mut self, step: TransactionStep<'_>, _errand: Errand<'_>) -> Result<(), Failure> {
         match step {
@@ -301,11 +378,10 @@ impl Workbench for DataBench<'_> {
             }
             TransactionStep::Rollback => {
                 self.in_transaction = false;
-                for used in self.open.values_mut() {
+                self.roll_back(|used| {
                     used.transaction.rollback(&used.database);
-                    used.database.reload_temporary()?;
-                }
-                self.temporary_version += 1;
+                    Ok(())
+                })?;
             }
             TransactionStep::Save { name } => {
                 for used in self.open.values_mut() {
@@ -313,11 +389,7 @@ impl Workbench for DataBench<'_> {
                 }
             }
             TransactionStep::RollbackTo { name } => {
-                for used in self.open.values_mut() {
-                    used.transaction.rollback_to(&used.database, name)?;
-                    used.database.reload_temporary()?;
-                }
-                self.temporary_version += 1;
+                self.roll_back(|used| used.transaction.rollback_to(&used.database, name))?;
             }
         }
         Ok(())
@@ -358,6 +430,7 @@ impl Workbench for DataBench<'_> {
     fn reset(&mut self, errand: Errand<'_>) -> Result<CurrentDatabase, Failure> {
         // Connections go, and temporary tables with them.
         self.open.clear();
+        self.known = None;
         self.temporary_version += 1;
         self.identity_insert = None;
         self.in_transaction = false;

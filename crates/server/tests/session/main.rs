@@ -15,6 +15,7 @@ mod misfits;
 mod offsets;
 mod options;
 mod speed;
+mod table_variables;
 mod tables;
 mod transactions;
 mod views;
