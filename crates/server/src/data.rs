@@ -10,28 +10,38 @@
 //! B5. SQLite syncs no commit of a session's connection: whoever commits waits for [`log_sync`], behind which its turn has gone to the next.
 
 mod administration;
+mod backup;
 mod bound_cache;
 mod catalog_rows;
+mod checkpoint;
+mod cleanups;
 mod data_bench;
 mod database;
+mod dbcc;
 mod definition;
 mod directory;
 mod durability;
+mod encryption;
 mod frames;
 mod functions;
 mod hall;
 mod identities;
+mod identity_insert;
+mod kill;
 mod lock_patience;
 mod log_sync;
 mod object_list;
 mod objects;
+mod permission;
 mod refusal;
 mod row_limit;
 mod running;
 mod schema;
+mod security;
 mod session_catalog;
 mod several_databases;
 mod sqlite_store;
+mod statistics_io;
 mod table_statement;
 mod table_variables;
 mod temporary_tables;
@@ -39,5 +49,6 @@ mod transaction;
 mod turnstile;
 mod views;
 
+pub(crate) use dbcc::frees_programs;
 pub use hall::Hall;
 pub use log_sync::SyncFigures;

@@ -7,6 +7,7 @@
 //!
 //! Left to others: what statements on tables do (the workbench), order and DONEs (the machine).
 
+mod command;
 mod compiler;
 mod facts;
 mod host;
@@ -65,6 +66,10 @@ impl Front for SqlFront {
         self.workshop.admits(instance, login, database)
     }
 
+    fn begin(&self, instance: &Arc<Instance>) {
+        self.workshop.begin(instance);
+    }
+
     fn serve(&self, session: Session<'_>) -> Ended {
         Visit::serve(session, self.workshop.as_ref(), &self.stock)
     }
@@ -86,6 +91,11 @@ impl Stock {
         let program = Arc::new(compiler::compile(&key)?);
         self.programs.keep(key, &program);
         Ok(program)
+    }
+
+    /// DBCC FREEPROCCACHE: what runs goes on, and every text is compiled anew.
+    pub(crate) fn forget_programs(&self) {
+        self.programs.clear();
     }
 
     /// A number that no transaction had before.

@@ -1,6 +1,7 @@
 //! A definition as SQLite's statements.
 
 use selenite_types::DataType;
+use selenite_types::storage::declared_name;
 
 use super::{ColumnDefinition, KeyDefinition, TableDefinition};
 use crate::DEFAULT_COLLATION;
@@ -70,7 +71,7 @@ impl ColumnDefinition {
         let declared = match &self.data_type {
             // Exactly this word makes a column the rowid (sqlite.org/lang_createtable.html#rowid).
             Some(_) if is_row_id => "INTEGER".to_owned(),
-            Some(data_type) => data_type.to_string(),
+            Some(data_type) => declared_name(data_type),
             None => String::new(),
         };
         let collation = collation(self).map_or_else(String::new, |name| format!(" COLLATE {name}"));

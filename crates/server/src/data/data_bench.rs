@@ -10,14 +10,15 @@ use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
 use super::bound_cache::{BoundCache, Of, ProcedureCache};
+use super::cleanups::Told;
 use super::database::OpenDatabase;
 use super::definition::Work;
 use super::frames::Frames;
 use super::hall::{Hall, of_master};
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
+use super::permission::{Standing, check, check_call, no_access};
 use super::session_catalog::SessionCatalog;
-use super::temporary_tables;
 use super::transaction::Transaction;
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
 
@@ -37,13 +38,16 @@ pub struct DataBench<'a> {
     pub(super) is_away: bool,
     /// Of what `objects` is a picture.
     pub(super) known: Option<Of>,
+    pub(super) heeded: Told,
     pub(super) identity_insert: Option<NameKey>,
     /// Whether a transaction of the client's is open.
     in_transaction: bool,
     /// Whether the client knows that its transaction writes to several databases.
     pub(super) is_warned: bool,
     /// Rises when the session's temporary tables change.
-    temporary_version: u64,
+    pub(super) temporary_version: u64,
+    /// What the session's login is in the database in use, as statements were bound for it.
+    pub(super) standing: Standing,
 }
 
 /// A database in use.
@@ -90,15 +94,18 @@ impl<'a> DataBench<'a> {
             frames: Frames::default(),
             is_away: false,
             known: None,
+            heeded: hall.cleanups.told(),
             identity_insert: None,
             in_transaction: false,
             is_warned: false,
             temporary_version: 0,
+            standing: Standing::administrator(),
         })
     }
 
     /// The database in use, connected to if it was not yet, with its objects as they are now.
     pub(super) fn used(&mut self) -> Result<(&mut Used, Of), PlanError> {
+        self.heed_cleanups();
         let id = self.current;
         if !self.open.contains_key(&id) {
             let instance = self.patron.instance;
@@ -199,32 +206,48 @@ impl<'a> DataBench<'a> {
         }
     }
 
-    /// Undoes what `undo` does in every database; table variables stay as they are.
-    fn roll_back(&mut self, undo: impl Fn(&mut Used) -> Result<(), PlanError>) -> Result<(), PlanError> {
-        // A rollback always succeeds: what can't be kept of a table variable is lost with it.
-        let kept = self.keep_variables().unwrap_or_default();
-        for used in self.open.values_mut() {
-            let was_writing = used.transaction.writes();
-            undo(used)?;
-            if was_writing {
-                used.database.reload_temporary()?;
-                self.temporary_version += 1;
-            }
-        }
-        self.put_back(&kept)
-    }
-
-    /// Temporary tables come along from the database that was in use before.
-    fn move_temporary(&mut self, before: i32) -> Result<(), PlanError> {
-        let (Some(from), Some(to)) = (self.open.get(&before), self.open.get(&self.current)) else {
-            return Ok(());
+    /// Finds out what the session's login is in the database in use. What was bound for another standing is forgotten.
+    pub(super) fn stand(&mut self) -> Result<(), PlanError> {
+        let instance = self.patron.instance;
+        let directory = self.hall.directory(instance)?;
+        self.objects.directory = directory.clone();
+        let sid = &self.patron.visitor.sid;
+        let standing = if directory.is_administrator(sid) {
+            Standing::administrator()
+        } else {
+            self.used()?;
+            Standing::of(sid, &directory, self.current, self.objects.catalog.schema.principals())
         };
-        if before != self.current {
-            let is_writing = from.transaction.writes() || to.transaction.writes();
-            temporary_tables::move_all(&from.database, &to.database, is_writing)?;
-            self.temporary_version += 1;
+        if standing != self.standing {
+            self.bound = BoundCache::default();
+            self.standing = standing;
         }
         Ok(())
+    }
+
+    /// Refuses a statement that the session's login may not run.
+    fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), PlanError> {
+        self.stand()?;
+        let session = (
+            self.patron.visitor.login.as_str(),
+            self.objects.catalog.database.as_ref(),
+        );
+        check(&statement.statement.kind, &self.standing, session)
+    }
+
+    /// Runs a change of the database in use within the transaction that it needs.
+    pub(super) fn change_database(
+        &mut self,
+        errand: &mut Errand<'_>,
+        change: impl FnOnce(&OpenDatabase) -> Result<(), PlanError>,
+    ) -> Result<(), Failure> {
+        self.used()?;
+        let begun = self.begin_statement(true, false, errand)?;
+        let done = match self.open.get(&self.current) {
+            Some(used) => change(&used.database).map_err(Failure::from),
+            None => Err(PlanError::internal("a database that is not open").into()),
+        };
+        self.end_statement(begun, done)
     }
 
     /// The id and name of a database.
@@ -252,6 +275,14 @@ impl<'a> DataBench<'a> {
         self.in_transaction
     }
 
+    /// A database that the session has left is in use by it only as long as it has a transaction or temporary tables there.
+    pub(super) fn let_go(&mut self, left: i32) {
+        let is_idle = |used: &Used| used.database.temporary().is_empty();
+        if left != self.current && !self.in_transaction && self.open.get(&left).is_some_and(is_idle) {
+            self.close_database(left);
+        }
+    }
+
     /// Closes the session's connection to a database.
     pub(super) fn close_database(&mut self, id: i32) {
         self.open.remove(&id);
@@ -270,6 +301,12 @@ impl Workbench for DataBench<'_> {
         let Some(record) = found else {
             return Err(unknown_database(name).into());
         };
+        if !self
+            .hall
+            .lets_in(self.patron.instance, &self.patron.visitor.sid, record)?
+        {
+            return Err(no_access(&self.patron.visitor.login, &record.name).into());
+        }
         let before = std::mem::replace(&mut self.current, record.id);
         self.objects.database_id = record.id;
         if let Err(error) = self.used() {
@@ -282,6 +319,7 @@ impl Workbench for DataBench<'_> {
             self.objects.database_id = before;
             return Err(error.into());
         }
+        self.let_go(before);
         Ok(self.current_database())
     }
 
@@ -295,6 +333,7 @@ impl Workbench for DataBench<'_> {
         slots: &mut [Value],
         mut errand: Errand<'_>,
     ) -> Result<Affected, Failure> {
+        self.permit(statement)?;
         match &statement.statement.kind {
             StatementKind::Select(_)
             | StatementKind::Insert(_)
@@ -322,13 +361,31 @@ impl Workbench for DataBench<'_> {
                 | ast::DropKind::Login
                 | ast::DropKind::User
                 | ast::DropKind::Role
-                | ast::DropKind::Certificate => self.administer(statement, &mut errand),
+                | ast::DropKind::Certificate => self.administer(statement, slots, &mut errand),
             },
-            _ => self.administer(statement, &mut errand),
+            StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), &mut errand),
+            StatementKind::Kill(kill) => {
+                self.kill(kill)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Checkpoint(_) => {
+                self.checkpoint(&mut errand)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Shutdown { .. } => {
+                let refused = PlanError::unsupported("SHUTDOWN").with_ends(Ends::Statement);
+                Err(refused.into())
+            }
+            _ => self.administer(statement, slots, &mut errand),
         }
     }
 
-    fn call(&mut self, call: &Call<'_>, _errand: Errand<'_>) -> Result<Option<Callee>, Failure> {
+    fn call(&mut self, call: &Call<'_>, mut errand: Errand<'_>) -> Result<Option<Callee>, Failure> {
+        self.stand()?;
+        let may = (self.standing.owns(), self.standing.is_administrator);
+        if let Some(callee) = self.call_security(call, may, &mut errand)? {
+            return Ok(Some(callee));
+        }
         self.used()?;
         self.objects.catalog.check_place(call.procedure)?;
         if !SessionCatalog::is_users(call.procedure) {
@@ -337,6 +394,7 @@ impl Workbench for DataBench<'_> {
         let Some(row) = self.objects.catalog.schema.procedure(&call.procedure.name.text) else {
             return Ok(None);
         };
+        check_call(&row.name, &self.standing, &self.objects.catalog.database)?;
         if let Some(program) = self.procedures.find(self.current, row) {
             return Ok(Some(Callee::Program(program)));
         }
@@ -356,6 +414,8 @@ impl Workbench for DataBench<'_> {
     }
 
     fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
+        // What keeps it from being known is told by the first statement that needs it.
+        let _ = self.stand();
         self.begin_frame(program, kind)
     }
 
@@ -396,35 +456,7 @@ impl Workbench for DataBench<'_> {
     }
 
     fn identity_insert(&mut self, table: &ast::ObjectName, on: bool, _errand: Errand<'_>) -> Result<(), Failure> {
-        self.used()?;
-        let name = &table.name.text;
-        let found = match name.strip_prefix('#') {
-            Some(_) => self.objects.catalog.temporary.table(name).cloned(),
-            None => self.objects.catalog.schema.table(name).cloned(),
-        };
-        let Some(found) = found else {
-            let text =
-                format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
-            return Err(PlanError::new(1088, Ends::Batch, text).with_state(11).into());
-        };
-        if found.table.identity().is_none() {
-            let text = format!("Table '{name}' does not have the identity property. Cannot perform SET operation.");
-            return Err(PlanError::new(8106, Ends::Statement, text).into());
-        }
-        let key = NameKey::new(name);
-        match (&self.identity_insert, on) {
-            (Some(other), true) if *other != key => {
-                let text = format!(
-                    "IDENTITY_INSERT is already ON for table '{}'. Cannot perform SET operation for table '{name}'.",
-                    other.as_str()
-                );
-                return Err(PlanError::new(8107, Ends::Statement, text).into());
-            }
-            (_, true) => self.identity_insert = Some(key),
-            (Some(other), false) if *other == key => self.identity_insert = None,
-            (_, false) => {}
-        }
-        Ok(())
+        self.set_identity_insert(table, on)
     }
 
     fn reset(&mut self, errand: Errand<'_>) -> Result<CurrentDatabase, Failure> {

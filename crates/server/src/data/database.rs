@@ -21,6 +21,7 @@ use super::schema::Schema;
 use super::turnstile::{Turnstile, Waits};
 use crate::Interrupts;
 use crate::master::DatabaseRecord;
+use crate::registry::{WaitType, own};
 
 /// What all sessions share of a database.
 pub struct SharedDatabase {
@@ -79,14 +80,15 @@ impl SharedDatabase {
     pub fn new(record: DatabaseRecord, path: Option<PathBuf>, waits: Arc<Waits>) -> Self {
         let log = path.as_deref().map(|path| LogSync::new(Box::new(LogFile::of(path))));
         Self {
+            turnstile: Turnstile::of(record.id),
             record,
             path,
             log,
-            turnstile: Arc::default(),
             waits,
             durability: Mutex::default(),
             identities: Identities::default(),
-            epoch: AtomicU64::new(1),
+            // Of a database that was restored no version is that of the one before: sessions keep what they bound.
+            epoch: AtomicU64::new(NEXT_EPOCH.fetch_add(EPOCHS, Ordering::Relaxed)),
             kept: Mutex::default(),
         }
     }
@@ -143,6 +145,24 @@ impl SharedDatabase {
     }
 }
 
+/// Opens a database to look into what is the server's own in it, beside all sessions.
+///
+/// # Errors
+/// What SQLite and the VFS say.
+pub fn look_at(path: &std::path::Path, access: &Access) -> Result<Connection, PlanError> {
+    let open = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let access = Access {
+            allow_plain: true,
+            ..access.clone()
+        };
+        let connection = Connection::open_with_flags(access.uri(path).as_str(), flags)?;
+        connection.busy_timeout(OPENING_WAIT)?;
+        Ok(connection)
+    };
+    open().map_err(|error: rusqlite::Error| trouble(&error))
+}
+
 impl OpenDatabase {
     /// Connects. The connection's statements stop when `interrupts` says so.
     ///
@@ -158,6 +178,8 @@ impl OpenDatabase {
                     // What is not encrypted yet is opened all the same: encryption is switched on in it.
                     let access = Access {
                         allow_plain: true,
+                        // Whoever encrypts by triple DES has named it.
+                        allow_deprecated: true,
                         ..access.clone()
                     };
                     Connection::open_with_flags(access.uri(path).as_str(), flags)?
@@ -264,7 +286,10 @@ impl OpenDatabase {
     /// 9001 if that can't be known any more.
     pub fn wait_for_disk(&self, commit: Option<CommitNo>) -> Result<(), PlanError> {
         match (&self.shared.log, commit) {
-            (Some(log), Some(commit)) => log.wait(commit).map_err(|lost| self.lost(lost)),
+            (Some(log), Some(commit)) => {
+                let _wait = own::begin_wait(WaitType::WriteLog);
+                log.wait(commit).map_err(|lost| self.lost(lost))
+            }
             (Some(_) | None, _) => Ok(()),
         }
     }
@@ -311,6 +336,10 @@ impl OpenDatabase {
 const OPENING_WAIT: Duration = Duration::from_secs(30);
 /// How long SQLite itself waits for another process: whoever has more time asks it again, and looks for ATTENTION between.
 const BUSY_WAIT: Duration = Duration::from_millis(10);
+/// The first epoch of the next database that is opened.
+static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);
+/// More than the definitions of a database are ever changed.
+const EPOCHS: u64 = 1 << 40;
 /// A session's texts, each some KiB.
 const STATEMENTS_MAX: usize = 64;
 /// Of SQLite's virtual machine: some 20 microseconds.

@@ -102,7 +102,7 @@ impl DataBench<'_> {
         let wanted = wanted(option)?;
         let before = self.current;
         if let Some(name) = &alter.name {
-            self.current = self.database_of(&name.text)?;
+            self.current = self.id_of_database(&name.text)?;
         }
         let done = self.store_durability(wanted, errand);
         self.current = before;
@@ -119,7 +119,7 @@ impl DataBench<'_> {
     }
 
     /// The id of a database by name.
-    fn database_of(&self, name: &str) -> Result<i32, PlanError> {
+    fn id_of_database(&self, name: &str) -> Result<i32, PlanError> {
         let directory = self.hall.directory(self.patron.instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         found.map(|record| record.id).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! When a commit is on the disk: sessions that commit at the same time share one sync of the log (docs/decisions).
+//! When a commit is on the disk: sessions that commit at the same time share one sync of the log (docs/decisions/0015).
 //!
 //! L1. A commit writes its frames to SQLite's log without a sync (`synchronous = NORMAL`), and is noted here behind that. It is
 //!     acknowledged when a sync that began after it was noted has ended.

@@ -16,6 +16,7 @@ use super::bound_cache::Of;
 use super::data_bench::DataBench;
 use super::definition::Work;
 use super::lock_patience::LockPatience;
+use super::permission::{Asked, check_rows, no_access};
 use super::row_limit::limited;
 use super::sqlite_store::{LateScene, SqliteStore};
 use super::transaction::execute;
@@ -38,12 +39,14 @@ impl DataBench<'_> {
                 Some(_) | None => return Err(error.into()),
             },
         };
+        let reads = self.begin_reads(errand)?;
         let begun = match self.is_own(&bound) {
             true => self.begin_own(errand)?,
             false => self.begin_statement(bound.changes(), bound.is_single(), errand)?,
         };
         let done = self.run(&bound, slots, errand);
         let done = self.end_statement(begun, done);
+        self.tell_reads(reads, statement, errand)?;
         if let Statement::Into(into) = &*bound {
             if done.is_ok() && into.name.name.text.starts_with('#') {
                 self.frames.note_temporary(&into.name.name.text);
@@ -61,14 +64,31 @@ impl DataBench<'_> {
         slots: &mut [Value],
         errand: &mut Errand<'_>,
     ) -> Result<Affected, Failure> {
+        let record = self
+            .objects
+            .directory
+            .databases
+            .iter()
+            .find(|record| record.id == id)
+            .cloned();
+        let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let visitor = self.patron.visitor;
+        if !self.hall.lets_in(self.patron.instance, &visitor.sid, &record)? {
+            return Err(no_access(&visitor.login, &record.name).into());
+        }
         let before = std::mem::replace(&mut self.current, id);
         self.is_away = true;
-        let done = self.on_tables(statement, slots, errand);
+        let done = match self.stand() {
+            Ok(()) => self.on_tables(statement, slots, errand),
+            Err(error) => Err(error.into()),
+        };
         self.is_away = false;
         self.current = before;
+        self.let_go(id);
         // The database in use is looked at anew.
         self.known = None;
         self.used()?;
+        self.stand()?;
         done
     }
 
@@ -78,20 +98,26 @@ impl DataBench<'_> {
         of: Of,
         row_count_max: u64,
     ) -> Result<Arc<Statement>, PlanError> {
-        let binding = Binding {
-            catalog: &self.objects.catalog,
-            variables: statement.program.variables(),
-        };
-        if row_count_max > 0
-            && let Some(limited) = limited(statement.statement, row_count_max)?
-        {
-            return Ok(Arc::new(binding.statement(&limited)?));
-        }
-        if let Some(bound) = self.bound.find(statement, of) {
+        let is_limited = row_count_max > 0;
+        if !is_limited && let Some(bound) = self.bound.find(statement, of) {
             return Ok(bound);
         }
-        let bound = Arc::new(binding.statement(statement.statement)?);
-        self.bound.keep(statement, of, bound.clone());
+        let limited = match is_limited {
+            true => limited(statement.statement, row_count_max)?,
+            false => None,
+        };
+        let asked = Asked::of(&self.objects.catalog);
+        let binding = Binding {
+            catalog: &asked,
+            variables: statement.program.variables(),
+        };
+        let tree = limited.as_ref().unwrap_or(statement.statement);
+        let bound = Arc::new(binding.statement(tree)?);
+        let who = (&self.standing, self.objects.catalog.database.as_ref());
+        check_rows(&bound, &statement.statement.kind, &asked, who)?;
+        if !is_limited {
+            self.bound.keep(statement, of, bound.clone());
+        }
         Ok(bound)
     }
 

@@ -8,6 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::registry::{WaitType, own};
+
 /// Which session waits in which queue: of all databases of a server.
 #[derive(Default)]
 pub struct Waits(Mutex<HashMap<u16, Arc<Turnstile>>>);
@@ -15,6 +17,8 @@ pub struct Waits(Mutex<HashMap<u16, Arc<Turnstile>>>);
 /// The queue of those who write to one database.
 #[derive(Default)]
 pub struct Turnstile {
+    /// Which database's: what others see of the queue says so.
+    database_id: i32,
     queue: Mutex<Queue>,
     moved: Condvar,
 }
@@ -44,6 +48,14 @@ pub enum NoTurn<E> {
 }
 
 impl Turnstile {
+    /// That of a database.
+    pub fn of(database_id: i32) -> Arc<Self> {
+        Arc::new(Self {
+            database_id,
+            ..Self::default()
+        })
+    }
+
     /// Waits as `session` for its turn, `patience` at most, and asks `poll` meanwhile every few milliseconds.
     ///
     /// # Errors
@@ -65,14 +77,19 @@ impl Turnstile {
             number,
         };
         if is_first {
+            own::note_lock(self.database_id, true);
             return Ok(turn);
         }
         if !waits.begin(session, self) {
             return Err(NoTurn::Deadlock);
         }
+        own::note_lock(self.database_id, false);
         let waited = self.wait(number, patience, poll);
         waits.end(session);
-        waited.map(|()| turn)
+        waited.map(|()| {
+            own::note_lock(self.database_id, true);
+            turn
+        })
     }
 
     fn wait<E>(
@@ -82,8 +99,12 @@ impl Turnstile {
         mut poll: impl FnMut() -> Result<(), E>,
     ) -> Result<(), NoTurn<E>> {
         let until = patience.map(|patience| Instant::now() + patience);
+        let wait = own::begin_wait(WaitType::LockExclusive);
         let mut queue = self.lock();
-        while queue.waiting.front().is_some_and(|(first, _)| *first != number) {
+        while let Some((first, session)) = queue.waiting.front().copied()
+            && first != number
+        {
+            wait.blocked_by(session);
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Err(NoTurn::TimedOut);
             }
@@ -143,6 +164,7 @@ impl Waits {
 
 impl Drop for Turn {
     fn drop(&mut self) {
+        own::forget_lock(self.turnstile.database_id);
         self.turnstile
             .lock()
             .waiting

@@ -11,9 +11,15 @@ mod constraints;
 mod databases;
 mod encryption;
 mod indexes;
+mod machine;
 mod modules;
 mod objects;
 mod principals;
+mod requests;
+mod sessions;
+mod sysprocesses;
+mod transactions;
+mod waits;
 
 use selenite_plan::catalog::{SystemColumn, SystemFunction, SystemRows, SystemView};
 use selenite_plan::definition::SCHEMA;
@@ -169,6 +175,10 @@ const fn text(length: u16) -> DataType {
     DataType::NVarChar(Width::Limited(length))
 }
 
+const fn narrow(length: u16) -> DataType {
+    DataType::VarChar(Width::Limited(length))
+}
+
 const fn bytes(length: u16) -> DataType {
     DataType::VarBinary(Width::Limited(length))
 }
@@ -185,7 +195,7 @@ const TIME: DataType = DataType::DateTime;
 
 const SYS: &str = "sys";
 /// Found without `sys.`, too.
-const COMPATIBLE: &[&str] = &[];
+const COMPATIBLE: &[&str] = &["sysprocesses"];
 /// SQL Server's views have numbers below 0, too.
 const FIRST_ID: i32 = -100;
 const GROUPS: &[&[ViewSpec]] = &[
@@ -197,8 +207,14 @@ const GROUPS: &[&[ViewSpec]] = &[
     constraints::VIEWS,
     modules::VIEWS,
     principals::VIEWS,
+    sessions::VIEWS,
+    requests::VIEWS,
+    sysprocesses::VIEWS,
+    transactions::VIEWS,
+    waits::VIEWS,
+    machine::VIEWS,
 ];
-const FUNCTIONS: &[&[FunctionSpec]] = &[];
+const FUNCTIONS: &[&[FunctionSpec]] = &[requests::FUNCTIONS];
 
 #[cfg(test)]
 mod tests {

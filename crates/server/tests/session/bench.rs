@@ -39,6 +39,11 @@ impl Bench {
 
     /// Ends the server, and starts another one in its place.
     pub fn restarted(self) -> Self {
+        self.restarted_after(|| {})
+    }
+
+    /// The same, with something done in between.
+    pub fn restarted_after(self, between: impl FnOnce()) -> Self {
         let Self {
             running,
             password,
@@ -46,7 +51,13 @@ impl Bench {
             ..
         } = self;
         running.stop();
+        between();
         Self::start(place, password)
+    }
+
+    /// Ends the server; its folder goes.
+    pub fn stop(self) {
+        self.running.stop();
     }
 
     /// Where the databases are.
@@ -102,6 +113,12 @@ impl Bench {
     /// A client that has logged in as sa.
     pub fn client(&self) -> Client {
         self.client_of(PacketSize::DEFAULT)
+    }
+
+    /// A client of another login, whether or not it is let in.
+    pub fn client_as(&self, user: &str, password: &str, database: &str) -> Client {
+        let wishes = (database, None);
+        Client::of(self.running.address(), (user, password), wishes, PacketSize::DEFAULT).unwrap()
     }
 
     pub fn client_of(&self, size: PacketSize) -> Client {
