@@ -110,7 +110,7 @@ impl Outputs {
     }
 
     /// The table that its rows go into.
-    pub fn into_table(&self) -> Option<&Arc<Table>> {
+    pub fn filled(&self) -> Option<&Arc<Table>> {
         self.into.as_ref().map(|writer| &writer.rules.table)
     }
 

@@ -81,7 +81,7 @@ impl Update {
     /// All tables that it writes to.
     #[must_use]
     pub fn written(&self) -> Vec<&Arc<Table>> {
-        let outputs = self.outputs.iter().filter_map(Outputs::into_table);
+        let outputs = self.outputs.iter().filter_map(Outputs::filled);
         std::iter::once(self.table()).chain(outputs).collect()
     }
 

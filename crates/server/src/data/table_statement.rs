@@ -106,6 +106,8 @@ impl DataBench<'_> {
             true => limited(statement.statement, row_count_max)?,
             false => None,
         };
+        // What another statement was refused for is no matter of this one.
+        self.objects.catalog.take_elsewhere();
         let asked = Asked::of(&self.objects.catalog);
         let binding = Binding {
             catalog: &asked,
