@@ -199,10 +199,6 @@ const fn bytes(length: u16) -> DataType {
     DataType::VarBinary(Width::Limited(length))
 }
 
-const fn narrow(length: u16) -> DataType {
-    DataType::VarChar(Width::Limited(length))
-}
-
 /// sysname.
 const NAME: DataType = text(128);
 const LONG_TEXT: DataType = DataType::NVarChar(Width::Max);

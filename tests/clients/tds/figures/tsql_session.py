@@ -52,7 +52,7 @@ class TsqlSession:
             line = PROMPTS.sub("", raw.decode().rstrip("\n"))
             if line == END:
                 return lines
-            if line and not line.endswith("affected)"):
+            if line and not line.endswith("affected)") and not line.startswith(("locale ", "using default charset")):
                 lines.append(line.split("\t"))
         raise RuntimeError(f"tsql ended: {self.told}")
 
