@@ -4,14 +4,11 @@ A test in this list has to fail, and by the server's own word: error 40510 or 40
 that fails otherwise is a failure; one that passes is too, and leaves the list.
 """
 
-VIEWS = "DBCC, and the system's views"
-TDE = "databases, certificates, backups"
+NOT_YET: dict[str, str] = {}
 
-NOT_YET = {
-    "test_source_000_counts_and_measures": VIEWS,
-    "test_source_000_samples_what_runs": VIEWS,
-    "test_source_002_is_told_its_statistics": TDE,
-    "test_source_002_looks_at_processes": TDE,
-    "test_source_002_backs_up": TDE,
-    "test_source_002_encrypts": TDE,
+# pyodbc asks sp_datatype_info_100 for the sizes of types, and takes the least where it is not answered; nor has it a type for an
+# offset. Some values of these tests pass.
+OF_PYODBC = {
+    "test_large_parameters_arrive_whole": "sp_datatype_info_100",
+    "test_values_reach_the_server": "sp_datatype_info_100, datetimeoffset",
 }

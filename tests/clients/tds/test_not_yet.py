@@ -3,12 +3,12 @@
 import re
 from pathlib import Path
 
-from not_yet import NOT_YET
+from not_yet import NOT_YET, OF_PYODBC
 
 HERE = Path(__file__).resolve().parent
 
 
 def test_the_list_names_tests() -> None:
     tests = {name for file in HERE.glob("test_*.py") for name in re.findall(r"^def (test_\w+)", file.read_text(), re.M)}
-    assert set(NOT_YET) - tests == set()
+    assert (set(NOT_YET) | set(OF_PYODBC)) - tests == set()
     assert all(NOT_YET.values())

@@ -202,7 +202,7 @@ def main(iterations: int) -> None:
     print("\nSource 002: 10,000 rows, before TDE and after it, over TLS here\n")
     table(
         [
-            ["", *["before"] * 3, *["after"] * 3, *["source, before"] * 3, *["source, after"] * 3],
+            ["", *["before"] * 3, *["after"] * 3, *["there, before"] * 3, *["there, after"] * 3],
             ["", *["CPU, ms", "elapsed, ms", "I/O"] * 4],
         ],
         rows,

@@ -51,8 +51,9 @@ class TsqlSession:
         for raw in self._process.stdout:
             line = PROMPTS.sub("", raw.decode().rstrip("\n"))
             if line == END:
-                return lines
-            if line and not line.endswith("affected)"):
+                # Without its heading.
+                return lines[:-1]
+            if line and not line.endswith("affected)") and not line.startswith(("locale ", "using default charset")):
                 lines.append(line.split("\t"))
         raise RuntimeError(f"tsql ended: {self.told}")
 
