@@ -210,12 +210,12 @@ impl Host for SessionHost<'_> {
 
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
         let _command = Command::of(statement.statement);
-        if frees_programs(statement.statement) {
-            self.stock.forget_programs();
-        }
         let (bench, errand) = self.errand();
         let done = bench.statement(statement, slots, errand);
         self.reply.forget_rows();
+        if done.is_ok() && frees_programs(statement.statement) {
+            self.stock.forget_programs();
+        }
         done
     }
 

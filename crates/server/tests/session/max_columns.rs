@@ -19,7 +19,8 @@ fn columns_of_max_hold_what_is_written_and_are_there_after_a_restart() {
     let bench = bench.restarted();
     let mut client = bench.client();
     assert_eq!(client.batch("USE d").errors(), []);
-    let answer = client.batch("SELECT a, b, c, d, e, f, (SELECT b FROM u) AS g FROM t WHERE a LIKE '%xx%' AND b = N'\u{c9}'");
+    let answer =
+        client.batch("SELECT a, b, c, d, e, f, (SELECT b FROM u) AS g FROM t WHERE a LIKE '%xx%' AND b = N'\u{c9}'");
     let text = |text: &str| Value::Text(text.into());
     let row = vec![
         text(&"x".repeat(9000)),
