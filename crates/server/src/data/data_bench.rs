@@ -74,7 +74,7 @@ impl<'a> DataBench<'a> {
             is_away: false,
             elsewhere: Arc::default(),
         };
-        let instance = patron.instance.clone();
+        let (instance, interrupts) = (patron.instance.clone(), patron.interrupts.clone());
         let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
         Ok(Self {
             hall,
@@ -89,6 +89,7 @@ impl<'a> DataBench<'a> {
                 catalog,
                 shared: None,
                 instance,
+                interrupts,
             },
             bound: BoundCache::default(),
             procedures: ProcedureCache::default(),

@@ -6,18 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use selenite_engine::Access;
 use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
+use selenite_plan::definition::quoted;
 
 use super::durability::DelayedDurability;
 use super::functions;
 use super::identities::Identities;
 use super::log_sync::{CommitNo, LogFile, LogLost, LogSync};
+use super::objects::SessionObjects;
 use super::refusal::{log_lost, trouble};
 use super::running::Running;
-use super::schema::Schema;
+use super::schema::{Schema, SchemaTable};
 use super::turnstile::{Turnstile, Waits};
 use crate::Interrupts;
 use crate::master::DatabaseRecord;
@@ -101,18 +103,13 @@ impl SharedDatabase {
         if let Some(known) = self.identities.known(table) {
             return known;
         }
-        let Some(path) = self.path.as_ref().filter(|_| table.sqlite.schema == "main") else {
+        if table.sqlite.schema != "main" {
+            return Ok(None);
+        }
+        // Nobody has taken a number since the server began: the file says which was last. A table that is not committed has none.
+        let Some(connection) = self.reader(access)? else {
             return Ok(None);
         };
-        // Nobody has taken a number since the server began: the file says which was last. A table that is not committed has none.
-        let access = Access {
-            allow_plain: true,
-            ..access.clone()
-        };
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection =
-            Connection::open_with_flags(access.uri(path).as_str(), flags).map_err(|error| trouble(&error))?;
-        connection.busy_timeout(BUSY_WAIT).map_err(|error| trouble(&error))?;
         let sql = "SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type = 'table'";
         let is_there = connection
             .prepare(sql)
@@ -121,6 +118,53 @@ impl SharedDatabase {
             true => self.identities.last(&connection, table),
             false => Ok(None),
         }
+    }
+
+    /// How many rows each of these tables has, of what is committed; none for a table that is not.
+    ///
+    /// # Errors
+    /// What SQLite says, and that the statement was interrupted.
+    pub fn row_counts(
+        &self,
+        objects: &SessionObjects,
+        tables: &[&Arc<SchemaTable>],
+    ) -> Result<Vec<Option<i64>>, PlanError> {
+        let Some(mut connection) = self.reader(objects.instance.access())? else {
+            return Ok(vec![None; tables.len()]);
+        };
+        let interrupts = objects.interrupts.clone();
+        connection
+            .progress_handler(STEPS, Some(move || interrupts.poll().is_some()))
+            .map_err(|error| trouble(&error))?;
+        let mut counts = Vec::with_capacity(tables.len());
+        for table in tables {
+            let name = quoted(&table.table.sqlite.name);
+            let count = connection.query_row(&format!("SELECT count(*) FROM main.{name}"), [], |row| row.get(0));
+            counts.push(match count {
+                Ok(count) => Some(count),
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+                    return Err(trouble(&error));
+                }
+                Err(_) => None,
+            });
+        }
+        Ok(counts)
+    }
+
+    /// A connection of its own, which sees what is committed; none to what is in memory alone.
+    fn reader(&self, access: &Access) -> Result<Option<Connection>, PlanError> {
+        let Some(path) = &self.path else {
+            return Ok(None);
+        };
+        let access = Access {
+            allow_plain: true,
+            ..access.clone()
+        };
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags(access.uri(path).as_str(), flags).map_err(|error| trouble(&error))?;
+        connection.busy_timeout(BUSY_WAIT).map_err(|error| trouble(&error))?;
+        Ok(Some(connection))
     }
 }
 

@@ -19,9 +19,9 @@ use super::schema::{Schema, SchemaTable};
 use super::security::{Principals, login_facts, user_facts};
 use super::session_catalog::SessionCatalog;
 use super::views;
-use crate::Instance;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord};
 use crate::workbench::Objects;
+use crate::{Instance, Interrupts};
 
 /// A picture of what a session sees, for as long as a statement runs: SQLite's functions have it too.
 #[derive(Clone)]
@@ -38,6 +38,8 @@ pub struct SessionObjects {
     pub shared: Option<Arc<SharedDatabase>>,
     /// The server.
     pub instance: Arc<Instance>,
+    /// What stops a statement.
+    pub interrupts: Interrupts,
 }
 
 impl Objects for SessionObjects {

@@ -7,17 +7,25 @@
 
 mod cell;
 mod columns;
+mod compatible;
 mod constraints;
 mod databases;
 mod encryption;
+mod extended;
+mod files;
 mod indexes;
+mod information;
+mod information_constraints;
 mod machine;
 mod modules;
 mod objects;
+mod odbc;
+mod partitions;
 mod principals;
 mod requests;
 mod sessions;
 mod sysprocesses;
+mod told;
 mod transactions;
 mod waits;
 
@@ -135,7 +143,7 @@ pub fn find_function(schema: Option<&str>, name: &str) -> Option<&'static Functi
     let is_it = |function: &&FunctionSpec| {
         same_name(schema.unwrap_or_default(), function.schema) && same_name(function.name, name)
     };
-    FUNCTIONS.iter().copied().flatten().find(is_it)
+    functions().find(is_it)
 }
 
 /// The rows of a view or function, as JSON; a view has no arguments.
@@ -144,12 +152,25 @@ pub fn find_function(schema: Option<&str>, name: &str) -> Option<&'static Functi
 /// What keeps them from being made.
 pub fn json(name: &str, arguments: &[StoredRef<'_>], sight: &Sight<'_>) -> Result<String, PlanError> {
     let (schema, own) = name.split_once('.').unwrap_or_default();
-    let rows = match (find(Some(schema), own), find_function(Some(schema), own)) {
-        (Some(view), _) => (view.rows)(sight)?,
-        (None, Some(function)) => (function.rows)(sight, arguments)?,
+    let (rows, width) = match (find(Some(schema), own), find_function(Some(schema), own)) {
+        (Some(view), _) => ((view.rows)(sight)?, view.columns.0.len() + view.columns.1.len()),
+        (None, Some(function)) => ((function.rows)(sight, arguments)?, function.columns.len()),
         (None, None) => return Err(PlanError::internal("a view that is none")),
     };
+    if rows.iter().any(|row| row.len() != width) {
+        return Err(PlanError::internal(&format!("rows of {name}")));
+    }
     Ok(cell::json(&rows))
+}
+
+/// All views that a client may list.
+pub fn listed() -> impl Iterator<Item = &'static ViewSpec> {
+    all().filter(|view| !view.name.starts_with("selenite_"))
+}
+
+/// All functions of rows.
+pub fn functions() -> impl Iterator<Item = &'static FunctionSpec> {
+    FUNCTIONS.iter().copied().flatten()
 }
 
 /// All views.
@@ -194,8 +215,9 @@ const BIG: DataType = DataType::BigInt;
 const TIME: DataType = DataType::DateTime;
 
 const SYS: &str = "sys";
+const INFORMATION: &str = "INFORMATION_SCHEMA";
 /// Found without `sys.`, too.
-const COMPATIBLE: &[&str] = &["sysprocesses"];
+const COMPATIBLE: &[&str] = &["sysobjects", "syscolumns", "sysdatabases", "systypes", "sysprocesses"];
 /// SQL Server's views have numbers below 0, too.
 const FIRST_ID: i32 = -100;
 const GROUPS: &[&[ViewSpec]] = &[
@@ -213,8 +235,14 @@ const GROUPS: &[&[ViewSpec]] = &[
     transactions::VIEWS,
     waits::VIEWS,
     machine::VIEWS,
+    files::VIEWS,
+    partitions::VIEWS,
+    extended::VIEWS,
+    compatible::VIEWS,
+    information::VIEWS,
+    information_constraints::VIEWS,
 ];
-const FUNCTIONS: &[&[FunctionSpec]] = &[requests::FUNCTIONS];
+const FUNCTIONS: &[&[FunctionSpec]] = &[requests::FUNCTIONS, extended::FUNCTIONS, odbc::FUNCTIONS];
 
 #[cfg(test)]
 mod tests {
@@ -239,7 +267,9 @@ mod tests {
 
     #[test]
     fn only_old_names_are_found_without_a_schema() {
+        assert!(find(None, "sysobjects").is_some() && find(Some("dbo"), "SYSOBJECTS").is_some());
         assert!(find(None, "databases").is_none() && find(Some("dbo"), "databases").is_none());
         assert!(find(Some("SYS"), "Databases").is_some());
+        assert!(find(Some("information_schema"), "tables").is_some_and(|view| view.name == "TABLES"));
     }
 }

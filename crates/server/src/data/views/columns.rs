@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use selenite_plan::PlanError;
 use selenite_plan::catalog::Column;
-use selenite_plan::{Collation, PlanError};
-use selenite_types::{DataType, Family};
+use selenite_types::DataType;
 
-use super::super::object_list::constraint_id;
 use super::super::schema::SchemaTable;
+use super::told::{self, Told};
 use super::{BIG, BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, ViewSpec, row, text};
 
 pub(super) const VIEWS: &[ViewSpec] = &[
@@ -23,7 +23,14 @@ pub(super) const VIEWS: &[ViewSpec] = &[
         name: "all_columns",
         is_of_server: false,
         columns: (COLUMN, BEHIND),
-        rows: columns,
+        rows: all_columns,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "system_columns",
+        is_of_server: true,
+        columns: (COLUMN, BEHIND),
+        rows: system_columns,
     },
     ViewSpec {
         schema: SYS,
@@ -42,7 +49,7 @@ pub(super) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
         schema: SYS,
         name: "types",
-        is_of_server: false,
+        is_of_server: true,
         columns: (TYPE, &[]),
         rows: types,
     },
@@ -87,93 +94,13 @@ const BEHIND: &[ColumnSpec] = &[
     ("is_masked", BIT, false),
 ];
 
-/// What a column is to the views.
-struct Told<'a> {
-    object_id: i32,
-    number: i32,
-    name: &'a str,
-    data_type: DataType,
-    nullable: bool,
-    collation: Collation,
-    is_identity: bool,
-    is_computed: bool,
-    default_id: i32,
-}
-
-impl Told<'_> {
-    fn row(&self) -> Row {
-        let described = self.data_type.describe();
-        let is_text = is_text(&self.data_type);
-        let collation = is_text.then(|| collation_name(self.collation));
-        let mut row = row![
-            self.object_id,
-            self.name,
-            self.number,
-            described.system_type_id,
-            i64::from(described.user_type_id),
-            described.max_length,
-            described.precision,
-            described.scale,
-            collation,
-            self.nullable,
-            is_text || matches!(self.data_type, DataType::Binary(_) | DataType::VarBinary(_)),
-            false,
-            self.is_identity,
-            self.is_computed,
-        ];
-        row.extend([false; 6].map(Cell::from));
-        row.extend(row![0, self.default_id, 0, false, false]);
+fn all(tolds: Vec<Told>) -> Vec<Row> {
+    let row = |told: Told| {
+        let mut row = told.row();
+        row.extend(behind());
         row
-    }
-}
-
-fn is_text(data_type: &DataType) -> bool {
-    matches!(data_type.family(), Family::Text)
-}
-
-pub(super) fn collation_name(collation: Collation) -> &'static str {
-    if collation.is_binary {
-        "Latin1_General_BIN2"
-    } else {
-        selenite_plan::DEFAULT_COLLATION
-    }
-}
-
-/// A column of a table.
-fn told<'a>(table: &'a Arc<SchemaTable>, number: i32, column: &'a Column) -> Told<'a> {
-    let object_id = table.table.object_id;
-    Told {
-        object_id,
-        number,
-        name: &column.name,
-        data_type: column.data_type,
-        nullable: column.nullable,
-        collation: column.collation,
-        is_identity: column.identity.is_some(),
-        is_computed: column.computed.is_some(),
-        default_id: column
-            .default
-            .as_ref()
-            .map_or(0, |default| constraint_id(object_id, &default.name)),
-    }
-}
-
-/// The rows of the columns of tables that `rest` adds something to.
-fn of_tables(
-    sight: &Sight<'_>,
-    rest: impl Fn(&Arc<SchemaTable>, &Column) -> Result<Option<Row>, PlanError>,
-) -> Result<Vec<Row>, PlanError> {
-    let mut rows = Vec::new();
-    for table in sight.objects.catalog.schema.sorted_tables() {
-        for (number, column) in (1..).zip(&table.table.columns) {
-            if let Some(rest) = rest(table, column)? {
-                let mut row = told(table, number, column).row();
-                row.extend(rest);
-                rows.push(row);
-            }
-        }
-    }
-    Ok(rows)
+    };
+    tolds.into_iter().map(row).collect()
 }
 
 fn behind() -> Row {
@@ -191,23 +118,32 @@ fn behind() -> Row {
 }
 
 fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let mut rows = of_tables(sight, |_, _| Ok(Some(behind())))?;
-    for view in sight.objects.catalog.schema.views() {
-        for (number, column) in (1..).zip(sight.objects.catalog.view_columns(view)) {
-            let told = Told {
-                object_id: view.row.object_id,
-                number,
-                name: &column.name,
-                data_type: column.data_type,
-                nullable: column.nullable,
-                collation: column.collation,
-                is_identity: false,
-                is_computed: false,
-                default_id: 0,
-            };
-            let mut row = told.row();
-            row.extend(behind());
-            rows.push(row);
+    Ok(all(told::users(sight)))
+}
+
+fn system_columns(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    Ok(all(told::systems()))
+}
+
+fn all_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = all(told::users(sight));
+    rows.extend(all(told::systems()));
+    Ok(rows)
+}
+
+/// The rows of the columns of tables that `rest` adds something to.
+fn of_tables(
+    sight: &Sight<'_>,
+    rest: impl Fn(&Arc<SchemaTable>, &Column) -> Result<Option<Row>, PlanError>,
+) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    for table in sight.objects.catalog.schema.sorted_tables() {
+        for (number, column) in (1..).zip(&table.table.columns) {
+            if let Some(rest) = rest(table, column)? {
+                let mut row = Told::of_table(table, number, column).row();
+                row.extend(rest);
+                rows.push(row);
+            }
         }
     }
     Ok(rows)
@@ -248,7 +184,7 @@ fn computed_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     })
 }
 
-const TYPE: &[ColumnSpec] = &[
+pub(super) const TYPE: &[ColumnSpec] = &[
     ("name", NAME, false),
     ("system_type_id", TINY, false),
     ("user_type_id", INT, false),
@@ -267,7 +203,7 @@ const TYPE: &[ColumnSpec] = &[
 ];
 
 /// The types that there are: name, numbers, length, precision and scale.
-const TYPES: &[(&str, i32, i32, i32, i32)] = &[
+pub(super) const TYPES: &[(&str, i32, i32, i32, i32)] = &[
     ("image", 34, 16, 0, 0),
     ("text", 35, 16, 0, 0),
     ("uniqueidentifier", 36, 16, 0, 0),
@@ -334,4 +270,4 @@ pub(super) fn type_name(data_type: &DataType) -> &'static str {
         .map_or("", |(name, ..)| name)
 }
 
-const SYSNAME: i32 = 256;
+pub(super) const SYSNAME: i32 = 256;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_plan::catalog::{ForeignKey, ReferencedAction};
 use selenite_plan::{ObjectKind, PlanError, same_name};
 
-use super::super::object_list::{ListedObject, constraint_id};
+use super::super::object_list::{ListedIndex, ListedObject, constraint_id};
 use super::super::schema::SchemaTable;
 use super::objects::{OBJECT, object, of_kind};
 use super::{BIT, ColumnSpec, INT, LONG_TEXT, Row, SYS, Sight, TINY, ViewSpec, row, text};
@@ -176,7 +176,7 @@ fn foreign_keys(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
         let mut row = object(listed, sight);
         row.extend(row![
             referenced.map(|referenced| referenced.table.object_id),
-            referenced.map(|referenced| key_index(referenced, key)),
+            referenced.map(|referenced| referenced_key(referenced, key).map_or(0, |index| index.number)),
             false,
             false,
             false,
@@ -191,19 +191,16 @@ fn foreign_keys(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(rows)
 }
 
-/// The index of the key that a foreign key refers to.
-fn key_index(referenced: &SchemaTable, key: &ForeignKey) -> i32 {
+/// The key that a foreign key refers to.
+pub(super) fn referenced_key(referenced: &SchemaTable, key: &ForeignKey) -> Option<ListedIndex> {
     let is_it = |columns: &[(String, bool)]| {
-        columns.len() == key.referenced_columns.len()
-            && columns
-                .iter()
-                .all(|(name, _)| key.referenced_columns.iter().any(|other| same_name(other, name)))
+        let has = |name: &String| key.referenced_columns.iter().any(|other| same_name(other, name));
+        columns.len() == key.referenced_columns.len() && columns.iter().all(|(name, _)| has(name))
     };
     let indexes = referenced.listed_indexes();
     indexes
-        .iter()
+        .into_iter()
         .find(|index| index.is_unique && is_it(&index.columns))
-        .map_or(0, |index| index.number)
 }
 
 fn action(action: ReferencedAction) -> (i32, &'static str) {

@@ -112,7 +112,7 @@ fn parameters(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
 }
 
 /// A procedure's tree.
-fn procedure_of(row: &CatalogRow) -> Result<Option<Box<Procedure>>, PlanError> {
+pub(super) fn procedure_of(row: &CatalogRow) -> Result<Option<Box<Procedure>>, PlanError> {
     let tree = parsed(&row.definition)?;
     Ok(tree
         .statements

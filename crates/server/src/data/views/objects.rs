@@ -5,7 +5,7 @@ use selenite_types::DataType;
 
 use super::super::object_list::ListedObject;
 use super::super::objects::letters;
-use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, row, text};
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, listed, row, text};
 
 pub(super) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -20,7 +20,14 @@ pub(super) const VIEWS: &[ViewSpec] = &[
         name: "all_objects",
         is_of_server: false,
         columns: (OBJECT, &[]),
-        rows: objects,
+        rows: all_objects,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "system_objects",
+        is_of_server: true,
+        columns: (OBJECT, &[]),
+        rows: |sight| Ok(system_objects(sight, &[])),
     },
     ViewSpec {
         schema: SYS,
@@ -35,6 +42,20 @@ pub(super) const VIEWS: &[ViewSpec] = &[
         is_of_server: false,
         columns: (OBJECT, VIEW),
         rows: views,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "system_views",
+        is_of_server: true,
+        columns: (OBJECT, VIEW),
+        rows: |sight| Ok(system_objects(sight, &[false; VIEW.len()])),
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "all_views",
+        is_of_server: false,
+        columns: (OBJECT, VIEW),
+        rows: all_views,
     },
     ViewSpec {
         schema: SYS,
@@ -64,21 +85,25 @@ pub(super) const OBJECT: &[ColumnSpec] = &[
     ("parent_object_id", INT, false),
     ("type", DataType::Char(2), true),
     ("type_desc", text(60), true),
-    ("create_date", TIME, false),
-    ("modify_date", TIME, false),
+    ("create_date", TIME, true),
+    ("modify_date", TIME, true),
     ("is_ms_shipped", BIT, false),
     ("is_published", BIT, false),
     ("is_schema_published", BIT, false),
 ];
 
+/// When an object was made, and changed last; NULL for what SQLite alone has made.
+pub(super) fn moments(object: &ListedObject, sight: &Sight<'_>) -> (Cell, Cell) {
+    let offset = sight.state.now.offset_minutes;
+    (
+        Cell::of_seconds(object.times.0, offset),
+        Cell::of_seconds(object.times.1, offset),
+    )
+}
+
 /// The values of [`OBJECT`].
 pub(super) fn object(object: &ListedObject, sight: &Sight<'_>) -> Row {
-    let offset = sight.state.now.offset_minutes;
-    // What SQLite alone has made was made nobody knows when.
-    let moment = |seconds: i64| match Cell::of_seconds(seconds, offset) {
-        Cell::Null => Cell::from("1900-01-01 00:00:00.000"),
-        moment => moment,
-    };
+    let (made, changed) = moments(object, sight);
     row![
         &object.name,
         object.id,
@@ -87,8 +112,8 @@ pub(super) fn object(object: &ListedObject, sight: &Sight<'_>) -> Row {
         object.parent,
         letters(object.kind),
         description(object.kind),
-        moment(object.times.0),
-        moment(object.times.1),
+        made,
+        changed,
         false,
         false,
         false,
@@ -115,14 +140,50 @@ fn description(kind: ObjectKind) -> &'static str {
 }
 
 fn objects(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let listed = sight.objects.catalog.schema.objects();
-    Ok(listed.iter().map(|listed| object(listed, sight)).collect())
+    let own = sight.objects.catalog.schema.objects();
+    Ok(own.iter().map(|listed| object(listed, sight)).collect())
+}
+
+fn all_objects(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = objects(sight)?;
+    rows.extend(system_objects(sight, &[]));
+    Ok(rows)
+}
+
+fn all_views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = views(sight)?;
+    rows.extend(system_objects(sight, &[false; VIEW.len()]));
+    Ok(rows)
+}
+
+/// The server's own views, which are as old as the server's run, each with `rest` behind it.
+fn system_objects(sight: &Sight<'_>, rest: &[bool]) -> Vec<Row> {
+    let started = Cell::of_time(Some(sight.objects.instance.started()), sight.state.now.offset_minutes);
+    let row = |view: &'static ViewSpec| {
+        let mut row = row![
+            view.name,
+            view.id(),
+            Cell::Null,
+            view.schema_id(),
+            0,
+            letters(ObjectKind::View),
+            description(ObjectKind::View),
+            started.clone(),
+            started.clone(),
+            true,
+            false,
+            false,
+        ];
+        row.extend(rest.iter().copied().map(Cell::from));
+        row
+    };
+    listed().map(row).collect()
 }
 
 /// The objects of one kind, each with what `rest` adds.
 pub(super) fn of_kind(sight: &Sight<'_>, kind: ObjectKind, rest: impl Fn(&ListedObject) -> Row) -> Vec<Row> {
-    let listed = sight.objects.catalog.schema.objects();
-    let found = listed.iter().filter(|listed| listed.kind == kind);
+    let own = sight.objects.catalog.schema.objects();
+    let found = own.iter().filter(|listed| listed.kind == kind);
     found
         .map(|listed| {
             let mut row = object(listed, sight);
