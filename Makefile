@@ -5,7 +5,7 @@
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
-	fuzz soak lab-quick bench-gate studies budget peers peers-test need need-rust need-python need-perf \
+	test-clients fuzz soak lab-quick bench-gate studies budget peers peers-test need need-rust need-python need-perf \
 	need-lint clean
 
 help: ## list the targets
@@ -16,6 +16,10 @@ demo: need-python build ## encrypt a database, look at its bytes, open it again
 
 test: need ## run every test; installs what is missing, in .venv or by apt
 	@scripts/test.sh
+
+test-clients: ## run SQL Server's clients of every language against the server
+	@scripts/need.sh rust tests clients
+	@tests/clients/tds/run.sh
 
 build: need-rust ## build the extension and the command, optimised
 	cargo build --release -p selenite-ext -p selenite-cli
@@ -34,7 +38,7 @@ lint-tidy: need-lint
 	cargo xtask tidy
 
 lint-shell: need-lint
-	shellcheck .ci/run $(wildcard scripts/*.sh scripts/*/*.sh demo/*.sh tests/*/*.sh)
+	shellcheck .ci/run $(wildcard scripts/*.sh scripts/*/*.sh demo/*.sh tests/*/*.sh tests/*/*/*.sh)
 
 fuzz: need-rust ## fuzz every parser for 60 s (FUZZ_SECONDS)
 	@scripts/fuzz.sh

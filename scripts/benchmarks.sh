@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 page=docs/BENCHMARKS.md
-order=(speed-scan speed-dml speed-hummer speed-mixes speed-check speed-readers growth growth-large online quick convert-scan rekey rekey-peers backup integrity-check)
+order=(speed-scan speed-dml speed-hummer speed-mixes speed-check speed-readers growth growth-large online quick convert-scan rekey rekey-peers backup integrity-check tds-messages)
 
 files=()
 for study in "${order[@]}"; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what the given work needs and installs what is missing. Quick when nothing is.
-# usage: scripts/need.sh [rust] [python] [tests] [lint] [peers] [perf]
+# usage: scripts/need.sh [rust] [python] [tests] [clients] [lint] [peers] [perf]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,10 +30,17 @@ need_rust() {
 }
 
 packages=()
+tds=tests/clients/tds
+built=${SELENITE_TEST_TDS_CLIENTS:-${CARGO_TARGET_DIR:-$PWD/target}/tds-clients}
 
 # need_command COMMAND PACKAGE...
 need_command() {
   command -v "$1" >/dev/null || packages+=("${@:2}")
+}
+
+# need_library NAME PACKAGE
+need_library() {
+  [[ $(ldconfig -p) == *"$1"* ]] || packages+=("$2")
 }
 
 # Debian's own: a stock host of SQLite 3.40.
@@ -47,6 +54,10 @@ need_tests() {
   # What backups are compared with.
   need_command zstd zstd
   need_command age age
+  # SQL Server's clients: FreeTDS, and what Microsoft's ODBC driver is linked with.
+  need_command tsql freetds-bin
+  need_library libgssapi_krb5.so.2 libgssapi-krb5-2
+  need_library libltdl.so.7 libltdl7
   # Reports are looked at in a browser; which one does not matter.
   if [[ -z ${SELENITE_TEST_BROWSER:-} ]] && ! command -v google-chrome chromium-browser >/dev/null; then
     need_command chromium chromium
@@ -56,6 +67,19 @@ need_tests() {
     need_command node nodejs
     need_command npm npm
   fi
+}
+
+# Those of SQL Server's clients that `make test` leaves out: each in its own language.
+need_clients() {
+  local floor found
+  floor=$(sed -n 's/^go \([0-9.]*\)$/\1/p' "$tds/go/go.mod")
+  found=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null | sed 's/^go//') || true
+  # From 1.21 on it fetches the version that a module asks for.
+  if [[ -z $found ]] || ! printf '%s\n' 1.21 "$found" | sort -C -V; then
+    fail "Go $floor or newer is needed, and there is ${found:-none}: see https://go.dev/dl"
+  fi
+  need_command javac default-jdk-headless
+  need_command mvn maven
 }
 
 need_lint() {
@@ -110,16 +134,47 @@ need_venv() {
   printf '%s\n' "$asked" >"$stamp"
 }
 
+# need_node FOLDER
 need_node() {
-  local folder=tests/clients/node
+  local folder=$1
   local stamp=$folder/node_modules/selenite-lock
   if cmp -s "$folder/package-lock.json" "$stamp"; then
     return
   fi
   echo "need: $folder/node_modules with package-lock.json"
-  # Without scripts: better-sqlite3 brings its binaries with it, and so does Node.
+  # Without scripts: what is compiled, they bring with them.
   npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error
   cp "$folder/package-lock.json" "$stamp"
+}
+
+# need_jar GROUP:ARTIFACT:VERSION SHA-256   by Maven's own client, so that whoever has a mirror is served by it
+need_jar() {
+  local artifact version
+  IFS=: read -r _ artifact version <<<"$1"
+  local jar=$built/java/$artifact-$version.jar
+  if [[ ! -f $jar ]]; then
+    echo "need: $1"
+    mvn --quiet --batch-mode dependency:copy -Dartifact="$1" -DoutputDirectory="$built/java"
+  fi
+  if ! sha256sum --check --status <<<"$2  $jar"; then
+    rm -f "$jar"
+    fail "$1 is not the one that is asked for: its SHA-256 is another"
+  fi
+}
+
+# Builds SQL Server's clients where the tests look for them. What is there already is left as it is.
+build_clients() {
+  local jdbc=com.microsoft.sqlserver:mssql-jdbc:13.6.2.jre11 gson=com.google.code.gson:gson:2.13.2
+  mkdir -p "$built/java"
+  need_jar "$jdbc" 5fbc0a70fe4d1d563d431a41b23f493d68807571f0bb49db0bb1737e83e9161f
+  need_jar "$gson" dd0ce1b55a3ed2080cb70f9c655850cda86c206862310009dcb5e5c95265a5e0
+  if [[ ! $built/java/JdbcClient.class -nt $tds/java/JdbcClient.java ]]; then
+    javac -cp "$built/java/*" -d "$built/java" "$tds/java/JdbcClient.java"
+  fi
+  # As `make build` for the server's own: both leave alone what has not changed.
+  (cd "$tds/go" && go build -mod=readonly -o "$built/go-client" .)
+  (cd "$tds/tiberius" && CARGO_TARGET_DIR=$built/tiberius cargo build --quiet --locked)
+  ln -sf tiberius/debug/selenite-tiberius-client "$built/tiberius-client"
 }
 
 for group in "$@"; do
@@ -127,14 +182,19 @@ for group in "$@"; do
     rust) need_rust ;;
     python) need_python ;;
     tests) need_tests ;;
+    clients) need_clients ;;
     lint) need_lint ;;
     peers) need_peers ;;
     perf) need_perf ;;
-    *) fail "unknown: $group (rust, python, tests, lint, peers and perf are known)" ;;
+    *) fail "unknown: $group (rust, python, tests, clients, lint, peers and perf are known)" ;;
   esac
 done
 install_packages
 if [[ " $* " == *' tests '* ]]; then
   need_venv
-  need_node
+  need_node tests/clients/node
+fi
+if [[ " $* " == *' clients '* ]]; then
+  need_node "$tds/node"
+  build_clients
 fi

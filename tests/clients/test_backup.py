@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import fill
 from database_file import PREFIX_SIZE
 from host import DEBIAN_PYTHON, EXTENSION, NEWEST_PYTHON, OLD_AND_NEW, Host, Peer, Refused, uri
+from note_table import fill
 from test_command import selenite
 
 Start = Callable[..., Peer]

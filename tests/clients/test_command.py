@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import fill
 from host import ALL, TARGET, Host, Peer, Refused
+from note_table import fill
 
 Start = Callable[..., Peer]
 COMMAND = os.environ.get("SELENITE_TEST_COMMAND", str(TARGET / "debug/selenite"))

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import fill
 from host import ALL, Host, Peer, Refused, uri
+from note_table import fill
 
 Start = Callable[..., Peer]
 every_client = pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)

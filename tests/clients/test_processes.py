@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from conftest import fill
 from database_file import DatabaseFile, Image, assert_no_nonce_is_used_twice
 from host import APSW, DEBIAN_PYTHON, NEWEST_PYTHON, OLD_AND_NEW, TWO_COPIES, Host, Peer, Refused, uri
+from note_table import fill
 
 Start = Callable[..., Peer]
 each_host = pytest.mark.parametrize("host", OLD_AND_NEW, ids=lambda host: host.name)

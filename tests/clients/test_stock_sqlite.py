@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import fill
 from database_file import DatabaseFile
 from host import DEBIAN_PYTHON, NEWEST_PYTHON, OLD_AND_NEW, Host, Peer, Refused, uri
+from note_table import fill
 
 Start = Callable[..., Peer]
 Stock = Callable[[Host], Peer]

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import fill
 from host import OLD_AND_NEW, Host, Peer, Refused
+from note_table import fill
 
 Start = Callable[..., Peer]
 each_host = pytest.mark.parametrize("host", OLD_AND_NEW, ids=lambda host: host.name)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import fill
 from database_file import DatabaseFile
 from host import OLD_AND_NEW, Host, Peer
+from note_table import fill
 
 each_host = pytest.mark.parametrize("host", OLD_AND_NEW, ids=lambda host: host.name)
 REWRITE = "UPDATE note SET body = upper(body), data = randomblob(3000)"

@@ -111,6 +111,9 @@ pub enum Command {
     /// A worker of the lab, which speaks JSON on standard input and output.
     #[command(hide = true)]
     LabWorker,
+    /// Measures a server for the lab.
+    #[command(hide = true)]
+    LabTransitWorker,
 }
 
 #[derive(Args)]

@@ -52,5 +52,6 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Exec(exec) => command::exec::run(exec, access),
         Command::Lab(lab) => command::lab::run(&lab.command),
         Command::LabWorker => command::lab_worker::run(),
+        Command::LabTransitWorker => command::lab_worker::run_transit(),
     }
 }

@@ -81,6 +81,7 @@ pub use row_digest::row_digest;
 pub use selenite_cipher::{DatabaseId, Suite};
 pub use selenite_format::{AutoVacuum, PageSize, State};
 pub use selenite_vfs::database::now;
+pub use selenite_vfs::thread_io::{ThreadIo, read as thread_io};
 pub use sqlite::install;
 pub use status::{EpochSummary, FileSize, Sealed, Status, status};
 pub use superblock_file::{Present, Superblocks, inspect};

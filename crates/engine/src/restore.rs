@@ -58,6 +58,8 @@ pub struct Restore {
     pub unpinned: bool,
     /// Whether what is fetched is kept beside the file until all is done, for a run that goes on where one was cut off.
     pub keep_fetched: bool,
+    /// Whether a database that was in clear, in suite NONE, is in clear again; else it is encrypted.
+    pub keep_clear: bool,
 }
 
 impl Restore {
@@ -73,6 +75,7 @@ impl Restore {
             allow_missing: false,
             unpinned: false,
             keep_fetched: false,
+            keep_clear: false,
         }
     }
 }
@@ -223,7 +226,8 @@ fn run(
     let (page_count, made) = (log.end).map_or((facts.page_count, facts.made), |(count, made)| (count, made / 1000));
     check_complete(chain.tip(), how.allow_missing)?;
     let present = place.present();
-    let new = NewKeys::draw(chain.tip(), &recipients, present.as_ref(), access.allow_deprecated)?;
+    let rights = (access.allow_deprecated, how.keep_clear);
+    let new = NewKeys::draw(chain.tip(), &recipients, present.as_ref(), rights)?;
     let work = Work {
         storage,
         destination,
@@ -231,6 +235,7 @@ fn run(
         chain: &chain,
         log: &log,
         page_count,
+        keep_clear: how.keep_clear,
         watch,
     };
     let room = Geometry::new(facts.page_size).size_for(page_count);
@@ -293,6 +298,7 @@ struct Work<'a> {
     log: &'a LogPlan,
     /// With that.
     page_count: u32,
+    keep_clear: bool,
     watch: &'a Watch,
 }
 
@@ -323,7 +329,7 @@ impl Work<'_> {
         let [first, second] = superblocks;
         sealed_draft::write_superblocks(file.as_ref(), path, [first, second])?;
         sync_folder(self.storage, path)?;
-        let view = View::new(second.duplicate(), false, self.access.allow_deprecated);
+        let view = View::new(second.duplicate(), self.keep_clear, self.access.allow_deprecated);
         let view = view.map_err(|error| EngineError::of_vfs(&error, path))?;
         let facts = &self.chain.tip().facts;
         let size = view.geometry.size_for(self.page_count);

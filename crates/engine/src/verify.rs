@@ -17,6 +17,7 @@ mod owner;
 mod page_buffer;
 mod pages;
 mod schema;
+mod served;
 mod tree;
 pub(crate) mod wal;
 
@@ -33,6 +34,7 @@ use selenite_vfs::view::View;
 pub use bad_page::{BAD_LISTED_MAX, BadPage, Findings, Origin};
 pub use journal::JournalReport;
 pub use owner::Owner;
+pub use served::{ServedReport, served};
 pub use wal::WalReport;
 
 use crate::anchor::{self, Comparison, Still, Tallied, Tally, Written};

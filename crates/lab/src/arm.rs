@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use selenite_worker::protocol::{Hello, PLAIN};
+use selenite_worker::protocol::{Hello, PLAIN, Work};
 
-use crate::config::arm::{ENGINES, FLOOR_ARM, OWN_PLAIN, PLAIN_ARM};
+use crate::config::arm::{ENGINES, FLOOR_ARM, OWN_PLAIN, PLAIN_ARM, TRANSIT};
 use crate::config::{Config, ConfigError};
 use crate::summary::ArmRole;
 
@@ -41,11 +41,20 @@ pub struct Arm {
 ///
 /// Errors: two plain arms of one name, because an engine's name has two workers.
 pub fn arms(config: &Config) -> Result<Vec<Arm>, ConfigError> {
+    // Where servers are measured, all arms are servers.
+    let stock = match config
+        .cells
+        .iter()
+        .any(|cell| matches!(cell.work, Work::Messages { .. }))
+    {
+        true => TRANSIT,
+        false => STOCK,
+    };
     let mut arms = vec![
-        plain(PLAIN_ARM, STOCK, None, ArmRole::Plain, None),
-        plain(FLOOR_ARM, STOCK, None, ArmRole::Floor, Some(0)),
+        plain(PLAIN_ARM, stock, None, ArmRole::Plain, None),
+        plain(FLOOR_ARM, stock, None, ArmRole::Floor, Some(0)),
     ];
-    for arm in config.arms.iter().filter(|arm| arm.engine != OWN) {
+    for arm in config.arms.iter().filter(|arm| !is_ours(&arm.engine)) {
         let name = format!("{}{OWN_PLAIN}", arm.engine);
         match arms.iter().find(|other| other.name == name) {
             None => arms.push(plain(&name, &arm.engine, arm.worker.clone(), ArmRole::Plain, None)),
@@ -58,7 +67,7 @@ pub fn arms(config: &Config) -> Result<Vec<Arm>, ConfigError> {
     }
     for arm in &config.arms {
         let name = match arm.engine.as_str() {
-            OWN => PLAIN_ARM.to_owned(),
+            engine if is_ours(engine) => PLAIN_ARM.to_owned(),
             engine => format!("{engine}{OWN_PLAIN}"),
         };
         arms.push(Arm {
@@ -91,6 +100,7 @@ impl Arm {
             " without AES instructions"
         };
         match (self.role, self.engine.as_str()) {
+            (ArmRole::Floor, TRANSIT) => format!("{} in clear, second copy", hello.library),
             (ArmRole::Plain, STOCK) => format!("SQLite {} in clear", hello.sqlite_version),
             (ArmRole::Floor, _) => format!("SQLite {} in clear, second copy", hello.sqlite_version),
             (ArmRole::Plain, _) => format!("{} in clear", hello.library),
@@ -126,6 +136,11 @@ fn none_of(arms: &[Arm], arm: &Arm) -> Option<usize> {
     let is_own = arm.engine == OWN && arm.cipher != NONE;
     let same = |other: &Arm| other.engine == OWN && other.cipher == NONE && other.settings == arm.settings;
     is_own.then(|| arms.iter().position(same))?
+}
+
+/// Whether its control is the plain arm of the study.
+fn is_ours(engine: &str) -> bool {
+    engine == OWN || engine == TRANSIT
 }
 
 fn size(bytes: u64) -> String {

@@ -119,6 +119,7 @@ impl Config {
             return Err(ConfigError::new(what).next("make two studies of them"));
         }
         check_keys(&arms, &cells)?;
+        check_transit(&arms, &cells)?;
         if let Some(unused) = data.keys().find(|name| cells.iter().all(|cell| &cell.data != *name)) {
             return Err(ConfigError::new(format!("no cell uses data `{unused}`")));
         }
@@ -331,6 +332,21 @@ fn check_keys(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
         }
         _ => Ok(()),
     }
+}
+
+/// A server's work and that of databases have nothing in common that could be compared.
+fn check_transit(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
+    let messages = |cell: &&Cell| matches!(cell.work, Work::Messages { .. });
+    let of_server = cells.iter().filter(messages).count();
+    let servers = arms.iter().filter(|arm| arm.engine == arm::TRANSIT).count();
+    if of_server == 0 && servers == 0 || of_server == cells.len() && servers == arms.len() {
+        return Ok(());
+    }
+    let what = format!(
+        "work `messages` is done by arms of engine `{}`, which do no other",
+        arm::TRANSIT
+    );
+    Err(ConfigError::new(what).next("make a study of its own of them"))
 }
 
 fn check_name(kind: &str, name: &str) -> Result<(), ConfigError> {

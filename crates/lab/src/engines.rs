@@ -8,10 +8,13 @@ use std::time::Duration;
 
 use selenite_worker::protocol::{CipherTime, Hello, Request};
 
+use crate::config::arm::TRANSIT;
 use crate::drive::{DriveError, Worker, WorkerCommand};
 
 /// The argument that makes the program itself a worker, of both [`OWN_ENGINES`].
 pub const WORKER_ARGUMENT: &str = "lab-worker";
+/// The argument that makes it a worker around a server.
+pub const TRANSIT_ARGUMENT: &str = "lab-transit-worker";
 /// The engines in the program itself.
 pub const OWN_ENGINES: [&str; 2] = ["sqlite", "selenite"];
 /// The variable with more folders to look in, separated by colons.
@@ -97,6 +100,12 @@ impl Engines {
         }
         if OWN_ENGINES.contains(&engine) {
             return Ok(self.own.clone());
+        }
+        if engine == TRANSIT {
+            return Ok(WorkerCommand {
+                args: vec![TRANSIT_ARGUMENT.to_owned()],
+                ..self.own.clone()
+            });
         }
         let name = format!("{PREFIX}{engine}");
         let mut places = self.folders.iter().map(|folder| folder.join(&name));

@@ -31,3 +31,4 @@ pub mod schedule;
 pub mod standing;
 pub mod store;
 pub mod summary;
+pub mod transit;

@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 10] = [
+pub const PRESETS: [Preset; 11] = [
     Preset {
         name: "quick",
         about: "a little of everything in under three minutes",
@@ -64,6 +64,11 @@ pub const PRESETS: [Preset; 10] = [
         name: "backup",
         about: "a full and an incremental backup, beside zstd and age",
         text: include_str!("presets/backup.toml"),
+    },
+    Preset {
+        name: "tds-messages",
+        about: "a server's answers in clear and encrypted, in packets of three sizes",
+        text: include_str!("presets/tds-messages.toml"),
     },
 ];
 

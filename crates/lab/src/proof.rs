@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 use selenite_worker::protocol::{Opened, PLAIN};
 
+use crate::config::arm::TRANSIT;
+
 pub use anew::sealed_anew;
 pub use entropy::{Entropy, RANDOM_BITS_MIN};
 pub use look::Look;
@@ -28,6 +30,8 @@ pub enum Claim {
     AuthenticatedClear,
     /// Encrypted.
     Encrypted,
+    /// Of what crosses a wire the login is encrypted, and was written down alone; all else is in clear.
+    EncryptedLogin,
 }
 
 /// A claim that held.
@@ -94,6 +98,7 @@ impl Claim {
         match (engine, cipher) {
             (_, PLAIN) => Self::Clear,
             ("selenite", "NONE") => Self::AuthenticatedClear,
+            (TRANSIT, "optional") => Self::EncryptedLogin,
             _ => Self::Encrypted,
         }
     }
@@ -105,6 +110,7 @@ impl Claim {
             Self::Clear => "in clear",
             Self::AuthenticatedClear => "authenticated, in clear: not encrypted",
             Self::Encrypted => "encrypted",
+            Self::EncryptedLogin => "its login is encrypted, and nothing else",
         }
     }
 }
@@ -123,6 +129,7 @@ pub fn prove(claim: Claim, arm: &Look, plain: &Look, opened: &Opened) -> Result<
     }
     match claim {
         Claim::Encrypted => check_encrypted(arm, opened)?,
+        Claim::EncryptedLogin => check_login(arm, opened)?,
         Claim::Clear => check_clear(arm, opened.encrypted)?,
         Claim::AuthenticatedClear => check_clear(arm, false)?,
     }
@@ -150,6 +157,21 @@ fn check_encrypted(arm: &Look, opened: &Opened) -> Result<(), ProofError> {
         "too little to judge".to_owned()
     } else if !opened.encrypted {
         "an engine that says itself that the database is not encrypted".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(ProofError::NotEncrypted {
+        path: arm.path.clone(),
+        found,
+    })
+}
+
+/// A login has too few bytes to look random or not.
+fn check_login(arm: &Look, opened: &Opened) -> Result<(), ProofError> {
+    let found = if let Some((file, offset)) = &arm.marker_at {
+        format!("the text {:?} at byte {offset} of {}", arm.marker, file.display())
+    } else if !opened.encrypted {
+        "an engine that says itself that nothing is encrypted".to_owned()
     } else {
         return Ok(());
     };

@@ -16,6 +16,7 @@ mod scale;
 mod sentence;
 mod svg;
 pub mod terminal;
+pub mod transit;
 
 pub(crate) use number::{bytes, minutes};
 pub use number::{estimate, percent};

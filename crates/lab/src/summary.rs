@@ -238,6 +238,9 @@ impl Summary {
     }
 }
 
+/// Source 000's loop on a server, by its name in a configuration. Its pages are packets.
+pub const MESSAGES: &str = "messages";
+
 /// Work while pages are sealed anew, by its name in a configuration.
 pub const ONLINE: &str = "online";
 

@@ -188,22 +188,24 @@ impl AggregateRun {
 
     /// Bytes that are the same for equal values.
     fn distinct_key(&self, argument: StoredRef<'_>) -> Vec<u8> {
-        let family = self
-            .spec
-            .aggregate
-            .operand
-            .as_ref()
-            .map(|operand| operand.data_type.family());
+        let data_type = self.spec.aggregate.operand.as_ref().map(|operand| operand.data_type);
+        let family = data_type.map(|data_type| data_type.family());
+        let has_offset = matches!(data_type, Some(DataType::DateTimeOffset(_)));
         match argument {
             StoredRef::Null => Vec::new(),
             StoredRef::Integer(value) => value.to_be_bytes().to_vec(),
             // Both zeros are one.
             StoredRef::Real(value) => (value + 0.0).to_bits().to_be_bytes().to_vec(),
             StoredRef::Text(text) if family == Some(Family::Text) => self.spec.collation.order().key(text),
+            // Two offsets may tell one instant. It was decoded, so it has one.
+            StoredRef::Text(text) if has_offset => text[..text.len().saturating_sub(OFFSET_SIZE)].to_vec(),
             StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.to_vec(),
         }
     }
 }
+
+/// ` +HH:MM` behind a datetimeoffset's instant.
+const OFFSET_SIZE: usize = 7;
 
 /// The one value of a subquery that stands for a value.
 #[derive(Clone, Default, Debug)]

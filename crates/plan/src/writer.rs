@@ -18,7 +18,7 @@ mod value;
 mod window;
 
 pub(crate) use fixed::{is_fixed, is_volatile};
-pub(crate) use form::keeps_form;
+pub(crate) use form::{Form, keeps_form};
 pub(crate) use from::qualified;
 pub(crate) use parameter::stored;
 pub use parameter::{Parameter, ParameterValue};
@@ -29,7 +29,6 @@ use std::collections::{BTreeSet, HashMap};
 use crate::execution::Compiled;
 use crate::query::tree::Parts;
 use crate::{Aggregate, Collation, Operations, PlanError};
-use form::Form;
 
 /// Writes the SQL of one statement.
 pub(crate) struct Writer {

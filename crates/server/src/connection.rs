@@ -90,7 +90,7 @@ impl Connection {
             message_size_max: instance.config().limits.message_size_max,
         });
         if is_encrypted && instance.config().tls_offload == TlsOffload::Thread {
-            line.offload(encryptor(instance, &presence).map_err(LineError::Io)?);
+            line.offload(encryptor(&presence).map_err(LineError::Io)?);
         }
         let entry = presence.entry().clone();
         let wire = Wire::new(line, reader, self.leash.clone(), entry.clone(), visitor.packet_size);
@@ -273,9 +273,9 @@ fn database(
 }
 
 /// The session's other thread, whose figures count as the session's.
-fn encryptor(instance: &Instance, presence: &Presence<'_>) -> std::io::Result<Encryptor> {
+fn encryptor(presence: &Presence<'_>) -> std::io::Result<Encryptor> {
     let entry = presence.entry().clone();
-    Encryptor::start(instance.encrypt_waits().clone(), move || entry.adopt_this_thread())
+    Encryptor::start(move || entry.adopt_this_thread())
 }
 
 /// SQL Server's own: 30 s without a word, then every second.

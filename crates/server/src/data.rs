@@ -5,28 +5,46 @@
 //!     SQLite's own words for it are never told.
 //! B3. Whoever writes waits in the database's queue ([`turnstile`]), in the order of coming, before SQLite is asked for its lock: so
 //!     that lock is free, but for other processes.
+//!     LOCK_TIMEOUT counts from the first of both waits ([`lock_patience`]).
 //! B4. A statement that fails leaves nothing behind: it has a savepoint, or a transaction of its own.
+//! B5. SQLite syncs no commit of a session's connection: whoever commits waits for [`log_sync`], behind which its turn has gone to the next.
 
 mod administration;
+mod backup;
 mod bound_cache;
 mod catalog_rows;
+mod checkpoint;
+mod cleanups;
 mod data_bench;
 mod database;
+mod dbcc;
 mod definition;
 mod directory;
+mod durability;
+mod encryption;
 mod functions;
 mod hall;
 mod identities;
+mod kill;
+mod lock_patience;
+mod log_sync;
 mod object_list;
 mod objects;
+mod permission;
+mod procedures;
 mod refusal;
 mod running;
 mod schema;
+mod security;
 mod session_catalog;
+mod several_databases;
 mod sqlite_store;
+mod statistics_io;
 mod table_statement;
 mod transaction;
 mod turnstile;
 mod views;
 
+pub(crate) use dbcc::frees_programs;
 pub use hall::Hall;
+pub use log_sync::SyncFigures;

@@ -14,6 +14,9 @@ pub trait Front: Send + Sync {
     /// Whether a login may use a database that exists. Asked before the login is answered: if not, it fails with error 4060.
     fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool;
 
+    /// The server has started. Called once, before the first session.
+    fn begin(&self, _instance: &Arc<Instance>) {}
+
     /// Serves one session, whose login was answered, until its client leaves or it is told to end. When this returns the
     /// connection is closed.
     fn serve(&self, session: Session<'_>) -> Ended;

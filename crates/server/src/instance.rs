@@ -12,7 +12,7 @@ use crate::log::Log;
 use crate::login::Lockout;
 use crate::master::{LoginRecord, Master, MasterError};
 use crate::password::{PasswordCost, PasswordFault, PasswordGate, PasswordHash, random_password};
-use crate::transport::{EncryptWaits, TlsSetup};
+use crate::transport::TlsSetup;
 use crate::{Config, DataFolder, Registry};
 
 /// A server that runs.
@@ -26,7 +26,6 @@ pub struct Instance {
     lockout: Lockout,
     password_gate: PasswordGate,
     nobodys_password: PasswordHash,
-    encrypt_waits: Arc<EncryptWaits>,
     tls: TlsSetup,
     lobby: Arc<Lobby>,
 }
@@ -48,7 +47,6 @@ impl Instance {
             lockout: Lockout::default(),
             password_gate: PasswordGate::new(limits.password_check_max),
             nobodys_password: PasswordHash::new(&random_password(), config.password_cost)?,
-            encrypt_waits: Arc::default(),
             tls,
             lobby: Arc::new(Lobby::new(limits.lobby_max)),
             config,
@@ -95,12 +93,6 @@ impl Instance {
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.registry
-    }
-
-    /// How sessions waited for their packets to be encrypted by another thread.
-    #[must_use]
-    pub fn encrypt_waits(&self) -> &Arc<EncryptWaits> {
-        &self.encrypt_waits
     }
 
     /// Where it says what happens.

@@ -43,10 +43,13 @@ use data_folder::DataFolder;
 pub use front::{Ended, Front, Session, Visitor};
 pub use instance::Instance;
 pub use log::Log;
-pub use registry::{Figures, Registry, SessionEntry, SessionFacts, Status};
+pub use registry::{
+    Activity, DatabaseLock, Figures, PresentWait, Registry, RequestText, SessionEntry, SessionFacts, SessionSight,
+    Status, TransactionSight, WaitCounts, WaitStats, WaitType,
+};
 pub use server::{Running, Server};
 pub use server_error::ServerError;
 pub use session::SqlFront;
 pub use settings::Settings;
-pub use transport::{EncryptWaits, TrafficCounts, WaitCounts};
+pub use transport::TrafficCounts;
 pub use wire::{Interrupt, Interrupts, Outlet, Wire, WireError};

@@ -7,9 +7,12 @@
 //!
 //! Tables that begin with `selenite_` are the server's: no client reads or writes them.
 
+mod backups;
 mod certificate;
+mod certificates;
 mod database_name;
 mod databases;
+mod keys;
 mod logins;
 mod master_error;
 mod schema;
@@ -22,9 +25,14 @@ use rusqlite::{Connection, OpenFlags};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Database, Layout};
 
+pub use backups::BackupRecord;
 pub use certificate::StoredCertificate;
+pub use certificates::CertificateRecord;
+pub(crate) use certificates::NewStoredCertificate;
 pub use database_name::DatabaseName;
 pub use databases::DatabaseRecord;
+pub use keys::{EncryptionKeyRecord, MasterKeyRecord};
+pub(crate) use keys::{Removal, StoredMasterKey};
 pub use logins::{Attempts, LoginRecord, NewLogin};
 pub use master_error::MasterError;
 
@@ -76,6 +84,10 @@ impl Master {
         drop(Database::open(&Disk, &path, access)?);
         let master = Self::connect(path, access)?;
         let is_whole = master.with(schema::check)?;
+        if is_whole {
+            // What a server before this one had no tables for.
+            master.with(schema::create)?;
+        }
         Ok(is_whole.then_some(master))
     }
 

@@ -2,18 +2,26 @@
 //!
 //! G1. What a session counts is written by its own threads without a lock, and read by anybody.
 //! G2. A thread that ends leaves its figures behind: sums over all sessions never go down.
+//! G3. What a session does just now is told by its thread ([`own`]), which knows its session.
 
+mod activity;
+pub(crate) mod own;
 mod session_entry;
 mod thread_figures;
+mod wait_stats;
+mod wait_type;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+pub use activity::{Activity, DatabaseLock, PresentWait, RequestText, SessionSight, TransactionSight};
 pub use session_entry::{SessionEntry, SessionFacts, Status};
 pub use thread_figures::Figures;
 use thread_figures::ThreadFigures;
+pub use wait_stats::{WaitCounts, WaitStats};
+pub use wait_type::WaitType;
 
 use crate::transport::{Leash, Pull, Traffic};
 
@@ -21,6 +29,7 @@ use crate::transport::{Leash, Pull, Traffic};
 pub struct Registry {
     sessions: Mutex<BTreeMap<u16, Arc<SessionEntry>>>,
     session_max: usize,
+    waits: Arc<WaitStats>,
     /// Of threads that ended.
     left_switches: AtomicU64,
     left_cpu_ns: AtomicU64,
@@ -38,6 +47,7 @@ impl Registry {
         Self {
             sessions: Mutex::default(),
             session_max: session_max.min(usize::from(SPID_MAX - SPID_MIN) + 1),
+            waits: Arc::default(),
             left_switches: AtomicU64::new(0),
             left_cpu_ns: AtomicU64::new(0),
         }
@@ -49,6 +59,12 @@ impl Registry {
         self.session_max
     }
 
+    /// How they waited.
+    #[must_use]
+    pub fn waits(&self) -> &WaitStats {
+        &self.waits
+    }
+
     /// A place for a session of the calling thread, with the lowest spid that is free; none if there is none.
     pub(crate) fn enter(&self, facts: SessionFacts, traffic: Arc<Traffic>, leash: Arc<Leash>) -> Option<Presence<'_>> {
         let mut sessions = self.lock();
@@ -57,9 +73,12 @@ impl Registry {
         }
         let spid = (SPID_MIN..=SPID_MAX).find(|spid| !sessions.contains_key(spid))?;
         let thread = ThreadFigures::of_this_thread();
-        let entry = Arc::new(SessionEntry::new(spid, facts, traffic, leash, thread.clone()));
+        let activity = Arc::new(Activity::new(spid, self.waits.clone()));
+        let entry = SessionEntry::new(activity, facts, traffic, leash, thread.clone());
+        let entry = Arc::new(entry);
         sessions.insert(spid, entry.clone());
         drop(sessions);
+        own::enter(entry.activity());
         Some(Presence {
             registry: self,
             entry,
@@ -129,6 +148,7 @@ impl Presence<'_> {
 
 impl Drop for Presence<'_> {
     fn drop(&mut self) {
+        own::leave(self.entry.activity());
         self.thread.finish();
         let mut sessions = self.registry.lock();
         let figures = self.entry.figures();

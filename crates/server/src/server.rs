@@ -68,6 +68,7 @@ impl Server {
         let instance = Instance::new(config, data_folder, master, tls).map_err(|fault| machine(&fault))?;
         let instance = Arc::new(instance);
         let front = open_front(&instance)?;
+        front.begin(&instance);
         let stopper = listener.stopper();
         let shared = instance.clone();
         let thread = std::thread::Builder::new()

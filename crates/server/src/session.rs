@@ -7,6 +7,7 @@
 //!
 //! Left to others: what statements on tables do (the workbench), order and DONEs (the machine).
 
+mod command;
 mod compiler;
 mod facts;
 mod host;
@@ -23,9 +24,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use selenite_plan::PlanError;
 use selenite_plan::program::Program;
 
+pub(crate) use compiler::compile;
 pub(crate) use host::{Handle, SessionHost};
 use local_clock::LocalClock;
-use program_cache::{ProgramCache, ProgramKey};
+use program_cache::ProgramCache;
+pub(crate) use program_cache::ProgramKey;
 use visit::Visit;
 
 use crate::master::{DatabaseRecord, LoginRecord};
@@ -65,6 +68,10 @@ impl Front for SqlFront {
         self.workshop.admits(instance, login, database)
     }
 
+    fn begin(&self, instance: &Arc<Instance>) {
+        self.workshop.begin(instance);
+    }
+
     fn serve(&self, session: Session<'_>) -> Ended {
         Visit::serve(session, self.workshop.as_ref(), &self.stock)
     }
@@ -86,6 +93,11 @@ impl Stock {
         let program = Arc::new(compiler::compile(&key)?);
         self.programs.keep(key, &program);
         Ok(program)
+    }
+
+    /// DBCC FREEPROCCACHE: what runs goes on, and every text is compiled anew.
+    pub(crate) fn forget_programs(&self) {
+        self.programs.clear();
     }
 
     /// A number that no transaction had before.

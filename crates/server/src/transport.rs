@@ -11,12 +11,13 @@ mod leash;
 mod line;
 mod line_error;
 mod offload;
+mod patient;
 mod tls_setup;
 mod traffic;
 
 pub use leash::{Leash, Pull};
 pub use line::{Line, Patience};
 pub use line_error::LineError;
-pub use offload::{EncryptWaits, Encryptor, WaitCounts};
+pub use offload::Encryptor;
 pub use tls_setup::TlsSetup;
 pub use traffic::{Traffic, TrafficCounts};

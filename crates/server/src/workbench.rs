@@ -33,6 +33,9 @@ pub trait Workshop: Send + Sync {
     /// Whether a login may use a database that exists.
     fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool;
 
+    /// The server has started: what was under way in the background goes on. Called once, before the first session.
+    fn begin(&self, _instance: &Arc<Instance>) {}
+
     /// A session's workbench, with the visitor's database in use.
     ///
     /// # Errors

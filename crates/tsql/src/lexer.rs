@@ -191,7 +191,7 @@ impl Lexer<'_> {
         let body = &self.text[start..self.at];
         self.at += 1;
         // A string in quotation marks may be longer: the parser looks again when it takes one as a name.
-        if kind == TokenKind::Bracketed && is_long(body) {
+        if kind == TokenKind::Bracketed && is_long(body) && is_long(&body.replace("]]", "]")) {
             return TokenKind::LongIdentifier;
         }
         kind

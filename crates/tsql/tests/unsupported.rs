@@ -161,7 +161,7 @@ fn definitions_are_refused_by_name() {
         ("ALTER AUTHORIZATION ON SCHEMA::s TO u", "ALTER AUTHORIZATION"),
         ("ALTER SCHEMA s TRANSFER dbo.t", "ALTER SCHEMA"),
         (
-            "ALTER MASTER KEY REGENERATE WITH ENCRYPTION BY PASSWORD = 'x'",
+            "ALTER MASTER KEY ADD ENCRYPTION BY SERVICE MASTER KEY",
             "ALTER MASTER KEY",
         ),
         ("CREATE TABLE t (a int SPARSE NULL)", "SPARSE"),

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::role::Role;
+use crate::thread_io;
 
 /// Counters of one process. They only ever grow.
 #[derive(Default)]
@@ -113,11 +114,18 @@ impl Tally {
     pub fn read_ahead(&mut self, used: u64, wasted: u64) {
         self.counts.add(AHEAD_USED, used);
         self.counts.add(AHEAD_WASTED, wasted);
+        thread_io::note(|counts| {
+            counts.ahead_used += used;
+            counts.ahead_wasted += wasted;
+        });
     }
 
     /// Counts a page that was looked for in the pool.
     pub fn pool(&mut self, hit: bool) {
         self.counts.add(if hit { POOL_HITS } else { POOL_MISSES }, 1);
+        if hit {
+            thread_io::note(|counts| counts.pool_hits += 1);
+        }
     }
 
     fn run<T>(&mut self, index: usize, size: usize, body: impl FnOnce() -> T) -> T {

@@ -2,17 +2,20 @@
 
 use std::any::Any;
 use std::ffi::CString;
+use std::path::Path;
 
 use selenite_keyring::Unlocked;
 
 use crate::change;
 use crate::database::Content;
 use crate::error::VfsError;
-use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value};
+use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value, forget_cached};
 use crate::main_file::{EpochPages, MainFile};
+use crate::own_descriptors;
 use crate::selenite::{host_of, set_default};
 use crate::snapshot::{self, Snapshot};
 use crate::status;
+use crate::thread_io;
 use crate::wal_file::WalFile;
 
 /// All of them.
@@ -61,6 +64,16 @@ pub const FUNCTIONS: &[Entry] = &[
         name: c"selenite_sync_ns",
         arguments: 0,
         body: sync_ns,
+    },
+    Entry {
+        name: c"selenite_drop_pages",
+        arguments: 0,
+        body: drop_pages,
+    },
+    Entry {
+        name: c"selenite_page_reads",
+        arguments: 0,
+        body: page_reads,
     },
     Entry {
         name: c"selenite_retire",
@@ -231,6 +244,31 @@ fn sync_ns(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(
         i64::try_from(host.sync_clock.read()).unwrap_or(i64::MAX),
     ))
+}
+
+/// `selenite_drop_pages()`: empties the pool, and asks the system to keep nothing of the files that are open here. What
+/// connections have in page caches of their own is theirs to drop (`PRAGMA shrink_memory`).
+fn drop_pages(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let host = host_of(call.api()).ok_or("not installed")?;
+    host.pool.clear();
+    for path in host.open_paths() {
+        for suffix in ["", "-wal"] {
+            for descriptor in own_descriptors::of(Path::new(&format!("{path}{suffix}"))) {
+                forget_cached(descriptor);
+            }
+        }
+    }
+    Ok(Value::Integer(1))
+}
+
+/// `selenite_page_reads()`: five counts with blanks between them. Pages that the connection's own caches had, and that they had
+/// not, both modulo 2^31; and of this thread: pages that the pool had, pages that were read ahead and asked for, and all that
+/// were read ahead and are given up.
+fn page_reads(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let (hits, misses) = call.cache_reads().map_err(|code| code.to_string())?;
+    let of_thread = thread_io::read();
+    let (pool, used, wasted) = (of_thread.pool_hits, of_thread.ahead_used, of_thread.ahead_wasted);
+    Ok(Value::Text(format!("{hits} {misses} {pool} {used} {}", used + wasted)))
 }
 
 /// `selenite_cut(schema)`: cuts off what SQLite left behind the last page. Inside BEGIN IMMEDIATE, with an empty log.

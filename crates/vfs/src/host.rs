@@ -192,6 +192,13 @@ impl Host {
         })
     }
 
+    /// The paths of the databases that are open, or about to be.
+    #[must_use]
+    pub fn open_paths(&self) -> Vec<String> {
+        let present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
+        present.keys().cloned().collect()
+    }
+
     /// Why the last file was refused.
     #[must_use]
     pub fn last_error(&self) -> Option<String> {

@@ -39,6 +39,7 @@ mod staged;
 mod status;
 mod superblock_pair;
 mod sync_clock;
+pub mod thread_io;
 pub mod view;
 pub mod wal_file;
 

@@ -43,14 +43,28 @@ thread_local! {
 /// where the system lists no descriptors nothing is found.
 #[must_use]
 pub fn has_open(path: &Path) -> bool {
+    descriptors(path).next().is_some()
+}
+
+/// The numbers of the descriptors of this process that are open on the file at `path`; found as [`has_open`] does.
+#[must_use]
+pub fn of(path: &Path) -> Vec<i32> {
+    descriptors(path).collect()
+}
+
+fn descriptors(path: &Path) -> impl Iterator<Item = i32> {
     // stat, not open: opening and closing would do the very harm.
-    let Ok(wanted) = fs::metadata(path) else { return false };
-    let Ok(descriptors) = fs::read_dir("/proc/self/fd") else {
-        return false;
-    };
-    descriptors.filter_map(Result::ok).any(|entry| {
-        fs::metadata(entry.path()).is_ok_and(|open| open.dev() == wanted.dev() && open.ino() == wanted.ino())
-    })
+    let wanted = fs::metadata(path).ok();
+    let entries = wanted.as_ref().and_then(|_| fs::read_dir("/proc/self/fd").ok());
+    entries
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .filter_map(move |entry| {
+            let (open, wanted) = (fs::metadata(entry.path()).ok()?, wanted.as_ref()?);
+            let is_it = open.dev() == wanted.dev() && open.ino() == wanted.ino();
+            is_it.then(|| entry.file_name().to_str()?.parse().ok())?
+        })
 }
 
 #[cfg(test)]
@@ -64,6 +78,7 @@ mod tests {
         assert!(!has_open(&path));
         let file = fs::File::create(&path).unwrap();
         assert!(has_open(&path));
+        assert_eq!(of(&path), [std::os::fd::AsRawFd::as_raw_fd(&file)]);
         drop(file);
         assert!(!has_open(&path));
     }

@@ -100,6 +100,13 @@ impl Pool {
         }
     }
 
+    /// Takes all pages out of it, and gives their memory back.
+    pub fn clear(&self) {
+        if self.is_own_process() {
+            self.close_tables();
+        }
+    }
+
     /// The file's place in the pool.
     #[must_use]
     pub fn join(self: &Arc<Self>, key: FileKey) -> Arc<PooledFile> {

@@ -18,12 +18,18 @@ use crate::work::Controls;
 use crate::{Engine, WorkerError};
 
 use line::Line;
-use session::{Answered, Session};
+use session::Session;
+pub use session::{Answered, check_protocol};
 
 /// Talks on standard input and output until the other side ends it.
 pub fn serve(engine: &dyn Engine) -> ExitCode {
+    serve_with(Session::new(engine))
+}
+
+/// The same with whoever answers requests, of whatever they are.
+pub fn serve_with(respondent: impl Respondent) -> ExitCode {
     let input = io::BufReader::new(io::stdin());
-    match converse(engine, input, &mut io::stdout()) {
+    match converse_with(respondent, input, &mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("the conversation broke off: {error}");
@@ -32,16 +38,45 @@ pub fn serve(engine: &dyn Engine) -> ExitCode {
     }
 }
 
+/// Who carries requests out.
+pub trait Respondent {
+    /// Does what is asked.
+    ///
+    /// # Errors
+    /// Why it can't be done; the conversation goes on.
+    fn answer(&mut self, request: &crate::protocol::Request, controls: &Controls) -> Result<Answered, WorkerError>;
+
+    /// Closes what is open.
+    ///
+    /// # Errors
+    /// Why it could not be closed in peace.
+    fn close(&mut self) -> Result<(), WorkerError>;
+
+    /// Lets go of what is open, in whatever state it is.
+    fn abandon(&mut self);
+}
+
 /// Reads requests until `quit` or the end of the input, and answers them.
 ///
 /// # Errors
 /// What writing an answer says.
 pub fn converse(engine: &dyn Engine, input: impl BufRead + Send + 'static, output: &mut dyn Write) -> io::Result<()> {
+    converse_with(Session::new(engine), input, output)
+}
+
+/// The same with whoever answers requests.
+///
+/// # Errors
+/// What writing an answer says.
+pub fn converse_with(
+    mut session: impl Respondent,
+    input: impl BufRead + Send + 'static,
+    output: &mut dyn Write,
+) -> io::Result<()> {
     let (sender, lines) = mpsc::channel();
     std::thread::Builder::new()
         .name("requests".to_owned())
         .spawn(move || read(input, &sender))?;
-    let mut session = Session::new(engine);
     for line in lines {
         let answer = match line {
             Line::Request(request, controls) => match guarded(&mut session, &request, &controls) {
@@ -93,7 +128,7 @@ fn read(mut input: impl BufRead, sender: &mpsc::Sender<Line>) {
 }
 
 fn guarded(
-    session: &mut Session<'_>,
+    session: &mut impl Respondent,
     request: &crate::protocol::Request,
     controls: &Controls,
 ) -> Result<Answered, WorkerError> {

@@ -46,6 +46,7 @@ pub fn fill(connection: &Connection, dataset: &Dataset, seed: u64) -> Result<(),
         Dataset::Scan { bytes } => scan::fill(connection, *bytes, &mut random),
         Dataset::Statements { rows, indexes } => statements::fill(connection, *rows, *indexes, &mut random),
         Dataset::Cards { rows } => cards::fill(connection, *rows, &mut random),
+        Dataset::Wire => Err(no_database()),
     }
 }
 
@@ -56,8 +57,16 @@ pub fn marker(dataset: &Dataset) -> &'static str {
         Dataset::Scan { .. } => scan::MARKER,
         Dataset::Statements { .. } => statements::MARKER,
         Dataset::Cards { .. } => cards::MARKER,
+        Dataset::Wire => WIRE_MARKER,
     }
 }
+
+fn no_database() -> WorkerError {
+    WorkerError::Refused("a database has no data of kind wire: that is a server's".to_owned())
+}
+
+/// SQLSHACK in UTF-16, little endian: so it is in a login, and in a row of nvarchar.
+const WIRE_MARKER: &str = "S\0Q\0L\0S\0H\0A\0C\0K\0";
 
 /// Calls `insert` for every row from 1, in transactions of so many rows that their commits cost next to nothing.
 fn in_transactions(

@@ -7,6 +7,7 @@
 
 mod instructions;
 mod peak;
+pub mod process;
 
 use std::time::Duration;
 

@@ -116,6 +116,8 @@ pub enum Dataset {
         /// Rows in each table.
         rows: u64,
     },
+    /// No database: a server's answers, as somebody sees them who reads along between it and its client (source 000).
+    Wire,
 }
 
 /// What `Statements` can have: one by date, one by name and date.
@@ -182,6 +184,13 @@ pub enum Work {
     Open {
         /// How often.
         times: u64,
+    },
+    /// Source 000's loop on a server, which tells its client of every statement of it.
+    Messages {
+        /// How often the loop turns.
+        turns: u64,
+        /// Bytes of a packet that the server sends.
+        packet_size: u16,
     },
 }
 

@@ -70,7 +70,8 @@ pub fn wants_closed(work: &Work) -> bool {
         | Work::Hummer { .. }
         | Work::IntegrityCheck
         | Work::QuickCheck
-        | Work::Readers { .. } => false,
+        | Work::Readers { .. }
+        | Work::Messages { .. } => false,
     }
 }
 
@@ -102,6 +103,7 @@ pub fn run(
         Work::IntegrityCheck => rows::check(connection, "integrity_check", &timed),
         Work::QuickCheck => rows::check(connection, "quick_check", &timed),
         Work::Readers { connections: count } => connections::readers(engine, database, *count, &timed),
+        Work::Messages { .. } => Err(WorkerError::Refused("this engine is no server".to_owned())),
         Work::Convert { .. } | Work::Rekey | Work::Archive { .. } | Work::PhysicalVerify | Work::Open { .. } => {
             Err(WorkerError::Refused("this work wants the database closed".to_owned()))
         }
@@ -142,7 +144,8 @@ pub fn run_closed(
         | Work::Hummer { .. }
         | Work::IntegrityCheck
         | Work::QuickCheck
-        | Work::Readers { .. } => Err(WorkerError::Refused("this work wants the database open".to_owned())),
+        | Work::Readers { .. }
+        | Work::Messages { .. } => Err(WorkerError::Refused("this work wants the database open".to_owned())),
     }
 }
 

@@ -18,6 +18,7 @@ mod keys;
 mod lab;
 mod lab_online;
 mod lab_rekey;
+mod lab_transit;
 mod lab_worker;
 mod look;
 mod object_store;

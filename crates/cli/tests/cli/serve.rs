@@ -64,8 +64,9 @@ fn start(bench: &Bench, words: &[&str]) -> (Served, u16) {
 fn the_first_start_prints_a_password_and_every_start_where_it_listens() {
     let bench = Bench::new();
     let (served, port) = start(&bench, &[]);
-    let [password] = served.lines.as_slice() else {
-        panic!("{:?}", served.lines);
+    let lines = served.lines.clone();
+    let [password] = lines.as_slice() else {
+        panic!("{lines:?}");
     };
     assert_eq!(password.strip_prefix("password: ").unwrap().trim_end().len(), 22);
     assert!(TcpStream::connect(("127.0.0.1", port)).is_ok());

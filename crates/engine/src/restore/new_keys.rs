@@ -22,15 +22,15 @@ pub struct NewKeys {
 }
 
 impl NewKeys {
-    /// Draws them. `present` is what the file has whose place it takes.
+    /// Draws them. `present` is what the file has whose place it takes; what was in clear stays so only with `keep_clear`.
     pub fn draw(
         backup: &Backup,
         recipients: &[Box<dyn Recipient>],
         present: Option<&Superblock>,
-        allow_deprecated: bool,
+        (allow_deprecated, keep_clear): (bool, bool),
     ) -> Result<Self, EngineError> {
         let facts = &backup.facts;
-        let suite = suite_of(backup, allow_deprecated)?;
+        let suite = suite_of(backup, allow_deprecated, keep_clear)?;
         let now = keys::now();
         let (mut first, is_new) = match &backup.archive.by {
             OpenedBy::Slot(unlocked) if recipients.is_empty() => {
@@ -82,12 +82,14 @@ fn above(unlocked: &Unlocked, present: Option<&Superblock>) -> Unlocked {
     from
 }
 
-/// What pages are sealed in: what they were, if that is a suite that encrypts.
-fn suite_of(backup: &Backup, allow_deprecated: bool) -> Result<Suite, EngineError> {
+/// What pages are sealed in: what they were, if that is a suite that encrypts, or they may stay in clear.
+fn suite_of(backup: &Backup, allow_deprecated: bool, keep_clear: bool) -> Result<Suite, EngineError> {
     // The MAC of what opens the archive covers it.
     let superblock = Superblock::parse(&backup.archive.begun.superblock).ok();
     let sealing = superblock.and_then(|superblock| superblock.sealing().map(|epoch| epoch.suite));
-    let suite = sealing.filter(|suite| *suite != Suite::None).unwrap_or(Suite::Aes256);
+    let suite = sealing
+        .filter(|suite| keep_clear || *suite != Suite::None)
+        .unwrap_or(Suite::Aes256);
     if suite.is_deprecated() && !allow_deprecated {
         return Err(EngineError::usage(
             format!("the database was sealed in {suite}, which is deprecated"),

@@ -50,6 +50,19 @@ impl AgeIdentity {
     }
 }
 
+impl FromStr for AgeIdentity {
+    type Err = KeyError;
+
+    /// Parses `AGE-SECRET-KEY-1...`. Refuses (`BadSpec`) anything else, without repeating it.
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let key = text.parse::<x25519::Identity>().map_err(|_| KeyError::BadSpec {
+            spec: "(a secret key)".to_owned(),
+            problem: "not an age secret key",
+        })?;
+        Ok(Self::new(key))
+    }
+}
+
 impl AgeRecipient {
     /// The recipient's own text.
     pub fn text(&self) -> &str {

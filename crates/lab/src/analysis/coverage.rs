@@ -5,7 +5,7 @@ use selenite_worker::protocol::{Dataset, Work};
 use super::Material;
 use crate::config::CacheState;
 use crate::config::cell::writes;
-use crate::summary::{CellSummary, Effect, Metric};
+use crate::summary::{CellSummary, Effect, MESSAGES, Metric};
 
 /// The name of work, as in a configuration.
 pub fn work(work: &Work) -> &'static str {
@@ -25,6 +25,7 @@ pub fn work(work: &Work) -> &'static str {
         Work::PhysicalVerify => "physical-verify",
         Work::Readers { .. } => "readers",
         Work::Open { .. } => "open",
+        Work::Messages { .. } => MESSAGES,
     }
 }
 
@@ -36,6 +37,7 @@ pub fn unit(work: &Work) -> &'static str {
         Work::Readers { .. } => "reader",
         Work::Open { .. } => "opening",
         Work::Hummer { .. } => "loop",
+        Work::Messages { .. } => "turn of the loop",
         Work::Backup | Work::Archive { .. } => "backup",
         Work::Convert { .. } => "copy",
         Work::Rekey => "change of key",
@@ -61,12 +63,20 @@ pub fn mix(work: &Work) -> Option<[u8; 3]> {
         | Work::QuickCheck
         | Work::PhysicalVerify
         | Work::Readers { .. }
-        | Work::Open { .. } => None,
+        | Work::Open { .. }
+        | Work::Messages { .. } => None,
     }
 }
 
 /// What the figures do not cover.
 pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
+    if material
+        .cells
+        .iter()
+        .any(|row| matches!(row.cell.work, Work::Messages { .. }))
+    {
+        return of_transit();
+    }
     let layout = &material.config.layout;
     let configured = || material.cells.iter().map(|row| &row.cell);
     let mut limits = vec![format!(
@@ -120,4 +130,16 @@ pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
         ));
     }
     limits
+}
+
+/// Of what a server sends.
+fn of_transit() -> Vec<String> {
+    [
+        "A network: server and client are on one machine, and share its processors.",
+        "The client's part: only the server's process is measured.",
+        "Messages of other sizes and at other times: a loop sends nothing but full packets, as fast as they go.",
+        "Handshakes: a connection is there before the clock starts.",
+    ]
+    .map(str::to_owned)
+    .to_vec()
 }

@@ -29,7 +29,9 @@ pub struct ArmConfig {
 }
 
 /// The engines that the lab knows where to find.
-pub const ENGINES: [&str; 4] = ["selenite", "sqlite", "sqlcipher", "sqlite3mc"];
+pub const ENGINES: [&str; 5] = ["selenite", "sqlite", "sqlcipher", "sqlite3mc", TRANSIT];
+/// The engine that is a server, and whose ciphers are what of a connection is encrypted.
+pub const TRANSIT: &str = "tds";
 /// The plain arm: stock SQLite in clear.
 pub const PLAIN_ARM: &str = "plain";
 /// Its second copy.
@@ -86,7 +88,7 @@ impl ArmTable {
             return Err(refused(unknown.what).next(format!("{next}; {program}")));
         }
         super::check_name("engine", &self.engine)?;
-        if self.worker.is_some() && ["selenite", "sqlite"].contains(&self.engine.as_str()) {
+        if self.worker.is_some() && ["selenite", "sqlite", TRANSIT].contains(&self.engine.as_str()) {
             return Err(refused("a `worker` of your own needs another engine's name".to_owned()));
         }
         if self.pool.is_some() && self.engine != "selenite" {

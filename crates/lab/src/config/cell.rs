@@ -67,7 +67,8 @@ pub fn writes(work: &Work) -> bool {
         | Work::QuickCheck
         | Work::PhysicalVerify
         | Work::Readers { .. }
-        | Work::Open { .. } => false,
+        | Work::Open { .. }
+        | Work::Messages { .. } => false,
     }
 }
 
@@ -89,7 +90,8 @@ pub fn connections(work: &Work) -> u32 {
         | Work::IntegrityCheck
         | Work::QuickCheck
         | Work::PhysicalVerify
-        | Work::Open { .. } => 1,
+        | Work::Open { .. }
+        | Work::Messages { .. } => 1,
     }
 }
 
@@ -123,6 +125,8 @@ struct WorkTable {
     pause: Option<Time>,
     connections: Option<u32>,
     times: Option<u64>,
+    turns: Option<u64>,
+    packet_size: Option<u16>,
     phase: Option<Time>,
     administrator: Option<PathBuf>,
     options: Option<Vec<String>>,
@@ -147,6 +151,7 @@ enum Kind {
     Readers,
     Open,
     Online,
+    Messages,
 }
 
 impl CellTable {
@@ -262,7 +267,26 @@ impl WorkTable {
                 Some(times @ 1..=ROWS_MAX) => Work::Open { times },
                 _ => return Err(format!("`open` is told how many `times`, from 1 to {ROWS_MAX}")),
             },
+            Kind::Messages => self.messages(cache)?,
         })
+    }
+
+    fn messages(&self, cache: CacheState) -> Result<Work, String> {
+        if cache != CacheState::Os {
+            return Err("`messages` reads no database: its cache is `os`".to_owned());
+        }
+        let packet_size = self.packet_size.unwrap_or(PACKET_SIZE);
+        if !(PACKET_SIZE_MIN..=PACKET_SIZE_MAX).contains(&packet_size) {
+            return Err(format!(
+                "`packet_size` has to be from {PACKET_SIZE_MIN} to {PACKET_SIZE_MAX}"
+            ));
+        }
+        match self.turns {
+            Some(turns @ 1..=TURNS_MAX) => Ok(Work::Messages { turns, packet_size }),
+            _ => Err(format!(
+                "`messages` is told how many `turns` its loop makes, from 1 to {TURNS_MAX}"
+            )),
+        }
     }
 
     fn hummer(&self, mix: Option<&str>) -> Result<Hummer, String> {
@@ -311,6 +335,8 @@ impl WorkTable {
             ("pause", self.pause.is_some() && !hummer),
             ("connections", self.connections.is_some() && self.kind != Kind::Readers),
             ("times", self.times.is_some() && self.kind != Kind::Open),
+            ("turns", self.turns.is_some() && self.kind != Kind::Messages),
+            ("packet_size", self.packet_size.is_some() && self.kind != Kind::Messages),
             ("phase", self.phase.is_some() && !online),
             ("administrator", self.administrator.is_some() && !online),
             ("options", self.options.is_some() && !online),
@@ -367,6 +393,7 @@ fn label(work: &Work, cache: CacheState, processes: u32, same_memory: bool) -> S
         Work::PhysicalVerify => "physical verify".to_owned(),
         Work::Readers { connections } => format!("{connections} connections that read all"),
         Work::Open { times } => format!("open and close {times} times"),
+        Work::Messages { turns, packet_size } => return format!("{turns} turns, packets of {packet_size} bytes"),
     };
     let memory = if same_memory { ", same memory" } else { "" };
     let cache = match cache {
@@ -379,5 +406,12 @@ fn label(work: &Work, cache: CacheState, processes: u32, same_memory: bool) -> S
 
 /// More processes than that measure the scheduler.
 const PROCESSES_MAX: u32 = 256;
+/// SQL Server's own default.
+const PACKET_SIZE: u16 = 4096;
+/// MS-TDS 2.2.6.4.
+const PACKET_SIZE_MIN: u16 = 512;
+const PACKET_SIZE_MAX: u16 = 32767;
+/// An int counts them.
+const TURNS_MAX: u64 = 1_000_000_000;
 /// More rows than that take longer than a block should.
 const ROWS_MAX: u64 = 10_000_000;

@@ -33,6 +33,7 @@ enum Kind {
     Scan,
     Statements,
     Cards,
+    Wire,
 }
 
 impl DataTable {
@@ -46,6 +47,8 @@ impl DataTable {
             return refused(format!("`indexes` has to be from 0 to {INDEXES_MAX}"));
         }
         match (self.kind, self.size, self.rows) {
+            (Kind::Wire, None, None) => Ok(Dataset::Wire),
+            (Kind::Wire, ..) => refused("`wire` is told nothing else".to_owned()),
             (Kind::Scan, Some(Size(bytes)), None) if (SCAN_MIN..=SCAN_MAX).contains(&bytes) => {
                 Ok(Dataset::Scan { bytes })
             }
@@ -68,6 +71,7 @@ pub fn kind(dataset: &Dataset) -> &'static str {
         Dataset::Scan { .. } => "scan",
         Dataset::Statements { .. } => "statements",
         Dataset::Cards { .. } => "cards",
+        Dataset::Wire => "wire",
     }
 }
 
@@ -78,6 +82,7 @@ pub fn needs(work: &Work) -> Option<&'static str> {
         Work::Like { .. } | Work::Equal { .. } | Work::Readers { .. } => Some("scan"),
         Work::Insert { .. } | Work::UpdateAll | Work::SelectAll => Some("statements"),
         Work::Hummer { .. } => Some("cards"),
+        Work::Messages { .. } => Some("wire"),
         Work::Backup
         | Work::Convert { .. }
         | Work::Rekey

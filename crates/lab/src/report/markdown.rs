@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use selenite_engine::utc;
 
-use super::{control, number, resources, sentence};
+use super::{control, number, resources, sentence, transit};
 use crate::standing::flaws;
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
@@ -37,6 +37,7 @@ fn study(summary: &Summary) -> String {
         out.push_str(&cell_table(summary, cell));
     }
     out.push_str(&phases(summary));
+    out.push_str(&beside_source(summary));
     out.push_str(&page_costs(summary));
     out.push_str(&operation_costs(summary));
     out.push_str(&taken(summary));
@@ -173,10 +174,11 @@ fn page_costs(summary: &Summary) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    format!(
-        "### CPU time for each page read or written\n\n{}\n",
-        table(&["arm", "cell", "a page", "95 %"], &rows)
-    )
+    let (head, each) = match transit::is_transit(summary) {
+        true => ("### CPU time of the server for each packet", "a packet"),
+        false => ("### CPU time for each page read or written", "a page"),
+    };
+    format!("{head}\n\n{}\n", table(&["arm", "cell", each, "95 %"], &rows))
 }
 
 /// Where a block has several: a row is a transaction, and so a commit.
@@ -208,6 +210,20 @@ fn operation_costs(summary: &Summary) -> String {
     format!(
         "### CPU time for each operation\n\n{}\n",
         table(&["arm", "cell", "which is a", "an operation", "95 %"], &rows)
+    )
+}
+
+/// Of what a server sends: its percentages, beside those that were published.
+fn beside_source(summary: &Summary) -> String {
+    let rows = transit::rows(summary);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = transit::HEAD;
+    format!(
+        "### Beside source 000\n\n{}\n{}\n\n",
+        table(&head, &rows),
+        transit::SOURCE
     )
 }
 

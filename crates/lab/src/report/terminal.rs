@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{control, number, sentence};
+use super::{control, number, sentence, transit};
 use crate::standing::flaws;
 use crate::summary::{CellSummary, Effect, Metric, Summary, Verdict};
 
@@ -57,12 +57,13 @@ pub fn render(summary: &Summary, look: Look) -> String {
         }
         let elapsed = sentence::range(summary, &overall.arm, summary.foremost()[1]).unwrap_or_default();
         let page = sentence::per_page(summary, &overall.arm);
+        let noun = transit::page(summary);
         let page = page.map(|(low, high)| {
             let [low, high] = [low, high].map(number::microseconds);
             if low == high {
-                format!(" {low} us of CPU for each page.")
+                format!(" {low} us of CPU for each {noun}.")
             } else {
-                format!(" {low} to {high} us of CPU for each page.")
+                format!(" {low} to {high} us of CPU for each {noun}.")
             }
         });
         push(&mut out, &format!("{elapsed}{}", page.unwrap_or_default()), "  ", look);

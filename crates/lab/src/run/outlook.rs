@@ -192,7 +192,7 @@ fn guess(config: &Config, cell: &Cell) -> f64 {
     let (rows, indexes) = match config.data.get(&cell.data) {
         Some(Dataset::Statements { rows, indexes }) => (*rows, f64::from(*indexes)),
         Some(Dataset::Cards { rows }) => (*rows, 0.0),
-        Some(Dataset::Scan { .. }) | None => (0, 0.0),
+        Some(Dataset::Scan { .. } | Dataset::Wire) | None => (0, 0.0),
     };
     let work = match (&cell.work, &cell.online) {
         (Work::Like { rehearsals } | Work::Equal { rehearsals }, _) => scan * (1.0 + f64::from(*rehearsals)),
@@ -203,6 +203,7 @@ fn guess(config: &Config, cell: &Cell) -> f64 {
             scan * f64::from(*connections) / rough(at_once.max(1))
         }
         (Work::Open { times }, _) => rough(*times) * OPENING,
+        (Work::Messages { turns, .. }, _) => SERVER_START + rough(*turns) * TURN,
         (Work::UpdateAll | Work::SelectAll, _) => rough(rows) * ROW,
         (Work::Backup | Work::PhysicalVerify, _) => scan,
         (Work::Convert { .. }, _) => scan * 4.0,
@@ -261,6 +262,10 @@ const WRITE: f64 = 95e-6;
 const READ: f64 = 8e-6;
 /// Seconds of an opening.
 const OPENING: f64 = 500e-6;
+/// Seconds until a server listens, and has let a client in and out.
+const SERVER_START: f64 = 0.5;
+/// Seconds of a turn of the loop, both DONEs sent and read.
+const TURN: f64 = 60e-9;
 /// Seconds of what belongs to every block: opening, closing, looking.
 const OVERHEAD: f64 = 0.05;
 /// The store itself, and what nobody thought of.

@@ -117,6 +117,7 @@ pub(super) fn bytes_of(dataset: &Dataset) -> u64 {
             rows.saturating_mul(STATEMENTS_ROW + u64::from(*indexes) * STATEMENTS_ENTRY)
         }
         Dataset::Cards { rows } => rows.saturating_mul(CARDS_ROW),
+        Dataset::Wire => WIRE,
     }
     .max(SMALLEST)
 }
@@ -136,5 +137,7 @@ const STATEMENTS_ROW: u64 = 64;
 const STATEMENTS_ENTRY: u64 = 48;
 /// Bytes of a row in each of three tables, with its entries in their indexes.
 const CARDS_ROW: u64 = 512;
+/// What is written down of a wire, and the server's own database.
+const WIRE: u64 = 2 << 20;
 /// A database of next to nothing.
 const SMALLEST: u64 = 64 << 10;

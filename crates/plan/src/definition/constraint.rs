@@ -2,7 +2,7 @@
 
 use selenite_tsql::ast::{self, IndexColumn, ReferentialAction};
 
-use super::{SCHEMA, TableDefinition, check_schema};
+use super::{ColumnDefinition, SCHEMA, TableDefinition, check_schema};
 use crate::catalog::{ForeignKey, ReferencedAction};
 use crate::{PlanError, same_name};
 
@@ -83,6 +83,13 @@ impl TableDefinition {
             if !self.columns.iter().any(|known| same_name(&known.name, column)) {
                 return Err(PlanError::foreign_column(&name, column, &self.name));
             }
+        }
+        if columns
+            .iter()
+            .any(|name| self.column(name).is_some_and(ColumnDefinition::has_offset))
+        {
+            // SQLite compares all of it, and not the instant.
+            return Err(PlanError::unsupported("A foreign key of datetimeoffset"));
         }
         let referenced_columns: Vec<String> = key.referenced.iter().map(|name| name.text.clone()).collect();
         if !referenced_columns.is_empty() && referenced_columns.len() != columns.len() {

@@ -196,6 +196,8 @@ impl TableDefinition {
                 }
             }
         }
+        let has_offset = |(name, _): &(String, bool)| self.column(name).is_some_and(ColumnDefinition::has_offset);
+        let is_in_table = is_new && is_primary && !columns.iter().any(has_offset);
         let prefix = if is_primary { "PK" } else { "UQ" };
         self.keys.push(KeyDefinition {
             name: given.unwrap_or_else(|| naming.of_key(prefix, &self.name, self.keys.len())),
@@ -203,7 +205,7 @@ impl TableDefinition {
             is_clustered: key.clustered.unwrap_or(is_primary),
             columns,
             // What SQLite has in the table itself is for keys that can't change without making it anew.
-            is_in_table: is_new && is_primary,
+            is_in_table,
         });
         Ok(())
     }

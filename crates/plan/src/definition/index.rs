@@ -95,11 +95,7 @@ impl IndexDefinition {
     /// # Errors
     /// 40510 for a filter that SQLite can't have.
     pub fn sqlite(&self, table: &TableDefinition) -> Result<Vec<String>, PlanError> {
-        let column = |name: &str, descending: bool| {
-            let order = if descending { " DESC" } else { "" };
-            format!("{}{order}", quoted(name))
-        };
-        let mut columns: Vec<String> = self.columns.iter().map(|(name, down)| column(name, *down)).collect();
+        let mut columns = vec![table.index_columns(&self.columns)];
         // What is included may not make two rows differ.
         if !self.is_unique {
             columns.extend(self.include.iter().map(|name| quoted(name)));
@@ -154,7 +150,7 @@ impl TableDefinition {
                 "''"
             };
             let collation = collation(column).map_or_else(String::new, |name| format!(" COLLATE {name}"));
-            format!("ifnull({}, {nothing}){collation}", quoted(&column.name))
+            format!("ifnull({}, {nothing}){collation}", column.index_key())
         });
         let told: Vec<String> = told.collect();
         let filter = filter.map_or_else(String::new, |filter| format!(" AND ({filter})"));

@@ -1,11 +1,13 @@
 //! A definition as SQLite's statements.
 
 use selenite_types::DataType;
+use selenite_types::storage::declared_name;
 
 use super::{ColumnDefinition, KeyDefinition, TableDefinition};
 use crate::DEFAULT_COLLATION;
 use crate::catalog::{ForeignKey, KeyKind, ReferencedAction};
 use crate::same_name;
+use crate::writer::Form;
 
 impl TableDefinition {
     /// The statements that make the table, and the indexes of its keys, as `schema`.`name`: the schema is `main` or `temp`.
@@ -40,13 +42,25 @@ impl TableDefinition {
 
     pub(super) fn sqlite_key(&self, key: &KeyDefinition) -> Vec<String> {
         let index = quoted(&index_name(&self.name, &key.name));
-        let columns = columns(&key.columns);
+        let columns = self.index_columns(&key.columns);
         let mut made = vec![format!(
             "CREATE UNIQUE INDEX {index} ON {} ({columns})",
             quoted(&self.name)
         )];
         made.extend(self.null_index(&key.name, &key.columns, None));
         made
+    }
+
+    /// The columns of an index, in its order.
+    pub(super) fn index_columns(&self, columns: &[(String, bool)]) -> String {
+        let columns = columns.iter().map(|(name, descending)| {
+            let order = if *descending { " DESC" } else { "" };
+            let key = self
+                .column(name)
+                .map_or_else(|| quoted(name), ColumnDefinition::index_key);
+            format!("{key}{order}")
+        });
+        columns.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -57,12 +71,27 @@ impl ColumnDefinition {
         let declared = match &self.data_type {
             // Exactly this word makes a column the rowid (sqlite.org/lang_createtable.html#rowid).
             Some(_) if is_row_id => "INTEGER".to_owned(),
-            Some(data_type) => data_type.to_string(),
+            Some(data_type) => declared_name(data_type),
             None => String::new(),
         };
         let collation = collation(self).map_or_else(String::new, |name| format!(" COLLATE {name}"));
         let null = if self.nullable { "" } else { " NOT NULL" };
         format!("{} {declared}{collation}{null}", quoted(&self.name))
+    }
+
+    /// What of it an index has: of a datetimeoffset the instant alone, which is what makes two of them equal. It is written as in
+    /// comparisons of queries, so that these use the index.
+    pub(super) fn index_key(&self) -> String {
+        let name = quoted(&self.name);
+        match &self.data_type {
+            Some(data_type) => Form::of(data_type).key(name),
+            None => name,
+        }
+    }
+
+    /// Whether it is a datetimeoffset, which can't be in a key of SQLite's table itself.
+    pub(super) fn has_offset(&self) -> bool {
+        matches!(self.data_type, Some(DataType::DateTimeOffset(_)))
     }
 
     /// Whether its values are blobs.

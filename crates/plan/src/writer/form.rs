@@ -6,7 +6,7 @@ use crate::{Convert, Expr, ExprKind};
 
 /// A class of stored forms: two values of one class compare in SQLite as in T-SQL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// An INTEGER that is the value times a power of ten.
     Scaled(u8),
     /// A BLOB of a decimal's digits, with its scale.

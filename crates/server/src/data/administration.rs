@@ -5,6 +5,7 @@ use selenite_engine::{Database, Layout, Suite};
 use selenite_plan::machine::{Affected, Failure, TableStatement};
 use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
+use selenite_types::Value;
 
 use super::data_bench::{DataBench, words};
 use super::hall::of_master;
@@ -16,9 +17,27 @@ impl DataBench<'_> {
     pub(super) fn administer(
         &mut self,
         statement: &TableStatement<'_>,
-        _errand: &mut Errand<'_>,
+        slots: &[Value],
+        errand: &mut Errand<'_>,
     ) -> Result<Affected, Failure> {
+        if self.encryption(statement, errand)? {
+            return Ok(Affected::Nothing);
+        }
         let kind = &statement.statement.kind;
+        if let StatementKind::AlterDatabase(alter) = kind
+            && self.set_durability(alter, errand)?.is_some()
+        {
+            return Ok(Affected::Nothing);
+        }
+        if let Some(affected) = self.secure(statement, errand)? {
+            return Ok(affected);
+        }
+        if let StatementKind::Backup(backup) = kind {
+            return self.back_up(backup, statement, slots, errand);
+        }
+        if let StatementKind::Restore(restore) = kind {
+            return self.restore(restore, statement, slots, errand);
+        }
         if let StatementKind::CreateDatabase(create) = kind {
             self.create_database(create)?;
             return Ok(Affected::Nothing);
@@ -69,7 +88,8 @@ impl DataBench<'_> {
         let shared = self.hall.database(instance, &record)?;
         let database =
             super::database::OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
-        super::catalog_rows::ensure(&database.connection, "main")
+        super::catalog_rows::ensure(&database.connection, "main")?;
+        database.wait_for_disk(database.note_commit())
     }
 
     fn drop_database(&mut self, name: &str, if_exists: bool) -> Result<(), PlanError> {
@@ -97,7 +117,7 @@ impl DataBench<'_> {
             let text = format!("Cannot drop database \"{name}\" because it is currently in use.");
             PlanError::new(3702, Ends::Statement, text).with_state(4)
         };
-        if self.current == record.id {
+        if self.current == record.id || self.hall.scans().is_running(record.id) {
             return Err(in_use());
         }
         self.close_database(record.id);
@@ -114,7 +134,7 @@ impl DataBench<'_> {
             .remove_database(&record.name)
             .map_err(|error| of_master(&error))?;
         self.hall.reload();
-        for suffix in ["-wal", "-shm", "-journal", ""] {
+        for suffix in ["-selenite", "-selenite-pause", "-wal", "-shm", "-journal", ""] {
             if let Some(path) = &path {
                 let mut name = path.clone().into_os_string();
                 name.push(suffix);
@@ -134,7 +154,8 @@ impl DataBench<'_> {
         Ok(())
     }
 
-    fn check_no_transaction(&self, statement: &str) -> Result<(), PlanError> {
+    /// 226 in a transaction of the client's.
+    pub(super) fn check_no_transaction(&self, statement: &str) -> Result<(), PlanError> {
         if self.is_in_transaction() {
             let text = format!("{statement} statement not allowed within multi-statement transaction.");
             return Err(PlanError::new(226, Ends::Batch, text).with_state(6));

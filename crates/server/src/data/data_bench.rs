@@ -10,10 +10,14 @@ use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
 use super::bound_cache::{BoundCache, Of};
+use super::cleanups::Told;
 use super::database::OpenDatabase;
 use super::definition::Work;
 use super::hall::{Hall, of_master};
+use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
+use super::permission::{Standing, check, check_call, no_access, no_object};
+use super::procedures;
 use super::session_catalog::SessionCatalog;
 use super::transaction::Transaction;
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
@@ -28,11 +32,16 @@ pub struct DataBench<'a> {
     home: i32,
     pub(super) objects: SessionObjects,
     pub(super) bound: BoundCache,
+    pub(super) heeded: Told,
     pub(super) identity_insert: Option<NameKey>,
     /// Whether a transaction of the client's is open.
     in_transaction: bool,
+    /// Whether the client knows that its transaction writes to several databases.
+    pub(super) is_warned: bool,
     /// Rises when the session's temporary tables change.
     temporary_version: u64,
+    /// What the session's login is in the database in use, as statements were bound for it.
+    pub(super) standing: Standing,
 }
 
 /// A database in use.
@@ -73,14 +82,18 @@ impl<'a> DataBench<'a> {
                 interrupts,
             },
             bound: BoundCache::default(),
+            heeded: hall.cleanups.told(),
             identity_insert: None,
             in_transaction: false,
+            is_warned: false,
             temporary_version: 0,
+            standing: Standing::administrator(),
         })
     }
 
     /// The database in use, connected to if it was not yet, with its objects as they are now.
     pub(super) fn used(&mut self) -> Result<(&mut Used, Of), PlanError> {
+        self.heed_cleanups();
         let id = self.current;
         if !self.open.contains_key(&id) {
             let instance = self.patron.instance;
@@ -113,6 +126,17 @@ impl<'a> DataBench<'a> {
             temporary: self.temporary_version,
         };
         Ok((used, of))
+    }
+
+    /// The same, with time for another process that is at it.
+    pub(super) fn used_in(&mut self, patience: LockPatience, errand: &mut Errand<'_>) -> Result<Of, Failure> {
+        loop {
+            match self.used() {
+                Ok((_, of)) => return Ok(of),
+                Err(error) if error.number() == 1222 && !patience.is_over() => errand.receiver.poll()?,
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 
     /// CREATE, ALTER and DROP of objects.
@@ -153,6 +177,50 @@ impl<'a> DataBench<'a> {
         }
     }
 
+    /// Finds out what the session's login is in the database in use. What was bound for another standing is forgotten.
+    fn stand(&mut self) -> Result<(), PlanError> {
+        let instance = self.patron.instance;
+        let directory = self.hall.directory(instance)?;
+        self.objects.directory = directory.clone();
+        let sid = &self.patron.visitor.sid;
+        let standing = if directory.is_administrator(sid) {
+            Standing::administrator()
+        } else {
+            self.used()?;
+            Standing::of(sid, &directory, self.current, self.objects.catalog.schema.principals())
+        };
+        if standing != self.standing {
+            self.bound = BoundCache::default();
+            self.standing = standing;
+        }
+        Ok(())
+    }
+
+    /// Refuses a statement that the session's login may not run.
+    fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), PlanError> {
+        self.stand()?;
+        let session = (
+            self.patron.visitor.login.as_str(),
+            self.objects.catalog.database.as_ref(),
+        );
+        check(&statement.statement.kind, &self.standing, session)
+    }
+
+    /// Runs a change of the database in use within the transaction that it needs.
+    pub(super) fn change_database(
+        &mut self,
+        errand: &mut Errand<'_>,
+        change: impl FnOnce(&OpenDatabase) -> Result<(), PlanError>,
+    ) -> Result<(), Failure> {
+        self.used()?;
+        let begun = self.begin_statement(true, false, errand)?;
+        let done = match self.open.get(&self.current) {
+            Some(used) => change(&used.database).map_err(Failure::from),
+            None => Err(PlanError::internal("a database that is not open").into()),
+        };
+        self.end_statement(begun, done)
+    }
+
     /// The id and name of a database.
     fn current_database(&self) -> CurrentDatabase {
         let record = self
@@ -167,9 +235,23 @@ impl<'a> DataBench<'a> {
         }
     }
 
+    /// The database in use, which is connected to.
+    pub(super) fn in_use(&self) -> Result<&Used, PlanError> {
+        let used = self.open.get(&self.current);
+        used.ok_or_else(|| PlanError::internal("a database that is not open"))
+    }
+
     /// Whether the session has a transaction of its own.
     pub(super) fn is_in_transaction(&self) -> bool {
         self.in_transaction
+    }
+
+    /// A database that the session has left is in use by it only as long as it has a transaction or temporary tables there.
+    fn let_go(&mut self, left: i32) {
+        let is_idle = |used: &Used| used.database.temporary().is_empty();
+        if left != self.current && !self.in_transaction && self.open.get(&left).is_some_and(is_idle) {
+            self.close_database(left);
+        }
     }
 
     /// Closes the session's connection to a database.
@@ -189,6 +271,12 @@ impl Workbench for DataBench<'_> {
         let Some(record) = found else {
             return Err(unknown_database(name).into());
         };
+        if !self
+            .hall
+            .lets_in(self.patron.instance, &self.patron.visitor.sid, record)?
+        {
+            return Err(no_access(&self.patron.visitor.login, &record.name).into());
+        }
         let before = std::mem::replace(&mut self.current, record.id);
         self.objects.database_id = record.id;
         if let Err(error) = self.used() {
@@ -196,6 +284,7 @@ impl Workbench for DataBench<'_> {
             self.objects.database_id = before;
             return Err(error.into());
         }
+        self.let_go(before);
         Ok(self.current_database())
     }
 
@@ -209,6 +298,7 @@ impl Workbench for DataBench<'_> {
         slots: &mut [Value],
         mut errand: Errand<'_>,
     ) -> Result<Affected, Failure> {
+        self.permit(statement)?;
         match &statement.statement.kind {
             StatementKind::Select(_)
             | StatementKind::Insert(_)
@@ -234,14 +324,35 @@ impl Workbench for DataBench<'_> {
                 | ast::DropKind::Login
                 | ast::DropKind::User
                 | ast::DropKind::Role
-                | ast::DropKind::Certificate => self.administer(statement, &mut errand),
+                | ast::DropKind::Certificate => self.administer(statement, slots, &mut errand),
             },
-            _ => self.administer(statement, &mut errand),
+            StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), &mut errand),
+            StatementKind::Kill(kill) => {
+                self.kill(kill)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Checkpoint(_) => {
+                self.checkpoint(&mut errand)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Shutdown { .. } => {
+                let refused = PlanError::unsupported("SHUTDOWN").with_ends(Ends::Statement);
+                Err(refused.into())
+            }
+            _ => self.administer(statement, slots, &mut errand),
         }
     }
 
-    fn call(&mut self, call: &Call<'_>, _errand: Errand<'_>) -> Result<Option<Callee>, Failure> {
+    fn call(&mut self, call: &Call<'_>, mut errand: Errand<'_>) -> Result<Option<Callee>, Failure> {
+        self.stand()?;
+        let may = (self.standing.owns(), self.standing.is_administrator);
+        if let Some(callee) = self.call_security(call, may, &mut errand)? {
+            return Ok(Some(callee));
+        }
         self.used()?;
+        if let Some(program) = procedures::find(call, &self.objects)? {
+            return Ok(Some(Callee::Program(program)));
+        }
         self.objects.catalog.check_place(call.procedure)?;
         if !SessionCatalog::is_users(call.procedure) {
             return Ok(None);
@@ -249,6 +360,7 @@ impl Workbench for DataBench<'_> {
         let Some(row) = self.objects.catalog.schema.procedure(&call.procedure.name.text) else {
             return Ok(None);
         };
+        check_call(&row.name, &self.standing, &self.objects.catalog.database)?;
         let tree = super::schema::parsed(&row.definition)?;
         let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
             return Err(PlanError::internal("a procedure's definition").into());
@@ -261,6 +373,8 @@ impl Workbench for DataBench<'_> {
     }
 
     fn enter(&mut self, _program: &Arc<Program>, _kind: FrameKind) -> Result<(), Failure> {
+        // What keeps it from being known is told by the first statement that needs it.
+        let _ = self.stand();
         Ok(())
     }
 
@@ -270,22 +384,14 @@ impl Workbench for DataBench<'_> {
         match step {
             TransactionStep::Begin { .. } => {
                 self.in_transaction = true;
+                self.is_warned = false;
                 for used in self.open.values_mut() {
                     used.transaction.begin();
                 }
             }
-            TransactionStep::Commit { .. } => {
+            TransactionStep::Commit { delayed_durability } => {
                 self.in_transaction = false;
-                let mut done = Ok(());
-                // One database after the other: that they are committed together nobody promises (docs/TSQL.md).
-                for used in self.open.values_mut() {
-                    if done.is_ok() {
-                        done = used.transaction.commit(&used.database);
-                    } else {
-                        used.transaction.rollback(&used.database);
-                    }
-                }
-                done?;
+                self.commit(delayed_durability)?;
             }
             TransactionStep::Rollback => {
                 self.in_transaction = false;
@@ -314,6 +420,10 @@ impl Workbench for DataBench<'_> {
     fn identity_insert(&mut self, table: &ast::ObjectName, on: bool, _errand: Errand<'_>) -> Result<(), Failure> {
         self.used()?;
         let name = &table.name.text;
+        self.stand()?;
+        if !name.starts_with('#') && !self.standing.defines() {
+            return Err(no_object(name, 11).into());
+        }
         let found = match name.strip_prefix('#') {
             Some(_) => self.objects.catalog.temporary.table(name).cloned(),
             None => self.objects.catalog.schema.table(name).cloned(),

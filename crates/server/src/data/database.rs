@@ -12,15 +12,18 @@ use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
 use selenite_plan::definition::quoted;
 
+use super::durability::DelayedDurability;
 use super::functions;
 use super::identities::Identities;
+use super::log_sync::{CommitNo, LogFile, LogLost, LogSync};
 use super::objects::SessionObjects;
-use super::refusal::trouble;
+use super::refusal::{log_lost, trouble};
 use super::running::Running;
 use super::schema::{Schema, SchemaTable};
-use super::turnstile::Turnstile;
+use super::turnstile::{Turnstile, Waits};
 use crate::Interrupts;
 use crate::master::DatabaseRecord;
+use crate::registry::{WaitType, own};
 
 /// What all sessions share of a database.
 pub struct SharedDatabase {
@@ -30,8 +33,14 @@ pub struct SharedDatabase {
     pub path: Option<PathBuf>,
     /// Who writes.
     pub turnstile: Arc<Turnstile>,
+    /// Who waits for whom, in all databases.
+    pub waits: Arc<Waits>,
+    /// When commits are on the disk; nothing where there is no file.
+    pub log: Option<LogSync>,
     /// The next numbers of its tables.
     pub identities: Identities,
+    /// DELAYED_DURABILITY; none until somebody has connected.
+    durability: Mutex<Option<DelayedDurability>>,
     /// Rises with each change of definitions by this server.
     epoch: AtomicU64,
     /// The schema that was read last.
@@ -57,6 +66,10 @@ pub struct OpenDatabase {
     pub connection: Connection,
     /// What its functions see.
     pub running: Running,
+    /// To be asked in whatever takes long.
+    pub interrupts: Interrupts,
+    /// Whether SQLite leaves the sync of a commit to [`SharedDatabase::log`]: in WAL mode.
+    is_synced_later: bool,
     /// The schema with the session's own changes.
     own: RefCell<Option<(Version, Arc<Schema>)>>,
     /// Rises with each change of definitions in the open transaction; 0 without.
@@ -66,13 +79,18 @@ pub struct OpenDatabase {
 
 impl SharedDatabase {
     /// One that nobody has open yet.
-    pub fn new(record: DatabaseRecord, path: Option<PathBuf>) -> Self {
+    pub fn new(record: DatabaseRecord, path: Option<PathBuf>, waits: Arc<Waits>) -> Self {
+        let log = path.as_deref().map(|path| LogSync::new(Box::new(LogFile::of(path))));
         Self {
+            turnstile: Turnstile::of(record.id),
             record,
             path,
-            turnstile: Arc::default(),
+            log,
+            waits,
+            durability: Mutex::default(),
             identities: Identities::default(),
-            epoch: AtomicU64::new(1),
+            // Of a database that was restored no version is that of the one before: sessions keep what they bound.
+            epoch: AtomicU64::new(NEXT_EPOCH.fetch_add(EPOCHS, Ordering::Relaxed)),
             kept: Mutex::default(),
         }
     }
@@ -150,13 +168,53 @@ impl SharedDatabase {
     }
 }
 
+impl SharedDatabase {
+    /// DELAYED_DURABILITY.
+    pub fn durability(&self) -> DelayedDurability {
+        let kept = self.durability.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.unwrap_or_default()
+    }
+
+    /// It was set.
+    pub fn set_durability(&self, durability: DelayedDurability) {
+        *self.durability.lock().unwrap_or_else(PoisonError::into_inner) = Some(durability);
+    }
+
+    fn load_durability(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut kept = self.durability.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.is_none() {
+            *kept = Some(DelayedDurability::load(connection)?);
+        }
+        Ok(())
+    }
+}
+
+/// Opens a database to look into what is the server's own in it, beside all sessions.
+///
+/// # Errors
+/// What SQLite and the VFS say.
+pub fn look_at(path: &std::path::Path, access: &Access) -> Result<Connection, PlanError> {
+    let open = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let access = Access {
+            allow_plain: true,
+            ..access.clone()
+        };
+        let connection = Connection::open_with_flags(access.uri(path).as_str(), flags)?;
+        connection.busy_timeout(OPENING_WAIT)?;
+        Ok(connection)
+    };
+    open().map_err(|error: rusqlite::Error| trouble(&error))
+}
+
 impl OpenDatabase {
     /// Connects. The connection's statements stop when `interrupts` says so.
     ///
     /// # Errors
     /// What SQLite and the VFS say.
     pub fn connect(shared: Arc<SharedDatabase>, access: &Access, interrupts: Interrupts) -> Result<Self, PlanError> {
-        let connect = || -> rusqlite::Result<(Connection, Running)> {
+        let polled = interrupts.clone();
+        let connect = || -> rusqlite::Result<(Connection, Running, bool)> {
             let flags =
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let mut connection = match &shared.path {
@@ -164,23 +222,31 @@ impl OpenDatabase {
                     // What is not encrypted yet is opened all the same: encryption is switched on in it.
                     let access = Access {
                         allow_plain: true,
+                        // Whoever encrypts by triple DES has named it.
+                        allow_deprecated: true,
                         ..access.clone()
                     };
                     Connection::open_with_flags(access.uri(path).as_str(), flags)?
                 }
                 None => Connection::open_in_memory()?,
             };
-            connection.busy_timeout(BUSY_WAIT)?;
+            connection.busy_timeout(OPENING_WAIT)?;
             connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-            connection.execute_batch(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA temp_store = memory",
-            )?;
+            let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+            // What syncs at each commit has no log that others could sync for it.
+            let is_synced_later = mode.eq_ignore_ascii_case("wal");
+            let synchronous = if is_synced_later { "NORMAL" } else { "FULL" };
+            connection.execute_batch(&format!(
+                "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA temp_store = memory"
+            ))?;
+            shared.load_durability(&connection)?;
+            connection.busy_timeout(BUSY_WAIT)?;
             let running = Running::default();
             functions::register(&connection, &running)?;
-            connection.progress_handler(STEPS, Some(move || interrupts.poll().is_some()))?;
-            Ok((connection, running))
+            connection.progress_handler(STEPS, Some(move || polled.poll().is_some()))?;
+            Ok((connection, running, is_synced_later))
         };
-        let (connection, running) = connect().map_err(|error| {
+        let (connection, running, is_synced_later) = connect().map_err(|error| {
             let name = &shared.record.name;
             let text = format!("Cannot open database \"{name}\": {error}.");
             PlanError::new(4060, selenite_plan::Ends::Batch, text).with_severity(11)
@@ -189,6 +255,8 @@ impl OpenDatabase {
             shared,
             connection,
             running,
+            interrupts,
+            is_synced_later,
             own: RefCell::default(),
             changes: Cell::new(0),
             temporary: RefCell::default(),
@@ -250,6 +318,41 @@ impl OpenDatabase {
         Ok(())
     }
 
+    /// SQLite has made a commit: it is on the disk when [`OpenDatabase::wait_for_disk`] says so.
+    pub fn note_commit(&self) -> Option<CommitNo> {
+        let log = self.shared.log.as_ref().filter(|_| self.is_synced_later);
+        log.map(LogSync::note)
+    }
+
+    /// Returns when a commit is on the disk. Other sessions write meanwhile.
+    ///
+    /// # Errors
+    /// 9001 if that can't be known any more.
+    pub fn wait_for_disk(&self, commit: Option<CommitNo>) -> Result<(), PlanError> {
+        match (&self.shared.log, commit) {
+            (Some(log), Some(commit)) => {
+                let _wait = own::begin_wait(WaitType::WriteLog);
+                log.wait(commit).map_err(|lost| self.lost(lost))
+            }
+            (Some(_) | None, _) => Ok(()),
+        }
+    }
+
+    /// Refuses to write what nobody could acknowledge.
+    ///
+    /// # Errors
+    /// 9001.
+    pub fn check_log(&self) -> Result<(), PlanError> {
+        match &self.shared.log {
+            Some(log) => log.check().map_err(|lost| self.lost(lost)),
+            None => Ok(()),
+        }
+    }
+
+    fn lost(&self, _: LogLost) -> PlanError {
+        log_lost(&self.shared.record.name)
+    }
+
     /// Definitions were changed in the open transaction.
     pub fn note_change(&self) {
         self.changes.set(self.changes.get() + 1);
@@ -273,8 +376,14 @@ impl OpenDatabase {
     }
 }
 
-/// Other processes hold SQLite's lock for a commit, or for a batch of re-encryption.
-const BUSY_WAIT: Duration = Duration::from_secs(30);
+/// Other processes hold SQLite's locks for a commit, or for a batch of re-encryption.
+const OPENING_WAIT: Duration = Duration::from_secs(30);
+/// How long SQLite itself waits for another process: whoever has more time asks it again, and looks for ATTENTION between.
+const BUSY_WAIT: Duration = Duration::from_millis(10);
+/// The first epoch of the next database that is opened.
+static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);
+/// More than the definitions of a database are ever changed.
+const EPOCHS: u64 = 1 << 40;
 /// A session's texts, each some KiB.
 const STATEMENTS_MAX: usize = 64;
 /// Of SQLite's virtual machine: some 20 microseconds.

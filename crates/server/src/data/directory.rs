@@ -1,7 +1,7 @@
 //! What there is in the server besides objects: databases and logins, as master.db has them.
 
 use crate::Instance;
-use crate::master::{DatabaseRecord, MasterError};
+use crate::master::{DatabaseRecord, LoginRecord, MasterError};
 
 /// A picture of both. Whoever changes either has [`super::Hall::reload`] take a new one.
 #[derive(Clone, Default, Debug)]
@@ -10,6 +10,8 @@ pub struct Directory {
     pub databases: Vec<DatabaseRecord>,
     /// All logins: id and name.
     pub logins: Vec<(i32, String)>,
+    /// All logins, as they are stored.
+    pub records: Vec<LoginRecord>,
 }
 
 impl Directory {
@@ -20,11 +22,20 @@ impl Directory {
     pub fn of(instance: &Instance) -> Result<Self, MasterError> {
         let logins = instance.master().logins()?;
         let numbered = logins
-            .into_iter()
-            .map(|login| (i32::try_from(login.id).unwrap_or(i32::MAX), login.name));
+            .iter()
+            .map(|login| (i32::try_from(login.id).unwrap_or(i32::MAX), login.name.clone()));
         Ok(Self {
             databases: instance.master().databases()?,
             logins: numbered.collect(),
+            records: logins,
         })
+    }
+
+    /// Whether the login of a security id may do everything.
+    #[must_use]
+    pub fn is_administrator(&self, sid: &[u8]) -> bool {
+        self.records
+            .iter()
+            .any(|login| login.sid == sid && login.is_administrator)
     }
 }

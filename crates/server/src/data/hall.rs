@@ -1,13 +1,21 @@
 //! The databases of a server, and a workbench for each session.
+//!
+//! H1. A database that is restored to is open to nobody: whoever asks for it meanwhile gets 927.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use selenite_plan::PlanError;
+use selenite_plan::{PlanError, same_name};
 
+use super::cleanups::Cleanups;
 use super::data_bench::DataBench;
 use super::database::SharedDatabase;
 use super::directory::Directory;
+use super::encryption::Scans;
+use super::log_sync::{LogSync, SyncFigures};
+use super::permission::has_guests;
+use super::security::Principals;
+use super::turnstile::Waits;
 use crate::Instance;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MasterError};
 use crate::workbench::{Patron, Workbench, Workshop};
@@ -17,15 +25,30 @@ use crate::workbench::{Patron, Workbench, Workshop};
 pub struct Hall {
     known: Mutex<HashMap<i32, Arc<SharedDatabase>>>,
     directory: Mutex<Option<Arc<Directory>>>,
+    scans: Scans,
+    waits: Arc<Waits>,
+    /// What sessions are to drop.
+    pub(super) cleanups: Cleanups,
+    /// H1. Taken behind `known`.
+    closed: Mutex<HashSet<i32>>,
+}
+
+/// A database that nobody can open until this is dropped.
+pub struct Closure<'a> {
+    hall: &'a Hall,
+    id: i32,
 }
 
 impl Hall {
     /// The database of a record.
     ///
     /// # Errors
-    /// A name that is no file's.
+    /// A name that is no file's; 927 of one that is being restored.
     pub fn database(&self, instance: &Instance, record: &DatabaseRecord) -> Result<Arc<SharedDatabase>, PlanError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.closed().contains(&record.id) {
+            return Err(in_restore(&record.name));
+        }
         if let Some(shared) = known.get(&record.id)
             && shared.record == *record
         {
@@ -39,7 +62,7 @@ impl Hall {
             let name = DatabaseName::new(&record.name).map_err(|error| of_master(&error))?;
             Some(name.path(instance.data_folder()))
         };
-        let shared = Arc::new(SharedDatabase::new(record.clone(), path));
+        let shared = Arc::new(SharedDatabase::new(record.clone(), path, self.waits.clone()));
         known.insert(record.id, shared.clone());
         Ok(shared)
     }
@@ -58,9 +81,52 @@ impl Hall {
         Ok(directory)
     }
 
+    /// Whether a login may use a database.
+    ///
+    /// # Errors
+    /// What keeps its users from being read.
+    pub fn lets_in(&self, instance: &Instance, sid: &[u8], record: &DatabaseRecord) -> Result<bool, PlanError> {
+        if self.directory(instance)?.is_administrator(sid) || has_guests(record.id) {
+            return Ok(true);
+        }
+        let shared = self.database(instance, record)?;
+        let Some(path) = &shared.path else { return Ok(false) };
+        let connection = super::database::look_at(path, instance.access())?;
+        Ok(Principals::load(&connection)?.of_login(sid).is_some())
+    }
+
     /// Databases or logins were changed.
     pub fn reload(&self) {
         *self.directory.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Databases whose pages are being sealed anew.
+    pub fn scans(&self) -> &Scans {
+        &self.scans
+    }
+
+    /// How many commits waited for how many syncs since the server began; nothing of a database that nobody has used.
+    #[must_use]
+    pub fn sync_figures(&self, database: &str) -> Option<SyncFigures> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = known.values().find(|shared| same_name(&shared.record.name, database))?;
+        shared.log.as_ref().map(LogSync::figures)
+    }
+
+    /// Keeps everybody out of a database; none if somebody has it open.
+    pub fn close_for_restore(&self, id: i32) -> Option<Closure<'_>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.get(&id).is_some_and(|shared| Arc::strong_count(shared) > 1) {
+            return None;
+        }
+        let is_free = self.closed().insert(id);
+        // What was known of its file is of the one before.
+        known.remove(&id);
+        is_free.then_some(Closure { hall: self, id })
+    }
+
+    fn closed(&self) -> std::sync::MutexGuard<'_, HashSet<i32>> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets a database that was dropped.
@@ -69,16 +135,45 @@ impl Hall {
     }
 }
 
+impl Drop for Closure<'_> {
+    fn drop(&mut self) {
+        self.hall.closed().remove(&self.id);
+    }
+}
+
+/// 927.
+fn in_restore(name: &str) -> PlanError {
+    let text = format!("Database '{name}' cannot be opened. It is in the middle of a restore.");
+    PlanError::new(927, selenite_plan::Ends::Batch, text)
+        .with_severity(14)
+        .with_state(2)
+}
+
 impl Workshop for Hall {
-    fn admits(&self, _instance: &Instance, _login: &LoginRecord, _database: &DatabaseRecord) -> bool {
-        true
+    fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool {
+        match self.lets_in(instance, &login.sid, database) {
+            Ok(is_let_in) => is_let_in,
+            Err(error) => {
+                let name = &database.name;
+                instance.log().line(&format!(
+                    "whether a login may use '{name}' could not be found out: {error}"
+                ));
+                false
+            }
+        }
     }
 
     fn open<'a>(&'a self, patron: Patron<'a>) -> Result<Box<dyn Workbench + 'a>, PlanError> {
         Ok(Box::new(DataBench::open(self, patron)?))
     }
 
-    fn close(&self) {}
+    fn begin(&self, instance: &Arc<Instance>) {
+        self.scans.open(instance);
+    }
+
+    fn close(&self) {
+        self.scans.close();
+    }
 }
 
 /// What master.db says, as a T-SQL error.

@@ -11,14 +11,17 @@ use selenite_plan::{
 };
 use selenite_types::{DataType, Decimal};
 
-use super::database::SharedDatabase;
+use super::database::{SharedDatabase, look_at};
 use super::directory::Directory;
 use super::object_list::ListedObject;
+use super::permission::{Standing, has_guests};
 use super::schema::{Schema, SchemaTable};
+use super::security::{Principals, login_facts, user_facts};
 use super::session_catalog::SessionCatalog;
 use super::views;
-use crate::{Instance, Interrupts};
+use crate::master::{DatabaseName, DatabaseRecord, LoginRecord};
 use crate::workbench::Objects;
+use crate::{Instance, Interrupts};
 
 /// A picture of what a session sees, for as long as a statement runs: SQLite's functions have it too.
 #[derive(Clone)]
@@ -46,10 +49,12 @@ impl Objects for SessionObjects {
             Key::Name(name) => same_name(&record.name, name),
             Key::Id(id) => record.id == id,
         });
-        Ok(found.map(|record| DatabaseFacts {
+        let Some(record) = found else { return Ok(None) };
+        let is_accessible = record.id == self.database_id || self.is_accessible(record);
+        Ok(Some(DatabaseFacts {
             id: i16::try_from(record.id).unwrap_or(i16::MAX),
             name: Arc::from(record.name.as_str()),
-            is_accessible: true,
+            is_accessible,
             status: Arc::from("ONLINE"),
             is_read_only: false,
             recovery: Arc::from("SIMPLE"),
@@ -112,21 +117,12 @@ impl Objects for SessionObjects {
     }
 
     fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
-        let is_it = match key {
-            Key::Current => true,
-            Key::Name(name) => same_name(name, SCHEMA),
-            Key::Id(id) => id == 1,
-        };
-        Ok(is_it.then(|| principal(1, SCHEMA)))
+        let principals = self.catalog.schema.principals();
+        Ok(user_facts(key, &self.standing(), principals))
     }
 
     fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
-        let found = self.directory.logins.iter().find(|(id, name)| match key {
-            Key::Current => *id == self.login_id,
-            Key::Name(wanted) => same_name(name, wanted),
-            Key::Id(wanted) => *id == wanted,
-        });
-        Ok(found.map(|(id, name)| principal(*id, name)))
+        Ok(login_facts(key, self.login_id, &self.directory))
     }
 
     fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
@@ -135,6 +131,34 @@ impl Objects for SessionObjects {
 }
 
 impl SessionObjects {
+    /// What the session's login is in the database in use.
+    pub fn standing(&self) -> Standing {
+        let login = self
+            .directory
+            .records
+            .iter()
+            .find(|login| login.id == i64::from(self.login_id));
+        let sid = login.map(|login| login.sid.as_slice()).unwrap_or_default();
+        Standing::of(sid, &self.directory, self.database_id, self.catalog.schema.principals())
+    }
+
+    /// Whether the session's login may use a database: HAS_DBACCESS. One that can't be looked into can't be used.
+    fn is_accessible(&self, record: &DatabaseRecord) -> bool {
+        let own = |login: &&LoginRecord| login.id == i64::from(self.login_id);
+        let Some(login) = self.directory.records.iter().find(own) else {
+            return false;
+        };
+        if login.is_administrator || has_guests(record.id) {
+            return true;
+        }
+        let Ok(name) = DatabaseName::new(&record.name) else {
+            return false;
+        };
+        let path = name.path(self.instance.data_folder());
+        let found = look_at(&path, self.instance.access()).and_then(|connection| Principals::load(&connection));
+        !record.is_reserved() && found.is_ok_and(|principals| principals.of_login(&login.sid).is_some())
+    }
+
     fn object_of_name(
         &self,
         database: Option<&str>,
@@ -289,14 +313,5 @@ fn dbo() -> SchemaFacts {
     SchemaFacts {
         id: 1,
         name: Arc::from(SCHEMA),
-    }
-}
-
-fn principal(id: i32, name: &str) -> PrincipalFacts {
-    PrincipalFacts {
-        id,
-        name: Arc::from(name),
-        is_role: false,
-        is_member: false,
     }
 }

@@ -4,6 +4,14 @@ use rusqlite::ErrorCode;
 use selenite_plan::statement::StoreError;
 use selenite_plan::{Ends, PlanError};
 
+/// Whether another process has what the statement needs.
+pub fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
+}
+
 /// What ended a statement of SQLite's that no function of ours ended.
 pub fn refusal(error: &rusqlite::Error) -> StoreError {
     if let rusqlite::Error::SqliteFailure(failure, message) = error
@@ -40,4 +48,26 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
 /// 1222: LOCK_TIMEOUT is over.
 pub fn lock_timeout() -> PlanError {
     PlanError::new(1222, Ends::Statement, "Lock request time out period exceeded.").with_state(51)
+}
+
+/// 9001: a sync of the log has failed.
+pub fn log_lost(database: &str) -> PlanError {
+    let text = format!(
+        "The log for database '{database}' is not available. Check the operating system error log for related error \
+         messages. Resolve any errors and restart the database."
+    );
+    PlanError::new(9001, Ends::Connection, text)
+        .with_severity(21)
+        .with_state(5)
+}
+
+/// 1205: somebody has to give way, and it is who comes last.
+pub fn deadlock(session: u16) -> PlanError {
+    let text = format!(
+        "Transaction (Process ID {session}) was deadlocked on lock resources with another process and has been chosen as the \
+         deadlock victim. Rerun the transaction."
+    );
+    PlanError::new(1205, Ends::Transaction, text)
+        .with_severity(13)
+        .with_state(51)
 }

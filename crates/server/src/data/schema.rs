@@ -19,6 +19,7 @@ use selenite_types::storage::declared_type;
 
 use super::catalog_rows::{self, CatalogRow, ObjectKind};
 use super::refusal::trouble;
+use super::security::Principals;
 use super::session_catalog::OneTable;
 
 /// A database's objects, or those of a session's temporary tables.
@@ -27,6 +28,7 @@ pub struct Schema {
     tables: HashMap<NameKey, Arc<SchemaTable>>,
     views: HashMap<NameKey, Arc<SchemaView>>,
     procedures: HashMap<NameKey, Arc<CatalogRow>>,
+    principals: Principals,
 }
 
 /// A table.
@@ -57,6 +59,9 @@ impl Schema {
     pub fn load(connection: &Connection, schema: &str, database: &str) -> Result<Self, PlanError> {
         let rows = catalog_rows::load(connection, schema)?;
         let mut read = Self::default();
+        if schema == "main" {
+            read.principals = Principals::load(connection)?;
+        }
         for name in table_names(connection, schema).map_err(|error| trouble(&error))? {
             let row = rows
                 .iter()
@@ -116,6 +121,16 @@ impl Schema {
                 times: referenced.times,
             });
         }
+    }
+
+    /// The users of the database.
+    pub fn principals(&self) -> &Principals {
+        &self.principals
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.tables.is_empty() && self.views.is_empty() && self.procedures.is_empty()
     }
 
     /// A table.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Statement, ToSql};
+use rusqlite::{Connection, Statement, ToSql, ffi};
 use selenite_plan::catalog::Table;
 use selenite_plan::statement::{Call, RowSink, Store, StoreError, Truncate};
 use selenite_plan::{NameKey, PlanError};
@@ -13,8 +13,10 @@ use selenite_types::storage::Stored;
 
 use super::functions::stored_ref;
 use super::identities::Identities;
-use super::refusal::refusal;
+use super::lock_patience::LockPatience;
+use super::refusal::{is_busy, refusal};
 use super::running::{Running, RunningCall, Scene};
+use crate::Interrupts;
 
 /// A connection while a statement of T-SQL's runs.
 pub struct SqliteStore<'a> {
@@ -28,6 +30,10 @@ pub struct SqliteStore<'a> {
     pub identity_insert: Option<&'a NameKey>,
     /// The next numbers of the database's tables.
     pub identities: &'a Identities,
+    /// How long the statement waits for other processes.
+    pub patience: LockPatience,
+    /// Says when to wait no longer.
+    pub interrupts: &'a Interrupts,
     /// Takes the last number: `@@IDENTITY`.
     pub last_identity: &'a Cell<Option<i128>>,
 }
@@ -37,30 +43,41 @@ impl SqliteStore<'_> {
     fn run<R>(
         &self,
         call: &Call<'_>,
-        body: impl FnOnce(&mut Statement<'_>) -> Result<R, rusqlite::Error>,
+        mut body: impl FnMut(&mut Statement<'_>) -> Result<R, rusqlite::Error>,
     ) -> Result<R, StoreError> {
         let running = RunningCall {
             compiled: call.compiled.clone(),
             scene: self.scene.clone(),
         };
         let before = self.running.begin(Some(running));
-        let done = self.connection.prepare_cached(call.sql).and_then(|mut statement| {
+        let mut once = || {
+            let mut statement = self.connection.prepare_cached(call.sql)?;
             for (index, parameter) in call.parameters.iter().enumerate() {
                 statement.raw_bind_parameter(index + 1, Bound(parameter))?;
             }
             body(&mut statement)
-        });
+        };
+        let mut done = once();
+        // Locks are taken before the first row: so nothing is done twice.
+        while done.as_ref().is_err_and(is_busy) && self.may_wait() {
+            done = once();
+        }
         self.running.begin(before);
         done.map_err(|error| match self.running.take_error() {
             Some(error) => StoreError::Failed(error),
             None => refusal(&error),
         })
     }
+
+    fn may_wait(&self) -> bool {
+        !self.patience.is_over() && self.interrupts.poll().is_none()
+    }
 }
 
 impl Store for SqliteStore<'_> {
     fn select(&self, call: &Call<'_>, row: &mut RowSink<'_>) -> Result<(), StoreError> {
         let mut failed = None;
+        let mut count_told = 0_u64;
         let mine = RunningCall {
             compiled: call.compiled.clone(),
             scene: self.scene.clone(),
@@ -68,7 +85,8 @@ impl Store for SqliteStore<'_> {
         let done = self.run(call, |statement| {
             let count = statement.column_count();
             let mut rows = statement.raw_query();
-            while let Some(found) = rows.next()? {
+            while let Some(found) = rows.next().map_err(|error| told_already(error, count_told))? {
+                count_told += 1;
                 let mut values = Vec::with_capacity(count);
                 for index in 0..count {
                     values.push(stored_ref(found.get_ref(index)?));
@@ -135,6 +153,14 @@ impl SqliteStore<'_> {
         }
         Ok(0)
     }
+}
+
+/// An error behind the first row is none that asking again would mend.
+fn told_already(error: rusqlite::Error, count_told: u64) -> rusqlite::Error {
+    if count_told > 0 && is_busy(&error) {
+        return rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR), Some(error.to_string()));
+    }
+    error
 }
 
 struct Bound<'a>(&'a Stored<'static>);

@@ -13,6 +13,8 @@ use selenite_types::{Decimal, Value};
 
 use super::data_bench::DataBench;
 use super::definition::Work;
+use super::lock_patience::LockPatience;
+use super::permission::{Asked, check_rows};
 use super::running::Scene;
 use super::sqlite_store::SqliteStore;
 use super::transaction::execute;
@@ -26,22 +28,28 @@ impl DataBench<'_> {
         slots: &mut [Value],
         errand: &mut Errand<'_>,
     ) -> Result<Affected, Failure> {
-        let (_, of) = self.used()?;
+        let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
+        let of = self.used_in(patience, errand)?;
         let bound = match self.bound.find(statement, of) {
             Some(bound) => bound,
             None => {
+                let asked = Asked::of(&self.objects.catalog);
                 let binding = Binding {
-                    catalog: &self.objects.catalog,
+                    catalog: &asked,
                     variables: statement.program.variables(),
                 };
                 let bound = Arc::new(binding.statement(statement.statement)?);
+                let who = (&self.standing, self.objects.catalog.database.as_ref());
+                check_rows(&bound, &statement.statement.kind, &asked, who)?;
                 self.bound.keep(statement, of, bound.clone());
                 bound
             }
         };
+        let reads = self.begin_reads(errand)?;
         let begun = self.begin_statement(bound.changes(), bound.is_single(), errand)?;
         let done = self.run(&bound, slots, errand);
         let done = self.end_statement(begun, done);
+        self.tell_reads(reads, statement, errand)?;
         if matches!(*bound, Statement::Into(_)) {
             self.note_definitions()?;
         }
@@ -55,6 +63,14 @@ impl DataBench<'_> {
         is_single: bool,
         errand: &mut Errand<'_>,
     ) -> Result<Begun, Failure> {
+        let begun = self.begin_write(changes, is_single, errand)?;
+        if changes && self.is_in_transaction() {
+            self.warn_of_several(errand)?;
+        }
+        Ok(begun)
+    }
+
+    fn begin_write(&mut self, changes: bool, is_single: bool, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
         let id = self.current;
         let Some(used) = self.open.get_mut(&id) else {
             return Err(PlanError::internal("a database that is not open").into());
@@ -68,12 +84,13 @@ impl DataBench<'_> {
             return Ok(Begun::Nothing);
         }
         let was_writing = used.transaction.writes();
-        let timeout = errand.state.session.lock_timeout_ms;
+        let waits = (self.patron.entry.spid(), errand.state.session.lock_timeout_ms);
         used.transaction
-            .ensure_write(&used.database, timeout, || errand.receiver.poll())?;
+            .ensure_write(&used.database, waits, || errand.receiver.poll())?;
         if !changes {
             return Ok(Begun::Nothing);
         }
+        used.transaction.note_change();
         if !is_open {
             return Ok(Begun::Transaction);
         }
@@ -132,6 +149,8 @@ impl DataBench<'_> {
             scene,
             identity_insert: self.identity_insert.as_ref(),
             identities: &used.database.shared.identities,
+            patience: LockPatience::of(errand.state.session.lock_timeout_ms),
+            interrupts: &used.database.interrupts,
             last_identity: &last_identity,
         };
         let surroundings = crate::workbench::Surroundings {

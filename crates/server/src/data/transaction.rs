@@ -2,15 +2,17 @@
 //!
 //! S1. READ COMMITTED keeps no snapshot between statements: SQLite's transaction begins with the first write, IMMEDIATE, once the session
 //!     has its turn. REPEATABLE READ and above begin so at the first statement of any kind.
-//! S2. A savepoint from before SQLite's transaction is its beginning: going back to it ends that.
-
-use std::time::Duration;
+//! S2. Who is first in the queue has SQLite's lock, or gets it from another process, which waits for nothing of this server's. Who has one
+//!     database's turn and waits for another's, and closes a ring, gets 1205 (N1 of the turnstile): so no wait is without end.
+//! S3. A savepoint from before SQLite's transaction is its beginning: going back to it ends that.
 
 use selenite_plan::PlanError;
 use selenite_plan::machine::{Failure, Stop};
 
 use super::database::OpenDatabase;
-use super::refusal::{lock_timeout, trouble};
+use super::lock_patience::LockPatience;
+use super::log_sync::CommitNo;
+use super::refusal::{deadlock, lock_timeout, trouble};
 use super::turnstile::{NoTurn, Turn};
 
 /// The state of one.
@@ -20,6 +22,8 @@ pub struct Transaction {
     is_open: bool,
     /// The right to write, with SQLite's transaction.
     turn: Option<Turn>,
+    /// Whether it has, or may have, changed anything.
+    has_changed: bool,
     /// Names in order, and whether SQLite's transaction had begun.
     savepoints: Vec<(String, bool)>,
 }
@@ -47,39 +51,71 @@ impl Transaction {
     pub fn ensure_write(
         &mut self,
         database: &OpenDatabase,
-        lock_timeout_ms: i32,
-        poll: impl FnMut() -> Result<(), Stop>,
+        (session, lock_timeout_ms): (u16, i32),
+        mut poll: impl FnMut() -> Result<(), Stop>,
     ) -> Result<(), Failure> {
         if self.turn.is_some() {
             return Ok(());
         }
-        let patience = u64::try_from(lock_timeout_ms).ok().map(Duration::from_millis);
-        let turn = match database.shared.turnstile.enter(patience, poll) {
+        database.check_log()?;
+        let patience = LockPatience::of(lock_timeout_ms);
+        let waits = (session, database.shared.waits.as_ref());
+        let turn = match database.shared.turnstile.enter(waits, patience.left(), &mut poll) {
             Ok(turn) => turn,
+            Err(NoTurn::Deadlock) => return Err(deadlock(session).into()),
             Err(NoTurn::TimedOut) => return Err(lock_timeout().into()),
             Err(NoTurn::Stopped(stop)) => return Err(stop.into()),
         };
-        execute(database, "BEGIN IMMEDIATE")?;
+        patience.ask(poll, || {
+            let begin = database.connection.prepare_cached("BEGIN IMMEDIATE");
+            begin.and_then(|mut begin| begin.raw_execute()).map(drop)
+        })?;
         self.turn = Some(turn);
         Ok(())
     }
 
-    /// Ends it for good.
+    /// Notes that what runs now may change something: its commit is to be on the disk before it is acknowledged.
+    pub fn note_change(&mut self) {
+        self.has_changed = true;
+    }
+
+    /// Whether it has, or may have, changed anything.
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
+    }
+
+    /// Ends it for good, and waits for the disk.
+    ///
+    /// # Errors
+    /// What SQLite says: then it is rolled back. 9001 if nobody knows whether it is on the disk.
+    pub fn commit(&mut self, database: &OpenDatabase) -> Result<(), PlanError> {
+        let commit = self.commit_unsynced(database, None)?;
+        database.wait_for_disk(commit)
+    }
+
+    /// Ends it for good; others write from then on. What is answered is to be waited for before the client hears of it. `said` is
+    /// what COMMIT says of DELAYED_DURABILITY.
     ///
     /// # Errors
     /// What SQLite says: then it is rolled back.
-    pub fn commit(&mut self, database: &OpenDatabase) -> Result<(), PlanError> {
-        let done = if self.turn.is_some() {
-            execute(database, "COMMIT")
-        } else {
-            Ok(())
-        };
-        if done.is_err() {
-            self.rollback(database);
-            return done;
+    pub fn commit_unsynced(
+        &mut self,
+        database: &OpenDatabase,
+        said: Option<bool>,
+    ) -> Result<Option<CommitNo>, PlanError> {
+        if self.turn.is_none() {
+            self.end(database, true);
+            return Ok(None);
         }
+        if let Err(error) = execute(database, "COMMIT") {
+            self.rollback(database);
+            return Err(error);
+        }
+        // Before the turn goes: what is noted later may rest on this one.
+        let waits = self.has_changed && database.shared.durability().waits(said);
+        let commit = if waits { database.note_commit() } else { None };
         self.end(database, true);
-        Ok(())
+        Ok(commit)
     }
 
     /// Undoes it. It always succeeds: SQLite has rolled back already, or does.
@@ -129,7 +165,7 @@ impl Transaction {
             execute(database, &format!("ROLLBACK TO s{at}"))?;
             database.note_change();
         } else {
-            // S2.
+            // S3.
             self.undo(database);
         }
         Ok(())

@@ -1,12 +1,24 @@
 //! Who may write to a database: one session at a time, in the order of coming.
+//!
+//! N1. A session waits in one queue at a time, for whoever is first in it. So who waits for whom is a chain, and a session that would
+//!     close it to a ring is told so instead of waiting: nobody else could end it. No ring comes about but by the last of its waits,
+//!     and each looks, under one lock, before it waits.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::registry::{WaitType, own};
+
+/// Which session waits in which queue: of all databases of a server.
+#[derive(Default)]
+pub struct Waits(Mutex<HashMap<u16, Arc<Turnstile>>>);
 
 /// The queue of those who write to one database.
 #[derive(Default)]
 pub struct Turnstile {
+    /// Which database's: what others see of the queue says so.
+    database_id: i32,
     queue: Mutex<Queue>,
     moved: Condvar,
 }
@@ -14,8 +26,8 @@ pub struct Turnstile {
 #[derive(Default)]
 struct Queue {
     next: u64,
-    /// In the order of coming; the first writes.
-    waiting: VecDeque<u64>,
+    /// Number and session, in the order of coming; the first writes.
+    waiting: VecDeque<(u64, u16)>,
 }
 
 /// The right to write, until it is dropped.
@@ -31,31 +43,69 @@ pub enum NoTurn<E> {
     TimedOut,
     /// Whoever was asked meanwhile says so.
     Stopped(E),
+    /// The first in the queue waits, over however many others, for who would wait here.
+    Deadlock,
 }
 
 impl Turnstile {
-    /// Waits for its turn, `patience` at most, and asks `poll` meanwhile every few milliseconds.
+    /// That of a database.
+    pub fn of(database_id: i32) -> Arc<Self> {
+        Arc::new(Self {
+            database_id,
+            ..Self::default()
+        })
+    }
+
+    /// Waits as `session` for its turn, `patience` at most, and asks `poll` meanwhile every few milliseconds.
     ///
     /// # Errors
     /// [`NoTurn`].
     pub fn enter<E>(
         self: &Arc<Self>,
+        (session, waits): (u16, &Waits),
         patience: Option<Duration>,
-        mut poll: impl FnMut() -> Result<(), E>,
+        poll: impl FnMut() -> Result<(), E>,
     ) -> Result<Turn, NoTurn<E>> {
-        let until = patience.map(|patience| Instant::now() + patience);
         let mut queue = self.lock();
         let number = queue.next;
         queue.next += 1;
-        queue.waiting.push_back(number);
+        queue.waiting.push_back((number, session));
+        let is_first = queue.waiting.len() == 1;
+        drop(queue);
         let turn = Turn {
             turnstile: self.clone(),
             number,
         };
-        while queue.waiting.front() != Some(&number) {
+        if is_first {
+            own::note_lock(self.database_id, true);
+            return Ok(turn);
+        }
+        if !waits.begin(session, self) {
+            return Err(NoTurn::Deadlock);
+        }
+        own::note_lock(self.database_id, false);
+        let waited = self.wait(number, patience, poll);
+        waits.end(session);
+        waited.map(|()| {
+            own::note_lock(self.database_id, true);
+            turn
+        })
+    }
+
+    fn wait<E>(
+        &self,
+        number: u64,
+        patience: Option<Duration>,
+        mut poll: impl FnMut() -> Result<(), E>,
+    ) -> Result<(), NoTurn<E>> {
+        let until = patience.map(|patience| Instant::now() + patience);
+        let wait = own::begin_wait(WaitType::LockExclusive);
+        let mut queue = self.lock();
+        while let Some((first, session)) = queue.waiting.front().copied()
+            && first != number
+        {
+            wait.blocked_by(session);
             if until.is_some_and(|until| Instant::now() >= until) {
-                drop(queue);
-                drop(turn);
                 return Err(NoTurn::TimedOut);
             }
             let left = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()).min(LOOK));
@@ -64,14 +114,15 @@ impl Turnstile {
                 .wait_timeout(queue, left)
                 .unwrap_or_else(PoisonError::into_inner);
             drop(waited);
-            if let Err(stop) = poll() {
-                drop(turn);
-                return Err(NoTurn::Stopped(stop));
-            }
+            poll().map_err(NoTurn::Stopped)?;
             queue = self.lock();
         }
-        drop(queue);
-        Ok(turn)
+        Ok(())
+    }
+
+    /// The session whose turn it is.
+    fn first(&self) -> Option<u16> {
+        self.lock().waiting.front().map(|(_, session)| *session)
     }
 
     /// How many wait or write.
@@ -85,9 +136,39 @@ impl Turnstile {
     }
 }
 
+impl Waits {
+    /// Notes that a session waits; false if it would wait for itself (N1).
+    fn begin(&self, session: u16, turnstile: &Arc<Turnstile>) -> bool {
+        let mut waits = self.lock();
+        let mut next = Some(turnstile);
+        // Each wait is gone along once at most, unless there is a ring of others: those have been told.
+        for _ in 0..=waits.len() {
+            match next.and_then(|turnstile| turnstile.first()) {
+                Some(first) if first == session => return false,
+                Some(first) => next = waits.get(&first),
+                None => break,
+            }
+        }
+        waits.insert(session, turnstile.clone());
+        true
+    }
+
+    fn end(&self, session: u16) {
+        self.lock().remove(&session);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u16, Arc<Turnstile>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.turnstile.lock().waiting.retain(|number| *number != self.number);
+        own::forget_lock(self.turnstile.database_id);
+        self.turnstile
+            .lock()
+            .waiting
+            .retain(|(number, _)| *number != self.number);
         self.turnstile.moved.notify_all();
     }
 }
@@ -106,17 +187,18 @@ mod tests {
     #[test]
     fn turns_come_in_the_order_of_coming() {
         let turnstile = Arc::new(Turnstile::default());
+        let waits = Waits::default();
         let order = Arc::new(Mutex::new(Vec::new()));
-        let first = turnstile.enter(None, free).unwrap();
+        let first = turnstile.enter((50, &waits), None, free).unwrap();
         std::thread::scope(|scope| {
-            for number in 0..5 {
-                let (others, order) = (turnstile.clone(), order.clone());
+            for number in 0..5_u16 {
+                let (others, order, waits) = (turnstile.clone(), order.clone(), &waits);
                 scope.spawn(move || {
-                    let turn = others.enter(None, free).unwrap();
+                    let turn = others.enter((51 + number, waits), None, free).unwrap();
                     order.lock().unwrap().push(number);
                     drop(turn);
                 });
-                while turnstile.count() < number + 2 {
+                while turnstile.count() < usize::from(number) + 2 {
                     std::thread::yield_now();
                 }
             }
@@ -129,13 +211,38 @@ mod tests {
     #[test]
     fn who_waits_too_long_or_is_told_to_stop_leaves_the_queue() {
         let turnstile = Arc::new(Turnstile::default());
-        let first = turnstile.enter(None, free).unwrap();
-        let late = turnstile.enter(Some(Duration::ZERO), free);
+        let waits = Waits::default();
+        let first = turnstile.enter((50, &waits), None, free).unwrap();
+        let late = turnstile.enter((51, &waits), Some(Duration::ZERO), free);
         assert!(matches!(late, Err(NoTurn::TimedOut)));
-        let told = turnstile.enter(None, || Err("attention"));
+        let told = turnstile.enter((51, &waits), None, || Err("attention"));
         assert!(matches!(told, Err(NoTurn::Stopped("attention"))));
         assert_eq!(turnstile.count(), 1);
+        assert!(waits.lock().is_empty());
         drop(first);
-        assert!(turnstile.enter(Some(Duration::ZERO), free).is_ok());
+        assert!(turnstile.enter((51, &waits), Some(Duration::ZERO), free).is_ok());
+    }
+
+    #[test]
+    fn who_would_close_a_ring_does_not_wait() {
+        let turnstiles: Vec<Arc<Turnstile>> = (0..3).map(|_| Arc::default()).collect();
+        let waits = Waits::default();
+        let turns: Vec<Turn> = (0..3_u16)
+            .zip(&turnstiles)
+            .map(|(session, turnstile)| turnstile.enter((session, &waits), None, free).unwrap())
+            .collect();
+        std::thread::scope(|scope| {
+            for session in 0..2_u16 {
+                let (next, waits) = (turnstiles[usize::from(session) + 1].clone(), &waits);
+                scope.spawn(move || next.enter((session, waits), None, free).map(drop));
+                while waits.lock().len() < usize::from(session) + 1 {
+                    std::thread::yield_now();
+                }
+            }
+            let ring = turnstiles[0].enter((2, &waits), None, free);
+            assert!(matches!(ring, Err(NoTurn::Deadlock)));
+            drop(turns);
+        });
+        assert!(waits.lock().is_empty());
     }
 }

@@ -10,18 +10,25 @@ mod columns;
 mod compatible;
 mod constraints;
 mod databases;
+mod describe;
 mod encryption;
 mod extended;
 mod files;
 mod indexes;
 mod information;
 mod information_constraints;
+mod machine;
 mod modules;
 mod objects;
 mod odbc;
 mod partitions;
 mod principals;
+mod requests;
+mod sessions;
+mod sysprocesses;
 mod told;
+mod transactions;
+mod waits;
 
 use selenite_plan::catalog::{SystemColumn, SystemFunction, SystemRows, SystemView};
 use selenite_plan::definition::SCHEMA;
@@ -185,12 +192,12 @@ const fn text(length: u16) -> DataType {
     DataType::NVarChar(Width::Limited(length))
 }
 
-const fn bytes(length: u16) -> DataType {
-    DataType::VarBinary(Width::Limited(length))
-}
-
 const fn narrow(length: u16) -> DataType {
     DataType::VarChar(Width::Limited(length))
+}
+
+const fn bytes(length: u16) -> DataType {
+    DataType::VarBinary(Width::Limited(length))
 }
 
 /// sysname.
@@ -224,8 +231,19 @@ const GROUPS: &[&[ViewSpec]] = &[
     compatible::VIEWS,
     information::VIEWS,
     information_constraints::VIEWS,
+    sessions::VIEWS,
+    requests::VIEWS,
+    sysprocesses::VIEWS,
+    transactions::VIEWS,
+    waits::VIEWS,
+    machine::VIEWS,
 ];
-const FUNCTIONS: &[&[FunctionSpec]] = &[extended::FUNCTIONS, odbc::FUNCTIONS];
+const FUNCTIONS: &[&[FunctionSpec]] = &[
+    requests::FUNCTIONS,
+    extended::FUNCTIONS,
+    odbc::FUNCTIONS,
+    describe::FUNCTIONS,
+];
 
 #[cfg(test)]
 mod tests {

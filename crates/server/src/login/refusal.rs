@@ -19,6 +19,8 @@ pub enum Refusal {
     Disabled,
     /// A new password has to be chosen.
     MustChange,
+    /// So it has, since the old one is too old.
+    Expired,
     /// The new password breaks the rule.
     NewPassword(RuleBroken),
     /// The new password is the old one.
@@ -79,6 +81,10 @@ impl Refusal {
             Self::MustChange => own(
                 18488,
                 format!("{failed}  Reason: The password of the account must be changed."),
+            ),
+            Self::Expired => own(
+                18487,
+                format!("{failed}  Reason: The password of the account has expired."),
             ),
             Self::NewPassword(broken) => {
                 let (number, why) = new_password(*broken);
@@ -152,6 +158,7 @@ impl fmt::Display for Refusal {
             Self::Locked => f.write_str("locked after wrong passwords"),
             Self::Disabled => f.write_str("the login is disabled"),
             Self::MustChange => f.write_str("the password has to be changed first"),
+            Self::Expired => f.write_str("the password is too old"),
             Self::NewPassword(broken) => write!(f, "the new password is {}", new_password(*broken).1),
             Self::SamePassword => f.write_str("the new password is the old one"),
             Self::Database(name) => write!(f, "database {name}: there is none, or the login may not use it"),

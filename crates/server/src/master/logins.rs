@@ -31,6 +31,18 @@ pub struct LoginRecord {
     pub password_set: i64,
     /// Failed logins from places that it is not known from.
     pub attempts: Attempts,
+    /// CHECK_POLICY: whether a new password must meet the rule.
+    pub checks_policy: bool,
+    /// CHECK_EXPIRATION: whether its password is good for a time only.
+    pub checks_expiration: bool,
+}
+
+impl LoginRecord {
+    /// Whether its password has to be changed since it is too old. `now` is in seconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn is_expired(&self, now: i64) -> bool {
+        self.checks_expiration && now > self.password_set.saturating_add(PASSWORD_AGE_SECONDS_MAX)
+    }
 }
 
 /// Logins that failed, one behind the other.
@@ -136,6 +148,20 @@ impl Master {
         self.change(|connection| {
             let login = known(connection, name)?;
             store_password(connection, login.id, password, must_change)
+        })
+    }
+
+    /// Says whether a new password must meet the rule, and whether it is good for a time only.
+    ///
+    /// # Errors
+    /// [`MasterError::Unknown`]; what SQLite says.
+    pub fn set_policy(&self, name: &str, checks_policy: bool, checks_expiration: bool) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let login = known(connection, name)?;
+            let sql =
+                "UPDATE selenite_login SET checks_policy = ?2, checks_expiration = ?3, modified = ?4 WHERE id = ?1";
+            connection.execute(sql, (login.id, checks_policy, checks_expiration, now()))?;
+            Ok(())
         })
     }
 
@@ -263,6 +289,8 @@ fn record(row: &Row<'_>) -> rusqlite::Result<LoginRecord> {
             failure_last: row.get(11)?,
             locked_until: row.get(12)?,
         },
+        checks_policy: row.get(13)?,
+        checks_expiration: row.get(14)?,
     })
 }
 
@@ -276,9 +304,11 @@ fn check_name(name: &str) -> Result<(), MasterError> {
 }
 
 const SELECT: &str = "SELECT id, name, sid, is_administrator, is_disabled, must_change, default_database, created, modified, \
-    password_set, failure_count, failure_last, locked_until FROM selenite_login";
+    password_set, failure_count, failure_last, locked_until, checks_policy, checks_expiration FROM selenite_login";
 /// sysname.
 const UNIT_COUNT_MAX: usize = 128;
+/// 42 days: Windows' own, which SQL Server takes over.
+const PASSWORD_AGE_SECONDS_MAX: i64 = 42 * 86_400;
 /// sa's principal id.
 const SA: i64 = 1;
 /// SQL Server's logins begin behind its own roles and principals.

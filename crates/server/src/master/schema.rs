@@ -8,7 +8,8 @@ use crate::password::PasswordHash;
 
 /// Makes the tables, if they are not there.
 pub fn create(connection: &Connection) -> Result<(), MasterError> {
-    Ok(connection.execute_batch(TABLES)?)
+    connection.execute_batch(TABLES)?;
+    Ok(connection.execute_batch(super::keys::TABLES)?)
 }
 
 /// What a new server begins with.
@@ -54,9 +55,24 @@ pub fn check(connection: &Connection) -> Result<bool, MasterError> {
         .optional()?
     {
         None => Ok(false),
-        Some(VERSION) => Ok(true),
+        Some(VERSION) => {
+            upgrade(connection)?;
+            Ok(true)
+        }
         Some(version) => Err(MasterError::Version(version)),
     }
+}
+
+/// Adds what the first servers did not have. They read it all the same.
+fn upgrade(connection: &Connection) -> Result<(), MasterError> {
+    for (column, default) in [("checks_policy", 1), ("checks_expiration", 0)] {
+        let there = "SELECT 1 FROM pragma_table_info('selenite_login') WHERE name = ?1";
+        if connection.query_row(there, [column], |_| Ok(())).optional()?.is_none() {
+            let sql = format!("ALTER TABLE selenite_login ADD COLUMN {column} INTEGER NOT NULL DEFAULT {default}");
+            connection.execute_batch(&sql)?;
+        }
+    }
+    Ok(())
 }
 
 /// The first layout of these tables.
@@ -94,6 +110,8 @@ CREATE TABLE IF NOT EXISTS selenite_login (
     password_set INTEGER NOT NULL DEFAULT 0,
     failure_count INTEGER NOT NULL DEFAULT 0,
     failure_last INTEGER NOT NULL DEFAULT 0,
-    locked_until INTEGER NOT NULL DEFAULT 0
+    locked_until INTEGER NOT NULL DEFAULT 0,
+    checks_policy INTEGER NOT NULL DEFAULT 1,
+    checks_expiration INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 ";

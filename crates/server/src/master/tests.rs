@@ -20,7 +20,7 @@ fn hash(password: &str) -> PasswordHash {
     PasswordHash::new(password, PasswordCost::LEAST).unwrap()
 }
 
-fn create(place: &TempDir) -> Master {
+pub(super) fn create(place: &TempDir) -> Master {
     Master::create(place.path(), &access(place), &hash("first"), || Ok(())).unwrap()
 }
 

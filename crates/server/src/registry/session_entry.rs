@@ -8,12 +8,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use selenite_tds::{PacketSize, TdsVersion};
 
+use super::activity::Activity;
 use super::thread_figures::{Figures, OwnThread, ThreadFigures, cpu_of_this_thread};
 use crate::transport::{Leash, Traffic, TrafficCounts};
 
 /// What others can see of a session, and do to it.
 pub struct SessionEntry {
-    spid: u16,
+    activity: Arc<Activity>,
     facts: SessionFacts,
     traffic: Arc<Traffic>,
     leash: Arc<Leash>,
@@ -70,14 +71,14 @@ pub enum Status {
 
 impl SessionEntry {
     pub(super) fn new(
-        spid: u16,
+        activity: Arc<Activity>,
         facts: SessionFacts,
         traffic: Arc<Traffic>,
         leash: Arc<Leash>,
         thread: Arc<ThreadFigures>,
     ) -> Self {
         Self {
-            spid,
+            activity,
             facts,
             traffic,
             leash,
@@ -94,7 +95,13 @@ impl SessionEntry {
     /// @@SPID: from 51 up.
     #[must_use]
     pub fn spid(&self) -> u16 {
-        self.spid
+        self.activity.spid()
+    }
+
+    /// What it does just now.
+    #[must_use]
+    pub fn activity(&self) -> &Arc<Activity> {
+        &self.activity
     }
 
     /// What does not change.
@@ -146,6 +153,13 @@ impl SessionEntry {
             .fold(Figures::default(), Figures::plus)
     }
 
+    /// The system's number of its thread.
+    #[must_use]
+    pub fn thread_id(&self) -> Option<i32> {
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.first().map(|thread| thread.id())
+    }
+
     /// How long its threads had a processor since its last request began.
     #[must_use]
     pub fn request_cpu(&self) -> Duration {
@@ -191,6 +205,7 @@ impl SessionEntry {
         drop(threads);
         let cpu_ns = u64::try_from(cpu.as_nanos()).unwrap_or(0);
         self.request_cpu_ns.store(cpu_ns, Ordering::Relaxed);
+        self.activity.wake();
         self.request_start.store(now_millis(), Ordering::Relaxed);
         self.request_count.fetch_add(1, Ordering::Relaxed);
         self.is_running.store(true, Ordering::Release);
@@ -200,6 +215,7 @@ impl SessionEntry {
     pub(crate) fn rest(&self) {
         if self.is_running.swap(false, Ordering::AcqRel) {
             self.request_end.store(now_millis(), Ordering::Relaxed);
+            self.activity.note_files();
         }
     }
 }

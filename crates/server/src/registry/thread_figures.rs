@@ -45,6 +45,11 @@ impl ThreadFigures {
         })
     }
 
+    /// The system's number of the thread.
+    pub fn id(&self) -> i32 {
+        self.id
+    }
+
     /// What it has cost up to now.
     pub fn load(&self) -> Figures {
         match self.last.get() {

@@ -15,8 +15,8 @@ pub(crate) fn compile(key: &ProgramKey) -> Result<Program, Vec<PlanError>> {
     let options = Options {
         quoted_identifier: key.quoted_identifier,
     };
-    let parameters = parameters(&key.parameters, options).map_err(|error| vec![error])?;
-    let tree = parse(&key.text, options).map_err(|error| vec![syntax(&error)])?;
+    let parameters = parameters(&key.parameters, options)?;
+    let tree = parse(&key.text, options).map_err(|error| both(&error))?;
     match parameters {
         None => Program::of_batch(&key.text, tree),
         Some(parameters) => Program::of_text(&key.text, tree, &parameters),
@@ -24,16 +24,16 @@ pub(crate) fn compile(key: &ProgramKey) -> Result<Program, Vec<PlanError>> {
 }
 
 /// `@a int, @b nvarchar(10) OUTPUT`: what stands behind a procedure's name, and so it is read.
-fn parameters(declared: &str, options: Options) -> Result<Option<Vec<Parameter>>, PlanError> {
+fn parameters(declared: &str, options: Options) -> Result<Option<Vec<Parameter>>, Vec<PlanError>> {
     if declared.trim().is_empty() {
         return Ok(None);
     }
     // On a line of its own: a comment at the end must not hide the AS.
     let text = format!("CREATE PROCEDURE p {declared}\nAS");
-    let tree = parse(&text, options).map_err(|error| syntax(&error))?;
+    let tree = parse(&text, options).map_err(|error| both(&error))?;
     match of_procedure(tree) {
         Some(parameters) => Ok(Some(parameters)),
-        None => Err(PlanError::syntax_near("AS").on_line(1)),
+        None => Err(vec![PlanError::syntax_near("AS").on_line(1)]),
     }
 }
 
@@ -52,6 +52,13 @@ fn of_procedure(tree: Tree) -> Option<Vec<Parameter>> {
         && !procedure.for_replication
         && procedure.name.single().is_some_and(|name| name.text == "p");
     is_bare.then_some(procedure.parameters)
+}
+
+/// An error of syntax, and the one that SQL Server sends with it.
+fn both(error: &SyntaxError) -> Vec<PlanError> {
+    std::iter::once(syntax(error))
+        .chain(error.also().as_ref().map(syntax))
+        .collect()
 }
 
 fn syntax(error: &SyntaxError) -> PlanError {
@@ -82,6 +89,13 @@ mod tests {
         assert_eq!(numbers("SELECT @a, @b", "@a int, @b nvarchar(10) OUTPUT -- both"), []);
         assert_eq!(numbers("SELECT @a", ""), [137]);
         assert_eq!(numbers("SELECT 1", "  "), []);
+    }
+
+    #[test]
+    fn an_open_quote_is_two_errors() {
+        assert_eq!(numbers("SELECT 'open", ""), [105, 102]);
+        assert_eq!(numbers("SELECT FROM", ""), [156]);
+        assert_eq!(numbers("SELECT @a", "@a int = 'open"), [105, 102]);
     }
 
     #[test]

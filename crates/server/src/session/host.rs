@@ -17,10 +17,12 @@ use selenite_tds::EnvChange;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Guid, Moment, Value};
 
+use super::command::{Command, frees_programs};
 use super::program_cache::ProgramKey;
 use super::reply::Reply;
 use super::statistics::Stopwatch;
 use super::{Stock, set_option};
+use crate::registry::{SessionSight, WaitType, own};
 use crate::rpc::in_batch;
 use crate::workbench::{Errand, Receiver, SessionState, Surroundings, Workbench};
 
@@ -64,6 +66,15 @@ impl SessionHost<'_> {
         (self.bench.as_mut(), errand)
     }
 
+    /// The session as others see it.
+    pub fn sight(&self) -> SessionSight {
+        SessionSight {
+            session: self.state.session.clone(),
+            database_id: self.state.database.id,
+            isolation: self.state.isolation,
+        }
+    }
+
     /// The program of a text, compiled or kept.
     ///
     /// # Errors
@@ -100,6 +111,13 @@ impl SessionHost<'_> {
             TransactionStep::Rollback => EnvChange::RollbackTransaction(std::mem::take(&mut self.transaction)),
             TransactionStep::Save { .. } | TransactionStep::RollbackTo { .. } => return Ok(()),
         };
+        own::note_transaction(match step {
+            TransactionStep::Begin { name } => Some((self.transaction, name)),
+            TransactionStep::Commit { .. }
+            | TransactionStep::Rollback
+            | TransactionStep::Save { .. }
+            | TransactionStep::RollbackTo { .. } => None,
+        });
         self.state.session.transaction_id = i64::try_from(self.transaction).unwrap_or(0);
         self.reply.env_change(&change)
     }
@@ -178,6 +196,8 @@ impl Host for SessionHost<'_> {
             Wait::Time { milliseconds } => self.until(milliseconds),
         };
         let end = std::time::Instant::now() + length;
+        let _command = Command::begin("WAITFOR");
+        let _wait = own::begin_wait(WaitType::WaitFor);
         loop {
             let left = end.saturating_duration_since(std::time::Instant::now());
             if left.is_zero() {
@@ -189,6 +209,10 @@ impl Host for SessionHost<'_> {
     }
 
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
+        let _command = Command::of(statement.statement);
+        if frees_programs(statement.statement) {
+            self.stock.forget_programs();
+        }
         let (bench, errand) = self.errand();
         let done = bench.statement(statement, slots, errand);
         self.reply.forget_rows();
@@ -207,6 +231,8 @@ impl Host for SessionHost<'_> {
     }
 
     fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
+        let is_call = kind == FrameKind::Procedure;
+        own::note_program(program, is_call, || self.sight());
         self.bench.enter(program, kind)
     }
 

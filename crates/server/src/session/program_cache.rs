@@ -60,6 +60,11 @@ impl ProgramCache {
         shelf.programs.insert(key, Kept { program, used });
     }
 
+    /// Keeps none of them.
+    pub fn clear(&self) {
+        self.shelf().programs.clear();
+    }
+
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

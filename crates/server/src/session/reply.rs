@@ -27,6 +27,8 @@ struct RowSet {
     /// The columns that TEXTSIZE may cut, and how many bytes it counts for a unit of each.
     long: Vec<(usize, usize)>,
     row_count: u64,
+    /// Whether the workbench began them: their end is not the machine's to tell.
+    is_of_workbench: bool,
 }
 
 impl Reply {
@@ -92,7 +94,7 @@ impl Reply {
                 is_computed: true,
             })
             .collect();
-        self.columns(&columns).map_err(|failure| self.fatal(failure))
+        self.begin_rows(&columns, false).map_err(|failure| self.fatal(failure))
     }
 
     pub fn result_row(&mut self, values: &[Value]) -> Result<(), Stop> {
@@ -147,7 +149,7 @@ impl Reply {
 
     /// The rows of a procedure that the host is end: of them the machine does not know.
     pub fn end_rows(&mut self) -> Result<(), Stop> {
-        let Some(rows) = self.rows.take() else {
+        let Some(rows) = self.rows.take().filter(|rows| rows.is_of_workbench) else {
             return Ok(());
         };
         let written = self.tokens.done(Done {
@@ -157,6 +159,25 @@ impl Reply {
             row_count: rows.row_count,
         });
         self.written(written)
+    }
+
+    fn begin_rows(&mut self, columns: &[Column], is_of_workbench: bool) -> Result<(), Failure> {
+        if columns.len() > COLUMN_COUNT_MAX {
+            return Err(too_many_columns().into());
+        }
+        let shape = RowShape::new(columns).map_err(|error| PlanError::internal(&error.to_string()))?;
+        let long = columns.iter().enumerate();
+        let long = long
+            .filter_map(|(index, column)| Some((index, unit_size(column.data_type)?)))
+            .collect();
+        let written = self.tokens.columns(&shape);
+        self.rows = Some(RowSet {
+            shape,
+            long,
+            row_count: 0,
+            is_of_workbench,
+        });
+        Ok(self.written(written)?)
     }
 
     /// Forgets the rows that are being sent: a DONE of the machine's ends them.
@@ -206,21 +227,9 @@ impl Reply {
 
 impl Receiver for Reply {
     fn columns(&mut self, columns: &[Column]) -> Result<(), Failure> {
-        if columns.len() > COLUMN_COUNT_MAX {
-            return Err(too_many_columns().into());
-        }
-        let shape = RowShape::new(columns).map_err(|error| PlanError::internal(&error.to_string()))?;
-        let long = columns.iter().enumerate();
-        let long = long
-            .filter_map(|(index, column)| Some((index, unit_size(column.data_type)?)))
-            .collect();
-        let written = self.tokens.columns(&shape);
-        self.rows = Some(RowSet {
-            shape,
-            long,
-            row_count: 0,
-        });
-        Ok(self.written(written)?)
+        // A procedure of the system's may have several results.
+        self.end_rows()?;
+        self.begin_rows(columns, true)
     }
 
     fn row(&mut self, values: &[Value]) -> Result<(), Failure> {

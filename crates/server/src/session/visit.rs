@@ -13,6 +13,7 @@ use super::facts::new_state;
 use super::host::SessionHost;
 use super::reply::Reply;
 use super::statistics::Stopwatch;
+use crate::registry::own;
 use crate::rpc::{Prepared, answer_call};
 use crate::workbench::{Errand, Patron, Receiver, SessionState, Workshop};
 use crate::{Ended, Session, Wire, WireError};
@@ -80,6 +81,7 @@ impl<'a> Visit<'a> {
     }
 
     fn serve_one(&mut self) -> Served {
+        own::note_state(|| self.host.sight());
         let message = match self.wire.receive() {
             Ok(Incoming::Message(message)) => message,
             Ok(Incoming::Attention) => return self.answer_attention(),
@@ -135,7 +137,13 @@ impl<'a> Visit<'a> {
                 },
                 &mut self.host,
             ),
-            Err(errors) => self.machine.refuse(&errors, Entry::Batch, &mut self.host),
+            Err(errors) => {
+                // Nothing ran: there are no execution times to tell.
+                let stopwatch = self.host.stopwatch.take();
+                let ended = self.machine.refuse(&errors, Entry::Batch, &mut self.host);
+                self.host.stopwatch = stopwatch;
+                ended
+            }
         };
         self.ended(ended)
     }
@@ -223,7 +231,7 @@ impl<'a> Visit<'a> {
             machine::Ended::Attention => {
                 // Noted by whoever stopped the machine; a second one comes with the next message.
                 let _ = self.wire.take_attention();
-                self.host.reply.bare_done(DoneKind::Statement, Done::ATTENTION)
+                self.cut_short()
             }
             machine::Ended::Gone => return Err(self.host.reply.ended().unwrap_or(Ended::Broken)),
             machine::Ended::Connection => {
@@ -232,6 +240,16 @@ impl<'a> Visit<'a> {
             }
         };
         self.finished(done)
+    }
+
+    /// Answers a request that an ATTENTION has ended: by what was told so far, and by a message of its own for the ATTENTION.
+    ///
+    /// SQL Server sends two. Most clients read tokens until one has the bit, but tedious waits for the second message.
+    fn cut_short(&mut self) -> Result<(), machine::Stop> {
+        let reply = &mut self.host.reply;
+        reply.bare_done(DoneKind::Statement, Done::FINAL)?;
+        reply.finish()?;
+        reply.bare_done(DoneKind::Statement, Done::ATTENTION)
     }
 
     fn finished(&mut self, done: Result<(), machine::Stop>) -> Served {

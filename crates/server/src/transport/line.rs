@@ -10,6 +10,7 @@ use rustls::ServerConnection;
 use selenite_tds::{Incoming, MessageReader};
 
 use super::inbound::Inbound;
+use super::patient::Patient;
 use super::{Encryptor, LineError, Traffic};
 
 /// One connection. It belongs to one thread at a time.
@@ -238,7 +239,7 @@ impl Line {
         self.set_patience(TcpStream::set_write_timeout)?;
         let size = match (&mut self.tls, &mut self.encryptor) {
             (None, _) => {
-                (&*self.socket).write_all(packet)?;
+                Patient(&self.socket).write_all(packet)?;
                 packet.len()
             }
             (Some(connection), None) => {
@@ -276,7 +277,8 @@ impl Line {
 }
 
 /// Writes what lies in the connection. Answers how many bytes.
-pub(super) fn flush(connection: &mut ServerConnection, mut socket: &TcpStream) -> io::Result<usize> {
+pub(super) fn flush(connection: &mut ServerConnection, socket: &TcpStream) -> io::Result<usize> {
+    let mut socket = Patient(socket);
     let mut total = 0;
     while connection.wants_write() {
         match connection.write_tls(&mut socket) {

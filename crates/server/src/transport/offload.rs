@@ -5,63 +5,17 @@
 //! O2. The connection is handed over whole: never do two threads have it.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use rustls::ServerConnection;
 
-/// How sessions waited for their packets to be encrypted by another thread: PREEMPTIVE_OS_ENCRYPTMESSAGE.
-#[derive(Default)]
-pub struct EncryptWaits {
-    count: AtomicU64,
-    total_ns: AtomicU64,
-    max_ns: AtomicU64,
-}
-
-/// The waits up to a moment.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct WaitCounts {
-    /// How many.
-    pub count: u64,
-    /// All of them together.
-    pub total: Duration,
-    /// The longest.
-    pub max: Duration,
-}
-
-impl EncryptWaits {
-    fn record(&self, wait: Duration) {
-        let wait_ns = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);
-        self.count.fetch_add(1, Ordering::Relaxed);
-        self.total_ns.fetch_add(wait_ns, Ordering::Relaxed);
-        self.max_ns.fetch_max(wait_ns, Ordering::Relaxed);
-    }
-
-    /// What was counted since the start or the last [`EncryptWaits::clear`].
-    #[must_use]
-    pub fn counts(&self) -> WaitCounts {
-        WaitCounts {
-            count: self.count.load(Ordering::Relaxed),
-            total: Duration::from_nanos(self.total_ns.load(Ordering::Relaxed)),
-            max: Duration::from_nanos(self.max_ns.load(Ordering::Relaxed)),
-        }
-    }
-
-    /// Counts from 0 again: DBCC SQLPERF.
-    pub fn clear(&self) {
-        self.count.store(0, Ordering::Relaxed);
-        self.total_ns.store(0, Ordering::Relaxed);
-        self.max_ns.store(0, Ordering::Relaxed);
-    }
-}
+use crate::registry::{WaitType, own};
 
 /// The other thread of a session. It ends when this is dropped.
 pub struct Encryptor {
     handover: Arc<Handover>,
     thread: Option<JoinHandle<()>>,
-    waits: Arc<EncryptWaits>,
     /// Kept, so that no packet allocates.
     packet: Vec<u8>,
 }
@@ -89,7 +43,7 @@ impl Encryptor {
     ///
     /// # Errors
     /// The system's, where it has no more threads.
-    pub fn start<G>(waits: Arc<EncryptWaits>, introduce: impl FnOnce() -> G + Send + 'static) -> io::Result<Self> {
+    pub fn start<G>(introduce: impl FnOnce() -> G + Send + 'static) -> io::Result<Self> {
         let handover = Arc::new(Handover {
             slot: Mutex::new(Slot::Empty),
             work_came: Condvar::new(),
@@ -106,7 +60,6 @@ impl Encryptor {
         Ok(Self {
             handover,
             thread: Some(thread),
-            waits,
             packet: Vec::new(),
         })
     }
@@ -123,7 +76,7 @@ impl Encryptor {
         let mut copy = std::mem::take(&mut self.packet);
         copy.clear();
         copy.extend_from_slice(packet);
-        let begun = Instant::now();
+        let _wait = own::begin_wait(WaitType::EncryptMessage);
         let work = Work {
             connection,
             packet: copy,
@@ -140,7 +93,6 @@ impl Encryptor {
         loop {
             match std::mem::replace(&mut *slot, Slot::Empty) {
                 Slot::Done(work, outcome) => {
-                    self.waits.record(begun.elapsed());
                     self.packet = work.packet;
                     return Ok((work.connection, outcome));
                 }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use rustls::ProtocolVersion;
 use rustls::version::{TLS12, TLS13};
-use selenite_server::TlsOffload;
+use selenite_server::{TlsOffload, WaitType};
 use selenite_tds::client::{Token, login, new_login, prelogin};
 use selenite_tds::{Encryption, EncryptionMode, TdsVersion};
 
@@ -159,23 +159,32 @@ fn another_thread_encrypts_each_packet_where_it_is_told_to_and_is_waited_for() {
     let mut client = bench.client(Mode::On);
     let instance = bench.running().instance();
     let session = instance.registry().sessions().remove(0);
-    assert_eq!(instance.encrypt_waits().counts().count, 0);
+    assert_eq!(instance.registry().waits().counts(WaitType::EncryptMessage).count, 0);
     let switches = session.figures().switches;
     // 13 bytes each: 785 packets of 4088 and what is left.
     let answer = client.batch("done 246928").unwrap();
     assert_eq!(answer.0.len(), 246_929);
     settle(&session);
-    let waits = instance.encrypt_waits().counts();
+    let waits = instance.registry().waits().counts(WaitType::EncryptMessage);
     // PRELOGIN's answer and the login's come before.
     let packets = session.traffic().packets_written - 2;
     assert_eq!((waits.count, packets), (786, 786));
     assert!(waits.max <= waits.total && !waits.max.is_zero());
     let switched = session.figures().switches - switches;
     assert!(switched >= packets, "{switched} switches for {packets} packets");
-    instance.encrypt_waits().clear();
-    assert_eq!(instance.encrypt_waits().counts().count, 0);
+    instance.registry().waits().clear();
+    assert_eq!(instance.registry().waits().counts(WaitType::EncryptMessage).count, 0);
     let mut plain = Bench::of(EncryptionMode::Optional);
     assert!(plain.client(Mode::Plain).works());
-    assert_eq!(plain.running().instance().encrypt_waits().counts().count, 0);
+    assert_eq!(
+        plain
+            .running()
+            .instance()
+            .registry()
+            .waits()
+            .counts(WaitType::EncryptMessage)
+            .count,
+        0
+    );
     plain.stop();
 }

@@ -213,3 +213,11 @@ fn sp_executesql_runs_within_a_batch() {
     );
     assert_eq!(client.batch("EXEC sys.sp_unprepare 5").errors(), [(40510, 1)]);
 }
+
+#[test]
+fn an_open_quote_is_told_as_two_errors() {
+    let bench = Bench::new();
+    let answer = bench.client().batch("SELECT 1\nSELECT 'open");
+    assert_eq!(answer.errors(), [(105, 2), (102, 2)]);
+    assert_eq!(answer.dones().len(), 1);
+}

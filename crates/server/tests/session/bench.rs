@@ -1,10 +1,11 @@
 //! A server of a test's own, in a folder of its own.
 
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use rusqlite::{Connection, OpenFlags};
 use selenite_engine::Access;
 use selenite_server::data::Hall;
 use selenite_server::password::PasswordCost;
@@ -17,6 +18,7 @@ use crate::client::Client;
 /// A server that runs.
 pub struct Bench {
     pub running: Running,
+    pub hall: Arc<Hall>,
     password: String,
     place: TempDir,
 }
@@ -37,13 +39,25 @@ impl Bench {
 
     /// Ends the server, and starts another one in its place.
     pub fn restarted(self) -> Self {
+        self.restarted_after(|| {})
+    }
+
+    /// The same, with something done in between.
+    pub fn restarted_after(self, between: impl FnOnce()) -> Self {
         let Self {
             running,
             password,
             place,
+            ..
         } = self;
         running.stop();
+        between();
         Self::start(place, password)
+    }
+
+    /// Ends the server; its folder goes.
+    pub fn stop(self) {
+        self.running.stop();
     }
 
     /// Where the databases are.
@@ -74,19 +88,37 @@ impl Bench {
             }
             Ok(())
         };
-        let open =
-            |_: &Arc<_>| Ok(Arc::new(SqlFront::new(Arc::new(Hall::default()))) as Arc<dyn selenite_server::Front>);
+        let hall = Arc::new(Hall::default());
+        let workshop = hall.clone();
+        let open = move |_: &Arc<_>| Ok(Arc::new(SqlFront::new(workshop)) as Arc<dyn selenite_server::Front>);
         let running = Server::start(config, &mut announce, open).unwrap();
         Self {
             running,
+            hall,
             password,
             place,
         }
     }
 
+    /// The password of sa.
+    pub fn password(&self) -> &str {
+        &self.password
+    }
+
+    /// A file of the server's, opened by SQLite as another process would.
+    pub fn in_sqlite(&self, database: &str) -> Connection {
+        in_sqlite(self.place.path(), database)
+    }
+
     /// A client that has logged in as sa.
     pub fn client(&self) -> Client {
         self.client_of(PacketSize::DEFAULT)
+    }
+
+    /// A client of another login, whether or not it is let in.
+    pub fn client_as(&self, user: &str, password: &str, database: &str) -> Client {
+        let wishes = (database, None);
+        Client::of(self.running.address(), (user, password), wishes, PacketSize::DEFAULT).unwrap()
     }
 
     pub fn client_of(&self, size: PacketSize) -> Client {
@@ -95,11 +127,26 @@ impl Bench {
 }
 
 fn access(place: &TempDir) -> Access {
-    let key = place.path().join("key");
+    access_in(place.path())
+}
+
+fn access_in(place: &Path) -> Access {
+    let key = place.join("key");
     Access {
         identity: Some(format!("raw:{}", key.display()).parse().unwrap()),
         ..Access::default()
     }
+}
+
+/// A file of the server in this place.
+pub fn in_sqlite(place: &Path, database: &str) -> Connection {
+    let access = Access {
+        allow_plain: true,
+        ..access_in(place)
+    };
+    let path = place.join("data").join(format!("{database}.db"));
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(access.uri(&path).as_str(), flags).unwrap()
 }
 
 /// A port that is free, below those that the system gives to whoever connects, and another for each bench.

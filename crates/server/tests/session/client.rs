@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use selenite_tds::client::{Said, Token, attention, batch, login, new_login, prelogin, rpc, split_message, tokens};
 use selenite_tds::{
-    Done, DoneKind, Encryption, Headers, PacketSize, Parameter, Prelogin, Procedure, ProcedureId, Reset, RpcCall,
-    RpcRequest, TransactionRequest, TransactionStep, TypeInfo,
+    Done, DoneKind, Encryption, Headers, PacketSize, Parameter, Password, Prelogin, Procedure, ProcedureId, Reset,
+    RpcCall, RpcRequest, TransactionRequest, TransactionStep, TypeInfo,
 };
 use selenite_types::{DataType, Value, Width};
 
@@ -25,6 +25,18 @@ pub struct Answer(pub Vec<Token>);
 
 impl Client {
     pub fn new(address: SocketAddr, password: &str, size: PacketSize) -> io::Result<Self> {
+        let client = Self::of(address, ("sa", password), ("", None), size)?;
+        assert_eq!(client.login.errors(), []);
+        Ok(client)
+    }
+
+    /// A client that may have been refused: its login says so. It asks for a database and another password, perhaps.
+    pub fn of(
+        address: SocketAddr,
+        (user, password): (&str, &str),
+        (database, new_password): (&str, Option<&str>),
+        size: PacketSize,
+    ) -> io::Result<Self> {
         let socket = TcpStream::connect(address)?;
         socket.set_nodelay(true)?;
         // A server that does not answer is a test that fails, not one that hangs.
@@ -41,12 +53,13 @@ impl Client {
         };
         client.send(&prelogin(&hello).unwrap())?;
         client.message()?;
-        let mut wanted = new_login("sa", password);
+        let mut wanted = new_login(user, password);
+        wanted.database = database.to_owned();
+        wanted.new_password = new_password.map(Password::new);
         wanted.packet_size = size.bytes().into();
         client.send(&login(&wanted).unwrap())?;
         client.login = client.answer()?;
         client.size = size;
-        assert_eq!(client.login.errors(), []);
         Ok(client)
     }
 
@@ -115,13 +128,22 @@ impl Client {
 
     /// Calls procedures in one message.
     pub fn calls(&mut self, calls: Vec<RpcCall>) -> Answer {
+        self.ask_calls(calls);
+        self.answer().unwrap()
+    }
+
+    /// Sends a call.
+    pub fn ask_call(&mut self, procedure: ProcedureId, parameters: Vec<Parameter>) {
+        self.ask_calls(vec![call(Procedure::Id(procedure), parameters)]);
+    }
+
+    fn ask_calls(&mut self, calls: Vec<RpcCall>) {
         let request = RpcRequest {
             headers: HEADERS,
             calls,
         };
         let bytes = rpc(&request, self.size, Reset::None).unwrap();
         self.send(&bytes).unwrap();
-        self.answer().unwrap()
     }
 
     pub fn call(&mut self, procedure: ProcedureId, parameters: Vec<Parameter>) -> Answer {
@@ -270,7 +292,7 @@ pub fn int(name: &str, value: i32) -> Parameter {
     parameter(name, DataType::Int, Value::Int(value))
 }
 
-const HEADERS: Headers = Headers {
+pub const HEADERS: Headers = Headers {
     transaction: 0,
     outstanding_count: 1,
     activity: None,

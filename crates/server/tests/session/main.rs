@@ -3,13 +3,27 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test asks for tokens of one kind")]
 
+mod backup;
 mod batches;
 mod bench;
 mod calls;
+mod catalog_procedures;
+mod cancel;
 mod client;
+mod dbcc;
 mod definitions;
+mod document;
+mod encryption;
 mod ends;
+mod group_commit;
+mod inside;
+mod isolation;
+mod max_columns;
+mod misfits;
+mod offsets;
 mod options;
+mod principals;
+mod speed;
 mod tables;
 mod transactions;
 mod views;

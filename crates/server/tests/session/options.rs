@@ -88,6 +88,14 @@ fn statistics_of_time_are_told_before_each_done() {
     let answer = client.batch("WAITFOR DELAY '00:00:00.300'");
     let times = numbers_in(answer.infos()[1]);
     assert!(times[0] < 200 && times[1] >= 300, "{times:?}");
+    // A batch that can't be read has taken its time to be read, and none to run.
+    let numbers: Vec<i32> = client
+        .batch("SELECT FROM")
+        .said()
+        .iter()
+        .map(|said| said.number)
+        .collect();
+    assert_eq!(numbers, [3613, 156]);
     client.batch("SET STATISTICS TIME OFF");
     assert_eq!(client.batch("SELECT 1").said().len(), 0);
 }

@@ -16,12 +16,13 @@ impl TdsVersion {
     /// 8.0: TLS before all else.
     pub const V8_0: Self = Self(0x0800_0000);
 
-    /// What is spoken with a client that asks for `self`: none if it is too old. Over strict TLS it is 8.0 whatever was asked for, as
-    /// tedious and Microsoft's ODBC driver ask for 7.4 there and take 8.0.
+    /// What is spoken with a client that asks for `self`: none if it is too old. Over strict TLS go-mssqldb and mssql-jdbc ask for 8.0 and
+    /// take nothing else; tedious, tiberius and Microsoft's ODBC driver ask for 7.4, and tiberius does not know 8.0.
     #[must_use]
     pub fn agreed(self, is_strict: bool) -> Option<Self> {
         if is_strict {
-            return (self == Self::V8_0 || self >= Self::V7_4).then_some(Self::V8_0);
+            let is_eight = self == Self::V8_0;
+            return (is_eight || self >= Self::V7_4).then_some(if is_eight { self } else { Self::V7_4 });
         }
         // 8.0 is a smaller number than 7.4, and nothing that is spoken without strict TLS.
         if self >= Self::V7_4 {
@@ -58,9 +59,9 @@ mod tests {
     }
 
     #[test]
-    fn strict_is_always_spoken_as_eight() {
+    fn eight_is_spoken_over_strict_tls_with_whoever_asks_for_it() {
         assert_eq!(TdsVersion::V8_0.agreed(true), Some(TdsVersion::V8_0));
-        assert_eq!(TdsVersion::V7_4.agreed(true), Some(TdsVersion::V8_0));
+        assert_eq!(TdsVersion::V7_4.agreed(true), Some(TdsVersion::V7_4));
         assert_eq!(TdsVersion::V7_3B.agreed(true), None);
     }
 }

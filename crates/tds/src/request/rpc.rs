@@ -96,7 +96,8 @@ impl RpcCall {
                 return Err(TdsError::TooManyParameters);
             }
             let index = u16::try_from(parameters.len() + 1).unwrap_or(u16::MAX);
-            parameters.push(Parameter::parse(index, reader)?);
+            let is_by_number = matches!(procedure, Procedure::Id(_));
+            parameters.push(Parameter::parse(index, is_by_number, reader)?);
         }
         Ok(Self {
             procedure,
@@ -109,14 +110,15 @@ impl RpcCall {
 }
 
 impl Parameter {
-    fn parse(index: u16, reader: &mut ByteReader<'_>) -> Result<Self, TdsError> {
+    fn parse(index: u16, is_by_number: bool, reader: &mut ByteReader<'_>) -> Result<Self, TdsError> {
         let size = reader.u8()?;
         let name = utf16::parse(reader.take(usize::from(size) * 2)?);
         let fail = |name: &str, fault| {
             let name = name.to_owned();
             TdsError::Parameter(Box::new(ParameterError { index, name, fault }))
         };
-        let is_name = |name: &String| name.is_empty() || (name.starts_with('@') && size <= 128);
+        // Procedures with a number know their own parameters by place: tiberius calls sp_executesql's `stmt` and `params`.
+        let is_name = |name: &String| name.is_empty() || ((is_by_number || name.starts_with('@')) && size <= 128);
         let Some(name) = name.filter(is_name) else {
             return Err(fail("", ParameterFault::Name));
         };

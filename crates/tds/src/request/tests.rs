@@ -178,6 +178,36 @@ fn a_wrong_parameter_is_told_by_its_place_and_name() {
 }
 
 #[test]
+fn a_name_without_an_at_is_for_procedures_with_a_number_alone() {
+    let mut request = call_of(vec![(DataType::Int, Value::Int(1))]);
+    request.calls[0].parameters[0].name = "stmt".to_owned();
+    request.calls[0].procedure = Procedure::Id(ProcedureId::ExecuteSql);
+    let packets = client::rpc(&request, PacketSize::DEFAULT, Reset::None).unwrap();
+    assert_eq!(parse(&packets).unwrap(), Request::Rpc(request.clone()));
+    request.calls[0].procedure = Procedure::Name("p".to_owned());
+    let packets = client::rpc(&request, PacketSize::DEFAULT, Reset::None).unwrap();
+    let Err(TdsError::Parameter(error)) = parse(&packets) else {
+        panic!("it was read");
+    };
+    assert_eq!((error.index, error.fault), (1, ParameterFault::Name));
+}
+
+/// What mssql-jdbc says of a uniqueidentifier that is NULL.
+#[test]
+fn a_guid_of_no_length_is_null() {
+    let mut packets = client::rpc(&call_of(Vec::new()), PacketSize::DEFAULT, Reset::None).unwrap();
+    packets.extend([0, 0, 0x24, 0, 0]);
+    let size = u16::try_from(packets.len()).unwrap();
+    packets[2..4].copy_from_slice(&size.to_be_bytes());
+    let Request::Rpc(request) = parse(&packets).unwrap() else {
+        panic!("no call");
+    };
+    let parameter = &request.calls[0].parameters[0];
+    assert_eq!(parameter.type_info.data_type, DataType::UniqueIdentifier);
+    assert_eq!(parameter.value, Value::Null);
+}
+
+#[test]
 fn more_than_2100_parameters_are_refused() {
     let request = call_of(vec![(DataType::Bit, Value::Bit(true)); 2100]);
     let packets = client::rpc(&request, PacketSize::DEFAULT, Reset::None).unwrap();

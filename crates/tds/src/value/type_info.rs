@@ -73,7 +73,11 @@ impl WireType {
 
     /// BYTELEN_TYPE whose length tells the type.
     fn parse_sized(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
-        let size = reader.u8()?;
+        let size = match (byte, reader.u8()?) {
+            // MS-TDS 2.2.5.4.2 allows it; mssql-jdbc says so of a NULL.
+            (byte::GUID, 0) => 16,
+            (_, size) => size,
+        };
         let data_type = match (byte, size) {
             (byte::GUID, 16) => DataType::UniqueIdentifier,
             (byte::BIT_N, 1) => DataType::Bit,

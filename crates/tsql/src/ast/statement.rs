@@ -109,6 +109,13 @@ pub enum StatementKind {
         /// The password.
         password: Option<String>,
     },
+    /// `ALTER MASTER KEY [FORCE] REGENERATE WITH ENCRYPTION BY PASSWORD = '..'`
+    RegenerateMasterKey {
+        /// `FORCE`: also if something can't be decrypted by the old one.
+        force: bool,
+        /// The new password.
+        password: String,
+    },
     /// `OPEN MASTER KEY DECRYPTION BY PASSWORD = '..'`
     OpenMasterKey {
         /// The password.

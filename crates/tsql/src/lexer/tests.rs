@@ -145,3 +145,10 @@ fn names_are_counted_in_units_of_utf_16() {
     assert!(!is_long(&"\u{4e2d}".repeat(128)) && is_long(&"\u{4e2d}".repeat(129)));
     assert!(!is_long(&"\u{20000}".repeat(64)) && is_long(&"\u{20000}".repeat(65)));
 }
+
+#[test]
+fn a_doubled_bracket_counts_once_in_a_name() {
+    let kind = |brackets: usize| tokens(&format!("[{}]", "]]".repeat(brackets)))[0].kind;
+    assert_eq!(kind(128), TokenKind::Bracketed);
+    assert_eq!(kind(129), TokenKind::LongIdentifier);
+}

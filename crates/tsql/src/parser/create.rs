@@ -59,6 +59,7 @@ impl Parser<'_> {
                 self.advance();
                 self.alter_role(true)
             }
+            TokenKind::Word if self.is_word("master") && self.is_regenerate() => self.regenerate_master_key(),
             _ => self.refused_object("ALTER"),
         }
     }

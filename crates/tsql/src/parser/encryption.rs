@@ -22,6 +22,23 @@ impl Parser<'_> {
         Ok(StatementKind::CreateMasterKey { password })
     }
 
+    /// Whether `MASTER KEY [FORCE] REGENERATE` stands here. ADD and DROP of its encryptions are refused.
+    pub(super) fn is_regenerate(&self) -> bool {
+        let at = if self.is_word_at(2, "force") { 3 } else { 2 };
+        self.is_at(1, TokenKind::Keyword(Keyword::Key)) && self.is_word_at(at, "regenerate")
+    }
+
+    /// `MASTER KEY [FORCE] REGENERATE WITH ENCRYPTION BY PASSWORD = '..'`
+    pub(super) fn regenerate_master_key(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        self.advance();
+        let force = self.eat_word("force");
+        self.advance();
+        self.expect_keyword(Keyword::With)?;
+        let password = self.by_password("encryption")?;
+        Ok(StatementKind::RegenerateMasterKey { force, password })
+    }
+
     /// `ENCRYPTION BY PASSWORD = '..'` or DECRYPTION.
     fn by_password(&mut self, word: &str) -> Parse<String> {
         self.expect_word(word)?;

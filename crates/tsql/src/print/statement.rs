@@ -66,6 +66,7 @@ impl fmt::Display for StatementKind {
             Self::Backup(it) => write!(f, "{it}"),
             Self::Restore(it) => write!(f, "{it}"),
             Self::CreateMasterKey { password } => create_master_key(f, password.as_deref()),
+            Self::RegenerateMasterKey { force, password } => regenerate_master_key(f, *force, password),
             Self::OpenMasterKey { password } => open_master_key(f, password),
             Self::CloseMasterKey => f.write_str("CLOSE MASTER KEY"),
             Self::BackupMasterKey { path, password } => backup_master_key(f, path, password),
@@ -104,6 +105,15 @@ fn create_master_key(f: &mut fmt::Formatter<'_>, password: Option<&str>) -> fmt:
         Some(password) => write!(f, " ENCRYPTION BY PASSWORD = {}", Text(password)),
         None => Ok(()),
     }
+}
+
+fn regenerate_master_key(f: &mut fmt::Formatter<'_>, force: bool, password: &str) -> fmt::Result {
+    let force = if force { "FORCE " } else { "" };
+    write!(
+        f,
+        "ALTER MASTER KEY {force}REGENERATE WITH ENCRYPTION BY PASSWORD = {}",
+        Text(password)
+    )
 }
 
 fn open_master_key(f: &mut fmt::Formatter<'_>, password: &str) -> fmt::Result {

@@ -6,13 +6,15 @@ use crate::{Argument, DataType, DeclarationError, Place, Site};
 ///
 /// It is T-SQL's own, with all its numbers. SQLite takes its affinity from it, which changes no form of the type's values:
 /// INTEGER for the integers, REAL for real and float, TEXT for text types; NUMERIC for all others, whose forms are integers
-/// already, or bytes, or texts that are no numbers.
+/// already, or bytes, or texts that are no numbers. SQLite's grammar has numbers alone in parentheses (sqlite.org/syntax/type-name.html):
+/// a type of `max` is in quotes.
 #[must_use]
 pub fn declared_name(data_type: &DataType) -> String {
-    data_type.to_string()
+    let name = data_type.to_string();
+    if name.ends_with("(max)") { format!("\"{name}\"") } else { name }
 }
 
-/// The type that SQLite's schema declares for a column, in any case and with any blanks.
+/// The type that SQLite's schema declares for a column, in any case and with any blanks, in quotes or without.
 ///
 /// Errors: as for a column in T-SQL ([`DataType::from_name`]); 2715 for what is no type of ours, an empty one too.
 pub fn declared_type(declared: &str) -> Result<DataType, DeclarationError> {
@@ -20,7 +22,8 @@ pub fn declared_type(declared: &str) -> Result<DataType, DeclarationError> {
         number: 1,
         name: declared.into(),
     };
-    let (name, arguments) = match declared.split_once('(') {
+    let unquoted = declared.strip_prefix('"').and_then(|rest| rest.trim_end().strip_suffix('"'));
+    let (name, arguments) = match unquoted.unwrap_or(declared).split_once('(') {
         None => (declared, Vec::new()),
         Some((name, rest)) => {
             let inner = rest.trim_end().strip_suffix(')').ok_or_else(unknown)?;

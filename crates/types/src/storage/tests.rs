@@ -374,6 +374,7 @@ fn a_declared_type_is_read_back_in_any_dress() {
     for data_type in all_types() {
         let name = declared_name(&data_type);
         assert_eq!(declared_type(&name), Ok(data_type));
+        assert_eq!(declared_type(name.trim_matches('"')), Ok(data_type));
         assert_eq!(
             declared_type(
                 &name

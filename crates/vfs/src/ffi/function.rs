@@ -124,6 +124,28 @@ impl FunctionCall<'_> {
     }
 }
 
+impl FunctionCall<'_> {
+    /// How often the connection's page caches had a page that was asked for, and how often not: 31 bits of each count, which
+    /// begin again at 0.
+    ///
+    /// # Errors
+    /// As SQLite has it.
+    pub fn cache_reads(&self) -> Result<(u32, u32), Code> {
+        const CACHE_HIT: c_int = 7;
+        const CACHE_MISS: c_int = 8;
+        Ok((self.status(CACHE_HIT)?, self.status(CACHE_MISS)?))
+    }
+
+    fn status(&self, what: c_int) -> Result<u32, Code> {
+        let (mut present, mut highest) = (0, 0);
+        let database = self.database();
+        // SAFETY: the connection is the one that calls; both answers are ints (sqlite.org/c3ref/db_status.html).
+        let code = unsafe { (self.api.db_status)(database, what, &raw mut present, &raw mut highest, 0) };
+        Code::check(code)?;
+        Ok(u32::try_from(present).unwrap_or(0))
+    }
+}
+
 pub(super) fn text_of(api: &Api, value: *mut RawValue) -> Option<String> {
     // SAFETY: SQLite's values live for the call that they were passed to.
     let text = unsafe { (api.value_text)(value) };

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use super::sqlite::{IoMethods, OpenFlags, RawFile, RawVfs, SyncFlags};
 use super::{Code, Name, RawControl, ShmLock, ShmRegion};
+use crate::thread_io;
 
 /// A VFS that SQLite knows.
 #[derive(Clone, Copy)]
@@ -132,6 +133,7 @@ impl LowerFile {
     /// # Errors
     /// `IOERR_SHORT_READ` where the file ends before; the rest of `out` is then zero.
     pub fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
+        thread_io::note(|counts| counts.reads += 1);
         let read = self.method(|methods| methods.read)?;
         let size = c_int::try_from(out.len()).map_err(|_| Code::IOERR_READ)?;
         let offset = i64::try_from(offset).map_err(|_| Code::IOERR_READ)?;
@@ -144,6 +146,7 @@ impl LowerFile {
     /// # Errors
     /// As the VFS below has it.
     pub fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code> {
+        thread_io::note(|counts| counts.writes += 1);
         let write = self.method(|methods| methods.write)?;
         let size = c_int::try_from(data.len()).map_err(|_| Code::IOERR_WRITE)?;
         let offset = i64::try_from(offset).map_err(|_| Code::IOERR_WRITE)?;

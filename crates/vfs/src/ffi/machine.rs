@@ -22,6 +22,13 @@ pub fn os_random(out: &mut [u8]) -> Result<(), Code> {
     Ok(())
 }
 
+/// Asks the system to keep nothing of a file in its cache that is on disk already (posix_fadvise(2)), by the number of a
+/// descriptor. One that is closed by now, or another file's, does no harm: it is advice.
+pub fn forget_cached(descriptor: i32) {
+    // SAFETY: the call takes any number, and touches no memory of ours.
+    let _ = unsafe { libc::posix_fadvise(descriptor, 0, 0, libc::POSIX_FADV_DONTNEED) };
+}
+
 /// A number that no other machine draws, not even one that goes on from the same copy of memory: from the processor's own
 /// generator, in 26 ns where getrandom(2) takes 600 (AMD Zen 3). `None` where there is none, or it is a broken one. It is not
 /// for keys.

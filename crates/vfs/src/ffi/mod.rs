@@ -38,7 +38,7 @@ pub use function::{
     install_linked,
 };
 pub use lower::{LowerFile, LowerVfs};
-pub use machine::{cycle_count, hardware_random, os_random};
+pub use machine::{cycle_count, forget_cached, hardware_random, os_random};
 pub use module::{Table, TableRow};
 pub use name::Name;
 pub use shm::{ShmLock, ShmMemory, ShmRegion};

@@ -332,3 +332,34 @@ fn who_takes_no_locks_does_not_share() {
 }
 
 // Ways by which a pool that outlived this process's own checkpoints and transactions once served old pages.
+
+#[test]
+fn dropped_pages_are_read_again_and_counted() {
+    let bench = Bench::new("wal");
+    let connection = bench.connect();
+    for _ in 0..3 {
+        all(&connection);
+    }
+    let counts = || -> Vec<i64> {
+        let sql = "SELECT selenite_page_reads()";
+        let text: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+        text.split(' ').map(|count| count.parse().unwrap()).collect()
+    };
+    let before = counts();
+    assert!(bench.read_by(|| all(&connection)) < 4096);
+    let between = counts();
+    let pooled = between[2] - before[2];
+    assert!(
+        pooled > 250 && pooled <= between[1] - before[1],
+        "{before:?} {between:?}"
+    );
+    connection
+        .query_row("SELECT selenite_drop_pages()", [], |_| Ok(()))
+        .unwrap();
+    assert_eq!(status(&connection, "bytes"), 0);
+    connection.execute_batch("PRAGMA shrink_memory").unwrap();
+    assert!(bench.read_by(|| all(&connection)) > 250_000);
+    let after = counts();
+    assert!(after[2] - between[2] < 10, "{between:?} {after:?}");
+    assert!(after[1] - between[1] > 250, "{between:?} {after:?}");
+}

@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 use serde_json::Value;
 
+use super::Respondent;
 use crate::protocol::{Done, Opened, Opening, PROTOCOL, Request};
 use crate::work::{Block, Controls};
 use crate::{Engine, WorkerError, dataset, digest, layout, work};
@@ -14,6 +15,7 @@ pub struct Session<'a> {
 }
 
 /// What comes of a request.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Answered {
     /// An answer.
     Value(Value),
@@ -21,14 +23,27 @@ pub enum Answered {
     Quit,
 }
 
+impl Answered {
+    /// An answer of the protocol.
+    ///
+    /// # Errors
+    /// [`WorkerError::Engine`] for what has no JSON.
+    pub fn of(answer: &impl serde::Serialize) -> Result<Self, WorkerError> {
+        serde_json::to_value(answer)
+            .map(Self::Value)
+            .map_err(|error| WorkerError::Engine(error.to_string()))
+    }
+}
+
 impl<'a> Session<'a> {
     /// With no database open.
     pub fn new(engine: &'a dyn Engine) -> Self {
         Self { engine, open: None }
     }
+}
 
-    /// Does what is asked.
-    pub fn answer(&mut self, request: &Request, controls: &Controls) -> Result<Answered, WorkerError> {
+impl Respondent for Session<'_> {
+    fn answer(&mut self, request: &Request, controls: &Controls) -> Result<Answered, WorkerError> {
         match request {
             Request::Hello { protocol } => {
                 check_protocol(*protocol)?;
@@ -71,19 +86,19 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Closes the database, if one is open.
-    pub fn close(&mut self) -> Result<(), WorkerError> {
+    fn close(&mut self) -> Result<(), WorkerError> {
         if let Some((_, connection)) = self.open.take() {
             connection.close().map_err(|(_, error)| error)?;
         }
         Ok(())
     }
 
-    /// Drops the database in whatever state it is.
-    pub fn abandon(&mut self) {
+    fn abandon(&mut self) {
         self.open = None;
     }
+}
 
+impl Session<'_> {
     fn open(&mut self, database: &Opening) -> Result<Opened, WorkerError> {
         self.close()?;
         let connection = self.engine.open(database)?;
@@ -126,12 +141,14 @@ impl<'a> Session<'a> {
 }
 
 fn value(answer: &impl serde::Serialize) -> Result<Answered, WorkerError> {
-    serde_json::to_value(answer)
-        .map(Answered::Value)
-        .map_err(|error| WorkerError::Engine(error.to_string()))
+    Answered::of(answer)
 }
 
-fn check_protocol(protocol: u32) -> Result<(), WorkerError> {
+/// Whether it is this version of the protocol.
+///
+/// # Errors
+/// [`WorkerError::Refused`] for another one.
+pub fn check_protocol(protocol: u32) -> Result<(), WorkerError> {
     if protocol == PROTOCOL {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use super::table::{folded, table};
 use crate::analysis::as_f64;
 use crate::report::scale::Scale;
 use crate::report::svg::{Shape, typeset};
-use crate::report::{control, number, sentence};
+use crate::report::{control, number, sentence, transit};
 use crate::standing::Flaw;
 use crate::summary::{ArmRole, CellSummary, Effect, LatencyCurve, Metric, PhaseLevels, Summary};
 
@@ -59,10 +59,11 @@ pub fn verdicts(summary: &Summary, flaws: &[Flaw]) -> String {
 fn page_cost(summary: &Summary, arm: &str) -> Option<String> {
     let (low, high) = sentence::per_page(summary, arm)?;
     let (low, high) = (number::microseconds(low), number::microseconds(high));
+    let noun = transit::page(summary);
     Some(if low == high {
-        format!("{low} us of CPU for each page.")
+        format!("{low} us of CPU for each {noun}.")
     } else {
-        format!("{low} to {high} us of CPU for each page.")
+        format!("{low} to {high} us of CPU for each {noun}.")
     })
 }
 

@@ -67,8 +67,9 @@ pub(super) fn is_member(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// IS_ROLEMEMBER, of the current user.
 pub(super) fn is_role_member(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let user = call.environment.connection().user.as_ref();
-    if call.values.len() > 1 && !same_name(call.text(1)?, user) {
+    let user = call.environment.user(Key::Current)?;
+    let is_current = |name: &str| user.as_ref().is_some_and(|user| same_name(&user.name, name));
+    if call.values.len() > 1 && !is_current(call.text(1)?) {
         return Err(PlanError::unsupported("IS_ROLEMEMBER of another user"));
     }
     is_member(call)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_types::{DataType, Value, Width};
 
 use super::property::constant_text;
-use crate::{Expr, PlanError, functions::Arguments, functions::globals::identity};
+use crate::{Expr, Key, PlanError, functions::Arguments, functions::globals::identity};
 
 /// APP_NAME.
 pub(super) fn application(call: &Arguments<'_>) -> Result<Value, PlanError> {
@@ -35,7 +35,8 @@ pub(super) fn original_login(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// USER, CURRENT_USER and SESSION_USER.
 pub(super) fn user(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    Ok(text(&call.environment.connection().user))
+    let user = call.environment.user(Key::Current)?;
+    Ok(user.map_or(Value::Null, |user| Value::Text(user.name)))
 }
 
 /// CONTEXT_INFO.

@@ -9,6 +9,7 @@ use selenite_plan::statement::{Binding, Run, Statement};
 use selenite_plan::{NameKey, PlanError, Variables, same_name};
 use selenite_tsql::ast::ObjectName;
 
+use super::super::lock_patience::LockPatience;
 use super::super::running::Scene;
 use super::super::schema::parsed;
 use super::super::sqlite_store::SqliteStore;
@@ -58,6 +59,8 @@ impl Work<'_> {
             })),
             identity_insert,
             identities: &self.database.shared.identities,
+            patience: LockPatience::of(self.state.session.lock_timeout_ms),
+            interrupts: &self.database.interrupts,
             last_identity: &last_identity,
         };
         let surroundings = Surroundings {

@@ -6,7 +6,7 @@ use selenite_types::DataType;
 use super::super::object_list::ListedObject;
 use super::super::objects::letters;
 use super::columns::{SYSNAME, TYPES};
-use super::encryption::path;
+use super::files::path;
 use super::objects::moments;
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, Sight, TIME, TINY, ViewSpec, bytes, listed};
 use super::{narrow, row, text, told};

@@ -5,6 +5,7 @@ use selenite_types::DataType;
 
 use super::encryption;
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, bytes, row, text};
+use crate::data::hall::MASTER;
 
 pub(super) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -116,16 +117,20 @@ fn databases(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             2,
             "CHECKSUM",
         ];
-        let switches = [
+        let mut switches = [
             off, off, off, off, off, on, on, on, on, on, off, on, off, off, off, off, off, off, off, off, off, off,
             off, off, off, off,
         ];
+        switches[MASTER_KEY_SWITCH] = record.id == MASTER && encryption::has_master_key(sight);
         row.extend(switches.map(Cell::from));
         row.extend(row![Cell::Null, off, 0, "NOTHING", off, off, is_encrypted,]);
         rows.push(row);
     }
     Ok(rows)
 }
+
+/// is_master_key_encrypted_by_server, counted from is_auto_create_stats_on.
+const MASTER_KEY_SWITCH: usize = 19;
 
 const CONFIGURATIONS: &[ColumnSpec] = &[
     ("configuration_id", INT, false),

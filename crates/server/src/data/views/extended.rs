@@ -73,10 +73,7 @@ const SEQUENCE: &[ColumnSpec] = &[
     ("is_exhausted", BIT, false),
     ("last_used_value", BIG, true),
 ];
-const TABLE_TYPE: &[ColumnSpec] = &[
-    ("type_table_object_id", INT, false),
-    ("is_memory_optimized", BIT, true),
-];
+const TABLE_TYPE: &[ColumnSpec] = &[("type_table_object_id", INT, false), ("is_memory_optimized", BIT, true)];
 const TRIGGER: &[ColumnSpec] = &[
     ("name", NAME, false),
     ("object_id", INT, false),

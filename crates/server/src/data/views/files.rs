@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use selenite_plan::PlanError;
 use selenite_types::DataType;
 
-use super::encryption::path;
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TINY, ViewSpec, row, text};
-use crate::master::DatabaseRecord;
+use crate::data::hall::MASTER;
+use crate::master::{DatabaseName, DatabaseRecord};
 
 pub(super) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -91,6 +91,19 @@ fn database_files(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let mut databases = sight.objects.directory.databases.iter();
     let record = databases.find(|record| record.id == sight.objects.database_id);
     Ok(record.map(|record| files(sight, record)).unwrap_or_default())
+}
+
+/// A database's file: master's and those of users.
+pub(super) fn path(sight: &Sight<'_>, record: &DatabaseRecord) -> Option<PathBuf> {
+    let instance = &sight.objects.instance;
+    match record.id {
+        MASTER => Some(instance.master().path().to_owned()),
+        _ if record.is_reserved() => None,
+        _ => {
+            let name = DatabaseName::new(&record.name).ok()?;
+            Some(name.path(instance.data_folder()))
+        }
+    }
 }
 
 /// The database's file and its log. One that is in memory alone has none.

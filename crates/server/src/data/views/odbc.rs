@@ -255,7 +255,11 @@ fn columns(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, P
     let row = |told: told::Told| {
         let odbc = OdbcType::of(&told.data_type, client);
         let kind = type_name(&told.data_type);
-        let name = if told.is_identity { format!("{kind} identity") } else { kind.to_owned() };
+        let name = if told.is_identity {
+            format!("{kind} identity")
+        } else {
+            kind.to_owned()
+        };
         row![
             told.object_id,
             told.schema,
@@ -411,7 +415,11 @@ fn types(_: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanErr
     Ok(rows)
 }
 
-fn type_row((data_type, (prefix, suffix), parameters, searchable, user): &Written, client: Client, counts: bool) -> Row {
+fn type_row(
+    (data_type, (prefix, suffix), parameters, searchable, user): &Written,
+    client: Client,
+    counts: bool,
+) -> Row {
     let odbc = OdbcType::of(data_type, client);
     let family = data_type.family();
     let name = type_name(data_type);
@@ -421,8 +429,15 @@ fn type_row((data_type, (prefix, suffix), parameters, searchable, user): &Writte
         (true, true) => format!("{name}() identity"),
     };
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let parameters = if counts && !parameters.is_empty() { "precision" } else { parameters };
-    let is_number = matches!(family, Family::Integer | Family::Decimal | Family::Money | Family::Approximate);
+    let parameters = if counts && !parameters.is_empty() {
+        "precision"
+    } else {
+        parameters
+    };
+    let is_number = matches!(
+        family,
+        Family::Integer | Family::Decimal | Family::Money | Family::Approximate
+    );
     let described = data_type.describe();
     let (least, most) = match family {
         Family::Bit | Family::Integer => (Some(0), Some(0)),

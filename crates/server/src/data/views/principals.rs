@@ -1,10 +1,12 @@
-//! Logins of the server, and users of a database.
+//! Logins of the server, users of a database, and the roles that they are in.
 
 use selenite_plan::PlanError;
 use selenite_types::DataType;
 
-use super::super::hall::of_master;
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};
+use crate::data::permission::{DBO, GUEST};
+use crate::data::security::FixedRole;
+use crate::master::LoginRecord;
 
 pub(super) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -16,10 +18,31 @@ pub(super) const VIEWS: &[ViewSpec] = &[
     },
     ViewSpec {
         schema: SYS,
+        name: "sql_logins",
+        is_of_server: true,
+        columns: (LOGIN, &[]),
+        rows: sql_logins,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "server_role_members",
+        is_of_server: true,
+        columns: (MEMBERS, &[]),
+        rows: server_role_members,
+    },
+    ViewSpec {
+        schema: SYS,
         name: "database_principals",
         is_of_server: false,
         columns: (DATABASE, &[]),
         rows: database_principals,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "database_role_members",
+        is_of_server: false,
+        columns: (MEMBERS, &[]),
+        rows: database_role_members,
     },
 ];
 
@@ -39,16 +62,37 @@ const SERVER: &[ColumnSpec] = &[
     ("is_fixed_role", BIT, false),
 ];
 
+const LOGIN: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("principal_id", INT, false),
+    ("sid", bytes(85), true),
+    ("type", DataType::Char(1), false),
+    ("type_desc", text(60), true),
+    ("is_disabled", BIT, true),
+    ("create_date", TIME, false),
+    ("modify_date", TIME, false),
+    ("default_database_name", NAME, true),
+    ("default_language_name", NAME, true),
+    ("credential_id", INT, true),
+    ("is_policy_checked", BIT, true),
+    ("is_expiration_checked", BIT, true),
+    ("password_hash", bytes(256), true),
+];
+
+const MEMBERS: &[ColumnSpec] = &[("role_principal_id", INT, false), ("member_principal_id", INT, false)];
+
+/// The logins that the session may know of: who is no administrator sees itself and sa.
+fn seen<'a>(sight: &'a Sight<'_>) -> impl Iterator<Item = &'a LoginRecord> {
+    let is_administrator = sight.objects.standing().is_administrator;
+    let own = i64::from(sight.objects.login_id);
+    let logins = sight.objects.directory.records.iter();
+    logins.filter(move |login| is_administrator || login.id == own || login.id == SA)
+}
+
 fn server_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let offset = sight.state.now.offset_minutes;
-    let logins = sight
-        .objects
-        .instance
-        .master()
-        .logins()
-        .map_err(|error| of_master(&error))?;
     let mut rows = Vec::new();
-    for login in logins {
+    for login in seen(sight) {
         rows.push(row![
             &login.name,
             login.id,
@@ -66,12 +110,11 @@ fn server_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
         ]);
     }
     let started = Cell::of_time(Some(sight.objects.instance.started()), offset);
-    for (name, id, is_fixed) in [("public", 2, false), ("sysadmin", 3, true)] {
-        let sid: Vec<u8> = vec![u8::try_from(id).unwrap_or(0)];
+    for (name, id, is_fixed) in [("public", 2_u8, false), ("sysadmin", SYSADMIN, true)] {
         rows.push(row![
             name,
             id,
-            sid,
+            vec![id],
             "R",
             "SERVER_ROLE",
             false,
@@ -85,6 +128,35 @@ fn server_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
         ]);
     }
     Ok(rows)
+}
+
+fn sql_logins(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = sight.state.now.offset_minutes;
+    let row = |login: &LoginRecord| {
+        row![
+            &login.name,
+            login.id,
+            login.sid.as_slice(),
+            "S",
+            "SQL_LOGIN",
+            login.is_disabled,
+            Cell::of_seconds(login.created, offset),
+            Cell::of_seconds(login.modified, offset),
+            &login.default_database,
+            "us_english",
+            Cell::Null,
+            login.checks_policy,
+            login.checks_expiration,
+            // Nobody is shown it.
+            Cell::Null,
+        ]
+    };
+    Ok(seen(sight).map(row).collect())
+}
+
+fn server_role_members(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let administrators = seen(sight).filter(|login| login.is_administrator);
+    Ok(administrators.map(|login| row![SYSADMIN, login.id]).collect())
 }
 
 const DATABASE: &[ColumnSpec] = &[
@@ -105,46 +177,94 @@ const DATABASE: &[ColumnSpec] = &[
     ("allow_encrypted_value_modifications", BIT, false),
 ];
 
-/// Those of SQL Server's that mean something here: every login is dbo in every database.
-fn database_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let offset = sight.state.now.offset_minutes;
-    let record = sight
-        .objects
-        .directory
-        .databases
-        .iter()
-        .find(|record| record.id == sight.objects.database_id);
-    let made = Cell::of_seconds(record.map_or(0, |record| record.created), offset);
-    let user = |name: &str, id: i32, (kind, word): (&str, &str), is_fixed: bool| {
-        let is_role = kind == "R";
-        let schema = (!is_role && id < 3).then(|| if id == 1 { "dbo" } else { "guest" });
-        let sid = (id == 1).then(|| vec![1_u8]);
-        let (authentication, how) = if id == 1 { (1, "INSTANCE") } else { (0, "NONE") };
+/// A row of sys.database_principals.
+struct Principal<'a> {
+    id: i32,
+    name: &'a str,
+    is_role: bool,
+    is_fixed: bool,
+    sid: Option<Vec<u8>>,
+    times: (i64, i64),
+}
+
+impl Principal<'_> {
+    fn row(self, offset: i16) -> Row {
+        let (kind, word) = if self.is_role {
+            ("R", "DATABASE_ROLE")
+        } else {
+            ("S", "SQL_USER")
+        };
+        let schema = match self.id {
+            GUEST => Some("guest"),
+            id if self.is_role || id == 3 || id == 4 => None,
+            _ => Some("dbo"),
+        };
+        let is_of_login = !self.is_role && self.sid.is_some();
         row![
-            name,
-            id,
+            self.name,
+            self.id,
             kind,
             word,
             schema,
-            made.clone(),
-            made.clone(),
-            is_role.then_some(1),
-            sid,
-            is_fixed,
-            authentication,
-            how,
+            Cell::of_seconds(self.times.0, offset),
+            Cell::of_seconds(self.times.1, offset),
+            self.is_role.then_some(DBO),
+            self.sid,
+            self.is_fixed,
+            i32::from(is_of_login),
+            if is_of_login { "INSTANCE" } else { "NONE" },
             Cell::Null,
             Cell::Null,
             false,
         ]
-    };
-    let (role, somebody) = (("R", "DATABASE_ROLE"), ("S", "SQL_USER"));
-    Ok(vec![
-        user("public", 0, role, false),
-        user("dbo", 1, somebody, false),
-        user("guest", 2, somebody, false),
-        user("INFORMATION_SCHEMA", 3, somebody, false),
-        user("sys", 4, somebody, false),
-        user("db_owner", 16_384, role, true),
-    ])
+    }
 }
+
+fn database_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = sight.state.now.offset_minutes;
+    let mut databases = sight.objects.directory.databases.iter();
+    let record = databases.find(|record| record.id == sight.objects.database_id);
+    let made = record.map_or(0, |record| record.created);
+    let own = |id: i32, name: &'static str, (is_role, is_fixed): (bool, bool)| Principal {
+        id,
+        name,
+        is_role,
+        is_fixed,
+        sid: (id == DBO).then(|| vec![1]),
+        times: (made, made),
+    };
+    let somebody = (false, false);
+    let mut rows = vec![
+        own(0, "public", (true, false)).row(offset),
+        own(DBO, "dbo", somebody).row(offset),
+        own(GUEST, "guest", somebody).row(offset),
+        own(3, "INFORMATION_SCHEMA", somebody).row(offset),
+        own(4, "sys", somebody).row(offset),
+    ];
+    let users = sight.objects.catalog.schema.principals().users();
+    rows.extend(users.iter().map(|user| {
+        let principal = Principal {
+            id: user.id,
+            name: &user.name,
+            is_role: false,
+            is_fixed: false,
+            sid: Some(user.sid.clone()),
+            times: (user.created, user.modified),
+        };
+        principal.row(offset)
+    }));
+    let roles = FixedRole::ALL.into_iter();
+    rows.extend(roles.map(|role| own(role.id(), role.name(), (true, true)).row(offset)));
+    Ok(rows)
+}
+
+fn database_role_members(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = vec![row![FixedRole::Owner.id(), DBO]];
+    let members = sight.objects.catalog.schema.principals().members();
+    rows.extend(members.iter().map(|(role, member)| row![role.id(), *member]));
+    Ok(rows)
+}
+
+/// SQL Server's numbers.
+const SYSADMIN: u8 = 3;
+const SA: i64 = 1;

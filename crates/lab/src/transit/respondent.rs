@@ -1,0 +1,252 @@
+//! Requests of the lab, carried out on a server.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use selenite_worker::WorkerError;
+use selenite_worker::conversation::{Answered, Respondent, check_protocol};
+use selenite_worker::dataset::marker;
+use selenite_worker::meter::process::ProcessMeter;
+use selenite_worker::protocol::{
+    Dataset, Digest, Done, Hello, Loaded, Opened, Opening, PROTOCOL, Request, Sample, Work,
+};
+use selenite_worker::work::Controls;
+use sha2::{Digest as _, Sha256};
+
+use super::mode::{CIPHERS, Mode};
+use super::peer::{Peer, Visit};
+use super::server_process::{ServerProcess, certificate};
+use crate::config::hex;
+
+/// The worker.
+pub struct Transit {
+    program: PathBuf,
+    /// The password of `sa` of each server's folder that this process made.
+    passwords: BTreeMap<PathBuf, String>,
+    /// Folders that were looked at: what was there before is somebody else's, and gone.
+    own: BTreeSet<PathBuf>,
+    open: Option<Open>,
+}
+
+/// A server that runs.
+struct Open {
+    server: ServerProcess,
+    folder: PathBuf,
+    mode: Mode,
+}
+
+impl Respondent for Transit {
+    fn answer(&mut self, request: &Request, _: &Controls) -> Result<Answered, WorkerError> {
+        match request {
+            Request::Hello { protocol } => {
+                check_protocol(*protocol)?;
+                Answered::of(&hello())
+            }
+            Request::Load { database, dataset, .. } => Answered::of(&self.load(database, dataset)?),
+            Request::Open { database } => Answered::of(&self.open(database)?),
+            Request::Close => {
+                self.close()?;
+                Answered::of(&Done {})
+            }
+            Request::Digest => {
+                let recorded = self.recorded()?;
+                Answered::of(&Digest {
+                    digest: recorded.digest,
+                    rows: recorded.rows,
+                })
+            }
+            Request::Run { work, process, .. } => match work {
+                Work::Messages { turns, packet_size } if process.count == 1 => {
+                    Answered::of(&self.messages(*turns, *packet_size)?)
+                }
+                Work::Messages { .. } => Err(WorkerError::Refused("one process reads from one server".to_owned())),
+                other => Err(WorkerError::Refused(format!("a server does no such work: {other:?}"))),
+            },
+            Request::Cipher { cipher } => Err(WorkerError::Refused(format!(
+                "this engine can't tell how long {cipher} takes"
+            ))),
+            Request::Control(_) => Answered::of(&Done {}),
+            Request::Quit => Ok(Answered::Quit),
+        }
+    }
+
+    fn close(&mut self) -> Result<(), WorkerError> {
+        match self.open.take() {
+            Some(open) => open.server.stop().map_err(said("stop the server")),
+            None => Ok(()),
+        }
+    }
+
+    fn abandon(&mut self) {
+        self.open = None;
+    }
+}
+
+/// What somebody sees who reads along, and what the client read.
+struct Recorded {
+    seen: Vec<u8>,
+    digest: String,
+    rows: u64,
+}
+
+impl Transit {
+    /// With the program whose `serve` is measured.
+    pub fn new(program: PathBuf) -> Self {
+        Self {
+            program,
+            passwords: BTreeMap::new(),
+            own: BTreeSet::new(),
+            open: None,
+        }
+    }
+
+    /// Writes down what somebody sees who reads along (W2).
+    fn load(&mut self, at: &Opening, dataset: &Dataset) -> Result<Loaded, WorkerError> {
+        match dataset {
+            Dataset::Wire => {}
+            Dataset::Scan { .. } | Dataset::Statements { .. } | Dataset::Cards { .. } => {
+                return Err(WorkerError::Refused("a server's data is of kind wire".to_owned()));
+            }
+        }
+        self.start(at)?;
+        let recorded = self.recorded();
+        self.close()?;
+        let recorded = recorded?;
+        fs::write(&at.path, &recorded.seen).map_err(WorkerError::io("write", &at.path))?;
+        Ok(Loaded {
+            digest: recorded.digest,
+            rows: recorded.rows,
+            marker: marker(dataset).to_owned(),
+        })
+    }
+
+    fn recorded(&mut self) -> Result<Recorded, WorkerError> {
+        let mode = self.running()?.mode;
+        let mut peer = self.connect(PACKET_SIZE, true)?;
+        // Of a login alone that is what has a secret: all behind it is in clear, and has to be.
+        let login = if mode == Mode::Optional {
+            peer.seen()
+        } else {
+            Vec::new()
+        };
+        let answer = peer.answer(RECORDED).map_err(said("run what is recorded"))?;
+        let seen = if mode == Mode::Optional { login } else { peer.seen() };
+        Ok(Recorded {
+            seen,
+            digest: hex(&Sha256::digest(&answer)),
+            rows: RECORDED_TURNS,
+        })
+    }
+
+    fn open(&mut self, at: &Opening) -> Result<Opened, WorkerError> {
+        self.start(at)?;
+        let mode = self.running()?.mode;
+        let peer = self.connect(PACKET_SIZE, false)?;
+        let mut status = BTreeMap::from([("encrypted in transit".to_owned(), mode.says().to_owned())]);
+        if let Some((version, suite)) = peer.agreed() {
+            status.insert("TLS".to_owned(), version.clone());
+            status.insert("cipher suite".to_owned(), suite.clone());
+        }
+        Ok(Opened {
+            status,
+            encrypted: peer.agreed().is_some(),
+            pages: 0,
+            layout: BTreeMap::new(),
+        })
+    }
+
+    /// Starts the server of a recording's folder, in the arm's mode.
+    fn start(&mut self, at: &Opening) -> Result<(), WorkerError> {
+        self.close()?;
+        if let Some(name) = at.settings.keys().next() {
+            return Err(WorkerError::Refused(format!("there is no setting {name}")));
+        }
+        let mode =
+            Mode::of(&at.cipher).ok_or_else(|| WorkerError::Refused(format!("there is no mode {}", at.cipher)))?;
+        let folder = at.path.with_extension("server");
+        if self.own.insert(folder.clone()) && folder.exists() {
+            // Its password is nobody's any more.
+            fs::remove_dir_all(&folder).map_err(WorkerError::io("remove", &folder))?;
+        }
+        let server =
+            ServerProcess::start(&self.program, &folder, &at.key_file, mode).map_err(said("start the server"))?;
+        if let Some(password) = server.password() {
+            self.passwords.insert(folder.clone(), password.to_owned());
+        }
+        self.open = Some(Open { server, folder, mode });
+        Ok(())
+    }
+
+    fn running(&self) -> Result<&Open, WorkerError> {
+        self.open
+            .as_ref()
+            .ok_or_else(|| WorkerError::Refused("no server runs: open one first".to_owned()))
+    }
+
+    fn connect(&self, packet_size: u16, is_watched: bool) -> Result<Peer, WorkerError> {
+        let open = self.running()?;
+        let visit = Visit {
+            address: open.server.address(),
+            mode: open.mode,
+            certificate: &certificate(&open.folder),
+            password: self.passwords.get(&open.folder).map_or("", String::as_str),
+            packet_size,
+            is_watched,
+        };
+        Peer::connect(&visit).map_err(said("log in"))
+    }
+
+    /// W1.
+    fn messages(&mut self, turns: u64, packet_size: u16) -> Result<Sample, WorkerError> {
+        let mut peer = self.connect(packet_size, false)?;
+        // The session's program is compiled, and its thread has run: a first turn is no part of what is measured.
+        peer.run(&text(1)).map_err(said("run the loop"))?;
+        let (sent, received) = peer.traffic();
+        let meter = ProcessMeter::start(self.running()?.server.pid())?;
+        let tally = peer.run(&text(turns)).map_err(said("run the loop"))?;
+        let mut sample = meter.stop()?;
+        if !tally.is_whole() || tally.done_count != turns.saturating_mul(2) + ONCE {
+            let what = format!("{} tokens DONE of {turns} turns", tally.done_count);
+            return Err(WorkerError::Wrong(what));
+        }
+        let traffic = peer.traffic();
+        sample.read_chars = traffic.0 - sent;
+        sample.write_chars = traffic.1 - received;
+        sample.pages_written = tally.packet_count;
+        sample.operations = turns;
+        sample.answer = format!("{} DONE", tally.done_count);
+        Ok(sample)
+    }
+}
+
+fn hello() -> Hello {
+    Hello {
+        protocol: PROTOCOL,
+        engine: crate::config::arm::TRANSIT.to_owned(),
+        library: format!("selenite serve {}", env!("CARGO_PKG_VERSION")),
+        sqlite_version: rusqlite::version().to_owned(),
+        sqlite_source_id: String::new(),
+        ciphers: CIPHERS.map(str::to_owned).to_vec(),
+        without_aes: BTreeMap::new(),
+    }
+}
+
+/// Source 000's loop, as often as it is told.
+fn text(turns: u64) -> String {
+    format!("DECLARE @cnt int = 0; BEGIN WHILE @cnt < {turns} BEGIN SET @cnt = @cnt + 1; END; END")
+}
+
+fn said(doing: &'static str) -> impl Fn(io::Error) -> WorkerError {
+    move |error| WorkerError::Engine(format!("could not {doing}: {error}"))
+}
+
+/// What is told once: DECLARE, and the WHILE whose condition does not hold any more.
+const ONCE: u64 = 2;
+/// SQL Server's own default.
+const PACKET_SIZE: u16 = 4096;
+/// A text to be looked for, and enough besides to look random, or not.
+const RECORDED: &str =
+    "SELECT N'SQLSHACK' AS a; DECLARE @cnt int = 0; WHILE @cnt < 20000 BEGIN SET @cnt = @cnt + 1; END";
+const RECORDED_TURNS: u64 = 20_000;

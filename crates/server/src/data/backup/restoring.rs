@@ -1,0 +1,224 @@
+//! RESTORE DATABASE, and RESTORE VERIFYONLY.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use selenite_backup::Entry;
+use selenite_engine::backups::{self, Verify};
+use selenite_engine::restore::{self, Restore, Which};
+use selenite_engine::storage::Disk;
+use selenite_engine::{Present, inspect};
+use selenite_plan::machine::Affected;
+use selenite_plan::{Ends, PlanError, same_name};
+use selenite_tsql::ast;
+
+use super::attended::{Answer, attend};
+use super::device::Device;
+use super::making::{Processed, own_access, tell_processed};
+use super::option::RestoreOptions;
+use super::{Ended, Refused, Words, tell, trouble};
+use crate::data::data_bench::DataBench;
+use crate::data::hall::of_master;
+use crate::master::{DatabaseName, DatabaseRecord};
+use crate::workbench::Errand;
+
+impl DataBench<'_> {
+    pub(super) fn restore_database(
+        &mut self,
+        restore: &ast::Restore,
+        words: Words<'_>,
+        (line, errand): (u32, &mut Errand<'_>),
+    ) -> Result<Affected, Ended> {
+        let options = RestoreOptions::read(&restore.options, words)?;
+        let name = restore.database.as_ref().map(|name| words.name(name)).transpose()?;
+        let name = name.unwrap_or_default();
+        if self.is_in_transaction() {
+            return Err(Refused::because(trouble::in_transaction()).into());
+        }
+        let present = self.restored_over(&name, restore.devices.is_empty())?;
+        let file_name = DatabaseName::new(&name).map_err(|error| Refused::because(of_master(&error)))?;
+        let instance = self.patron.instance;
+        let path = file_name.path(instance.data_folder());
+        let device = Device::of(&restore.devices, words, instance.data_folder())?;
+        let set = device.set(options.file)?;
+        self.check_moves(&options, &set, &path)?;
+
+        let (record, is_new) = match present {
+            Some(record) => (record, false),
+            None => {
+                let added = instance.master().add_database(&file_name);
+                let record = added.map_err(|error| Refused::because(of_master(&error)))?;
+                (record, true)
+            }
+        };
+        let done = self.replace_file((&record, is_new), (&device, &set), &options, (line, &mut *errand));
+        if done.is_err() && is_new {
+            // The name is free again.
+            let _ = instance.master().remove_database(&record.name);
+        }
+        self.hall.reload();
+        done.map(|()| Affected::Nothing)
+    }
+
+    /// R3.
+    fn replace_file(
+        &mut self,
+        (record, is_new): (&DatabaseRecord, bool),
+        (device, set): (&Device, &Entry),
+        options: &RestoreOptions,
+        (line, errand): (u32, &mut Errand<'_>),
+    ) -> Result<(), Ended> {
+        let instance = self.patron.instance;
+        self.close_database(record.id);
+        let closure = self.hall.close_for_restore(record.id);
+        let closure = closure.ok_or_else(|| Refused::because(trouble::in_use()))?;
+        let name = DatabaseName::new(&record.name).map_err(|error| Refused::because(of_master(&error)))?;
+        let path = name.path(instance.data_folder());
+        if !options.replaces && !is_new {
+            check_same_database(&path, set, &record.name)?;
+        }
+        let how = Restore {
+            which: Which::Named(set.name.clone()),
+            database_id: Some(set.database_id),
+            force: !is_new,
+            keep_clear: true,
+            ..Restore::new(&path)
+        };
+        let access = own_access(instance.access());
+        let started = Instant::now();
+        let destination = device.destination.clone();
+        let answer = attend((line, &mut *errand), options.step, move |watch| {
+            restore::restore(&Disk, destination.as_ref(), &access, &how, watch)
+        })?;
+        let restored = match answer {
+            Answer::Done(Ok(restored)) => restored,
+            Answer::Done(Err(error)) => {
+                return Err(Refused::because(trouble::of_engine(&device.name, &error)).into());
+            }
+            Answer::Stopped(stop) => return Err(stop.into()),
+        };
+        self.note_restored(record, &restored).map_err(Refused::because)?;
+        drop(closure);
+        tell_processed(
+            &Processed {
+                what: "RESTORE DATABASE",
+                database: &record.name,
+                position: options.file,
+                page_count: restored.page_count.into(),
+                page_size: restored.page_size,
+                elapsed: started.elapsed(),
+                step: options.step,
+            },
+            (line, errand),
+        )
+    }
+
+    /// The database that is there already, if it may be replaced.
+    fn restored_over(&self, name: &str, is_without_device: bool) -> Result<Option<DatabaseRecord>, Ended> {
+        let directory = self.hall.directory(self.patron.instance).map_err(Refused::because)?;
+        let found = directory.databases.iter().find(|record| same_name(&record.name, name));
+        let error = |number, text: &str| Refused::because(PlanError::new(number, Ends::Statement, text));
+        let Some(record) = found else {
+            return match is_without_device {
+                true => Err(Refused::because(trouble::unknown_database(name)).into()),
+                false => Ok(None),
+            };
+        };
+        if same_name(name, "tempdb") {
+            let text = "Backup and restore operations are not allowed on database tempdb.";
+            return Err(error(3147, text).into());
+        }
+        if same_name(name, "master") {
+            let text = "To restore the master database, the server must be running in single-user mode.";
+            return Err(error(3108, text).into());
+        }
+        if record.is_reserved() {
+            return Err(PlanError::unsupported(&format!("RESTORE DATABASE {name}")).into());
+        }
+        if is_without_device {
+            return Err(error(3153, "The database is already fully recovered.").into());
+        }
+        if self.current == record.id {
+            return Err(Refused::because(trouble::in_use_by_this_session(&record.name)).into());
+        }
+        Ok(Some(record.clone()))
+    }
+
+    /// A database is one file, in its own place: MOVE may say so.
+    fn check_moves(&self, options: &RestoreOptions, set: &Entry, path: &Path) -> Result<(), Ended> {
+        let known = self.patron.instance.master().backup(set.name.as_str());
+        let known = known.map_err(|error| Refused::because(of_master(&error)))?;
+        for (file, to) in &options.moves {
+            if known.as_ref().is_some_and(|known| !same_name(&known.database, file)) {
+                let text = format!(
+                    "Logical file '{file}' is not part of database '{}'. Use RESTORE FILELISTONLY to list the logical file names.",
+                    known.map(|known| known.database).unwrap_or_default()
+                );
+                return Err(Refused::because(PlanError::new(3234, Ends::Statement, text).with_state(2)).into());
+            }
+            if PathBuf::from(to) != path {
+                let what = format!("MOVE to another place than {}", path.display());
+                return Err(PlanError::unsupported(&what).into());
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn verify_only(
+        &mut self,
+        restore: &ast::Restore,
+        words: Words<'_>,
+        (line, errand): (u32, &mut Errand<'_>),
+    ) -> Result<Affected, Ended> {
+        let options = RestoreOptions::read(&restore.options, words)?;
+        let instance = self.patron.instance;
+        let device = Device::of(&restore.devices, words, instance.data_folder())?;
+        let set = device.set(options.file)?;
+        let what = Verify {
+            database_id: Some(set.database_id),
+            name: Some(set.name.clone()),
+            unpinned: false,
+        };
+        let access = own_access(instance.access());
+        let destination = device.destination.clone();
+        let answer = attend((line, &mut *errand), options.step, move |watch| {
+            backups::verify(destination.as_ref(), &access, &what, watch)
+        })?;
+        let verified = match answer {
+            Answer::Done(Ok(verified)) => verified,
+            Answer::Done(Err(error)) => {
+                return Err(Refused::because(trouble::of_engine(&device.name, &error)).into());
+            }
+            Answer::Stopped(stop) => return Err(stop.into()),
+        };
+        if verified.bad_count() > 0 {
+            let text = "Damage to the backup set was detected.";
+            return Err(Refused::because(PlanError::new(3189, Ends::Statement, text)).into());
+        }
+        if verified.closed_count() > 0 || verified.good_count() == 0 {
+            let why = verified.closed();
+            let why = why.map_or_else(|| "nobody's key opens it".to_owned(), |error| error.to_string());
+            let text = format!("Access is denied: {why}.");
+            return Err(Refused::because(PlanError::new(3279, Ends::Statement, text)).into());
+        }
+        let text = format!("The backup set on file {} is valid.", options.file);
+        tell(3262, &text, (line, errand))?;
+        Ok(Affected::Nothing)
+    }
+}
+
+/// Refuses a backup of another database than the one that is there.
+fn check_same_database(path: &Path, set: &Entry, name: &str) -> Result<(), Ended> {
+    // A file that this process has open is told as in use: nobody of this server has it.
+    let present = inspect(&Disk, path);
+    let is_same = match present {
+        Ok(Present::Sealed { superblock, .. }) => superblock.database_id == set.database_id,
+        Ok(Present::Empty | Present::Plain | Present::Foreign) => false,
+        Err(error) if error.class() == selenite_engine::Class::Io && !path.exists() => true,
+        Err(error) => return Err(Refused::because(trouble::of_engine(name, &error)).into()),
+    };
+    match is_same {
+        true => Ok(()),
+        false => Err(Refused::because(trouble::another_database(name)).into()),
+    }
+}

@@ -1,0 +1,38 @@
+//! CHECKPOINT: what the log holds goes into the database.
+
+use rusqlite::Connection;
+use selenite_plan::PlanError;
+use selenite_plan::machine::Failure;
+
+use super::data_bench::DataBench;
+use super::database::OpenDatabase;
+use super::refusal::trouble;
+use crate::workbench::Errand;
+
+impl DataBench<'_> {
+    /// Copies as much of the log as it can without waiting for anybody: all that is committed, unless somebody still reads an
+    /// older state. How long it should take is not heeded: it is done at once.
+    pub(super) fn checkpoint(&mut self, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        let (interrupts, access) = (self.patron.interrupts.clone(), self.patron.instance.access().clone());
+        let (used, _) = self.used()?;
+        if used.database.shared.path.is_none() {
+            return Ok(());
+        }
+        let done = if used.database.connection.is_autocommit() {
+            copy_log(&used.database.connection)
+        } else {
+            // A connection in a transaction can't (sqlite.org/c3ref/wal_checkpoint_v2.html).
+            let other = OpenDatabase::connect(used.database.shared.clone(), &access, interrupts)?;
+            copy_log(&other.connection)
+        };
+        // An interrupted statement of SQLite's is no error of its own.
+        errand.receiver.poll()?;
+        Ok(done?)
+    }
+}
+
+fn copy_log(connection: &Connection) -> Result<(), PlanError> {
+    connection
+        .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+        .map_err(|error| trouble(&error))
+}

@@ -1,0 +1,173 @@
+//! DELAYED_DURABILITY: whether a commit may be acknowledged before it is on the disk.
+
+use rusqlite::{Connection, OptionalExtension};
+use selenite_plan::machine::Failure;
+use selenite_plan::{Ends, PlanError, same_name};
+use selenite_tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting};
+
+use super::data_bench::DataBench;
+use super::refusal::trouble;
+use crate::workbench::Errand;
+
+/// The setting of a database, which lies in its catalog.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum DelayedDurability {
+    /// Every commit is on the disk before it is acknowledged.
+    #[default]
+    Disabled,
+    /// COMMIT says whether it is.
+    Allowed,
+    /// None is.
+    Forced,
+}
+
+impl DelayedDurability {
+    /// Whether a commit waits for the disk; `said` is the COMMIT's own option.
+    pub fn waits(self, said: Option<bool>) -> bool {
+        match self {
+            Self::Disabled => true,
+            Self::Allowed => said != Some(true),
+            Self::Forced => false,
+        }
+    }
+
+    /// The setting of a connection's database.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn load(connection: &Connection) -> Result<Self, rusqlite::Error> {
+        let is_there: bool = connection.query_row(
+            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'selenite_catalog')",
+            [],
+            |row| row.get(0),
+        )?;
+        if !is_there {
+            return Ok(Self::default());
+        }
+        let word: Option<String> = connection
+            .query_row(
+                "SELECT definition FROM selenite_catalog WHERE object_id = ?1 AND kind = ?2",
+                (OBJECT_ID, KIND),
+                |row| row.get(0),
+            )
+            .optional()?;
+        Ok(word.and_then(|word| Self::of_word(&word)).unwrap_or_default())
+    }
+
+    fn store(self, connection: &Connection) -> Result<(), PlanError> {
+        super::catalog_rows::ensure(connection, "main")?;
+        let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
+        connection
+            .execute(
+                "INSERT INTO selenite_catalog (object_id, kind, name, definition, created, modified)
+                 VALUES (?1, ?2, 'DELAYED_DURABILITY', ?3, ?4, ?4)
+                 ON CONFLICT (object_id) DO UPDATE SET definition = ?3, modified = ?4",
+                (OBJECT_ID, KIND, self.word(), now),
+            )
+            .map(drop)
+            .map_err(|error| trouble(&error))
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Disabled => "DISABLED",
+            Self::Allowed => "ALLOWED",
+            Self::Forced => "FORCED",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        [Self::Disabled, Self::Allowed, Self::Forced]
+            .into_iter()
+            .find(|one| one.word().eq_ignore_ascii_case(word))
+    }
+}
+
+impl DataBench<'_> {
+    /// `ALTER DATABASE .. SET DELAYED_DURABILITY = ..`; `None` if it is another statement.
+    pub(super) fn set_durability(
+        &mut self,
+        alter: &AlterDatabase,
+        errand: &mut Errand<'_>,
+    ) -> Result<Option<()>, Failure> {
+        let AlterDatabaseAction::Set { options, .. } = &alter.action else {
+            return Ok(None);
+        };
+        let [option] = options.as_slice() else {
+            return Ok(None);
+        };
+        if !same_name(&option.name.text, "DELAYED_DURABILITY") {
+            return Ok(None);
+        }
+        let wanted = wanted(option)?;
+        let before = self.current;
+        if let Some(name) = &alter.name {
+            self.current = self.id_of_database(&name.text)?;
+        }
+        let done = self.store_durability(wanted, errand);
+        self.current = before;
+        done.map(Some)
+    }
+
+    fn store_durability(&mut self, wanted: DelayedDurability, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        self.used()?;
+        let begun = self.begin_statement(true, false, errand)?;
+        let done = self.in_use().and_then(|used| wanted.store(&used.database.connection));
+        self.end_statement(begun, done.map_err(Failure::from))?;
+        self.in_use()?.database.shared.set_durability(wanted);
+        Ok(())
+    }
+
+    /// The id of a database by name.
+    fn id_of_database(&self, name: &str) -> Result<i32, PlanError> {
+        let directory = self.hall.directory(self.patron.instance)?;
+        let found = directory.databases.iter().find(|record| same_name(&record.name, name));
+        found.map(|record| record.id).ok_or_else(|| {
+            let text = format!(
+                "User does not have permission to alter database '{name}', the database does not exist, or the database \
+                 is not in a state that allows access checks."
+            );
+            PlanError::new(5011, Ends::Statement, text).with_severity(14).with_state(5)
+        })
+    }
+}
+
+fn wanted(option: &Setting) -> Result<DelayedDurability, PlanError> {
+    let word = option.word().map_or("", |word| word.text.as_str());
+    DelayedDurability::of_word(word).ok_or_else(|| {
+        let near = if word.is_empty() {
+            option.name.text.as_str()
+        } else {
+            word
+        };
+        PlanError::syntax_near(near).on_line(option.position.line)
+    })
+}
+
+/// Its row in the catalog: below all objects.
+const OBJECT_ID: i32 = 1;
+const KIND: &str = "option";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_waits_unless_the_database_lets_it_go() {
+        for (setting, said, waits) in [
+            (DelayedDurability::Disabled, Some(true), true),
+            (DelayedDurability::Allowed, None, true),
+            (DelayedDurability::Allowed, Some(false), true),
+            (DelayedDurability::Allowed, Some(true), false),
+            (DelayedDurability::Forced, Some(false), false),
+        ] {
+            assert_eq!(setting.waits(said), waits, "{setting:?} {said:?}");
+        }
+    }
+
+    #[test]
+    fn a_database_without_a_catalog_waits() {
+        let connection = Connection::open_in_memory().unwrap();
+        assert_eq!(DelayedDurability::load(&connection), Ok(DelayedDurability::Disabled));
+    }
+}

@@ -1,0 +1,276 @@
+//! CREATE, ALTER and DROP DATABASE ENCRYPTION KEY.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use selenite_engine::reencrypt::Goal;
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, EngineError, Suite, keys};
+use selenite_keyring::KeyError;
+use selenite_plan::PlanError;
+use selenite_plan::machine::Failure;
+use selenite_tsql::ast::{self, Encryptor, Name};
+
+use super::file_state::{FileState, Phase};
+use super::{DataBench, access, error, hexadecimal, info, missing, of_engine, unsupported};
+use crate::data::database::SharedDatabase;
+use crate::data::hall::of_master;
+use crate::data::refusal::{deadlock, lock_timeout};
+use crate::data::turnstile::{NoTurn, Turn};
+use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord};
+use crate::registry::own;
+use crate::workbench::Errand;
+
+/// A database whose keys are to be changed.
+pub struct Subject {
+    /// Its id and name.
+    pub record: DatabaseRecord,
+    /// Its file.
+    pub path: PathBuf,
+    /// How it is opened.
+    pub access: Access,
+    shared: Arc<SharedDatabase>,
+}
+
+impl Subject {
+    /// What its file says.
+    ///
+    /// # Errors
+    /// What the engine says.
+    pub fn state(&self) -> Result<FileState, PlanError> {
+        FileState::load(&self.path, &self.access).map_err(|failed| of_engine(&self.record.name, &failed))
+    }
+
+    /// Waits until nobody of this server writes to it.
+    ///
+    /// # Errors
+    /// 1222; that nobody is left to go on for.
+    fn turn(&self, errand: &mut Errand<'_>) -> Result<Turn, Failure> {
+        let patience = u64::try_from(errand.state.session.lock_timeout_ms).ok();
+        let patience = patience.map(std::time::Duration::from_millis);
+        let session = own::spid();
+        let waits = (session, self.shared.waits.as_ref());
+        match self.shared.turnstile.enter(waits, patience, || errand.receiver.poll()) {
+            Ok(turn) => Ok(turn),
+            Err(NoTurn::Deadlock) => Err(deadlock(session).into()),
+            Err(NoTurn::TimedOut) => Err(lock_timeout().into()),
+            Err(NoTurn::Stopped(stop)) => Err(stop.into()),
+        }
+    }
+}
+
+impl DataBench<'_> {
+    /// CREATE DATABASE ENCRYPTION KEY.
+    pub(super) fn create_encryption_key(
+        &self,
+        create: &ast::EncryptionKey,
+        errand: &mut Errand<'_>,
+    ) -> Result<(), Failure> {
+        let instance = self.patron.instance;
+        let subject = self.subject(self.current)?;
+        let kept = instance.master().encryption_key(subject.record.id);
+        if kept.map_err(|fault| of_master(&fault))?.is_some() {
+            return Err(error(33103, "A database encryption key already exists for this database.").into());
+        }
+        let suite = algorithm(&create.algorithm)?;
+        let certificate = self.encryptor(&create.encryptor)?;
+        let slot = {
+            let _turn = subject.turn(errand)?;
+            add_slot(&subject, &certificate)?
+        };
+        let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
+        let stored = instance.master().store_encryption_key(&EncryptionKeyRecord {
+            database_id: subject.record.id,
+            certificate_id: certificate.id,
+            algorithm: suite.name().to_owned(),
+            slot,
+            created: now,
+            regenerated: now,
+            modified: now,
+            set: now,
+            scanned: 0,
+        });
+        stored.map_err(|fault| of_master(&fault))?;
+        warn_without_backup(&certificate, errand)
+    }
+
+    /// ALTER DATABASE ENCRYPTION KEY.
+    pub(super) fn alter_encryption_key(
+        &self,
+        alter: &ast::AlterEncryptionKey,
+        errand: &mut Errand<'_>,
+    ) -> Result<(), Failure> {
+        let instance = self.patron.instance;
+        let subject = self.subject(self.current)?;
+        let key = self.key_of(&subject)?;
+        let suite = alter.algorithm.as_ref().map(algorithm).transpose()?;
+        let certificate = alter.encryptor.as_ref().map(|one| self.encryptor(one)).transpose()?;
+        let state = subject.state()?;
+        if state.phase.is_moving() || self.hall.scans().is_running(subject.record.id) {
+            let text = "Cannot change database encryption key while an encryption, decryption, or key change scan is in \
+                progress.";
+            return Err(error(33110, text).into());
+        }
+        if let Some(certificate) = &certificate {
+            let slot = {
+                let _turn = subject.turn(errand)?;
+                replace_slot(&subject, &state, &key, certificate)?
+            };
+            let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
+                key.certificate_id = certificate.id;
+                key.slot = slot;
+                key.modified = now;
+            });
+            changed.map_err(|fault| of_master(&fault))?;
+            warn_without_backup(certificate, errand)?;
+        }
+        let Some(suite) = suite else {
+            return Ok(());
+        };
+        match state.phase {
+            Phase::Encrypted if state.suite == suite.name() => self.begin_scan(&subject, Goal::NewKey, errand)?,
+            Phase::Encrypted => self.begin_scan(&subject, Goal::Suite(suite), errand)?,
+            Phase::Clear | Phase::Encrypting | Phase::Decrypting | Phase::ChangingKey => {}
+        }
+        let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
+            suite.name().clone_into(&mut key.algorithm);
+            key.regenerated = now;
+            key.modified = now;
+        });
+        Ok(changed.map_err(|fault| of_master(&fault))?)
+    }
+
+    /// DROP DATABASE ENCRYPTION KEY.
+    pub(super) fn drop_encryption_key(&self, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        let subject = self.subject(self.current)?;
+        let key = self.key_of(&subject)?;
+        let state = subject.state()?;
+        if state.phase != Phase::Clear || self.hall.scans().is_running(subject.record.id) {
+            let text = "Cannot drop the database encryption key because it is currently in use. Database encryption needs to \
+                be turned off to be able to drop the database encryption key.";
+            return Err(error(33105, text).into());
+        }
+        {
+            let _turn = subject.turn(errand)?;
+            remove_slot(&subject, &key.slot)?;
+        }
+        let removed = self.patron.instance.master().remove_encryption_key(subject.record.id);
+        Ok(removed.map_err(|fault| of_master(&fault))?)
+    }
+
+    /// The database of that id, if its encryption can be changed.
+    ///
+    /// # Errors
+    /// 33102.
+    pub(super) fn subject(&self, id: i32) -> Result<Subject, PlanError> {
+        let instance = self.patron.instance;
+        let record = instance.master().database_of(id).map_err(|fault| of_master(&fault))?;
+        let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let shared = self.hall.database(instance, &record)?;
+        let Some(path) = shared.path.clone().filter(|_| !record.is_reserved()) else {
+            let text = "Cannot encrypt a system database. Database encryption operations cannot be performed for 'master', \
+                'model', 'tempdb', 'msdb', or 'resource' databases.";
+            return Err(error(33102, text));
+        };
+        Ok(Subject {
+            record,
+            path,
+            access: access(instance),
+            shared,
+        })
+    }
+
+    fn key_of(&self, subject: &Subject) -> Result<EncryptionKeyRecord, PlanError> {
+        let kept = self.patron.instance.master().encryption_key(subject.record.id);
+        let kept = kept.map_err(|fault| of_master(&fault))?;
+        kept.ok_or_else(|| error(33104, "A database encryption key does not exist for this database."))
+    }
+
+    fn encryptor(&self, encryptor: &Encryptor) -> Result<CertificateRecord, PlanError> {
+        let name = match encryptor {
+            Encryptor::Certificate(name) => &name.text,
+            Encryptor::AsymmetricKey(_) => return Err(unsupported("ENCRYPTION BY SERVER ASYMMETRIC KEY")),
+        };
+        let found = self.patron.instance.master().certificate_named(name);
+        let found = found.map_err(|fault| of_master(&fault))?;
+        found.ok_or_else(|| missing("find", "certificate", name))
+    }
+}
+
+/// The suite of an algorithm that T-SQL has.
+fn algorithm(name: &Name) -> Result<Suite, PlanError> {
+    let known = [Suite::Aes128, Suite::Aes192, Suite::Aes256, Suite::TripleDes3Key];
+    let found = known.into_iter().find(|suite| name.is(suite.name()));
+    found.ok_or_else(|| unsupported(&format!("ALGORITHM = {}", name.text)))
+}
+
+fn warn_without_backup(certificate: &CertificateRecord, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    if certificate.backed_up == 0 {
+        errand.receiver.message(&info(33091, NO_BACKUP))?;
+    }
+    Ok(())
+}
+
+/// The label of a certificate's key slot.
+pub(super) fn label(certificate: &CertificateRecord) -> String {
+    format!("certificate {}", hexadecimal(&certificate.thumbprint))
+}
+
+/// The certificate's key slot: a new one, or the one that it has.
+fn add_slot(subject: &Subject, certificate: &CertificateRecord) -> Result<String, PlanError> {
+    let label = label(certificate);
+    // A server that was killed between file and master.db leaves one.
+    if let Some(slot) = subject.state()?.slot(&label) {
+        return Ok(slot.to_owned());
+    }
+    let added = keys::add(&Disk, &subject.path, &subject.access, &certificate.recipient, &label);
+    slot_added(added, subject)
+}
+
+fn replace_slot(
+    subject: &Subject,
+    state: &FileState,
+    key: &EncryptionKeyRecord,
+    certificate: &CertificateRecord,
+) -> Result<String, PlanError> {
+    if key.certificate_id == certificate.id {
+        return Ok(key.slot.clone());
+    }
+    let label = label(certificate);
+    if let Some(slot) = state.slot(&label) {
+        remove_slot(subject, &key.slot)?;
+        return Ok(slot.to_owned());
+    }
+    let replaced = keys::replace(
+        &Disk,
+        &subject.path,
+        &subject.access,
+        &key.slot,
+        &certificate.recipient,
+        &label,
+    );
+    if matches!(replaced, Err(EngineError::Key(KeyError::NoSuchSlot { .. }))) {
+        // Somebody has taken it away: `selenite keys remove`.
+        return add_slot(subject, certificate);
+    }
+    slot_added(replaced, subject)
+}
+
+fn slot_added(changed: Result<keys::Changed, EngineError>, subject: &Subject) -> Result<String, PlanError> {
+    let changed = changed.map_err(|failed| of_engine(&subject.record.name, &failed))?;
+    let added = changed.report.added.first();
+    let added = added.ok_or_else(|| PlanError::internal("a key slot that was not added"))?;
+    Ok(added.id.to_string())
+}
+
+fn remove_slot(subject: &Subject, slot: &str) -> Result<(), PlanError> {
+    match keys::remove(&Disk, &subject.path, &subject.access, slot) {
+        Ok(_) | Err(EngineError::Key(KeyError::NoSuchSlot { .. })) => Ok(()),
+        Err(failed) => Err(of_engine(&subject.record.name, &failed)),
+    }
+}
+
+const NO_BACKUP: &str = "Warning: The certificate used for encrypting the database encryption key has not been backed up. You \
+    should immediately back up the certificate and the private key associated with the certificate. If the certificate ever \
+    becomes unavailable or if you must restore or attach the database on another server, you must have backups of both the \
+    certificate and the private key or you will not be able to open the database.";

@@ -1,0 +1,212 @@
+//! ALTER DATABASE SET ENCRYPTION ON, OFF, SUSPEND and RESUME.
+
+use selenite_engine::Suite;
+use selenite_engine::reencrypt::{Goal, pause, resume};
+use selenite_engine::storage::Disk;
+use selenite_plan::PlanError;
+use selenite_plan::machine::Failure;
+use selenite_tsql::ast::{Name, Setting};
+
+use super::database_key::Subject;
+use super::file_state::Phase;
+use super::{DataBench, error, of_engine, unsupported};
+use crate::data::hall::of_master;
+use crate::master::EncryptionKeyRecord;
+use crate::workbench::Errand;
+
+/// What is to become of a database's encryption.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// It is switched on.
+    On,
+    /// It is switched off.
+    Off,
+    /// The scan rests.
+    Suspend,
+    /// The scan goes on.
+    Resume,
+}
+
+impl Change {
+    /// What options say, of which one is ENCRYPTION.
+    ///
+    /// # Errors
+    /// 40510 for whatever else they say; 102.
+    pub fn of(options: &[Setting], has_termination: bool) -> Result<Self, PlanError> {
+        let [option] = options else {
+            return Err(unsupported(
+                "ALTER DATABASE SET ENCRYPTION together with another option",
+            ));
+        };
+        if has_termination {
+            return Err(unsupported("ALTER DATABASE SET ENCRYPTION with a termination"));
+        }
+        let words = [
+            ("ON", Self::On),
+            ("OFF", Self::Off),
+            ("SUSPEND", Self::Suspend),
+            ("RESUME", Self::Resume),
+        ];
+        let told = option.word().filter(|_| !option.equals);
+        let found = told.and_then(|word| words.into_iter().find(|(known, _)| word.is(known)));
+        found.map(|(_, change)| change).ok_or_else(|| {
+            let near = told.map_or("ENCRYPTION", |word| word.text.as_str());
+            error(102, format!("Incorrect syntax near '{near}'.")).with_severity(15)
+        })
+    }
+}
+
+impl DataBench<'_> {
+    /// Switches a database's encryption.
+    pub(super) fn switch_encryption(
+        &self,
+        name: Option<&Name>,
+        change: Change,
+        errand: &mut Errand<'_>,
+    ) -> Result<(), Failure> {
+        let instance = self.patron.instance;
+        let id = match name {
+            None => self.current,
+            Some(name) => {
+                let found = instance
+                    .master()
+                    .database(&name.text)
+                    .map_err(|fault| of_master(&fault))?;
+                found.ok_or_else(|| not_alterable(&name.text))?.id
+            }
+        };
+        if !self.patron.visitor.is_administrator {
+            let record = instance.master().database_of(id).map_err(|fault| of_master(&fault))?;
+            return Err(not_alterable(record.as_ref().map_or("", |record| record.name.as_str())).into());
+        }
+        let subject = self.subject(id)?;
+        let key = instance
+            .master()
+            .encryption_key(id)
+            .map_err(|fault| of_master(&fault))?;
+        let key = key.ok_or_else(|| {
+            error(
+                33106,
+                "Cannot change database encryption state because no database encryption key is set.",
+            )
+        })?;
+        match change {
+            Change::On => self.switch_on(&subject, &key, errand),
+            Change::Off => self.switch_off(&subject, errand),
+            Change::Suspend => Ok(self.suspend(&subject)?),
+            Change::Resume => self.resume(&subject, errand),
+        }
+    }
+
+    fn switch_on(&self, subject: &Subject, key: &EncryptionKeyRecord, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        let state = subject.state()?;
+        if !state.is_ours {
+            return Err(unsupported("ENCRYPTION ON of a database that was made by another program").into());
+        }
+        let goal = match state.phase {
+            Phase::Clear => {
+                let suite = Suite::from_name(&key.algorithm);
+                Goal::Suite(suite.ok_or_else(|| PlanError::internal("an algorithm that is none"))?)
+            }
+            // One that has stopped by an error goes on.
+            Phase::Encrypting if !state.is_running && !self.hall.scans().is_running(subject.record.id) => Goal::GoOn,
+            Phase::Encrypted | Phase::Encrypting => {
+                let text = "Cannot enable database encryption because it is already enabled.";
+                return Err(error(33107, text).into());
+            }
+            Phase::Decrypting | Phase::ChangingKey => return Err(in_progress("enable").into()),
+        };
+        self.begin_scan(subject, goal, errand)?;
+        Ok(self.note_switch(subject)?)
+    }
+
+    fn switch_off(&self, subject: &Subject, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        let state = subject.state()?;
+        let goal = match state.phase {
+            Phase::Clear => {
+                let text = "Cannot disable database encryption because it is already disabled.";
+                return Err(error(33108, text).into());
+            }
+            Phase::Decrypting if !state.is_running && !self.hall.scans().is_running(subject.record.id) => Goal::GoOn,
+            Phase::Encrypted => Goal::Off,
+            Phase::Encrypting | Phase::Decrypting | Phase::ChangingKey => return Err(in_progress("disable").into()),
+        };
+        self.begin_scan(subject, goal, errand)?;
+        Ok(self.note_switch(subject)?)
+    }
+
+    fn suspend(&self, subject: &Subject) -> Result<(), PlanError> {
+        if !subject.state()?.phase.is_moving() {
+            return Err(no_scan("SUSPEND", subject));
+        }
+        pause(&Disk, &subject.path).map_err(|failed| of_engine(&subject.record.name, &failed))?;
+        self.note_scan(subject)
+    }
+
+    fn resume(&self, subject: &Subject, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        let state = subject.state()?;
+        if !state.phase.is_moving() {
+            return Err(no_scan("RESUME", subject).into());
+        }
+        resume(&Disk, &subject.path).map_err(|failed| of_engine(&subject.record.name, &failed))?;
+        if !state.is_running && !self.hall.scans().is_running(subject.record.id) {
+            self.begin_scan(subject, Goal::GoOn, errand)?;
+        }
+        Ok(self.note_scan(subject)?)
+    }
+
+    /// Begins a scan in the background, and waits until the file says so.
+    ///
+    /// # Errors
+    /// What keeps it from beginning; that nobody is left to go on for: then it does not begin.
+    pub(super) fn begin_scan(&self, subject: &Subject, goal: Goal, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        let scans = self.hall.scans();
+        let begun = scans.begin(&subject.record, &subject.path, goal, || errand.receiver.poll())?;
+        if let Err(why) = begun {
+            let text = format!("The database '{}' says: {why}.", subject.record.name);
+            return Err(error(50823, text).into());
+        }
+        Ok(self.note_scan(subject)?)
+    }
+
+    fn note_switch(&self, subject: &Subject) -> Result<(), PlanError> {
+        let master = self.patron.instance.master();
+        let noted = master.change_encryption_key(subject.record.id, |key, now| {
+            key.set = now;
+            key.modified = now;
+        });
+        noted.map_err(|fault| of_master(&fault))
+    }
+
+    fn note_scan(&self, subject: &Subject) -> Result<(), PlanError> {
+        let master = self.patron.instance.master();
+        let noted = master.change_encryption_key(subject.record.id, |key, now| key.scanned = now);
+        noted.map_err(|fault| of_master(&fault))
+    }
+}
+
+/// 5011: a database that is not there, or not the login's to alter.
+fn not_alterable(name: &str) -> PlanError {
+    let text = format!(
+        "User does not have permission to alter database '{name}', the database does not exist, or the database is not in a \
+         state that allows access checks."
+    );
+    error(5011, text).with_severity(14).with_state(5)
+}
+
+/// 33109.
+fn in_progress(verb: &str) -> PlanError {
+    let text = format!(
+        "Cannot {verb} database encryption while an encryption, decryption, or key change scan is in progress."
+    );
+    error(33109, text)
+}
+
+/// 5058: there is no scan that could rest or go on.
+fn no_scan(word: &str, subject: &Subject) -> PlanError {
+    let name = &subject.record.name;
+    error(
+        5058,
+        format!("Option 'ENCRYPTION {word}' cannot be set in database '{name}'."),
+    )
+}

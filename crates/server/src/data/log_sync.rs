@@ -1,0 +1,262 @@
+//! When a commit is on the disk: sessions that commit at the same time share one sync of the log (docs/decisions).
+//!
+//! L1. A commit writes its frames to SQLite's log without a sync (`synchronous = NORMAL`), and is noted here behind that. It is
+//!     acknowledged when a sync that began after it was noted has ended.
+//! L2. One session at a time syncs, for all that were noted by then; the others wait for it, and one of them goes on.
+//! L3. A log is valid up to its first gap (sqlite.org/fileformat2.html#walformat): what is synced with a commit are all commits before it, too.
+//! L4. A sync that fails says nothing of what is on the disk, and a later one that succeeds does not either
+//!     (<https://lwn.net/Articles/752063/>): nothing is acknowledged any more.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The log of one database, as those see it who wait for the disk.
+pub struct LogSync {
+    log: Box<dyn SyncedLog>,
+    state: Mutex<State>,
+    moved: Condvar,
+}
+
+/// What is synced.
+pub trait SyncedLog: Send + Sync {
+    /// Returns when all that was written before the call is on the disk.
+    ///
+    /// # Errors
+    /// The system's.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// A commit that was noted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CommitNo(u64);
+
+/// A sync has failed: whether the last commits are on the disk is not known (L4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LogLost;
+
+/// How many there were since the server began.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct SyncFigures {
+    /// Commits that waited for a sync.
+    pub commit_count: u64,
+    /// Syncs for them.
+    pub sync_count: u64,
+}
+
+#[derive(Default)]
+struct State {
+    /// The last commit that was noted.
+    noted: u64,
+    /// The last one that is on the disk.
+    synced: u64,
+    sync_count: u64,
+    is_syncing: bool,
+    is_lost: bool,
+}
+
+impl LogSync {
+    /// The log of a database that nobody has open yet.
+    pub fn new(log: Box<dyn SyncedLog>) -> Self {
+        Self {
+            log,
+            state: Mutex::default(),
+            moved: Condvar::new(),
+        }
+    }
+
+    /// Notes a commit that SQLite has just made.
+    pub fn note(&self) -> CommitNo {
+        let mut state = self.lock();
+        state.noted += 1;
+        CommitNo(state.noted)
+    }
+
+    /// Returns when the commit is on the disk.
+    ///
+    /// # Errors
+    /// [`LogLost`].
+    pub fn wait(&self, commit: CommitNo) -> Result<(), LogLost> {
+        let mut state = self.lock();
+        loop {
+            if state.synced >= commit.0 {
+                return Ok(());
+            }
+            if state.is_lost {
+                return Err(LogLost);
+            }
+            if state.is_syncing {
+                state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            // L2.
+            state.is_syncing = true;
+            let noted = state.noted;
+            drop(state);
+            let done = self.log.sync();
+            state = self.lock();
+            state.is_syncing = false;
+            state.sync_count += 1;
+            match done {
+                Ok(()) => state.synced = noted,
+                Err(_) => state.is_lost = true,
+            }
+            self.moved.notify_all();
+        }
+    }
+
+    /// Whether nothing can be acknowledged any more.
+    ///
+    /// # Errors
+    /// [`LogLost`].
+    pub fn check(&self) -> Result<(), LogLost> {
+        match self.lock().is_lost {
+            true => Err(LogLost),
+            false => Ok(()),
+        }
+    }
+
+    /// What there was so far.
+    pub fn figures(&self) -> SyncFigures {
+        let state = self.lock();
+        SyncFigures {
+            commit_count: state.noted,
+            sync_count: state.sync_count,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// SQLite's log beside a database: `NAME.db-wal`.
+///
+/// It is found by its name at each sync. As long as the committing session is connected, SQLite keeps the file that its frames
+/// are in; no lock of SQLite's lies on it that closing a descriptor could give up: those are on the database and on `-shm`.
+pub struct LogFile {
+    path: PathBuf,
+    /// The file that the folder was synced for, so that its name is there after a crash, too.
+    named: Mutex<Option<u64>>,
+}
+
+impl LogFile {
+    /// The log of a database.
+    pub fn of(database: &Path) -> Self {
+        let mut path = database.as_os_str().to_owned();
+        path.push("-wal");
+        Self {
+            path: path.into(),
+            named: Mutex::default(),
+        }
+    }
+}
+
+impl SyncedLog for LogFile {
+    fn sync(&self) -> io::Result<()> {
+        let file = File::open(&self.path)?;
+        file.sync_data()?;
+        let inode = file.metadata()?.ino();
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if *named != Some(inode) {
+            if let Some(folder) = self.path.parent() {
+                File::open(folder)?.sync_all()?;
+            }
+            *named = Some(inode);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+    use super::*;
+
+    /// A log whose syncs begin and end as the test says.
+    struct Told {
+        began: SyncSender<()>,
+        end: Mutex<Receiver<io::Result<()>>>,
+    }
+
+    impl SyncedLog for Told {
+        fn sync(&self) -> io::Result<()> {
+            self.began.send(()).unwrap();
+            self.end.lock().unwrap().recv().unwrap()
+        }
+    }
+
+    fn told() -> (Arc<LogSync>, Receiver<()>, SyncSender<io::Result<()>>) {
+        let (began, has_begun) = sync_channel(0);
+        let (end, ended) = sync_channel(0);
+        let log = Told {
+            began,
+            end: Mutex::new(ended),
+        };
+        (Arc::new(LogSync::new(Box::new(log))), has_begun, end)
+    }
+
+    #[test]
+    fn commits_that_were_noted_during_a_sync_share_the_next() {
+        let (log, began, end) = told();
+        let first = log.note();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| log.wait(first));
+            began.recv().unwrap();
+            // The sync that runs does not count for them.
+            let others: Vec<CommitNo> = (0..5).map(|_| log.note()).collect();
+            let others: Vec<_> = others
+                .into_iter()
+                .map(|commit| {
+                    let log = &log;
+                    scope.spawn(move || log.wait(commit))
+                })
+                .collect();
+            end.send(Ok(())).unwrap();
+            assert_eq!(waiting.join().unwrap(), Ok(()));
+            began.recv().unwrap();
+            end.send(Ok(())).unwrap();
+            for other in others {
+                assert_eq!(other.join().unwrap(), Ok(()));
+            }
+        });
+        let figures = SyncFigures {
+            commit_count: 6,
+            sync_count: 2,
+        };
+        assert_eq!(log.figures(), figures);
+    }
+
+    #[test]
+    fn a_sync_that_failed_is_not_made_good_by_another() {
+        let (log, began, end) = told();
+        let first = log.note();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| log.wait(first));
+            began.recv().unwrap();
+            end.send(Err(io::Error::other("no disk"))).unwrap();
+            assert_eq!(waiting.join().unwrap(), Err(LogLost));
+        });
+        assert_eq!(log.check(), Err(LogLost));
+        let next = log.note();
+        assert_eq!(log.wait(next), Err(LogLost));
+        assert_eq!(log.figures().sync_count, 1);
+    }
+
+    #[test]
+    fn the_log_is_found_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = LogFile::of(&folder.path().join("d.db"));
+        assert_eq!(log.sync().unwrap_err().kind(), io::ErrorKind::NotFound);
+        std::fs::write(folder.path().join("d.db-wal"), "frames").unwrap();
+        log.sync().unwrap();
+        let first = *log.named.lock().unwrap();
+        log.sync().unwrap();
+        assert!(first.is_some());
+        assert_eq!(*log.named.lock().unwrap(), first);
+    }
+}

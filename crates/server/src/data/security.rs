@@ -1,0 +1,113 @@
+//! Logins, users and roles in T-SQL.
+//!
+//! U1. A login is the server's, in master.db; a user is a database's, in its own file, and belongs to the login of its security id: so a
+//!     database that is restored has the users that it had.
+//! U2. What is taken is enforced (`super::permission`); what can't be is refused by name: permissions of single objects, roles of one's own.
+
+mod facts;
+mod login;
+mod policy;
+mod principals;
+mod procedure;
+mod role;
+mod user;
+
+pub use facts::{login_facts, user_facts};
+pub use principals::{Principals, User};
+pub use role::FixedRole;
+
+use selenite_plan::machine::{Affected, Failure, TableStatement};
+use selenite_plan::{Ends, PlanError};
+use selenite_tsql::ast::{DropKind, StatementKind};
+
+use super::data_bench::DataBench;
+use crate::workbench::Errand;
+
+impl DataBench<'_> {
+    /// Carries out a statement on logins, users and roles; none if it is no such statement.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other statements are somebody else's")]
+    pub(super) fn secure(
+        &mut self,
+        statement: &TableStatement<'_>,
+        errand: &mut Errand<'_>,
+    ) -> Result<Option<Affected>, Failure> {
+        match &statement.statement.kind {
+            StatementKind::CreateLogin(create) => self.create_login(create)?,
+            StatementKind::AlterLogin(alter) => self.alter_login(alter)?,
+            StatementKind::CreateUser(create) => self.in_file(errand, |work| work.create_user(create))?,
+            StatementKind::AlterUser(alter) => self.in_file(errand, |work| work.alter_user(alter))?,
+            StatementKind::CreateRole(_) => return Err(refused("CREATE ROLE").into()),
+            StatementKind::AlterRole(alter) if alter.server => self.alter_server_role(alter)?,
+            StatementKind::AlterRole(alter) => self.in_file(errand, |work| work.alter_role(alter))?,
+            StatementKind::Permission(change) => {
+                let word = match change.action {
+                    selenite_tsql::ast::PermissionAction::Grant => "GRANT",
+                    selenite_tsql::ast::PermissionAction::Deny => "DENY",
+                    selenite_tsql::ast::PermissionAction::Revoke => "REVOKE",
+                };
+                return Err(refused(word).into());
+            }
+            StatementKind::Drop(drop) => match drop.kind {
+                DropKind::Login => {
+                    for name in &drop.names {
+                        self.drop_login(&name.name.text, drop.if_exists)?;
+                    }
+                }
+                DropKind::User => self.in_file(errand, |work| {
+                    drop.names
+                        .iter()
+                        .try_for_each(|name| work.drop_user(&name.name.text, drop.if_exists))
+                })?,
+                DropKind::Role => return Err(refused("DROP ROLE").into()),
+                DropKind::Table
+                | DropKind::View
+                | DropKind::Procedure
+                | DropKind::Function
+                | DropKind::Trigger
+                | DropKind::Database
+                | DropKind::Schema
+                | DropKind::Certificate => return Ok(None),
+            },
+            _ => return Ok(None),
+        }
+        Ok(Some(Affected::Nothing))
+    }
+
+    /// Changes the users of the database in use, with the transaction that the statement is in.
+    fn in_file(
+        &mut self,
+        errand: &mut Errand<'_>,
+        change: impl FnOnce(&user::UserWork<'_>) -> Result<(), PlanError>,
+    ) -> Result<(), Failure> {
+        let directory = self.hall.directory(self.patron.instance)?;
+        self.change_database(errand, |database| {
+            let schema = database.schema(database.version()?)?;
+            change(&user::UserWork {
+                connection: &database.connection,
+                present: schema.principals(),
+                directory: &directory,
+            })?;
+            database.note_change();
+            Ok(())
+        })
+    }
+}
+
+fn refused(what: &str) -> PlanError {
+    PlanError::unsupported(what).with_ends(Ends::Statement)
+}
+
+fn error(number: i32, text: String) -> PlanError {
+    PlanError::new(number, Ends::Statement, text)
+}
+
+/// 15151: `verb` as in `alter`, `kind` as in `login`.
+pub(super) fn not_there(verb: &str, kind: &str, name: &str) -> PlanError {
+    let text = format!("Cannot {verb} the {kind} '{name}', because it does not exist or you do not have permission.");
+    error(15151, text)
+}
+
+/// 15405.
+fn special(name: &str) -> PlanError {
+    error(15405, format!("Cannot use the special principal '{name}'."))
+}

@@ -1,0 +1,85 @@
+//! Roles that every database has.
+
+use selenite_plan::same_name;
+
+/// A role whose members may, or may not, do something; each is enforced.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum FixedRole {
+    /// `db_owner`: everything in the database.
+    Owner,
+    /// `db_ddladmin`: CREATE, ALTER and DROP of objects.
+    DdlAdmin,
+    /// `db_datareader`: SELECT on all tables and views.
+    DataReader,
+    /// `db_datawriter`: INSERT, UPDATE and DELETE on all tables.
+    DataWriter,
+    /// `db_denydatareader`: no SELECT, whatever other roles say.
+    DenyDataReader,
+    /// `db_denydatawriter`: no INSERT, UPDATE or DELETE.
+    DenyDataWriter,
+}
+
+impl FixedRole {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Owner,
+        Self::DdlAdmin,
+        Self::DataReader,
+        Self::DataWriter,
+        Self::DenyDataReader,
+        Self::DenyDataWriter,
+    ];
+
+    /// SQL Server's number.
+    #[must_use]
+    pub fn id(self) -> i32 {
+        match self {
+            Self::Owner => 16_384,
+            Self::DdlAdmin => 16_387,
+            Self::DataReader => 16_390,
+            Self::DataWriter => 16_391,
+            Self::DenyDataReader => 16_392,
+            Self::DenyDataWriter => 16_393,
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Owner => "db_owner",
+            Self::DdlAdmin => "db_ddladmin",
+            Self::DataReader => "db_datareader",
+            Self::DataWriter => "db_datawriter",
+            Self::DenyDataReader => "db_denydatareader",
+            Self::DenyDataWriter => "db_denydatawriter",
+        }
+    }
+
+    /// The one of a number.
+    #[must_use]
+    pub fn of_id(id: i32) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.id() == id)
+    }
+
+    /// The one of a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| same_name(role.name(), name))
+    }
+}
+
+/// Roles of SQL Server's that mean nothing here: they are refused by name.
+pub const UNSUPPORTED: [&str; 3] = ["db_accessadmin", "db_securityadmin", "db_backupoperator"];
+/// Roles of SQL Server's server, but `sysadmin`: refused by name, too.
+pub const UNSUPPORTED_OF_SERVER: [&str; 7] = [
+    "serveradmin",
+    "securityadmin",
+    "processadmin",
+    "setupadmin",
+    "bulkadmin",
+    "diskadmin",
+    "dbcreator",
+];
+/// The one role of the server.
+pub const SYSADMIN: &str = "sysadmin";

@@ -1,0 +1,93 @@
+//! A transaction that writes to more than one database.
+//!
+//! M1. Its databases are committed one after the other, by rising id: SQLite has no commit over several files that a log is written
+//!     for each of (sqlite.org/lang_attach.html). The client is warned before it depends on more.
+//! M2. Syncs come after the last commit, so that what lies between the first and the last is as short as can be.
+
+use selenite_plan::machine::{Failure, Message};
+use selenite_plan::{Ends, PlanError};
+
+use super::data_bench::DataBench;
+use crate::workbench::Errand;
+
+impl DataBench<'_> {
+    /// Commits in all databases of the transaction, and waits for the disk. `said` is the COMMIT's DELAYED_DURABILITY.
+    ///
+    /// # Errors
+    /// What SQLite says; 50824 if it says so when other databases are committed already.
+    pub(super) fn commit(&mut self, said: Option<bool>) -> Result<(), PlanError> {
+        let mut ids: Vec<i32> = self.open.keys().copied().collect();
+        ids.sort_unstable();
+        let mut done = Ok(());
+        let mut noted = Vec::new();
+        let mut names = Vec::new();
+        for id in &ids {
+            let Some(used) = self.open.get_mut(id) else {
+                continue;
+            };
+            let changed = used.transaction.has_changed();
+            if done.is_err() {
+                used.transaction.rollback(&used.database);
+                continue;
+            }
+            match used.transaction.commit_unsynced(&used.database, said) {
+                Ok(commit) => {
+                    noted.push((*id, commit));
+                    if changed {
+                        names.push(used.database.shared.record.name.clone());
+                    }
+                }
+                Err(error) => done = Err((used.database.shared.record.name.clone(), error)),
+            }
+        }
+        let mut on_disk = Ok(());
+        for (id, commit) in noted {
+            if let Some(used) = self.open.get(&id) {
+                on_disk = on_disk.and(used.database.wait_for_disk(commit));
+            }
+        }
+        match done {
+            Ok(()) => on_disk,
+            Err((_, error)) if names.is_empty() => Err(error),
+            Err((name, error)) => Err(torn(&names, &name, &error)),
+        }
+    }
+
+    /// Tells the client once that its transaction writes to a second database.
+    pub(super) fn warn_of_several(&mut self, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        let mut names: Vec<&str> = Vec::new();
+        for used in self.open.values() {
+            if used.transaction.is_open() && used.transaction.has_changed() {
+                names.push(&used.database.shared.record.name);
+            }
+        }
+        if names.len() != 2 || self.is_warned {
+            return Ok(());
+        }
+        names.sort_unstable();
+        let text = format!(
+            "Warning: the transaction changes the databases '{}'. They are committed one after the other, not as one.",
+            names.join("' and '")
+        );
+        self.is_warned = true;
+        Ok(errand.receiver.message(&Message {
+            number: 50_825,
+            severity: 10,
+            state: 1,
+            line: 0,
+            procedure: "",
+            text: &text,
+            to_log: false,
+        })?)
+    }
+}
+
+/// 50824: a part of a transaction is committed.
+fn torn(committed: &[String], name: &str, error: &PlanError) -> PlanError {
+    let text = format!(
+        "The transaction is committed in '{}' and rolled back in '{name}' and all databases behind it: {}",
+        committed.join("', '"),
+        error.text()
+    );
+    PlanError::new(50_824, Ends::Transaction, text)
+}

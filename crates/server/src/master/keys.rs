@@ -1,0 +1,300 @@
+//! The master key, and which certificate each database's encryption key belongs to.
+//!
+//! The data keys themselves are in the databases' own files, wrapped under the master key of each file, which a slot of the
+//! certificate's opens.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use zeroize::Zeroizing;
+
+use super::{Master, MasterError, now};
+
+/// What protects the private keys of certificates.
+pub(crate) struct StoredMasterKey {
+    /// The key: AES-256.
+    pub secret: Zeroizing<Vec<u8>>,
+    /// The same in an age file that its password opens.
+    pub by_password: Vec<u8>,
+}
+
+/// The master key, as others see it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MasterKeyRecord {
+    /// Tells it from others.
+    pub guid: [u8; 16],
+    /// When it was made: seconds since 1970-01-01 UTC.
+    pub created: i64,
+    /// When it was last changed.
+    pub modified: i64,
+}
+
+/// What came of a removal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Removal {
+    /// It is gone.
+    Done,
+    /// There is none.
+    Missing,
+    /// This one needs it.
+    Needed(String),
+}
+
+/// A database encryption key, as T-SQL has it: it may be made before anything is encrypted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EncryptionKeyRecord {
+    /// The database.
+    pub database_id: i32,
+    /// The certificate that opens the database besides the server's own identity.
+    pub certificate_id: i64,
+    /// The algorithm that was asked for last: a suite's name.
+    pub algorithm: String,
+    /// The key slot of the certificate in the database's file, in hexadecimal digits.
+    pub slot: String,
+    /// When it was made: seconds since 1970-01-01 UTC. So of all others.
+    pub created: i64,
+    /// When it was made anew.
+    pub regenerated: i64,
+    /// When it was changed in any way.
+    pub modified: i64,
+    /// When encryption was switched last.
+    pub set: i64,
+    /// When a scan last began, ended, was suspended or resumed; 0 if there was none.
+    pub scanned: i64,
+}
+
+impl Master {
+    /// The master key, with its secrets.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn stored_master_key(&self) -> Result<Option<StoredMasterKey>, MasterError> {
+        self.with(|connection| {
+            let sql = "SELECT secret, by_password FROM selenite_master_key";
+            let kept = connection.query_row(sql, [], |row| {
+                Ok(StoredMasterKey {
+                    secret: Zeroizing::new(row.get(0)?),
+                    by_password: row.get(1)?,
+                })
+            });
+            Ok(kept.optional()?)
+        })
+    }
+
+    /// The master key, without its secrets.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn master_key(&self) -> Result<Option<MasterKeyRecord>, MasterError> {
+        self.with(|connection| {
+            let sql = "SELECT guid, created, modified FROM selenite_master_key";
+            let kept = connection.query_row(sql, [], |row| {
+                Ok(MasterKeyRecord {
+                    guid: row.get(0)?,
+                    created: row.get(1)?,
+                    modified: row.get(2)?,
+                })
+            });
+            Ok(kept.optional()?)
+        })
+    }
+
+    /// Keeps a new master key. Answers whether there was none.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn add_master_key(&self, new: &StoredMasterKey, guid: [u8; 16]) -> Result<bool, MasterError> {
+        self.change(|connection| {
+            let sql = "INSERT OR IGNORE INTO selenite_master_key (id, guid, secret, by_password, created, modified) \
+                VALUES (1, ?1, ?2, ?3, ?4, ?4)";
+            let count = connection.execute(sql, (guid, &*new.secret, &new.by_password, now()))?;
+            Ok(count == 1)
+        })
+    }
+
+    /// Puts another master key in the place of the one that is there, with what `seal` makes of each certificate's private
+    /// part: all of them or none.
+    ///
+    /// # Errors
+    /// What `seal` says; what SQLite says.
+    pub(crate) fn replace_master_key(
+        &self,
+        new: &StoredMasterKey,
+        mut seal: impl FnMut(&[u8], &[u8]) -> Result<Vec<u8>, MasterError>,
+    ) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let mut asked = connection.prepare("SELECT id, thumbprint, sealed FROM selenite_certificate")?;
+            let rows = asked.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            let certificates: Vec<(i64, Vec<u8>, Vec<u8>)> = rows.collect::<Result<_, _>>()?;
+            for (id, thumbprint, sealed) in certificates {
+                let sealed = seal(&thumbprint, &sealed)?;
+                connection.execute(
+                    "UPDATE selenite_certificate SET sealed = ?2 WHERE id = ?1",
+                    (id, sealed),
+                )?;
+            }
+            let sql = "UPDATE selenite_master_key SET secret = ?1, by_password = ?2, modified = ?3";
+            connection.execute(sql, (&*new.secret, &new.by_password, now()))?;
+            Ok(())
+        })
+    }
+
+    /// Forgets the master key, unless a certificate needs it.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn remove_master_key(&self) -> Result<Removal, MasterError> {
+        self.change(|connection| {
+            let sql = "SELECT name FROM selenite_certificate ORDER BY id LIMIT 1";
+            let needed: Option<String> = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+            if let Some(name) = needed {
+                return Ok(Removal::Needed(name));
+            }
+            match connection.execute("DELETE FROM selenite_master_key", [])? {
+                0 => Ok(Removal::Missing),
+                _ => Ok(Removal::Done),
+            }
+        })
+    }
+
+    /// All database encryption keys, by the ids of their databases.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn encryption_keys(&self) -> Result<Vec<EncryptionKeyRecord>, MasterError> {
+        self.with(|connection| {
+            let mut asked = connection.prepare_cached(&format!("{SELECT} ORDER BY database_id"))?;
+            let rows = asked.query_map([], record)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// A database's encryption key.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn encryption_key(&self, database_id: i32) -> Result<Option<EncryptionKeyRecord>, MasterError> {
+        self.with(|connection| {
+            let mut asked = connection.prepare_cached(&format!("{SELECT} WHERE database_id = ?1"))?;
+            Ok(asked.query_row([database_id], record).optional()?)
+        })
+    }
+
+    /// Keeps a database encryption key, in the place of the one that the database had.
+    ///
+    /// # Errors
+    /// What SQLite says; if the certificate or the database is gone, too.
+    pub(crate) fn store_encryption_key(&self, new: &EncryptionKeyRecord) -> Result<(), MasterError> {
+        self.change(|connection| store(connection, new))
+    }
+
+    /// Changes a database encryption key that is there.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn change_encryption_key(
+        &self,
+        database_id: i32,
+        change: impl FnOnce(&mut EncryptionKeyRecord, i64),
+    ) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let found = connection
+                .query_row(&format!("{SELECT} WHERE database_id = ?1"), [database_id], record)
+                .optional()?;
+            match found {
+                Some(mut found) => {
+                    change(&mut found, now());
+                    store(connection, &found)
+                }
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Forgets a database encryption key.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn remove_encryption_key(&self, database_id: i32) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let sql = "DELETE FROM selenite_encryption_key WHERE database_id = ?1";
+            connection.execute(sql, [database_id])?;
+            Ok(())
+        })
+    }
+}
+
+fn store(connection: &Connection, new: &EncryptionKeyRecord) -> Result<(), MasterError> {
+    let sql = "INSERT OR REPLACE INTO selenite_encryption_key (database_id, certificate_id, algorithm, slot, created, \
+        regenerated, modified, switched, scanned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    connection.execute(
+        sql,
+        (
+            new.database_id,
+            new.certificate_id,
+            &new.algorithm,
+            &new.slot,
+            new.created,
+            new.regenerated,
+            new.modified,
+            new.set,
+            new.scanned,
+        ),
+    )?;
+    Ok(())
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<EncryptionKeyRecord> {
+    Ok(EncryptionKeyRecord {
+        database_id: row.get(0)?,
+        certificate_id: row.get(1)?,
+        algorithm: row.get(2)?,
+        slot: row.get(3)?,
+        created: row.get(4)?,
+        regenerated: row.get(5)?,
+        modified: row.get(6)?,
+        set: row.get(7)?,
+        scanned: row.get(8)?,
+    })
+}
+
+const SELECT: &str = "SELECT database_id, certificate_id, algorithm, slot, created, regenerated, modified, switched, \
+    scanned FROM selenite_encryption_key";
+
+/// A database that is dropped takes its key with it; a certificate can't go while a key names it.
+pub(super) const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS selenite_master_key (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    guid BLOB NOT NULL,
+    secret BLOB NOT NULL,
+    by_password BLOB NOT NULL,
+    created INTEGER NOT NULL,
+    modified INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS selenite_certificate (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    folded TEXT NOT NULL UNIQUE,
+    certificate BLOB NOT NULL,
+    thumbprint BLOB NOT NULL UNIQUE,
+    serial BLOB NOT NULL,
+    subject TEXT NOT NULL,
+    recipient TEXT NOT NULL,
+    not_before INTEGER NOT NULL,
+    not_after INTEGER NOT NULL,
+    sealed BLOB NOT NULL,
+    backed_up INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE IF NOT EXISTS selenite_encryption_key (
+    database_id INTEGER PRIMARY KEY REFERENCES selenite_database (id) ON DELETE CASCADE,
+    certificate_id INTEGER NOT NULL REFERENCES selenite_certificate (id),
+    algorithm TEXT NOT NULL,
+    slot TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    regenerated INTEGER NOT NULL,
+    modified INTEGER NOT NULL,
+    switched INTEGER NOT NULL,
+    scanned INTEGER NOT NULL
+) STRICT;
+";
+
+#[cfg(test)]
+mod tests;

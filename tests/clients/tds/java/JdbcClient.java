@@ -1,0 +1,388 @@
+// Microsoft's JDBC driver: answers requests on stdin, one line of JSON each, as ../python/serve.py says.
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.microsoft.sqlserver.jdbc.SQLServerDataSource;
+import com.microsoft.sqlserver.jdbc.SQLServerException;
+import com.microsoft.sqlserver.jdbc.SQLServerPreparedStatement;
+import com.microsoft.sqlserver.jdbc.SQLServerWarning;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
+import java.sql.SQLException;
+import java.sql.SQLWarning;
+import java.sql.Statement;
+import java.sql.Types;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+public final class JdbcClient {
+    static final class Request {
+        String action, name, user, password, encryption, certificate, database, sql, table;
+        int port;
+        Integer packet_size, after_ms;
+        List<List<String>> parameters;
+    }
+
+    record Notice(String text, Integer number, Integer state, Integer severity, Integer line, String procedure) {}
+
+    record Rows(List<String> columns, List<List<String>> rows) {}
+
+    static final class Reply {
+        final List<Rows> sets = new ArrayList<>();
+        final List<Long> counts = new ArrayList<>();
+        final List<Notice> messages = new ArrayList<>();
+        final List<Notice> errors = new ArrayList<>();
+        Integer status;
+        final List<String> outputs = new ArrayList<>();
+        Double cancelled_ms;
+    }
+
+    private final Map<String, Connection> connections = new HashMap<>();
+    // Statements that were prepared, by their text: the driver's ways differ from one run to the next.
+    private final Map<String, PreparedStatement> prepared = new HashMap<>();
+
+    public static void main(String[] arguments) throws Exception {
+        Locale.setDefault(Locale.ROOT);
+        Gson gson = new GsonBuilder().serializeNulls().create();
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        JdbcClient client = new JdbcClient();
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            Map<String, Object> answer = new HashMap<>();
+            try {
+                answer.put("answer", client.act(gson.fromJson(line, Request.class)));
+            } catch (SQLServerException error) {
+                answer.put("refused", notices(error));
+            } catch (Exception error) {
+                answer.put("failed", error.toString());
+                answer.put("trace", List.of(error.getStackTrace()).toString());
+            }
+            out.println(gson.toJson(answer));
+        }
+    }
+
+    private Object act(Request asked) throws Exception {
+        Connection on = connections.get(asked.name);
+        switch (asked.action) {
+            case "connect" -> connections.put(asked.name, connect(asked));
+            case "batch" -> {
+                try (Statement statement = on.createStatement()) {
+                    return run(statement, () -> statement.execute(asked.sql));
+                }
+            }
+            case "execute" -> {
+                return execute(on, asked);
+            }
+            case "cancel" -> {
+                return cancel(on, asked);
+            }
+            case "begin" -> on.setAutoCommit(false);
+            case "commit" -> {
+                on.commit();
+                on.setAutoCommit(true);
+            }
+            case "rollback" -> {
+                on.rollback();
+                on.setAutoCommit(true);
+            }
+            case "columns" -> {
+                return columns(on, asked.table);
+            }
+            case "close" -> {
+                prepared.keySet().removeIf(key -> key.startsWith(asked.name + "\0"));
+                connections.remove(asked.name).close();
+            }
+            default -> throw new IllegalArgumentException(asked.action);
+        }
+        return null;
+    }
+
+    private static Connection connect(Request asked) throws SQLException, GeneralSecurityException, IOException {
+        SQLServerDataSource source = new SQLServerDataSource();
+        source.setServerName("127.0.0.1");
+        source.setPortNumber(asked.port);
+        source.setUser(asked.user);
+        source.setPassword(asked.password);
+        source.setEncrypt(switch (asked.encryption) {
+            case "login" -> "false";
+            case "strict" -> "strict";
+            default -> "true";
+        });
+        switch (asked.encryption) {
+            // It looks at serverCertificate in strict mode alone.
+            case "strict" -> source.setServerCertificate(asked.certificate);
+            case "verified" -> trust(source, asked.certificate);
+            default -> source.setTrustServerCertificate(true);
+        }
+        // Else a time is sent as a datetime, which has no equal among times.
+        source.setSendTimeAsDatetime(false);
+        if (asked.database != null) {
+            source.setDatabaseName(asked.database);
+        }
+        if (asked.packet_size != null) {
+            source.setPacketSize(asked.packet_size);
+        }
+        source.setLoginTimeout(20);
+        source.setConnectRetryCount(0);
+        return source.getConnection();
+    }
+
+    /// A store with that certificate alone.
+    private static void trust(SQLServerDataSource source, String certificate)
+        throws GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        try (InputStream pem = Files.newInputStream(Path.of(certificate))) {
+            store.setCertificateEntry("server", CertificateFactory.getInstance("X.509").generateCertificate(pem));
+        }
+        Path file = Files.createTempFile("selenite-trust-", ".p12");
+        file.toFile().deleteOnExit();
+        try (OutputStream out = Files.newOutputStream(file)) {
+            store.store(out, "password".toCharArray());
+        }
+        source.setTrustStore(file.toString());
+        source.setTrustStorePassword("password");
+        source.setTrustStoreType("PKCS12");
+    }
+
+    private Reply execute(Connection on, Request asked) throws SQLException {
+        String text = asked.sql.replaceAll("@p\\d+", "?");
+        String key = asked.name + "\0" + text;
+        PreparedStatement statement = prepared.get(key);
+        if (statement == null) {
+            statement = on.prepareStatement(text);
+            prepared.put(key, statement);
+        }
+        for (int i = 0; i < asked.parameters.size(); i++) {
+            List<String> parameter = asked.parameters.get(i);
+            set((SQLServerPreparedStatement) statement, i + 1, parameter.get(0), parameter.get(1));
+        }
+        return run(statement, statement::execute);
+    }
+
+    private interface Start {
+        boolean start() throws SQLException;
+    }
+
+    private static Reply run(Statement statement, Start start) {
+        Reply reply = new Reply();
+        Start next = start;
+        // Behind an error the driver may tell of a result that is none, and of others after it.
+        boolean hasFailed = false;
+        try {
+            while (true) {
+                try {
+                    boolean isRows = next.start();
+                    hear(statement, reply);
+                    if (isRows) {
+                        // Not closed: that looks ahead, and swallows an error that comes next.
+                        reply.sets.add(read(statement.getResultSet()));
+                    } else {
+                        long count = statement.getLargeUpdateCount();
+                        if (count < 0 && !hasFailed) {
+                            break;
+                        }
+                        if (count >= 0) {
+                            reply.counts.add(count);
+                        }
+                    }
+                    hasFailed = false;
+                } catch (SQLServerException error) {
+                    // One of the server's hides nothing that comes after it.
+                    if (error.getSQLServerError() == null || reply.errors.size() > 100) {
+                        throw error;
+                    }
+                    reply.errors.addAll(notices(error));
+                    hasFailed = true;
+                }
+                next = statement::getMoreResults;
+            }
+            hear(statement, reply);
+        } catch (SQLException error) {
+            reply.errors.addAll(notices(error));
+        }
+        return reply;
+    }
+
+    private static void hear(Statement statement, Reply reply) throws SQLException {
+        for (SQLWarning said = statement.getWarnings(); said != null; said = said.getNextWarning()) {
+            if (said instanceof SQLServerWarning warning && warning.getSQLServerError() != null) {
+                var error = warning.getSQLServerError();
+                reply.messages.add(new Notice(error.getErrorMessage(), error.getErrorNumber(), error.getErrorState(),
+                    error.getErrorSeverity(), (int) error.getLineNumber(), error.getProcedureName()));
+            } else {
+                reply.messages.add(new Notice(said.getMessage(), said.getErrorCode(), null, null, null, null));
+            }
+        }
+        statement.clearWarnings();
+    }
+
+    private static List<Notice> notices(SQLException error) {
+        List<Notice> found = new ArrayList<>();
+        for (SQLException one = error; one != null; one = one.getNextException()) {
+            var said = one instanceof SQLServerException server ? server.getSQLServerError() : null;
+            found.add(said == null
+                ? new Notice(one.getMessage(), null, null, null, null, null)
+                : new Notice(said.getErrorMessage(), said.getErrorNumber(), said.getErrorState(), said.getErrorSeverity(),
+                    (int) said.getLineNumber(), said.getProcedureName()));
+        }
+        return found;
+    }
+
+    private static Reply cancel(Connection on, Request asked) throws Exception {
+        Reply reply = new Reply();
+        long[] started = new long[1];
+        try (Statement statement = on.createStatement()) {
+            Thread canceller = new Thread(() -> {
+                try {
+                    Thread.sleep(asked.after_ms == null ? 0 : asked.after_ms);
+                    started[0] = System.nanoTime();
+                    statement.cancel();
+                } catch (InterruptedException | SQLException error) {
+                    throw new IllegalStateException(error);
+                }
+            });
+            try {
+                if (asked.after_ms != null) {
+                    canceller.start();
+                }
+                boolean isRows = statement.execute(asked.sql);
+                if (asked.after_ms == null) {
+                    statement.getResultSet().next();
+                    canceller.start();
+                }
+                while (isRows || statement.getLargeUpdateCount() >= 0) {
+                    isRows = statement.getMoreResults();
+                }
+            } catch (SQLException error) {
+                reply.errors.addAll(notices(error));
+            }
+            canceller.join();
+        } catch (SQLException error) {
+            reply.errors.addAll(notices(error));
+        }
+        reply.cancelled_ms = (System.nanoTime() - started[0]) / 1e6;
+        return reply;
+    }
+
+    private static Reply columns(Connection on, String table) throws SQLException {
+        Reply reply = new Reply();
+        List<List<String>> rows = new ArrayList<>();
+        try (ResultSet found = on.getMetaData().getColumns(null, null, table, null)) {
+            while (found.next()) {
+                rows.add(List.of(found.getString("COLUMN_NAME"), found.getString("TYPE_NAME"),
+                    found.getString("COLUMN_SIZE"), found.getString("NULLABLE")));
+            }
+        }
+        reply.sets.add(new Rows(List.of("name", "type", "size", "nullable"), rows));
+        return reply;
+    }
+
+    private static void set(SQLServerPreparedStatement to, int i, String kind, String text) throws SQLException {
+        String base = kind.replaceAll("\\(.*", "");
+        String[] sizes = kind.contains("(") ? kind.replaceAll(".*\\(|\\)", "").split(",") : new String[0];
+        int scale = sizes.length == 0 ? 7 : sizes[0].equals("max") ? 0 : Integer.parseInt(sizes[sizes.length - 1]);
+        boolean isNull = text == null;
+        switch (base) {
+            case "bit" -> to.setObject(i, isNull ? null : text.equals("1"), Types.BIT);
+            case "tinyint" -> to.setObject(i, isNull ? null : Short.valueOf(text), Types.TINYINT);
+            case "smallint" -> to.setObject(i, isNull ? null : Short.valueOf(text), Types.SMALLINT);
+            case "int" -> to.setObject(i, isNull ? null : Integer.valueOf(text), Types.INTEGER);
+            case "bigint" -> to.setObject(i, isNull ? null : Long.valueOf(text), Types.BIGINT);
+            case "decimal", "numeric" -> to.setBigDecimal(i, isNull ? null : new BigDecimal(text),
+                Integer.parseInt(sizes[0]), scale);
+            case "money" -> to.setMoney(i, isNull ? null : new BigDecimal(text));
+            case "smallmoney" -> to.setSmallMoney(i, isNull ? null : new BigDecimal(text));
+            case "float" -> to.setObject(i, isNull ? null : Double.valueOf(text), Types.DOUBLE);
+            case "real" -> to.setObject(i, isNull ? null : Float.valueOf(text), Types.REAL);
+            case "char" -> to.setObject(i, text, Types.CHAR);
+            case "varchar" -> to.setObject(i, text, kind.endsWith("(max)") ? Types.LONGVARCHAR : Types.VARCHAR);
+            case "nchar" -> to.setObject(i, text, Types.NCHAR);
+            case "nvarchar" -> to.setObject(i, text, kind.endsWith("(max)") ? Types.LONGNVARCHAR : Types.NVARCHAR);
+            case "binary" -> to.setObject(i, bytes(text), Types.BINARY);
+            case "varbinary" -> to.setObject(i, bytes(text), kind.endsWith("(max)") ? Types.LONGVARBINARY : Types.VARBINARY);
+            case "date" -> to.setObject(i, isNull ? null : LocalDate.parse(text), Types.DATE);
+            case "time" -> to.setObject(i, isNull ? null : LocalTime.parse(text), Types.TIME, scale);
+            case "datetime" -> to.setObject(i, moment(text), microsoft.sql.Types.DATETIME);
+            case "smalldatetime" -> to.setObject(i, moment(text), microsoft.sql.Types.SMALLDATETIME);
+            case "datetime2" -> to.setObject(i, moment(text), Types.TIMESTAMP, scale);
+            case "datetimeoffset" -> to.setObject(i, isNull ? null : OffsetDateTime.parse(text.replace(' ', 'T')),
+                Types.TIMESTAMP_WITH_TIMEZONE, scale);
+            case "uniqueidentifier" -> to.setUniqueIdentifier(i, text);
+            default -> throw new IllegalArgumentException(kind);
+        }
+    }
+
+    private static LocalDateTime moment(String text) {
+        return text == null ? null : LocalDateTime.parse(text.replace(' ', 'T'));
+    }
+
+    private static byte[] bytes(String text) {
+        return text == null ? null : HexFormat.of().parseHex(text.substring(2));
+    }
+
+    private static Rows read(ResultSet from) throws SQLException {
+        ResultSetMetaData about = from.getMetaData();
+        List<String> columns = new ArrayList<>();
+        for (int i = 1; i <= about.getColumnCount(); i++) {
+            columns.add(about.getColumnLabel(i));
+        }
+        List<List<String>> rows = new ArrayList<>();
+        while (from.next()) {
+            List<String> row = new ArrayList<>();
+            for (int i = 1; i <= columns.size(); i++) {
+                row.add(text(from, i, about.getColumnTypeName(i)));
+            }
+            rows.add(row);
+        }
+        return new Rows(columns, rows);
+    }
+
+    private static String text(ResultSet from, int i, String kind) throws SQLException {
+        Object value = switch (kind) {
+            case "date" -> from.getObject(i, LocalDate.class);
+            case "time" -> from.getObject(i, LocalTime.class);
+            case "datetime", "smalldatetime", "datetime2" -> from.getObject(i, LocalDateTime.class);
+            case "datetimeoffset" -> from.getObject(i, OffsetDateTime.class);
+            default -> from.getObject(i);
+        };
+        if (value == null) {
+            return null;
+        }
+        if (value instanceof Boolean bit) {
+            return bit ? "1" : "0";
+        }
+        if (value instanceof byte[] bytes) {
+            return "0x" + HexFormat.of().withUpperCase().formatHex(bytes);
+        }
+        if (value instanceof BigDecimal number) {
+            return number.toPlainString();
+        }
+        if (value instanceof LocalDateTime || value instanceof OffsetDateTime) {
+            return value.toString().replace('T', ' ').replaceFirst("Z$", "+00:00");
+        }
+        return value.toString();
+    }
+}

@@ -1,0 +1,142 @@
+"""python-tds: the protocol in Python, TLS by OpenSSL."""
+
+import re
+import time
+from typing import Any
+
+import pytds
+from native import set_of, value_of
+from serve import Notice, Refused, Reply, serve
+
+
+class Pytds:
+    def __init__(self) -> None:
+        self.connections: dict[str, Any] = {}
+
+    def connect(
+        self,
+        name: str,
+        port: int,
+        user: str,
+        password: str,
+        encryption: str,
+        certificate: str | None = None,
+        database: str | None = None,
+        packet_size: int | None = None,
+    ) -> None:
+        # It has no encryption without a certificate that it trusts.
+        trusted = {"off": None, "login": certificate, "verified": certificate}[encryption]
+        try:
+            self.connections[name] = pytds.connect(
+                dsn="127.0.0.1",
+                port=port,
+                user=user,
+                password=password,
+                database=database,
+                autocommit=True,
+                login_timeout=20,
+                blocksize=packet_size or 4096,
+                cafile=trusted,
+                # Its check of names asks pyOpenSSL for what that has no more; the certificate itself is checked.
+                validate_host=False,
+                enc_login_only=encryption == "login",
+                disable_connect_retry=True,
+            )
+        except pytds.Error as error:
+            raise Refused(notice(error)) from error
+
+    def batch(self, name: str, sql: str) -> Reply:
+        return self._run(name, sql)
+
+    def execute(self, name: str, sql: str, parameters: list[tuple[str, str | None]]) -> Reply:
+        values = tuple(bound(value_of(*parameter)) for parameter in parameters)
+        return self._run(name, re.sub(r"@p\d+", "%s", sql.replace("%", "%%")), values)
+
+    def cancel(self, name: str, sql: str, after_ms: int | None) -> Reply:
+        """Cancels after the first row, or when the client's time is up: it sends ATTENTION then."""
+        reply = Reply()
+        connection = self.connections[name]
+        cursor = connection.cursor()
+        if after_ms is None:
+            cursor.execute(sql)
+            while not cursor.description:
+                cursor.nextset()
+            cursor.fetchone()
+            started = time.monotonic()
+            cursor.cancel()
+        else:
+            socket = connection._tds_socket.sock
+            socket.settimeout(after_ms / 1000)
+            try:
+                # Where the answer has begun, reading what follows is what waits.
+                cursor.execute(sql)
+                raise AssertionError("it ended")
+            except pytds.TimeoutError as error:
+                reply.errors.append(notice(error))
+            started = time.monotonic()
+            socket.settimeout(None)
+            cursor._session.process_cancel()
+        reply.cancelled_ms = (time.monotonic() - started) * 1000
+        return reply
+
+    def begin(self, name: str) -> None:
+        self.connections[name].autocommit = False
+
+    def commit(self, name: str) -> None:
+        self.connections[name].commit()
+        self.connections[name].autocommit = True
+
+    def rollback(self, name: str) -> None:
+        self.connections[name].rollback()
+        self.connections[name].autocommit = True
+
+    def close(self, name: str) -> None:
+        self.connections.pop(name).close()
+
+    def _run(self, name: str, sql: str, *values: Any) -> Reply:
+        reply = Reply()
+        cursor = self.connections[name].cursor()
+        try:
+            cursor.execute(sql, *values)
+            read = None
+            while True:
+                # What has no columns leaves those of the set before.
+                about = cursor._session.res_info
+                if about is not None and about is not read and cursor.description:
+                    read = about
+                    rows = cursor.fetchall()
+                    reply.sets.append(set_of([column[0] for column in cursor.description], rows))
+                if cursor.rowcount >= 0:
+                    reply.counts.append(cursor.rowcount)
+                if not cursor.nextset():
+                    break
+        except pytds.Error as error:
+            reply.errors.append(notice(error))
+        told = [message for _, message in cursor.messages] if cursor._session else []
+        reply.messages += [notice(message) for message in told if message.severity <= 10]
+        # What it raises is what came last, be it an error or not.
+        if errors := [notice(message) for message in told if message.severity > 10]:
+            reply.errors = errors
+        return reply
+
+
+def bound(value: Any) -> Any:
+    """Bytes as bytes: it takes them for text else."""
+    return pytds.Binary(value) if isinstance(value, bytes) else value
+
+
+def notice(error: Any) -> Notice:
+    """What the server said. An error of the client's own has a text alone."""
+    number = getattr(error, "number", None) or getattr(error, "msg_no", None)
+    return Notice(
+        getattr(error, "text", None) or str(error),
+        number,
+        getattr(error, "state", None),
+        getattr(error, "severity", None),
+        getattr(error, "line", None),
+        getattr(error, "proc_name", None) or None,
+    )
+
+
+if __name__ == "__main__":
+    serve(Pytds())

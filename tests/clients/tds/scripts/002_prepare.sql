@@ -1,0 +1,9 @@
+--Sample database and table creation
+CREATE DATABASE TESTDB
+GO
+USE TESTDB
+GO
+CREATE TABLE testtable (
+[code] INT IDENTITY,
+[date] DATETIME DEFAULT GETDATE (),
+[name] CHAR (25) DEFAULT 'SQLSHACK');
