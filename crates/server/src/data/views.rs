@@ -210,6 +210,8 @@ const INT: DataType = DataType::Int;
 const BIG: DataType = DataType::BigInt;
 const TIME: DataType = DataType::DateTime;
 
+/// The schemas of every database, with their numbers.
+pub const SCHEMAS: &[(&str, i32)] = &[(SCHEMA, 1), ("guest", 2), (INFORMATION, 3), (SYS, 4)];
 const SYS: &str = "sys";
 const INFORMATION: &str = "INFORMATION_SCHEMA";
 /// Found without `sys.`, too.

@@ -162,9 +162,9 @@ fn described_row(number: i32, column: &OutputColumn) -> Row {
     row.extend(vec![Cell::Null; 5]);
     let (wire_type, wire_length) = wire(&column.data_type, column.nullable);
     row.extend(row![
-        column.identity.is_some(),
+        column.identity.is_some().then_some(true),
         Cell::Null,
-        !column.place.is_empty(),
+        (!column.place.is_empty()).then_some(true),
         Cell::Null,
         false,
         wire_type,
