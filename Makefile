@@ -5,8 +5,8 @@
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
-	test-clients fuzz soak lab-quick bench-gate studies budget peers peers-test need need-rust need-python need-perf \
-	need-lint clean
+	test-clients serve-demo serve-figures fuzz soak lab-quick bench-gate studies budget peers peers-test \
+	need need-rust need-python need-tsql need-perf need-lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -20,6 +20,12 @@ test: need ## run every test; installs what is missing, in .venv or by apt
 test-clients: ## run SQL Server's clients of every language against the server
 	@scripts/need.sh rust tests clients
 	@tests/clients/tds/run.sh
+
+serve-demo: need-tsql build ## run two articles' scripts on the server, and print their figures beside ours
+	@scripts/serve-demo.sh
+
+serve-figures: need-tsql build ## measure what a cancelled statement and an idle session cost the server
+	@SELENITE_TEST_COMMAND=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/selenite tests/clients/tds/figures/run.sh
 
 build: need-rust ## build the extension and the command, optimised
 	cargo build --release -p selenite-ext -p selenite-cli
@@ -78,6 +84,9 @@ need-rust:
 
 need-python:
 	@scripts/need.sh python
+
+need-tsql:
+	@scripts/need.sh rust python tsql
 
 need-perf:
 	@scripts/need.sh rust perf

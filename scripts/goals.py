@@ -130,6 +130,39 @@ def backups(studies, rows):
     print()
 
 
+def transit(studies, rows):
+    """The table of what a server sends; nothing if it was not measured."""
+    rows = [row for row in rows if row["study"] in studies]
+    if not rows:
+        return
+    print("### What a server sends\n")
+    print("Source 000's loop, of the server's process alone. Ratios and differences are to the same server in clear, in the same run, with 95 % intervals;")
+    print("what has none is a median.\n")
+    print("| work | encryption | goal | measured | |")
+    print("|---|---|---|---|---|")
+    for row in rows:
+        cell = next(cell for cell in studies[row["study"]]["cells"] if cell["name"] == row["cell"])
+        for arm in row["suites"]:
+            text, verdict = "-", "not measured"
+            found, taken = effect(studies, row, arm, "cpu"), cell["levels"].get(arm)
+            if row["measure"] == "packet" and found and found.get("per_page_ns"):
+                middle, low, high = (bound / 1000 for bound in found["per_page_ns"])
+                text = f"{middle:.2f} ({low:.2f} to {high:.2f})"
+                verdict = "met" if high <= row["goal"] else "**missed**" if low > row["goal"] else "within the interval"
+            elif row["measure"] == "switches":
+                found = effect(studies, row, arm, "switches")
+                text, verdict = ratio(found), judged(found, row["goal"])
+            elif row["measure"] in ("turns", "each") and taken:
+                metrics = taken["metrics"]
+                turns = taken["operations"] / metrics["cpu"] * 1e9
+                value = turns if row["measure"] == "turns" else metrics["switches"] / taken["pages"]
+                text = f"{value:,.0f}" if row["measure"] == "turns" else f"{value:.2f}"
+                verdict = "met" if value >= row["goal"] else "**missed**"
+            goal = f"{row['goal']:,}"
+            print("| " + " | ".join((row["work"], arm, goal, text, verdict)) + " |")
+    print()
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -138,7 +171,7 @@ def main():
     rows = goals["rows"]
     studies = {
         row["study"]: json.loads((folder / f"{row['study']}.json").read_text())
-        for row in rows + goals["whole"] + goals["backup"]
+        for row in rows + goals["whole"] + goals["backup"] + goals["transit"]
         if (folder / f"{row['study']}.json").exists()
     }
     print("## Against the goals\n")
@@ -158,6 +191,7 @@ def main():
     print()
     whole(studies, goals["whole"])
     backups(studies, goals["backup"])
+    transit(studies, goals["transit"])
 
 
 if __name__ == "__main__":

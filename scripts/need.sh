@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what the given work needs and installs what is missing. Quick when nothing is.
-# usage: scripts/need.sh [rust] [python] [tests] [clients] [lint] [peers] [perf]
+# usage: scripts/need.sh [rust] [python] [tests] [tsql] [clients] [lint] [peers] [perf]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -48,6 +48,10 @@ need_python() {
   need_command /usr/bin/python3 python3
 }
 
+need_tsql() {
+  need_command tsql freetds-bin
+}
+
 need_tests() {
   need_python
   need_command /usr/bin/sqlite3 sqlite3
@@ -55,7 +59,7 @@ need_tests() {
   need_command zstd zstd
   need_command age age
   # SQL Server's clients: FreeTDS, and what Microsoft's ODBC driver is linked with.
-  need_command tsql freetds-bin
+  need_tsql
   need_library libgssapi_krb5.so.2 libgssapi-krb5-2
   need_library libltdl.so.7 libltdl7
   # Reports are looked at in a browser; which one does not matter.
@@ -182,11 +186,12 @@ for group in "$@"; do
     rust) need_rust ;;
     python) need_python ;;
     tests) need_tests ;;
+    tsql) need_tsql ;;
     clients) need_clients ;;
     lint) need_lint ;;
     peers) need_peers ;;
     perf) need_perf ;;
-    *) fail "unknown: $group (rust, python, tests, clients, lint, peers and perf are known)" ;;
+    *) fail "unknown: $group (rust, python, tests, tsql, clients, lint, peers and perf are known)" ;;
   esac
 done
 install_packages

@@ -121,7 +121,7 @@ mod tests {
         let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
         let goals: toml::Table = toml::from_str(&std::fs::read_to_string(docs.join("goals.toml")).unwrap()).unwrap();
         let mut seen = 0;
-        for goal in ["rows", "whole", "backup"]
+        for goal in ["rows", "whole", "backup", "transit"]
             .iter()
             .flat_map(|kind| goals[*kind].as_array().unwrap())
         {

@@ -7,6 +7,7 @@ mod gate;
 mod rule;
 
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
@@ -111,6 +112,11 @@ struct Memory(Vec<Block>);
 impl Memory {
     fn new(memory_kib: u32) -> Result<Self, PasswordFault> {
         let block_count = usize::try_from(memory_kib).map_err(|_| PasswordFault::OutOfMemory)?;
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = spare.iter().position(|blocks| blocks.len() == block_count) {
+            return Ok(Self(spare.swap_remove(index)));
+        }
+        drop(spare);
         let mut blocks = Vec::new();
         blocks
             .try_reserve_exact(block_count)
@@ -123,8 +129,18 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         self.0.iter_mut().for_each(Zeroize::zeroize);
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() == SPARE_COUNT_MAX {
+            spare.remove(0);
+        }
+        spare.push(std::mem::take(&mut self.0));
     }
 }
+
+/// Wiped memory to be used again: glibc would keep it for the thread that freed it, and a session has a thread of its own.
+static SPARE: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
+/// As many as are stretched at a time (`Limits::password_check_max`).
+const SPARE_COUNT_MAX: usize = 2;
 
 /// A password that nobody chose: 22 letters and digits, of which none looks like another. It meets the rule for new ones.
 #[must_use]
@@ -196,6 +212,36 @@ mod tests {
             digits,
             "8ba3fa702bd2c08fc6a7830ede5f30be3a1751ed492f31cd7d76a0a480725b5a"
         );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn threads_that_have_stretched_a_password_keep_no_memory() {
+        let resident_kib = || {
+            let status = std::fs::read_to_string("/proc/self/status").unwrap();
+            let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+            line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
+        };
+        let before = resident_kib();
+        let mut threads = Vec::new();
+        for _ in 0..12 {
+            let (done, is_done) = std::sync::mpsc::channel();
+            let (end, is_over) = std::sync::mpsc::channel::<()>();
+            let thread = std::thread::spawn(move || {
+                PasswordHash::new("x", PasswordCost::DEFAULT).unwrap();
+                done.send(()).unwrap();
+                is_over.recv().unwrap_err();
+            });
+            is_done.recv().unwrap();
+            threads.push((thread, end));
+        }
+        let grown = resident_kib().saturating_sub(before);
+        // One needs 19 MiB; twelve would keep 228.
+        assert!(grown < 114 * 1024, "{grown} KiB");
+        for (thread, end) in threads {
+            drop(end);
+            thread.join().unwrap();
+        }
     }
 
     #[test]

@@ -303,4 +303,4 @@ const NOTHING: u8 = 0;
 const ATTENTION: u8 = 1;
 const GONE: u8 = 2;
 /// 5 ms: a client that cancels is answered within 50.
-const LOOK_EVERY_NS: u64 = 5_000_000;
+pub(crate) const LOOK_EVERY_NS: u64 = 5_000_000;

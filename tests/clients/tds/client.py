@@ -40,6 +40,8 @@ class Client:
     # Digits that its type for decimals holds, and for money.
     decimal_digits: int = 38
     money_digits: int = 38
+    # Digits behind the point that it sends.
+    scale_max: int = 38
     # Gives a decimal with the scale of its type.
     keeps_scale: bool = True
     # The first year of a date that it sends.
@@ -380,6 +382,8 @@ TIBERIUS = Client(
     quick=False,
     announces={"off": "not supported", "login": "off", "on": "required", "verified": "required", "strict": "strict"},
     money_digits=15,
+    # It counts the zero before the point as a digit.
+    scale_max=37,
     # Money comes as a binary fraction.
     keeps_scale=False,
     # It looks for the ATTENTION's DONE in the next message alone, where SQL Server ends the cancelled request.

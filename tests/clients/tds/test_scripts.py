@@ -1,5 +1,6 @@
 """The scripts of sources 000 and 002, as their readers would run them: batch by batch, each in the source's words."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,6 +12,8 @@ STAYING = [one for one in ALL if one.name != "tsql"]
 each = pytest.mark.parametrize("client", STAYING, ids=lambda one: one.name)
 # As many rows as source 002 makes take minutes where each is a transaction of its own on a slow disk.
 ROWS = 200
+# A database of five rows is scanned at once, but not before the scanner has its turn.
+SCAN_SECONDS = 60
 
 
 def play(connection: Connection, name: str, most: int = ROWS) -> list[list[list[str | None]]]:
@@ -26,11 +29,11 @@ def play(connection: Connection, name: str, most: int = ROWS) -> list[list[list[
 def testdb(client: Client, desk: Callable[..., Desk]) -> Iterator[Connection]:
     """Source 002's database, as its first script makes it."""
     connection = desk(client).connect()
-    connection.run("IF DB_ID('TESTDB') IS NOT NULL DROP DATABASE TESTDB")
+    connection.run("DROP DATABASE IF EXISTS TESTDB")
     play(connection, "002_prepare")
     yield connection
     connection.run("USE master")
-    connection.run("DROP DATABASE TESTDB")
+    connection.run("DROP DATABASE IF EXISTS TESTDB")
 
 
 def test_the_scripts_are_split_as_sqlcmd_splits_them() -> None:
@@ -98,7 +101,8 @@ def test_source_002_is_told_its_statistics(client: Client, testdb: Connection) -
     testdb.run("SET STATISTICS TIME ON SET STATISTICS IO ON")
     said = "\n".join(testdb.run("INSERT INTO testtable DEFAULT VALUES ;").texts)
     assert "SQL Server Execution Times" in said
-    assert "Table 'testtable'. Scan count" in said
+    assert "Table 'testtable'. " in said
+    assert "logical reads" in said
 
 
 @each
@@ -135,12 +139,14 @@ def test_source_002_encrypts(client: Client, testdb: Connection) -> None:
     play(testdb, "002_insert", 5)
     try:
         play(testdb, "002_encrypt")
-        (rows,) = play(testdb, "002_keys")
+        deadline = time.monotonic() + SCAN_SECONDS
+        rows: list[list[str | None]] = []
+        while not rows or any("IN_PROGRESS" in str(row[1]) for row in rows):
+            assert time.monotonic() < deadline, rows
+            (rows,) = play(testdb, "002_keys")
         # As in SQL Server, tempdb is encrypted when one database is.
-        assert [row for row in rows if row[0] in ("tempdb", "TESTDB")] != []
-        assert {row[0] for row in rows} == {"tempdb", "TESTDB"}
-        assert {row[1] for row in rows} <= {"ENCRYPTED", "ENCRYPTION_IN_PROGRESS"}
+        assert sorted(rows) == [["TESTDB", "ENCRYPTED"], ["tempdb", "ENCRYPTED"]]
         assert testdb.run("SELECT COUNT(*) AS n FROM testtable").value == "5"
     finally:
         testdb.run("USE master; DROP DATABASE TESTDB")
-        testdb.run("DROP CERTIFICATE TestDB_TDECert; DROP MASTER KEY; CREATE DATABASE TESTDB")
+        testdb.run("DROP CERTIFICATE TestDB_TDECert; DROP MASTER KEY")

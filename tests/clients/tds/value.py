@@ -56,6 +56,8 @@ class Kind:
         """The value without the digits that the client has no room for."""
         if self.base in MOMENTS and self.base != "date":
             return re.sub(rf"(\.\d{{{client.second_digits}}})\d+", r"\1", text)
+        if self.base in ("decimal", "numeric"):
+            return re.sub(rf"(\.\d{{{client.scale_max}}})\d+", r"\1", text)
         return text
 
     def is_same(self, expected: str | None, got: str | None, client: Client) -> bool:

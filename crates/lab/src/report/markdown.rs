@@ -181,8 +181,11 @@ fn page_costs(summary: &Summary) -> String {
     format!("{head}\n\n{}\n", table(&["arm", "cell", each, "95 %"], &rows))
 }
 
-/// Where a block has several: a row is a transaction, and so a commit.
+/// Where a block has several: a row is a transaction, and so a commit. A turn of a server's loop costs next to nothing.
 fn operation_costs(summary: &Summary) -> String {
+    if transit::is_transit(summary) {
+        return String::new();
+    }
     let mut rows = Vec::new();
     for arm in sentence::encrypted(summary) {
         for cell in &summary.cells {

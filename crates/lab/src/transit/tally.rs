@@ -16,8 +16,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes the packets that are whole off the front of `bytes`: how many bytes they were, and whether the last of them ends the
-    /// message.
+    /// Takes the packets that are whole off the front of `bytes`: how many bytes they were, and whether the last of
+    /// them ends the message.
     ///
     /// # Errors
     /// A token that is not DONE; a packet that is none.

@@ -95,7 +95,11 @@ impl Words<'_> {
     /// A string, or the text of a variable; NULL is none.
     ///
     /// # Errors
-    /// 137 for an unknown variable; 8114 for what is no text.
+    /// 137 for an unknown variable; 40510 for what is no text.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is no text has no other meaning here"
+    )]
     fn text(&self, expr: &ast::Expr) -> Result<Option<String>, PlanError> {
         match self.value(expr)? {
             Value::Text(text) => Ok(Some(text.trim_end_matches(' ').to_owned())),
@@ -108,6 +112,10 @@ impl Words<'_> {
     ///
     /// # Errors
     /// As [`Words::text`].
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is no number has no other meaning here"
+    )]
     fn number(&self, expr: &ast::Expr) -> Result<i64, PlanError> {
         match self.value(expr)? {
             Value::TinyInt(number) => Ok(number.into()),
@@ -143,12 +151,13 @@ impl Words<'_> {
     }
 
     /// A name, or what a variable has.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is no text is no name")]
     fn name(&self, name: &NameOrVariable) -> Result<String, PlanError> {
         match name {
             NameOrVariable::Name(name) => Ok(name.text.clone()),
             NameOrVariable::Variable(variable) => match self.variable(variable)? {
                 Value::Text(text) => Ok(text.to_string()),
-                _ => Ok(String::new()),
+                other => Err(PlanError::unsupported(&format!("A name that is {other:?}"))),
             },
         }
     }

@@ -24,6 +24,7 @@ use super::statistics::Stopwatch;
 use super::{Stock, set_option};
 use crate::registry::{SessionSight, WaitType, own};
 use crate::rpc::in_batch;
+use crate::wire::LOOK_EVERY_NS;
 use crate::workbench::{Errand, Receiver, SessionState, Surroundings, Workbench};
 
 /// What a machine asks of its session.
@@ -210,12 +211,12 @@ impl Host for SessionHost<'_> {
 
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
         let _command = Command::of(statement.statement);
-        if frees_programs(statement.statement) {
-            self.stock.forget_programs();
-        }
         let (bench, errand) = self.errand();
         let done = bench.statement(statement, slots, errand);
         self.reply.forget_rows();
+        if done.is_ok() && frees_programs(statement.statement) {
+            self.stock.forget_programs();
+        }
         done
     }
 
@@ -349,3 +350,7 @@ impl Environment for SessionHost<'_> {
 const TICKS_OF_MILLISECOND: u64 = 10_000;
 /// 10 ms: an ATTENTION ends a WAITFOR within 50.
 const WAIT_STEP: Duration = Duration::from_millis(10);
+/// Of the coarse clock, by which it is decided when to look: a kernel of 100 Hz has the longest.
+const TICK_MAX_NS: u64 = 10_000_000;
+// A look may come a tick late, and a wait begin just before an ATTENTION: half of the 50 ms is left for the rest.
+const _: () = assert!(WAIT_STEP.as_millis() + Duration::from_nanos(LOOK_EVERY_NS + TICK_MAX_NS).as_millis() <= 25);

@@ -118,7 +118,10 @@ impl Page {
     pub fn group(&mut self, group: &Group) {
         self.heading(group.heading, &["form", "for example", "state"]);
         for (title, text) in group.forms {
-            let state = self.state(text);
+            let mut state = self.state(text);
+            if title.starts_with("SET ENCRYPTION") && NOT_NOW.contains(&state.as_str()) {
+                WORKS.clone_into(&mut state);
+            }
             self.row(&[title, &code(text), &state]);
         }
     }
@@ -179,18 +182,6 @@ impl Page {
         });
         Ok(error)
     }
-
-    /// The values of a query's first column; none if the server does not know what is asked for.
-    pub fn list(&mut self, query: &str) -> Vec<String> {
-        let answer = self.client.batch(query);
-        let rows = answer.rows();
-        rows.iter()
-            .filter_map(|row| match row.first() {
-                Some(selenite_types::Value::Text(text)) => Some(text.to_string()),
-                _ => None,
-            })
-            .collect()
-    }
 }
 
 /// What is refused says so by name; anything else is an error of that number.
@@ -209,6 +200,9 @@ pub fn code(text: &str) -> String {
 pub const WORKS: &str = "works";
 /// No such option, function, object, procedure, type.
 const UNKNOWN: [i32; 5] = [195, 208, 243, 2715, 2812];
+
+/// The form is carried out, and a scan of the pages that is under way, or has ended meanwhile, keeps it from being done now.
+const NOT_NOW: [&str; 3] = ["error 5058", "error 33109", "error 50823"];
 
 /// What forms are about.
 const SETUP: [&str; 9] = [

@@ -6,8 +6,8 @@ use crate::{Argument, DataType, DeclarationError, Place, Site};
 ///
 /// It is T-SQL's own, with all its numbers. SQLite takes its affinity from it, which changes no form of the type's values:
 /// INTEGER for the integers, REAL for real and float, TEXT for text types; NUMERIC for all others, whose forms are integers
-/// already, or bytes, or texts that are no numbers. SQLite's grammar has numbers alone in parentheses (sqlite.org/syntax/type-name.html):
-/// a type of `max` is in quotes.
+/// already, or bytes, or texts that are no numbers. A type of `max` is in quotes, as SQLite's grammar has nothing but
+/// numbers in parentheses (<https://sqlite.org/syntax/type-name.html>).
 #[must_use]
 pub fn declared_name(data_type: &DataType) -> String {
     let name = data_type.to_string();

@@ -91,7 +91,7 @@ impl Counts {
         Ok(counts)
     }
 
-    /// Fields 10, 12, 14 and 15 of proc_pid_stat(5); the name before them may hold anything, but ends with the last `)`.
+    /// Fields 10, 12, 14 and 15 of proc_pid_stat(5). The name before them may hold anything, but ends with the last `)`.
     fn of_stat(stat: &str) -> Self {
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
         let field = |number: usize| {

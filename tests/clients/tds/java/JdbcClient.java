@@ -189,33 +189,28 @@ public final class JdbcClient {
     private static Reply run(Statement statement, Start start) {
         Reply reply = new Reply();
         Start next = start;
-        // Behind an error the driver may tell of a result that is none, and of others after it.
-        boolean hasFailed = false;
         try {
             while (true) {
                 try {
                     boolean isRows = next.start();
                     hear(statement, reply);
                     if (isRows) {
-                        // Not closed: that looks ahead, and swallows an error that comes next.
-                        reply.sets.add(read(statement.getResultSet()));
+                        try (ResultSet rows = statement.getResultSet()) {
+                            reply.sets.add(read(rows));
+                        }
                     } else {
                         long count = statement.getLargeUpdateCount();
-                        if (count < 0 && !hasFailed) {
+                        if (count < 0) {
                             break;
                         }
-                        if (count >= 0) {
-                            reply.counts.add(count);
-                        }
+                        reply.counts.add(count);
                     }
-                    hasFailed = false;
                 } catch (SQLServerException error) {
                     // One of the server's hides nothing that comes after it.
                     if (error.getSQLServerError() == null || reply.errors.size() > 100) {
                         throw error;
                     }
                     reply.errors.addAll(notices(error));
-                    hasFailed = true;
                 }
                 next = statement::getMoreResults;
             }
@@ -239,16 +234,14 @@ public final class JdbcClient {
         statement.clearWarnings();
     }
 
+    /// The error alone: asked for the next one, the driver reads all that comes, and forgets it.
     private static List<Notice> notices(SQLException error) {
-        List<Notice> found = new ArrayList<>();
-        for (SQLException one = error; one != null; one = one.getNextException()) {
-            var said = one instanceof SQLServerException server ? server.getSQLServerError() : null;
-            found.add(said == null
-                ? new Notice(one.getMessage(), null, null, null, null, null)
-                : new Notice(said.getErrorMessage(), said.getErrorNumber(), said.getErrorState(), said.getErrorSeverity(),
-                    (int) said.getLineNumber(), said.getProcedureName()));
+        var said = error instanceof SQLServerException server ? server.getSQLServerError() : null;
+        if (said == null) {
+            return List.of(new Notice(error.getMessage(), null, null, null, null, null));
         }
-        return found;
+        return List.of(new Notice(said.getErrorMessage(), said.getErrorNumber(), said.getErrorState(),
+            said.getErrorSeverity(), (int) said.getLineNumber(), said.getProcedureName()));
     }
 
     private static Reply cancel(Connection on, Request asked) throws Exception {

@@ -1,6 +1,6 @@
 //! RESTORE DATABASE, and RESTORE VERIFYONLY.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use selenite_backup::Entry;
@@ -156,7 +156,7 @@ impl DataBench<'_> {
                 );
                 return Err(Refused::because(PlanError::new(3234, Ends::Statement, text).with_state(2)).into());
             }
-            if PathBuf::from(to) != path {
+            if Path::new(to) != path {
                 let what = format!("MOVE to another place than {}", path.display());
                 return Err(PlanError::unsupported(&what).into());
             }

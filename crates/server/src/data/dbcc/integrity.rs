@@ -53,7 +53,7 @@ pub(super) fn check(
         }
         for line in fault.lines().filter(|line| !line.starts_with("*** in database")) {
             let finding = Finding {
-                number: 50824,
+                number: 50826,
                 severity: 16,
                 text: format!("SQLite's integrity check of database '{database}' says: {line}."),
                 page_no: None,

@@ -29,9 +29,10 @@ impl DataBench<'_> {
             (Some((certificate, slot)), present) => {
                 let present = present.filter(|present| present.certificate_id == certificate.id);
                 // In clear the algorithm that was asked for stands nowhere in the file.
-                let algorithm = match restored.suite {
-                    Suite::None => present.as_ref().map(|present| present.algorithm.clone()),
-                    suite => Some(suite.name().to_owned()),
+                let algorithm = if restored.suite == Suite::None {
+                    present.as_ref().map(|present| present.algorithm.clone())
+                } else {
+                    Some(restored.suite.name().to_owned())
                 };
                 let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
                 let created = i64::try_from(slot.created).unwrap_or(i64::MAX);

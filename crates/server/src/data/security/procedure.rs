@@ -12,10 +12,14 @@ use crate::workbench::Errand;
 /// The procedures.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Own {
-    AddRoleMember,
-    DropRoleMember,
-    AddServerRoleMember,
-    DropServerRoleMember,
+    /// sp_addrolemember
+    Add,
+    /// sp_droprolemember
+    Drop,
+    /// sp_addsrvrolemember
+    AddToServer,
+    /// sp_dropsrvrolemember
+    DropFromServer,
 }
 
 impl DataBench<'_> {
@@ -28,8 +32,8 @@ impl DataBench<'_> {
     ) -> Result<Option<Callee>, Failure> {
         let Some(own) = own(call) else { return Ok(None) };
         let (is_server, first, second) = match own {
-            Own::AddRoleMember | Own::DropRoleMember => (false, "@rolename", "@membername"),
-            Own::AddServerRoleMember | Own::DropServerRoleMember => (true, "@loginame", "@rolename"),
+            Own::Add | Own::Drop => (false, "@rolename", "@membername"),
+            Own::AddToServer | Own::DropFromServer => (true, "@loginame", "@rolename"),
         };
         let (first, second) = (argument(call, first, 0)?, argument(call, second, 1)?);
         let is_allowed = if is_server { may_server } else { may_database };
@@ -38,14 +42,14 @@ impl DataBench<'_> {
             return Err(error(15247, text.to_owned()).into());
         }
         match own {
-            Own::AddServerRoleMember | Own::DropServerRoleMember => {
+            Own::AddToServer | Own::DropFromServer => {
                 check_server_role(&second)?;
-                let adds = own == Own::AddServerRoleMember;
+                let adds = own == Own::AddToServer;
                 self.set_administrator(&first, adds, if adds { "add" } else { "drop" })?;
             }
-            Own::AddRoleMember | Own::DropRoleMember => {
+            Own::Add | Own::Drop => {
                 let role = database_role(&first)?;
-                let adds = own == Own::AddRoleMember;
+                let adds = own == Own::Add;
                 self.in_file(errand, |work| match adds {
                     true => work.add_member(role, &second),
                     false => work.drop_member(role, &second),
@@ -70,10 +74,10 @@ fn own(call: &Call<'_>) -> Option<Own> {
     let is_system = schema.is_none_or(|schema| schema.is("sys") || schema.is("dbo"));
     let name = &call.procedure.name;
     let own = [
-        ("sp_addrolemember", Own::AddRoleMember),
-        ("sp_droprolemember", Own::DropRoleMember),
-        ("sp_addsrvrolemember", Own::AddServerRoleMember),
-        ("sp_dropsrvrolemember", Own::DropServerRoleMember),
+        ("sp_addrolemember", Own::Add),
+        ("sp_droprolemember", Own::Drop),
+        ("sp_addsrvrolemember", Own::AddToServer),
+        ("sp_dropsrvrolemember", Own::DropFromServer),
     ];
     let found = own.iter().find(|(known, _)| name.is(known))?;
     is_system.then_some(found.1)

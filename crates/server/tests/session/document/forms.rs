@@ -243,9 +243,14 @@ pub const GROUPS: &[Group] = &[
             ),
             ("CLOSE MASTER KEY", "USE master; CLOSE MASTER KEY"),
             (
+                "ALTER MASTER KEY",
+                "USE master; ALTER MASTER KEY REGENERATE WITH ENCRYPTION BY PASSWORD = '$ql$h@ck@12'",
+            ),
+            (
                 "BACKUP MASTER KEY",
                 "USE master; BACKUP MASTER KEY TO FILE = 'k' ENCRYPTION BY PASSWORD = '$ql$h@ck@12'",
             ),
+            ("DROP MASTER KEY", "USE master; DROP MASTER KEY; CREATE MASTER KEY"),
             (
                 "CREATE CERTIFICATE",
                 "USE master; CREATE CERTIFICATE ct WITH SUBJECT = 'x'",
@@ -268,7 +273,8 @@ pub const GROUPS: &[Group] = &[
             ("SET ENCRYPTION OFF", "ALTER DATABASE shop SET ENCRYPTION OFF"),
             (
                 "DROP DATABASE ENCRYPTION KEY",
-                "USE other; DROP DATABASE ENCRYPTION KEY",
+                "USE other; CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_128 ENCRYPTION BY SERVER CERTIFICATE ct; \
+                 DROP DATABASE ENCRYPTION KEY",
             ),
             ("SET RECOVERY", "ALTER DATABASE other SET RECOVERY SIMPLE"),
             (
@@ -299,7 +305,6 @@ pub const GROUPS: &[Group] = &[
                 "DROP CERTIFICATE",
                 "USE master; CREATE CERTIFICATE gone WITH SUBJECT = 'x'; DROP CERTIFICATE gone",
             ),
-            ("DROP MASTER KEY", "USE other; DROP MASTER KEY"),
             ("DROP DATABASE", "DROP DATABASE other"),
             (
                 "CREATE SYMMETRIC KEY",

@@ -64,13 +64,13 @@ pub const GROUPS: &[Group] = &[
             ),
             (
                 "MAXRECURSION",
-                "WITH c AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM c WHERE n < 5) SELECT n FROM c OPTION (MAXRECURSION 10)",
+                "WITH c AS (SELECT 1 n UNION ALL SELECT n + 1 FROM c WHERE n < 5) SELECT n FROM c OPTION (MAXRECURSION 9)",
             ),
             ("other hints of OPTION", "SELECT a FROM t OPTION (RECOMPILE, MAXDOP 1)"),
             ("hints of tables", "SELECT a FROM t WITH (NOLOCK, INDEX (pk_t))"),
             (
                 "windows",
-                "SELECT a, ROW_NUMBER() OVER (PARTITION BY a ORDER BY id) AS n, SUM(a) OVER (ORDER BY id ROWS 1 PRECEDING) AS s FROM u",
+                "SELECT ROW_NUMBER() OVER (PARTITION BY a ORDER BY id) AS n, SUM(a) OVER (ORDER BY id ROWS 1 PRECEDING) FROM u",
             ),
             ("WINDOW", "SELECT SUM(a) OVER ww AS s FROM u WINDOW ww AS (ORDER BY id)"),
             (

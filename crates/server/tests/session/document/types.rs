@@ -25,7 +25,8 @@ pub fn write(page: &mut Page) {
         let style = style.map_or(String::new(), |style| format!(", {style}"));
         let value = format!("CONVERT({name}, N'{text}'{style})");
         let state = page.state(&format!(
-            "DECLARE @a {name} = {value}; CREATE TABLE one (a {name}); INSERT one VALUES (@a); SELECT a FROM one; DROP TABLE one"
+            "DECLARE @a {name} = {value}; CREATE TABLE one (a {name}); INSERT one VALUES (@a); SELECT a FROM one; \
+             DROP TABLE one"
         ));
         let class = stored.as_stored_ref().class().name();
         page.row(&[&code(name), class, &code(text), &code(&shown(&stored)), &state]);
