@@ -33,6 +33,7 @@ mod log_sync;
 mod object_list;
 mod objects;
 mod permission;
+mod procedures;
 mod refusal;
 mod row_limit;
 mod running;

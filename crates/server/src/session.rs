@@ -24,9 +24,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use selenite_plan::PlanError;
 use selenite_plan::program::Program;
 
+pub(crate) use compiler::compile;
 pub(crate) use host::{Handle, SessionHost};
 use local_clock::LocalClock;
-use program_cache::{ProgramCache, ProgramKey};
+use program_cache::ProgramCache;
+pub(crate) use program_cache::ProgramKey;
 use visit::Visit;
 
 use crate::master::{DatabaseRecord, LoginRecord};

@@ -18,6 +18,7 @@ use super::hall::{Hall, of_master};
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::permission::{Standing, check, check_call, no_access};
+use super::procedures;
 use super::refusal::unknown_database;
 use super::session_catalog::SessionCatalog;
 use super::transaction::Transaction;
@@ -393,6 +394,9 @@ impl Workbench for DataBench<'_> {
             return Ok(Some(callee));
         }
         self.used()?;
+        if let Some(program) = procedures::find(call, &self.objects)? {
+            return Ok(Some(Callee::Program(program)));
+        }
         self.objects.catalog.check_place(call.procedure)?;
         if !SessionCatalog::is_users(call.procedure) {
             return Ok(None);

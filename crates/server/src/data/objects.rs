@@ -62,12 +62,15 @@ impl Objects for SessionObjects {
     }
 
     fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
-        let is_it = match key {
-            Key::Current => true,
-            Key::Name(name) => same_name(name, SCHEMA),
-            Key::Id(id) => id == 1,
-        };
-        Ok(is_it.then(dbo))
+        let found = views::SCHEMAS.iter().find(|(name, id)| match key {
+            Key::Current => *id == 1,
+            Key::Name(wanted) => same_name(name, wanted),
+            Key::Id(wanted) => *id == wanted,
+        });
+        Ok(found.map(|(name, id)| SchemaFacts {
+            id: *id,
+            name: Arc::from(*name),
+        }))
     }
 
     fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {

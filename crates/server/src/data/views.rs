@@ -10,6 +10,7 @@ mod columns;
 mod compatible;
 mod constraints;
 mod databases;
+mod describe;
 mod encryption;
 mod extended;
 mod files;
@@ -214,6 +215,8 @@ const INT: DataType = DataType::Int;
 const BIG: DataType = DataType::BigInt;
 const TIME: DataType = DataType::DateTime;
 
+/// The schemas of every database, with their numbers.
+pub const SCHEMAS: &[(&str, i32)] = &[(SCHEMA, 1), ("guest", 2), (INFORMATION, 3), (SYS, 4)];
 const SYS: &str = "sys";
 const INFORMATION: &str = "INFORMATION_SCHEMA";
 /// Found without `sys.`, too.
@@ -242,7 +245,12 @@ const GROUPS: &[&[ViewSpec]] = &[
     information::VIEWS,
     information_constraints::VIEWS,
 ];
-const FUNCTIONS: &[&[FunctionSpec]] = &[requests::FUNCTIONS, extended::FUNCTIONS, odbc::FUNCTIONS];
+const FUNCTIONS: &[&[FunctionSpec]] = &[
+    requests::FUNCTIONS,
+    extended::FUNCTIONS,
+    odbc::FUNCTIONS,
+    describe::FUNCTIONS,
+];
 
 #[cfg(test)]
 mod tests {

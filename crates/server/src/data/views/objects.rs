@@ -69,10 +69,7 @@ pub(super) const VIEWS: &[ViewSpec] = &[
         name: "schemas",
         is_of_server: false,
         columns: (SCHEMAS, &[]),
-        rows: |_| {
-            let schemas = [("dbo", 1), ("guest", 2), ("INFORMATION_SCHEMA", 3), ("sys", 4)];
-            Ok(schemas.map(|(name, id)| row![name, id, id]).to_vec())
-        },
+        rows: |_| Ok(super::SCHEMAS.iter().map(|(name, id)| row![*name, *id, *id]).collect()),
     },
 ];
 
