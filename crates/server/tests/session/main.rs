@@ -8,6 +8,7 @@ mod batches;
 mod bench;
 mod calls;
 mod cancel;
+mod certificates;
 mod client;
 mod dbcc;
 mod definitions;
