@@ -117,7 +117,7 @@ impl DataBench<'_> {
             let text = format!("Cannot drop database \"{name}\" because it is currently in use.");
             PlanError::new(3702, Ends::Statement, text).with_state(4)
         };
-        if self.current == record.id || self.hall.scans().is_running(record.id) {
+        if self.current == record.id || self.is_being_scanned(record.id) {
             return Err(in_use());
         }
         self.close_database(record.id);

@@ -102,20 +102,25 @@ impl DataBench<'_> {
                 let _order = order(errand)?;
                 self.drop_encryption_key(errand)?;
             }
-            StatementKind::AlterDatabase(alter) => {
-                let AlterDatabaseAction::Set { options, termination } = &alter.action else {
-                    return Ok(false);
-                };
-                if !options.iter().any(|option| option.name.is("ENCRYPTION")) {
-                    return Ok(false);
-                }
-                self.check_no_transaction("ALTER DATABASE")?;
-                let change = switch::Change::of(options, termination.is_some())?;
-                let _order = order(errand)?;
-                self.switch_encryption(alter.name.as_ref(), change, errand)?;
-            }
+            StatementKind::AlterDatabase(alter) => return self.alter_encryption(alter, errand),
             _ => return Ok(false),
         }
+        Ok(true)
+    }
+
+    /// ALTER DATABASE, if it sets ENCRYPTION. Answers whether it does.
+    fn alter_encryption(&mut self, alter: &ast::AlterDatabase, errand: &mut Errand<'_>) -> Result<bool, Failure> {
+        let AlterDatabaseAction::Set { options, termination } = &alter.action else {
+            return Ok(false);
+        };
+        if !options.iter().any(|option| option.name.is("ENCRYPTION")) {
+            return Ok(false);
+        }
+        self.check_no_transaction("ALTER DATABASE")?;
+        let change = switch::Change::of(options, termination.is_some())?;
+        let hall = self.hall;
+        let _order = hall.scans().order(|| errand.receiver.poll())?;
+        self.switch_encryption(alter.name.as_ref(), change, errand)?;
         Ok(true)
     }
 
@@ -128,6 +133,19 @@ impl DataBench<'_> {
             return Err(unsupported(&format!("{statement} in a transaction")));
         }
         Ok(())
+    }
+
+    /// Whether the pages of a database are being sealed anew. A scan that is over is waited for.
+    pub(super) fn is_being_scanned(&self, database_id: i32) -> bool {
+        let scans = self.hall.scans();
+        if !scans.is_running(database_id) {
+            return false;
+        }
+        let state = self.subject(database_id).and_then(|subject| subject.state());
+        if state.is_ok_and(|state| !state.phase.is_moving()) {
+            let Ok(()) = scans.settle(database_id, || Ok::<(), std::convert::Infallible>(()));
+        }
+        scans.is_running(database_id)
     }
 
     fn admit_in_master(&self, statement: &str) -> Result<(), PlanError> {

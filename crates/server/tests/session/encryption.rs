@@ -1,6 +1,5 @@
 //! Keys, certificates and encryption of databases: what the second source's script says, and what is refused.
 
-use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -8,7 +7,6 @@ use std::time::{Duration, Instant};
 use selenite_engine::reencrypt::pause;
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Cell, Database, Rows};
-use selenite_keyring::{Spec, open_by_password, write_key_file};
 use selenite_types::Value;
 
 use crate::bench::Bench;
@@ -16,6 +14,8 @@ use crate::client::{Answer, Client};
 
 /// What a scan of some pages may take on a machine that does seven other things.
 const PATIENCE: Duration = Duration::from_secs(120);
+const ALGORITHM: &str = "SELECT key_algorithm + ' ' + CONVERT(VARCHAR(9), key_length) FROM \
+    sys.dm_database_encryption_keys WHERE database_id = DB_ID('d')";
 const MARKER: &str = "nobody-is-to-read-this";
 const FOUND: &str = "SELECT encryption_state FROM sys.dm_database_encryption_keys WHERE database_id = DB_ID(";
 
@@ -24,7 +24,7 @@ fn numbers(answer: &Answer) -> Vec<i32> {
 }
 
 /// Runs batches of which none may fail.
-fn run(client: &mut Client, batches: &[&str]) {
+pub fn run(client: &mut Client, batches: &[&str]) {
     for batch in batches {
         let answer = client.batch(batch);
         assert_eq!(numbers(&answer), [0_i32; 0], "{batch}: {answer:?}");
@@ -32,18 +32,18 @@ fn run(client: &mut Client, batches: &[&str]) {
 }
 
 /// Runs batches that fail, each by the error of that number.
-fn refused(client: &mut Client, cases: &[(i32, &str)]) {
+pub fn refused(client: &mut Client, cases: &[(i32, &str)]) {
     for (number, batch) in cases {
         let answer = client.batch(batch);
         assert_eq!(numbers(&answer), [*number], "{batch}: {answer:?}");
     }
 }
 
-fn state(client: &mut Client, database: &str) -> i32 {
+pub fn state(client: &mut Client, database: &str) -> i32 {
     client.int(&format!("{FOUND}'{database}')"))
 }
 
-fn wait_for_state(client: &mut Client, database: &str, wanted: i32) {
+pub fn wait_for_state(client: &mut Client, database: &str, wanted: i32) {
     let began = Instant::now();
     loop {
         let now = state(client, database);
@@ -54,7 +54,7 @@ fn wait_for_state(client: &mut Client, database: &str, wanted: i32) {
     }
 }
 
-fn word(client: &mut Client, sql: &str) -> String {
+pub fn word(client: &mut Client, sql: &str) -> String {
     match client.value(sql) {
         Value::Text(text) => text.to_string(),
         other => panic!("{sql}: {other:?}"),
@@ -76,7 +76,7 @@ fn has_plaintext(bench: &Bench, database: &str) -> bool {
     }
 }
 
-fn make_table(client: &mut Client, database: &str, row_count: i32) {
+pub fn make_table(client: &mut Client, database: &str, row_count: i32) {
     let fill = format!(
         "DECLARE @i INT = 0 BEGIN TRAN WHILE @i < {row_count} BEGIN
          INSERT t (name) VALUES ('{MARKER}') SET @i = @i + 1 END COMMIT"
@@ -92,7 +92,7 @@ fn make_table(client: &mut Client, database: &str, row_count: i32) {
     );
 }
 
-const MASTER_KEY: &str = "USE master CREATE MASTER KEY ENCRYPTION BY PASSWORD='$ql$h@ck@12'";
+pub const MASTER_KEY: &str = "USE master CREATE MASTER KEY ENCRYPTION BY PASSWORD='$ql$h@ck@12'";
 
 #[test]
 fn the_second_source_encrypts_its_database_while_others_write() {
@@ -126,42 +126,9 @@ fn the_second_source_encrypts_its_database_while_others_write() {
     pause(&Disk, &bench.data_folder().join("TestDB.db")).unwrap();
     run(&mut client, &["ALTER DATABASE TestDB SET ENCRYPTION ON"]);
     assert_eq!(state(&mut client, "TestDB"), 2);
-    let is_done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let (bench, is_done) = (&bench, &is_done);
-        let writer = scope.spawn(move || {
-            let mut client = bench.client();
-            run(&mut client, &["USE TestDB"]);
-            let mut count = 0;
-            while !is_done.load(Ordering::Acquire) || count == 0 {
-                run(&mut client, &["INSERT t (name) VALUES ('another')"]);
-                count += 1;
-            }
-            count
-        });
-        run(&mut client, &["ALTER DATABASE TestDB SET ENCRYPTION RESUME"]);
-        wait_for_state(&mut client, "TestDB", 3);
-        is_done.store(true, Ordering::Release);
-        let count = writer.join().unwrap();
-        assert_eq!(client.int("SELECT COUNT(*) FROM t"), 3000 + count);
-    });
+    write_while_it_is_encrypted(&bench, &mut client);
     assert!(!has_plaintext(&bench, "TestDB"));
-    let shown = client.batch(
-        "SELECT DB_NAME(database_id) AS [DB Name], encryption_state_desc, key_algorithm, key_length, encryption_scan_state_desc
-         FROM sys.dm_database_encryption_keys ORDER BY database_id",
-    );
-    let text = |value: &str| Value::Text(value.into());
-    let of = |name: &str, scan: &str| vec![text(name), text("ENCRYPTED"), text("AES"), Value::Int(256), text(scan)];
-    assert_eq!(shown.rows(), [of("tempdb", "NONE"), of("TestDB", "COMPLETE")]);
-    let same = client.int(
-        "SELECT COUNT(*) FROM sys.dm_database_encryption_keys WHERE encryptor_type = 'CERTIFICATE' AND percent_complete = 0
-         AND DATALENGTH(encryptor_thumbprint) = 20 AND create_date <= set_date AND encryption_scan_modify_date >= set_date",
-    );
-    assert_eq!(same, 1);
-    let is_encrypted = "SELECT is_encrypted FROM sys.databases WHERE name = ";
-    assert_eq!(client.value(&format!("{is_encrypted}'TestDB'")), Value::Bit(true));
-    assert_eq!(client.value(&format!("{is_encrypted}'tempdb'")), Value::Bit(true));
-    assert_eq!(client.value(&format!("{is_encrypted}'msdb'")), Value::Bit(false));
+    check_what_is_shown(&mut client);
     // Sessions that were there and those that come find what was written.
     let mut other = bench.client();
     run(
@@ -184,6 +151,48 @@ fn the_second_source_encrypts_its_database_while_others_write() {
         &mut client,
         &["USE master", "DROP CERTIFICATE TestDB_TDECert", "DROP MASTER KEY"],
     );
+}
+
+/// Another session writes until the scan has ended; nothing of it is lost.
+fn write_while_it_is_encrypted(bench: &Bench, client: &mut Client) {
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let is_done = &is_done;
+        let writer = scope.spawn(move || {
+            let mut client = bench.client();
+            run(&mut client, &["USE TestDB"]);
+            let mut count = 0;
+            while !is_done.load(Ordering::Acquire) || count == 0 {
+                run(&mut client, &["INSERT t (name) VALUES ('another')"]);
+                count += 1;
+            }
+            count
+        });
+        run(client, &["ALTER DATABASE TestDB SET ENCRYPTION RESUME"]);
+        wait_for_state(client, "TestDB", 3);
+        is_done.store(true, Ordering::Release);
+        let count = writer.join().unwrap();
+        assert_eq!(client.int("SELECT COUNT(*) FROM t"), 3000 + count);
+    });
+}
+
+fn check_what_is_shown(client: &mut Client) {
+    let shown = client.batch(
+        "SELECT DB_NAME(database_id) AS [DB Name], encryption_state_desc, key_algorithm, key_length, encryption_scan_state_desc
+         FROM sys.dm_database_encryption_keys ORDER BY database_id",
+    );
+    let text = |value: &str| Value::Text(value.into());
+    let of = |name: &str, scan: &str| vec![text(name), text("ENCRYPTED"), text("AES"), Value::Int(256), text(scan)];
+    assert_eq!(shown.rows(), [of("tempdb", "NONE"), of("TestDB", "COMPLETE")]);
+    let same = client.int(
+        "SELECT COUNT(*) FROM sys.dm_database_encryption_keys WHERE encryptor_type = 'CERTIFICATE' AND percent_complete = 0
+         AND DATALENGTH(encryptor_thumbprint) = 20 AND create_date <= set_date AND encryption_scan_modify_date >= set_date",
+    );
+    assert_eq!(same, 1);
+    let is_encrypted = "SELECT is_encrypted FROM sys.databases WHERE name = ";
+    assert_eq!(client.value(&format!("{is_encrypted}'TestDB'")), Value::Bit(true));
+    assert_eq!(client.value(&format!("{is_encrypted}'tempdb'")), Value::Bit(true));
+    assert_eq!(client.value(&format!("{is_encrypted}'msdb'")), Value::Bit(false));
 }
 
 #[test]
@@ -270,7 +279,40 @@ fn a_scan_that_the_server_left_goes_on_with_the_next_one() {
 }
 
 #[test]
-fn every_algorithm_encrypts_another_changes_it_and_none_decrypts_it() {
+fn every_algorithm_encrypts_and_off_decrypts() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    make_table(&mut client, "d", 200);
+    run(
+        &mut client,
+        &[MASTER_KEY, "CREATE CERTIFICATE one WITH SUBJECT = 's'", "USE d"],
+    );
+    for (algorithm, shown) in [
+        ("TRIPLE_DES_3KEY", "TRIPLE_DES_3KEY 192"),
+        ("AES_128", "AES 128"),
+        ("AES_192", "AES 192"),
+        ("AES_256", "AES 256"),
+    ] {
+        let create =
+            format!("CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = {algorithm} ENCRYPTION BY SERVER CERTIFICATE one");
+        run(&mut client, &[&create, "ALTER DATABASE d SET ENCRYPTION ON"]);
+        wait_for_state(&mut client, "d", 3);
+        assert_eq!(word(&mut client, ALGORITHM), shown);
+        assert!(!has_plaintext(&bench, "d"), "{algorithm}");
+        let mut other = bench.client();
+        run(&mut other, &["USE d"]);
+        assert_eq!(
+            other.int(&format!("SELECT COUNT(*) FROM t WHERE name = '{MARKER}'")),
+            200
+        );
+        run(&mut client, &["ALTER DATABASE d SET ENCRYPTION OFF"]);
+        wait_for_state(&mut client, "d", 1);
+        run(&mut client, &["DROP DATABASE ENCRYPTION KEY"]);
+    }
+}
+
+#[test]
+fn a_key_is_renewed_and_belongs_to_another_certificate() {
     let bench = Bench::new();
     let mut client = bench.client();
     make_table(&mut client, "d", 200);
@@ -283,30 +325,6 @@ fn every_algorithm_encrypts_another_changes_it_and_none_decrypts_it() {
             "USE d",
         ],
     );
-    let show = "SELECT key_algorithm + ' ' + CONVERT(VARCHAR(9), key_length) FROM sys.dm_database_encryption_keys \
-        WHERE database_id = DB_ID('d')";
-    for (algorithm, shown) in [
-        ("TRIPLE_DES_3KEY", "TRIPLE_DES_3KEY 192"),
-        ("AES_128", "AES 128"),
-        ("AES_192", "AES 192"),
-        ("AES_256", "AES 256"),
-    ] {
-        let create =
-            format!("CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = {algorithm} ENCRYPTION BY SERVER CERTIFICATE one");
-        run(&mut client, &[&create, "ALTER DATABASE d SET ENCRYPTION ON"]);
-        wait_for_state(&mut client, "d", 3);
-        assert_eq!(word(&mut client, show), shown);
-        assert!(!has_plaintext(&bench, "d"), "{algorithm}");
-        let mut other = bench.client();
-        run(&mut other, &["USE d"]);
-        assert_eq!(
-            other.int(&format!("SELECT COUNT(*) FROM t WHERE name = '{MARKER}'")),
-            200
-        );
-        run(&mut client, &["ALTER DATABASE d SET ENCRYPTION OFF"]);
-        wait_for_state(&mut client, "d", 1);
-        run(&mut client, &["DROP DATABASE ENCRYPTION KEY"]);
-    }
     let create = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_128 ENCRYPTION BY SERVER CERTIFICATE one";
     run(
         &mut client,
@@ -317,7 +335,7 @@ fn every_algorithm_encrypts_another_changes_it_and_none_decrypts_it() {
         ],
     );
     wait_for_state(&mut client, "d", 3);
-    assert_eq!(word(&mut client, show), "AES 192");
+    assert_eq!(word(&mut client, ALGORITHM), "AES 192");
     for (algorithm, shown) in [("AES_192", "AES 192"), ("AES_256", "AES 256")] {
         let epoch = epoch(&bench, "d");
         run(
@@ -327,7 +345,7 @@ fn every_algorithm_encrypts_another_changes_it_and_none_decrypts_it() {
             )],
         );
         wait_for_state(&mut client, "d", 3);
-        assert_eq!(word(&mut client, show), shown);
+        assert_eq!(word(&mut client, ALGORITHM), shown);
         assert!(self::epoch(&bench, "d") > epoch, "{algorithm}");
     }
     // Another certificate: the old one's key slot is gone.
@@ -345,178 +363,6 @@ fn every_algorithm_encrypts_another_changes_it_and_none_decrypts_it() {
     run(&mut client, &["USE master", "DROP CERTIFICATE one"]);
     refused(&mut client, &[(3716, "DROP CERTIFICATE two")]);
     assert_eq!(state(&mut client, "d"), 3);
-}
-
-#[test]
-fn a_certificate_is_backed_up_and_opens_the_database_elsewhere() {
-    let bench = Bench::new();
-    let mut client = bench.client();
-    make_table(&mut client, "d", 50);
-    run(
-        &mut client,
-        &[
-            MASTER_KEY,
-            "CREATE CERTIFICATE c WITH SUBJECT = 'a ''subject''', START_DATE = '20200101', EXPIRY_DATE = '20991231'",
-        ],
-    );
-    let backup = "BACKUP CERTIFICATE c TO FILE = 'c.cer' WITH PRIVATE KEY (FILE = 'c.pvk', ENCRYPTION BY PASSWORD = \
-        'Saved-key-1')";
-    run(&mut client, &[backup]);
-    refused(
-        &mut client,
-        &[
-            (15240, backup),
-            (15240, "BACKUP CERTIFICATE c TO FILE = 'c.pvk'"),
-            (
-                15118,
-                "BACKUP CERTIFICATE c TO FILE = 'x' WITH PRIVATE KEY (FILE = 'y', ENCRYPTION BY PASSWORD = 'weakweak')",
-            ),
-            (15151, "BACKUP CERTIFICATE nothing TO FILE = 'x'"),
-        ],
-    );
-    assert!(!bench.data_folder().join("x").exists());
-    let key = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE c";
-    let made = client.batch(&format!("USE d {key}"));
-    assert!(made.said().iter().all(|said| said.number != 33091), "{made:?}");
-    run(&mut client, &["ALTER DATABASE d SET ENCRYPTION ON"]);
-    wait_for_state(&mut client, "d", 3);
-    run(&mut client, &["USE master"]);
-    let thumbprint = client.value("SELECT thumbprint FROM sys.certificates WHERE name = 'c'");
-    refused(&mut client, &[(3716, "DROP CERTIFICATE c")]);
-    drop(client);
-    // The same data folder, another server.
-    let bench = bench.restarted();
-    let mut client = bench.client();
-    run(&mut client, &["USE d"]);
-    assert_eq!((client.int("SELECT COUNT(*) FROM t"), state(&mut client, "d")), (50, 3));
-
-    // Another server, which knows nothing of it.
-    let other = Bench::new();
-    for file in ["c.cer", "c.pvk"] {
-        std::fs::copy(bench.data_folder().join(file), other.data_folder().join(file)).unwrap();
-    }
-    let mut second = other.client();
-    let take = |password: &str, public: &str| {
-        format!(
-            "CREATE CERTIFICATE mine FROM FILE = '{public}' WITH PRIVATE KEY (FILE = 'c.pvk', DECRYPTION BY PASSWORD = '{password}')"
-        )
-    };
-    refused(&mut second, &[(15581, &take("Saved-key-1", "c.cer"))]);
-    run(&mut second, &[MASTER_KEY]);
-    refused(
-        &mut second,
-        &[
-            (15465, &take("Saved-key-2", "c.cer")),
-            (15208, &take("Saved-key-1", "nothing.cer")),
-            (15297, &take("Saved-key-1", "c.pvk")),
-        ],
-    );
-    run(&mut second, &[&take("Saved-key-1", "c.cer")]);
-    refused(&mut second, &[(15232, &take("Saved-key-1", "c.cer"))]);
-    assert_eq!(second.value("SELECT thumbprint FROM sys.certificates"), thumbprint);
-    assert_eq!(word(&mut second, "SELECT subject FROM sys.certificates"), "a 'subject'");
-
-    // And without a server's identity: the private key is one of the database.
-    let folder = bench.data_folder();
-    let saved = std::fs::read(other.data_folder().join("c.pvk")).unwrap();
-    let identity = open_by_password(&saved, "Saved-key-1", 65_536).unwrap();
-    let path = other.data_folder().join("identity");
-    write_key_file(&path, &identity).unwrap();
-    let access = Access {
-        identity: Some(Spec::Age(path)),
-        ..Access::default()
-    };
-    let database = Database::open(&Disk, &folder.join("d.db"), &access).unwrap();
-    let mut rows = Taken::default();
-    database.run("SELECT count(*) FROM t", &mut rows).unwrap();
-    assert_eq!(rows.0, [[Cell::Integer(50)]]);
-}
-
-#[test]
-fn what_is_in_the_way_of_keys_is_told_with_sql_servers_numbers() {
-    let bench = Bench::new();
-    let mut client = bench.client();
-    run(&mut client, &["CREATE DATABASE d"]);
-    refused(
-        &mut client,
-        &[
-            (15581, "CREATE CERTIFICATE c WITH SUBJECT = 's'"),
-            (15151, "DROP MASTER KEY"),
-            (15151, "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'x'"),
-            (15118, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'weakweak'"),
-            (33161, "CREATE MASTER KEY"),
-            (40510, "USE d CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Strong-key-1'"),
-            (33104, "DROP DATABASE ENCRYPTION KEY"),
-            (33106, "ALTER DATABASE d SET ENCRYPTION ON"),
-            (5011, "ALTER DATABASE nothing SET ENCRYPTION ON"),
-            (33102, "ALTER DATABASE master SET ENCRYPTION ON"),
-            (40510, "ALTER DATABASE d SET ENCRYPTION ON WITH ROLLBACK IMMEDIATE"),
-            (102, "ALTER DATABASE d SET ENCRYPTION PERHAPS"),
-        ],
-    );
-    run(
-        &mut client,
-        &["USE master CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Strong-key-1'"],
-    );
-    run(&mut client, &["CREATE CERTIFICATE c WITH SUBJECT = 's'"]);
-    refused(
-        &mut client,
-        &[
-            (15578, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Strong-key-1'"),
-            (15580, "DROP MASTER KEY"),
-            (15232, "CREATE CERTIFICATE C WITH SUBJECT = 's'"),
-            (15212, "CREATE CERTIFICATE e WITH SUBJECT = ''"),
-            (
-                15213,
-                "CREATE CERTIFICATE e WITH SUBJECT = 's', EXPIRY_DATE = '20000101', START_DATE = '20010101'",
-            ),
-            (15151, "DROP CERTIFICATE nothing"),
-            (15313, "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'Strong-key-2'"),
-            (
-                33102,
-                "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE c",
-            ),
-            (
-                40510,
-                "CREATE CERTIFICATE e ENCRYPTION BY PASSWORD = 'Strong-key-1' WITH SUBJECT = 's'",
-            ),
-        ],
-    );
-    run(
-        &mut client,
-        &[
-            "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'Strong-key-1'",
-            "CLOSE MASTER KEY",
-            "BACKUP MASTER KEY TO FILE = 'master.key' ENCRYPTION BY PASSWORD = 'Strong-key-3'",
-            "ALTER MASTER KEY REGENERATE WITH ENCRYPTION BY PASSWORD = 'Strong-key-2'",
-            "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'Strong-key-2'",
-            "BACKUP CERTIFICATE c TO FILE = 'c' WITH PRIVATE KEY (FILE = 'k', ENCRYPTION BY PASSWORD = 'Strong-key-1')",
-        ],
-    );
-    let keys = client.batch("SELECT name, symmetric_key_id, algorithm_desc FROM sys.symmetric_keys");
-    let text = |value: &str| Value::Text(value.into());
-    assert_eq!(
-        keys.rows(),
-        [[text("##MS_DatabaseMasterKey##"), Value::Int(101), text("AES_256")]]
-    );
-    let opened = "SELECT is_master_key_encrypted_by_server FROM sys.databases WHERE database_id = 1";
-    assert_eq!(client.value(opened), Value::Bit(true));
-    refused(
-        &mut client,
-        &[
-            (
-                15151,
-                "USE d CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE e",
-            ),
-            (
-                40510,
-                "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_512 ENCRYPTION BY SERVER CERTIFICATE c",
-            ),
-            (226, "BEGIN TRAN ALTER DATABASE d SET ENCRYPTION ON"),
-            (40510, "USE master DROP CERTIFICATE c"),
-        ],
-    );
-    run(&mut client, &["ROLLBACK", "DROP CERTIFICATE c", "DROP MASTER KEY"]);
 }
 
 /// The greatest number of an epoch.
@@ -550,14 +396,15 @@ fn status(bench: &Bench, database: &str, sql: &str) -> Vec<Vec<Cell>> {
         ..bench.access()
     };
     let path = bench.data_folder().join(format!("{database}.db"));
-    let database = Database::open(&Disk, Path::new(&path), &access).unwrap();
+    let database = Database::open(&Disk, &path, &access).unwrap();
     let mut rows = Taken::default();
     database.run(sql, &mut rows).unwrap();
     rows.0
 }
 
+/// The rows of a statement.
 #[derive(Default)]
-struct Taken(Vec<Vec<Cell>>);
+pub struct Taken(pub Vec<Vec<Cell>>);
 
 impl Rows for Taken {
     fn begin(&mut self, _: &[String]) {}

@@ -9,6 +9,7 @@ mod bench;
 mod calls;
 mod cancel;
 mod catalog_procedures;
+mod certificates;
 mod client;
 mod dbcc;
 mod definitions;

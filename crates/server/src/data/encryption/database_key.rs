@@ -105,8 +105,8 @@ impl DataBench<'_> {
         let key = self.key_of(&subject)?;
         let suite = alter.algorithm.as_ref().map(algorithm).transpose()?;
         let certificate = alter.encryptor.as_ref().map(|one| self.encryptor(one)).transpose()?;
-        let state = subject.state()?;
-        if state.phase.is_moving() || self.hall.scans().is_running(subject.record.id) {
+        let state = self.settled(&subject, errand)?;
+        if state.phase.is_moving() {
             let text = "Cannot change database encryption key while an encryption, decryption, or key change scan is in \
                 progress.";
             return Err(error(33110, text).into());
@@ -144,8 +144,8 @@ impl DataBench<'_> {
     pub(super) fn drop_encryption_key(&self, errand: &mut Errand<'_>) -> Result<(), Failure> {
         let subject = self.subject(self.current)?;
         let key = self.key_of(&subject)?;
-        let state = subject.state()?;
-        if state.phase != Phase::Clear || self.hall.scans().is_running(subject.record.id) {
+        let state = self.settled(&subject, errand)?;
+        if state.phase != Phase::Clear {
             let text = "Cannot drop the database encryption key because it is currently in use. Database encryption needs to \
                 be turned off to be able to drop the database encryption key.";
             return Err(error(33105, text).into());
@@ -178,6 +178,20 @@ impl DataBench<'_> {
             access: access(instance),
             shared,
         })
+    }
+
+    /// What a database's file says. Where that is that a scan is over, its thread is waited for.
+    ///
+    /// # Errors
+    /// What the engine says; that nobody is left to go on for.
+    pub(super) fn settled(&self, subject: &Subject, errand: &mut Errand<'_>) -> Result<FileState, Failure> {
+        let scans = self.hall.scans();
+        let state = subject.state()?;
+        if state.phase.is_moving() || !scans.is_running(subject.record.id) {
+            return Ok(state);
+        }
+        scans.settle(subject.record.id, || errand.receiver.poll())?;
+        Ok(subject.state()?)
     }
 
     fn key_of(&self, subject: &Subject) -> Result<EncryptionKeyRecord, PlanError> {

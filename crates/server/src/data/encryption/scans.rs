@@ -127,6 +127,18 @@ impl Scans {
         known.get(&database_id).is_some_and(|scan| !scan.thread.is_finished())
     }
 
+    /// Waits for the end of a scan whose file says already that it is over. `poll` is asked meanwhile whether to go on.
+    ///
+    /// # Errors
+    /// What `poll` says.
+    pub fn settle<E>(&self, database_id: i32, mut poll: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+        while self.is_running(database_id) {
+            poll()?;
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
     /// Begins a scan, and waits until the database's file says so. `poll` is asked meanwhile whether to go on.
     ///
     /// # Errors

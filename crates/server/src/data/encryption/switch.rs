@@ -99,7 +99,7 @@ impl DataBench<'_> {
     }
 
     fn switch_on(&self, subject: &Subject, key: &EncryptionKeyRecord, errand: &mut Errand<'_>) -> Result<(), Failure> {
-        let state = subject.state()?;
+        let state = self.settled(subject, errand)?;
         if !state.is_ours {
             return Err(unsupported("ENCRYPTION ON of a database that was made by another program").into());
         }
@@ -121,7 +121,7 @@ impl DataBench<'_> {
     }
 
     fn switch_off(&self, subject: &Subject, errand: &mut Errand<'_>) -> Result<(), Failure> {
-        let state = subject.state()?;
+        let state = self.settled(subject, errand)?;
         let goal = match state.phase {
             Phase::Clear => {
                 let text = "Cannot disable database encryption because it is already disabled.";
