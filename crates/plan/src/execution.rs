@@ -51,6 +51,12 @@ impl Compiled {
         }
     }
 
+    /// Whether there is nothing to call.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty() && self.aggregates.is_empty()
+    }
+
     /// Runs operation `number` on its arguments.
     ///
     /// Errors: whatever the operation's evaluation gives; 50823 for an argument that is no value of its type.

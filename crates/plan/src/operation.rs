@@ -82,6 +82,12 @@ enum Code {
 }
 
 impl Operations {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
     /// None yet.
     #[must_use]
     pub fn new() -> Self {

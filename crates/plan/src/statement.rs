@@ -207,6 +207,18 @@ impl Statement {
         }
     }
 
+    /// The tables that it writes rows to; that of SELECT INTO is not made yet.
+    #[must_use]
+    pub fn written(&self) -> Vec<&Arc<Table>> {
+        match self {
+            Self::Rows(_) | Self::Assign(_) | Self::Into(_) => Vec::new(),
+            Self::Insert(insert) => insert.written(),
+            Self::Update(update) => update.written(),
+            Self::Delete(delete) => delete.written(),
+            Self::Truncate(truncate) => vec![&truncate.table],
+        }
+    }
+
     /// Whether it is one statement of SQLite's at most that changes anything, so that nothing is left of it when it fails.
     #[must_use]
     pub fn is_single(&self) -> bool {

@@ -22,9 +22,11 @@ mod definition;
 mod directory;
 mod durability;
 mod encryption;
+mod frames;
 mod functions;
 mod hall;
 mod identities;
+mod identity_insert;
 mod kill;
 mod lock_patience;
 mod log_sync;
@@ -32,6 +34,7 @@ mod object_list;
 mod objects;
 mod permission;
 mod refusal;
+mod row_limit;
 mod running;
 mod schema;
 mod security;
@@ -40,6 +43,8 @@ mod several_databases;
 mod sqlite_store;
 mod statistics_io;
 mod table_statement;
+mod table_variables;
+mod temporary_tables;
 mod transaction;
 mod turnstile;
 mod views;
@@ -47,3 +52,14 @@ mod views;
 pub(crate) use dbcc::frees_programs;
 pub use hall::Hall;
 pub use log_sync::SyncFigures;
+
+/// What the server shows of itself as rows: schema, name and columns of each view and of each function of rows.
+pub fn system_relations() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
+    let views = views::all().map(|view| (view.schema, view.name, names(view.columns.0, view.columns.1)));
+    let functions = views::functions().map(|function| (function.schema, function.name, names(function.columns, &[])));
+    views.chain(functions)
+}
+
+fn names(first: &'static [views::ColumnSpec], second: &'static [views::ColumnSpec]) -> Vec<&'static str> {
+    first.iter().chain(second).map(|(name, ..)| *name).collect()
+}

@@ -174,10 +174,25 @@ impl Table {
             .find(|name| self.column(name).is_none())
     }
 
-    /// The name as messages 515 and 2628 show it: database, schema and table.
+    /// The name as messages 515 and 2628 show it: database, schema and table; of a table variable its own.
     #[must_use]
     pub fn full_name(&self) -> String {
+        if self.is_variable() {
+            return self.name.clone();
+        }
         format!("{}.{}.{}", self.database, self.schema, self.name)
+    }
+
+    /// Whether it is a table variable.
+    #[must_use]
+    pub fn is_variable(&self) -> bool {
+        self.name.starts_with('@') && self.is_temporary()
+    }
+
+    /// Whether it goes with its session.
+    #[must_use]
+    pub fn is_temporary(&self) -> bool {
+        self.sqlite.schema == "temp"
     }
 
     /// The name as messages 547, 2601 and 2627 show it: schema and table.

@@ -66,7 +66,7 @@ impl Table {
             let index = index.strip_suffix('\'')?;
             let index = index.strip_suffix("$null").unwrap_or(index);
             let index = index
-                .strip_prefix(self.name.as_str())
+                .strip_prefix(self.sqlite.name.as_str())
                 .and_then(|index| index.strip_prefix('.'));
             return self
                 .keys

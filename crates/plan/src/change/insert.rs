@@ -59,6 +59,13 @@ impl Insert {
         &self.writer.rules.table
     }
 
+    /// All tables that it writes to.
+    #[must_use]
+    pub fn written(&self) -> Vec<&Arc<Table>> {
+        let outputs = self.outputs.iter().filter_map(Outputs::filled);
+        std::iter::once(self.table()).chain(outputs).collect()
+    }
+
     /// The columns of OUTPUT's rows; none without.
     #[must_use]
     pub fn columns(&self) -> &[OutputColumn] {

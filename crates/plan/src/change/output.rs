@@ -109,6 +109,11 @@ impl Outputs {
         }
     }
 
+    /// The table that its rows go into.
+    pub fn filled(&self) -> Option<&Arc<Table>> {
+        self.into.as_ref().map(|writer| &writer.rules.table)
+    }
+
     /// Whether its rows go to the client.
     pub fn is_result(&self) -> bool {
         self.into.is_none()

@@ -21,8 +21,16 @@ impl TableDefinition {
         if name.starts_with("##") {
             return Err(PlanError::unsupported(&format!("The global temporary table '{name}'")));
         }
+        Self::of_elements(&name, &statement.elements, salt)
+    }
+
+    /// Reads what stands in parentheses behind CREATE TABLE and a name, or behind `DECLARE @name TABLE`.
+    ///
+    /// # Errors
+    /// As [`TableDefinition::read`].
+    pub fn of_elements(name: &str, elements: &[TableElement], salt: u64) -> Result<Self, PlanError> {
         let mut table = Self {
-            name,
+            name: name.to_owned(),
             columns: Vec::new(),
             keys: Vec::new(),
             checks: Vec::new(),
@@ -30,7 +38,7 @@ impl TableDefinition {
             indexes: Vec::new(),
         };
         let naming = Naming { salt };
-        for element in &statement.elements {
+        for element in elements {
             if let TableElement::Column(column) = element {
                 table.add_column(column)?;
             }
@@ -42,7 +50,7 @@ impl TableDefinition {
             );
             return Err(PlanError::new(1708, Ends::Batch, text));
         }
-        for element in &statement.elements {
+        for element in elements {
             table.add_rest(element, &naming)?;
         }
         table.keys.sort_by_key(|key| key.kind != KeyKind::Primary);

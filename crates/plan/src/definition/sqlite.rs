@@ -79,9 +79,10 @@ impl ColumnDefinition {
         format!("{} {declared}{collation}{null}", quoted(&self.name))
     }
 
-    /// What of it an index has: of a datetimeoffset the instant alone, which is what makes two of them equal. It is written as in
+    /// What of it an index has, in SQLite: of a datetimeoffset the instant alone, which is what makes two of them equal. It is written as in
     /// comparisons of queries, so that these use the index.
-    pub(super) fn index_key(&self) -> String {
+    #[must_use]
+    pub fn index_key(&self) -> String {
         let name = quoted(&self.name);
         match &self.data_type {
             Some(data_type) => Form::of(data_type).key(name),

@@ -7,6 +7,7 @@ use selenite_plan::machine::TableStatement;
 use selenite_plan::program::{Program, StatementId};
 use selenite_plan::statement::Statement;
 
+use super::catalog_rows::CatalogRow;
 use super::database::Version;
 
 /// By program and number, for one state of the definitions.
@@ -29,6 +30,10 @@ pub struct Of {
     pub version: Version,
     /// Those of the session's temporary tables.
     pub temporary: u64,
+    /// Those of the frame's table variables.
+    pub variables: usize,
+    /// Whether names without a database mean none of it, since another one is in use.
+    pub is_away: bool,
 }
 
 impl BoundCache {
@@ -50,6 +55,28 @@ impl BoundCache {
             bound,
         };
         self.0.insert(key, kept);
+    }
+}
+
+/// The programs of procedures that a session has called.
+#[derive(Default)]
+pub struct ProcedureCache(HashMap<(i32, i32), (Arc<CatalogRow>, Arc<Program>)>);
+
+impl ProcedureCache {
+    /// The program of a procedure, if it is still the same one.
+    pub fn find(&self, database_id: i32, row: &Arc<CatalogRow>) -> Option<Arc<Program>> {
+        let (known, program) = self.0.get(&(database_id, row.object_id))?;
+        let is_it = Arc::ptr_eq(known, row) || known.name == row.name && known.definition == row.definition;
+        is_it.then(|| program.clone())
+    }
+
+    /// Keeps a program.
+    pub fn keep(&mut self, database_id: i32, row: &Arc<CatalogRow>, program: &Arc<Program>) {
+        if self.0.len() >= COUNT_MAX {
+            self.0.clear();
+        }
+        self.0
+            .insert((database_id, row.object_id), (row.clone(), program.clone()));
     }
 }
 

@@ -9,14 +9,15 @@ use selenite_plan::{Ends, NameKey, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
-use super::bound_cache::{BoundCache, Of};
+use super::bound_cache::{BoundCache, Of, ProcedureCache};
 use super::cleanups::Told;
 use super::database::OpenDatabase;
 use super::definition::Work;
+use super::frames::Frames;
 use super::hall::{Hall, of_master};
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
-use super::permission::{Standing, check, check_call, no_access, no_object};
+use super::permission::{Standing, check, check_call, no_access};
 use super::session_catalog::SessionCatalog;
 use super::transaction::Transaction;
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
@@ -31,6 +32,12 @@ pub struct DataBench<'a> {
     home: i32,
     pub(super) objects: SessionObjects,
     pub(super) bound: BoundCache,
+    procedures: ProcedureCache,
+    pub(super) frames: Frames,
+    /// Whether a statement runs in another database than the one in use.
+    pub(super) is_away: bool,
+    /// Of what `objects` is a picture.
+    pub(super) known: Option<Of>,
     pub(super) heeded: Told,
     pub(super) identity_insert: Option<NameKey>,
     /// Whether a transaction of the client's is open.
@@ -38,7 +45,7 @@ pub struct DataBench<'a> {
     /// Whether the client knows that its transaction writes to several databases.
     pub(super) is_warned: bool,
     /// Rises when the session's temporary tables change.
-    temporary_version: u64,
+    pub(super) temporary_version: u64,
     /// What the session's login is in the database in use, as statements were bound for it.
     pub(super) standing: Standing,
 }
@@ -62,6 +69,9 @@ impl<'a> DataBench<'a> {
             schema: Arc::default(),
             temporary: Arc::default(),
             directory: directory.clone(),
+            variables: Arc::default(),
+            is_away: false,
+            elsewhere: Arc::default(),
         };
         let (instance, interrupts) = (patron.instance.clone(), patron.interrupts.clone());
         let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
@@ -81,6 +91,10 @@ impl<'a> DataBench<'a> {
                 interrupts,
             },
             bound: BoundCache::default(),
+            procedures: ProcedureCache::default(),
+            frames: Frames::default(),
+            is_away: false,
+            known: None,
             heeded: hall.cleanups.told(),
             identity_insert: None,
             in_transaction: false,
@@ -111,19 +125,30 @@ impl<'a> DataBench<'a> {
             .get_mut(&id)
             .ok_or_else(|| PlanError::internal("a database that is not open"))?;
         let version = used.database.version()?;
-        self.objects.directory = self.hall.directory(self.patron.instance)?;
-        self.objects.shared = Some(used.database.shared.clone());
-        self.objects.catalog = SessionCatalog {
-            database: Arc::from(used.database.shared.record.name.as_str()),
-            schema: used.database.schema(version)?,
-            temporary: used.database.temporary(),
-            directory: self.objects.directory.clone(),
-        };
         let of = Of {
             database_id: id,
             version,
             temporary: self.temporary_version,
+            variables: self.frames.mark(),
+            is_away: self.is_away,
         };
+        let directory = self.hall.directory(self.patron.instance)?;
+        let is_known = self.known == Some(of) && Arc::ptr_eq(&directory, &self.objects.directory);
+        if !is_known {
+            self.objects.directory = directory;
+            self.objects.shared = Some(used.database.shared.clone());
+            self.objects.catalog = SessionCatalog {
+                database: Arc::from(used.database.shared.record.name.as_str()),
+                schema: used.database.schema(version)?,
+                temporary: used.database.temporary(),
+                directory: self.objects.directory.clone(),
+                variables: Arc::default(),
+                is_away: self.is_away,
+                elsewhere: Arc::default(),
+            };
+            self.known = Some(of);
+        }
+        self.objects.catalog.variables = self.frames.variables();
         Ok((used, of))
     }
 
@@ -144,6 +169,12 @@ impl<'a> DataBench<'a> {
         let begun = self.begin_statement(true, false, errand)?;
         let done = self.carry_out(statement, errand);
         let done = self.end_statement(begun, done);
+        if let StatementKind::CreateTable(create) = &statement.statement.kind
+            && done.is_ok()
+            && create.name.name.text.starts_with('#')
+        {
+            self.frames.note_temporary(&create.name.name.text);
+        }
         self.note_definitions()?;
         done
     }
@@ -177,7 +208,7 @@ impl<'a> DataBench<'a> {
     }
 
     /// Finds out what the session's login is in the database in use. What was bound for another standing is forgotten.
-    fn stand(&mut self) -> Result<(), PlanError> {
+    pub(super) fn stand(&mut self) -> Result<(), PlanError> {
         let instance = self.patron.instance;
         let directory = self.hall.directory(instance)?;
         self.objects.directory = directory.clone();
@@ -250,7 +281,7 @@ impl<'a> DataBench<'a> {
     }
 
     /// A database that the session has left is in use by it only as long as it has a transaction or temporary tables there.
-    fn let_go(&mut self, left: i32) {
+    pub(super) fn let_go(&mut self, left: i32) {
         let is_idle = |used: &Used| used.database.temporary().is_empty();
         if left != self.current && !self.in_transaction && self.open.get(&left).is_some_and(is_idle) {
             self.close_database(left);
@@ -260,6 +291,7 @@ impl<'a> DataBench<'a> {
     /// Closes the session's connection to a database.
     pub(super) fn close_database(&mut self, id: i32) {
         self.open.remove(&id);
+        self.known = None;
     }
 }
 
@@ -287,6 +319,11 @@ impl Workbench for DataBench<'_> {
             self.objects.database_id = before;
             return Err(error.into());
         }
+        if let Err(error) = self.move_temporary(before) {
+            self.current = before;
+            self.objects.database_id = before;
+            return Err(error.into());
+        }
         self.let_go(before);
         Ok(self.current_database())
     }
@@ -308,6 +345,8 @@ impl Workbench for DataBench<'_> {
             | StatementKind::Update(_)
             | StatementKind::Delete(_)
             | StatementKind::Truncate(_) => self.on_tables(statement, slots, &mut errand),
+            // A table variable, which was made when its frame began.
+            StatementKind::Declare(_) => Ok(Affected::Nothing),
             StatementKind::CreateTable(_)
             | StatementKind::AlterTable(_)
             | StatementKind::CreateIndex(_)
@@ -361,24 +400,33 @@ impl Workbench for DataBench<'_> {
             return Ok(None);
         };
         check_call(&row.name, &self.standing, &self.objects.catalog.database)?;
+        if let Some(program) = self.procedures.find(self.current, row) {
+            return Ok(Some(Callee::Program(program)));
+        }
         let tree = super::schema::parsed(&row.definition)?;
         let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
             return Err(PlanError::internal("a procedure's definition").into());
         };
         let program = Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id);
         match program {
-            Ok(program) => Ok(Some(Callee::Program(Arc::new(program)))),
+            Ok(program) => {
+                let program = Arc::new(program);
+                self.procedures.keep(self.current, row, &program);
+                Ok(Some(Callee::Program(program)))
+            }
             Err(mut errors) => Err(errors.remove(0).into()),
         }
     }
 
-    fn enter(&mut self, _program: &Arc<Program>, _kind: FrameKind) -> Result<(), Failure> {
+    fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
         // What keeps it from being known is told by the first statement that needs it.
         let _ = self.stand();
-        Ok(())
+        self.begin_frame(program, kind)
     }
 
-    fn leave(&mut self) {}
+    fn leave(&mut self) {
+        self.end_frame();
+    }
 
     fn transaction(&mut self, step: TransactionStep<'_>, _errand: Errand<'_>) -> Result<(), Failure> {
         match step {
@@ -395,11 +443,10 @@ impl Workbench for DataBench<'_> {
             }
             TransactionStep::Rollback => {
                 self.in_transaction = false;
-                for used in self.open.values_mut() {
+                self.roll_back(|used| {
                     used.transaction.rollback(&used.database);
-                    used.database.reload_temporary()?;
-                }
-                self.temporary_version += 1;
+                    Ok(())
+                })?;
             }
             TransactionStep::Save { name } => {
                 for used in self.open.values_mut() {
@@ -407,55 +454,20 @@ impl Workbench for DataBench<'_> {
                 }
             }
             TransactionStep::RollbackTo { name } => {
-                for used in self.open.values_mut() {
-                    used.transaction.rollback_to(&used.database, name)?;
-                    used.database.reload_temporary()?;
-                }
-                self.temporary_version += 1;
+                self.roll_back(|used| used.transaction.rollback_to(&used.database, name))?;
             }
         }
         Ok(())
     }
 
     fn identity_insert(&mut self, table: &ast::ObjectName, on: bool, _errand: Errand<'_>) -> Result<(), Failure> {
-        self.used()?;
-        let name = &table.name.text;
-        self.stand()?;
-        if !name.starts_with('#') && !self.standing.defines() {
-            return Err(no_object(name, 11).into());
-        }
-        let found = match name.strip_prefix('#') {
-            Some(_) => self.objects.catalog.temporary.table(name).cloned(),
-            None => self.objects.catalog.schema.table(name).cloned(),
-        };
-        let Some(found) = found else {
-            let text =
-                format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
-            return Err(PlanError::new(1088, Ends::Batch, text).with_state(11).into());
-        };
-        if found.table.identity().is_none() {
-            let text = format!("Table '{name}' does not have the identity property. Cannot perform SET operation.");
-            return Err(PlanError::new(8106, Ends::Statement, text).into());
-        }
-        let key = NameKey::new(name);
-        match (&self.identity_insert, on) {
-            (Some(other), true) if *other != key => {
-                let text = format!(
-                    "IDENTITY_INSERT is already ON for table '{}'. Cannot perform SET operation for table '{name}'.",
-                    other.as_str()
-                );
-                return Err(PlanError::new(8107, Ends::Statement, text).into());
-            }
-            (_, true) => self.identity_insert = Some(key),
-            (Some(other), false) if *other == key => self.identity_insert = None,
-            (_, false) => {}
-        }
-        Ok(())
+        self.set_identity_insert(table, on)
     }
 
     fn reset(&mut self, errand: Errand<'_>) -> Result<CurrentDatabase, Failure> {
         // Connections go, and temporary tables with them.
         self.open.clear();
+        self.known = None;
         self.temporary_version += 1;
         self.identity_insert = None;
         self.in_transaction = false;

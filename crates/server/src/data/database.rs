@@ -222,8 +222,6 @@ impl OpenDatabase {
                     // What is not encrypted yet is opened all the same: encryption is switched on in it.
                     let access = Access {
                         allow_plain: true,
-                        // Whoever encrypts by triple DES has named it.
-                        allow_deprecated: true,
                         ..access.clone()
                     };
                     Connection::open_with_flags(access.uri(path).as_str(), flags)?

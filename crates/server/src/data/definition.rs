@@ -155,7 +155,7 @@ impl Work<'_> {
         catalog_rows::ensure(&self.database.connection, schema)?;
         if schema == TEMP {
             // Numbers of all sessions' temporary tables differ: the database's counters of identities are shared.
-            return Ok(NEXT_TEMPORARY.fetch_sub(16, Ordering::Relaxed));
+            return Ok(new_temporary_id());
         }
         catalog_rows::free_id(&self.database.connection, schema)
     }
@@ -200,7 +200,7 @@ fn is_temporary(name: &str) -> bool {
 }
 
 /// S6: names that are the server's or SQLite's own, and what SQLite can't hold.
-fn check_name(name: &str) -> Result<(), PlanError> {
+pub(super) fn check_name(name: &str) -> Result<(), PlanError> {
     let lower = name.to_ascii_lowercase();
     if lower.starts_with("sqlite_") || lower.starts_with("selenite_") || name.contains('\0') {
         return Err(PlanError::unsupported(&format!(
@@ -211,8 +211,13 @@ fn check_name(name: &str) -> Result<(), PlanError> {
     Ok(())
 }
 
+/// A number that no temporary object had before.
+pub(super) fn new_temporary_id() -> i32 {
+    NEXT_TEMPORARY.fetch_sub(16, Ordering::Relaxed)
+}
+
 /// Tells names of constraints that have none from those made before.
-fn salt() -> u64 {
+pub(super) fn salt() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos() & u128::from(u64::MAX)).unwrap_or_default()
 }

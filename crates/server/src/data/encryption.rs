@@ -143,8 +143,6 @@ impl DataBench<'_> {
 pub fn access(instance: &Instance) -> Access {
     Access {
         allow_plain: true,
-        // Whoever has switched it on has named it.
-        allow_deprecated: true,
         ..instance.access().clone()
     }
 }

@@ -13,6 +13,7 @@ use selenite_plan::catalog::{IdentityRule, Table};
 use selenite_plan::definition::quoted;
 
 use super::refusal::trouble;
+use super::schema::Schema;
 
 /// The numbers of one database's tables, shared by all sessions.
 #[derive(Default)]
@@ -77,6 +78,16 @@ impl Identities {
         let told =
             numbered(table).map(|(rule, _)| (counter.next != rule.seed).then_some(counter.next - rule.increment));
         Some(told)
+    }
+
+    /// Temporary tables go to another database of the session's, and their numbers with them.
+    pub fn carry(&self, to: &Self, temporary: &Schema) {
+        for table in temporary.tables() {
+            let counter = self.lock().remove(&table.table.object_id);
+            if let Some(counter) = counter {
+                to.lock().insert(table.table.object_id, counter);
+            }
+        }
     }
 
     /// A table is gone, or was emptied: what is in the file counts.

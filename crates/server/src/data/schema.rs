@@ -240,7 +240,10 @@ pub fn parsed(text: &str) -> Result<selenite_tsql::ast::Tree, PlanError> {
 }
 
 /// The type of a computed column: that of its expression over the table's other columns.
-fn computed_type(value: &Expr, definition: &TableDefinition, place: &Place) -> Result<DataType, PlanError> {
+///
+/// # Errors
+/// What is wrong with it.
+pub fn computed_type(value: &Expr, definition: &TableDefinition, place: &Place) -> Result<DataType, PlanError> {
     let mut plain = definition.clone();
     plain.columns.retain(|column| column.computed.is_none());
     let none = |_: &Expr| Err(PlanError::internal("a computed column"));
@@ -278,7 +281,7 @@ fn table_names(connection: &Connection, schema: &str) -> rusqlite::Result<Vec<St
     };
     let mut statement = connection.prepare(&format!(
         "SELECT name FROM {master} WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-         AND name NOT LIKE 'selenite\\_%' ESCAPE '\\' ORDER BY rowid"
+         AND name NOT LIKE 'selenite\\_%' ESCAPE '\\' AND name NOT LIKE '@%' ORDER BY rowid"
     ))?;
     let rows = statement.query_map([], |row| row.get(0))?;
     rows.collect()

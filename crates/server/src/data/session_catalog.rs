@@ -1,14 +1,15 @@
 //! What names in a session's statements stand for.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_plan::definition::SCHEMA;
 use selenite_plan::statement::{Binding, OutputColumn};
-use selenite_plan::{PlanError, Variables, same_name};
+use selenite_plan::{NameKey, PlanError, same_name, written_object};
 use selenite_tsql::ast::ObjectName;
 
 use super::directory::Directory;
+use super::frames::Variables;
 use super::schema::{Schema, SchemaView, parsed};
 use super::views;
 
@@ -23,6 +24,12 @@ pub struct SessionCatalog {
     pub temporary: Arc<Schema>,
     /// All databases.
     pub directory: Arc<Directory>,
+    /// The table variables of the frame that runs.
+    pub variables: Arc<Variables>,
+    /// Whether the database is another than the one in use, for one statement: then each name has to say that it means it.
+    pub is_away: bool,
+    /// The database that a name was of, if it was another one.
+    pub elsewhere: Arc<Mutex<Option<i32>>>,
 }
 
 impl SessionCatalog {
@@ -35,10 +42,20 @@ impl SessionCatalog {
             return Err(PlanError::unsupported("A name with a server"));
         }
         match &name.database {
-            Some(database) if !same_name(&database.text, &self.database) => Err(PlanError::unsupported(&format!(
-                "A name in another database ({})",
-                database.text
-            ))),
+            Some(database) if !same_name(&database.text, &self.database) => {
+                let known = self.directory.databases.iter();
+                let found = known.into_iter().find(|one| same_name(&one.name, &database.text));
+                let Some(found) = found else {
+                    return Err(PlanError::unknown_object(&written_object(name)));
+                };
+                *self.noted() = Some(found.id);
+                let text = match self.is_away {
+                    true => "A statement on tables of several databases".to_owned(),
+                    false => format!("A name in another database ({})", database.text),
+                };
+                Err(PlanError::unsupported(&text))
+            }
+            None if self.is_away => Err(PlanError::unsupported("A statement on tables of several databases")),
             Some(_) | None => Ok(()),
         }
     }
@@ -71,7 +88,7 @@ impl SessionCatalog {
         let Ok(tree) = parsed(&format!("SELECT * FROM [{name}]")) else {
             return Vec::new();
         };
-        let variables = Variables::default();
+        let variables = selenite_plan::Variables::default();
         let binding = Binding {
             catalog: self,
             variables: &variables,
@@ -81,6 +98,15 @@ impl SessionCatalog {
             .first()
             .and_then(|statement| binding.statement(statement).ok());
         bound.map(|bound| bound.columns().to_vec()).unwrap_or_default()
+    }
+
+    /// The database that a name was of that could not be found here.
+    pub fn take_elsewhere(&self) -> Option<i32> {
+        self.noted().take()
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Option<i32>> {
+        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a name's schema is the one that has users' objects.
@@ -95,6 +121,11 @@ impl Catalog for SessionCatalog {
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let own = name.name.text.as_str();
         if own.starts_with('#') {
+            if self.is_away {
+                return Err(PlanError::unsupported(
+                    "A temporary table beside one of another database",
+                ));
+            }
             let table = self.temporary.table(own);
             return Ok(table.map(|table| Relation::Table(table.table.clone())));
         }
@@ -119,8 +150,14 @@ impl Catalog for SessionCatalog {
         }
     }
 
-    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, PlanError> {
-        Ok(None)
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+        if self.is_away {
+            return Err(PlanError::unsupported(
+                "A table variable beside a table of another database",
+            ));
+        }
+        let found = self.variables.get(&NameKey::new(name));
+        Ok(found.map(|variable| variable.table.clone()))
     }
 }
 

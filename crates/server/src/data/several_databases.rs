@@ -7,7 +7,7 @@
 use selenite_plan::machine::{Failure, Message};
 use selenite_plan::{Ends, PlanError};
 
-use super::data_bench::DataBench;
+use super::data_bench::{DataBench, Used};
 use crate::workbench::Errand;
 
 impl DataBench<'_> {
@@ -51,6 +51,24 @@ impl DataBench<'_> {
             Err((_, error)) if names.is_empty() => Err(error),
             Err((name, error)) => Err(torn(&names, &name, &error)),
         }
+    }
+
+    /// Undoes what `undo` does in every database; table variables stay as they are.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(super) fn roll_back(&mut self, undo: impl Fn(&mut Used) -> Result<(), PlanError>) -> Result<(), PlanError> {
+        // A rollback always succeeds: what can't be kept of a table variable is lost with it.
+        let kept = self.keep_variables().unwrap_or_default();
+        for used in self.open.values_mut() {
+            let was_writing = used.transaction.writes();
+            undo(used)?;
+            if was_writing {
+                used.database.reload_temporary()?;
+                self.temporary_version += 1;
+            }
+        }
+        self.put_back(&kept)
     }
 
     /// Tells the client once that its transaction writes to a second database.

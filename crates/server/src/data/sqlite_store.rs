@@ -1,12 +1,13 @@
 //! A connection as the store that bound statements run on.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, ffi};
 use selenite_plan::catalog::Table;
+use selenite_plan::execution::ROWS_FUNCTION;
 use selenite_plan::statement::{Call, RowSink, Store, StoreError, Truncate};
 use selenite_plan::{NameKey, PlanError};
 use selenite_types::storage::Stored;
@@ -14,9 +15,11 @@ use selenite_types::storage::Stored;
 use super::functions::stored_ref;
 use super::identities::Identities;
 use super::lock_patience::LockPatience;
+use super::objects::SessionObjects;
 use super::refusal::{is_busy, refusal};
 use super::running::{Running, RunningCall, Scene};
 use crate::Interrupts;
+use crate::workbench::SessionState;
 
 /// A connection while a statement of T-SQL's runs.
 pub struct SqliteStore<'a> {
@@ -25,7 +28,7 @@ pub struct SqliteStore<'a> {
     /// What its functions see.
     pub running: &'a Running,
     /// What is around the statement.
-    pub scene: Arc<Mutex<Scene>>,
+    pub scene: LateScene<'a>,
     /// The table of SET IDENTITY_INSERT.
     pub identity_insert: Option<&'a NameKey>,
     /// The next numbers of the database's tables.
@@ -38,6 +41,34 @@ pub struct SqliteStore<'a> {
     pub last_identity: &'a Cell<Option<i128>>,
 }
 
+/// What is around a statement, copied when the first function asks: most statements call none.
+pub struct LateScene<'a> {
+    state: &'a SessionState,
+    objects: &'a SessionObjects,
+    made: OnceCell<Arc<Mutex<Scene>>>,
+}
+
+impl<'a> LateScene<'a> {
+    /// That of a statement which begins now.
+    pub fn new(state: &'a SessionState, objects: &'a SessionObjects) -> Self {
+        Self {
+            state,
+            objects,
+            made: OnceCell::new(),
+        }
+    }
+
+    fn made(&self) -> Arc<Mutex<Scene>> {
+        let make = || {
+            Arc::new(Mutex::new(Scene {
+                state: self.state.clone(),
+                objects: self.objects.clone(),
+            }))
+        };
+        self.made.get_or_init(make).clone()
+    }
+}
+
 impl SqliteStore<'_> {
     /// Lets the functions see `call` while `body` runs.
     fn run<R>(
@@ -45,11 +76,7 @@ impl SqliteStore<'_> {
         call: &Call<'_>,
         mut body: impl FnMut(&mut Statement<'_>) -> Result<R, rusqlite::Error>,
     ) -> Result<R, StoreError> {
-        let running = RunningCall {
-            compiled: call.compiled.clone(),
-            scene: self.scene.clone(),
-        };
-        let before = self.running.begin(Some(running));
+        let before = self.running.begin(self.running_call(call));
         let mut once = || {
             let mut statement = self.connection.prepare_cached(call.sql)?;
             for (index, parameter) in call.parameters.iter().enumerate() {
@@ -69,6 +96,17 @@ impl SqliteStore<'_> {
         })
     }
 
+    /// What functions see while a statement of SQLite's runs; nothing for one that calls none.
+    fn running_call(&self, call: &Call<'_>) -> Option<RunningCall> {
+        if call.compiled.is_empty() && !call.sql.contains(ROWS_FUNCTION) {
+            return None;
+        }
+        Some(RunningCall {
+            compiled: call.compiled.clone(),
+            scene: self.scene.made(),
+        })
+    }
+
     fn may_wait(&self) -> bool {
         !self.patience.is_over() && self.interrupts.poll().is_none()
     }
@@ -78,10 +116,7 @@ impl Store for SqliteStore<'_> {
     fn select(&self, call: &Call<'_>, row: &mut RowSink<'_>) -> Result<(), StoreError> {
         let mut failed = None;
         let mut count_told = 0_u64;
-        let mine = RunningCall {
-            compiled: call.compiled.clone(),
-            scene: self.scene.clone(),
-        };
+        let mine = self.running_call(call);
         let done = self.run(call, |statement| {
             let count = statement.column_count();
             let mut rows = statement.raw_query();
@@ -100,7 +135,7 @@ impl Store for SqliteStore<'_> {
                     }
                 }
                 // The sink may have run a statement of its own.
-                self.running.begin(Some(mine.clone()));
+                self.running.begin(mine.clone());
             }
             Ok(())
         });

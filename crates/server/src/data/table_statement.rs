@@ -2,21 +2,23 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use selenite_plan::PlanError;
+use selenite_plan::catalog::Table;
 use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
 use selenite_plan::statement::{Binding, OutputColumn, Run, Statement};
 use selenite_tds::Column;
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{Decimal, Value};
 
+use super::bound_cache::Of;
 use super::data_bench::DataBench;
 use super::definition::Work;
 use super::lock_patience::LockPatience;
-use super::permission::{Asked, check_rows};
-use super::running::Scene;
-use super::sqlite_store::SqliteStore;
+use super::permission::{Asked, check_rows, no_access};
+use super::row_limit::limited;
+use super::sqlite_store::{LateScene, SqliteStore};
 use super::transaction::execute;
 use crate::workbench::Errand;
 
@@ -30,30 +32,110 @@ impl DataBench<'_> {
     ) -> Result<Affected, Failure> {
         let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
         let of = self.used_in(patience, errand)?;
-        let bound = match self.bound.find(statement, of) {
-            Some(bound) => bound,
-            None => {
-                let asked = Asked::of(&self.objects.catalog);
-                let binding = Binding {
-                    catalog: &asked,
-                    variables: statement.program.variables(),
-                };
-                let bound = Arc::new(binding.statement(statement.statement)?);
-                let who = (&self.standing, self.objects.catalog.database.as_ref());
-                check_rows(&bound, &statement.statement.kind, &asked, who)?;
-                self.bound.keep(statement, of, bound.clone());
-                bound
-            }
+        let bound = match self.bound(statement, of, errand.state.row_count_max) {
+            Ok(bound) => bound,
+            Err(error) => match self.objects.catalog.take_elsewhere() {
+                Some(id) if !self.is_away => return self.on_tables_of(id, statement, slots, errand),
+                Some(_) | None => return Err(error.into()),
+            },
         };
         let reads = self.begin_reads(errand)?;
-        let begun = self.begin_statement(bound.changes(), bound.is_single(), errand)?;
+        let begun = match self.is_own(&bound) {
+            true => self.begin_own(errand)?,
+            false => self.begin_statement(bound.changes(), bound.is_single(), errand)?,
+        };
         let done = self.run(&bound, slots, errand);
         let done = self.end_statement(begun, done);
         self.tell_reads(reads, statement, errand)?;
-        if matches!(*bound, Statement::Into(_)) {
+        if let Statement::Into(into) = &*bound {
+            if done.is_ok() && into.name.name.text.starts_with('#') {
+                self.frames.note_temporary(&into.name.name.text);
+            }
             self.note_definitions()?;
         }
         done
+    }
+
+    /// A statement whose names are all of another database: it is run there.
+    fn on_tables_of(
+        &mut self,
+        id: i32,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        errand: &mut Errand<'_>,
+    ) -> Result<Affected, Failure> {
+        let record = self
+            .objects
+            .directory
+            .databases
+            .iter()
+            .find(|record| record.id == id)
+            .cloned();
+        let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let visitor = self.patron.visitor;
+        if !self.hall.lets_in(self.patron.instance, &visitor.sid, &record)? {
+            return Err(no_access(&visitor.login, &record.name).into());
+        }
+        let before = std::mem::replace(&mut self.current, id);
+        self.is_away = true;
+        let done = match self.stand() {
+            Ok(()) => self.on_tables(statement, slots, errand),
+            Err(error) => Err(error.into()),
+        };
+        self.is_away = false;
+        self.current = before;
+        self.let_go(id);
+        // The database in use is looked at anew.
+        self.known = None;
+        self.used()?;
+        self.stand()?;
+        done
+    }
+
+    fn bound(
+        &mut self,
+        statement: &TableStatement<'_>,
+        of: Of,
+        row_count_max: u64,
+    ) -> Result<Arc<Statement>, PlanError> {
+        let is_limited = row_count_max > 0;
+        if !is_limited && let Some(bound) = self.bound.find(statement, of) {
+            return Ok(bound);
+        }
+        let limited = match is_limited {
+            true => limited(statement.statement, row_count_max)?,
+            false => None,
+        };
+        // What another statement was refused for is no matter of this one.
+        self.objects.catalog.take_elsewhere();
+        let asked = Asked::of(&self.objects.catalog);
+        let binding = Binding {
+            catalog: &asked,
+            variables: statement.program.variables(),
+        };
+        let tree = limited.as_ref().unwrap_or(statement.statement);
+        let bound = Arc::new(binding.statement(tree)?);
+        let who = (&self.standing, self.objects.catalog.database.as_ref());
+        check_rows(&bound, &statement.statement.kind, &asked, who)?;
+        if !is_limited {
+            self.bound.keep(statement, of, bound.clone());
+        }
+        Ok(bound)
+    }
+
+    /// Whether a statement changes only what no other session sees and no transaction undoes: table variables, and outside a
+    /// transaction temporary tables.
+    fn is_own(&self, bound: &Statement) -> bool {
+        let written = bound.written();
+        let is_own = |table: &&Arc<Table>| table.is_variable() || table.is_temporary() && !self.is_in_transaction();
+        !written.is_empty() && written.iter().all(is_own)
+    }
+
+    /// B4, of a statement that changes what is the session's own: nobody is waited for.
+    fn begin_own(&mut self, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
+        self.begin_statement(false, true, errand)?;
+        execute(&self.in_use()?.database, "SAVEPOINT statement")?;
+        Ok(Begun::Own)
     }
 
     /// B4. What a statement needs around it; see [`Begun`].
@@ -79,6 +161,7 @@ impl DataBench<'_> {
             IsolationLevel::ReadUncommitted | IsolationLevel::ReadCommitted => false,
             IsolationLevel::RepeatableRead | IsolationLevel::Snapshot | IsolationLevel::Serializable => true,
         };
+        used.transaction.check()?;
         let is_open = used.transaction.is_open();
         if !(changes || is_open && holds) {
             return Ok(Begun::Nothing);
@@ -107,21 +190,26 @@ impl DataBench<'_> {
         let Some(used) = self.open.get_mut(&id) else {
             return done;
         };
+        if done.is_err() {
+            used.transaction.note_failure(&used.database);
+        }
+        // What SQLite has ended has no savepoint.
+        let is_gone = used.database.connection.is_autocommit();
         match (begun, &done) {
             (Begun::Nothing, _) => {}
             (Begun::Transaction, Ok(_)) => used.transaction.commit(&used.database)?,
             (Begun::Transaction, Err(_)) => used.transaction.rollback(&used.database),
-            (Begun::Savepoint, Ok(_)) => execute(&used.database, "RELEASE statement")?,
+            (Begun::Savepoint | Begun::Own, Ok(_)) => execute(&used.database, "RELEASE statement")?,
+            (Begun::Savepoint | Begun::Own, Err(_)) if is_gone => {}
+            (Begun::Own, Err(_)) => {
+                execute(&used.database, "ROLLBACK TO statement")?;
+                execute(&used.database, "RELEASE statement")?;
+            }
             (Begun::Savepoint, Err(_)) => {
-                // SQLite may have rolled back all by itself, as on a full disk: then there is no savepoint.
-                if used.database.connection.is_autocommit() {
-                    used.transaction.rollback(&used.database);
-                } else {
-                    execute(&used.database, "ROLLBACK TO statement")?;
-                    execute(&used.database, "RELEASE statement")?;
-                    used.database.note_change();
-                    used.database.shared.identities.release();
-                }
+                execute(&used.database, "ROLLBACK TO statement")?;
+                execute(&used.database, "RELEASE statement")?;
+                used.database.note_change();
+                used.database.shared.identities.release();
             }
         }
         done
@@ -131,22 +219,18 @@ impl DataBench<'_> {
         let Some(used) = self.open.get(&self.current) else {
             return Err(PlanError::internal("a database that is not open").into());
         };
-        if errand.state.row_count_max > 0 && bound.changes() {
-            return Err(PlanError::unsupported("SET ROWCOUNT of a statement that changes rows").into());
+        if errand.state.row_count_max > 0 && matches!(bound, Statement::Into(_)) {
+            return Err(PlanError::unsupported("SET ROWCOUNT of SELECT INTO").into());
         }
         let columns = bound.columns();
         if !columns.is_empty() {
             errand.receiver.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
         }
-        let scene = Arc::new(Mutex::new(Scene {
-            state: errand.state.clone(),
-            objects: self.objects.clone(),
-        }));
         let last_identity = Cell::new(None);
         let store = SqliteStore {
             connection: &used.database.connection,
             running: &used.database.running,
-            scene,
+            scene: LateScene::new(errand.state, &self.objects),
             identity_insert: self.identity_insert.as_ref(),
             identities: &used.database.shared.identities,
             patience: LockPatience::of(errand.state.session.lock_timeout_ms),
@@ -250,6 +334,8 @@ pub(super) enum Begun {
     Transaction,
     /// A savepoint in the client's.
     Savepoint,
+    /// A savepoint around what is the session's own, within a transaction or not.
+    Own,
 }
 
 pub(super) fn told(column: &OutputColumn) -> Column {

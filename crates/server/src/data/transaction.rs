@@ -5,6 +5,8 @@
 //! S2. Who is first in the queue has SQLite's lock, or gets it from another process, which waits for nothing of this server's. Who has one
 //!     database's turn and waits for another's, and closes a ring, gets 1205 (N1 of the turnstile): so no wait is without end.
 //! S3. A savepoint from before SQLite's transaction is its beginning: going back to it ends that.
+//! S4. SQLite rolls a transaction back all by itself when a statement that writes is interrupted, the disk is full or fails
+//!     (sqlite.org/lang_transaction.html). Then nothing of the client's is done any more until it has heard of that: 3998.
 
 use selenite_plan::PlanError;
 use selenite_plan::machine::{Failure, Stop};
@@ -12,7 +14,7 @@ use selenite_plan::machine::{Failure, Stop};
 use super::database::OpenDatabase;
 use super::lock_patience::LockPatience;
 use super::log_sync::CommitNo;
-use super::refusal::{deadlock, lock_timeout, trouble};
+use super::refusal::{deadlock, lock_timeout, transaction_lost, trouble};
 use super::turnstile::{NoTurn, Turn};
 
 /// The state of one.
@@ -24,6 +26,8 @@ pub struct Transaction {
     turn: Option<Turn>,
     /// Whether it has, or may have, changed anything.
     has_changed: bool,
+    /// S4.
+    is_lost: bool,
     /// Names in order, and whether SQLite's transaction had begun.
     savepoints: Vec<(String, bool)>,
 }
@@ -37,6 +41,26 @@ impl Transaction {
     /// Whether SQLite's has begun.
     pub fn writes(&self) -> bool {
         self.turn.is_some()
+    }
+
+    /// S4. A statement has failed: perhaps the transaction has ended with it.
+    pub fn note_failure(&mut self, database: &OpenDatabase) {
+        if self.turn.is_some() && database.connection.is_autocommit() {
+            self.turn = None;
+            self.is_lost = true;
+            database.settle(false);
+        }
+    }
+
+    /// Refuses what would be done outside the transaction that the client means.
+    ///
+    /// # Errors
+    /// 3998.
+    pub fn check(&self) -> Result<(), PlanError> {
+        match self.is_lost {
+            true => Err(transaction_lost()),
+            false => Ok(()),
+        }
     }
 
     /// BEGIN TRANSACTION.
@@ -103,6 +127,10 @@ impl Transaction {
         database: &OpenDatabase,
         said: Option<bool>,
     ) -> Result<Option<CommitNo>, PlanError> {
+        if let Err(lost) = self.check() {
+            self.end(database, false);
+            return Err(lost);
+        }
         if self.turn.is_none() {
             self.end(database, true);
             return Ok(None);
@@ -139,6 +167,7 @@ impl Transaction {
     /// # Errors
     /// What SQLite says.
     pub fn save(&mut self, database: &OpenDatabase, name: &str) -> Result<(), PlanError> {
+        self.check()?;
         if self.turn.is_some() {
             execute(database, &format!("SAVEPOINT s{}", self.savepoints.len()))?;
         }
@@ -151,6 +180,7 @@ impl Transaction {
     /// # Errors
     /// What SQLite says.
     pub fn rollback_to(&mut self, database: &OpenDatabase, name: &str) -> Result<(), PlanError> {
+        self.check()?;
         let found = self
             .savepoints
             .iter()

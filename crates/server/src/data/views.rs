@@ -143,7 +143,7 @@ pub fn find_function(schema: Option<&str>, name: &str) -> Option<&'static Functi
     let is_it = |function: &&FunctionSpec| {
         same_name(schema.unwrap_or_default(), function.schema) && same_name(function.name, name)
     };
-    FUNCTIONS.iter().copied().flatten().find(is_it)
+    functions().find(is_it)
 }
 
 /// The rows of a view or function, as JSON; a view has no arguments.
@@ -166,6 +166,11 @@ pub fn json(name: &str, arguments: &[StoredRef<'_>], sight: &Sight<'_>) -> Resul
 /// All views that a client may list.
 pub fn listed() -> impl Iterator<Item = &'static ViewSpec> {
     all().filter(|view| !view.name.starts_with("selenite_"))
+}
+
+/// All functions of rows.
+pub fn functions() -> impl Iterator<Item = &'static FunctionSpec> {
+    FUNCTIONS.iter().copied().flatten()
 }
 
 /// All views.

@@ -182,18 +182,6 @@ impl Page {
         });
         Ok(error)
     }
-
-    /// The values of a query's first column; none if the server does not know what is asked for.
-    pub fn list(&mut self, query: &str) -> Vec<String> {
-        let answer = self.client.batch(query);
-        let rows = answer.rows();
-        rows.iter()
-            .filter_map(|row| match row.first() {
-                Some(selenite_types::Value::Text(text)) => Some(text.to_string()),
-                _ => None,
-            })
-            .collect()
-    }
 }
 
 /// What is refused says so by name; anything else is an error of that number.

@@ -134,6 +134,33 @@ fn attention_ends_a_wait_for_a_lock() {
 }
 
 #[test]
+fn a_transaction_that_sqlite_has_ended_is_not_gone_on_with() {
+    let bench = Bench::new();
+    let (mut first, mut second) = two(&bench);
+    ok(
+        &mut first,
+        "DECLARE @i INT = 2 WHILE @i < 400 BEGIN INSERT INTO t VALUES (@i, 0) SET @i += 1 END",
+    );
+    // The cancelled statement takes the transaction along, which SQL Server would keep: so the client is told.
+    first.ask(
+        "BEGIN TRAN UPDATE t SET b = 99 WHERE a = 1 RAISERROR('now', 0, 1) WITH NOWAIT
+         DELETE FROM t WHERE a > (SELECT COUNT(*) FROM t x, t y, t z WHERE x.b + y.b + z.b < 0)",
+    );
+    first.socket.peek(&mut [0]).unwrap();
+    first.cancel();
+    first.wait_for_attention();
+    assert_eq!(first.int("SELECT @@TRANCOUNT"), 1);
+    ok(&mut second, "SET LOCK_TIMEOUT 0 UPDATE t SET b = b + 1 WHERE a = 1");
+    let answer = first.batch("UPDATE t SET b = 100 WHERE a = 1 SELECT 'not reached'");
+    assert_eq!((answer.errors(), answer.rows().len()), (vec![(3998, 1)], 0));
+    assert_eq!(first.int("SELECT @@TRANCOUNT"), 0);
+    assert_eq!(first.int("SELECT b FROM t WHERE a = 1"), 11);
+    assert_eq!(first.int("SELECT COUNT(*) FROM t"), 399);
+    ok(&mut first, "BEGIN TRAN UPDATE t SET b = 5 WHERE a = 1 COMMIT");
+    assert_eq!(second.int("SELECT b FROM t WHERE a = 1"), 5);
+}
+
+#[test]
 fn lock_timeout_counts_while_another_process_writes() {
     let bench = Bench::new();
     let (mut client, mut second) = two(&bench);

@@ -23,6 +23,7 @@ mod offsets;
 mod options;
 mod principals;
 mod speed;
+mod table_variables;
 mod tables;
 mod transactions;
 mod views;

@@ -44,21 +44,14 @@ fn a_value_that_does_not_fit_is_an_error_that_names_table_and_column() {
         let errors: Vec<i32> = answer.errors().iter().map(|error| error.0).collect();
         assert_eq!(errors, [50_823], "{update}");
         let text = &answer.said()[0].text;
-        assert!(
-            text.contains('t') && text.contains(&format!("t.{column}")),
-            "{update}: {text}"
-        );
+        let told = format!("table 'dbo.t', column '{column}'");
+        assert!(text.contains(&told), "{update}: {text}");
         // What was good before it was told.
         assert_eq!(answer.rows().len(), 1, "{update}");
         // In an expression, too.
-        let answer = client.batch(&format!(
-            "SELECT COUNT(*) FROM t WHERE CAST({column} AS VARCHAR(40)) = '?'"
-        ));
+        let answer = client.batch(&format!("SELECT COUNT(*) FROM t WHERE CONCAT({column}, '!') = '?'"));
         assert_eq!(answer.errors().first().map(|error| error.0), Some(50_823), "{update}");
-        assert!(
-            answer.said()[0].text.contains(&format!("t.{column}")),
-            "{update}: {answer:?}"
-        );
+        assert!(answer.said()[0].text.contains(&told), "{update}: {answer:?}");
         // Other columns and rows are read as ever.
         assert_eq!(client.int("SELECT COUNT(*) FROM t"), 2);
         assert_eq!(
@@ -119,7 +112,10 @@ fn a_table_that_somebody_else_made_is_read_by_its_declared_types() {
     assert_eq!(client.int("SELECT CAST(a AS INT) FROM u WHERE b = N'X'"), 1);
     let answer = client.batch("SELECT s FROM u ORDER BY a");
     assert_eq!(answer.errors(), [(50_823, 1)]);
-    assert!(answer.said()[0].text.contains("u.s"), "{answer:?}");
+    assert!(
+        answer.said()[0].text.contains("table 'dbo.u', column 's'"),
+        "{answer:?}"
+    );
     // What another process defines is seen by the next statement.
     sqlite.execute_batch("ALTER TABLE u ADD COLUMN e INT").unwrap();
     assert_eq!(client.int("SELECT COUNT(*) FROM u WHERE e IS NULL"), 2);

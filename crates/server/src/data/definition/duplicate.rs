@@ -2,7 +2,7 @@
 
 use rusqlite::ErrorCode;
 use selenite_plan::PlanError;
-use selenite_plan::definition::{TableDefinition, quoted};
+use selenite_plan::definition::{ColumnDefinition, TableDefinition, quoted};
 use selenite_types::storage::from_stored;
 use selenite_types::text_of;
 
@@ -35,9 +35,15 @@ impl Work<'_> {
     /// A key that more than one row has, as messages show it.
     fn duplicate(&self, table: &TableDefinition, columns: &[(String, bool)]) -> Result<String, PlanError> {
         let listed: Vec<String> = columns.iter().map(|(name, _)| quoted(name)).collect();
-        let listed = listed.join(", ");
+        let keys = columns.iter().map(|(name, _)| {
+            table
+                .column(name)
+                .map_or_else(|| quoted(name), ColumnDefinition::index_key)
+        });
+        let keys: Vec<String> = keys.collect();
+        let (listed, keys) = (listed.join(", "), keys.join(", "));
         let sql = format!(
-            "SELECT {listed} FROM {}.{} GROUP BY {listed} HAVING count(*) > 1 LIMIT 1",
+            "SELECT {listed} FROM {}.{} GROUP BY {keys} HAVING count(*) > 1 LIMIT 1",
             self.place(&table.name),
             quoted(&table.name)
         );

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_plan::statement::{Binding, Run, Statement};
@@ -10,9 +10,8 @@ use selenite_plan::{NameKey, PlanError, Variables, same_name};
 use selenite_tsql::ast::ObjectName;
 
 use super::super::lock_patience::LockPatience;
-use super::super::running::Scene;
 use super::super::schema::parsed;
-use super::super::sqlite_store::SqliteStore;
+use super::super::sqlite_store::{LateScene, SqliteStore};
 use super::Work;
 use crate::workbench::Surroundings;
 
@@ -53,10 +52,7 @@ impl Work<'_> {
         let store = SqliteStore {
             connection: &self.database.connection,
             running: &self.database.running,
-            scene: Arc::new(Mutex::new(Scene {
-                state: self.state.clone(),
-                objects: self.objects.clone(),
-            })),
+            scene: LateScene::new(self.state, self.objects),
             identity_insert,
             identities: &self.database.shared.identities,
             patience: LockPatience::of(self.state.session.lock_timeout_ms),

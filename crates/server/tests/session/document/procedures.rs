@@ -1,7 +1,9 @@
 //! Procedures and views of the system.
 
-use super::{Page, code};
+use selenite_server::data::system_relations;
 use selenite_tds::ProcedureId;
+
+use super::{Page, code};
 
 pub fn write(page: &mut Page) {
     page.heading("Procedures that clients call by number", &["procedure", "number"]);
@@ -16,20 +18,17 @@ pub fn write(page: &mut Page) {
         let state = page.state(text);
         page.row(&[&code(name), &code(text), &state]);
     }
-    page.heading("Views of the system", &["view", "columns"]);
-    let views = page.list(VIEWS);
-    for view in &views {
-        let columns = page.list(&format!("{COLUMNS} WHERE o.name = N'{view}' ORDER BY c.column_id"));
-        page.row(&[&code(view), &columns.join(", ")]);
-    }
-    if views.is_empty() {
-        page.line("");
-        page.line("None yet.");
+    page.heading("Views of the system", &["view or function", "columns", "state"]);
+    for (schema, name, columns) in system_relations() {
+        let name = format!("{schema}.{name}");
+        let text = match name.as_str() {
+            "sys.dm_exec_sql_text" => format!("SELECT * FROM {name}(0x01)"),
+            _ => format!("SELECT * FROM {name}"),
+        };
+        let state = page.state(&text);
+        page.row(&[&code(&name), &columns.join(", "), &state]);
     }
 }
-
-const VIEWS: &str = "SELECT name FROM sys.all_objects WHERE is_ms_shipped = 1 AND type = 'V' ORDER BY name";
-const COLUMNS: &str = "SELECT c.name FROM sys.all_columns AS c JOIN sys.all_objects AS o ON o.object_id = c.object_id";
 
 const PROCEDURES: [&str; 24] = [
     "EXEC sp_columns 't'",
