@@ -5,7 +5,7 @@
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
-	test-clients serve-demo serve-figures fuzz soak lab-quick bench-gate studies budget peers peers-test \
+	test-clients serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
 	need need-rust need-python need-tsql need-perf need-lint clean
 
 help: ## list the targets
@@ -23,6 +23,9 @@ test-clients: ## run SQL Server's clients of every language against the server
 
 serve-demo: need-tsql build ## run two articles' scripts on the server, and print their figures beside ours
 	@scripts/serve-demo.sh
+
+serve-speed: need-rust ## measure inserts and selects over loopback beside the same in-process: a minute
+	@cargo test --release --package selenite-server --test session speed -- --ignored --nocapture --test-threads=1
 
 serve-figures: need-tsql build ## measure what a cancelled statement and an idle session cost the server
 	@SELENITE_TEST_COMMAND=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/selenite tests/clients/tds/figures/run.sh

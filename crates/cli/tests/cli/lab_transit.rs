@@ -77,7 +77,7 @@ fn servers_and_databases_are_not_compared() {
         (mixed, "make a study of its own"),
         (WIRE.replace("packet_size = 4096", "packet_size = 100"), "packet_size"),
         (
-            WIRE.replace("\"wire\"", "\"cards\"\nrows = 5"),
+            WIRE.replace("kind = \"wire\"", "kind = \"cards\"\nrows = 5"),
             "needs data of kind `wire`",
         ),
         (

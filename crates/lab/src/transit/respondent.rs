@@ -62,7 +62,21 @@ impl Respondent for Transit {
                     Answered::of(&self.messages(*turns, *packet_size)?)
                 }
                 Work::Messages { .. } => Err(WorkerError::Refused("one process reads from one server".to_owned())),
-                other => Err(WorkerError::Refused(format!("a server does no such work: {other:?}"))),
+                other @ (Work::Like { .. }
+                | Work::Equal { .. }
+                | Work::Insert { .. }
+                | Work::UpdateAll
+                | Work::SelectAll
+                | Work::Backup
+                | Work::Hummer { .. }
+                | Work::Convert { .. }
+                | Work::Rekey
+                | Work::Archive { .. }
+                | Work::IntegrityCheck
+                | Work::QuickCheck
+                | Work::PhysicalVerify
+                | Work::Readers { .. }
+                | Work::Open { .. }) => Err(WorkerError::Refused(format!("a server does no such work: {other:?}"))),
             },
             Request::Cipher { cipher } => Err(WorkerError::Refused(format!(
                 "this engine can't tell how long {cipher} takes"

@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn tokens_are_counted_wherever_packets_cut_them() {
-        let mut done = vec![0; DONE_SIZE];
+        let mut done = [0; DONE_SIZE];
         done[0] = DONE;
         let stream = done.repeat(31);
         for size in [1, 12, 13, 14, 100, 500] {

@@ -18,6 +18,7 @@ use super::hall::{Hall, of_master};
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::permission::{Standing, check, check_call, no_access};
+use super::refusal::unknown_database;
 use super::session_catalog::SessionCatalog;
 use super::transaction::Transaction;
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
@@ -495,10 +496,4 @@ pub(super) fn words(statement: &TableStatement<'_>) -> String {
     let text = statement.statement.position.text(statement.program.source());
     let words: Vec<&str> = text.split_whitespace().take(3).collect();
     format!("The statement '{} ..'", words.join(" "))
-}
-
-/// 911: USE of what is not there.
-fn unknown_database(name: &str) -> PlanError {
-    let text = format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
-    PlanError::new(911, Ends::Batch, text)
 }

@@ -77,3 +77,9 @@ pub fn transaction_lost() -> PlanError {
     let text = "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.";
     PlanError::new(3998, Ends::Transaction, text)
 }
+
+/// 911: USE of what is not there.
+pub fn unknown_database(name: &str) -> PlanError {
+    let text = format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
+    PlanError::new(911, Ends::Batch, text)
+}

@@ -144,12 +144,13 @@ fn a_commit_waits_for_no_disk_where_the_database_says_so() {
     assert_eq!(count(&bench), 0);
 }
 
-/// The place of the server that is killed.
+/// What the other process says: address, password and place of the server that is killed.
 const MARK: &str = "server to be killed: ";
+/// Set in the other process, which runs the same test.
+const ROLE: &str = "SELENITE_TEST_SERVER_TO_BE_KILLED";
 
-#[test]
-#[ignore = "the other process of the test below"]
-fn a_server_to_be_killed() {
+/// The other process: a server, until it is killed, or who would kill it is gone.
+fn serve_until_killed() {
     let bench = Bench::new();
     made(&bench);
     let place = bench.data_folder();
@@ -159,21 +160,23 @@ fn a_server_to_be_killed() {
         bench.password(),
         place.parent().unwrap().display()
     );
-    // Until it is killed, or who would kill it is gone.
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
 #[test]
 fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
     const SESSIONS: i32 = 6;
+    if std::env::var_os(ROLE).is_some() {
+        return serve_until_killed();
+    }
     let place = tempfile::tempdir().unwrap();
     let mut server = Command::new(std::env::current_exe().unwrap())
         .args([
-            "group_commit::a_server_to_be_killed",
+            "group_commit::a_server_that_is_killed_loses_nothing_that_it_acknowledged",
             "--exact",
-            "--ignored",
             "--nocapture",
         ])
+        .env(ROLE, "1")
         .env("TMPDIR", place.path())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -1,6 +1,6 @@
 //! What a statement costs over loopback, beside the same one prepared in-process on a file of the same kind.
 //!
-//! Nothing is asserted of times: `cargo test -p selenite-server --test session speed -- --ignored --nocapture` prints them. The CPU is
+//! Nothing is asserted of times: `make serve-speed` prints them. The CPU is
 //! that of all threads of the process but the client's own.
 
 use std::time::{Duration, Instant};
@@ -72,7 +72,7 @@ const INSERT: &str = "INSERT INTO t (b) VALUES (@b)";
 const SELECT: &str = "SELECT b FROM t WHERE a = @a";
 
 #[test]
-#[ignore = "measures"]
+#[ignore = "make serve-speed: it measures for a minute"]
 fn what_an_insert_costs() {
     let bench = Bench::new();
     let mut client = bench.client();
@@ -120,7 +120,7 @@ fn what_an_insert_costs() {
 }
 
 #[test]
-#[ignore = "measures"]
+#[ignore = "make serve-speed: it measures for a minute"]
 fn what_a_point_select_costs() {
     let bench = Bench::new();
     let mut client = bench.client();

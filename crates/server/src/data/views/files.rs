@@ -99,9 +99,10 @@ pub(super) fn path(sight: &Sight<'_>, record: &DatabaseRecord) -> Option<PathBuf
     match record.id {
         MASTER => Some(instance.master().path().to_owned()),
         _ if record.is_reserved() => None,
-        _ => DatabaseName::new(&record.name)
-            .ok()
-            .map(|name| name.path(instance.data_folder())),
+        _ => {
+            let name = DatabaseName::new(&record.name).ok()?;
+            Some(name.path(instance.data_folder()))
+        }
     }
 }
 

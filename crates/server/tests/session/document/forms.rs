@@ -250,7 +250,10 @@ pub const GROUPS: &[Group] = &[
                 "BACKUP MASTER KEY",
                 "USE master; BACKUP MASTER KEY TO FILE = 'k' ENCRYPTION BY PASSWORD = '$ql$h@ck@12'",
             ),
-            ("DROP MASTER KEY", "USE master; DROP MASTER KEY; CREATE MASTER KEY"),
+            (
+                "DROP MASTER KEY",
+                "USE master; DROP MASTER KEY; CREATE MASTER KEY ENCRYPTION BY PASSWORD = '$ql$h@ck@12'",
+            ),
             (
                 "CREATE CERTIFICATE",
                 "USE master; CREATE CERTIFICATE ct WITH SUBJECT = 'x'",
