@@ -296,14 +296,3 @@ fn temporary_tables_are_the_sessions_own() {
     assert_eq!(one.batch("SELECT id, b FROM kept").rows(), [[int(1), int(5)]]);
     fails(&mut one, &[(208, "SELECT * FROM #u")]);
 }
-
-#[test]
-fn what_is_not_known_of_objects_yet_is_refused_by_name() {
-    let bench = Bench::new();
-    let mut client = client(&bench);
-    succeed(&mut client, "CREATE TABLE t (id INT IDENTITY PRIMARY KEY)");
-    fails(
-        &mut client,
-        &[(40510, "SELECT OBJECT_ID('t')"), (208, "SELECT * FROM sys.tables")],
-    );
-}
