@@ -47,7 +47,7 @@ lint-tidy: need-lint
 	cargo xtask tidy
 
 lint-shell: need-lint
-	shellcheck .ci/run $(wildcard scripts/*.sh scripts/*/*.sh demo/*.sh tests/*/*.sh tests/*/*/*.sh)
+	shellcheck .ci/run $(wildcard scripts/*.sh scripts/*/*.sh demo/*.sh tests/*/*.sh tests/*/*/*.sh tests/*/*/*/*.sh)
 
 fuzz: need-rust ## fuzz every parser for 60 s (FUZZ_SECONDS)
 	@scripts/fuzz.sh
