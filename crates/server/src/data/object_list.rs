@@ -48,7 +48,7 @@ pub struct ListedIndex {
 impl Schema {
     /// All objects, by rising number.
     pub fn objects(&self) -> Vec<ListedObject> {
-        let mut listed: Vec<ListedObject> = self.tables().flat_map(|table| of_table(table)).collect();
+        let mut listed: Vec<ListedObject> = self.tables().flat_map(of_table).collect();
         let of_row = |row: &super::catalog_rows::CatalogRow, kind| ListedObject {
             id: row.object_id,
             name: row.name.clone(),

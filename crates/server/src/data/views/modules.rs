@@ -114,12 +114,9 @@ fn parameters(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
 /// A procedure's tree.
 pub(super) fn procedure_of(row: &CatalogRow) -> Result<Option<Box<Procedure>>, PlanError> {
     let tree = parsed(&row.definition)?;
-    Ok(tree
-        .statements
-        .into_iter()
-        .next()
-        .and_then(|statement| match statement.kind {
-            StatementKind::Procedure(procedure) => Some(procedure),
-            _ => None,
-        }))
+    let first = tree.statements.into_iter().next().map(|statement| statement.kind);
+    let Some(StatementKind::Procedure(procedure)) = first else {
+        return Ok(None);
+    };
+    Ok(Some(procedure))
 }

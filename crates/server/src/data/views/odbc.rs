@@ -102,10 +102,10 @@ impl OdbcType {
         match data_type.family() {
             Family::Bit => Self::number(-7, 1, 1, None, (50, 50)).with_radix(None),
             Family::Integer => {
-                let (number, wire) = match data_type {
-                    DataType::TinyInt => (-6, (48, 38)),
-                    DataType::SmallInt => (5, (52, 38)),
-                    DataType::BigInt => (-5, (63, 108)),
+                let (number, wire) = match bytes {
+                    1 => (-6, (48, 38)),
+                    2 => (5, (52, 38)),
+                    8 => (-5, (63, 108)),
                     _ => (4, (56, 38)),
                 };
                 Self::number(number, precision, bytes, Some(0), wire)
@@ -152,12 +152,15 @@ impl OdbcType {
     }
 
     fn of_text(data_type: &DataType, bytes: i32, client: Client) -> Self {
-        let (number, old, wire, is_wide) = match data_type {
-            DataType::Char(_) => (1, -1, (47, 39), false),
-            DataType::VarChar(_) => (12, -1, (39, 39), false),
-            DataType::NChar(_) => (-8, -10, (47, 39), true),
-            _ => (-9, -10, (39, 39), true),
+        let is_wide = matches!(data_type, DataType::NChar(_) | DataType::NVarChar(_));
+        let is_fixed = matches!(data_type, DataType::Char(_) | DataType::NChar(_));
+        let (number, old) = match (is_wide, is_fixed) {
+            (false, true) => (1, -1),
+            (false, false) => (12, -1),
+            (true, true) => (-8, -10),
+            (true, false) => (-9, -10),
         };
+        let wire = if is_fixed { (47, 39) } else { (39, 39) };
         let count = if is_wide { bytes / 2 } else { bytes };
         match (bytes < 0, client.is_100) {
             (true, false) if is_wide => Self::text(old, 1_073_741_823, 2_147_483_646, (35, 35)),
@@ -181,16 +184,20 @@ impl OdbcType {
             sub: None,
             ..Self::number(number, precision, length, Some(scale), (0, 0)).with_radix(None)
         };
-        match data_type {
-            DataType::Date => Self {
+        if *data_type == DataType::Date {
+            return Self {
                 data_type: if client.odbc_version >= 3 { 91 } else { 9 },
                 sub: Some(1),
                 ..Self::moment(client, precision, 6, None, (0, 0))
-            },
-            DataType::Time(_) => own(-154, 10),
-            DataType::DateTimeOffset(_) => own(-155, 20),
-            _ => Self::moment(client, precision, 16, Some(scale), (0, 0)),
+            };
         }
+        if matches!(data_type, DataType::Time(_)) {
+            return own(-154, 10);
+        }
+        if matches!(data_type, DataType::DateTimeOffset(_)) {
+            return own(-155, 20);
+        }
+        Self::moment(client, precision, 16, Some(scale), (0, 0))
     }
 
     fn number(number: i32, precision: i32, length: i32, scale: Option<i32>, wire: (u8, u8)) -> Self {
