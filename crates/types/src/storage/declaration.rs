@@ -11,7 +11,11 @@ use crate::{Argument, DataType, DeclarationError, Place, Site};
 #[must_use]
 pub fn declared_name(data_type: &DataType) -> String {
     let name = data_type.to_string();
-    if name.ends_with("(max)") { format!("\"{name}\"") } else { name }
+    if name.ends_with("(max)") {
+        format!("\"{name}\"")
+    } else {
+        name
+    }
 }
 
 /// The type that SQLite's schema declares for a column, in any case and with any blanks, in quotes or without.
@@ -22,7 +26,9 @@ pub fn declared_type(declared: &str) -> Result<DataType, DeclarationError> {
         number: 1,
         name: declared.into(),
     };
-    let unquoted = declared.strip_prefix('"').and_then(|rest| rest.trim_end().strip_suffix('"'));
+    let unquoted = declared
+        .strip_prefix('"')
+        .and_then(|rest| rest.trim_end().strip_suffix('"'));
     let (name, arguments) = match unquoted.unwrap_or(declared).split_once('(') {
         None => (declared, Vec::new()),
         Some((name, rest)) => {
