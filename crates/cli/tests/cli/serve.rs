@@ -25,21 +25,25 @@ impl Served {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        let mut lines = Vec::new();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let mut served = Self {
+            child,
+            out,
+            lines: Vec::new(),
+        };
         loop {
             let mut line = String::new();
-            if out.read_line(&mut line).unwrap() == 0 {
+            if served.out.read_line(&mut line).unwrap() == 0 {
                 let mut err = String::new();
-                child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+                served.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+                served.child.wait().unwrap();
                 assert!(err.contains("another program listens there"), "{err}");
-                child.wait().unwrap();
                 return None;
             }
             if line.trim_end() == format!("listening on {listen}") {
-                return Some(Self { child, out, lines });
+                return Some(served);
             }
-            lines.push(line);
+            served.lines.push(line);
         }
     }
 
