@@ -48,6 +48,7 @@ mod table_variables;
 mod temporary_tables;
 mod transaction;
 mod turnstile;
+mod used_database;
 mod views;
 
 pub(crate) use dbcc::frees_programs;

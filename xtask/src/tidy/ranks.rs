@@ -110,6 +110,7 @@ const RANKS: &[(&str, Standing)] = &[
     ("crates/testing", Standing::TestOnly),
     ("peers/contract", Standing::TestOnly),
     ("fuzz", Standing::TestOnly),
+    ("tests/clients/tds/tiberius", Standing::TestOnly),
     ("xtask", Standing::TestOnly),
 ];
 

@@ -22,6 +22,7 @@ use super::procedures;
 use super::refusal::unknown_database;
 use super::session_catalog::SessionCatalog;
 use super::transaction::Transaction;
+use super::used_database::Used;
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
 
 /// What a session works with.
@@ -50,12 +51,6 @@ pub struct DataBench<'a> {
     pub(super) temporary_version: u64,
     /// What the session's login is in the database in use, as statements were bound for it.
     pub(super) standing: Standing,
-}
-
-/// A database in use.
-pub(super) struct Used {
-    pub database: OpenDatabase,
-    pub transaction: Transaction,
 }
 
 impl<'a> DataBench<'a> {

@@ -7,7 +7,8 @@
 use selenite_plan::machine::{Failure, Message};
 use selenite_plan::{Ends, PlanError};
 
-use super::data_bench::{DataBench, Used};
+use super::data_bench::DataBench;
+use super::used_database::Used;
 use crate::workbench::Errand;
 
 impl DataBench<'_> {

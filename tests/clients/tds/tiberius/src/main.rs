@@ -1,5 +1,7 @@
 //! tiberius: answers requests on stdin, one line of JSON each, as ../python/serve.py says.
 
+#![forbid(unsafe_code)]
+
 mod value;
 
 use std::collections::HashMap;
