@@ -164,7 +164,7 @@ mod tests {
         let cipher = ("crates/cipher", "cipher", "");
         let uses_cipher = "[dependencies]\ncipher.workspace = true\n";
         assert!(found(&[cipher, ("crates/format", "format", uses_cipher)]).is_empty());
-        assert_eq!(found(&[cipher, ("crates/tds", "tds", uses_cipher)]).len(), 1);
+        assert_eq!(found(&[cipher, ("crates/types", "types", uses_cipher)]).len(), 1);
 
         let uses_format = "[dependencies]\nformat.workspace = true\n";
         let format = ("crates/format", "format", "");

@@ -23,6 +23,10 @@ pub fn write(page: &mut Page) {
         let name = format!("{schema}.{name}");
         let text = match name.as_str() {
             "sys.dm_exec_sql_text" => format!("SELECT * FROM {name}(0x01)"),
+            "sys.dm_exec_describe_first_result_set" => format!("SELECT * FROM {name}(N'SELECT 1 AS a', NULL, 0)"),
+            "sys.fn_listextendedproperty" => {
+                format!("SELECT * FROM {name}(NULL, NULL, NULL, NULL, NULL, NULL, NULL)")
+            }
             _ => format!("SELECT * FROM {name}"),
         };
         let state = page.state(&text);
