@@ -17,6 +17,13 @@ impl PlanError {
         Self::unsupported(&format!("Function '{name}'"))
     }
 
+    /// 106: more sources than a query may have.
+    #[must_use]
+    pub fn too_many_tables() -> Self {
+        let text = "Too many table names in the query. The maximum allowable is 256.";
+        Self::new(106, Ends::Batch, text).with_severity(15)
+    }
+
     /// 8624: something that should never have come here.
     #[must_use]
     pub fn internal(what: &str) -> Self {

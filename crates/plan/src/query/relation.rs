@@ -174,6 +174,9 @@ impl QueryBinder<'_> {
     }
 
     fn bind_view(&mut self, view: &Arc<View>, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
+        if self.parts.sources.len() > SOURCE_COUNT_MAX {
+            return Err(PlanError::too_many_tables());
+        }
         let scopes = std::mem::take(&mut self.scopes);
         self.commons.push(CommonScope::border(view.database.clone()));
         let query = self.nested(|binder| binder.bind_view_rows(view));
@@ -313,3 +316,6 @@ impl QueryBinder<'_> {
 fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
+
+/// SQL Server's limit of tables in a query is 256; here views and queries within count, too. Views that join views double with each level.
+const SOURCE_COUNT_MAX: usize = 512;

@@ -92,6 +92,10 @@ impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Group {
 
     fn step(&self, context: &mut Context<'_>, run: &mut Option<AggregateRun>) -> Result<()> {
         let run = begun(&self.0, context, run)?;
+        if context.len() > 2 {
+            run.separate(stored_ref(context.get_raw(2)))
+                .map_err(|error| self.0.refuse(error))?;
+        }
         run.step(argument(context)).map_err(|error| self.0.refuse(error))
     }
 

@@ -21,7 +21,7 @@ pub use rows::{Asked, check_rows};
 
 use std::sync::Arc;
 
-use selenite_plan::{Ends, PlanError, written_object};
+use selenite_plan::{Ends, PlanError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, StatementKind};
 
 use super::directory::Directory;
@@ -238,7 +238,7 @@ fn check_administration(
             Err(denied_in(what, name))
         }
         StatementKind::Restore(restore) => Err(denied_restore(restore)),
-        StatementKind::Dbcc(dbcc) => check_dbcc(&dbcc.command.text, standing, login),
+        StatementKind::Dbcc(dbcc) => check_dbcc(dbcc, standing, (login, database)),
         StatementKind::Kill(_) => {
             let text = "User does not have permission to use the KILL statement.";
             Err(error(6102, text.to_owned()).with_severity(14))
@@ -347,7 +347,8 @@ fn denied_restore(restore: &ast::Restore) -> PlanError {
 }
 
 /// 2571.
-fn check_dbcc(command: &str, standing: &Standing, login: &str) -> Result<(), PlanError> {
+fn check_dbcc(dbcc: &ast::Dbcc, standing: &Standing, (login, database): (&str, &str)) -> Result<(), PlanError> {
+    let command = dbcc.command.text.as_str();
     let is_of_database = [
         "CHECKDB",
         "CHECKTABLE",
@@ -362,11 +363,32 @@ fn check_dbcc(command: &str, standing: &Standing, login: &str) -> Result<(), Pla
     let is_free = ["TRACESTATUS", "USEROPTIONS"]
         .iter()
         .any(|known| command.eq_ignore_ascii_case(known));
-    if is_free || is_of_database && standing.owns() {
+    let is_here = dbcc
+        .arguments
+        .iter()
+        .all(|argument| names_own(command, &argument.to_string(), database));
+    if is_free || is_of_database && standing.owns() && is_here {
         return Ok(());
     }
     let text = format!("User '{login}' does not have permission to run DBCC {command}.");
     Err(error(2571, text).with_severity(14).with_state(3))
+}
+
+/// Whether what a DBCC is told to look at is of the database in use, in which the asker's standing was looked up.
+fn names_own(command: &str, argument: &str, database: &str) -> bool {
+    let text = argument.trim_start_matches('N').trim_matches(['\'', '"', '[', ']']);
+    let names_object = ["CHECKTABLE", "CHECKIDENT"]
+        .iter()
+        .any(|known| command.eq_ignore_ascii_case(known));
+    let parts: Vec<&str> = text.split('.').collect();
+    match (names_object, parts.as_slice()) {
+        // What a variable holds is not known here.
+        _ if text.starts_with('@') => false,
+        (true, [_] | [_, _]) => true,
+        (true, [first, ..]) => same_name(first.trim_matches(['[', ']', '"']), database),
+        (false, _) => same_name(text, database),
+        (true, []) => false,
+    }
 }
 
 /// Whether a procedure may be called.

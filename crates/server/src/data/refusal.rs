@@ -39,7 +39,14 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
             format!("Failed to update the database because it is read-only ({error})."),
         ),
         Some(_) | None => {
-            let text = format!("SQLite could not do what the statement needs: {error}.");
+            let said = error.to_string();
+            // Where the server's files are is not a client's to know.
+            let said = said
+                .split("file:")
+                .next()
+                .unwrap_or_default()
+                .trim_end_matches([':', ' ']);
+            let text = format!("SQLite could not do what the statement needs: {said}.");
             PlanError::new(50823, Ends::Statement, text)
         }
     }

@@ -80,7 +80,7 @@ impl Turnstile {
             own::note_lock(self.database_id, true);
             return Ok(turn);
         }
-        if !waits.begin(session, self) {
+        if !waits.begin((session, number), self) {
             return Err(NoTurn::Deadlock);
         }
         own::note_lock(self.database_id, false);
@@ -120,9 +120,9 @@ impl Turnstile {
         Ok(())
     }
 
-    /// The session whose turn it is.
-    fn first(&self) -> Option<u16> {
-        self.lock().waiting.front().map(|(_, session)| *session)
+    /// Whose turn it is: the number and the session.
+    fn first(&self) -> Option<(u64, u16)> {
+        self.lock().waiting.front().copied()
     }
 
     /// How many wait or write.
@@ -137,15 +137,19 @@ impl Turnstile {
 }
 
 impl Waits {
-    /// Notes that a session waits; false if it would wait for itself (N1).
-    fn begin(&self, session: u16, turnstile: &Arc<Turnstile>) -> bool {
+    /// Notes that a session waits for the turn of its number; false if it would wait for itself (N1).
+    fn begin(&self, (session, number): (u16, u64), turnstile: &Arc<Turnstile>) -> bool {
         let mut waits = self.lock();
+        if turnstile.first().is_some_and(|(first, _)| first == number) {
+            // Whoever was before it has gone meanwhile: it does not wait at all.
+            return true;
+        }
         let mut next = Some(turnstile);
         // Each wait is gone along once at most, unless there is a ring of others: those have been told.
         for _ in 0..=waits.len() {
             match next.and_then(|turnstile| turnstile.first()) {
-                Some(first) if first == session => return false,
-                Some(first) => next = waits.get(&first),
+                Some((_, first)) if first == session => return false,
+                Some((_, first)) => next = waits.get(&first),
                 None => break,
             }
         }
@@ -206,6 +210,15 @@ mod tests {
         });
         assert_eq!(*order.lock().unwrap(), [0, 1, 2, 3, 4]);
         assert_eq!(turnstile.count(), 0);
+    }
+
+    #[test]
+    fn whoever_is_first_by_now_waits_for_nobody() {
+        let turnstile = Arc::new(Turnstile::default());
+        let waits = Waits::default();
+        turnstile.lock().waiting.push_back((7, 50));
+        assert!(waits.begin((50, 7), &turnstile));
+        assert!(!waits.begin((50, 8), &turnstile));
     }
 
     #[test]

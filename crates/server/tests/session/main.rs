@@ -16,6 +16,7 @@ mod definitions;
 mod document;
 mod encryption;
 mod ends;
+mod found;
 mod group_commit;
 mod inside;
 mod isolation;

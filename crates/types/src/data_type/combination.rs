@@ -65,6 +65,8 @@ impl DataType {
             (Family::Decimal, Family::Decimal) | (Family::Text, Family::Text) => *side,
             (Family::Binary, Family::Binary) | (Family::Money, Family::Money) => *side,
             (Family::Bit | Family::Integer | Family::Money, Family::Decimal) => side.as_decimal(&high),
+            // A datetime is compared with a datetime2 by its true thirds of ten milliseconds (compatibility level 130 and above).
+            (Family::OldDate, _) if *side == Self::DateTime && matches!(high, Self::DateTime2(_)) => Self::DateTime2(7),
             (Family::OldDate, _) if matches!(high, Self::DateTime | Self::DateTime2(_)) => *side,
             _ => high,
         };

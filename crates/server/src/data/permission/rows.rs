@@ -154,13 +154,15 @@ fn reads_target(kind: &StatementKind, asked_count: usize) -> bool {
                         )
                 }
             };
-            update.filter.is_some()
+            // A common table expression reads what it likes of the target.
+            !update.with.is_empty()
+                || update.filter.is_some()
                 || !update.from.is_empty()
                 || !update.output.is_empty()
                 || update.assignments.iter().any(reads)
         }
         StatementKind::Delete(delete) => {
-            delete.filter.is_some() || !delete.from.is_empty() || !delete.output.is_empty()
+            !delete.with.is_empty() || delete.filter.is_some() || !delete.from.is_empty() || !delete.output.is_empty()
         }
         _ => true,
     }

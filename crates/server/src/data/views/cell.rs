@@ -13,7 +13,7 @@ pub enum Cell {
     Null,
     /// A whole number, or a bit.
     Whole(i64),
-    /// A real number.
+    /// A number of type float, or of type real if no digit of it is lost there.
     Real(f64),
     /// Text, or a moment.
     Text(String),

@@ -140,12 +140,17 @@ fn encryption_key(
         length,
         certificate.map(|certificate| certificate.thumbprint.clone()),
         certificate.map(|_| "CERTIFICATE"),
-        state.map_or(0.0, |state| state.percent),
+        real(state.map_or(0.0, |state| state.percent)),
         number.map(|(_, word)| word),
         scan.map(|(number, _)| number),
         scan.map(|(_, word)| word),
         moment(|key| key.scanned),
     ]
+}
+
+/// The nearest real, by its digits: there is no conversion that keeps every float.
+fn real(number: f64) -> f64 {
+    number.to_string().parse::<f32>().map_or(0.0, f64::from)
 }
 
 fn tempdb_key(sight: &Sight<'_>) -> Row {

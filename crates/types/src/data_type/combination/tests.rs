@@ -69,6 +69,8 @@ fn what_is_compared_is_converted_only_if_it_must_be() {
     same(dec(5, 2), dec(38, 10));
     same(DataType::SmallMoney, DataType::Money);
     same(DataType::SmallDateTime, DataType::DateTime2(7));
+    let thirds = (DataType::DateTime2(7), DataType::DateTime2(3));
+    assert_eq!(equal(DataType::DateTime, DataType::DateTime2(3)), Ok(thirds));
     same(DataType::Time(0), DataType::Time(7));
     same(DataType::Binary(5), DataType::VarBinary(Width::Max));
     assert_eq!(
