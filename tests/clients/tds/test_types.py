@@ -27,8 +27,10 @@ def test_values_reach_the_client(client: Client, kind: Kind, connection: Connect
 def test_values_reach_the_server(client: Client, kind: Kind, connection: Connection) -> None:
     """The server compares what it was sent with what it is told in words, and sends it back."""
     assert kind.sent_by(client)
+    # Some send a datetime2, whose milliseconds are not a datetime's thirds of ten: these are compared as they are.
+    sent = "CAST(@p1 AS datetime)" if kind.base == "datetime" else "@p1"
     for text in kind.sent_by(client):
-        sql = f"SELECT CASE WHEN @p1 = {kind.literal(text)} THEN 'same' ELSE 'other' END AS s, @p2 AS v"
+        sql = f"SELECT CASE WHEN {sent} = {kind.literal(text)} THEN 'same' ELSE 'other' END AS s, @p2 AS v"
         ((said, back),) = connection.execute(sql, (kind.name, text), (kind.name, text)).rows
         assert (said, back is not None) == ("same", True), (text, back)
         # A parameter has the type that the client chose, which may be a wider one.
