@@ -3,8 +3,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::thread_io;
-
 /// The time in all syncs, of all files of one copy of SQLite.
 #[derive(Default)]
 pub struct SyncClock(AtomicU64);
@@ -16,18 +14,6 @@ impl SyncClock {
         let synced = sync();
         let took = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.0.fetch_add(took, Ordering::Relaxed);
-        synced
-    }
-
-    /// As [`SyncClock::time`], of a log: the thread's own counts have it, too.
-    pub fn time_log<T>(&self, sync: impl FnOnce() -> T) -> T {
-        let started = Instant::now();
-        let synced = self.time(sync);
-        let took = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        thread_io::note(|counts| {
-            counts.log_syncs += 1;
-            counts.log_sync_ns += took;
-        });
         synced
     }
 

@@ -1,4 +1,4 @@
-//! What the calling thread has read, written and waited for in files of ours.
+//! What the calling thread has read and written in files of ours.
 //!
 //! T1. A thread counts for itself, without atomics: whoever wants to show its figures to others copies them.
 
@@ -17,10 +17,6 @@ pub struct ThreadIo {
     pub ahead_used: u64,
     /// Pages that were read ahead, and never asked for.
     pub ahead_wasted: u64,
-    /// Syncs of logs: of commits, and of a checkpoint before it begins.
-    pub log_syncs: u64,
-    /// How long they took: nanoseconds.
-    pub log_sync_ns: u64,
 }
 
 /// Those of the calling thread, up to now.
@@ -46,8 +42,6 @@ thread_local! {
         pool_hits: 0,
         ahead_used: 0,
         ahead_wasted: 0,
-        log_syncs: 0,
-        log_sync_ns: 0,
     }) };
 }
 

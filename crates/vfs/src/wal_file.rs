@@ -315,7 +315,7 @@ impl File for WalFile {
     fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
         let settled = self.settle_all();
         self.report(settled)?;
-        self.database.host.sync_clock.time_log(|| self.lower.sync(flags))
+        self.database.host.sync_clock.time(|| self.lower.sync(flags))
     }
 
     fn size(&mut self) -> Result<u64, Code> {
