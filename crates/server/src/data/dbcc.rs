@@ -22,6 +22,7 @@ use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
 use argument::Argument;
+pub(super) use log_space::real;
 use options::Options;
 pub(super) use user_options::date_format;
 

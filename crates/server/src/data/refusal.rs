@@ -39,13 +39,13 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
             format!("Failed to update the database because it is read-only ({error})."),
         ),
         Some(_) | None => {
-            let said = error.to_string();
-            // Where the server's files are is not a client's to know.
-            let said = said
-                .split("file:")
-                .next()
-                .unwrap_or_default()
-                .trim_end_matches([':', ' ']);
+            let said = match error {
+                // The rest is the file's path, and whose key opens it: not a client's to know.
+                rusqlite::Error::SqliteFailure(failure, _) if failure.code == ErrorCode::CannotOpen => {
+                    failure.to_string()
+                }
+                _ => error.to_string(),
+            };
             let text = format!("SQLite could not do what the statement needs: {said}.");
             PlanError::new(50823, Ends::Statement, text)
         }
@@ -89,4 +89,26 @@ pub fn transaction_lost() -> PlanError {
 pub fn unknown_database(name: &str) -> PlanError {
     let text = format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
     PlanError::new(911, Ends::Batch, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_can_not_be_opened_is_not_told_by_its_path() {
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_URI;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret-name.db");
+        let uri = format!("file:{}?mode=ro", path.display());
+        let error = rusqlite::Connection::open_with_flags(uri, flags).unwrap_err();
+        assert!(error.to_string().contains("secret-name"), "{error}");
+        let told = trouble(&error);
+        assert_eq!(told.number(), 50823);
+        assert!(
+            !told.text().contains("secret-name") && told.text().contains("open"),
+            "{}",
+            told.text()
+        );
+    }
 }

@@ -202,7 +202,7 @@ pub const WORKS: &str = "works";
 const UNKNOWN: [i32; 5] = [195, 208, 243, 2715, 2812];
 
 /// The form is carried out, and a scan of the pages that is under way, or has ended meanwhile, keeps it from being done now.
-const NOT_NOW: [&str; 3] = ["error 5058", "error 33109", "error 50823"];
+const NOT_NOW: [&str; 2] = ["error 5058", "error 33109"];
 
 /// What forms are about.
 const SETUP: [&str; 9] = [

@@ -126,7 +126,7 @@ fn float(number: u64) -> f64 {
 }
 
 /// The nearest real, by its digits: there is no conversion that keeps every float.
-fn real(number: f64) -> f32 {
+pub fn real(number: f64) -> f32 {
     number.to_string().parse().unwrap_or(0.0)
 }
 

@@ -8,6 +8,7 @@ use selenite_plan::PlanError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};
+use crate::data::dbcc::real;
 use crate::data::encryption::{FileState, Phase, access};
 use crate::data::hall::{MASTER, of_master};
 use crate::master::{CertificateRecord, DatabaseName, DatabaseRecord, EncryptionKeyRecord};
@@ -140,17 +141,12 @@ fn encryption_key(
         length,
         certificate.map(|certificate| certificate.thumbprint.clone()),
         certificate.map(|_| "CERTIFICATE"),
-        real(state.map_or(0.0, |state| state.percent)),
+        f64::from(real(state.map_or(0.0, |state| state.percent))),
         number.map(|(_, word)| word),
         scan.map(|(number, _)| number),
         scan.map(|(_, word)| word),
         moment(|key| key.scanned),
     ]
-}
-
-/// The nearest real, by its digits: there is no conversion that keeps every float.
-fn real(number: f64) -> f64 {
-    number.to_string().parse::<f32>().map_or(0.0, f64::from)
 }
 
 fn tempdb_key(sight: &Sight<'_>) -> Row {
@@ -308,3 +304,22 @@ fn key_of(suite: Suite) -> (&'static str, i32) {
 const TEMPDB: i32 = 2;
 /// SQL Server's number of it.
 const MASTER_KEY_ID: i32 = 101;
+
+#[cfg(test)]
+mod tests {
+    use selenite_types::storage::{StoredRef, from_stored};
+
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_scan_is_a_real() {
+        for part in 0..=700_u32 {
+            let percent = f64::from(real(f64::from(part) / 7.0));
+            assert!(
+                from_stored(StoredRef::Real(percent), &DataType::Real).is_ok(),
+                "{percent}"
+            );
+        }
+        assert!(from_stored(StoredRef::Real(1.0 / 7.0), &DataType::Real).is_err());
+    }
+}
