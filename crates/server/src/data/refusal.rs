@@ -39,12 +39,10 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
             format!("Failed to update the database because it is read-only ({error})."),
         ),
         Some(_) | None => {
-            let said = match error {
-                // The rest is the file's path, and whose key opens it: not a client's to know.
-                rusqlite::Error::SqliteFailure(failure, _) if failure.code == ErrorCode::CannotOpen => {
-                    failure.to_string()
-                }
-                _ => error.to_string(),
+            // The rest is the file's path, and whose key opens it: not a client's to know.
+            let said = match error.sqlite_error() {
+                Some(failure) if code == Some(ErrorCode::CannotOpen) => failure.to_string(),
+                Some(_) | None => error.to_string(),
             };
             let text = format!("SQLite could not do what the statement needs: {said}.");
             PlanError::new(50823, Ends::Statement, text)
