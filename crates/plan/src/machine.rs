@@ -14,7 +14,10 @@ use selenite_types::Value;
 
 use crate::{
     PlanError, Slot,
-    program::{Program, step::Step},
+    program::{
+        Program,
+        step::{Asks, Step},
+    },
 };
 
 mod answer;
@@ -335,6 +338,10 @@ impl Machine {
 
     fn announce<H: Host + ?Sized>(&self, host: &mut H) {
         announce(self.row_count, self.error, host);
+    }
+
+    fn announce_for<H: Host + ?Sized>(&self, asks: Asks, host: &mut H) -> Result<(), PlanError> {
+        scalar::announce_for(asks, self.row_count, self.error, host)
     }
 
     fn show_counters<H: Host + ?Sized>(&self, host: &mut H) {

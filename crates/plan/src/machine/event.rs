@@ -120,8 +120,8 @@ impl Machine {
     }
 
     fn select_values<H: Host + ?Sized>(&mut self, select: &SelectValues, host: &mut H) -> Result<(), Halt> {
-        if select.asks {
-            self.announce(host);
+        if let Err(error) = self.announce_for(select.asks, host) {
+            return self.fail(error, Failed::of(Command::SELECT), host);
         }
         self.answer.flush(host)?;
         host.columns(&select.columns)?;
@@ -137,8 +137,8 @@ impl Machine {
     }
 
     fn select_assign<H: Host + ?Sized>(&mut self, select: &SelectAssign, host: &mut H) -> Result<(), Halt> {
-        if select.asks {
-            self.announce(host);
+        if let Err(error) = self.announce_for(select.asks, host) {
+            return self.fail(error, Failed::of(Command::SELECT), host);
         }
         for (slot, value) in &select.assignments {
             let value = match value.evaluate(&self.values(host)) {
@@ -299,9 +299,7 @@ impl Machine {
 
     /// The value of an expression.
     pub(super) fn evaluate<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<Value, PlanError> {
-        if operand.asks {
-            self.announce(host);
-        }
+        self.announce_for(operand.asks, host)?;
         operand.value.evaluate(&self.values(host))
     }
 

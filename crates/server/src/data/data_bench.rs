@@ -182,7 +182,8 @@ impl<'a> DataBench<'a> {
             used.database.reload_temporary()?;
         }
         self.temporary_version += 1;
-        Ok(())
+        // What asks no table, OBJECT_ID, sees them from now on.
+        self.used().map(drop)
     }
 
     fn carry_out(&mut self, statement: &TableStatement<'_>, errand: &Errand<'_>) -> Result<Affected, Failure> {
@@ -295,6 +296,10 @@ impl<'a> DataBench<'a> {
 impl Workbench for DataBench<'_> {
     fn objects(&self) -> &dyn Objects {
         &self.objects
+    }
+
+    fn look_at_names(&mut self) -> Result<(), PlanError> {
+        self.used().map(drop)
     }
 
     fn use_database(&mut self, name: &str, _errand: Errand<'_>) -> Result<CurrentDatabase, Failure> {

@@ -42,7 +42,12 @@ impl DataBench<'_> {
         let reads = self.begin_reads(errand)?;
         let begun = match self.is_own(&bound) {
             true => self.begin_own(errand)?,
-            false => self.begin_statement(bound.changes(), bound.is_single(), errand)?,
+            false => {
+                if bound.holds() {
+                    self.hold(errand)?;
+                }
+                self.begin_statement(bound.changes(), bound.is_single(), errand)?
+            }
         };
         let done = self.run(&bound, slots, errand);
         let done = self.end_statement(begun, done);
@@ -136,6 +141,21 @@ impl DataBench<'_> {
         self.begin_statement(false, true, errand)?;
         execute(&self.in_use()?.database, "SAVEPOINT statement")?;
         Ok(Begun::Own)
+    }
+
+    /// Takes the turn to write, which a transaction keeps: what is read under UPDLOCK stays as it is until then.
+    fn hold(&mut self, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        let id = self.current;
+        let Some(used) = self.open.get_mut(&id) else {
+            return Err(PlanError::internal("a database that is not open").into());
+        };
+        if !used.transaction.is_open() {
+            return Ok(());
+        }
+        used.transaction.check()?;
+        let waits = (self.patron.entry.spid(), errand.state.session.lock_timeout_ms);
+        used.transaction
+            .ensure_write(&used.database, waits, || errand.receiver.poll())
     }
 
     /// B4. What a statement needs around it; see [`Begun`].
