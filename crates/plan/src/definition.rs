@@ -160,6 +160,7 @@ impl TableDefinition {
             checks: checks.collect(),
             foreign_keys: self.foreign_keys.clone(),
             referenced_by: Vec::new(),
+            references: Arc::default(),
             columns,
         })
     }

@@ -25,6 +25,7 @@ mod misfits;
 mod offsets;
 mod options;
 mod principals;
+mod references;
 mod speed;
 mod table_variables;
 mod tables;
