@@ -21,6 +21,7 @@ mod create;
 mod error;
 mod index;
 mod sqlite;
+mod subquery;
 mod text;
 
 pub use alter::{Alteration, Copied, Rebuild, Step};
