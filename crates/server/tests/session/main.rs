@@ -18,6 +18,7 @@ mod encryption;
 mod ends;
 mod found;
 mod group_commit;
+mod insert_execute;
 mod inside;
 mod isolation;
 mod max_columns;
