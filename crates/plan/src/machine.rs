@@ -24,6 +24,7 @@ mod answer;
 mod arguments;
 mod call;
 mod called_name;
+mod capture;
 mod done;
 mod error;
 mod event;
@@ -49,6 +50,7 @@ pub use options::Options;
 pub use statement::TableStatement;
 
 use answer::{Answer, Manner, Told};
+use capture::Capture;
 use frame::{Frame, Reach, Returns};
 use raise::{Failed, Halt};
 use scalar::{Pause, STEPS_BETWEEN_POLLS, announce};
@@ -67,6 +69,8 @@ pub struct Machine {
     /// `@@ERROR`.
     error: i32,
     steps_to_poll: u32,
+    /// The INSERT .. EXECUTE that runs.
+    capture: Option<Capture>,
 }
 
 /// What a client asks for.
@@ -126,6 +130,7 @@ impl Machine {
             row_count: 0,
             error: 0,
             steps_to_poll: STEPS_BETWEEN_POLLS,
+            capture: None,
         }
     }
 

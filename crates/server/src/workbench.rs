@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_plan::program::Program;
+use selenite_plan::statement::Statement;
 use selenite_plan::{
     ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, PlanError, PrincipalFacts,
     SchemaFacts,
@@ -94,6 +95,12 @@ pub trait Workbench {
         slots: &mut [Value],
         errand: Errand<'_>,
     ) -> Result<Affected, Failure>;
+
+    /// Sees whether an INSERT .. EXECUTE can be run, before what it calls is, and gives it.
+    ///
+    /// # Errors
+    /// What is wrong with the INSERT.
+    fn bind_insert(&mut self, statement: &TableStatement<'_>, errand: Errand<'_>) -> Result<Arc<Statement>, Failure>;
 
     /// Finds a procedure, or is it; `None` if there is none of that name. The session's own (sp_executesql and its kin) do not come here.
     ///

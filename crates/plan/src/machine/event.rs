@@ -66,6 +66,8 @@ impl Machine {
             Step::Use(name) => self.use_database(name, host),
             Step::Call(statement) => self.call(statement, host),
             Step::Text(operand) => self.call_text(operand, host),
+            Step::BeginCapture(id) => self.begin_capture(&program, *id, host),
+            Step::EndCapture(id) => self.end_capture(&program, *id, host),
             Step::Statement {
                 id,
                 role,
@@ -124,7 +126,9 @@ impl Machine {
             return self.fail(error, Failed::of(Command::SELECT), host);
         }
         self.answer.flush(host)?;
-        host.columns(&select.columns)?;
+        if let Err(failure) = host.columns(&select.columns) {
+            return self.failure(failure, Failed::of(Command::SELECT), host);
+        }
         let mut row = Vec::with_capacity(select.values.len());
         for value in &select.values {
             match value.evaluate(&self.values(host)) {

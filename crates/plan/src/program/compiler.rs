@@ -194,11 +194,13 @@ impl<'a> Compiler<'a> {
             self.check_variables(statement.position)?;
         }
         if let StatementKind::Insert(insert) = &statement.kind
-            && matches!(insert.source, ast::InsertSource::Execute(_))
+            && let ast::InsertSource::Execute(execute) = &insert.source
         {
-            let error = PlanError::unsupported("INSERT ... EXECUTE");
-            self.push(Step::Refuse(Box::new(error)), statement.position.line);
-            return Ok(());
+            let execute = (**execute).clone();
+            if !insert.output.is_empty() {
+                return Err(PlanError::output_of_execute());
+            }
+            return self.insert_execute(statement, execute);
         }
         let traits = command::traits(&statement.kind);
         self.push_statement(statement, role, traits);

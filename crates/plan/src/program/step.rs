@@ -88,6 +88,10 @@ pub(crate) enum Step {
     Call(Box<CallStatement>),
     /// EXEC of a text.
     Text(Box<Operand>),
+    /// INSERT .. EXECUTE begins: rows are kept for it. The call follows.
+    BeginCapture(StatementId),
+    /// What was called has ended: the rows that it gave are inserted.
+    EndCapture(StatementId),
     /// What the host does.
     Statement {
         /// Which.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_plan::program::Program;
+use selenite_plan::statement::Statement;
 use selenite_plan::{Ends, NameKey, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
@@ -17,7 +18,7 @@ use super::frames::Frames;
 use super::hall::{Hall, of_master};
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
-use super::permission::{Standing, check, check_call, no_access};
+use super::permission::{Standing, check_call, no_access};
 use super::procedures;
 use super::refusal::unknown_database;
 use super::session_catalog::SessionCatalog;
@@ -228,16 +229,6 @@ impl<'a> DataBench<'a> {
         Ok(())
     }
 
-    /// Refuses a statement that the session's login may not run.
-    fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), PlanError> {
-        self.stand()?;
-        let session = (
-            self.patron.visitor.login.as_str(),
-            self.objects.catalog.database.as_ref(),
-        );
-        check(&statement.statement.kind, &self.standing, session)
-    }
-
     /// Runs a change of the database in use within the transaction that it needs.
     pub(super) fn change_database(
         &mut self,
@@ -328,6 +319,14 @@ impl Workbench for DataBench<'_> {
         }
         self.let_go(before);
         Ok(self.current_database())
+    }
+
+    fn bind_insert(
+        &mut self,
+        statement: &TableStatement<'_>,
+        mut errand: Errand<'_>,
+    ) -> Result<Arc<Statement>, Failure> {
+        self.bind_given(statement, &mut errand)
     }
 
     #[expect(

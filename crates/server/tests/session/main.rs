@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test asks for tokens of one kind")]
 
+mod answers;
 mod backup;
 mod batches;
 mod bench;
@@ -18,6 +19,7 @@ mod encryption;
 mod ends;
 mod found;
 mod group_commit;
+mod insert_execute;
 mod inside;
 mod isolation;
 mod max_columns;
@@ -25,6 +27,7 @@ mod misfits;
 mod offsets;
 mod options;
 mod principals;
+mod references;
 mod speed;
 mod table_variables;
 mod tables;

@@ -243,9 +243,15 @@ impl Host for Mock {
         self.push(Told::Flush)
     }
 
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Stop> {
-        self.push(Told::Columns(columns.to_vec()))
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
+        Ok(self.push(Told::Columns(columns.to_vec()))?)
     }
+
+    fn begin_capture(&mut self, _: &TableStatement<'_>, _: bool) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn end_capture(&mut self) {}
 
     fn row(&mut self, values: &[Value]) -> Result<(), Stop> {
         self.push(Told::Row(values.to_vec()))
@@ -399,8 +405,16 @@ impl Host for Counter {
         Ok(())
     }
 
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Stop> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
         self.inner.columns(columns)
+    }
+
+    fn begin_capture(&mut self, statement: &TableStatement<'_>, is_own: bool) -> Result<(), Failure> {
+        self.inner.begin_capture(statement, is_own)
+    }
+
+    fn end_capture(&mut self) {
+        self.inner.end_capture();
     }
 
     fn row(&mut self, values: &[Value]) -> Result<(), Stop> {
