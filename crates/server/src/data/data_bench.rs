@@ -111,7 +111,7 @@ impl<'a> DataBench<'a> {
             let record = instance.master().database_of(id).map_err(|error| of_master(&error))?;
             let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
             let shared = self.hall.database(instance, &record)?;
-            let database = OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
+            let database = OpenDatabase::connect(shared, instance, self.patron.interrupts.clone())?;
             let mut transaction = Transaction::default();
             if self.in_transaction {
                 transaction.begin();

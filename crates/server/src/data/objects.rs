@@ -108,7 +108,7 @@ impl Objects for SessionObjects {
             return Ok(None);
         };
         let last = match &self.shared {
-            Some(shared) => shared.last_identity(self.instance.access(), &table.table)?,
+            Some(shared) => shared.last_identity(&self.instance, &table.table)?,
             None => None,
         };
         let whole = |unscaled| Decimal { unscaled, scale: 0 };
@@ -158,7 +158,7 @@ impl SessionObjects {
             return false;
         };
         let path = name.path(self.instance.data_folder());
-        let found = look_at(&path, self.instance.access()).and_then(|connection| Principals::load(&connection));
+        let found = look_at(&self.instance, record, &path).and_then(|connection| Principals::load(&connection));
         !record.is_reserved() && found.is_ok_and(|principals| principals.of_login(&login.sid).is_some())
     }
 

@@ -16,6 +16,7 @@ use selenite_types::{Decimal, Value};
 use super::bound_cache::Of;
 use super::data_bench::DataBench;
 use super::definition::Work;
+use super::damaged_page::log_damage;
 use super::lock_patience::LockPatience;
 use super::permission::{Asked, check, check_rows, no_access};
 use super::row_limit::limited;
@@ -344,7 +345,7 @@ impl DataBench<'_> {
     ) -> Result<Affected, Failure> {
         // An interrupted statement of SQLite's is no error of its own.
         errand.receiver.poll()?;
-        let count = done?;
+        let count = done.inspect_err(|error| log_damage(self.patron.instance, error))?;
         slots.clone_from_slice(&values);
         if let Some(number) = identity {
             let number = Decimal {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use selenite_engine::storage::Disk;
 use selenite_engine::verify::{self, ServedReport};
-use selenite_engine::{Access, Class, Observer, Progress, Watch};
+use selenite_engine::{Class, Observer, Progress, Watch};
 use selenite_plan::machine::{Affected, Failure};
 use selenite_plan::{Ends, PlanError, same_name};
 use selenite_types::{DataType, Value, Width};
@@ -23,6 +23,7 @@ use super::{Request, tell_rows};
 use crate::Interrupts;
 use crate::data::data_bench::DataBench;
 use crate::data::database::OpenDatabase;
+use crate::data::expectation::access_to;
 use crate::data::hall::of_master;
 use crate::data::refusal::trouble;
 use crate::master::DatabaseRecord;
@@ -56,11 +57,7 @@ impl DataBench<'_> {
         depth: Option<Depth>,
         found: &mut Findings,
     ) -> Result<(), PlanError> {
-        let access = Access {
-            // What is not encrypted yet has pages of our layout, too.
-            allow_plain: true,
-            ..self.patron.instance.access().clone()
-        };
+        let access = access_to(self.patron.instance, record.id)?;
         let watch = Watch::new(Arc::new(Onlooker(self.patron.interrupts.clone())));
         self.with_connection(record, |database| {
             let connection = &database.connection;
@@ -191,7 +188,7 @@ impl DataBench<'_> {
             .database_of(record.id)
             .map_err(|error| of_master(&error))?;
         let shared = self.hall.database(instance, &known.unwrap_or_else(|| record.clone()))?;
-        let database = OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
+        let database = OpenDatabase::connect(shared, instance, self.patron.interrupts.clone())?;
         database.keep_log_on_close()?;
         body(&database)
     }
