@@ -21,6 +21,7 @@ mod found;
 mod group_commit;
 mod inside;
 mod isolation;
+mod killed;
 mod max_columns;
 mod misfits;
 mod offsets;
