@@ -18,6 +18,7 @@ mod cleanups;
 mod data_bench;
 mod database;
 mod dbcc;
+mod deduction;
 mod definition;
 mod directory;
 mod durability;

@@ -221,6 +221,7 @@ const PROCEDURES: &[ProcedureSpec] = &[
     procedure!("sp_databases", Check::OfServer),
     procedure!("sp_server_info", Check::OfServer),
     procedure!("sp_describe_first_result_set", Check::Qualifiers(&[])),
+    procedure!("sp_describe_undeclared_parameters", Check::Qualifiers(&[])),
     procedure!("sp_help", Check::Object),
     procedure!("sp_helptext", Check::Module),
     procedure!("sp_helpdb", Check::Database),

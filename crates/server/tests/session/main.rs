@@ -29,4 +29,5 @@ mod speed;
 mod table_variables;
 mod tables;
 mod transactions;
+mod undeclared;
 mod views;
