@@ -25,6 +25,7 @@ mod durability;
 mod encryption;
 mod frames;
 mod functions;
+mod going;
 mod hall;
 mod identities;
 mod identity_insert;

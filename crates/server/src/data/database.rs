@@ -14,6 +14,7 @@ use selenite_plan::definition::quoted;
 
 use super::durability::DelayedDurability;
 use super::functions;
+use super::going::Going;
 use super::identities::Identities;
 use super::log_sync::{CommitNo, LogFile, LogLost, LogSync};
 use super::objects::SessionObjects;
@@ -68,6 +69,8 @@ pub struct OpenDatabase {
     pub running: Running,
     /// To be asked in whatever takes long.
     pub interrupts: Interrupts,
+    /// What stops its statements.
+    pub going: Going,
     /// Whether SQLite leaves the sync of a commit to [`SharedDatabase::log`]: in WAL mode.
     is_synced_later: bool,
     /// The schema with the session's own changes.
@@ -213,7 +216,8 @@ impl OpenDatabase {
     /// # Errors
     /// What SQLite and the VFS say.
     pub fn connect(shared: Arc<SharedDatabase>, access: &Access, interrupts: Interrupts) -> Result<Self, PlanError> {
-        let polled = interrupts.clone();
+        let going = Going::new(interrupts.clone());
+        let polled = going.clone();
         let connect = || -> rusqlite::Result<(Connection, Running, bool)> {
             let flags =
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -241,7 +245,7 @@ impl OpenDatabase {
             connection.busy_timeout(BUSY_WAIT)?;
             let running = Running::default();
             functions::register(&connection, &running)?;
-            connection.progress_handler(STEPS, Some(move || polled.poll().is_some()))?;
+            polled.attend(&mut connection, STEPS)?;
             Ok((connection, running, is_synced_later))
         };
         let (connection, running, is_synced_later) = connect().map_err(|error| {
@@ -254,6 +258,7 @@ impl OpenDatabase {
             connection,
             running,
             interrupts,
+            going,
             is_synced_later,
             own: RefCell::default(),
             changes: Cell::new(0),
