@@ -31,3 +31,4 @@ mod tables;
 mod transactions;
 mod undeclared;
 mod views;
+mod wire_rules;
