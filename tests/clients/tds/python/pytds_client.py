@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytds
-from native import set_of, value_of
+from native import set_of, text_of, value_of
 from serve import Notice, Refused, Reply, serve
 
 
@@ -89,6 +89,23 @@ class Pytds:
     def rollback(self, name: str) -> None:
         self.connections[name].rollback()
         self.connections[name].autocommit = True
+
+    def call(self, name: str, sql: str, parameters: list[tuple[str, str, str | None]], outputs: list[tuple[str, str]]) -> Reply:
+        """A procedure by a call: its status, and its parameters that come back."""
+        cursor = self.connections[name].cursor()
+        named: dict[str, Any] = {f"@{key}": bound(value_of(kind, text)) for key, kind, text in parameters}
+        named |= {f"@{key}": pytds.output(param_type=kind) for key, kind in outputs}
+        try:
+            cursor.callproc(sql, named)
+            sets = []
+            while cursor.description:
+                sets.append(set_of([column[0] for column in cursor.description], cursor.fetchall()))
+                if not cursor.nextset():
+                    break
+            told = cursor.get_proc_outputs()
+        except pytds.Error as error:
+            return Reply(errors=[notice(error)])
+        return Reply(sets=sets, status=cursor.get_proc_return_status(), outputs=[text_of(value) for value in told])
 
     def close(self, name: str) -> None:
         self.connections.pop(name).close()
