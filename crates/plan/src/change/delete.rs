@@ -13,7 +13,7 @@ use super::row::RowRules;
 use super::target::Target;
 use super::update_bind::{others, row_query};
 use crate::catalog::{ChangeVerb, Relation, Table};
-use crate::execution::Compiled;
+use crate::execution::{Compiled, GOING_FUNCTION};
 use crate::query::tree::Limit;
 use crate::query::{Clause, QueryBinder};
 use crate::statement::inputs::{InputColumn, Inputs};
@@ -74,8 +74,14 @@ impl Binding<'_> {
         if target.alone && limit.is_none() && output.is_empty() && tells && !computes {
             let mut writer = Writer::new(std::mem::take(&mut binder.parts));
             let mut sql = format!("DELETE FROM {name} AS t{}", target.source);
-            if let Some(filter) = &filter {
-                sql.push_str(&format!(" WHERE {}", writer.condition(filter)?));
+            match &filter {
+                Some(filter) => sql.push_str(&format!(
+                    " WHERE {GOING_FUNCTION}() AND ({})",
+                    writer.condition(filter)?
+                )),
+                // Without a condition SQLite takes all rows at once, unless it has to look who refers to them.
+                None if table.referenced_by.is_empty() => {}
+                None => sql.push_str(&format!(" WHERE {GOING_FUNCTION}()")),
             }
             let with = writer.commons()?;
             let text = writer.finish(format!("{with}{sql}"))?;
@@ -100,7 +106,8 @@ impl Binding<'_> {
         let row_id = table
             .row_id()
             .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
-        let sql = format!("DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1))");
+        let sql =
+            format!("DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1)) AND {GOING_FUNCTION}()");
         let compiled = Arc::new(writer.compiled());
         Ok(Delete {
             rules,

@@ -12,6 +12,7 @@ use super::shift::Shift;
 use super::target::Target;
 use super::update::{SetValue, Update, UpdateRows, UpdateWay};
 use crate::catalog::{ChangeVerb, Table};
+use crate::execution::GOING_FUNCTION;
 use crate::query::tree::{Limit, Query, QueryColumn, ROW_ID, Select};
 use crate::query::{Clause, QueryBinder};
 use crate::statement::Binding;
@@ -338,9 +339,10 @@ fn whole(
         }
     }
     let name = qualified(&table.sqlite)?;
-    let mut sql = format!("UPDATE {name} AS t{} SET {}", target.source, assignments.join(", "));
+    let (source, assignments) = (target.source, assignments.join(", "));
+    let mut sql = format!("UPDATE {name} AS t{source} SET {assignments} WHERE {GOING_FUNCTION}()");
     if let Some(filter) = filter {
-        sql.push_str(&format!(" WHERE {}", writer.condition(filter)?));
+        sql.push_str(&format!(" AND ({})", writer.condition(filter)?));
     }
     let with = writer.commons()?;
     let text = writer.finish(format!("{with}{sql}"))?;

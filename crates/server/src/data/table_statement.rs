@@ -280,6 +280,7 @@ impl DataBench<'_> {
             identities: &used.database.shared.identities,
             patience: LockPatience::of(errand.state.session.lock_timeout_ms),
             interrupts: &used.database.interrupts,
+            going: &used.database.going,
             last_identity: &last_identity,
         };
         let surroundings = crate::workbench::Surroundings {

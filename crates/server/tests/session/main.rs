@@ -36,4 +36,6 @@ mod speed;
 mod table_variables;
 mod tables;
 mod transactions;
+mod undeclared;
 mod views;
+mod wire_rules;
