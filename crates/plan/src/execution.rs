@@ -36,6 +36,7 @@ pub struct Compiled {
     operations: Operations,
     aggregates: Vec<Arc<AggregateSpec>>,
     inputs: HashMap<(u32, usize), BTreeSet<String>>,
+    holds: bool,
 }
 
 impl Compiled {
@@ -43,12 +44,20 @@ impl Compiled {
         operations: Operations,
         aggregates: Vec<AggregateSpec>,
         inputs: HashMap<(u32, usize), BTreeSet<String>>,
+        holds: bool,
     ) -> Self {
         Self {
             operations,
             aggregates: aggregates.into_iter().map(Arc::new).collect(),
             inputs,
+            holds,
         }
+    }
+
+    /// Whether a hint asks that what is read be held until the transaction ends.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.holds
     }
 
     /// Whether there is nothing to call.

@@ -14,13 +14,17 @@ use selenite_types::Value;
 
 use crate::{
     PlanError, Slot,
-    program::{Program, step::Step},
+    program::{
+        Program,
+        step::{Asks, Step},
+    },
 };
 
 mod answer;
 mod arguments;
 mod call;
 mod called_name;
+mod capture;
 mod done;
 mod error;
 mod event;
@@ -46,6 +50,7 @@ pub use options::Options;
 pub use statement::TableStatement;
 
 use answer::{Answer, Manner, Told};
+use capture::Capture;
 use frame::{Frame, Reach, Returns};
 use raise::{Failed, Halt};
 use scalar::{Pause, STEPS_BETWEEN_POLLS, announce};
@@ -64,6 +69,8 @@ pub struct Machine {
     /// `@@ERROR`.
     error: i32,
     steps_to_poll: u32,
+    /// The INSERT .. EXECUTE that runs.
+    capture: Option<Capture>,
 }
 
 /// What a client asks for.
@@ -123,6 +130,7 @@ impl Machine {
             row_count: 0,
             error: 0,
             steps_to_poll: STEPS_BETWEEN_POLLS,
+            capture: None,
         }
     }
 
@@ -335,6 +343,10 @@ impl Machine {
 
     fn announce<H: Host + ?Sized>(&self, host: &mut H) {
         announce(self.row_count, self.error, host);
+    }
+
+    fn announce_for<H: Host + ?Sized>(&self, asks: Asks, host: &mut H) -> Result<(), PlanError> {
+        scalar::announce_for(asks, self.row_count, self.error, host)
     }
 
     fn show_counters<H: Host + ?Sized>(&self, host: &mut H) {

@@ -66,10 +66,10 @@ impl Binding<'_> {
         output: &[ast::Output],
     ) -> Result<Delete, PlanError> {
         let table = Arc::clone(&target.table);
-        let rules = RowRules::bind(self, &table, &|_| false)?;
+        let rules = RowRules::bind(self, &table, ChangeVerb::Delete, &|_| false)?;
         let name = qualified(&table.sqlite)?;
-        // Whose row is still referred to is told by looking for it: with one foreign key there is nothing to look for.
-        let tells = table.referenced_by.len() <= 1;
+        // Which key refuses is told by looking for the row that refers: where there is one only there is nothing to look for.
+        let tells = rules.references.referring_count() <= 1;
         let computes = table.columns.iter().any(|column| column.computed.is_some());
         if target.alone && limit.is_none() && output.is_empty() && tells && !computes {
             let mut writer = Writer::new(std::mem::take(&mut binder.parts));

@@ -8,9 +8,10 @@ use selenite_types::DataType;
 use super::fill::default_of;
 use super::output::{Layout, Outputs, place_columns};
 use super::row::RowRules;
+use super::shift::Shift;
 use super::target::Target;
 use super::update::{SetValue, Update, UpdateRows, UpdateWay};
-use crate::catalog::Table;
+use crate::catalog::{ChangeVerb, Table};
 use crate::query::tree::{Limit, Query, QueryColumn, ROW_ID, Select};
 use crate::query::{Clause, QueryBinder};
 use crate::statement::Binding;
@@ -37,7 +38,7 @@ impl Binding<'_> {
         let parts = binder.with_commons(&update.with, |binder| self.update_parts(binder, update))?;
         let table = Arc::clone(&parts.target.table);
         let changed: Vec<usize> = parts.sets.iter().filter_map(|set| set.column).collect();
-        let rules = RowRules::bind(self, &table, &|column| changed.contains(&column))?;
+        let rules = RowRules::bind(self, &table, ChangeVerb::Update, &|column| changed.contains(&column))?;
         if let Some(update) = whole(&mut binder, &parts, &rules, update)? {
             return Ok(update);
         }
@@ -242,28 +243,14 @@ fn write_sql(
         .row_id()
         .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
     let name = qualified(&table.sqlite)?;
-    let (mut stored, mut names, mut places) = (Vec::new(), Vec::new(), Vec::new());
-    for (at, column) in table.columns.iter().enumerate() {
-        if column.computed.is_none() {
-            stored.push(at);
-            names.push(quoted(&column.name)?);
-            places.push(format!("?{}", stored.len()));
-        }
-    }
-    let (names, places, last) = (names.join(", "), places.join(", "), stored.len() + 1);
+    let set = format!("UPDATE {name} SET {} WHERE", assignments.join(", "));
     Ok(UpdateRows {
         text,
         extra_types,
         sets,
-        sql: format!(
-            "UPDATE {name} SET {} WHERE {row_id} = ?{}",
-            assignments.join(", "),
-            changed.len() + 1
-        ),
+        sql: format!("{set} {row_id} = ?{}", changed.len() + 1),
+        shift: Shift::bind(table, &changed, &set, row_id)?,
         changed,
-        stored,
-        delete: format!("DELETE FROM {name} WHERE {row_id} = ?1"),
-        insert: format!("INSERT INTO {name} ({names}, {row_id}) VALUES ({places}, ?{last})"),
     })
 }
 

@@ -6,7 +6,7 @@ use crate::{
     Frame as Values, PlanError,
     program::{
         index,
-        step::{Branch, BranchInt, Set, SetInt, Step, read_int},
+        step::{Asks, Branch, BranchInt, Set, SetInt, Step, read_int},
     },
 };
 
@@ -138,9 +138,7 @@ impl Set {
         error: i32,
         host: &mut H,
     ) -> Result<(), PlanError> {
-        if self.operand.asks {
-            announce(row_count, error, host);
-        }
+        announce_for(self.operand.asks, row_count, error, host)?;
         let values = Values {
             slots,
             row: &[],
@@ -162,9 +160,7 @@ impl Branch {
         error: i32,
         host: &mut H,
     ) -> Result<bool, PlanError> {
-        if self.asks {
-            announce(row_count, error, host);
-        }
+        announce_for(self.asks, row_count, error, host)?;
         let values = Values {
             slots,
             row: &[],
@@ -180,6 +176,24 @@ pub(super) fn announce<H: Host + ?Sized>(row_count: i64, error: i32, host: &mut 
     session.row_count = row_count;
     session.error = error;
     host.begin_statement();
+}
+
+/// The same, as far as they do ask.
+///
+/// Errors: the host's.
+pub(super) fn announce_for<H: Host + ?Sized>(
+    asks: Asks,
+    row_count: i64,
+    error: i32,
+    host: &mut H,
+) -> Result<(), PlanError> {
+    if asks >= Asks::Session {
+        announce(row_count, error, host);
+    }
+    match asks {
+        Asks::Nothing | Asks::Session => Ok(()),
+        Asks::Names => host.look_at_names(),
+    }
 }
 
 /// A step of the slowest kind takes microseconds: an ATTENTION is seen within a few milliseconds.

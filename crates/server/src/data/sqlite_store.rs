@@ -16,7 +16,7 @@ use super::functions::stored_ref;
 use super::identities::Identities;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
-use super::refusal::{is_busy, refusal};
+use super::refusal::{is_busy, refusal, trouble};
 use super::running::{Running, RunningCall, Scene};
 use crate::Interrupts;
 use crate::workbench::SessionState;
@@ -159,6 +159,22 @@ impl Store for SqliteStore<'_> {
     fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError> {
         self.last_identity.set(Some(value));
         self.identities.move_beyond(self.connection, table, value)
+    }
+
+    fn defer_references(&self) -> Result<(), PlanError> {
+        let put_off = self.connection.execute_batch("PRAGMA defer_foreign_keys = ON");
+        put_off.map_err(|error| trouble(&error))
+    }
+
+    fn settle_references(&self) -> Result<bool, PlanError> {
+        let settle = || -> rusqlite::Result<bool> {
+            let sql = "SELECT selenite_open_references()";
+            let is_open = self.connection.query_row(sql, [], |row| row.get(0))?;
+            // This also forgets what is open, which the end of the statement undoes.
+            self.connection.execute_batch("PRAGMA defer_foreign_keys = OFF")?;
+            Ok(is_open)
+        };
+        settle().map_err(|error| trouble(&error))
     }
 
     fn identity_insert(&self, table: &Table) -> bool {

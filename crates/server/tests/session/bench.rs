@@ -25,8 +25,13 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
+        Self::of_key(7)
+    }
+
+    /// One with an identity of its own, whose key is 32 of these bytes.
+    pub fn of_key(key: u8) -> Self {
         let place = tempfile::tempdir().unwrap();
-        std::fs::write(place.path().join("key"), [7; 32]).unwrap();
+        std::fs::write(place.path().join("key"), [key; 32]).unwrap();
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let files = TlsFiles {
             certificate: place.path().join("certificate.pem"),
