@@ -196,6 +196,16 @@ impl Binding<'_> {
 }
 
 impl Statement {
+    /// Whether a hint asks that what it reads be held until the transaction ends. Of what writes nothing is told: it holds anyway.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        match self {
+            Self::Rows(rows) => rows.compiled.holds(),
+            Self::Assign(assign) => assign.compiled.holds(),
+            Self::Into(_) | Self::Insert(_) | Self::Update(_) | Self::Delete(_) | Self::Truncate(_) => false,
+        }
+    }
+
     /// The columns of its result; none if it has no result.
     #[must_use]
     pub fn columns(&self) -> &[OutputColumn] {

@@ -69,8 +69,14 @@ pub struct Errand<'a> {
 
 /// How a session reaches data. When it is dropped the session is over: what is open is rolled back and closed.
 pub trait Workbench {
-    /// What names mean now.
+    /// What names meant when a statement on tables ran last, or [`Workbench::look_at_names`].
     fn objects(&self) -> &dyn Objects;
+
+    /// Looks at what names mean now: others may have defined something.
+    ///
+    /// # Errors
+    /// What keeps the database in use from being read.
+    fn look_at_names(&mut self) -> Result<(), PlanError>;
 
     /// USE: the database of that name is in use from now on.
     ///

@@ -32,6 +32,11 @@ pub trait Host {
     /// A new statement begins: GETDATE has a new moment. Called before each statement that reads the environment.
     fn begin_statement(&mut self);
 
+    /// An expression will ask what names and numbers mean now: OBJECT_ID, USER_NAME. Called before each scalar statement that has one.
+    ///
+    /// Errors: whatever keeps the host from looking.
+    fn look_at_names(&mut self) -> Result<(), PlanError>;
+
     /// Whether to go on; asked every few thousand steps and before each wait.
     ///
     /// Errors: why not.

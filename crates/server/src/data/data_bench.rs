@@ -13,7 +13,7 @@ use selenite_types::Value;
 use super::bound_cache::{BoundCache, Of, ProcedureCache};
 use super::cleanups::Told;
 use super::database::OpenDatabase;
-use super::definition::Work;
+use super::definition::{Work, is_of_temporary};
 use super::frames::Frames;
 use super::hall::{Hall, of_master};
 use super::lock_patience::LockPatience;
@@ -111,7 +111,7 @@ impl<'a> DataBench<'a> {
             let record = instance.master().database_of(id).map_err(|error| of_master(&error))?;
             let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
             let shared = self.hall.database(instance, &record)?;
-            let database = OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
+            let database = OpenDatabase::connect(shared, instance, self.patron.interrupts.clone())?;
             let mut transaction = Transaction::default();
             if self.in_transaction {
                 transaction.begin();
@@ -164,7 +164,10 @@ impl<'a> DataBench<'a> {
     /// CREATE, ALTER and DROP of objects.
     fn define(&mut self, statement: &TableStatement<'_>, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
         self.used()?;
-        let begun = self.begin_statement(true, false, errand)?;
+        let begun = match is_of_temporary(statement.statement) && !self.is_in_transaction() {
+            true => self.begin_own(errand)?,
+            false => self.begin_statement(true, false, errand)?,
+        };
         let done = self.carry_out(statement, errand);
         let done = self.end_statement(begun, done);
         if let StatementKind::CreateTable(create) = &statement.statement.kind
@@ -183,7 +186,8 @@ impl<'a> DataBench<'a> {
             used.database.reload_temporary()?;
         }
         self.temporary_version += 1;
-        Ok(())
+        // What asks no table, OBJECT_ID, sees them from now on.
+        self.used().map(drop)
     }
 
     fn carry_out(&mut self, statement: &TableStatement<'_>, errand: &Errand<'_>) -> Result<Affected, Failure> {
@@ -286,6 +290,10 @@ impl<'a> DataBench<'a> {
 impl Workbench for DataBench<'_> {
     fn objects(&self) -> &dyn Objects {
         &self.objects
+    }
+
+    fn look_at_names(&mut self) -> Result<(), PlanError> {
+        self.used().map(drop)
     }
 
     fn use_database(&mut self, name: &str, _errand: Errand<'_>) -> Result<CurrentDatabase, Failure> {

@@ -14,6 +14,7 @@ use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{Decimal, Value};
 
 use super::bound_cache::Of;
+use super::damaged_page::log_damage;
 use super::data_bench::DataBench;
 use super::definition::Work;
 use super::lock_patience::LockPatience;
@@ -43,7 +44,12 @@ impl DataBench<'_> {
         let reads = self.begin_reads(errand)?;
         let begun = match self.is_own(&bound) {
             true => self.begin_own(errand)?,
-            false => self.begin_statement(bound.changes(), bound.is_single(), errand)?,
+            false => {
+                if bound.holds() {
+                    self.hold(errand)?;
+                }
+                self.begin_statement(bound.changes(), bound.is_single(), errand)?
+            }
         };
         let done = self.run(&bound, slots, errand);
         let done = self.end_statement(begun, done);
@@ -159,10 +165,25 @@ impl DataBench<'_> {
     }
 
     /// B4, of a statement that changes what is the session's own: nobody is waited for.
-    fn begin_own(&mut self, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
+    pub(super) fn begin_own(&mut self, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
         self.begin_statement(false, true, errand)?;
         execute(&self.in_use()?.database, "SAVEPOINT statement")?;
         Ok(Begun::Own)
+    }
+
+    /// Takes the turn to write, which a transaction keeps: what is read under UPDLOCK stays as it is until then.
+    fn hold(&mut self, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        let id = self.current;
+        let Some(used) = self.open.get_mut(&id) else {
+            return Err(PlanError::internal("a database that is not open").into());
+        };
+        if !used.transaction.is_open() {
+            return Ok(());
+        }
+        used.transaction.check()?;
+        let waits = (self.patron.entry.spid(), errand.state.session.lock_timeout_ms);
+        used.transaction
+            .ensure_write(&used.database, waits, || errand.receiver.poll())
     }
 
     /// B4. What a statement needs around it; see [`Begun`].
@@ -259,6 +280,7 @@ impl DataBench<'_> {
             identities: &used.database.shared.identities,
             patience: LockPatience::of(errand.state.session.lock_timeout_ms),
             interrupts: &used.database.interrupts,
+            going: &used.database.going,
             last_identity: &last_identity,
         };
         let surroundings = crate::workbench::Surroundings {
@@ -324,7 +346,7 @@ impl DataBench<'_> {
     ) -> Result<Affected, Failure> {
         // An interrupted statement of SQLite's is no error of its own.
         errand.receiver.poll()?;
-        let count = done?;
+        let count = done.inspect_err(|error| log_damage(self.patron.instance, error))?;
         slots.clone_from_slice(&values);
         if let Some(number) = identity {
             let number = Decimal {

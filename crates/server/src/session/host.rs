@@ -154,6 +154,10 @@ impl Host for SessionHost<'_> {
         self.state.now = self.stock.clock.now();
     }
 
+    fn look_at_names(&mut self) -> Result<(), PlanError> {
+        self.bench.look_at_names()
+    }
+
     fn poll(&mut self) -> Result<(), Stop> {
         self.reply.poll()
     }

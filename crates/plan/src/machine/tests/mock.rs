@@ -62,6 +62,8 @@ pub(crate) struct Mock {
     pub(crate) stop_at: Option<(u32, Stop)>,
     pub(crate) commit_fails: bool,
     pub(crate) statements_begun: u32,
+    /// How often names were looked at.
+    pub(crate) looks_at_names: u32,
 }
 
 impl Mock {
@@ -105,6 +107,7 @@ impl Mock {
             stop_at: None,
             commit_fails: false,
             statements_begun: 0,
+            looks_at_names: 0,
         }
     }
 
@@ -210,6 +213,11 @@ impl Host for Mock {
 
     fn begin_statement(&mut self) {
         self.statements_begun += 1;
+    }
+
+    fn look_at_names(&mut self) -> Result<(), PlanError> {
+        self.looks_at_names += 1;
+        Ok(())
     }
 
     fn poll(&mut self) -> Result<(), Stop> {
@@ -370,6 +378,10 @@ impl Host for Counter {
 
     fn begin_statement(&mut self) {
         self.inner.begin_statement();
+    }
+
+    fn look_at_names(&mut self) -> Result<(), PlanError> {
+        self.inner.look_at_names()
     }
 
     fn poll(&mut self) -> Result<(), Stop> {
