@@ -74,7 +74,7 @@ impl RowWriter {
                 selenite_types::Conversion::check_implicit(from, &column.data_type)?;
             }
         }
-        let rules = RowRules::bind(binding, table, &|_| true)?;
+        let rules = RowRules::bind(binding, table, ChangeVerb::Insert, &|_| true)?;
         let mut defaults = Vec::with_capacity(table.columns.len());
         let mut stored = Vec::with_capacity(table.columns.len());
         let mut names = Vec::with_capacity(table.columns.len());
@@ -150,7 +150,8 @@ impl RowWriter {
             }
         }
         let number = self.number(run, &mut row, &is_given)?;
-        self.rules.check(run, &mut row, None, verb)?;
+        self.rules.check(run, &mut row, verb)?;
+        self.rules.check_null_keys(run, &row, 0)?;
         Ok(Prepared { row, number })
     }
 

@@ -169,6 +169,10 @@ impl SessionObjects {
         name: &str,
     ) -> Result<Option<ObjectFacts>, PlanError> {
         if name.starts_with('#') {
+            // Temporary tables are tempdb's: without its name they are not found from elsewhere.
+            if !same_name(database.unwrap_or(&self.catalog.database), "tempdb") {
+                return Ok(None);
+            }
             return Ok(self.listed(&self.catalog.temporary, |object| same_name(&object.name, name)));
         }
         if let Some(view) = views::find(schema, name) {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test asks for tokens of one kind")]
 
+mod answers;
 mod backup;
 mod batches;
 mod bench;
@@ -19,6 +20,7 @@ mod encryption;
 mod ends;
 mod found;
 mod group_commit;
+mod insert_execute;
 mod inside;
 mod isolation;
 mod killed;
@@ -28,9 +30,12 @@ mod offsets;
 mod options;
 mod other_server;
 mod principals;
+mod references;
 mod replaced_files;
 mod speed;
 mod table_variables;
 mod tables;
 mod transactions;
+mod undeclared;
 mod views;
+mod wire_rules;

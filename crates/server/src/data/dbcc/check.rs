@@ -2,7 +2,9 @@
 //!
 //! C1. CHECKDB reads every page of the file and its log by itself and authenticates it, whatever caches hold; then SQLite checks what
 //!     the pages mean, unless PHYSICAL_ONLY is said or a page is bad, which would only make SQLite stumble over it.
-//! C2. What is found is told as errors, and does not end the batch: the DBCC itself has succeeded.
+//! C2. Then every value is held against its column's type, as SQL Server's DATA_PURITY does: who writes to the file with SQLite alone may
+//!     put any value there.
+//! C3. What is found is told as errors, and does not end the batch: the DBCC itself has succeeded.
 
 use std::sync::Arc;
 
@@ -16,6 +18,7 @@ use selenite_types::{DataType, Value, Width};
 use super::argument::Argument;
 use super::finding::{Finding, Findings};
 use super::integrity::{self, Depth};
+use super::purity;
 use super::{Request, tell_rows};
 use crate::Interrupts;
 use crate::data::data_bench::DataBench;
@@ -76,6 +79,8 @@ impl DataBench<'_> {
             };
             let checked = integrity::check(connection, (depth, None), &record.name, found);
             checked.map_err(|error| trouble(&error))?;
+            let schema = database.schema(database.version()?)?;
+            purity::check(connection, &schema, None, found).map_err(|error| trouble(&error))?;
             if found.is_good() {
                 for table in integrity::extents(connection, None).map_err(|error| trouble(&error))? {
                     found.info(2536, format!("DBCC results for '{}'.", table.name));
@@ -108,17 +113,26 @@ impl DataBench<'_> {
         findings.info(2536, format!("DBCC results for '{name}'."));
         let done = self.with_connection(&record, |database| {
             let connection = &database.connection;
-            let depth = depth.unwrap_or(Depth::WithoutIndexes);
-            integrity::check(connection, (depth, Some(name)), &record.name, &mut findings)
-                .and_then(|()| {
-                    if findings.is_good() {
-                        for table in integrity::extents(connection, Some(name))? {
-                            findings.info(2593, extent_text(&table));
-                        }
+            let schema = database.schema(database.version()?)?;
+            integrity::check(
+                connection,
+                (depth.unwrap_or(Depth::WithoutIndexes), Some(name)),
+                &record.name,
+                &mut findings,
+            )
+            .and_then(|()| match depth {
+                Some(_) => purity::check(connection, &schema, Some(name), &mut findings),
+                None => Ok(()),
+            })
+            .and_then(|()| {
+                if findings.is_good() {
+                    for table in integrity::extents(connection, Some(name))? {
+                        findings.info(2593, extent_text(&table));
                     }
-                    Ok(())
-                })
-                .map_err(|error| trouble(&error))
+                }
+                Ok(())
+            })
+            .map_err(|error| trouble(&error))
         });
         errand.receiver.poll()?;
         done?;

@@ -80,7 +80,10 @@ impl Work<'_> {
             indexes: Vec::new(),
         };
         self.make(&definition)?;
-        self.settle()?;
+        if !is_temporary(own) {
+            self.database.note_change();
+        }
+        self.database.reload_temporary()?;
         let made = self.reloaded(own)?;
         let table = made.table(own).map(|table| table.table.clone());
         table.ok_or_else(|| PlanError::internal("the table of SELECT INTO"))

@@ -220,7 +220,8 @@ fn parse_backup(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         .strip_prefix(BACKUP_HEADING)?
         .strip_prefix('\n')?
         .strip_suffix('\n')?;
-    if digits.len() != 2 * SECRET_SIZE || !digits.is_ascii() {
+    let is_plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if digits.len() != 2 * SECRET_SIZE || !is_plain {
         return None;
     }
     let mut secret = Zeroizing::new(vec![0; SECRET_SIZE]);
