@@ -24,9 +24,9 @@ use super::refusal::{log_lost, trouble};
 use super::running::Running;
 use super::schema::{Schema, SchemaTable};
 use super::turnstile::{Turnstile, Waits};
-use crate::{Instance, Interrupts};
 use crate::master::DatabaseRecord;
 use crate::registry::{WaitType, own};
+use crate::{Instance, Interrupts};
 
 /// What all sessions share of a database.
 pub struct SharedDatabase {

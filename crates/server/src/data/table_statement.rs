@@ -14,9 +14,9 @@ use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{Decimal, Value};
 
 use super::bound_cache::Of;
+use super::damaged_page::log_damage;
 use super::data_bench::DataBench;
 use super::definition::Work;
-use super::damaged_page::log_damage;
 use super::lock_patience::LockPatience;
 use super::permission::{Asked, check, check_rows, no_access};
 use super::row_limit::limited;

@@ -36,7 +36,9 @@ fn value(value: &Value) -> String {
         Value::Real(number) => number.to_string(),
         Value::Float(number) => number.to_string(),
         Value::Text(text) => text.to_string(),
-        Value::Binary(bytes) => bytes.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}")),
+        Value::Binary(bytes) => bytes
+            .iter()
+            .fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}")),
         other => format!("{other:?}"),
     }
 }
@@ -72,7 +74,10 @@ fn a_rule_of_a_table_holds_no_subquery() {
             ("CREATE TABLE t (a INT DEFAULT (SELECT 1))", "!1046"),
             ("CREATE TABLE t (a INT, b AS (SELECT 1))", "!1046"),
             ("DECLARE @t TABLE (a INT CHECK (a IN (SELECT 1)))", "!1046"),
-            ("CREATE TABLE t (a VARCHAR(9) CHECK (a <> 'SELECT'), [select] INT DEFAULT 1, CHECK ([select] > 0))", ""),
+            (
+                "CREATE TABLE t (a VARCHAR(9) CHECK (a <> 'SELECT'), [select] INT DEFAULT 1, CHECK ([select] > 0))",
+                "",
+            ),
             ("ALTER TABLE t ADD CONSTRAINT c CHECK (a IN (SELECT 'x'))", "!1046"),
             ("ALTER TABLE t ADD b INT DEFAULT (SELECT 1)", "!1046"),
             ("ALTER TABLE t ADD CONSTRAINT f DEFAULT (SELECT 'x') FOR a", "!1046"),
@@ -116,12 +121,27 @@ fn set_rowcount_limits_what_a_select_puts_into_a_table() {
         &mut client,
         &[
             ("CREATE TABLE t (a INT) INSERT t VALUES (3), (1), (2)", ""),
-            ("SET ROWCOUNT 2 SELECT a INTO u FROM t ORDER BY a SELECT @@ROWCOUNT SET ROWCOUNT 0", "2"),
+            (
+                "SET ROWCOUNT 2 SELECT a INTO u FROM t ORDER BY a SELECT @@ROWCOUNT SET ROWCOUNT 0",
+                "2",
+            ),
             ("SELECT a FROM u ORDER BY a", "1;2"),
-            ("SET ROWCOUNT 2 SELECT TOP 1 a INTO v FROM t ORDER BY a DESC SET ROWCOUNT 0 SELECT a FROM v", "3"),
-            ("SET ROWCOUNT 2 SELECT TOP 9 a INTO w FROM t ORDER BY a DESC SET ROWCOUNT 0 SELECT a FROM w ORDER BY a", "2;3"),
-            ("SET ROWCOUNT 2 SELECT a INTO x FROM t UNION ALL SELECT a FROM t", "!40510"),
-            ("SET ROWCOUNT 0 SELECT a INTO x FROM t UNION ALL SELECT a FROM t SELECT COUNT(*) FROM x", "6"),
+            (
+                "SET ROWCOUNT 2 SELECT TOP 1 a INTO v FROM t ORDER BY a DESC SET ROWCOUNT 0 SELECT a FROM v",
+                "3",
+            ),
+            (
+                "SET ROWCOUNT 2 SELECT TOP 9 a INTO w FROM t ORDER BY a DESC SET ROWCOUNT 0 SELECT a FROM w ORDER BY a",
+                "2;3",
+            ),
+            (
+                "SET ROWCOUNT 2 SELECT a INTO x FROM t UNION ALL SELECT a FROM t",
+                "!40510",
+            ),
+            (
+                "SET ROWCOUNT 0 SELECT a INTO x FROM t UNION ALL SELECT a FROM t SELECT COUNT(*) FROM x",
+                "6",
+            ),
         ],
     );
 }
