@@ -54,6 +54,14 @@ class Client:
     offset_year_min: int = 1
     # Sends parameters beside the text.
     parameters: bool = True
+    # Calls procedures by name, and gives their status and what comes back.
+    calls: bool = False
+    # Of a procedure that gives rows too.
+    calls_with_rows: bool = True
+    # What of the catalog it asks by functions of its own.
+    catalog: frozenset[str] = frozenset()
+    # Ways to send many rows by one statement: as arrays or in one message, and one after the other.
+    many: tuple[bool, ...] = ()
     # Gives the offset of a datetimeoffset, and not the instant alone.
     offsets: bool = True
     # How it cancels: after the first row, within a loop, within a delay.
@@ -298,6 +306,13 @@ def faultless(reply: Reply) -> Reply:
     return reply
 
 
+# ODBC's catalog functions that its bindings for Python have alike, and JDBC's.
+ODBC_CATALOG = frozenset(
+    "catalogs schemas tables columns primary_keys foreign_keys statistics row_id procedures types".split()
+)
+JDBC_CATALOG = ODBC_CATALOG | {"procedure_columns"}
+
+
 def _python(name: str, program: str, **traits: Any) -> Client:
     return Client(name, (PYTHON, str(HERE / "python" / program)), **traits)
 
@@ -322,6 +337,9 @@ PYMSSQL = _python(
     announces={"off": "not supported", "login": "off", "on": "on"},
     second_digits=6,
     parameters=False,
+    calls=True,
+    # What comes back it reads before the rows, or not at all.
+    calls_with_rows=False,
     cancels=("rows",),
     packet_sizes=(),
     tells_login_text=False,
@@ -334,6 +352,7 @@ PYTDS = _python(
     announces={"off": "not supported", "login": "off", "verified": "on"},
     second_digits=6,
     keeps_scale=False,
+    calls=True,
     cancels=("rows", "delay"),
     goes_on_after_errors=False,
 )
@@ -345,6 +364,9 @@ MSSQL_PYTHON = _python(
     announces={"login": "off", "on": "on", "strict": "strict"},
     second_digits=6,
     year_min=1753,
+    # Of databases it asks a procedure that SQL Server does not document, sp_tableswc.
+    catalog=ODBC_CATALOG - {"catalogs"},
+    many=(True,),
     tells=frozenset(),
     goes_on_after_errors=False,
 )
@@ -356,6 +378,9 @@ PYODBC = _python(
     second_digits=6,
     # SQL_TYPE_TIME has no parts of a second.
     sent_time_digits=0,
+    # For a row's best key it sends the name of a table as whatever stands in memory.
+    catalog=ODBC_CATALOG - {"row_id"},
+    many=(True, False),
     tells=frozenset({"number"}),
     goes_on_after_errors=False,
 )
@@ -369,6 +394,7 @@ TEDIOUS = Client(
     money_digits=15,
     keeps_scale=False,
     tells_login_number=False,
+    calls=True,
     offsets=False,
 )
 JDBC = Client(
@@ -378,12 +404,16 @@ JDBC = Client(
     announces={"login": "off", "on": "on", "verified": "on", "strict": "strict"},
     # Before the reform it counts days as Julius did.
     offset_year_min=1583,
+    calls=True,
+    catalog=JDBC_CATALOG,
+    many=(True,),
 )
 GO = Client(
     "go-mssqldb",
     (str(BUILT / "go-client"),),
     quick=False,
     announces={"off": "not supported", "login": "off", "on": "on", "verified": "on", "strict": "strict"},
+    calls=True,
 )
 TIBERIUS = Client(
     "tiberius",

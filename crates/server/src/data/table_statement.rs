@@ -165,7 +165,7 @@ impl DataBench<'_> {
     }
 
     /// B4, of a statement that changes what is the session's own: nobody is waited for.
-    fn begin_own(&mut self, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
+    pub(super) fn begin_own(&mut self, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
         self.begin_statement(false, true, errand)?;
         execute(&self.in_use()?.database, "SAVEPOINT statement")?;
         Ok(Begun::Own)

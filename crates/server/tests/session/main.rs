@@ -23,6 +23,7 @@ mod group_commit;
 mod insert_execute;
 mod inside;
 mod isolation;
+mod killed;
 mod max_columns;
 mod misfits;
 mod offsets;

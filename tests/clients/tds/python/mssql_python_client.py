@@ -100,7 +100,7 @@ class MssqlPython:
         return Reply()
 
     def catalog(self, name: str, what: str, table: str | None = None) -> Reply:
-        return catalog(self.connections[name].cursor(), what, table)
+        return catalog(self.connections[name].cursor(), what, table, is_swapped=True)
 
     def close(self, name: str) -> None:
         self.connections.pop(name).close()

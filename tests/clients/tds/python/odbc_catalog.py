@@ -6,7 +6,7 @@ from native import set_of
 from serve import Reply
 
 
-def catalog(cursor: Any, what: str, table: str | None) -> Reply:
+def catalog(cursor: Any, what: str, table: str | None, is_swapped: bool = False) -> Reply:
     """Rows of a catalog function, by the columns that the tests look at."""
     match what:
         case "catalogs":
@@ -22,7 +22,10 @@ def catalog(cursor: Any, what: str, table: str | None) -> Reply:
             return kept(cursor.primaryKeys(table, schema="dbo"), cursor, "column_name", "key_seq")
         case "foreign_keys":
             columns = ("pktable_name", "pkcolumn_name", "fktable_name", "fkcolumn_name", "key_seq")
-            return kept(cursor.foreignKeys(foreignTable=table, foreignSchema="dbo"), cursor, *columns)
+            # mssql-python has the two tables the other way round.
+            its_own = {"table": table, "schema": "dbo"}
+            keys = cursor.foreignKeys(**its_own if is_swapped else {"foreignTable": table, "foreignSchema": "dbo"})
+            return kept(keys, cursor, *columns)
         case "statistics":
             return kept(cursor.statistics(table, schema="dbo"), cursor, "index_name", "column_name")
         case "row_id":

@@ -97,8 +97,8 @@ class Pymssql:
                     break
         except pymssql.Error as error:
             return Reply(errors=refused(error).notices)
-        # Those that come back stand behind those that were sent.
-        back = [text_of(value) for value in told[len(parameters) :]]
+        # Those that come back stand behind all others, by their places and once more by their names.
+        back = [text_of(value) for value in told[-len(outputs) :]]
         return Reply(sets=sets, status=cursor.returnvalue, outputs=back)
 
     def close(self, name: str) -> None:

@@ -93,15 +93,17 @@ class Pytds:
     def call(self, name: str, sql: str, parameters: list[tuple[str, str, str | None]], outputs: list[tuple[str, str]]) -> Reply:
         """A procedure by a call: its status, and its parameters that come back."""
         cursor = self.connections[name].cursor()
-        named: dict[str, Any] = {f"@{key}": bound(value_of(kind, text)) for key, kind, text in parameters}
-        named |= {f"@{key}": pytds.output(param_type=kind) for key, kind in outputs}
+        # It counts those that come back as if they stood first.
+        named: dict[str, Any] = {f"@{key}": pytds.output(param_type=kind) for key, kind in outputs}
+        named |= {f"@{key}": bound(value_of(kind, text)) for key, kind, text in parameters}
         try:
             cursor.callproc(sql, named)
             sets = []
-            while cursor.description:
+            read = None
+            while (about := cursor._session.res_info) is not None and about is not read:
+                read = about
                 sets.append(set_of([column[0] for column in cursor.description], cursor.fetchall()))
-                if not cursor.nextset():
-                    break
+                cursor.nextset()
             told = cursor.get_proc_outputs()
         except pytds.Error as error:
             return Reply(errors=[notice(error)])
