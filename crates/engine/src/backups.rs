@@ -7,7 +7,9 @@ mod listing;
 mod pruning;
 mod verification;
 
-use selenite_backup::{BEGUN_SIZE_MAX, Backup, BackupError, Destination, Entry, KeySource, OpenArchive, Part, object_key};
+use selenite_backup::{
+    BEGUN_SIZE_MAX, Backup, BackupError, Destination, Entry, KeySource, OpenArchive, Part, object_key,
+};
 use selenite_format::Superblock;
 use selenite_format::archive::Begun;
 use selenite_keyring::{Cache, Identity, Keyring, SlotSummary};
@@ -29,7 +31,9 @@ pub fn claimed_slots(destination: &dyn Destination, entry: &Entry) -> Vec<SlotSu
         let (begun, _, _) = Begun::parse(&bytes).ok()?;
         Superblock::parse(&begun.superblock).ok()
     });
-    superblock.map_or_else(Vec::new, |superblock| superblock.slots.iter().map(SlotSummary::new).collect())
+    superblock.map_or_else(Vec::new, |superblock| {
+        superblock.slots.iter().map(SlotSummary::new).collect()
+    })
 }
 
 /// Who opens archives.

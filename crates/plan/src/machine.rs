@@ -69,6 +69,8 @@ pub struct Machine {
     /// `@@ERROR`.
     error: i32,
     steps_to_poll: u32,
+    /// Whether a variable was given so much that a step with it may take milliseconds: then each step is polled for.
+    is_heavy: bool,
     /// The INSERT .. EXECUTE that runs.
     capture: Option<Capture>,
 }
@@ -130,6 +132,7 @@ impl Machine {
             row_count: 0,
             error: 0,
             steps_to_poll: STEPS_BETWEEN_POLLS,
+            is_heavy: false,
             capture: None,
         }
     }
@@ -137,6 +140,7 @@ impl Machine {
     /// Runs a request to its end.
     pub fn run<H: Host + ?Sized>(&mut self, request: Request, host: &mut H) -> Ended {
         self.entry = request.entry;
+        self.is_heavy = false;
         let result = self.start(request, host).and_then(|()| self.go(host));
         self.conclude(result, host)
     }

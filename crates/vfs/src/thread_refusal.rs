@@ -22,7 +22,8 @@ pub struct Refusal {
 impl Refusal {
     /// What is told of an error.
     fn of(path: &str, error: &VfsError) -> Self {
-        let page = if let VfsError::Unauthentic { role, page_no } | VfsError::UnknownEpoch { role, page_no, .. } = error {
+        let page = if let VfsError::Unauthentic { role, page_no } | VfsError::UnknownEpoch { role, page_no, .. } = error
+        {
             Some((*role, *page_no))
         } else {
             None

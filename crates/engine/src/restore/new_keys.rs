@@ -38,7 +38,10 @@ impl NewKeys {
                 let from = above(unlocked, present);
                 let record = sole_epoch::draw(&from, suite, now, &mut os_random)?;
                 let log_key = sole_epoch::draw_log_key(&from, &mut os_random);
-                (with_own_slot(sole_epoch::superblock(&from, record, log_key)?, own)?, false)
+                (
+                    with_own_slot(sole_epoch::superblock(&from, record, log_key)?, own)?,
+                    false,
+                )
             }
             OpenedBy::Slot(_) | OpenedBy::Master | OpenedBy::Recipient => {
                 if recipients.is_empty() {
@@ -82,7 +85,10 @@ fn with_own_slot(made: Unlocked, own: &[Box<dyn Identity>]) -> Result<Unlocked, 
     if own.is_empty() {
         return Ok(made);
     }
-    let recipients: Vec<&dyn Recipient> = own.iter().map(|identity| -> &dyn Recipient { identity.as_ref() }).collect();
+    let recipients: Vec<&dyn Recipient> = own
+        .iter()
+        .map(|identity| -> &dyn Recipient { identity.as_ref() })
+        .collect();
     Ok(change::add_slots(&made, &recipients, "", keys::now(), &mut os_random)?.unlocked)
 }
 

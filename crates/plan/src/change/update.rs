@@ -11,7 +11,8 @@ use super::output::{Outputs, result_columns};
 use super::row::{RowRules, fit};
 use super::shift::Shift;
 use crate::catalog::{ChangeVerb, Table, Violation};
-use crate::execution::{Compiled, read};
+use crate::execution::Compiled;
+use crate::statement::inputs::InputColumn;
 use crate::statement::{Call, OutputColumn, Run, StoreError};
 use crate::writer::SqlText;
 use crate::{Expr, PlanError, Slot};
@@ -39,8 +40,8 @@ pub(super) enum UpdateWay {
 pub(super) struct UpdateRows {
     /// The query: the rowid, the table's columns, and what else is needed.
     pub text: SqlText,
-    /// The types of what else is needed.
-    pub extra_types: Vec<DataType>,
+    /// What it gives.
+    pub inputs: Vec<InputColumn>,
     /// What is set, in order.
     pub sets: Vec<SetValue>,
     /// The columns that change.
@@ -117,11 +118,7 @@ impl Update {
         let mut pending = Vec::new();
         let mut seen = HashSet::new();
         run.select(&rows.text, &self.compiled, &mut |run, row| {
-            let mut values = Vec::with_capacity(row.len().saturating_add(self.rules.table.columns.len()));
-            let types = self.input_types(rows);
-            for (value, data_type) in row.iter().zip(types) {
-                values.push(read(*value, &data_type)?);
-            }
+            let mut values = InputColumn::read(&rows.inputs, row)?;
             let Some(Value::BigInt(row_id)) = values.first() else {
                 return Err(PlanError::internal("a row without its rowid"));
             };
@@ -144,14 +141,6 @@ impl Update {
             }
         }
         Ok(count)
-    }
-
-    /// The types of what the query gives: rowid, old row, what else is needed.
-    fn input_types<'a>(&'a self, rows: &'a UpdateRows) -> impl Iterator<Item = DataType> + 'a {
-        let columns = self.rules.table.columns.iter().map(|column| column.data_type);
-        std::iter::once(DataType::BigInt)
-            .chain(columns)
-            .chain(rows.extra_types.iter().copied())
     }
 
     /// Puts the new row behind the old one, and sets variables.

@@ -12,10 +12,11 @@ use super::shift::Shift;
 use super::target::Target;
 use super::update::{SetValue, Update, UpdateRows, UpdateWay};
 use crate::catalog::{ChangeVerb, Table};
+use crate::execution::GOING_FUNCTION;
 use crate::query::tree::{Limit, Query, QueryColumn, ROW_ID, Select};
 use crate::query::{Clause, QueryBinder};
 use crate::statement::Binding;
-use crate::statement::inputs::Inputs;
+use crate::statement::inputs::{InputColumn, Inputs};
 use crate::statement::select::{compound, compound_of};
 use crate::writer::{SqlText, Writer, keeps_form, qualified, quoted};
 use crate::{ColumnRef, Expr, ExprKind, PlanError, Predicate, same_name};
@@ -168,11 +169,11 @@ impl Binding<'_> {
                 &mut inputs,
             )
         })?;
-        let extra_types = inputs.items.iter().map(|item| item.data_type).collect();
         let query = row_query(&target, filter, limit, inputs.items);
+        let inputs = InputColumn::all(&binder.parts, &query.columns);
         let mut writer = Writer::new(binder.parts);
         let text = writer.statement(&query)?;
-        let rows = write_sql(text, extra_types, sets, changed, &target.table)?;
+        let rows = write_sql(text, inputs, sets, changed, &target.table)?;
         let compiled = Arc::new(writer.compiled());
         Ok(Update {
             rules,
@@ -228,7 +229,7 @@ pub(super) fn row_query(target: &Target, filter: Option<Predicate>, limit: Optio
 /// The SQL that writes rows one by one.
 fn write_sql(
     text: SqlText,
-    extra_types: Vec<DataType>,
+    inputs: Vec<InputColumn>,
     sets: Vec<SetValue>,
     changed: Vec<usize>,
     table: &Table,
@@ -246,7 +247,7 @@ fn write_sql(
     let set = format!("UPDATE {name} SET {} WHERE", assignments.join(", "));
     Ok(UpdateRows {
         text,
-        extra_types,
+        inputs,
         sets,
         sql: format!("{set} {row_id} = ?{}", changed.len() + 1),
         shift: Shift::bind(table, &changed, &set, row_id)?,
@@ -338,9 +339,10 @@ fn whole(
         }
     }
     let name = qualified(&table.sqlite)?;
-    let mut sql = format!("UPDATE {name} AS t{} SET {}", target.source, assignments.join(", "));
+    let (source, assignments) = (target.source, assignments.join(", "));
+    let mut sql = format!("UPDATE {name} AS t{source} SET {assignments} WHERE {GOING_FUNCTION}()");
     if let Some(filter) = filter {
-        sql.push_str(&format!(" WHERE {}", writer.condition(filter)?));
+        sql.push_str(&format!(" AND ({})", writer.condition(filter)?));
     }
     let with = writer.commons()?;
     let text = writer.finish(format!("{with}{sql}"))?;

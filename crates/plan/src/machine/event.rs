@@ -17,6 +17,7 @@ use super::{
     Affected, Command, Failure, Host, Machine, Message, TableStatement, Wait,
     answer::Told,
     raise::{Failed, Halt},
+    scalar::is_heavy,
     wait_text,
 };
 
@@ -154,8 +155,12 @@ impl Machine {
                 .last_mut()
                 .and_then(|frame| frame.slots.get_mut(slot.index()))
             {
+                self.is_heavy |= is_heavy(&value);
                 *place = value;
             }
+        }
+        if self.is_heavy {
+            self.steps_to_poll = 1;
         }
         self.complete(Command::SELECT, Told::Count(1), 1, host)
     }

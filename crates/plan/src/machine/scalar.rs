@@ -69,6 +69,10 @@ impl Machine {
                     if let Err(error) = set.run(slots, self.row_count, self.error, host) {
                         break Pause::Failed(error);
                     }
+                    self.is_heavy |= slots.get(set.slot.index()).is_some_and(is_heavy);
+                    if self.is_heavy {
+                        self.steps_to_poll = 1;
+                    }
                     (Command::SELECT, 1, at + 1)
                 }
                 Some(Step::Branch(branch)) => match branch.run(slots, self.row_count, self.error, host) {
@@ -196,5 +200,20 @@ pub(super) fn announce_for<H: Host + ?Sized>(
     }
 }
 
-/// A step of the slowest kind takes microseconds: an ATTENTION is seen within a few milliseconds.
+/// Whether work on a value may take as long as thousands of steps.
+pub(super) fn is_heavy(value: &Value) -> bool {
+    let size = if let Value::Text(text) = value {
+        text.len()
+    } else if let Value::Binary(bytes) = value {
+        bytes.len()
+    } else {
+        0
+    };
+    size > HEAVY_SIZE
+}
+
+/// 64 KiB: some 10 us of work.
+const HEAVY_SIZE: usize = 64 << 10;
+
+/// A step of the slowest kind takes microseconds, unless a value is large: an ATTENTION is seen within a few milliseconds.
 pub(super) const STEPS_BETWEEN_POLLS: u32 = 4096;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
-use super::inputs::Inputs;
+use super::inputs::{InputColumn, Inputs};
 use super::{Assign, Binding, OutputColumn, Rows, SlotValue, Statement};
 use crate::catalog::{IdentityRule, SqliteName};
 use crate::execution::Compiled;
@@ -132,7 +132,7 @@ impl Binding<'_> {
                 value,
             });
         }
-        let inputs = query.columns.iter().map(|column| column.data_type).collect();
+        let inputs = InputColumn::all(&binder.parts, &query.columns);
         let (text, compiled) = written(binder, &query)?;
         Ok(Statement::Assign(Assign {
             text,

@@ -188,6 +188,10 @@ fn answer(value: &Stored<'static>) -> ToSqlOutput<'static> {
 }
 
 fn register(connection: &Connection, shared: &Arc<Mutex<Shared>>) {
+    let going = crate::execution::GOING_FUNCTION;
+    connection
+        .create_scalar_function(going, 0, FunctionFlags::SQLITE_UTF8, |_| Ok(true))
+        .unwrap();
     for (name, flags) in [
         (
             "tsql_op",

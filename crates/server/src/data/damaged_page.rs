@@ -60,7 +60,9 @@ fn place_of(refusal: &Refusal) -> Option<String> {
         let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
         format!(" in database ID {id} ('{name}')")
     });
-    Some(format!(" of page ({file_no}:{page_no}){database} in file '{path}{suffix}'"))
+    Some(format!(
+        " of page ({file_no}:{page_no}){database} in file '{path}{suffix}'"
+    ))
 }
 
 fn known() -> std::sync::MutexGuard<'static, BTreeMap<String, i32>> {

@@ -13,7 +13,7 @@ use selenite_types::Value;
 use super::bound_cache::{BoundCache, Of, ProcedureCache};
 use super::cleanups::Told;
 use super::database::OpenDatabase;
-use super::definition::Work;
+use super::definition::{Work, is_of_temporary};
 use super::frames::Frames;
 use super::hall::{Hall, of_master};
 use super::lock_patience::LockPatience;
@@ -164,7 +164,10 @@ impl<'a> DataBench<'a> {
     /// CREATE, ALTER and DROP of objects.
     fn define(&mut self, statement: &TableStatement<'_>, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
         self.used()?;
-        let begun = self.begin_statement(true, false, errand)?;
+        let begun = match is_of_temporary(statement.statement) && !self.is_in_transaction() {
+            true => self.begin_own(errand)?,
+            false => self.begin_statement(true, false, errand)?,
+        };
         let done = self.carry_out(statement, errand);
         let done = self.end_statement(begun, done);
         if let StatementKind::CreateTable(create) = &statement.statement.kind

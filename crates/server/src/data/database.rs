@@ -16,6 +16,7 @@ use super::damaged_page::note_file;
 use super::durability::DelayedDurability;
 use super::expectation::open_expected;
 use super::functions;
+use super::going::Going;
 use super::identities::Identities;
 use super::log_sync::{CommitNo, LogFile, LogLost, LogSync};
 use super::objects::SessionObjects;
@@ -23,9 +24,9 @@ use super::refusal::{log_lost, trouble};
 use super::running::Running;
 use super::schema::{Schema, SchemaTable};
 use super::turnstile::{Turnstile, Waits};
-use crate::{Instance, Interrupts};
 use crate::master::DatabaseRecord;
 use crate::registry::{WaitType, own};
+use crate::{Instance, Interrupts};
 
 /// What all sessions share of a database.
 pub struct SharedDatabase {
@@ -70,6 +71,8 @@ pub struct OpenDatabase {
     pub running: Running,
     /// To be asked in whatever takes long.
     pub interrupts: Interrupts,
+    /// What stops its statements.
+    pub going: Going,
     /// Whether SQLite leaves the sync of a commit to [`SharedDatabase::log`]: in WAL mode.
     is_synced_later: bool,
     /// The schema with the session's own changes.
@@ -220,8 +223,9 @@ impl OpenDatabase {
         instance: &Instance,
         interrupts: Interrupts,
     ) -> Result<Self, PlanError> {
+        let going = Going::new(interrupts.clone());
         let connect = |access: &Access| -> rusqlite::Result<(Connection, Running, bool)> {
-            let polled = interrupts.clone();
+            let polled = going.clone();
             let flags =
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let mut connection = match &shared.path {
@@ -241,7 +245,7 @@ impl OpenDatabase {
             connection.busy_timeout(BUSY_WAIT)?;
             let running = Running::default();
             functions::register(&connection, &running)?;
-            connection.progress_handler(STEPS, Some(move || polled.poll().is_some()))?;
+            polled.attend(&mut connection, STEPS)?;
             Ok((connection, running, is_synced_later))
         };
         let (connection, running, is_synced_later) = open_expected(instance, &shared.record, connect)?;
@@ -250,6 +254,7 @@ impl OpenDatabase {
             connection,
             running,
             interrupts,
+            going,
             is_synced_later,
             own: RefCell::default(),
             changes: Cell::new(0),

@@ -77,7 +77,9 @@ fn not_opened(instance: &Instance, record: &DatabaseRecord, error: &rusqlite::Er
         return PlanError::new(4060, Ends::Batch, text).with_severity(11);
     }
     let why = take_refusal().map_or_else(|| error.to_string(), |refusal| refusal.text);
-    instance.log().line(&format!("Database '{name}' cannot be opened: {why}."));
+    instance
+        .log()
+        .line(&format!("Database '{name}' cannot be opened: {why}."));
     let text = format!(
         "Database '{name}' cannot be opened due to inaccessible files or insufficient memory or disk space.  See the SQL \
          Server errorlog for details."

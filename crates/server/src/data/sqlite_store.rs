@@ -13,6 +13,7 @@ use selenite_plan::{NameKey, PlanError};
 use selenite_types::storage::Stored;
 
 use super::functions::stored_ref;
+use super::going::Going;
 use super::identities::Identities;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
@@ -37,6 +38,8 @@ pub struct SqliteStore<'a> {
     pub patience: LockPatience,
     /// Says when to wait no longer.
     pub interrupts: &'a Interrupts,
+    /// Stops what writes.
+    pub going: &'a Going,
     /// Takes the last number: `@@IDENTITY`.
     pub last_identity: &'a Cell<Option<i128>>,
 }
@@ -146,9 +149,11 @@ impl Store for SqliteStore<'_> {
     }
 
     fn change(&self, call: &Call<'_>) -> Result<u64, StoreError> {
-        self.run(call, |statement| {
-            let count = statement.raw_execute()?;
-            Ok(u64::try_from(count).unwrap_or(u64::MAX))
+        self.going.write(|| {
+            self.run(call, |statement| {
+                let count = statement.raw_execute()?;
+                Ok(u64::try_from(count).unwrap_or(u64::MAX))
+            })
         })
     }
 

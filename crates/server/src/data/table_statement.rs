@@ -14,9 +14,9 @@ use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{Decimal, Value};
 
 use super::bound_cache::Of;
+use super::damaged_page::log_damage;
 use super::data_bench::DataBench;
 use super::definition::Work;
-use super::damaged_page::log_damage;
 use super::lock_patience::LockPatience;
 use super::permission::{Asked, check, check_rows, no_access};
 use super::row_limit::limited;
@@ -165,7 +165,7 @@ impl DataBench<'_> {
     }
 
     /// B4, of a statement that changes what is the session's own: nobody is waited for.
-    fn begin_own(&mut self, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
+    pub(super) fn begin_own(&mut self, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
         self.begin_statement(false, true, errand)?;
         execute(&self.in_use()?.database, "SAVEPOINT statement")?;
         Ok(Begun::Own)
@@ -280,6 +280,7 @@ impl DataBench<'_> {
             identities: &used.database.shared.identities,
             patience: LockPatience::of(errand.state.session.lock_timeout_ms),
             interrupts: &used.database.interrupts,
+            going: &used.database.going,
             last_identity: &last_identity,
         };
         let surroundings = crate::workbench::Surroundings {

@@ -140,8 +140,10 @@ impl Settlement<'_> {
             done = done.and(remove_if_there(&restored)).and(remove_if_there(&claim));
         }
         if let Err(error) = done {
-            self.log
-                .line(&format!("A draft of database '{}' could not be removed: {error}.", file.name));
+            self.log.line(&format!(
+                "A draft of database '{}' could not be removed: {error}.",
+                file.name
+            ));
         }
         Ok(())
     }

@@ -30,8 +30,7 @@ impl Master {
     /// What SQLite says.
     pub fn databases(&self) -> Result<Vec<DatabaseRecord>, MasterError> {
         self.with(|connection| {
-            let mut statement =
-                connection.prepare_cached(&format!("{SELECT} WHERE {IS_WHOLE} ORDER BY id"))?;
+            let mut statement = connection.prepare_cached(&format!("{SELECT} WHERE {IS_WHOLE} ORDER BY id"))?;
             let rows = statement.query_map([], record)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })

@@ -48,14 +48,21 @@ fn a_statement_that_meets_a_damaged_page_names_it_and_ends_the_connection() {
             std::fs::copy(&path, &good).unwrap();
             page_no = alter(&path);
         });
-        for statement in ["SELECT MAX(name) FROM t", "UPDATE t SET name = 'x'", "INSERT t SELECT name FROM t"] {
+        for statement in [
+            "SELECT MAX(name) FROM t",
+            "UPDATE t SET name = 'x'",
+            "INSERT t SELECT name FROM t",
+        ] {
             let mut client = bench.client();
             run(&mut client, &["USE d"]);
             let answer = client.batch(statement);
             assert_eq!(numbers(&answer), [824], "{statement}: {answer:?}");
             let said = answer.said()[0];
             assert_eq!((said.severity, said.state), (24, 2));
-            let place = format!("of page (1:{page_no}) in database ID 5 ('d') in file '{}'", path.display());
+            let place = format!(
+                "of page (1:{page_no}) in database ID 5 ('d') in file '{}'",
+                path.display()
+            );
             assert!(said.text.contains(&place), "{}", said.text);
             assert!(client.message().is_err());
         }

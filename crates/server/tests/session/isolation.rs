@@ -159,6 +159,29 @@ fn a_hint_that_holds_keeps_writers_out_until_the_transaction_ends() {
 }
 
 #[test]
+fn temporary_tables_wait_for_no_writer() {
+    let bench = Bench::new();
+    let (mut writer, mut other) = two(&bench);
+    ok(&mut writer, "BEGIN TRAN UPDATE t SET b = b + 1");
+    ok(&mut other, "SET LOCK_TIMEOUT 0");
+    for statement in [
+        "CREATE TABLE #q (a INT PRIMARY KEY, b INT)",
+        "CREATE INDEX i ON #q (b)",
+        "INSERT INTO #q SELECT a, b FROM t",
+        "ALTER TABLE #q ADD c INT",
+        "UPDATE #q SET c = 7",
+    ] {
+        ok(&mut other, statement);
+    }
+    assert_eq!(other.int("SELECT c FROM #q"), 7);
+    ok(&mut other, "DROP TABLE #q");
+    ok(&mut writer, "COMMIT");
+    // One that fails leaves nothing.
+    assert_eq!(other.batch("CREATE TABLE #r (a INT, a INT)").errors().len(), 1);
+    ok(&mut other, "CREATE TABLE #r (a INT)");
+}
+
+#[test]
 fn attention_ends_a_wait_for_a_lock() {
     let bench = Bench::new();
     let (mut first, mut second) = two(&bench);

@@ -155,3 +155,26 @@ fn a_check_finds_every_value_that_does_not_fit() {
     let physical = client.batch("DBCC CHECKDB WITH PHYSICAL_ONLY");
     assert_eq!(physical.errors(), [], "{physical:?}");
 }
+
+#[test]
+fn changes_name_the_column_whose_value_does_not_fit() {
+    let bench = Bench::new();
+    let mut client = made(&bench);
+    let sqlite = bench.in_sqlite("d");
+    sqlite.execute_batch("UPDATE t SET i = 'seven' WHERE a = 2").unwrap();
+    for change in [
+        "UPDATE t SET f = 0 OUTPUT deleted.i",
+        "DELETE t OUTPUT deleted.*",
+        "UPDATE t SET m = m + 1 FROM t JOIN (SELECT 1 AS one) o ON 1 = 1",
+        "DECLARE @i SMALLINT SELECT @i = i FROM t",
+        "INSERT INTO t (a, i) SELECT a + 10, i FROM t",
+    ] {
+        let answer = client.batch(change);
+        assert_eq!(answer.errors().first().map(|error| error.0), Some(50_823), "{change}: {answer:?}");
+        assert!(
+            answer.said()[0].text.contains("table 'dbo.t', column 'i'"),
+            "{change}: {answer:?}"
+        );
+    }
+    assert_eq!(client.int("SELECT COUNT(*) FROM t"), 2);
+}

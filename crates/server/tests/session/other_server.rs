@@ -48,7 +48,10 @@ fn a_database_moves_to_another_server_with_its_certificate_and_not_without() {
                 &format!("BACKUP DATABASE d TO DISK = '{}'", at("d.bak")),
             ],
         );
-        let thumbprint = word(&mut client, "SELECT CONVERT(VARCHAR(50), thumbprint, 1) FROM sys.certificates WHERE name = 'c'");
+        let thumbprint = word(
+            &mut client,
+            "SELECT CONVERT(VARCHAR(50), thumbprint, 1) FROM sys.certificates WHERE name = 'c'",
+        );
         bench.stop();
         thumbprint
     };
@@ -58,7 +61,10 @@ fn a_database_moves_to_another_server_with_its_certificate_and_not_without() {
     let verify = format!("RESTORE VERIFYONLY FROM DISK = '{}'", at("d.bak"));
     for sql in [&restore, &verify] {
         let text = fails(&mut client, sql, &[33111, 3013]);
-        assert_eq!(text, format!("Cannot find server certificate with thumbprint '{thumbprint}'."));
+        assert_eq!(
+            text,
+            format!("Cannot find server certificate with thumbprint '{thumbprint}'.")
+        );
     }
     assert_eq!(client.int("SELECT COUNT(*) FROM sys.databases WHERE name = 'd'"), 0);
     assert!(!bench.data_folder().join("d.db").exists());
@@ -94,14 +100,31 @@ fn a_database_moves_to_another_server_with_its_certificate_and_not_without() {
     let bench = bench.restarted();
     let mut client = bench.client();
     is_there(&mut client);
-    run(&mut client, &["BACKUP DATABASE d TO DISK = 'own.bak'", "RESTORE DATABASE again FROM DISK = 'own.bak'"]);
-    fails(&mut client, &format!("RESTORE DATABASE third FROM DISK = '{}'", at("d.bak")), &[33111, 3013]);
+    run(
+        &mut client,
+        &[
+            "BACKUP DATABASE d TO DISK = 'own.bak'",
+            "RESTORE DATABASE again FROM DISK = 'own.bak'",
+        ],
+    );
+    fails(
+        &mut client,
+        &format!("RESTORE DATABASE third FROM DISK = '{}'", at("d.bak")),
+        &[33111, 3013],
+    );
 }
 
 fn is_there(client: &mut Client) {
     run(client, &["USE d"]);
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 300);
-    run(client, &["INSERT t (name) VALUES ('new')", "DELETE t WHERE name = 'new'", "USE master"]);
+    run(
+        client,
+        &[
+            "INSERT t (name) VALUES ('new')",
+            "DELETE t WHERE name = 'new'",
+            "USE master",
+        ],
+    );
     assert_eq!(state(client, "d"), 3);
     let algorithm = "SELECT key_length FROM sys.dm_database_encryption_keys WHERE database_id = DB_ID('d') AND encryptor_type \
         = 'CERTIFICATE'";

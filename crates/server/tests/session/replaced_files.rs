@@ -47,7 +47,10 @@ fn is_refused(client: &mut Client) {
     let answer = client.batch("USE d");
     assert_eq!(numbers(&answer), [945], "{answer:?}");
     let text = &answer.said()[0].text;
-    assert!(text.starts_with("Database 'd' cannot be opened due to inaccessible files"), "{text}");
+    assert!(
+        text.starts_with("Database 'd' cannot be opened due to inaccessible files"),
+        "{text}"
+    );
     let listed = client.value("SELECT COUNT(*) FROM sys.databases WHERE name = 'd'");
     assert_eq!(listed, Value::Int(1));
     run(client, &["USE e", "SELECT * FROM t", "USE master"]);

@@ -130,13 +130,14 @@ fn a_database_whose_removal_was_cut_off_is_gone() {
             0 => {}
             1 => std::fs::remove_file(place.path("d.db")).unwrap(),
             2 => remove_files(place.folder.path(), &place.path("d.db")).unwrap(),
-            _ => assert_eq!(
-                drop_database(&place.master, place.folder.path(), &file).unwrap(),
-                None
-            ),
+            _ => assert_eq!(drop_database(&place.master, place.folder.path(), &file).unwrap(), None),
         }
         assert_eq!(place.settle(), [""; 0]);
-        assert_eq!((place.names(), place.master.files().unwrap()), (vec![], vec![]), "{step}");
+        assert_eq!(
+            (place.names(), place.master.files().unwrap()),
+            (vec![], vec![]),
+            "{step}"
+        );
         place.make("D");
     }
 }
@@ -182,7 +183,10 @@ fn a_file_that_is_not_the_databases_own_stays_when_the_database_goes() {
     assert_eq!(kept, Some(place.path("one.db")));
     let kept = drop_database(&place.master, place.folder.path(), &other).unwrap();
     assert_eq!(kept, None);
-    assert_eq!((place.names(), place.master.files().unwrap()), (vec!["one.db".to_owned()], vec![]));
+    assert_eq!(
+        (place.names(), place.master.files().unwrap()),
+        (vec!["one.db".to_owned()], vec![])
+    );
 }
 
 #[test]
@@ -227,7 +231,10 @@ fn a_server_of_before_has_its_files_known_from_the_first_start_on() {
     let place = Place::new();
     let file = place.make("d");
     let forget = "UPDATE selenite_database SET file_id = NULL";
-    place.master.with(|connection| Ok(connection.execute_batch(forget)?)).unwrap();
+    place
+        .master
+        .with(|connection| Ok(connection.execute_batch(forget)?))
+        .unwrap();
     assert_eq!(place.master.file(file.database_id).unwrap().unwrap().file_id, None);
     assert_eq!(place.settle(), [""; 0]);
     assert_eq!(place.master.file(file.database_id).unwrap().unwrap(), file);
