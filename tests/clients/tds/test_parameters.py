@@ -1,7 +1,7 @@
 """Statements with parameters: sp_executesql, sp_prepare and its kin, as each client sends them."""
 
 import pytest
-from client import ALL, Client, Connection, SqlError
+from client import ALL, TEDIOUS, Client, Connection, SqlError
 
 # Those whose parameters travel beside the text.
 SENDING = [one for one in ALL if one.parameters and one.name != "pymssql"]

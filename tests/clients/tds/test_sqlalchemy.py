@@ -34,7 +34,7 @@ class Author(Base):
     is_known: Mapped[bool] = mapped_column(default=True)
     key: Mapped[uuid.UUID | None]
     born: Mapped[datetime.date | None]
-    weight: Mapped[float | None]
+    weight: Mapped[float | None] = mapped_column(sa.Float(53))
     note: Mapped[str | None] = mapped_column(sa.UnicodeText)
     picture: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
     books: Mapped[list["Book"]] = relationship(back_populates="author", order_by="Book.id")

@@ -21,14 +21,8 @@ fn has_query(text: &str) -> bool {
     while let Some(at) = rest.find(|char: char| matches!(char, '\'' | '"' | '[') || is_name(char)) {
         let behind = rest.get(at..).unwrap_or_default();
         let size = match behind.as_bytes().first() {
-            Some(b'[') => 1 + behind.find(']').unwrap_or(behind.len()),
-            Some(quote @ (b'\'' | b'"')) => {
-                let close = char::from(*quote);
-                behind
-                    .get(1..)
-                    .and_then(|inner| inner.find(close))
-                    .map_or(behind.len(), |at| at + 2)
-            }
+            Some(b'[') => delimited(behind, b']'),
+            Some(quote @ (b'\'' | b'"')) => delimited(behind, *quote),
             Some(_) | None => {
                 let size = behind.find(|char| !is_name(char)).unwrap_or(behind.len());
                 if behind
@@ -40,10 +34,20 @@ fn has_query(text: &str) -> bool {
                 size
             }
         };
-        // A doubled delimiter ends one string and begins the next.
         rest = behind.get(size..).unwrap_or_default();
     }
     false
+}
+
+/// The size of what begins with a delimiter, up to the one that closes it, which is not doubled.
+fn delimited(text: &str, close: u8) -> usize {
+    let mut bytes = text.bytes().enumerate().skip(1).peekable();
+    while let Some((at, byte)) = bytes.next() {
+        if byte == close && bytes.next_if(|(_, next)| *next == close).is_none() {
+            return at + 1;
+        }
+    }
+    text.len()
 }
 
 fn is_name(char: char) -> bool {

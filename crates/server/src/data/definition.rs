@@ -52,10 +52,7 @@ impl Work<'_> {
             .carry_out_kind(statement)
             .map_err(|error| error.on_line(statement.position.line))?;
         if done.is_some() {
-            if !is_of_temporary(statement) {
-                self.database.note_change();
-            }
-            self.database.reload_temporary()?;
+            self.settle(is_of_temporary(statement))?;
         }
         Ok(done)
     }
@@ -81,6 +78,14 @@ impl Work<'_> {
             _ => return Ok(None),
         }
         Ok(Some(()))
+    }
+
+    /// What was defined counts from now on, in this session.
+    fn settle(&self, is_of_temporary: bool) -> Result<(), PlanError> {
+        if !is_of_temporary {
+            self.database.note_change();
+        }
+        self.database.reload_temporary()
     }
 
     /// SQLite's schema of an object's name.
