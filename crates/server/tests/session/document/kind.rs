@@ -76,7 +76,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
 }
 
 /// All of them.
-pub const ALL: [&str; 64] = [
+pub const ALL: [&str; 65] = [
     "BEGIN .. END",
     "IF",
     "WHILE",
@@ -121,6 +121,7 @@ pub const ALL: [&str; 64] = [
     "OPEN MASTER KEY",
     "CLOSE MASTER KEY",
     "BACKUP MASTER KEY",
+    "RESTORE MASTER KEY",
     "DROP MASTER KEY",
     "CREATE CERTIFICATE",
     "BACKUP CERTIFICATE",
