@@ -70,7 +70,9 @@ def test_a_server_that_is_told_to_stop_ends_what_runs(client: Client, servers: S
             wait_until_loops_are(1, beside.connect())
             assert server.stop() == 0
             assert server.panics() == []
+            # Some wait for a farewell that does not come any more.
             lonely.kill()
+            watching.kill()
     finally:
         del servers.running[f"stopped-{client.name}"]
         server.kill()

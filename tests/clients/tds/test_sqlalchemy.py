@@ -17,8 +17,6 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, rela
 # As long as a machine may take that does other things too.
 LEAVING_SECONDS = 60
 DIALECTS = {"pymssql": "mssql+pymssql", "mssql-python": "mssql+mssqlpython", "pyodbc": "mssql+pyodbc"}
-# mssql-python asks what a NULL is of, and takes it for text where it is not answered.
-OF_NULL_BYTES = ("test_what_is_written_is_read_again", "test_rows_are_joined_counted_changed_and_deleted")
 
 
 class Base(DeclarativeBase):
@@ -81,11 +79,6 @@ def odbc_driver() -> Path:
 @pytest.fixture(params=[one for one in ALL if one.name in DIALECTS], ids=lambda one: one.name)
 def engine(request: pytest.FixtureRequest, servers: Servers) -> Iterator[sa.Engine]:
     """In a database of its own."""
-    test = getattr(request.node, "originalname", "")
-    if request.param.name == "mssql-python" and test in OF_NULL_BYTES:
-        request.applymarker(
-            pytest.mark.xfail(strict=True, raises=sa.exc.ProgrammingError, reason="sp_describe_undeclared_parameters")
-        )
     name = f"a_{request.param.name.replace('-', '_')}"
     master = engine_of(request.param, servers, "master", isolation_level="AUTOCOMMIT")
     with master.connect() as connection:

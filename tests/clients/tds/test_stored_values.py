@@ -27,19 +27,10 @@ def row_of(client: Client, at: int) -> list[str | None]:
     return [values[at] if at < len(values) else None for values in rows]
 
 
-# What pyodbc and mssql-python ask of parameters that are NULL, or come as an array, is refused by name now, and must not be
-# forgotten when it no longer is.
-UNDESCRIBED = pytest.mark.xfail(strict=True, raises=(SqlError, AssertionError), reason="sp_describe_undeclared_parameters")
-
-
-def undescribed(*names: str) -> list:
-    return [pytest.param(one, id=one.name, marks=[UNDESCRIBED] if one.name in names else []) for one in with_parameters]
-
-
 ROW_COUNT = max(len(kind.values) for kind in KINDS) + 1
 
 
-@pytest.mark.parametrize("client", undescribed("mssql-python", "pyodbc"))
+@pytest.mark.parametrize("client", with_parameters, ids=lambda one: one.name)
 def test_every_type_is_stored_and_found(client: Client, table: str, connection: Connection) -> None:
     places = ", ".join(f"@p{i + 2}" for i in range(len(KINDS)))
     for at in range(ROW_COUNT):
@@ -64,16 +55,7 @@ def test_every_type_is_stored_and_found(client: Client, table: str, connection: 
 
 @pytest.mark.parametrize(
     ("client", "is_fast"),
-    [
-        pytest.param(
-            one,
-            fast,
-            id=f"{one.name}-{'array' if fast else 'rows'}",
-            marks=[UNDESCRIBED] if fast and one.name == "pyodbc" else [],
-        )
-        for one in ALL
-        for fast in one.many
-    ],
+    [pytest.param(one, fast, id=f"{one.name}-{'array' if fast else 'rows'}") for one in ALL for fast in one.many],
 )
 def test_many_rows_are_written_by_one_statement(
     client: Client, is_fast: bool, table: str, connection: Connection
@@ -97,7 +79,7 @@ def test_many_rows_are_written_by_one_statement(
     assert len(found) == len(rows)
     wrong = [(row, got) for row, got in zip(rows, found, strict=True) if not is_same_row(kinds, row, got, client)]
     assert wrong == []
-    # One that can't be written undoes what the statement has written, and the next one goes on.
+    # A key that is there is refused, and the connection goes on.
     again = connection.do("many", sql=sql, kinds=kinds, rows=[rows[0]], fast=is_fast)
     assert "Violation of PRIMARY KEY constraint" in again.errors[0]["text"]
     assert connection.run(f"SELECT COUNT(*) AS n FROM {table}").value == "1000"

@@ -194,7 +194,8 @@ def main(iterations: int) -> None:
     kinds = list(SOURCE_000)
     table(
         [
-            ["", "Selenite", "Selenite", "Selenite", "2017", "2017", "2014", "2014"],
+            ["", *["Selenite"] * 3, *["SQL Server"] * 4],
+            ["", "", "", "", "2017", "2017", "2014", "2014"],
             ["", "in clear", "TLS", "TLS, offloaded", "in clear", "TLS", "in clear", "TLS"],
         ],
         [[kind, *(column[row] for column in columns), *SOURCE_000[kind]] for row, kind in enumerate(kinds)],

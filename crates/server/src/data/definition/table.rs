@@ -116,7 +116,7 @@ impl Work<'_> {
             indexes: Vec::new(),
         };
         self.make(&definition)?;
-        self.settle(super::is_temporary(own))?;
+        self.settle(is_temporary(own))?;
         let made = self.reloaded(own)?;
         let table = made.table(own).map(|table| table.table.clone());
         table.ok_or_else(|| PlanError::internal("the table of SELECT INTO"))
