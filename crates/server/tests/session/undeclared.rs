@@ -1,10 +1,10 @@
 //! Parameters that a statement uses and does not declare, as ODBC and JDBC ask for them.
 
 use selenite_tds::client::Token;
-use selenite_types::Value;
+use selenite_types::{DataType, Value, Width};
 
 use crate::bench::Bench;
-use crate::client::{Answer, Client, text as parameter};
+use crate::client::{Answer, Client, parameter};
 
 const TABLE: &str = "CREATE TABLE t (id int IDENTITY PRIMARY KEY, i int, s smallint, b bigint, c char(30), v varchar(30), \
                      n nvarchar(20), d decimal(10,2), dt datetime2(3), bin varbinary(16), g uniqueidentifier)";
@@ -18,8 +18,9 @@ fn shop(bench: &Bench) -> Client {
 }
 
 fn ask(client: &mut Client, text: &str, declared: Option<&str>) -> Answer {
-    let mut parameters = vec![parameter(text)];
-    parameters.extend(declared.map(parameter));
+    let long = |text: &str| parameter("", DataType::NVarChar(Width::Max), Value::Text(text.into()));
+    let mut parameters = vec![long(text)];
+    parameters.extend(declared.map(long));
     client.call_by_name("[sys].sp_describe_undeclared_parameters", parameters)
 }
 
