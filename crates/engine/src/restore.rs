@@ -234,7 +234,7 @@ fn run(
     check_complete(chain.tip(), how.allow_missing)?;
     let present = place.present();
     let rights = (access.allow_deprecated, how.keep_clear);
-    let new = NewKeys::draw(chain.tip(), (&recipients, &own), present.as_ref(), rights)?;
+    let new = NewKeys::draw(chain.tip(), &recipients, &own, present.as_ref(), rights)?;
     let work = Work {
         storage,
         destination,

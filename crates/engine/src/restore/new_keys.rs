@@ -26,7 +26,8 @@ impl NewKeys {
     /// Draws them: for others, or for whom they were, and one's `own` identities. `present` is what the file has whose place it takes; what was in clear stays so only with `keep_clear`.
     pub fn draw(
         backup: &Backup,
-        (recipients, own): (&[Box<dyn Recipient>], &[Box<dyn Identity>]),
+        recipients: &[Box<dyn Recipient>],
+        own: &[Box<dyn Identity>],
         present: Option<&Superblock>,
         (allow_deprecated, keep_clear): (bool, bool),
     ) -> Result<Self, EngineError> {

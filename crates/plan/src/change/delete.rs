@@ -100,7 +100,7 @@ impl Binding<'_> {
         };
         let outputs = Outputs::bind(self, binder, output, &table, layout, &others(&target), &mut inputs)?;
         let query = row_query(&target, filter, limit, inputs.items);
-        let inputs = InputColumn::all(&binder.parts, &query.columns);
+        let inputs = InputColumn::all(&binder.parts, &query);
         let mut writer = Writer::new(std::mem::take(&mut binder.parts));
         let text = writer.statement(&query)?;
         let row_id = table

@@ -9,7 +9,8 @@ use selenite_types::{DataType, Value};
 use super::fill::{Given, Prepared, RowWriter};
 use super::output::{Outputs, result_columns};
 use crate::catalog::{ChangeVerb, Table};
-use crate::execution::{Compiled, read};
+use crate::execution::Compiled;
+use crate::statement::inputs::InputColumn;
 use crate::statement::{OutputColumn, Run, StoreError};
 use crate::writer::{Parameter, SqlText};
 use crate::{Expr, PlanError};
@@ -34,8 +35,8 @@ pub(super) enum InsertSource {
         text: SqlText,
         /// What it calls.
         compiled: Arc<Compiled>,
-        /// Its columns' types.
-        types: Vec<DataType>,
+        /// Its columns.
+        inputs: Vec<InputColumn>,
         /// Whether all must be read before the first is written.
         spool: bool,
     },
@@ -117,9 +118,9 @@ impl Insert {
             InsertSource::Query {
                 text,
                 compiled,
-                types,
+                inputs,
                 spool,
-            } => self.run_query(run, text, compiled, types, *spool, most),
+            } => self.run_query(run, text, compiled, inputs, *spool, most),
             InsertSource::Execute => Err(PlanError::internal("rows of a procedure")),
         }
     }
@@ -166,7 +167,7 @@ impl Insert {
         run: &mut Run<'_>,
         text: &SqlText,
         compiled: &Arc<Compiled>,
-        types: &[DataType],
+        inputs: &[InputColumn],
         spool: bool,
         most: u64,
     ) -> Result<u64, PlanError> {
@@ -178,15 +179,13 @@ impl Insert {
                 return Ok(ControlFlow::Break(()));
             }
             count += 1;
-            let given: Result<Vec<Given>, PlanError> = row
-                .iter()
-                .zip(types)
-                .map(|(value, data_type)| Ok(Given::Value(read(*value, data_type)?, *data_type)))
-                .collect();
+            let values = InputColumn::read(inputs, row)?;
+            let given = |(value, input): (Value, &InputColumn)| Given::Value(value, input.data_type);
+            let given: Vec<Given> = values.into_iter().zip(inputs).map(given).collect();
             if spool {
-                rows.push(given?);
+                rows.push(given);
             } else {
-                self.put(run, given?, &mut waiting)?;
+                self.put(run, given, &mut waiting)?;
             }
             Ok(ControlFlow::Continue(()))
         })?;

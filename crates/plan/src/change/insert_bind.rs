@@ -12,7 +12,7 @@ use crate::catalog::Table;
 use crate::query::tree::{Limit, Query};
 use crate::query::{Clause, QueryBinder};
 use crate::statement::Binding;
-use crate::statement::inputs::Inputs;
+use crate::statement::inputs::{InputColumn, Inputs};
 use crate::writer::{Parameter, ParameterValue, Writer, qualified};
 use crate::{Expr, PlanError, common_type};
 
@@ -71,6 +71,7 @@ impl Binding<'_> {
             }
             Source::Query(query) => {
                 let types: Vec<DataType> = query.columns.iter().map(|column| column.data_type).collect();
+                let inputs = InputColumn::all(&binder.parts, &query);
                 let mut writer = Writer::new(binder.parts);
                 let text = writer.statement(&query)?;
                 // The text of a query names each table that it reads.
@@ -79,7 +80,7 @@ impl Binding<'_> {
                 let source = InsertSource::Query {
                     text,
                     compiled,
-                    types: types.clone(),
+                    inputs,
                     spool,
                 };
                 Ok((source, targets, types))

@@ -170,7 +170,7 @@ impl Binding<'_> {
             )
         })?;
         let query = row_query(&target, filter, limit, inputs.items);
-        let inputs = InputColumn::all(&binder.parts, &query.columns);
+        let inputs = InputColumn::all(&binder.parts, &query);
         let mut writer = Writer::new(binder.parts);
         let text = writer.statement(&query)?;
         let rows = write_sql(text, inputs, sets, changed, &target.table)?;

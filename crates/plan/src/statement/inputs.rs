@@ -4,7 +4,7 @@ use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Value};
 
 use crate::execution::read_at;
-use crate::query::tree::{Parts, QueryColumn};
+use crate::query::tree::{Body, Parts, Query, QueryColumn};
 use crate::{Expr, ExprKind, NodeMut, PlanError, Predicate};
 
 /// A column of what SQLite gives for values that are computed outside of it.
@@ -18,15 +18,22 @@ pub(crate) struct InputColumn {
 
 impl InputColumn {
     /// Those of a query.
-    pub fn all(parts: &Parts, columns: &[QueryColumn]) -> Vec<Self> {
-        let of = |column: &QueryColumn| Self {
-            data_type: column.data_type,
-            place: column
-                .origin
-                .and_then(|origin| parts.column_name(origin))
-                .unwrap_or_default(),
+    pub fn all(parts: &Parts, query: &Query) -> Vec<Self> {
+        let items = match &query.body {
+            Body::Select(select) => select.items.as_slice(),
+            Body::Values(_) | Body::Combined(..) => &[],
         };
-        columns.iter().map(of).collect()
+        let of = |(at, column): (usize, &QueryColumn)| {
+            let origin = match items.get(at).map(|item| &item.kind) {
+                Some(ExprKind::Column(origin)) => Some(*origin),
+                Some(_) | None => column.origin,
+            };
+            Self {
+                data_type: column.data_type,
+                place: origin.and_then(|origin| parts.column_name(origin)).unwrap_or_default(),
+            }
+        };
+        query.columns.iter().enumerate().map(of).collect()
     }
 
     /// Reads a row.

@@ -132,7 +132,7 @@ impl Binding<'_> {
                 value,
             });
         }
-        let inputs = InputColumn::all(&binder.parts, &query.columns);
+        let inputs = InputColumn::all(&binder.parts, &query);
         let (text, compiled) = written(binder, &query)?;
         Ok(Statement::Assign(Assign {
             text,

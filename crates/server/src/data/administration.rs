@@ -7,10 +7,11 @@ use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
-use super::data_bench::{DataBench, words};
+use super::data_bench::DataBench;
 use super::dropped_database::{NotDropped, drop_database};
 use super::hall::of_master;
 use super::new_database::{NewDatabase, NotMade};
+use super::table_statement::words;
 use super::unfinished::Settlement;
 use crate::master::DatabaseName;
 use crate::workbench::Errand;

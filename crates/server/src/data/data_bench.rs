@@ -22,6 +22,7 @@ use super::permission::{Standing, check_call, no_access};
 use super::procedures;
 use super::refusal::unknown_database;
 use super::session_catalog::SessionCatalog;
+use super::table_statement::words;
 use super::transaction::Transaction;
 use super::used_database::Used;
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
@@ -495,11 +496,4 @@ impl Drop for DataBench<'_> {
             used.transaction.rollback(&used.database);
         }
     }
-}
-
-/// The first words of a statement, for error 40510.
-pub(super) fn words(statement: &TableStatement<'_>) -> String {
-    let text = statement.statement.position.text(statement.program.source());
-    let words: Vec<&str> = text.split_whitespace().take(3).collect();
-    format!("The statement '{} ..'", words.join(" "))
 }

@@ -13,7 +13,7 @@ mod search;
 use selenite_plan::catalog::Catalog;
 use selenite_plan::program::{Parameter, Program};
 use selenite_plan::statement::Binding;
-use selenite_plan::{PlanError, Variables, same_name};
+use selenite_plan::{PlanError, Variables};
 use selenite_tsql::ast::{
     Expr, ExprKind, Name, ObjectName, Position, Query, QueryBody, Select, SelectItem, SelectStatement, Statement,
     StatementKind, Tree,
@@ -58,7 +58,7 @@ pub fn undeclared(text: &str, parameters: &str, around: &Surroundings<'_>) -> Re
         compiled(text, parameters)?;
         return Err(PlanError::internal("a text that is none"));
     };
-    let search::Searched { mut found, declared } = search::search(&tree, declared.parameters(), around)?;
+    let search::Searched { found, declared } = search::search(&tree, declared.parameters(), around)?;
     let mut parameters = parameters.to_owned();
     for found in &found {
         let between = if parameters.trim().is_empty() { "" } else { "\n," };
@@ -82,16 +82,17 @@ pub fn undeclared(text: &str, parameters: &str, around: &Surroundings<'_>) -> Re
         deduction.known.push((found.name.clone(), data_type));
     }
     deduction.check(&tree)?;
-    found.sort_by_key(|found| found.position.start);
-    let deduced = found.into_iter().filter_map(|found| {
-        let data_type = deduction.known_type(&found.name)?;
-        Some(Deduced {
-            name: found.name,
-            data_type,
-            is_input: found.is_input,
-            is_output: found.is_output,
-            formal: found.formal,
-        })
+    let mut deduced: Vec<(Found, DataType)> = found
+        .into_iter()
+        .zip(deduction.known.into_iter().map(|(_, data_type)| data_type))
+        .collect();
+    deduced.sort_by_key(|(found, _)| found.position.start);
+    let deduced = deduced.into_iter().map(|(found, data_type)| Deduced {
+        name: found.name,
+        data_type,
+        is_input: found.is_input,
+        is_output: found.is_output,
+        formal: found.formal,
     });
     Ok(deduced.collect())
 }
@@ -118,11 +119,6 @@ pub(super) struct Deduction<'a> {
 }
 
 impl Deduction<'_> {
-    fn known_type(&self, name: &str) -> Option<DataType> {
-        let found = self.known.iter().find(|(known, _)| same_name(known, name));
-        found.map(|(_, data_type)| *data_type)
-    }
-
     fn data_type(&self, found: &Found) -> Result<DataType, PlanError> {
         match &found.place {
             Place::Nowhere => Err(fault::no_context(&found.name)),

@@ -69,6 +69,16 @@ impl DataBench<'_> {
                 self.admit_in_master("BACKUP MASTER KEY")?;
                 self.backup_master_key(path, password)?;
             }
+            StatementKind::RestoreMasterKey {
+                path,
+                file_password,
+                password,
+                force,
+            } => {
+                self.admit_in_master("RESTORE MASTER KEY")?;
+                let _order = order(errand)?;
+                self.restore_master_key(path, (file_password, password), *force)?;
+            }
             StatementKind::DropMasterKey => {
                 self.admit_in_master("DROP MASTER KEY")?;
                 let _order = order(errand)?;

@@ -39,19 +39,19 @@ pub enum NotMade {
 
 impl From<EngineError> for NotMade {
     fn from(error: EngineError) -> Self {
-        match error {
-            EngineError::Exists { path, .. } => Self::FileIsThere(path),
-            other => Self::Failed(other.to_string()),
+        if let EngineError::Exists { path, .. } = error {
+            return Self::FileIsThere(path);
         }
+        Self::Failed(error.to_string())
     }
 }
 
 impl From<MasterError> for NotMade {
     fn from(error: MasterError) -> Self {
-        match error {
-            MasterError::Taken(name) => Self::Taken(name),
-            other => Self::Master(other),
+        if let MasterError::Taken(name) = error {
+            return Self::Taken(name);
         }
+        Self::Master(error)
     }
 }
 

@@ -163,6 +163,7 @@ pub fn check(kind: &StatementKind, standing: &Standing, session: (&str, &str)) -
         | StatementKind::OpenMasterKey { .. }
         | StatementKind::CloseMasterKey
         | StatementKind::BackupMasterKey { .. }
+        | StatementKind::RestoreMasterKey { .. }
         | StatementKind::DropMasterKey
         | StatementKind::CreateCertificate(_)
         | StatementKind::BackupCertificate(_)

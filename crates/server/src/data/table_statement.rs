@@ -396,6 +396,13 @@ pub(super) enum Begun {
     Own,
 }
 
+/// The first words of a statement, for error 40510.
+pub(super) fn words(statement: &TableStatement<'_>) -> String {
+    let text = statement.statement.position.text(statement.program.source());
+    let words: Vec<&str> = text.split_whitespace().take(3).collect();
+    format!("The statement '{} ..'", words.join(" "))
+}
+
 pub(super) fn told(column: &OutputColumn) -> Column {
     Column {
         name: column.name.clone(),

@@ -81,7 +81,8 @@ impl Settlement<'_> {
             && path.exists()
             && let Some(state) = self.state(file, Some(id)).filter(|state| state.database_id == Some(id))
         {
-            return self.adopt(file, id, &state);
+            self.adopt(file, id, &state)?;
+            return self.remove_drafts(file);
         }
         self.remove_drafts(file)?;
         self.master.remove_database(&file.name)?;

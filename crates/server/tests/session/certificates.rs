@@ -192,3 +192,54 @@ fn what_is_in_the_way_of_certificates_is_told_with_sql_servers_numbers() {
     );
     run(&mut client, &["ROLLBACK", "DROP CERTIFICATE c", "DROP MASTER KEY"]);
 }
+
+#[test]
+fn a_master_key_comes_back_from_its_backup_with_all_that_it_seals() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let restore = |file: &str, by: &str| {
+        format!(
+            "RESTORE MASTER KEY FROM FILE = '{file}' DECRYPTION BY PASSWORD = '{by}' ENCRYPTION BY PASSWORD = 'Strong-key-4'"
+        )
+    };
+    run(
+        &mut client,
+        &[
+            "USE master CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Strong-key-1'",
+            "BACKUP MASTER KEY TO FILE = 'm' ENCRYPTION BY PASSWORD = 'Strong-key-2'",
+            "CREATE CERTIFICATE c WITH SUBJECT = 's'",
+            "ALTER MASTER KEY REGENERATE WITH ENCRYPTION BY PASSWORD = 'Strong-key-3'",
+            "BACKUP CERTIFICATE c TO FILE = 'c' WITH PRIVATE KEY (FILE = 'k', ENCRYPTION BY PASSWORD = 'Strong-key-1')",
+        ],
+    );
+    let right = restore("m", "Strong-key-2");
+    refused(
+        &mut client,
+        &[
+            (15317, &restore("m", "Strong-key-1")),
+            (15317, &restore("nothing", "Strong-key-2")),
+            (15317, &restore("../m", "Strong-key-2")),
+            (15317, &restore("k", "Strong-key-1")),
+            (40510, &format!("{right} FORCE")),
+            (15118, &right.replace("Strong-key-4", "weakweak")),
+        ],
+    );
+    run(
+        &mut client,
+        &[
+            "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'Strong-key-3'",
+            &right,
+            "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'Strong-key-4'",
+            "BACKUP CERTIFICATE c TO FILE = 'c2' WITH PRIVATE KEY (FILE = 'k2', ENCRYPTION BY PASSWORD = 'Strong-key-1')",
+            "DROP CERTIFICATE c",
+            "DROP MASTER KEY",
+            &right,
+            "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'Strong-key-4'",
+            "CREATE CERTIFICATE c FROM FILE = 'c2' WITH PRIVATE KEY (FILE = 'k2', DECRYPTION BY PASSWORD = 'Strong-key-1')",
+        ],
+    );
+    refused(
+        &mut client,
+        &[(15313, "OPEN MASTER KEY DECRYPTION BY PASSWORD = 'Strong-key-3'")],
+    );
+}

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use selenite_tds::PacketSize;
 use selenite_types::Value;
 
-use crate::bench::{launch, place_of_key};
+use crate::bench::{in_sqlite, launch, place_of_key};
 use crate::client::Client;
 use crate::encryption::run;
 
@@ -91,6 +91,7 @@ fn a_database_is_whole_or_its_name_is_free_after_any_kill() {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let mut random = u64::from(since.subsec_nanos());
     println!("seed {random}");
+    let mut met = 0;
     for number in 0..KILLS {
         random = u64::wrapping_add(random, 0x9e37_79b9_7f4a_7c15);
         let mixed = (random ^ (random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -100,11 +101,20 @@ fn a_database_is_whole_or_its_name_is_free_after_any_kill() {
             _ => "RESTORE DATABASE restored FROM DISK = 'kept.bak' WITH REPLACE",
         };
         server.kill_behind(batch, Duration::from_micros((mixed >> 32) % LONGEST));
+        met += unfinished(place.path());
         server = start(place.path());
         check(&mut server.client, &place.path().join("data"), mixed % 2 == 0);
     }
     server.child.kill().unwrap();
     server.child.wait().unwrap();
+    println!("{met} of {KILLS} kills left something to put right");
+}
+
+/// How many databases a kill left on their way.
+fn unfinished(place: &Path) -> i64 {
+    let master = in_sqlite(place, "master");
+    let sql = "SELECT count(*) FROM selenite_database WHERE unfinished <> ''";
+    master.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
 fn check(client: &mut Client, folder: &Path, drops_restored: bool) {

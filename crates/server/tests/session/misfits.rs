@@ -170,7 +170,11 @@ fn changes_name_the_column_whose_value_does_not_fit() {
         "INSERT INTO t (a, i) SELECT a + 10, i FROM t",
     ] {
         let answer = client.batch(change);
-        assert_eq!(answer.errors().first().map(|error| error.0), Some(50_823), "{change}: {answer:?}");
+        assert_eq!(
+            answer.errors().first().map(|error| error.0),
+            Some(50_823),
+            "{change}: {answer:?}"
+        );
         assert!(
             answer.said()[0].text.contains("table 'dbo.t', column 'i'"),
             "{change}: {answer:?}"

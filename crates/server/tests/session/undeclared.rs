@@ -234,6 +234,23 @@ fn a_row_tells_what_a_client_needs_to_bind_a_parameter() {
 }
 
 #[test]
+fn as_many_are_described_as_a_call_may_have() {
+    let bench = Bench::new();
+    let client = &mut shop(&bench);
+    let text = |count: usize| {
+        let rows: Vec<String> = (0..count).map(|at| format!("(@P{at})")).collect();
+        format!("INSERT t (i) VALUES {}", rows.join(","))
+    };
+    assert_eq!(types(client, &text(900)).len(), 900);
+    let list: Vec<String> = (0..2101).map(|at| format!("@P{at}")).collect();
+    refused(
+        client,
+        &format!("SELECT 1 FROM t WHERE i IN ({})", list.join(",")),
+        40_510,
+    );
+}
+
+#[test]
 fn declared_parameters_and_variables_are_left_out() {
     let bench = Bench::new();
     let client = &mut shop(&bench);

@@ -148,8 +148,8 @@ fn what_sqlalchemy_asks_at_connect_is_answered() {
         "use [master]",
         "select @@version",
         "SELECT CAST('test max support' AS NVARCHAR(max))",
-        "SELECT CAST(value AS NVARCHAR(max)) FROM fn_listextendedproperty('MS_Description', 'schema', 'dbo', 'table', 't', \
-         NULL, default)",
+        "SELECT CAST(com.value AS nvarchar(max)) FROM fn_listextendedproperty('MS_Description', 'schema', \
+         CAST('dbo' AS NVARCHAR(max)), 'table', CAST('t' AS NVARCHAR(max)), NULL, NULL) AS com",
     ] {
         assert_eq!(client.batch(text).errors(), none, "{text}");
     }

@@ -130,6 +130,17 @@ pub enum StatementKind {
         /// The password.
         password: String,
     },
+    /// `RESTORE MASTER KEY FROM FILE = '..' DECRYPTION BY PASSWORD = '..' ENCRYPTION BY PASSWORD = '..' [FORCE]`
+    RestoreMasterKey {
+        /// The path.
+        path: String,
+        /// What opens the file.
+        file_password: String,
+        /// The key's own password from then on.
+        password: String,
+        /// `FORCE`: also if something can't be decrypted by the present one.
+        force: bool,
+    },
     /// `DROP MASTER KEY`
     DropMasterKey,
     /// `CREATE CERTIFICATE`

@@ -298,6 +298,9 @@ impl Parser<'_> {
 
     pub(super) fn restore(&mut self) -> Parse<StatementKind> {
         self.advance();
+        if self.is_word("master") && self.is_at(1, TokenKind::Keyword(Keyword::Key)) {
+            return self.restore_master_key();
+        }
         let kind = RESTORE_KINDS
             .iter()
             .find(|(word, _)| self.is_word(word))

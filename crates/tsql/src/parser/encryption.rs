@@ -84,6 +84,23 @@ impl Parser<'_> {
         Ok(StatementKind::BackupMasterKey { path, password })
     }
 
+    /// `MASTER KEY FROM FILE = '..' DECRYPTION BY PASSWORD = '..' ENCRYPTION BY PASSWORD = '..' [FORCE]`
+    pub(super) fn restore_master_key(&mut self) -> Parse<StatementKind> {
+        self.advance();
+        self.expect_keyword(Keyword::Key)?;
+        self.expect_keyword(Keyword::From)?;
+        let path = self.file_path()?;
+        let file_password = self.by_password("decryption")?;
+        let password = self.by_password("encryption")?;
+        let force = self.eat_word("force");
+        Ok(StatementKind::RestoreMasterKey {
+            path,
+            file_password,
+            password,
+            force,
+        })
+    }
+
     /// `FILE = '..'`
     fn file_path(&mut self) -> Parse<String> {
         self.expect_keyword(Keyword::File)?;

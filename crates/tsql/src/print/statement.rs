@@ -70,6 +70,12 @@ impl fmt::Display for StatementKind {
             Self::OpenMasterKey { password } => open_master_key(f, password),
             Self::CloseMasterKey => f.write_str("CLOSE MASTER KEY"),
             Self::BackupMasterKey { path, password } => backup_master_key(f, path, password),
+            Self::RestoreMasterKey {
+                path,
+                file_password,
+                password,
+                force,
+            } => restore_master_key(f, path, (file_password, password), *force),
             Self::DropMasterKey => f.write_str("DROP MASTER KEY"),
             Self::CreateCertificate(it) => write!(f, "{it}"),
             Self::BackupCertificate(it) => write!(f, "{it}"),
@@ -118,6 +124,18 @@ fn regenerate_master_key(f: &mut fmt::Formatter<'_>, force: bool, password: &str
 
 fn open_master_key(f: &mut fmt::Formatter<'_>, password: &str) -> fmt::Result {
     write!(f, "OPEN MASTER KEY DECRYPTION BY PASSWORD = {}", Text(password))
+}
+
+fn restore_master_key(
+    f: &mut fmt::Formatter<'_>,
+    path: &str,
+    (file_password, password): (&str, &str),
+    force: bool,
+) -> fmt::Result {
+    write!(f, "RESTORE MASTER KEY FROM FILE = {}", Text(path))?;
+    write!(f, " DECRYPTION BY PASSWORD = {}", Text(file_password))?;
+    write!(f, " ENCRYPTION BY PASSWORD = {}", Text(password))?;
+    f.write_str(if force { " FORCE" } else { "" })
 }
 
 fn backup_master_key(f: &mut fmt::Formatter<'_>, path: &str, password: &str) -> fmt::Result {

@@ -2,11 +2,13 @@
 
 mod expression;
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use selenite_plan::catalog::{Relation, Table};
 use selenite_plan::program::Parameter;
-use selenite_plan::{PlanError, same_name};
+use selenite_plan::{NameKey, PlanError, same_name};
+use selenite_tds::PARAMETER_COUNT_MAX;
 use selenite_tsql::ast::{
     Argument, ArgumentValue, AssignmentTarget, Call, ChangeTarget, CommonTable, Execute, Expr, ExprKind, Insert,
     InsertSource, Join, OrderItem, Output, Position, ProcedureName, Query, QueryBody, Select, SelectItem, Statement,
@@ -36,6 +38,7 @@ pub(super) fn search(tree: &Tree, parameters: &[Parameter], around: &Surrounding
         around,
         declared: parameters.iter().map(|parameter| parameter.name.clone()).collect(),
         found: Vec::new(),
+        names: HashSet::new(),
         scope: Scope::default(),
     };
     search.declare(&tree.statements);
@@ -50,6 +53,8 @@ pub(super) struct Search<'a> {
     around: &'a Surroundings<'a>,
     declared: Vec<String>,
     found: Vec<Found>,
+    /// Of those that were found.
+    names: HashSet<NameKey>,
     scope: Scope,
 }
 
@@ -443,8 +448,12 @@ impl Search<'_> {
         if !self.is_undeclared(name) {
             return Ok(());
         }
-        if self.found.iter().any(|found| same_name(&found.name, name)) {
+        if !self.names.insert(NameKey::new(name)) {
             return Err(fault::used_twice(name).on_line(position.line));
+        }
+        if self.found.len() >= PARAMETER_COUNT_MAX {
+            let what = format!("Describing more than {PARAMETER_COUNT_MAX} parameters");
+            return Err(PlanError::unsupported(&what).on_line(position.line));
         }
         self.found.push(Found {
             name: name.to_owned(),

@@ -113,9 +113,15 @@ impl DataBench<'_> {
         let old = MasterKey::of(instance)?;
         check_password(password)?;
         let new = new_master_key(instance, password)?;
+        self.seal_anew(&old, &new)
+    }
+
+    /// Puts another master key in the place of the present one: the private parts of all certificates go along.
+    fn seal_anew(&self, old: &MasterKey, new: &StoredMasterKey) -> Result<(), PlanError> {
         let key = MasterKey::new(&new.secret).ok_or_else(|| PlanError::internal("a master key of another size"))?;
         let mut refused = None;
-        let replaced = instance.master().replace_master_key(&new, |thumbprint, sealed| {
+        let master = self.patron.instance.master();
+        let replaced = master.replace_master_key(new, |thumbprint, sealed| {
             let again = old
                 .open(sealed, thumbprint)
                 .and_then(|plain| key.seal(&plain, thumbprint));
@@ -158,9 +164,39 @@ impl DataBench<'_> {
         let stored = stored.ok_or_else(|| missing("find", "symmetric key", "master key"))?;
         check_password(password)?;
         let digits = Zeroizing::new(hexadecimal(&stored.secret));
-        let text = Zeroizing::new(format!("# Master key, made by Selenite\n{}\n", *digits));
+        let text = Zeroizing::new(format!("{BACKUP_HEADING}\n{}\n", *digits));
         let sealed = seal_with_password(instance, text.as_bytes(), password)?;
         KeyFile::new(path, instance.data_folder()).write(&sealed)
+    }
+
+    /// RESTORE MASTER KEY: the key of a backup, in the place of the present one, or where there is none.
+    pub(super) fn restore_master_key(
+        &self,
+        path: &str,
+        (file_password, password): (&str, &str),
+        force: bool,
+    ) -> Result<(), PlanError> {
+        if force {
+            return Err(unsupported("RESTORE MASTER KEY FORCE"));
+        }
+        let instance = self.patron.instance;
+        let master = instance.master();
+        check_password(password)?;
+        let bad = || error(15317, "The master key file does not exist or has invalid format.");
+        let sealed = KeyFile::new(path, instance.data_folder()).read().map_err(|_| bad())?;
+        let opened = open_with_password(instance, &sealed, file_password, BACKUP_SIZE_MAX)?;
+        let secret = opened.ok().and_then(|plain| parse_backup(&plain)).ok_or_else(bad)?;
+        let by_password = seal_with_password(instance, &secret, password)?;
+        let new = StoredMasterKey { secret, by_password };
+        if master.master_key().map_err(|fault| of_master(&fault))?.is_some() {
+            return self.seal_anew(&MasterKey::of(instance)?, &new);
+        }
+        let mut guid = [0; 16];
+        os_random(&mut guid);
+        match master.add_master_key(&new, guid).map_err(|fault| of_master(&fault))? {
+            true => Ok(()),
+            false => Err(there_is_one()),
+        }
     }
 
     /// DROP MASTER KEY.
@@ -175,6 +211,24 @@ impl DataBench<'_> {
             }
         }
     }
+}
+
+/// The key that is in a backup's text. None if it is none.
+fn parse_backup(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let text = std::str::from_utf8(text).ok()?;
+    let digits = text
+        .strip_prefix(BACKUP_HEADING)?
+        .strip_prefix('\n')?
+        .strip_suffix('\n')?;
+    let is_plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if digits.len() != 2 * SECRET_SIZE || !is_plain {
+        return None;
+    }
+    let mut secret = Zeroizing::new(vec![0; SECRET_SIZE]);
+    for (byte, at) in secret.iter_mut().zip((0..digits.len()).step_by(2)) {
+        *byte = u8::from_str_radix(digits.get(at..at + 2)?, 16).ok()?;
+    }
+    Some(secret)
 }
 
 /// A secret that nobody has seen, and the same sealed by a password.
@@ -242,6 +296,10 @@ fn there_is_one() -> PlanError {
 
 /// AES-256.
 const SECRET_SIZE: usize = 32;
+/// The first line of a backup.
+const BACKUP_HEADING: &str = "# Master key, made by Selenite";
+/// The heading, 64 digits, and their lines' ends.
+const BACKUP_SIZE_MAX: usize = 256;
 /// Of AES-GCM.
 const TAG_SIZE: usize = 16;
 /// As long as a login waits for its password to be stretched.
@@ -263,6 +321,18 @@ mod tests {
             assert!(key.open(&sealed[..size], b"one").is_err(), "{size}");
         }
         assert!(MasterKey::new(&[1; 31]).is_none());
+    }
+
+    #[test]
+    fn a_backup_leads_back_to_its_key_and_nothing_else_does() {
+        let text = format!("{BACKUP_HEADING}\n{}\n", hexadecimal(&[0xa7; 32]));
+        assert_eq!(**parse_backup(text.as_bytes()).unwrap(), [0xa7; 32]);
+        for size in 0..text.len() {
+            assert!(parse_backup(&text.as_bytes()[..size]).is_none(), "{size}");
+        }
+        let signed = text.replace("a7a7a7", "+7a7a7");
+        assert!(parse_backup(signed.as_bytes()).is_none());
+        assert!(parse_backup(text.replace("a7a7", "+7+7").as_bytes()).is_none());
     }
 
     #[test]

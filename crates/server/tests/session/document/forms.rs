@@ -251,6 +251,11 @@ pub const GROUPS: &[Group] = &[
                 "USE master; BACKUP MASTER KEY TO FILE = 'k' ENCRYPTION BY PASSWORD = '$ql$h@ck@12'",
             ),
             (
+                "RESTORE MASTER KEY",
+                "USE master; RESTORE MASTER KEY FROM FILE = 'k' DECRYPTION BY PASSWORD = '$ql$h@ck@12' ENCRYPTION BY PASSWORD = \
+                 '$ql$h@ck@12'",
+            ),
+            (
                 "DROP MASTER KEY",
                 "USE master; DROP MASTER KEY; CREATE MASTER KEY ENCRYPTION BY PASSWORD = '$ql$h@ck@12'",
             ),

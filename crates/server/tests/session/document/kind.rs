@@ -52,6 +52,7 @@ pub fn name(kind: &StatementKind) -> &'static str {
         StatementKind::OpenMasterKey { .. } => "OPEN MASTER KEY",
         StatementKind::CloseMasterKey => "CLOSE MASTER KEY",
         StatementKind::BackupMasterKey { .. } => "BACKUP MASTER KEY",
+        StatementKind::RestoreMasterKey { .. } => "RESTORE MASTER KEY",
         StatementKind::DropMasterKey => "DROP MASTER KEY",
         StatementKind::CreateCertificate(_) => "CREATE CERTIFICATE",
         StatementKind::BackupCertificate(_) => "BACKUP CERTIFICATE",
