@@ -115,7 +115,8 @@ def authors() -> list[Author]:
             born=datetime.date(1924, 2, 29) if i else None,
             weight=i / 8 if i else None,
             note="\u6f22" * 5000 if i else None,
-            picture=b"\x00\xff" * i if i else None,
+            # Of several rows in one statement, mssql-python can't ask what a NULL is of, and sends it as text.
+            picture=b"\x00\xff" * (i + 1),
             books=[Book(title=f"book {i}.{n}", pages=n + 1) for n in range(i)],
         )
         for i in range(4)
@@ -134,6 +135,14 @@ def test_what_is_written_is_read_again(engine: sa.Engine) -> None:
                 assert getattr(one, part) == getattr(meant, part), part
             assert one.is_known is True and one.seen.year > 2000
             assert [book.title for book in one.books] == [book.title for book in meant.books]
+
+
+def test_what_is_left_out_is_null(engine: sa.Engine) -> None:
+    with Session(engine) as session:
+        session.add(Author(name="alone", fee=1))
+        session.commit()
+        found = session.scalars(sa.select(Author)).one()
+        assert (found.key, found.born, found.weight, found.note, found.picture) == (None,) * 5
 
 
 def test_rows_are_joined_counted_changed_and_deleted(engine: sa.Engine) -> None:

@@ -116,7 +116,7 @@ public final class JdbcClient {
                 return catalog(on, asked.what, asked.table);
             }
             case "describe" -> {
-                return describe(on, asked.sql);
+                return describe(on, asked.sql, asked.what);
             }
             case "call" -> {
                 return call(on, asked);
@@ -339,23 +339,26 @@ public final class JdbcClient {
         return reply;
     }
 
-    /// What the server says of a statement's parameters and columns before it has run.
-    private static Reply describe(Connection on, String sql) throws SQLException {
+    /// What the server says of a statement's parameters, or of its columns, before it has run.
+    private static Reply describe(Connection on, String sql, String what) throws SQLException {
         Reply reply = new Reply();
         try (PreparedStatement statement = on.prepareStatement(sql)) {
+            if (what.equals("columns")) {
+                ResultSetMetaData of = statement.getMetaData();
+                Rows columns = new Rows(List.of("name", "type"), new ArrayList<>());
+                for (int i = 1; i <= of.getColumnCount(); i++) {
+                    columns.rows().add(List.of(of.getColumnLabel(i), of.getColumnTypeName(i)));
+                }
+                reply.sets.add(columns);
+                return reply;
+            }
             ParameterMetaData about = statement.getParameterMetaData();
             Rows parameters = new Rows(List.of("type", "precision", "scale"), new ArrayList<>());
             for (int i = 1; i <= about.getParameterCount(); i++) {
                 parameters.rows().add(List.of(about.getParameterTypeName(i), String.valueOf(about.getPrecision(i)),
                     String.valueOf(about.getScale(i))));
             }
-            ResultSetMetaData of = statement.getMetaData();
-            Rows columns = new Rows(List.of("name", "type"), new ArrayList<>());
-            for (int i = 1; of != null && i <= of.getColumnCount(); i++) {
-                columns.rows().add(List.of(of.getColumnLabel(i), of.getColumnTypeName(i)));
-            }
             reply.sets.add(parameters);
-            reply.sets.add(columns);
         }
         return reply;
     }
