@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -68,6 +68,8 @@ pub struct OpenDatabase {
     pub running: Running,
     /// To be asked in whatever takes long.
     pub interrupts: Interrupts,
+    /// Whether nothing stops them now.
+    is_undisturbed: Arc<AtomicBool>,
     /// Whether SQLite leaves the sync of a commit to [`SharedDatabase::log`]: in WAL mode.
     is_synced_later: bool,
     /// The schema with the session's own changes.
@@ -214,6 +216,8 @@ impl OpenDatabase {
     /// What SQLite and the VFS say.
     pub fn connect(shared: Arc<SharedDatabase>, access: &Access, interrupts: Interrupts) -> Result<Self, PlanError> {
         let polled = interrupts.clone();
+        let is_undisturbed = Arc::new(AtomicBool::new(false));
+        let held = is_undisturbed.clone();
         let connect = || -> rusqlite::Result<(Connection, Running, bool)> {
             let flags =
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -241,7 +245,10 @@ impl OpenDatabase {
             connection.busy_timeout(BUSY_WAIT)?;
             let running = Running::default();
             functions::register(&connection, &running)?;
-            connection.progress_handler(STEPS, Some(move || polled.poll().is_some()))?;
+            connection.progress_handler(
+                STEPS,
+                Some(move || !held.load(Ordering::Relaxed) && polled.poll().is_some()),
+            )?;
             Ok((connection, running, is_synced_later))
         };
         let (connection, running, is_synced_later) = connect().map_err(|error| {
@@ -254,6 +261,7 @@ impl OpenDatabase {
             connection,
             running,
             interrupts,
+            is_undisturbed,
             is_synced_later,
             own: RefCell::default(),
             changes: Cell::new(0),
@@ -314,6 +322,14 @@ impl OpenDatabase {
         let schema = Schema::load(&self.connection, "temp", "tempdb")?;
         *self.temporary.borrow_mut() = Arc::new(schema);
         Ok(())
+    }
+
+    /// Does something that an ATTENTION does not interrupt.
+    pub fn undisturbed<R>(&self, body: impl FnOnce() -> R) -> R {
+        self.is_undisturbed.store(true, Ordering::Relaxed);
+        let done = body();
+        self.is_undisturbed.store(false, Ordering::Relaxed);
+        done
     }
 
     /// SQLite has made a commit: it is on the disk when [`OpenDatabase::wait_for_disk`] says so.

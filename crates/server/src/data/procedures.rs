@@ -100,8 +100,17 @@ impl Check {
                     | ObjectKind::Procedure
                     | ObjectKind::ScalarFunction
                     | ObjectKind::TableFunction
-                    | ObjectKind::Trigger => Ok(()),
-                    ObjectKind::UserTable
+                    | ObjectKind::Trigger
+                        if objects.sees_texts() =>
+                    {
+                        Ok(())
+                    }
+                    ObjectKind::View
+                    | ObjectKind::Procedure
+                    | ObjectKind::ScalarFunction
+                    | ObjectKind::TableFunction
+                    | ObjectKind::Trigger
+                    | ObjectKind::UserTable
                     | ObjectKind::SystemTable
                     | ObjectKind::ExtendedProcedure
                     | ObjectKind::PrimaryKey

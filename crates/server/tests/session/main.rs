@@ -25,6 +25,7 @@ mod misfits;
 mod offsets;
 mod options;
 mod principals;
+mod several_databases;
 mod speed;
 mod table_variables;
 mod tables;
