@@ -27,7 +27,7 @@ serve-demo: need-tsql build ## run two articles' scripts on the server, and prin
 serve-speed: need-rust ## measure inserts and selects over loopback beside the same in-process: a minute
 	@cargo test --release --package selenite-server --test session speed -- --ignored --nocapture --test-threads=1
 
-serve-figures: need-tsql build ## measure what a cancelled statement and an idle session cost the server
+serve-figures: need-tsql build ## count what a loop sends; measure what a cancelled statement and an idle session cost
 	@SELENITE_TEST_COMMAND=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/selenite tests/clients/tds/figures/run.sh
 
 build: need-rust ## build the extension and the command, optimised

@@ -333,7 +333,7 @@ fn or_missing(error: crate::StoreError, missing: impl FnOnce() -> BackupError) -
 }
 
 /// What opens an archive, with as many slots and recipients as there may be, is not 300 KiB long.
-pub(crate) const BEGUN_SIZE_MAX: usize = 512 << 10;
+pub const BEGUN_SIZE_MAX: usize = 512 << 10;
 /// A part with all of its pieces.
 pub(crate) const PART_SIZE_MAX: usize =
     PART_HEADER_SIZE + selenite_archive::CONTENT_SIZE_MAX / PIECE_SIZE * (PIECE_SIZE + PIECE_TAG_SIZE);

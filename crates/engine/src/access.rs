@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use selenite_cipher::DatabaseId;
 use selenite_keyring::{Config, Identity, KeyError, Keyring, Spec};
 
 use crate::file_uri::FileUri;
@@ -14,6 +15,10 @@ use crate::{EngineError, Watch};
 pub struct Access {
     /// Where the identity is; if none is named here, the environment and the configuration say it.
     pub identity: Option<Spec>,
+    /// Identities that backups are opened by besides the one in force. No database is.
+    pub more: Vec<Spec>,
+    /// What the file has to be, for whoever knows.
+    pub expected: Expected,
     /// Whether a database in clear is admitted.
     pub allow_plain: bool,
     /// Whether TRIPLE_DES_3KEY is admitted.
@@ -28,10 +33,21 @@ pub struct Access {
     pub plain_vfs: &'static str,
 }
 
+/// What a file has to be when it is opened, to be taken for the database that is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Expected {
+    /// The database's id. A file in clear that has none is admitted as [`Access::allow_plain`] says.
+    pub database_id: Option<DatabaseId>,
+    /// Whether all of its pages have to be encrypted, whatever [`Access::allow_plain`] says.
+    pub is_encrypted: bool,
+}
+
 impl Default for Access {
     fn default() -> Self {
         Self {
             identity: None,
+            more: Vec::new(),
+            expected: Expected::default(),
             allow_plain: false,
             allow_deprecated: false,
             busy_wait: Duration::from_secs(2),
@@ -61,6 +77,15 @@ impl Access {
         }
     }
 
+    /// Those that backups are opened by: the identities in force, and [`Access::more`].
+    pub(crate) fn backup_identities(&self, config: &Config) -> Result<Vec<Box<dyn Identity>>, EngineError> {
+        let mut identities = self.identities(config)?;
+        for spec in &self.more {
+            identities.extend(selenite_keyring::load(spec, config)?);
+        }
+        Ok(identities)
+    }
+
     /// Fails as opening would, where that can be said without the file: SQLite has only a number for it.
     pub(crate) fn check(&self) -> Result<Keyring, EngineError> {
         let config = Self::config()?;
@@ -85,6 +110,12 @@ impl Access {
         }
         if self.allow_plain {
             uri = uri.with("plain", "allow");
+        }
+        if let Some(id) = self.expected.database_id {
+            uri = uri.with("database_id", &id.to_string());
+        }
+        if self.expected.is_encrypted {
+            uri = uri.with("encrypted", "required");
         }
         if self.allow_deprecated {
             uri = uri.with("deprecated", "allow");

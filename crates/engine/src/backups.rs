@@ -7,8 +7,12 @@ mod listing;
 mod pruning;
 mod verification;
 
-use selenite_backup::{Backup, BackupError, Destination, Entry, KeySource, OpenArchive};
-use selenite_keyring::{Cache, Identity, Keyring};
+use selenite_backup::{
+    BEGUN_SIZE_MAX, Backup, BackupError, Destination, Entry, KeySource, OpenArchive, Part, object_key,
+};
+use selenite_format::Superblock;
+use selenite_format::archive::Begun;
+use selenite_keyring::{Cache, Identity, Keyring, SlotSummary};
 
 pub use listing::{Ground, Known, Listed, Listing, list};
 pub use pruning::{Gone, Kept, Prune, Pruned, prune};
@@ -16,6 +20,21 @@ pub use selenite_backup::retention::{Reason, Rules};
 pub use verification::{Checked, Outcome, Verification, Verify, verify};
 
 use crate::{Access, EngineError};
+
+/// Who could open the database that a backup is of, as its first object says, which nobody has authenticated: for people whose key opens
+/// neither. Nothing where it can't be read.
+#[must_use]
+pub fn claimed_slots(destination: &dyn Destination, entry: &Entry) -> Vec<SlotSummary> {
+    let object = object_key(entry.database_id, &entry.name, Part::Begun);
+    let begun = destination.get(&object, BEGUN_SIZE_MAX).ok();
+    let superblock = begun.and_then(|bytes| {
+        let (begun, _, _) = Begun::parse(&bytes).ok()?;
+        Superblock::parse(&begun.superblock).ok()
+    });
+    superblock.map_or_else(Vec::new, |superblock| {
+        superblock.slots.iter().map(SlotSummary::new).collect()
+    })
+}
 
 /// Who opens archives.
 struct Reader {
@@ -30,7 +49,7 @@ impl Reader {
     fn new(access: &Access, unpinned: bool) -> Result<Self, EngineError> {
         let keyring = access.check()?;
         Ok(Self {
-            identities: access.identities(&Access::config()?)?,
+            identities: access.backup_identities(&Access::config()?)?,
             keyring: if unpinned { Keyring::default() } else { keyring },
             cache: Cache::new(),
         })

@@ -65,7 +65,7 @@ pub mod verify;
 mod watch;
 pub mod whole_file;
 
-pub use access::Access;
+pub use access::{Access, Expected};
 pub use age::{Age, DAY_SECONDS};
 pub use database::{Cell, Database, Rows};
 pub use decrypt::decrypt;
@@ -81,7 +81,9 @@ pub use row_digest::row_digest;
 pub use selenite_cipher::{DatabaseId, Suite};
 pub use selenite_format::{AutoVacuum, PageSize, State};
 pub use selenite_vfs::database::now;
+pub use selenite_vfs::role::Role;
 pub use selenite_vfs::thread_io::{ThreadIo, read as thread_io};
+pub use selenite_vfs::thread_refusal::{Refusal, take as take_refusal};
 pub use sqlite::install;
 pub use status::{EpochSummary, FileSize, Sealed, Status, status};
 pub use superblock_file::{Present, Superblocks, inspect};

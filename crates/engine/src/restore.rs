@@ -60,6 +60,8 @@ pub struct Restore {
     pub keep_fetched: bool,
     /// Whether a database that was in clear, in suite NONE, is in clear again; else it is encrypted.
     pub keep_clear: bool,
+    /// Whether the identity in force gets a key slot where it has none, since another one has opened the backup ([`Access::more`]).
+    pub add_own_slot: bool,
 }
 
 impl Restore {
@@ -76,6 +78,7 @@ impl Restore {
             unpinned: false,
             keep_fetched: false,
             keep_clear: false,
+            add_own_slot: false,
         }
     }
 }
@@ -208,7 +211,11 @@ fn run(
 ) -> Result<Restored, EngineError> {
     let config = Access::config()?;
     let recipients = parse(&how.recipients, &config)?;
-    let identities = access.identities(&config)?;
+    let identities = access.backup_identities(&config)?;
+    let own = match how.add_own_slot {
+        true => access.identities(&config)?,
+        false => Vec::new(),
+    };
     let none = Keyring::default();
     let keys = KeySource::Identities {
         identities: &identities,
@@ -227,7 +234,7 @@ fn run(
     check_complete(chain.tip(), how.allow_missing)?;
     let present = place.present();
     let rights = (access.allow_deprecated, how.keep_clear);
-    let new = NewKeys::draw(chain.tip(), &recipients, present.as_ref(), rights)?;
+    let new = NewKeys::draw(chain.tip(), (&recipients, &own), present.as_ref(), rights)?;
     let work = Work {
         storage,
         destination,

@@ -50,7 +50,7 @@ pub use password_file::{PasswordFileError, open_by_password, seal_by_password};
 pub use provider::age::identity_file::{NewIdentity, keygen};
 pub use provider::age::{AgeIdentity, AgeRecipient};
 pub use provider::command::CommandIdentity;
-pub use provider::held::HeldMaster;
+pub use provider::held::{HeldAge, HeldMaster};
 pub use provider::passphrase::{Cost, PassphraseIdentity};
 pub use provider::raw::RawIdentity;
 pub use provider::{Effort, Identity, Recipient, SlotBody};

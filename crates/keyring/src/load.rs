@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::provider::age::{AgeRecipient, identity_file};
 use crate::provider::command::CommandIdentity;
-use crate::provider::held::HeldIdentity;
+use crate::provider::held::load_held;
 use crate::provider::passphrase::PassphraseIdentity;
 use crate::provider::raw::RawIdentity;
 use crate::spec::holds_age_secret;
@@ -40,10 +40,7 @@ pub fn load(spec: &Spec, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyE
         Spec::Age(path) => identity_file::parse(path, &read(path)?),
         Spec::Raw(path) => one(RawIdentity::from_file(path, &read(path)?)?),
         Spec::Passphrase(path) => one(PassphraseIdentity::from_file(path, &read(path)?)?),
-        Spec::Held(token) => one(HeldIdentity::find(*token).ok_or_else(|| KeyError::BadSpec {
-            spec: spec.to_string(),
-            problem: "no key is held under this number",
-        })?),
+        Spec::Held(token) => load_held(spec, *token),
         Spec::Command(name) => one(CommandIdentity::new(name, config.command(name)?)),
     }
 }

@@ -22,7 +22,7 @@ pub enum Spec {
     Passphrase(PathBuf),
     /// The name of a command in the configuration.
     Command(String),
-    /// A master key that this process holds ([`crate::HeldMaster`]): `held:` and 32 digits. Only who holds it knows them.
+    /// Keys that this process holds ([`crate::HeldMaster`], [`crate::HeldAge`]): `held:` and 32 digits. Only who holds them knows those.
     Held([u8; 16]),
 }
 

@@ -17,7 +17,8 @@ mod view;
 mod violation;
 
 pub use table::{
-    Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, ReferencedAction, SqliteName, Table,
+    Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, Reference, ReferencedAction,
+    SqliteName, Table,
 };
 pub use view::{SystemColumn, SystemFunction, SystemRows, SystemView, View};
 pub use violation::{ChangeVerb, Violation};

@@ -21,6 +21,7 @@ mod create;
 mod error;
 mod index;
 mod sqlite;
+mod subquery;
 mod text;
 
 pub use alter::{Alteration, Copied, Rebuild, Step};
@@ -160,6 +161,7 @@ impl TableDefinition {
             checks: checks.collect(),
             foreign_keys: self.foreign_keys.clone(),
             referenced_by: Vec::new(),
+            references: Arc::default(),
             columns,
         })
     }

@@ -13,6 +13,7 @@
 //! | `tsql_window_count(N, a)` | window | the same; 0 of no rows |
 //! | `tsql_single(a)` | aggregate | [`SingleValue`] |
 //! | `tsql_rows(name, a, ..)` | scalar, deterministic | the rows of [`crate::catalog::SystemRows::Json`] |
+//! | `tsql_going()` | scalar, not deterministic | true, or an error when the statement is to stop: asked for each row that is written |
 //!
 //! and the collations `SQL_Latin1_General_CP1_CI_AS` and `Latin1_General_BIN2`.
 //!
@@ -30,12 +31,16 @@ use crate::{Accumulator, Environment, OperationFailure, Operations, PlanError};
 /// The function that answers the rows of what the server shows.
 pub const ROWS_FUNCTION: &str = "tsql_rows";
 
+/// The function that a statement of SQLite's asks for each row that it writes: true, or an error, which undoes the statement alone.
+pub const GOING_FUNCTION: &str = "tsql_going";
+
 /// What the SQL of a bound statement calls by number.
 #[derive(Clone, Default, Debug)]
 pub struct Compiled {
     operations: Operations,
     aggregates: Vec<Arc<AggregateSpec>>,
     inputs: HashMap<(u32, usize), BTreeSet<String>>,
+    holds: bool,
 }
 
 impl Compiled {
@@ -43,12 +48,20 @@ impl Compiled {
         operations: Operations,
         aggregates: Vec<AggregateSpec>,
         inputs: HashMap<(u32, usize), BTreeSet<String>>,
+        holds: bool,
     ) -> Self {
         Self {
             operations,
             aggregates: aggregates.into_iter().map(Arc::new).collect(),
             inputs,
+            holds,
         }
+    }
+
+    /// Whether a hint asks that what is read be held until the transaction ends.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.holds
     }
 
     /// Whether there is nothing to call.

@@ -52,6 +52,8 @@ pub enum Volatility {
     Never,
     /// From one statement to the next: GETDATE, RAND, `@@ROWCOUNT`.
     Statement,
+    /// When anybody defines something: OBJECT_ID, USER_NAME. Within a statement never.
+    Definition,
     /// From row to row: NEWID.
     Row,
 }
@@ -188,6 +190,12 @@ impl Function {
     /// Another value in each statement.
     pub(crate) const fn of_statement(mut self) -> Self {
         self.volatility = Volatility::Statement;
+        self
+    }
+
+    /// Another value when something was defined.
+    pub(crate) const fn of_definitions(mut self) -> Self {
+        self.volatility = Volatility::Definition;
         self
     }
 

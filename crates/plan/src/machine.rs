@@ -14,13 +14,17 @@ use selenite_types::Value;
 
 use crate::{
     PlanError, Slot,
-    program::{Program, step::Step},
+    program::{
+        Program,
+        step::{Asks, Step},
+    },
 };
 
 mod answer;
 mod arguments;
 mod call;
 mod called_name;
+mod capture;
 mod done;
 mod error;
 mod event;
@@ -46,6 +50,7 @@ pub use options::Options;
 pub use statement::TableStatement;
 
 use answer::{Answer, Manner, Told};
+use capture::Capture;
 use frame::{Frame, Reach, Returns};
 use raise::{Failed, Halt};
 use scalar::{Pause, STEPS_BETWEEN_POLLS, announce};
@@ -64,6 +69,10 @@ pub struct Machine {
     /// `@@ERROR`.
     error: i32,
     steps_to_poll: u32,
+    /// Whether a variable was given so much that a step with it may take milliseconds: then each step is polled for.
+    is_heavy: bool,
+    /// The INSERT .. EXECUTE that runs.
+    capture: Option<Capture>,
 }
 
 /// What a client asks for.
@@ -123,12 +132,15 @@ impl Machine {
             row_count: 0,
             error: 0,
             steps_to_poll: STEPS_BETWEEN_POLLS,
+            is_heavy: false,
+            capture: None,
         }
     }
 
     /// Runs a request to its end.
     pub fn run<H: Host + ?Sized>(&mut self, request: Request, host: &mut H) -> Ended {
         self.entry = request.entry;
+        self.is_heavy = false;
         let result = self.start(request, host).and_then(|()| self.go(host));
         self.conclude(result, host)
     }
@@ -335,6 +347,10 @@ impl Machine {
 
     fn announce<H: Host + ?Sized>(&self, host: &mut H) {
         announce(self.row_count, self.error, host);
+    }
+
+    fn announce_for<H: Host + ?Sized>(&self, asks: Asks, host: &mut H) -> Result<(), PlanError> {
+        scalar::announce_for(asks, self.row_count, self.error, host)
     }
 
     fn show_counters<H: Host + ?Sized>(&self, host: &mut H) {

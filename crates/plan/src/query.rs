@@ -9,6 +9,7 @@ mod call;
 mod combine;
 mod common_table;
 mod grouping;
+mod hint;
 mod limit;
 mod order;
 mod refusal;
@@ -271,6 +272,9 @@ fn check_table_count(count: usize) -> Result<(), PlanError> {
 
 /// How deep a recursive common table expression goes without MAXRECURSION.
 const RECURSION_MAX: u32 = 100;
+
+/// How many values a SELECT has at most.
+pub(crate) const SELECT_COUNT_MAX: usize = 4096;
 
 /// How many tables SQLite joins.
 const TABLE_COUNT_MAX: usize = 64;

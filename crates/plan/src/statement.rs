@@ -122,6 +122,16 @@ pub trait Store {
     /// Errors: whatever keeps it from being noted.
     fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError>;
 
+    /// Lets foreign keys be broken from now on, until [`Store::settle_references`].
+    ///
+    /// Errors: what SQLite says.
+    fn defer_references(&self) -> Result<(), PlanError>;
+
+    /// Has foreign keys looked at as ever, and tells whether one is broken: then whoever runs the statement must undo it.
+    ///
+    /// Errors: what SQLite says.
+    fn settle_references(&self) -> Result<bool, PlanError>;
+
     /// Whether SET IDENTITY_INSERT is on for the table.
     fn identity_insert(&self, table: &Table) -> bool;
 }
@@ -186,6 +196,16 @@ impl Binding<'_> {
 }
 
 impl Statement {
+    /// Whether a hint asks that what it reads be held until the transaction ends. Of what writes nothing is told: it holds anyway.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        match self {
+            Self::Rows(rows) => rows.compiled.holds(),
+            Self::Assign(assign) => assign.compiled.holds(),
+            Self::Into(_) | Self::Insert(_) | Self::Update(_) | Self::Delete(_) | Self::Truncate(_) => false,
+        }
+    }
+
     /// The columns of its result; none if it has no result.
     #[must_use]
     pub fn columns(&self) -> &[OutputColumn] {

@@ -93,7 +93,7 @@ impl Writer {
 
     /// What the SQL calls by number, when all of it is written.
     pub fn compiled(self) -> Compiled {
-        Compiled::new(self.operations, self.aggregates, self.inputs)
+        Compiled::new(self.operations, self.aggregates, self.inputs, self.parts.holds)
     }
 
     /// The SQL of a parameter; equal ones that stand near one another are one.

@@ -50,6 +50,9 @@ impl Connection {
         let mut line = Line::new(self.socket.clone(), traffic.clone(), deadline);
         let mut reader = MessageReader::new();
         let arrival = greet(&mut line, &mut reader, instance.config().encryption, instance.tls())?;
+        if !place.keep() {
+            return Err(LineError::End);
+        }
         let (is_strict, is_encrypted) = (arrival.is_strict, arrival.is_encrypted);
         let user = arrival.login.as_ref().map_or("", |login| &login.user_name).to_owned();
         let mut afterwards = Afterwards::default();

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use crate::bell::Bell;
 use crate::connection::Connection;
-use crate::lobby::LobbyPlace;
+use crate::lobby::{Entered, LobbyPlace};
 use crate::transport::{Leash, Pull};
 use crate::{Front, Instance, ServerError};
 
@@ -139,14 +139,19 @@ impl Listener {
                 }
                 Err(error) => return Err(error),
             };
-            match instance.lobby().enter() {
-                Some(place) => served.push(self.serve(instance, front, socket, peer, place)?),
-                None => {
-                    instance.log().line(&format!(
-                        "{peer}: sent away: too many connections that have not logged in"
-                    ));
-                }
+            let socket = Arc::new(socket);
+            let Some(Entered { place, was_taken }) = instance.lobby().enter(&socket) else {
+                instance
+                    .log()
+                    .line(&format!("{peer}: sent away: too many logins at a time"));
+                continue;
+            };
+            if was_taken {
+                instance.log().line(&format!(
+                    "{peer}: another was sent away for it: too many connections that have not logged in"
+                ));
             }
+            served.push(self.serve(instance, front, socket, peer, place)?);
         }
     }
 
@@ -154,12 +159,11 @@ impl Listener {
         &self,
         instance: &Arc<Instance>,
         front: &Arc<dyn Front>,
-        socket: TcpStream,
+        socket: Arc<TcpStream>,
         peer: SocketAddr,
         place: LobbyPlace,
     ) -> std::io::Result<Served> {
         socket.set_nonblocking(false)?;
-        let socket = Arc::new(socket);
         let leash = Arc::new(Leash::new(&socket));
         let is_done = Arc::new(AtomicBool::new(false));
         let connection = Connection {

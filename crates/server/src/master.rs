@@ -4,12 +4,15 @@
 //! M2. Sessions have connections of their own to it. The one here is held for one statement, never while a password is stretched, and
 //!     waits for other writers as long as any client would.
 //! M3. A password is kept as a hash of Argon2id with its own salt and cost.
+//! M4. What makes, replaces or removes a database's file is noted here before it is done and taken back behind it ([`Unfinished`]): a
+//!     start finds what a kill has left.
 //!
 //! Tables that begin with `selenite_` are the server's: no client reads or writes them.
 
 mod backups;
 mod certificate;
 mod certificates;
+mod database_file;
 mod database_name;
 mod databases;
 mod keys;
@@ -29,6 +32,7 @@ pub use backups::BackupRecord;
 pub use certificate::StoredCertificate;
 pub use certificates::CertificateRecord;
 pub(crate) use certificates::NewStoredCertificate;
+pub(crate) use database_file::{DatabaseFile, Unfinished};
 pub use database_name::DatabaseName;
 pub use databases::DatabaseRecord;
 pub use keys::{EncryptionKeyRecord, MasterKeyRecord};

@@ -7,6 +7,7 @@
 //!
 //! Left to others: what statements on tables do (the workbench), order and DONEs (the machine).
 
+mod capture;
 mod command;
 mod compiler;
 mod facts;

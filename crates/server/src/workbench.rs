@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_plan::program::Program;
+use selenite_plan::statement::Statement;
 use selenite_plan::{
     ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, PlanError, PrincipalFacts,
     SchemaFacts,
@@ -68,8 +69,14 @@ pub struct Errand<'a> {
 
 /// How a session reaches data. When it is dropped the session is over: what is open is rolled back and closed.
 pub trait Workbench {
-    /// What names mean now.
+    /// What names meant when a statement on tables ran last, or [`Workbench::look_at_names`].
     fn objects(&self) -> &dyn Objects;
+
+    /// Looks at what names mean now: others may have defined something.
+    ///
+    /// # Errors
+    /// What keeps the database in use from being read.
+    fn look_at_names(&mut self) -> Result<(), PlanError>;
 
     /// USE: the database of that name is in use from now on.
     ///
@@ -88,6 +95,12 @@ pub trait Workbench {
         slots: &mut [Value],
         errand: Errand<'_>,
     ) -> Result<Affected, Failure>;
+
+    /// Sees whether an INSERT .. EXECUTE can be run, before what it calls is, and gives it.
+    ///
+    /// # Errors
+    /// What is wrong with the INSERT.
+    fn bind_insert(&mut self, statement: &TableStatement<'_>, errand: Errand<'_>) -> Result<Arc<Statement>, Failure>;
 
     /// Finds a procedure, or is it; `None` if there is none of that name. The session's own (sp_executesql and its kin) do not come here.
     ///

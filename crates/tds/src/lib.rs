@@ -28,8 +28,8 @@ mod vector;
 pub use error::{Complaint, ParameterError, ParameterFault, Part, TdsError};
 pub use login::{Feature, LOGIN_SIZE_MAX, Login, Password, TdsVersion};
 pub use packet::{
-    HEADER_SIZE, Header, Incoming, Limits, Message, MessageKind, MessageReader, PRE_LOGIN_TOTAL_MAX, PRELOGIN_SIZE_MAX,
-    PacketSink, PacketSize, PacketWriter, Reset,
+    HEADER_SIZE, HandshakePiece, Header, Incoming, Limits, Message, MessageKind, MessageReader, PRE_LOGIN_TOTAL_MAX,
+    PRELOGIN_SIZE_MAX, PacketSink, PacketSize, PacketWriter, Reset, wrap_handshake,
 };
 pub use prelogin::{Channel, Encryption, EncryptionMode, Negotiated, Prelogin, ProductVersion, negotiate};
 pub use request::{

@@ -1,4 +1,7 @@
 //! The words that T-SQL reserves: where one stands, no name can, and a statement may end.
+//!
+//! PRECISION is in SQL Server's list of them, but names columns all the same: those of `sys.columns`, and of a table that
+//! mssql-jdbc declares.
 
 macro_rules! keywords {
     ($($name:ident = $text:literal,)*) => {
@@ -134,7 +137,6 @@ keywords! {
     Percent = "PERCENT",
     Pivot = "PIVOT",
     Plan = "PLAN",
-    Precision = "PRECISION",
     Primary = "PRIMARY",
     Print = "PRINT",
     Proc = "PROC",
@@ -255,7 +257,20 @@ mod tests {
             assert_eq!(Keyword::of(&text[1..]).is_some(), is_reserved(&text[1..]));
         }
         for word in [
-            "", "_", "go", "throw", "try", "output", "offset", "z", "\u{e9}", "rows", "{", "[", "@",
+            "",
+            "_",
+            "go",
+            "throw",
+            "try",
+            "output",
+            "offset",
+            "precision",
+            "z",
+            "\u{e9}",
+            "rows",
+            "{",
+            "[",
+            "@",
         ] {
             assert!(!is_reserved(word), "{word}");
         }

@@ -21,6 +21,7 @@ fn variables_are_declared_and_set() {
         "DECLARE @a int",
         "declare @a as int, @b varchar(10) = 'x', @c decimal(10, 2) = 1.5, @d nvarchar(max) = N'y'",
         "DECLARE @t TABLE (a int NOT NULL PRIMARY KEY, b varchar(10) DEFAULT 'x', UNIQUE (b))",
+        "DECLARE @t TABLE (precision int, length int, scale smallint NULL)",
         "DECLARE @@g int = 0, @ int",
         "declare @a double precision, @b char varying(10), @c national character varying(5), @d sys.int, @e [my type]",
         "SET @a = @a + 1",
@@ -35,6 +36,7 @@ fn variables_are_declared_and_set() {
         "SET @a = (SELECT MAX(a) FROM t)",
         "SELECT @a = 1, @b += 2",
         "SELECT @a = a FROM t ORDER BY a",
+        "SELECT precision, c.PRECISION AS precision FROM sys.columns AS c WHERE precision > 1 ORDER BY precision",
     ]);
 }
 

@@ -49,20 +49,41 @@ impl LikePattern {
         let Some(tokens) = &self.tokens else {
             return false;
         };
-        let blank_from = if is_national {
-            text.len()
-        } else {
-            text.trim_end_matches(' ').len()
-        };
+        let blank_from = blank_from(text, is_national);
         if text.is_ascii() {
             let bytes = text.as_bytes();
             let key = |at: usize| bytes.get(at).map(|byte| CharacterKey::of_ascii(*byte, self.collation));
-            matches(tokens, key, blank_from)
+            matches(tokens, key, (0, blank_from))
         } else {
             let keys: Vec<CharacterKey> = character_keys(text, self.collation).collect();
             let blank_from = keys.len().saturating_sub(text.len() - blank_from);
-            matches(tokens, |at| keys.get(at).copied(), blank_from)
+            matches(tokens, |at| keys.get(at).copied(), (0, blank_from))
         }
+    }
+
+    /// Where the first rest of the text begins that matches, in units of UTF-16 from 0: what PATINDEX has behind its first `%`.
+    #[must_use]
+    pub fn find(&self, text: &str, is_national: bool) -> Option<usize> {
+        let tokens = self.tokens.as_ref()?;
+        let blank_from = blank_from(text, is_national);
+        if text.is_ascii() {
+            let bytes = text.as_bytes();
+            let key = |at: usize| bytes.get(at).map(|byte| CharacterKey::of_ascii(*byte, self.collation));
+            return find(tokens, key, (bytes.len(), blank_from));
+        }
+        let keys: Vec<CharacterKey> = character_keys(text, self.collation).collect();
+        let blank_from = keys.len().saturating_sub(text.len() - blank_from);
+        let mut left = find(tokens, |at| keys.get(at).copied(), (keys.len(), blank_from))?;
+        let mut units = 0;
+        for character in text.chars() {
+            let count = character_keys(character.encode_utf8(&mut [0; 4]), self.collation).count();
+            if left < count {
+                break;
+            }
+            left -= count;
+            units += character.len_utf16();
+        }
+        Some(units + left)
     }
 
     /// What a text must begin with to match, by the collation: for a search in an index.
@@ -83,9 +104,40 @@ impl LikePattern {
     }
 }
 
+/// Where the blanks begin that need not be matched.
+fn blank_from(text: &str, is_national: bool) -> usize {
+    if is_national {
+        text.len()
+    } else {
+        text.trim_end_matches(' ').len()
+    }
+}
+
+/// The first place from which the text matches. Each token before the first `%` takes one character; what `%` begins is found behind
+/// the first place of them, or behind none.
+fn find(
+    tokens: &[Token],
+    key: impl Fn(usize) -> Option<CharacterKey>,
+    (size, blank_from): (usize, usize),
+) -> Option<usize> {
+    let many = tokens.iter().position(|token| matches!(token, Token::Many));
+    let (head, tail) = tokens.split_at(many.unwrap_or(tokens.len()));
+    let is_head = |at: usize| {
+        let mut places = head.iter().zip(at..);
+        places.all(|(token, at)| key(at).is_some_and(|key| token.takes(key)))
+    };
+    let first = match many {
+        Some(_) => 0,
+        None => blank_from.saturating_sub(head.len()),
+    };
+    let at = (first..=size).find(|at| is_head(*at))?;
+    let found = tail.is_empty() || matches(tail, key, (at + head.len(), blank_from));
+    found.then_some(at)
+}
+
 /// Goes through text and pattern, and back to the last `%` where they part: an earlier one never needs to be tried again.
-fn matches(tokens: &[Token], key: impl Fn(usize) -> Option<CharacterKey>, blank_from: usize) -> bool {
-    let (mut at, mut token_at) = (0, 0);
+fn matches(tokens: &[Token], key: impl Fn(usize) -> Option<CharacterKey>, (start, blank_from): (usize, usize)) -> bool {
+    let (mut at, mut token_at) = (start, 0);
     let mut last_many = None;
     loop {
         let token = tokens.get(token_at);

@@ -18,6 +18,7 @@ use selenite_keyring::{Config, Identity, KeyError, Keyring, Unlocked};
 
 use crate::closing::{Closing, FileId};
 use crate::error::VfsError;
+use crate::expectation::check_expected;
 use crate::ffi::{Code, LockLevel, LowerFile, ShmRegion, SyncFlags};
 use crate::generation_mark::GenerationMark;
 use crate::host::{Host, Identify, Presence};
@@ -168,6 +169,7 @@ impl Database {
             turn: AtomicU64::new(0),
         };
         database.reload(&mut database.lock())?;
+        check_expected(&database.settings, &mut database.lock())?;
         Ok(database)
     }
 

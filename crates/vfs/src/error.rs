@@ -41,6 +41,8 @@ pub enum VfsError {
     Retired,
     /// The file: its superblock was replaced while it was open.
     Replaced(&'static str),
+    /// The file: not the database that was to be opened.
+    Unexpected(&'static str),
     /// The caller: a write that is none of an encrypted database's.
     SettingsMismatch(&'static str),
     /// The caller: a deprecated suite without leave.
@@ -89,7 +91,7 @@ impl VfsError {
             Self::Unauthentic { .. } | Self::UnknownEpoch { .. } => Code::IOERR_DATA,
             Self::Superblock(FormatError::UnsupportedVersion { .. }) => Code::CANTOPEN,
             Self::Superblock(_) | Self::BothDamaged | Self::Replaced(_) => Code::CORRUPT,
-            Self::Retired => Code::IOERR_VNODE,
+            Self::Retired | Self::Unexpected(_) => Code::IOERR_VNODE,
             Self::SettingsMismatch(_) => Code::IOERR_CODEC,
             Self::Setting(_) => Code::CANTOPEN,
             Self::DeprecatedSuite | Self::MainElsewhere => Code::PERM,
@@ -127,6 +129,7 @@ impl fmt::Display for VfsError {
             Self::BothDamaged => f.write_str("both superblocks are damaged"),
             Self::Retired => f.write_str("the file was replaced by another of the same name: open it again"),
             Self::Replaced(by) => write!(f, "the superblock was replaced {by} while the database was open"),
+            Self::Unexpected(what) => write!(f, "not the database that is expected here: {what}"),
             Self::SettingsMismatch(what) => write!(f, "settings mismatch: {what}; nothing was written"),
             Self::DeprecatedSuite => f.write_str("TRIPLE_DES_3KEY is deprecated: add deprecated=allow to the URI"),
             Self::OtherSqlite => {
@@ -154,6 +157,7 @@ impl std::error::Error for VfsError {
             | Self::BothDamaged
             | Self::Retired
             | Self::Replaced(_)
+            | Self::Unexpected(_)
             | Self::SettingsMismatch(_)
             | Self::DeprecatedSuite
             | Self::OtherSqlite

@@ -76,6 +76,11 @@ pub const FUNCTIONS: &[Entry] = &[
         body: page_reads,
     },
     Entry {
+        name: c"selenite_open_references",
+        arguments: 0,
+        body: open_references,
+    },
+    Entry {
         name: c"selenite_retire",
         arguments: 1,
         body: retire,
@@ -269,6 +274,13 @@ fn page_reads(call: &FunctionCall<'_>) -> Result<Value, String> {
     let of_thread = thread_io::read();
     let (pool, used, wasted) = (of_thread.pool_hits, of_thread.ahead_used, of_thread.ahead_wasted);
     Ok(Value::Text(format!("{hits} {misses} {pool} {used} {}", used + wasted)))
+}
+
+/// `selenite_open_references()`: 1 while the connection's transaction has left a foreign key open, under `PRAGMA
+/// defer_foreign_keys` or of a deferred constraint: what COMMIT would refuse. Else 0.
+fn open_references(call: &FunctionCall<'_>) -> Result<Value, String> {
+    let is_open = call.has_open_references().map_err(|code| code.to_string())?;
+    Ok(Value::Integer(i64::from(is_open)))
 }
 
 /// `selenite_cut(schema)`: cuts off what SQLite left behind the last page. Inside BEGIN IMMEDIATE, with an empty log.

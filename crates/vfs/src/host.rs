@@ -19,6 +19,7 @@ use crate::ffi::{Api, Code, LowerVfs, Name};
 use crate::log_counters::LogCounters;
 use crate::pool::Pool;
 use crate::sync_clock::SyncClock;
+use crate::thread_refusal;
 
 /// What all databases of one copy of SQLite share.
 pub struct Host {
@@ -211,6 +212,7 @@ impl Host {
         if matches!(error, VfsError::Lower(_)) {
             return code;
         }
+        thread_refusal::note(path, error);
         let message = format!("selenite: {path}: {error}");
         self.api.write_log(code.as_raw(), &message);
         *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);

@@ -13,6 +13,7 @@ pub mod counters;
 pub mod database;
 mod device;
 pub mod error;
+mod expectation;
 pub mod ffi;
 mod functions;
 pub mod generation_mark;
@@ -40,6 +41,7 @@ mod status;
 mod superblock_pair;
 mod sync_clock;
 pub mod thread_io;
+pub mod thread_refusal;
 pub mod view;
 pub mod wal_file;
 

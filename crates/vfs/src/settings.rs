@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, OsString};
 
-use selenite_cipher::Suite;
+use selenite_cipher::{DatabaseId, Suite};
 use selenite_format::{AutoVacuum, PageSize};
 use selenite_keyring::{Config, KeyError, Spec};
 
@@ -26,6 +26,10 @@ pub struct Settings {
     pub allow_deprecated: bool,
     /// How many bytes the pool may take from now on, if that was said.
     pub pool_size: Option<usize>,
+    /// The database that the file has to be when it is opened; what has no superblock is admitted as `allow_plain` says.
+    pub expected_id: Option<DatabaseId>,
+    /// Whether all pages of the file have to be encrypted when it is opened, whatever `allow_plain` says.
+    pub expects_encrypted: bool,
 }
 
 /// A variable of the environment.
@@ -76,6 +80,12 @@ impl Settings {
             pool_size: lookup(c"pool_size", "SELENITE_POOL_SIZE")?
                 .map(|value| parse_size(&value))
                 .transpose()?,
+            // Of one file, and so of its URI alone.
+            expected_id: parse(name.parameter(c"database_id"), None, |value| parse_id(value).map(Some))?,
+            expects_encrypted: parse(name.parameter(c"encrypted"), false, |value| match value {
+                "required" => Ok(true),
+                _ => Err(VfsError::Setting(format!("encrypted is {value}: it may be required"))),
+            })?,
         })
     }
 }
@@ -122,6 +132,21 @@ fn parse_suite(value: &str) -> Result<Suite, VfsError> {
         let names: Vec<_> = Suite::ALL.iter().map(|suite| suite.name()).collect();
         VfsError::Setting(format!("cipher {value} is none of {}", names.join(", ")))
     })
+}
+
+/// 32 hexadecimal digits.
+fn parse_id(value: &str) -> Result<DatabaseId, VfsError> {
+    let bad = || VfsError::Setting(format!("database_id {value} is not 32 hexadecimal digits"));
+    let digits = value.as_bytes();
+    let is_plain = digits.len() == 32 && digits.iter().all(u8::is_ascii_hexdigit);
+    if !is_plain {
+        return Err(bad());
+    }
+    let mut id = [0; 16];
+    for (byte, at) in id.iter_mut().zip((0..32).step_by(2)) {
+        *byte = u8::from_str_radix(&value[at..at + 2], 16).map_err(|_| bad())?;
+    }
+    Ok(DatabaseId(id))
 }
 
 fn parse_auto_vacuum(value: &str) -> Result<AutoVacuum, VfsError> {

@@ -6,9 +6,11 @@ What a driver can't do or can't tell is said in its `Client`, and nowhere else.
 import json
 import os
 import select
+import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -37,6 +39,8 @@ class Client:
     announces: dict[str, str]
     # Digits after the second that its type for moments holds.
     second_digits: int = 7
+    # The same of a time without a date, as it sends it.
+    sent_time_digits: int = 7
     # Digits that its type for decimals holds, and for money.
     decimal_digits: int = 38
     money_digits: int = 38
@@ -50,6 +54,14 @@ class Client:
     offset_year_min: int = 1
     # Sends parameters beside the text.
     parameters: bool = True
+    # Calls procedures by name, and gives their status and what comes back.
+    calls: bool = False
+    # Of a procedure that gives rows too.
+    calls_with_rows: bool = True
+    # What of the catalog it asks by functions of its own.
+    catalog: frozenset[str] = frozenset()
+    # Ways to send many rows by one statement: as arrays or in one message, and one after the other.
+    many: tuple[bool, ...] = ()
     # Gives the offset of a datetimeoffset, and not the instant alone.
     offsets: bool = True
     # How it cancels: after the first row, within a loop, within a delay.
@@ -65,6 +77,8 @@ class Client:
     tells_counts: bool = True
     # Asks for an encrypted login, and leaves a server that has none.
     insists_on_login: bool = False
+    # Sends its login in clear where it asked for encryption and the server has none, which refuses it then.
+    logs_in_regardless: bool = False
     # Results that come after an error in a batch reach whoever asked.
     goes_on_after_errors: bool = True
     # Begins, commits and rolls back by calls.
@@ -92,10 +106,6 @@ class SqlError(Exception):
         self.severity: int | None = notice["severity"]
         self.line: int | None = notice["line"]
         self.reply = reply
-
-
-class NotServed(SqlError):
-    """What the server names as not supported: 40510, 40517."""
 
 
 class ClientFailed(Exception):
@@ -137,24 +147,32 @@ class Program:
 
     def __init__(self, client: Client) -> None:
         self.client = client
+        # What it leaves where it is killed goes with the folder.
+        self.folder = tempfile.TemporaryDirectory(prefix="selenite-client-")
         # Of the caller's environment nothing is left that is ours.
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("SELENITE_")}
         self.process = subprocess.Popen(
             client.command,
-            env=inherited | client.environment,
+            env=inherited | {"TMPDIR": self.folder.name} | client.environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # A group of its own: tsql's client runs tsql.
+            start_new_session=True,
         )
 
-    def ask(self, action: str, **request: Any) -> Any:
+    def tell(self, action: str, **request: Any) -> None:
+        """Asks, and does not wait for the answer."""
         assert self.process.stdin
         self.process.stdin.write(json.dumps({"action": action, **request}).encode() + b"\n")
         self.process.stdin.flush()
+
+    def ask(self, action: str, **request: Any) -> Any:
+        self.tell(action, **request)
         answer = json.loads(self._line(action))
         if "failed" in answer:
             raise ClientFailed(f"{self.client.name}: {answer['failed']}\n{answer['trace']}")
         if "refused" in answer:
-            raise error_of(answer["refused"][0])
+            raise SqlError(answer["refused"][0])
         return answer["answer"]
 
     def is_running(self) -> bool:
@@ -167,17 +185,22 @@ class Program:
             try:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+                self.kill()
         self.process.stdout.close()
+        self.folder.cleanup()
+
+    def kill(self) -> None:
+        """Ends it in the middle of whatever it does."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
     def _line(self, action: str) -> bytes:
         assert self.process.stdout
         # An answer is one line, and nothing follows it: what is buffered is part of it.
         ready, _, _ = select.select([self.process.stdout], [], [], ANSWER_SECONDS)
         if not ready:
-            self.process.kill()
-            self.process.wait()
+            self.kill()
             raise ClientFailed(f"{self.client.name} did not answer {action} in {ANSWER_SECONDS} s")
         line = self.process.stdout.readline()
         if not line:
@@ -192,6 +215,10 @@ class Connection:
         self.program = program
         self.client = program.client
         self.name = name
+
+    def begin_batch(self, sql: str) -> None:
+        """Sends a batch, and waits for nothing."""
+        self.program.tell("batch", name=self.name, sql=sql)
 
     def batch(self, sql: str) -> Reply:
         """All that came of a batch, errors included."""
@@ -269,27 +296,21 @@ NAMES = numbers()
 
 
 def checked(answer: dict[str, Any]) -> Reply:
-    """An answer as a reply. What the server does not serve yet is an error at once."""
-    known = {name: answer[name] for name in Reply.__dataclass_fields__ if answer.get(name) is not None}
-    reply = Reply(**known)
-    for notice in reply.errors:
-        if isinstance(error := error_of(notice, reply), NotServed):
-            raise error
-    return reply
+    """An answer as a reply."""
+    return Reply(**{name: answer[name] for name in Reply.__dataclass_fields__ if answer.get(name) is not None})
 
 
 def faultless(reply: Reply) -> Reply:
     if reply.errors:
-        raise error_of(reply.errors[0], reply)
+        raise SqlError(reply.errors[0], reply)
     return reply
 
 
-def error_of(notice: dict[str, Any], reply: Reply | None = None) -> SqlError:
-    # Some clients tell no numbers.
-    not_served = notice["number"] in (40510, 40517) or (
-        notice["number"] is None and notice["text"].rstrip().endswith("is not supported.")
-    )
-    return (NotServed if not_served else SqlError)(notice, reply)
+# ODBC's catalog functions that its bindings for Python have alike, and JDBC's.
+ODBC_CATALOG = frozenset(
+    "catalogs schemas tables columns primary_keys foreign_keys statistics row_id procedures types".split()
+)
+JDBC_CATALOG = ODBC_CATALOG | {"procedure_columns"}
 
 
 def _python(name: str, program: str, **traits: Any) -> Client:
@@ -316,6 +337,9 @@ PYMSSQL = _python(
     announces={"off": "not supported", "login": "off", "on": "on"},
     second_digits=6,
     parameters=False,
+    calls=True,
+    # What comes back it reads before the rows, or not at all.
+    calls_with_rows=False,
     cancels=("rows",),
     packet_sizes=(),
     tells_login_text=False,
@@ -328,6 +352,7 @@ PYTDS = _python(
     announces={"off": "not supported", "login": "off", "verified": "on"},
     second_digits=6,
     keeps_scale=False,
+    calls=True,
     cancels=("rows", "delay"),
     goes_on_after_errors=False,
 )
@@ -339,6 +364,9 @@ MSSQL_PYTHON = _python(
     announces={"login": "off", "on": "on", "strict": "strict"},
     second_digits=6,
     year_min=1753,
+    # Of databases it asks a procedure that SQL Server does not document, sp_tableswc.
+    catalog=ODBC_CATALOG - {"catalogs"},
+    many=(True,),
     tells=frozenset(),
     goes_on_after_errors=False,
 )
@@ -348,6 +376,11 @@ PYODBC = _python(
     quick=False,
     announces={"login": "off", "on": "on", "strict": "strict"},
     second_digits=6,
+    # SQL_TYPE_TIME has no parts of a second.
+    sent_time_digits=0,
+    # For a row's best key it sends the name of a table as whatever stands in memory.
+    catalog=ODBC_CATALOG - {"row_id"},
+    many=(True, False),
     tells=frozenset({"number"}),
     goes_on_after_errors=False,
 )
@@ -356,10 +389,12 @@ TEDIOUS = Client(
     (str(NODE), str(HERE / "node/tedious.mjs")),
     quick=False,
     announces={"off": "not supported", "on": "on", "verified": "on", "strict": "strict"},
+    logs_in_regardless=True,
     decimal_digits=15,
     money_digits=15,
     keeps_scale=False,
     tells_login_number=False,
+    calls=True,
     offsets=False,
 )
 JDBC = Client(
@@ -369,12 +404,16 @@ JDBC = Client(
     announces={"login": "off", "on": "on", "verified": "on", "strict": "strict"},
     # Before the reform it counts days as Julius did.
     offset_year_min=1583,
+    calls=True,
+    catalog=JDBC_CATALOG,
+    many=(True,),
 )
 GO = Client(
     "go-mssqldb",
     (str(BUILT / "go-client"),),
     quick=False,
     announces={"off": "not supported", "login": "off", "on": "on", "verified": "on", "strict": "strict"},
+    calls=True,
 )
 TIBERIUS = Client(
     "tiberius",

@@ -1,4 +1,4 @@
-"""Servers and clients, each started once for all tests; and the tests that wait for what the server has not yet."""
+"""Servers and clients, each started once for all tests."""
 
 import shutil
 import tempfile
@@ -6,19 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from client import ALL, Client, Connection, Desk, NotServed, Program
-from not_yet import NOT_YET, OF_PYODBC
+from client import ALL, Client, Connection, Desk, Program
 from servers import Servers
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests in the list must fail for the reason that it gives: the server names what it does not do."""
-    for item in items:
-        name = getattr(item, "originalname", item.name)
-        if reason := NOT_YET.get(name):
-            item.add_marker(pytest.mark.xfail(strict=True, raises=NotServed, reason=reason))
-        if item.name.endswith("pyodbc]") and (reason := OF_PYODBC.get(name)):
-            item.add_marker(pytest.mark.xfail(strict=False, reason=reason))
 
 
 @pytest.fixture(scope="session")

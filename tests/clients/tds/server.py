@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from host import TARGET
+from ports import free_port
 
 COMMAND = os.environ.get("SELENITE_TEST_COMMAND", str(TARGET / "debug/selenite"))
 MODES = ("off", "optional", "require", "strict")
@@ -28,7 +29,7 @@ class Server:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SELENITE_")}
         environment |= {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"), "RUST_BACKTRACE": "1"}
         command = [COMMAND, "serve", "--data", str(self.data), "--identity", f"raw:{identity}"]
-        command += ["--listen", "127.0.0.1:0", "--encryption", encryption, *flags]
+        command += ["--listen", f"127.0.0.1:{free_port()}", "--encryption", encryption, *flags]
         self.process = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

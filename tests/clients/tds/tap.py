@@ -6,13 +6,15 @@ What is encrypted is seen here from outside, whatever client and server say of i
 import socket
 import threading
 
+from ports import listener
+
 
 class Tap:
     """Relays connections to a port of loopback."""
 
     def __init__(self, port: int) -> None:
         self._to = port
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = listener()
         self.port: int = self._listener.getsockname()[1]
         self._lock = threading.Lock()
         self._sent = bytearray()

@@ -1,5 +1,6 @@
 """Every client in every mode of encryption: who comes in, and what can be read on the wire."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,8 @@ from tap import Tap
 
 At = Callable[..., Desk]
 SEEN = "nobody reads this"
+# A session that was left ends at once, but on a machine that does other things too.
+LEAVING_SECONDS = 60
 
 # What comes of what both say (MS-TDS 2.2.6.5): all in clear, the login alone encrypted, everything encrypted, or nothing.
 OUTCOMES = {
@@ -36,7 +39,10 @@ def test_what_is_encrypted_is_what_both_agreed_on(client: Client, encryption: st
         if outcome == "refused":
             with pytest.raises((SqlError, ClientFailed)):
                 at.connect(encryption, port=tap.port)
-            assert at.server.password.encode("utf-16-le") not in tap.sent
+            is_told = client.logs_in_regardless and mode == "off" and encryption != "strict"
+            assert (hidden(at.server.password) in tap.sent) == is_told
+            # It left, and did not break.
+            assert at.program.is_running()
             return
         connection = at.connect(encryption, port=tap.port)
         assert connection.run(f"SELECT '{SEEN}' AS v").value == SEEN
@@ -44,6 +50,10 @@ def test_what_is_encrypted_is_what_both_agreed_on(client: Client, encryption: st
         is_seen = (SEEN.encode("utf-16-le") in tap.sent, SEEN.encode() in tap.received)
         assert is_seen == ((False, False) if outcome == "whole" else (True, True))
         assert has_login_in_clear(tap.sent) == (outcome == "clear")
+        assert (hidden(at.server.password) in tap.sent) == (outcome == "clear")
+        # The server's own word for it is of what is encrypted after the login.
+        about = "SELECT encrypt_option AS e, auth_scheme AS a FROM sys.dm_exec_connections WHERE session_id = @@SPID"
+        assert connection.run(about).rows == [["TRUE" if outcome == "whole" else "FALSE", "SQL"]]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +132,12 @@ def test_a_certificate_is_checked_where_the_client_is_told_to(
 
 
 def test_connections_come_and_go(client: Client, desk: At) -> None:
+    """And nothing is left of them in the server."""
     at = desk(client)
+    counting = "SELECT COUNT(*) AS n FROM sys.dm_exec_sessions WHERE is_user_process = 1"
+    watching = at.connect()
+    # Those of tests before may still be leaving: fewer there can be, not more.
+    before = int(watching.run(counting).value or 0)
     for _ in range(10):
         opened = [at.connect() for _ in range(3)]
         spids = {one.run("SELECT @@SPID AS spid").value for one in opened}
@@ -130,6 +145,9 @@ def test_connections_come_and_go(client: Client, desk: At) -> None:
         assert len(spids) == 3 or client.name == "tsql"
         for one in opened:
             one.close()
+    deadline = time.monotonic() + LEAVING_SECONDS
+    while (left := int(watching.run(counting).value or 0)) > before:
+        assert time.monotonic() < deadline, f"{left} sessions, and {before} before"
 
 
 def packet_sizes(stream: bytes) -> list[int]:
@@ -141,6 +159,11 @@ def packet_sizes(stream: bytes) -> list[int]:
         at += sizes[-1]
     assert at == len(stream)
     return sizes
+
+
+def hidden(password: str) -> bytes:
+    """A password as LOGIN7 has it (MS-TDS 2.2.6.4): halves of bytes are exchanged, and bits turned; all can read it."""
+    return bytes(((byte << 4 & 0xF0) | byte >> 4) ^ 0xA5 for byte in password.encode("utf-16-le"))
 
 
 def has_login_in_clear(stream: bytes) -> bool:

@@ -46,14 +46,16 @@ class Kind:
         digits = {"decimal": client.decimal_digits, "numeric": client.decimal_digits, "money": client.money_digits}
         digit_count_max = digits.get(self.base)
         return [
-            self.coarsened(text, client)
+            self.coarsened(text, client, client.sent_time_digits)
             for text in self.values
             if self._year(text) >= year_min
             and (digit_count_max is None or sum(digit.isdigit() for digit in text.strip("-0.")) <= digit_count_max)
         ]
 
-    def coarsened(self, text: str, client: Client) -> str:
+    def coarsened(self, text: str, client: Client, time_digits: int = 7) -> str:
         """The value without the digits that the client has no room for."""
+        if self.base == "time" and time_digits == 0:
+            return text.partition(".")[0]
         if self.base in MOMENTS and self.base != "date":
             return re.sub(rf"(\.\d{{{client.second_digits}}})\d+", r"\1", text)
         if self.base in ("decimal", "numeric"):

@@ -3,13 +3,14 @@
 //! N1. The data key and the log key are new: no page and no log of another file of the same database is ever read with it.
 //! N2. Database id, master key and slots are as they were when it was backed up; or, where others are to open it or nobody knows the
 //!     master key, it is another database, with an id of its own: a pin of the old one does not speak of it.
+//!     Who is to have a slot besides (`add_own_slot`) has it before the file has its name.
 //! N3. Epoch and generation are above those of the archive, and above those of the file whose place it takes, if that can be
 //!     opened and is of the same database.
 
 use selenite_backup::{Backup, OpenedBy};
 use selenite_cipher::{Epoch, Suite};
 use selenite_format::Superblock;
-use selenite_keyring::{KeyError, Recipient, Unlocked, create, os_random, sole_epoch};
+use selenite_keyring::{Identity, KeyError, Recipient, Unlocked, change, create, os_random, sole_epoch};
 
 use crate::{EngineError, keys};
 
@@ -22,10 +23,10 @@ pub struct NewKeys {
 }
 
 impl NewKeys {
-    /// Draws them. `present` is what the file has whose place it takes; what was in clear stays so only with `keep_clear`.
+    /// Draws them: for others, or for whom they were, and one's `own` identities. `present` is what the file has whose place it takes; what was in clear stays so only with `keep_clear`.
     pub fn draw(
         backup: &Backup,
-        recipients: &[Box<dyn Recipient>],
+        (recipients, own): (&[Box<dyn Recipient>], &[Box<dyn Identity>]),
         present: Option<&Superblock>,
         (allow_deprecated, keep_clear): (bool, bool),
     ) -> Result<Self, EngineError> {
@@ -37,7 +38,10 @@ impl NewKeys {
                 let from = above(unlocked, present);
                 let record = sole_epoch::draw(&from, suite, now, &mut os_random)?;
                 let log_key = sole_epoch::draw_log_key(&from, &mut os_random);
-                (sole_epoch::superblock(&from, record, log_key)?, false)
+                (
+                    with_own_slot(sole_epoch::superblock(&from, record, log_key)?, own)?,
+                    false,
+                )
             }
             OpenedBy::Slot(_) | OpenedBy::Master | OpenedBy::Recipient => {
                 if recipients.is_empty() {
@@ -69,6 +73,23 @@ impl NewKeys {
             is_new,
         })
     }
+}
+
+/// Adds slots for one's own identities, unless one of them has one.
+fn with_own_slot(made: Unlocked, own: &[Box<dyn Identity>]) -> Result<Unlocked, EngineError> {
+    for identity in own {
+        if keys::slot_of(&made, identity.as_ref())?.is_some() {
+            return Ok(made);
+        }
+    }
+    if own.is_empty() {
+        return Ok(made);
+    }
+    let recipients: Vec<&dyn Recipient> = own
+        .iter()
+        .map(|identity| -> &dyn Recipient { identity.as_ref() })
+        .collect();
+    Ok(change::add_slots(&made, &recipients, "", keys::now(), &mut os_random)?.unlocked)
 }
 
 /// N3.

@@ -1,15 +1,18 @@
-//! A master key that this process has in its memory: from an exported key, to open a database that no identity opens.
+//! Keys that this process has in its memory: a master key, from an exported key, to open a database that no identity opens; or age
+//! identities that are in no file.
 //!
-//! H1. It is found under a number of 128 random bits, which stands in the spec, for as long as [`HeldMaster`] lives: a URI
-//!     can carry that to the VFS, and to no other process. The number is no key, and is worth nothing afterwards.
-//! H2. The key is in no file, in no cache ([`Identity::may_be_cached`]) and in no slot.
+//! H1. They are found under a number of 128 random bits, which stands in the spec, for as long as [`HeldMaster`] or [`HeldAge`] lives: a
+//!     URI can carry that to the VFS, and to no other process. The number is no key, and is worth nothing afterwards.
+//! H2. The keys are in no file. A master key is in no cache ([`Identity::may_be_cached`]) and in no slot.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use selenite_cipher::{DatabaseId, MasterKey, Secret, SlotId, sha256};
 use selenite_format::{Slot, SlotKind};
+use zeroize::Zeroizing;
 
+use super::age::AgeIdentity;
 use super::{Effort, Identity, Recipient, SlotBody};
 use crate::{KeyError, Spec, os_random, random};
 
@@ -23,7 +26,7 @@ impl HeldMaster {
     #[must_use]
     pub fn new(database_id: DatabaseId, master: &MasterKey) -> Self {
         let token = random::draw(&mut os_random);
-        held().insert(token, (database_id, master.secret().duplicate()));
+        held().insert(token, Kept::Master(database_id, master.secret().duplicate()));
         Self { token }
     }
 
@@ -40,24 +43,64 @@ impl Drop for HeldMaster {
     }
 }
 
+/// Age identities that [`Spec::Held`] finds, until this is dropped.
+pub struct HeldAge {
+    token: [u8; 16],
+}
+
+impl HeldAge {
+    /// Holds identities by their texts: `AGE-SECRET-KEY-1...`.
+    ///
+    /// # Errors
+    /// `BadSpec` for a text that is none.
+    pub fn new(texts: Vec<Zeroizing<String>>) -> Result<Self, KeyError> {
+        for text in &texts {
+            text.parse::<AgeIdentity>()?;
+        }
+        let token = random::draw(&mut os_random);
+        held().insert(token, Kept::Age(texts));
+        Ok(Self { token })
+    }
+
+    /// How they are named.
+    #[must_use]
+    pub fn spec(&self) -> Spec {
+        Spec::Held(self.token)
+    }
+}
+
+impl Drop for HeldAge {
+    fn drop(&mut self) {
+        held().remove(&self.token);
+    }
+}
+
+/// The identities that are held under this number.
+pub fn load_held(spec: &Spec, token: [u8; 16]) -> Result<Vec<Box<dyn Identity>>, KeyError> {
+    match held().get(&token) {
+        Some(Kept::Master(database_id, master)) => Ok(vec![Box::new(HeldIdentity {
+            token,
+            database_id: *database_id,
+            master: master.duplicate(),
+        })]),
+        Some(Kept::Age(texts)) => {
+            let identity = |text: &Zeroizing<String>| -> Result<Box<dyn Identity>, KeyError> {
+                Ok(Box::new(text.parse::<AgeIdentity>()?))
+            };
+            texts.iter().map(identity).collect()
+        }
+        None => Err(KeyError::BadSpec {
+            spec: spec.to_string(),
+            problem: "no key is held under this number",
+        }),
+    }
+}
+
 /// The identity that a held master key is.
 pub struct HeldIdentity {
     token: [u8; 16],
     database_id: DatabaseId,
     master: Secret<32>,
-}
-
-impl HeldIdentity {
-    /// The key that is held under this number.
-    pub fn find(token: [u8; 16]) -> Option<Self> {
-        let held = held();
-        let (database_id, master) = held.get(&token)?;
-        Some(Self {
-            token,
-            database_id: *database_id,
-            master: master.duplicate(),
-        })
-    }
 }
 
 impl Recipient for HeldIdentity {
@@ -111,7 +154,13 @@ fn held() -> MutexGuard<'static, Held> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-type Held = BTreeMap<[u8; 16], (DatabaseId, Secret<32>)>;
+type Held = BTreeMap<[u8; 16], Kept>;
+
+/// What is held under a number.
+enum Kept {
+    Master(DatabaseId, Secret<32>),
+    Age(Vec<Zeroizing<String>>),
+}
 
 static HELD: Mutex<Held> = Mutex::new(BTreeMap::new());
 
@@ -137,6 +186,25 @@ mod tests {
         let slot = &made.superblock.slots[0];
         let kept = cache.find(made.superblock.database_id, slot, identities[0].as_ref());
         assert!(kept.is_none(), "it was cached");
+    }
+
+    #[test]
+    fn age_identities_are_found_while_they_are_held() {
+        let (one, two) = (crate::keygen(0), crate::keygen(0));
+        let secret = |text: &str| {
+            let line = text.lines().find(|line| line.starts_with("AGE-SECRET-KEY-"));
+            Zeroizing::new(line.unwrap().to_owned())
+        };
+        let held = HeldAge::new(vec![secret(&one.text), secret(&two.text)]).unwrap();
+        let spec = held.spec();
+        let identities = load(&spec, &Config::default()).unwrap();
+        let names: Vec<String> = identities.iter().map(|identity| identity.describe()).collect();
+        assert_eq!(names, [one.recipient, two.recipient]);
+        drop(held);
+        assert!(matches!(load(&spec, &Config::default()), Err(KeyError::BadSpec { .. })));
+        let none = HeldAge::new(vec![Zeroizing::new("AGE-SECRET-KEY-1QQQ".to_owned())]);
+        let told = none.err().unwrap().to_string();
+        assert!(!told.contains("QQQ"), "{told}");
     }
 
     #[test]

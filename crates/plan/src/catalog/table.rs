@@ -30,6 +30,17 @@ pub struct Table {
     pub foreign_keys: Vec<ForeignKey>,
     /// What refers to it, with the table that does: for the message of a DELETE or UPDATE that is refused.
     pub referenced_by: Vec<(String, ForeignKey)>,
+    /// All foreign keys of its database: a change may be passed on along several of them.
+    pub references: Arc<[Reference]>,
+}
+
+/// A foreign key, and whose it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reference {
+    /// The schema and name of the table that refers.
+    pub table: (String, String),
+    /// The key.
+    pub key: ForeignKey,
 }
 
 /// A name in SQLite.

@@ -173,6 +173,19 @@ impl Table {
         self.conflict(key, verb, kind, referring, &key.columns)
     }
 
+    /// 547: a row of another table that refers to this one takes its default, which nothing here is.
+    #[must_use]
+    pub fn default_failed(&self, key: &ForeignKey, verb: ChangeVerb) -> PlanError {
+        let (schema, name) = &key.referenced_table;
+        self.conflict(
+            key,
+            verb,
+            "FOREIGN KEY",
+            &format!("{schema}.{name}"),
+            &key.referenced_columns,
+        )
+    }
+
     fn conflict(&self, key: &ForeignKey, verb: ChangeVerb, kind: &str, table: &str, columns: &[String]) -> PlanError {
         let column = match columns {
             [column] => format!(", column '{column}'"),

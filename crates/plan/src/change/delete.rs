@@ -5,18 +5,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use selenite_tsql::ast;
+use selenite_types::Value;
 use selenite_types::storage::Stored;
-use selenite_types::{DataType, Value};
 
 use super::output::{Layout, Outputs, result_columns};
 use super::row::RowRules;
 use super::target::Target;
 use super::update_bind::{others, row_query};
 use crate::catalog::{ChangeVerb, Relation, Table};
-use crate::execution::{Compiled, read};
+use crate::execution::{Compiled, GOING_FUNCTION};
 use crate::query::tree::Limit;
 use crate::query::{Clause, QueryBinder};
-use crate::statement::inputs::Inputs;
+use crate::statement::inputs::{InputColumn, Inputs};
 use crate::statement::{Binding, Call, OutputColumn, Run, Truncate};
 use crate::writer::{SqlText, Writer, qualified};
 use crate::{PlanError, Predicate, written_object};
@@ -35,8 +35,8 @@ pub struct Delete {
 enum DeleteWay {
     /// As one statement of SQLite's.
     Whole(SqlText),
-    /// Row by row: the query gives the rowid, the table's columns, and what else is needed, of these types.
-    Rows(SqlText, Vec<DataType>, String),
+    /// Row by row: the query gives the rowid, the table's columns, and what else is needed.
+    Rows(SqlText, Vec<InputColumn>, String),
 }
 
 impl Binding<'_> {
@@ -66,16 +66,22 @@ impl Binding<'_> {
         output: &[ast::Output],
     ) -> Result<Delete, PlanError> {
         let table = Arc::clone(&target.table);
-        let rules = RowRules::bind(self, &table, &|_| false)?;
+        let rules = RowRules::bind(self, &table, ChangeVerb::Delete, &|_| false)?;
         let name = qualified(&table.sqlite)?;
-        // Whose row is still referred to is told by looking for it: with one foreign key there is nothing to look for.
-        let tells = table.referenced_by.len() <= 1;
+        // Which key refuses is told by looking for the row that refers: where there is one only there is nothing to look for.
+        let tells = rules.references.referring_count() <= 1;
         let computes = table.columns.iter().any(|column| column.computed.is_some());
         if target.alone && limit.is_none() && output.is_empty() && tells && !computes {
             let mut writer = Writer::new(std::mem::take(&mut binder.parts));
             let mut sql = format!("DELETE FROM {name} AS t{}", target.source);
-            if let Some(filter) = &filter {
-                sql.push_str(&format!(" WHERE {}", writer.condition(filter)?));
+            match &filter {
+                Some(filter) => sql.push_str(&format!(
+                    " WHERE {GOING_FUNCTION}() AND ({})",
+                    writer.condition(filter)?
+                )),
+                // Without a condition SQLite takes all rows at once, unless it has to look who refers to them.
+                None if table.referenced_by.is_empty() => {}
+                None => sql.push_str(&format!(" WHERE {GOING_FUNCTION}()")),
             }
             let with = writer.commons()?;
             let text = writer.finish(format!("{with}{sql}"))?;
@@ -93,18 +99,19 @@ impl Binding<'_> {
             inserted: None,
         };
         let outputs = Outputs::bind(self, binder, output, &table, layout, &others(&target), &mut inputs)?;
-        let extra_types = inputs.items.iter().map(|item| item.data_type).collect();
         let query = row_query(&target, filter, limit, inputs.items);
+        let inputs = InputColumn::all(&binder.parts, &query.columns);
         let mut writer = Writer::new(std::mem::take(&mut binder.parts));
         let text = writer.statement(&query)?;
         let row_id = table
             .row_id()
             .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
-        let sql = format!("DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1))");
+        let sql =
+            format!("DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1)) AND {GOING_FUNCTION}()");
         let compiled = Arc::new(writer.compiled());
         Ok(Delete {
             rules,
-            way: DeleteWay::Rows(text, extra_types, sql),
+            way: DeleteWay::Rows(text, inputs, sql),
             compiled,
             outputs,
         })
@@ -171,31 +178,15 @@ impl Delete {
                 let deleted = run.store.change(&call);
                 deleted.map_err(|error| self.rules.refusal(run, error, &[], None, ChangeVerb::Delete))
             }
-            DeleteWay::Rows(text, extra_types, sql) => self.run_rows(run, text, extra_types, sql),
+            DeleteWay::Rows(text, inputs, sql) => self.run_rows(run, text, inputs, sql),
         }
     }
 
-    fn run_rows(
-        &self,
-        run: &mut Run<'_>,
-        text: &SqlText,
-        extra_types: &[DataType],
-        sql: &str,
-    ) -> Result<u64, PlanError> {
-        let columns = self.rules.table.columns.iter().map(|column| column.data_type);
-        let types: Vec<DataType> = std::iter::once(DataType::BigInt)
-            .chain(columns)
-            .chain(extra_types.iter().copied())
-            .collect();
+    fn run_rows(&self, run: &mut Run<'_>, text: &SqlText, inputs: &[InputColumn], sql: &str) -> Result<u64, PlanError> {
         let mut rows: Vec<(i64, Vec<Value>)> = Vec::new();
         let mut seen = HashSet::new();
         run.select(text, &self.compiled, &mut |_, row| {
-            let values: Result<Vec<Value>, PlanError> = row
-                .iter()
-                .zip(&types)
-                .map(|(value, data_type)| read(*value, data_type))
-                .collect();
-            let values = values?;
+            let values = InputColumn::read(inputs, row)?;
             let Some(Value::BigInt(row_id)) = values.first() else {
                 return Err(PlanError::internal("a row without its rowid"));
             };

@@ -74,7 +74,7 @@ impl RowWriter {
                 selenite_types::Conversion::check_implicit(from, &column.data_type)?;
             }
         }
-        let rules = RowRules::bind(binding, table, &|_| true)?;
+        let rules = RowRules::bind(binding, table, ChangeVerb::Insert, &|_| true)?;
         let mut defaults = Vec::with_capacity(table.columns.len());
         let mut stored = Vec::with_capacity(table.columns.len());
         let mut names = Vec::with_capacity(table.columns.len());
@@ -150,7 +150,8 @@ impl RowWriter {
             }
         }
         let number = self.number(run, &mut row, &is_given)?;
-        self.rules.check(run, &mut row, None, verb)?;
+        self.rules.check(run, &mut row, verb)?;
+        self.rules.check_null_keys(run, &row, 0)?;
         Ok(Prepared { row, number })
     }
 
@@ -255,11 +256,21 @@ pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Res
         return Ok(None);
     };
     let mut binder = QueryBinder::new(binding.catalog, binding.variables);
-    let value = binder.scoped(Vec::new(), |binder| binder.value(Clause::Where, &default.value))?;
+    let value = binder.scoped(Vec::new(), |binder| binder.value(Clause::Where, &default.value));
+    let value = value.map_err(constant_alone)?;
     if !binder.parts.outsides.is_empty() {
         return Err(PlanError::subquery_not_allowed());
     }
     Ok(Some(value))
+}
+
+/// A default names no columns: 128 is told instead of 207.
+fn constant_alone(error: PlanError) -> PlanError {
+    let name = error.text().strip_prefix("Invalid column name '");
+    match name.and_then(|name| name.strip_suffix("'.")) {
+        Some(name) if error.number() == UNKNOWN_COLUMN => PlanError::name_not_permitted(name),
+        Some(_) | None => error,
+    }
 }
 
 fn whole(value: &Value) -> Option<i128> {
@@ -283,3 +294,6 @@ fn whole(value: &Value) -> Option<i128> {
         | Value::Guid(_) => None,
     }
 }
+
+/// The number of an error that tells of no such column.
+const UNKNOWN_COLUMN: i32 = 207;

@@ -43,6 +43,15 @@ pub(super) enum InsertSource {
     Execute,
 }
 
+/// A row that a procedure has given.
+#[derive(Clone, Debug)]
+pub struct GivenRow {
+    /// Its values.
+    pub values: Vec<Value>,
+    /// Their types.
+    pub types: Arc<[DataType]>,
+}
+
 /// A value of VALUES.
 #[derive(Clone, Debug)]
 pub(super) enum GivenExpr {
@@ -72,7 +81,7 @@ impl Insert {
         result_columns(&self.outputs)
     }
 
-    /// Whether its rows are those of a procedure, which [`Insert::insert_row`] takes one by one.
+    /// Whether its rows are those of a procedure, which [`Insert::run_given`] takes.
     #[must_use]
     pub fn is_execute(&self) -> bool {
         matches!(self.source, InsertSource::Execute)
@@ -102,7 +111,7 @@ impl Insert {
                     self.put(run, given, &mut waiting)?;
                     count += 1;
                 }
-                self.put_waiting(run, waiting)?;
+                self.put_waiting(run, &waiting)?;
                 Ok(count)
             }
             InsertSource::Query {
@@ -115,20 +124,41 @@ impl Insert {
         }
     }
 
-    /// Writes one row that a procedure has given, of columns of these types.
+    /// Writes the rows that a procedure has given, and tells how many they were.
     ///
-    /// Errors: 213 for another count of columns; whatever is wrong with the values or the row.
-    pub fn insert_row(&self, run: &mut Run<'_>, values: Vec<Value>, types: &[DataType]) -> Result<(), PlanError> {
-        if values.len() != self.writer.targets.len() || types.len() != values.len() {
-            return Err(PlanError::table_count());
-        }
-        let given = values
-            .into_iter()
-            .zip(types)
-            .map(|(value, data_type)| Given::Value(value, *data_type));
+    /// Errors: 213 for another count of columns; 206, 257 for types that do not convert; whatever is wrong with the values or a row.
+    pub fn run_given(&self, run: &mut Run<'_>, rows: Vec<GivenRow>) -> Result<u64, PlanError> {
+        let most = usize::try_from(self.most(run)?).unwrap_or(usize::MAX);
+        let mut count = 0;
         let mut waiting = Vec::new();
-        self.put(run, given.collect(), &mut waiting)?;
-        self.put_waiting(run, waiting)
+        let mut checked: Option<Arc<[DataType]>> = None;
+        for row in rows.into_iter().take(most) {
+            if checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, &row.types)) {
+                self.check_types(&row.types)?;
+                checked = Some(Arc::clone(&row.types));
+            }
+            let given = row.values.into_iter().zip(row.types.iter());
+            let given = given.map(|(value, data_type)| Given::Value(value, *data_type));
+            self.put(run, given.collect(), &mut waiting)?;
+            count += 1;
+        }
+        self.put_waiting(run, &waiting)?;
+        Ok(count)
+    }
+
+    /// Whether rows of these types can be inserted.
+    ///
+    /// Errors: 206, 213, 257.
+    pub fn check_types(&self, types: &[DataType]) -> Result<(), PlanError> {
+        if types.len() != self.writer.targets.len() {
+            return Err(PlanError::table_count().with_state(7));
+        }
+        for (at, from) in self.writer.targets.iter().zip(types) {
+            if let Some(column) = self.table().columns.get(*at) {
+                selenite_types::Conversion::check_implicit(from, &column.data_type)?;
+            }
+        }
+        Ok(())
     }
 
     fn run_query(
@@ -163,7 +193,7 @@ impl Insert {
         for given in rows {
             self.put(run, given, &mut waiting)?;
         }
-        self.put_waiting(run, waiting)?;
+        self.put_waiting(run, &waiting)?;
         Ok(count)
     }
 
@@ -188,7 +218,7 @@ impl Insert {
         let prepared = self.writer.prepare(run, given, ChangeVerb::Insert)?;
         match self.writer.store(run, &prepared) {
             Ok(()) => self.tell(run, &prepared),
-            Err(error) if self.writer.rules.may_wait(&error) => {
+            Err(error) if !self.is_single() && self.writer.rules.may_wait(&error) => {
                 waiting.push(prepared);
                 Ok(())
             }
@@ -196,21 +226,27 @@ impl Insert {
         }
     }
 
-    /// Writes rows that waited, until all are there or none of them can be.
-    fn put_waiting(&self, run: &mut Run<'_>, waiting: Vec<Prepared>) -> Result<(), PlanError> {
-        let mut left = waiting;
-        while !left.is_empty() {
-            let count = left.len();
-            let mut waiting = Vec::new();
-            for prepared in left {
-                match self.writer.store(run, &prepared) {
-                    Ok(()) => self.tell(run, &prepared)?,
-                    Err(error) if waiting.len() + 1 == count => return Err(self.refusal(run, error, &prepared)),
-                    Err(error) if self.writer.rules.may_wait(&error) => waiting.push(prepared),
-                    Err(error) => return Err(self.refusal(run, error, &prepared)),
-                }
-            }
-            left = waiting;
+    /// Writes rows that waited, for they may refer to one another.
+    fn put_waiting(&self, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), PlanError> {
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        run.store.defer_references()?;
+        let done = self.put_open(run, waiting);
+        let is_open = run.store.settle_references();
+        done?;
+        if is_open? {
+            let rows = waiting.iter().map(|prepared| prepared.row.as_slice());
+            return Err(self.writer.rules.left_open(run, rows, ChangeVerb::Insert));
+        }
+        Ok(())
+    }
+
+    fn put_open(&self, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), PlanError> {
+        for prepared in waiting {
+            let stored = self.writer.store(run, prepared);
+            stored.map_err(|error| self.refusal(run, error, prepared))?;
+            self.tell(run, prepared)?;
         }
         Ok(())
     }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use selenite_types::storage::Stored;
 use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_prefix};
 
-use crate::catalog::{ChangeVerb, Key, Table, Violation};
+use super::reference::References;
+use crate::catalog::{ChangeVerb, Table, Violation};
 use crate::query::{Clause, QueryBinder};
 use crate::statement::{Binding, Call, NOTHING, Run, StoreError};
 use crate::writer::{qualified, quoted, stored};
-use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate, same_name};
+use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate};
 
 /// What a table asks of its rows; expressions are over the row, column by column.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct RowRules {
     pub table: Arc<Table>,
     /// Its computed columns.
     pub computed: Vec<(usize, Expr)>,
+    /// The foreign keys that the change may break.
+    pub references: References,
     checks: Vec<(Predicate, usize)>,
     null_keys: Vec<(usize, String)>,
 }
@@ -26,7 +29,12 @@ impl RowRules {
     /// The rules of a table that matter when these columns change.
     ///
     /// Errors: whatever is wrong with its checks.
-    pub fn bind(binding: &Binding<'_>, table: &Arc<Table>, changed: &dyn Fn(usize) -> bool) -> Result<Self, PlanError> {
+    pub fn bind(
+        binding: &Binding<'_>,
+        table: &Arc<Table>,
+        verb: ChangeVerb,
+        changed: &dyn Fn(usize) -> bool,
+    ) -> Result<Self, PlanError> {
         let mut binder = QueryBinder::new(binding.catalog, binding.variables);
         let bound = binder.plain_table(table);
         let number = bound.sources.first().map_or(0, |source| source.number);
@@ -60,6 +68,7 @@ impl RowRules {
         Ok(Self {
             table: Arc::clone(table),
             computed,
+            references: References::bind(table, verb, changed)?,
             checks,
             null_keys,
         })
@@ -72,16 +81,8 @@ impl RowRules {
 
     /// Computes the computed columns of a row, and sees that it keeps the table's rules.
     ///
-    /// `row_id` is that of the row itself, if it is in the table already.
-    ///
-    /// Errors: 515, 547, 2601, 2627.
-    pub fn check(
-        &self,
-        run: &Run<'_>,
-        row: &mut [Value],
-        row_id: Option<i64>,
-        verb: ChangeVerb,
-    ) -> Result<(), PlanError> {
+    /// Errors: 515, 547.
+    pub fn check(&self, run: &Run<'_>, row: &mut [Value], verb: ChangeVerb) -> Result<(), PlanError> {
         for (at, column) in self.table.columns.iter().enumerate() {
             if !column.nullable && column.computed.is_none() && row.get(at) == Some(&Value::Null) {
                 return Err(self.table.null_in(at, verb));
@@ -100,53 +101,41 @@ impl RowRules {
                 return Err(self.table.check_failed(check, verb));
             }
         }
+        Ok(())
+    }
+
+    /// Sees that a row's keys that hold NULL are there `count` times at most, the row itself not counted: SQL Server's keys hold NULL
+    /// once, SQLite's any number of times.
+    ///
+    /// Errors: 2601, 2627.
+    pub fn check_null_keys(&self, run: &Run<'_>, row: &[Value], count: u8) -> Result<(), PlanError> {
         for (at, sql) in &self.null_keys {
-            if let Some(key) = self.table.keys.get(*at)
-                && key.columns.iter().any(|column| row.get(*column) == Some(&Value::Null))
-                && self.is_there(run, key, sql, row, row_id)?
-            {
+            let Some(key) = self.table.keys.get(*at) else { continue };
+            if !key.columns.iter().any(|column| row.get(*column) == Some(&Value::Null)) {
+                continue;
+            }
+            let mut parameters = self.stored(&key.columns, row)?;
+            parameters.push(Stored::Integer(count.into()));
+            if exists(run, sql, &parameters)? {
                 return Err(self.table.duplicate(key, row));
             }
         }
         Ok(())
     }
 
-    /// SQL Server's keys hold NULL once, SQLite's any number of times.
-    fn is_there(
-        &self,
-        run: &Run<'_>,
-        key: &Key,
-        sql: &str,
-        row: &[Value],
-        row_id: Option<i64>,
-    ) -> Result<bool, PlanError> {
-        let mut parameters = self.stored(&key.columns, row)?;
-        parameters.push(row_id.map_or(Stored::Null, Stored::Integer));
-        exists(run, sql, &parameters)
-    }
-
     /// Columns of a row in their stored forms.
     ///
     /// Errors: 8624 for a value that is none of its column's type.
     pub fn stored(&self, columns: &[usize], row: &[Value]) -> Result<Vec<Stored<'static>>, PlanError> {
-        let value = |at: &usize| {
-            let column = self.table.columns.get(*at).zip(row.get(*at));
-            column.map_or(Ok(Stored::Null), |(column, value)| stored(value, &column.data_type))
-        };
-        columns.iter().map(value).collect()
+        stored_columns(&self.table, columns, row)
     }
 
-    /// Whether a row that SQLite refuses may be taken once the statement's other rows are there: T-SQL looks at foreign keys
-    /// when all rows are.
+    /// Whether a row that SQLite refuses may be taken once the statement's other rows are there.
     pub fn may_wait(&self, error: &StoreError) -> bool {
         let StoreError::Constraint(message) = error else {
             return false;
         };
-        let own = |(schema, name): &(String, String)| {
-            same_name(name, &self.table.name) && same_name(schema, &self.table.schema)
-        };
-        let refers = self.table.foreign_keys.iter().any(|key| own(&key.referenced_table));
-        refers && self.table.violation(message) == Violation::ForeignKey
+        self.references.may_wait() && self.table.violation(message) == Violation::ForeignKey
     }
 
     /// What SQLite's refusal of a row is in T-SQL. `old` is the row before an UPDATE or DELETE.
@@ -165,63 +154,40 @@ impl RowRules {
         match self.table.violation(&message) {
             Violation::NotNull(column) => self.table.null_in(column, verb),
             Violation::Unique(key) => self.table.duplicate(key, row),
-            Violation::ForeignKey => self.broken_reference(run, row, old, verb).unwrap_or_else(|error| error),
+            Violation::ForeignKey => match self.references.broken(run, &self.table, (row, old), verb) {
+                Ok(error) => error.unwrap_or_else(unbroken),
+                Err(error) => error,
+            },
             Violation::Unknown => PlanError::internal(&message),
         }
     }
 
-    /// SQLite does not tell which foreign key: the one whose row is missing, or is still referred to, is looked for.
-    fn broken_reference(
-        &self,
-        run: &Run<'_>,
-        row: &[Value],
-        old: Option<&[Value]>,
-        verb: ChangeVerb,
-    ) -> Result<PlanError, PlanError> {
-        let table = &self.table;
-        if verb != ChangeVerb::Delete {
-            for key in &table.foreign_keys {
-                let columns: Vec<usize> = key.columns.iter().filter_map(|name| table.column(name)).collect();
-                if columns.iter().any(|at| row.get(*at) == Some(&Value::Null)) {
-                    continue;
-                }
-                let sql = self.lookup(&key.referenced_table.1, &key.referenced_columns)?;
-                if !exists(run, &sql, &self.stored(&columns, row)?)? {
-                    return Ok(table.foreign_key_failed(key, verb));
-                }
-            }
+    /// What is broken now that all rows are written.
+    pub fn left_open<'r>(&self, run: &Run<'_>, rows: impl Iterator<Item = &'r [Value]>, verb: ChangeVerb) -> PlanError {
+        match self.references.left_open(run, &self.table, rows, verb) {
+            Ok(error) => error.unwrap_or_else(unbroken),
+            Err(error) => error,
         }
-        for (referring, key) in &table.referenced_by {
-            let columns: Vec<usize> = key
-                .referenced_columns
-                .iter()
-                .filter_map(|name| table.column(name))
-                .collect();
-            let name = referring.rsplit('.').next().unwrap_or(referring);
-            let sql = self.lookup(name, &key.columns)?;
-            let found = match old {
-                Some(old) => exists(run, &sql, &self.stored(&columns, old)?)?,
-                None => table.referenced_by.len() == 1,
-            };
-            if found {
-                return Ok(table.reference_failed(referring, key, verb));
-            }
-        }
-        Ok(PlanError::internal("a foreign key that nobody breaks"))
     }
+}
 
-    fn lookup(&self, table: &str, columns: &[String]) -> Result<String, PlanError> {
-        let mut conditions = Vec::with_capacity(columns.len());
-        for (at, column) in columns.iter().enumerate() {
-            conditions.push(format!("{} = ?{}", quoted(column)?, at + 1));
-        }
-        let schema = quoted(&self.table.sqlite.schema)?;
-        Ok(format!(
-            "SELECT 1 FROM {schema}.{} WHERE {} LIMIT 1",
-            quoted(table)?,
-            conditions.join(" AND ")
-        ))
-    }
+fn unbroken() -> PlanError {
+    PlanError::internal("a foreign key that nobody breaks")
+}
+
+/// Columns of a row in their stored forms.
+///
+/// Errors: 8624 for a value that is none of its column's type.
+pub(super) fn stored_columns(
+    table: &Table,
+    columns: &[usize],
+    row: &[Value],
+) -> Result<Vec<Stored<'static>>, PlanError> {
+    let value = |at: &usize| {
+        let column = table.columns.get(*at).zip(row.get(*at));
+        column.map_or(Ok(Stored::Null), |(column, value)| stored(value, &column.data_type))
+    };
+    columns.iter().map(value).collect()
 }
 
 /// A value as its column takes it.
@@ -271,7 +237,7 @@ fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
 }
 
 /// Whether a query has a row.
-fn exists(run: &Run<'_>, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
+pub(super) fn exists(run: &Run<'_>, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
     let mut found = false;
     let call = Call {
         sql,
@@ -306,15 +272,12 @@ fn null_keys(table: &Table, changed: &dyn Fn(usize) -> bool) -> Result<Vec<(usiz
         for (number, (_, column)) in columns().enumerate() {
             conditions.push(format!("{} IS ?{}", quoted(&column.name)?, number + 1));
         }
-        let row_id = table
-            .row_id()
-            .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
         let number = conditions.len() + 1;
         let name = qualified(&table.sqlite)?;
         let conditions = conditions.join(" AND ");
         keys.push((
             at,
-            format!("SELECT 1 FROM {name} WHERE {conditions} AND {row_id} IS NOT ?{number} LIMIT 1"),
+            format!("SELECT 1 FROM {name} WHERE {conditions} LIMIT 1 OFFSET ?{number}"),
         ));
     }
     Ok(keys)

@@ -9,8 +9,10 @@ use selenite_types::{DataType, Value};
 
 use super::output::{Outputs, result_columns};
 use super::row::{RowRules, fit};
+use super::shift::Shift;
 use crate::catalog::{ChangeVerb, Table, Violation};
-use crate::execution::{Compiled, read};
+use crate::execution::Compiled;
+use crate::statement::inputs::InputColumn;
 use crate::statement::{Call, OutputColumn, Run, StoreError};
 use crate::writer::SqlText;
 use crate::{Expr, PlanError, Slot};
@@ -38,20 +40,16 @@ pub(super) enum UpdateWay {
 pub(super) struct UpdateRows {
     /// The query: the rowid, the table's columns, and what else is needed.
     pub text: SqlText,
-    /// The types of what else is needed.
-    pub extra_types: Vec<DataType>,
+    /// What it gives.
+    pub inputs: Vec<InputColumn>,
     /// What is set, in order.
     pub sets: Vec<SetValue>,
     /// The columns that change.
     pub changed: Vec<usize>,
     /// The SQL that writes them, and then the rowid.
     pub sql: String,
-    /// The columns that SQLite has.
-    pub stored: Vec<usize>,
-    /// The SQL that takes a row out by its rowid.
-    pub delete: String,
-    /// The SQL that puts it in again, the rowid last.
-    pub insert: String,
+    /// How rows are moved aside; `None` if no key changes.
+    pub shift: Option<Shift>,
 }
 
 /// One assignment of SET. Expressions are over the rowid, the old row, the new row, and what else is needed.
@@ -120,11 +118,7 @@ impl Update {
         let mut pending = Vec::new();
         let mut seen = HashSet::new();
         run.select(&rows.text, &self.compiled, &mut |run, row| {
-            let mut values = Vec::with_capacity(row.len().saturating_add(self.rules.table.columns.len()));
-            let types = self.input_types(rows);
-            for (value, data_type) in row.iter().zip(types) {
-                values.push(read(*value, &data_type)?);
-            }
+            let mut values = InputColumn::read(&rows.inputs, row)?;
             let Some(Value::BigInt(row_id)) = values.first() else {
                 return Err(PlanError::internal("a row without its rowid"));
             };
@@ -139,19 +133,14 @@ impl Update {
         let count = u64::try_from(pending.len()).unwrap_or(u64::MAX);
         self.write_all(run, rows, &pending)?;
         for row in &pending {
+            self.rules.check_null_keys(run, self.new_row(row), 1)?;
+        }
+        for row in &pending {
             for output in &self.outputs {
                 let _: ControlFlow<()> = output.row(run, &row.values)?;
             }
         }
         Ok(count)
-    }
-
-    /// The types of what the query gives: rowid, old row, what else is needed.
-    fn input_types<'a>(&'a self, rows: &'a UpdateRows) -> impl Iterator<Item = DataType> + 'a {
-        let columns = self.rules.table.columns.iter().map(|column| column.data_type);
-        std::iter::once(DataType::BigInt)
-            .chain(columns)
-            .chain(rows.extra_types.iter().copied())
     }
 
     /// Puts the new row behind the old one, and sets variables.
@@ -183,77 +172,99 @@ impl Update {
                 }
             }
         }
-        // A row's id can't be one that is not there: it is given by the caller.
-        let row_id = match values.first() {
-            Some(Value::BigInt(row_id)) => Some(*row_id),
-            _ => None,
-        };
-        self.rules.check(run, &mut new, row_id, ChangeVerb::Update)?;
+        self.rules.check(run, &mut new, ChangeVerb::Update)?;
         for (place, value) in values.iter_mut().skip(1 + count).zip(new) {
             *place = value;
         }
         Ok(())
     }
 
-    /// Writes all rows. One whose key another row still has waits until that one is written. If none of those that wait can be
-    /// written, they change keys among themselves, or a key is there twice: they are taken out and put in again.
+    /// Writes all rows. One whose key another row still has waits until that one is written. Those that still wait when all were
+    /// tried from both ends change keys among themselves, or a key is there twice: they are moved aside first.
     fn write_all(&self, run: &Run<'_>, rows: &UpdateRows, pending: &[Pending]) -> Result<(), PlanError> {
         if rows.changed.is_empty() {
             return Ok(());
         }
+        let is_lone = pending.len() == 1;
         let mut left: Vec<&Pending> = pending.iter().collect();
-        while !left.is_empty() {
-            let count = left.len();
+        for _ in 0..2 {
             let mut waiting = Vec::new();
             for row in left {
                 match self.write(run, rows, row) {
                     Ok(()) => {}
-                    Err(error) if self.is_duplicate(&error) || self.rules.may_wait(&error) => {
-                        waiting.push((row, error))
+                    Err(error) if !is_lone && (self.is_duplicate(&error) || self.rules.may_wait(&error)) => {
+                        waiting.push(row);
                     }
                     Err(error) => return Err(self.refusal(run, error, row)),
                 }
             }
-            if waiting.len() == count {
-                return self.exchange(run, rows, waiting);
-            }
             // Keys that were moved up are free from the other end.
-            left = waiting.into_iter().rev().map(|(row, _)| row).collect();
+            waiting.reverse();
+            left = waiting;
+        }
+        if left.is_empty() {
+            return Ok(());
+        }
+        if self.rules.references.is_empty() {
+            return self.move_over(run, rows, &left);
+        }
+        run.store.defer_references()?;
+        let done = self.move_over(run, rows, &left);
+        let is_open = run.store.settle_references();
+        done?;
+        if is_open? {
+            let new = pending.iter().map(|row| self.new_row(row));
+            return Err(self.rules.left_open(run, new, ChangeVerb::Update));
         }
         Ok(())
     }
 
-    /// Takes rows out and puts them in again with the same rowids: nobody refers to them, or SQLite would see that.
-    fn exchange(
-        &self,
-        run: &Run<'_>,
-        rows: &UpdateRows,
-        waiting: Vec<(&Pending, StoreError)>,
-    ) -> Result<(), PlanError> {
-        let (left, mut errors): (Vec<&Pending>, Vec<StoreError>) = waiting.into_iter().unzip();
-        let lone =
-            left.len() == 1 || !self.rules.table.referenced_by.is_empty() || !self.rules.table.foreign_keys.is_empty();
-        if let (true, Some(first)) = (lone, left.first()) {
-            return Err(self.refusal(run, errors.swap_remove(0), first));
-        }
-        for row in &left {
-            let parameters = [Stored::Integer(row.row_id)];
-            run.change(&rows.delete, &parameters)
-                .map_err(|error| self.refusal(run, error, row))?;
-        }
+    /// Moves rows aside whose keys change, and then all to their place.
+    fn move_over(&self, run: &Run<'_>, rows: &UpdateRows, left: &[&Pending]) -> Result<(), PlanError> {
+        let count = left.len();
+        let mut aside = match &rows.shift {
+            Some(shift) => Some((shift, shift.room(run, count)?)),
+            None => None,
+        };
+        let mut moved = Vec::with_capacity(count);
         for row in left {
-            let mut parameters = self.rules.stored(&rows.stored, self.new_row(row))?;
-            parameters.push(Stored::Integer(row.row_id));
-            run.change(&rows.insert, &parameters)
-                .map_err(|error| self.refusal(run, error, row))?;
+            let mut to = None;
+            if let Some((shift, room)) = &mut aside
+                && shift.moves(self.old_row(row), self.new_row(row))
+            {
+                let place = room.next();
+                let done = run.change(&shift.sql, &shift.parameters(&self.rules.table, place, row.row_id));
+                done.map_err(|error| self.refusal(run, error, row))?;
+                to = Some(place);
+            }
+            moved.push(to);
+        }
+        for (row, to) in left.iter().zip(moved) {
+            let written = match (to, &rows.shift) {
+                (Some(place), Some(shift)) => {
+                    self.write_to(run, rows, row, (&shift.back, shift.address(place, row.row_id)))
+                }
+                (_, _) => self.write(run, rows, row),
+            };
+            written.map_err(|error| self.refusal(run, error, row))?;
         }
         Ok(())
     }
 
     fn write(&self, run: &Run<'_>, rows: &UpdateRows, row: &Pending) -> Result<(), StoreError> {
+        self.write_to(run, rows, row, (&rows.sql, row.row_id))
+    }
+
+    fn write_to(
+        &self,
+        run: &Run<'_>,
+        rows: &UpdateRows,
+        row: &Pending,
+        (sql, address): (&str, i64),
+    ) -> Result<(), StoreError> {
         let mut parameters = self.rules.stored(&rows.changed, self.new_row(row))?;
-        parameters.push(Stored::Integer(row.row_id));
-        run.change(&rows.sql, &parameters).map(|_| ())
+        parameters.push(Stored::Integer(address));
+        run.change(sql, &parameters).map(|_| ())
     }
 
     fn is_duplicate(&self, error: &StoreError) -> bool {
@@ -264,9 +275,13 @@ impl Update {
     }
 
     fn refusal(&self, run: &Run<'_>, error: StoreError, row: &Pending) -> PlanError {
-        let old = row.values.get(1..).unwrap_or(&[]);
-        self.rules
-            .refusal(run, error, self.new_row(row), Some(old), ChangeVerb::Update)
+        let (new, old) = (self.new_row(row), self.old_row(row));
+        self.rules.refusal(run, error, new, Some(old), ChangeVerb::Update)
+    }
+
+    fn old_row<'a>(&self, row: &'a Pending) -> &'a [Value] {
+        let count = self.rules.table.columns.len();
+        row.values.get(1..=count).unwrap_or(&[])
     }
 
     fn new_row<'a>(&self, row: &'a Pending) -> &'a [Value] {

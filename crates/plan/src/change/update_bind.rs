@@ -8,13 +8,15 @@ use selenite_types::DataType;
 use super::fill::default_of;
 use super::output::{Layout, Outputs, place_columns};
 use super::row::RowRules;
+use super::shift::Shift;
 use super::target::Target;
 use super::update::{SetValue, Update, UpdateRows, UpdateWay};
-use crate::catalog::Table;
+use crate::catalog::{ChangeVerb, Table};
+use crate::execution::GOING_FUNCTION;
 use crate::query::tree::{Limit, Query, QueryColumn, ROW_ID, Select};
 use crate::query::{Clause, QueryBinder};
 use crate::statement::Binding;
-use crate::statement::inputs::Inputs;
+use crate::statement::inputs::{InputColumn, Inputs};
 use crate::statement::select::{compound, compound_of};
 use crate::writer::{SqlText, Writer, keeps_form, qualified, quoted};
 use crate::{ColumnRef, Expr, ExprKind, PlanError, Predicate, same_name};
@@ -37,7 +39,7 @@ impl Binding<'_> {
         let parts = binder.with_commons(&update.with, |binder| self.update_parts(binder, update))?;
         let table = Arc::clone(&parts.target.table);
         let changed: Vec<usize> = parts.sets.iter().filter_map(|set| set.column).collect();
-        let rules = RowRules::bind(self, &table, &|column| changed.contains(&column))?;
+        let rules = RowRules::bind(self, &table, ChangeVerb::Update, &|column| changed.contains(&column))?;
         if let Some(update) = whole(&mut binder, &parts, &rules, update)? {
             return Ok(update);
         }
@@ -167,11 +169,11 @@ impl Binding<'_> {
                 &mut inputs,
             )
         })?;
-        let extra_types = inputs.items.iter().map(|item| item.data_type).collect();
         let query = row_query(&target, filter, limit, inputs.items);
+        let inputs = InputColumn::all(&binder.parts, &query.columns);
         let mut writer = Writer::new(binder.parts);
         let text = writer.statement(&query)?;
-        let rows = write_sql(text, extra_types, sets, changed, &target.table)?;
+        let rows = write_sql(text, inputs, sets, changed, &target.table)?;
         let compiled = Arc::new(writer.compiled());
         Ok(Update {
             rules,
@@ -227,7 +229,7 @@ pub(super) fn row_query(target: &Target, filter: Option<Predicate>, limit: Optio
 /// The SQL that writes rows one by one.
 fn write_sql(
     text: SqlText,
-    extra_types: Vec<DataType>,
+    inputs: Vec<InputColumn>,
     sets: Vec<SetValue>,
     changed: Vec<usize>,
     table: &Table,
@@ -242,28 +244,14 @@ fn write_sql(
         .row_id()
         .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
     let name = qualified(&table.sqlite)?;
-    let (mut stored, mut names, mut places) = (Vec::new(), Vec::new(), Vec::new());
-    for (at, column) in table.columns.iter().enumerate() {
-        if column.computed.is_none() {
-            stored.push(at);
-            names.push(quoted(&column.name)?);
-            places.push(format!("?{}", stored.len()));
-        }
-    }
-    let (names, places, last) = (names.join(", "), places.join(", "), stored.len() + 1);
+    let set = format!("UPDATE {name} SET {} WHERE", assignments.join(", "));
     Ok(UpdateRows {
         text,
-        extra_types,
+        inputs,
         sets,
-        sql: format!(
-            "UPDATE {name} SET {} WHERE {row_id} = ?{}",
-            assignments.join(", "),
-            changed.len() + 1
-        ),
+        sql: format!("{set} {row_id} = ?{}", changed.len() + 1),
+        shift: Shift::bind(table, &changed, &set, row_id)?,
         changed,
-        stored,
-        delete: format!("DELETE FROM {name} WHERE {row_id} = ?1"),
-        insert: format!("INSERT INTO {name} ({names}, {row_id}) VALUES ({places}, ?{last})"),
     })
 }
 
@@ -351,9 +339,10 @@ fn whole(
         }
     }
     let name = qualified(&table.sqlite)?;
-    let mut sql = format!("UPDATE {name} AS t{} SET {}", target.source, assignments.join(", "));
+    let (source, assignments) = (target.source, assignments.join(", "));
+    let mut sql = format!("UPDATE {name} AS t{source} SET {assignments} WHERE {GOING_FUNCTION}()");
     if let Some(filter) = filter {
-        sql.push_str(&format!(" WHERE {}", writer.condition(filter)?));
+        sql.push_str(&format!(" AND ({})", writer.condition(filter)?));
     }
     let with = writer.commons()?;
     let text = writer.finish(format!("{with}{sql}"))?;

@@ -329,7 +329,7 @@ impl Alteration {
         }
         let old = table.columns[at].data_type;
         if old != Some(new) {
-            table.check_not_needed_by_key(name, old, new)?;
+            table.check_type_not_needed(name, old, new)?;
         }
         let column = &mut table.columns[at];
         let nullable = change.nullable.unwrap_or(column.identity.is_none());
@@ -404,12 +404,23 @@ impl TableDefinition {
         if let Some((name, _)) = self.column(column).and_then(|column| column.default.as_ref()) {
             return Err(PlanError::column_needed(&format!("object '{name}'"), column));
         }
+        self.check_not_checked(column)?;
+        self.check_not_computed_from(column)
+    }
+
+    /// 5074: a check that is about a column.
+    fn check_not_checked(&self, column: &str) -> Result<(), PlanError> {
         for check in &self.checks {
-            let is_own = check.column.as_ref().is_some_and(is_it);
+            let is_own = check.column.as_ref().is_some_and(|name| same_name(name, column));
             if is_own || mentions(&check.condition.to_string(), column) {
                 return Err(PlanError::column_needed(&format!("object '{}'", check.name), column));
             }
         }
+        Ok(())
+    }
+
+    /// 5074: a column that is computed from another.
+    fn check_not_computed_from(&self, column: &str) -> Result<(), PlanError> {
         for other in &self.columns {
             if let Some((value, _)) = &other.computed
                 && mentions(&value.to_string(), column)
@@ -420,17 +431,19 @@ impl TableDefinition {
         Ok(())
     }
 
-    /// 5074: a key's column keeps its type, but for longer text.
-    fn check_not_needed_by_key(&self, column: &str, old: Option<DataType>, new: DataType) -> Result<(), PlanError> {
+    /// 5074: the column of a key or a check keeps its type, but for the length of text; that of a computed column keeps it.
+    fn check_type_not_needed(&self, column: &str, old: Option<DataType>, new: DataType) -> Result<(), PlanError> {
         let is_longer = matches!(
             (old, new),
             (Some(DataType::VarChar(_)), DataType::VarChar(_))
                 | (Some(DataType::NVarChar(_)), DataType::NVarChar(_))
                 | (Some(DataType::VarBinary(_)), DataType::VarBinary(_))
         );
+        self.check_not_computed_from(column)?;
         if is_longer {
             return Ok(());
         }
+        self.check_not_checked(column)?;
         let is_it = |name: &String| same_name(name, column);
         let keys = self
             .keys

@@ -6,6 +6,7 @@ use selenite_tsql::ast::{self, ColumnKind, ExprKind, Literal, UnaryOperator};
 use selenite_types::{DataType, Place};
 
 use super::ColumnDefinition;
+use super::subquery::check_scalar;
 use crate::catalog::{Column, ColumnDefault, Computed, IdentityRule};
 use crate::{Collation, PlanError, declared_type};
 
@@ -25,6 +26,7 @@ impl ColumnDefinition {
         };
         match &column.kind {
             ColumnKind::Computed { value, persisted } => {
+                check_scalar(value).map_err(|error| error.on_line(line))?;
                 read.computed = Some((Arc::new(value.clone()), *persisted));
                 return Ok(read);
             }

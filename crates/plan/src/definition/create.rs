@@ -6,6 +6,7 @@ use selenite_tsql::ast::{self, Constraint, ConstraintKind, CreateTable, TableEle
 use selenite_types::DataType;
 
 use super::constraint::{Naming, key_columns};
+use super::subquery::check_scalar;
 use super::{CheckDefinition, ColumnDefinition, IndexDefinition, KeyDefinition, TableDefinition, check_schema};
 use crate::catalog::KeyKind;
 use crate::{Ends, PlanError, same_name};
@@ -132,6 +133,7 @@ impl TableDefinition {
                 Ok(())
             }
             ConstraintKind::Check { condition, .. } => {
+                check_scalar(condition)?;
                 let name = given.unwrap_or_else(|| naming.of("CK", &self.name, column, self.checks.len()));
                 self.checks.push(CheckDefinition {
                     name,
@@ -154,6 +156,7 @@ impl TableDefinition {
         (given, column): (Option<String>, &str),
         naming: &Naming,
     ) -> Result<(), PlanError> {
+        check_scalar(value)?;
         let name = given.unwrap_or_else(|| naming.of("DF", &self.name, Some(column), 0));
         let table = self.name.clone();
         let Some(found) = self.columns.iter_mut().find(|known| same_name(&known.name, column)) else {

@@ -229,6 +229,7 @@ fn alter_table_does_in_sqlite_what_sqlite_can_and_makes_the_rest_anew() {
     for (expected, text) in [
         (5074, "ALTER TABLE t DROP COLUMN b"),
         (5074, "ALTER TABLE t DROP COLUMN c"),
+        (5074, "ALTER TABLE t ALTER COLUMN c VARCHAR(2)"),
         (4924, "ALTER TABLE t DROP COLUMN z"),
         (3728, "ALTER TABLE t DROP CONSTRAINT z"),
         (2705, "ALTER TABLE t ADD A INT"),

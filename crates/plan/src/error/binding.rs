@@ -19,8 +19,8 @@ impl PlanError {
 
     /// 106: more sources than a query may have.
     #[must_use]
-    pub fn too_many_tables() -> Self {
-        let text = "Too many table names in the query. The maximum allowable is 256.";
+    pub fn too_many_tables(count_max: usize) -> Self {
+        let text = format!("Too many table names in the query. The maximum allowable is {count_max}.");
         Self::new(106, Ends::Batch, text).with_severity(15)
     }
 

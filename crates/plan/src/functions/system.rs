@@ -61,7 +61,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         database::property,
     )
     .making_nulls()
-    .of_statement(),
+    .of_definitions(),
     catalog("db_id", &[National], DataType::SmallInt, database::id).optional(1),
     catalog("db_name", &[Int], SYSNAME, database::name).optional(1),
     session_fact("error_line", DataType::Int, caught::line),
@@ -163,7 +163,7 @@ const fn session_fact(name: &'static str, data_type: DataType, run: Run) -> Func
 const fn catalog(name: &'static str, rules: &'static [Rule], data_type: DataType, run: Run) -> Function {
     Function::new(name, rules, Typing::Is(data_type), run)
         .making_nulls()
-        .of_statement()
+        .of_definitions()
 }
 
 type Run = fn(&super::Arguments<'_>) -> Result<selenite_types::Value, crate::PlanError>;

@@ -95,6 +95,30 @@ impl PlanError {
         Self::new(3903, Ends::Statement, text)
     }
 
+    /// 8164: an INSERT .. EXECUTE within another.
+    pub(crate) fn nested_capture() -> Self {
+        Self::new(8164, Ends::Statement, "An INSERT EXEC statement cannot be nested.")
+    }
+
+    /// 3915: a rollback within an INSERT .. EXECUTE.
+    pub(crate) fn rollback_in_capture() -> Self {
+        let text = "Cannot use the ROLLBACK statement within an INSERT-EXEC statement.";
+        Self::new(3915, Ends::Statement, text).with_state(0)
+    }
+
+    /// 3916: a commit of what an INSERT .. EXECUTE is in.
+    pub(crate) fn commit_in_capture() -> Self {
+        let text =
+            "Cannot use the COMMIT statement within an INSERT-EXEC statement unless BEGIN TRANSACTION is used first.";
+        Self::new(3916, Ends::Statement, text).with_state(0)
+    }
+
+    /// 483: OUTPUT of an INSERT .. EXECUTE.
+    pub(crate) fn output_of_execute() -> Self {
+        let text = "The OUTPUT clause cannot be used in an INSERT...EXEC statement.";
+        Self::new(483, Ends::Batch, text)
+    }
+
     /// 3930: something else than a rollback in a transaction that can only be rolled back.
     pub(crate) fn uncommittable() -> Self {
         let text = "The current transaction cannot be committed and cannot support operations that write to the log \

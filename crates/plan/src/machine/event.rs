@@ -17,6 +17,7 @@ use super::{
     Affected, Command, Failure, Host, Machine, Message, TableStatement, Wait,
     answer::Told,
     raise::{Failed, Halt},
+    scalar::is_heavy,
     wait_text,
 };
 
@@ -66,6 +67,8 @@ impl Machine {
             Step::Use(name) => self.use_database(name, host),
             Step::Call(statement) => self.call(statement, host),
             Step::Text(operand) => self.call_text(operand, host),
+            Step::BeginCapture(id) => self.begin_capture(&program, *id, host),
+            Step::EndCapture(id) => self.end_capture(&program, *id, host),
             Step::Statement {
                 id,
                 role,
@@ -120,11 +123,13 @@ impl Machine {
     }
 
     fn select_values<H: Host + ?Sized>(&mut self, select: &SelectValues, host: &mut H) -> Result<(), Halt> {
-        if select.asks {
-            self.announce(host);
+        if let Err(error) = self.announce_for(select.asks, host) {
+            return self.fail(error, Failed::of(Command::SELECT), host);
         }
         self.answer.flush(host)?;
-        host.columns(&select.columns)?;
+        if let Err(failure) = host.columns(&select.columns) {
+            return self.failure(failure, Failed::of(Command::SELECT), host);
+        }
         let mut row = Vec::with_capacity(select.values.len());
         for value in &select.values {
             match value.evaluate(&self.values(host)) {
@@ -137,8 +142,8 @@ impl Machine {
     }
 
     fn select_assign<H: Host + ?Sized>(&mut self, select: &SelectAssign, host: &mut H) -> Result<(), Halt> {
-        if select.asks {
-            self.announce(host);
+        if let Err(error) = self.announce_for(select.asks, host) {
+            return self.fail(error, Failed::of(Command::SELECT), host);
         }
         for (slot, value) in &select.assignments {
             let value = match value.evaluate(&self.values(host)) {
@@ -150,8 +155,12 @@ impl Machine {
                 .last_mut()
                 .and_then(|frame| frame.slots.get_mut(slot.index()))
             {
+                self.is_heavy |= is_heavy(&value);
                 *place = value;
             }
+        }
+        if self.is_heavy {
+            self.steps_to_poll = 1;
         }
         self.complete(Command::SELECT, Told::Count(1), 1, host)
     }
@@ -299,9 +308,7 @@ impl Machine {
 
     /// The value of an expression.
     pub(super) fn evaluate<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<Value, PlanError> {
-        if operand.asks {
-            self.announce(host);
-        }
+        self.announce_for(operand.asks, host)?;
         operand.value.evaluate(&self.values(host))
     }
 

@@ -216,6 +216,9 @@ impl Machine {
         if self.frames.is_empty() {
             return Ok(self.end_request(&frame, status, host)?);
         }
+        if status.is_none() {
+            self.abandon_capture(self.frames.len(), host)?;
+        }
         if let Some(status) = status
             && let Err(error) = self.take_results(&frame, status, host)
         {
@@ -388,6 +391,7 @@ impl Machine {
     /// Ends a request that an error broke off: its frames, and the answer.
     pub(super) fn break_off<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), super::Stop> {
         while self.drop_frame(host).is_some() {}
+        self.abandon_capture(0, host)?;
         self.end_doomed(host)?;
         self.answer.flush(host)?;
         let done = match self.entry {
@@ -404,6 +408,8 @@ impl Machine {
     pub(super) fn abandon<H: Host + ?Sized>(&mut self, host: &mut H) {
         self.answer.drop_pending();
         while self.drop_frame(host).is_some() {}
+        // Nobody is there to be told that nobody is there.
+        let _ = self.abandon_capture(0, host);
         if self.options.xact_abort && self.transaction.count > 0 {
             // Nobody is there to be told that nobody is there.
             let _ = self.end_transaction(TransactionStep::Rollback, host);

@@ -32,6 +32,11 @@ pub trait Host {
     /// A new statement begins: GETDATE has a new moment. Called before each statement that reads the environment.
     fn begin_statement(&mut self);
 
+    /// An expression will ask what names and numbers mean now: OBJECT_ID, USER_NAME. Called before each scalar statement that has one.
+    ///
+    /// Errors: whatever keeps the host from looking.
+    fn look_at_names(&mut self) -> Result<(), PlanError>;
+
     /// Whether to go on; asked every few thousand steps and before each wait.
     ///
     /// Errors: why not.
@@ -54,8 +59,8 @@ pub trait Host {
 
     /// Rows of this shape follow: of a SELECT that needs no table.
     ///
-    /// Errors: why not to go on.
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Stop>;
+    /// Errors: 213 for rows that are captured and do not fit; why not to go on.
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure>;
 
     /// A row of the last [`Host::columns`].
     ///
@@ -81,6 +86,15 @@ pub trait Host {
     ///
     /// `slots` are all variables of the batch or procedure, by [`crate::Slot`]. `Ok` says how many rows it read or changed.
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure>;
+
+    /// The rows of what is called from now on are kept for this INSERT .. EXECUTE, which comes to [`Host::statement`] when the call
+    /// has ended; the client gets errors and messages only. If `is_own` the transaction that begins next is not told to the client.
+    ///
+    /// Errors: what is wrong with the INSERT.
+    fn begin_capture(&mut self, statement: &TableStatement<'_>, is_own: bool) -> Result<(), Failure>;
+
+    /// Rows go to the client again; what was kept is forgotten.
+    fn end_capture(&mut self);
 
     /// Finds a procedure, or is it: see [`Callee`].
     ///

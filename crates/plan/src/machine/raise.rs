@@ -121,7 +121,7 @@ impl Machine {
                     frame.at = frame.program.behind(frame.at);
                 }
                 self.tell(failed.command, Told::Error, host)?;
-                Ok(())
+                Ok(self.abandon_capture(self.frames.len(), host)?)
             }
             Reach::Scope if self.frames.len() > 1 => {
                 self.tell(failed.command, Told::Error, host)?;
@@ -164,6 +164,7 @@ impl Machine {
         while self.frames.len() > number + 1 {
             self.drop_frame(host);
         }
+        self.abandon_capture(number + 1, host)?;
         self.error = raised.error.number();
         self.row_count = 0;
         if let Some(frame) = self.frames.last_mut() {

@@ -6,7 +6,7 @@ use crate::{
     Frame as Values, PlanError,
     program::{
         index,
-        step::{Branch, BranchInt, Set, SetInt, Step, read_int},
+        step::{Asks, Branch, BranchInt, Set, SetInt, Step, read_int},
     },
 };
 
@@ -68,6 +68,10 @@ impl Machine {
                 Some(Step::Set(set)) => {
                     if let Err(error) = set.run(slots, self.row_count, self.error, host) {
                         break Pause::Failed(error);
+                    }
+                    self.is_heavy |= slots.get(set.slot.index()).is_some_and(is_heavy);
+                    if self.is_heavy {
+                        self.steps_to_poll = 1;
                     }
                     (Command::SELECT, 1, at + 1)
                 }
@@ -138,9 +142,7 @@ impl Set {
         error: i32,
         host: &mut H,
     ) -> Result<(), PlanError> {
-        if self.operand.asks {
-            announce(row_count, error, host);
-        }
+        announce_for(self.operand.asks, row_count, error, host)?;
         let values = Values {
             slots,
             row: &[],
@@ -162,9 +164,7 @@ impl Branch {
         error: i32,
         host: &mut H,
     ) -> Result<bool, PlanError> {
-        if self.asks {
-            announce(row_count, error, host);
-        }
+        announce_for(self.asks, row_count, error, host)?;
         let values = Values {
             slots,
             row: &[],
@@ -182,5 +182,38 @@ pub(super) fn announce<H: Host + ?Sized>(row_count: i64, error: i32, host: &mut 
     host.begin_statement();
 }
 
-/// A step of the slowest kind takes microseconds: an ATTENTION is seen within a few milliseconds.
+/// The same, as far as they do ask.
+///
+/// Errors: the host's.
+pub(super) fn announce_for<H: Host + ?Sized>(
+    asks: Asks,
+    row_count: i64,
+    error: i32,
+    host: &mut H,
+) -> Result<(), PlanError> {
+    if asks >= Asks::Session {
+        announce(row_count, error, host);
+    }
+    match asks {
+        Asks::Nothing | Asks::Session => Ok(()),
+        Asks::Names => host.look_at_names(),
+    }
+}
+
+/// Whether work on a value may take as long as thousands of steps.
+pub(super) fn is_heavy(value: &Value) -> bool {
+    let size = if let Value::Text(text) = value {
+        text.len()
+    } else if let Value::Binary(bytes) = value {
+        bytes.len()
+    } else {
+        0
+    };
+    size > HEAVY_SIZE
+}
+
+/// 64 KiB: some 10 us of work.
+const HEAVY_SIZE: usize = 64 << 10;
+
+/// A step of the slowest kind takes microseconds, unless a value is large: an ATTENTION is seen within a few milliseconds.
 pub(super) const STEPS_BETWEEN_POLLS: u32 = 4096;

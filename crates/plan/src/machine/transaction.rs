@@ -25,6 +25,13 @@ pub(super) struct Transaction {
     savepoints: Vec<String>,
 }
 
+impl Transaction {
+    /// How many savepoints there are.
+    pub(super) fn savepoint_count(&self) -> usize {
+        self.savepoints.len()
+    }
+}
+
 impl Machine {
     /// BEGIN TRANSACTION and what ends it, as a statement.
     pub(super) fn transaction_statement<H: Host + ?Sized>(
@@ -118,6 +125,7 @@ impl Machine {
         delayed_durability: Option<bool>,
         host: &mut H,
     ) -> Result<(), Failure> {
+        self.check_capture_commit()?;
         match self.transaction.count {
             0 => Err(PlanError::commit_without_transaction().into()),
             _ if self.transaction.is_doomed => Err(PlanError::uncommittable().into()),
@@ -140,6 +148,7 @@ impl Machine {
             return Err(PlanError::rollback_without_transaction().into());
         }
         let Some(name) = name.filter(|name| !name.is_empty()) else {
+            self.check_capture_rollback(None)?;
             return self
                 .end_transaction(TransactionStep::Rollback, host)
                 .map_err(Failure::Stop);
@@ -153,11 +162,13 @@ impl Machine {
             if self.transaction.is_doomed {
                 return Err(PlanError::uncommittable_savepoint().into());
             }
+            self.check_capture_rollback(Some(at))?;
             host.transaction(TransactionStep::RollbackTo { name })?;
             self.transaction.savepoints.truncate(at + 1);
             return Ok(());
         }
         if self.transaction.name == name {
+            self.check_capture_rollback(None)?;
             return self
                 .end_transaction(TransactionStep::Rollback, host)
                 .map_err(Failure::Stop);

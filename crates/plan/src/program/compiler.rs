@@ -13,7 +13,7 @@ use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Node, PlanError, Slot, Var
 
 use super::{
     Body, Parameter, Program, StatementId,
-    step::{Operand, Role, Step, Target, TryRegion},
+    step::{Asks, Operand, Role, Step, Target, TryRegion},
 };
 
 mod assignment;
@@ -194,11 +194,13 @@ impl<'a> Compiler<'a> {
             self.check_variables(statement.position)?;
         }
         if let StatementKind::Insert(insert) = &statement.kind
-            && matches!(insert.source, ast::InsertSource::Execute(_))
+            && let ast::InsertSource::Execute(execute) = &insert.source
         {
-            let error = PlanError::unsupported("INSERT ... EXECUTE");
-            self.push(Step::Refuse(Box::new(error)), statement.position.line);
-            return Ok(());
+            let execute = (**execute).clone();
+            if !insert.output.is_empty() {
+                return Err(PlanError::output_of_execute());
+            }
+            return self.insert_execute(statement, execute);
         }
         let traits = command::traits(&statement.kind);
         self.push_statement(statement, role, traits);
@@ -256,20 +258,24 @@ impl<'a> Compiler<'a> {
 
 impl Operand {
     fn new(value: Expr) -> Self {
-        let mut asks = false;
-        value.visit(&mut |node| asks |= asks_outside(node));
+        let mut asks = Asks::Nothing;
+        value.visit(&mut |node| asks = asks.max(asked(node)));
         Self { value, asks }
     }
 }
 
-/// Whether a node asks for what changes from statement to statement.
-fn asks_outside(node: Node<'_>) -> bool {
+/// What a node asks for that changes from statement to statement.
+fn asked(node: Node<'_>) -> Asks {
     if let Node::Expr(expr) = node
         && let ExprKind::Call(call) = &expr.kind
     {
-        return call.function.volatility != Volatility::Never;
+        return match call.function.volatility {
+            Volatility::Never => Asks::Nothing,
+            Volatility::Statement | Volatility::Row => Asks::Session,
+            Volatility::Definition => Asks::Names,
+        };
     }
-    false
+    Asks::Nothing
 }
 
 /// A bare word that stands for the string of its letters.

@@ -88,6 +88,10 @@ pub(crate) enum Step {
     Call(Box<CallStatement>),
     /// EXEC of a text.
     Text(Box<Operand>),
+    /// INSERT .. EXECUTE begins: rows are kept for it. The call follows.
+    BeginCapture(StatementId),
+    /// What was called has ended: the rows that it gave are inserted.
+    EndCapture(StatementId),
     /// What the host does.
     Statement {
         /// Which.
@@ -142,13 +146,24 @@ pub(crate) enum Access {
     Change,
 }
 
+/// What expressions ask for that changes from statement to statement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Asks {
+    /// Nothing.
+    Nothing,
+    /// The clock or the session: the machine must have told what it knows.
+    Session,
+    /// Names, too: the host must have looked at what is defined.
+    Names,
+}
+
 /// An expression of a scalar statement.
 #[derive(Debug)]
 pub(crate) struct Operand {
     /// Its value.
     pub(crate) value: Expr,
-    /// Whether it asks for the clock, the session or names, so that the machine must have told what it knows.
-    pub(crate) asks: bool,
+    /// What it asks for.
+    pub(crate) asks: Asks,
 }
 
 /// `SET @a = value`.
@@ -207,7 +222,7 @@ pub(crate) struct Branch {
     /// Behind the whole IF or WHILE: where to go if it fails.
     pub(crate) end: Target,
     /// As [`Operand::asks`].
-    pub(crate) asks: bool,
+    pub(crate) asks: Asks,
 }
 
 /// SELECT of values.
@@ -218,7 +233,7 @@ pub(crate) struct SelectValues {
     /// A value for each.
     pub(crate) values: Vec<Expr>,
     /// As [`Operand::asks`].
-    pub(crate) asks: bool,
+    pub(crate) asks: Asks,
 }
 
 /// SELECT of assignments, from left to right.
@@ -227,7 +242,7 @@ pub(crate) struct SelectAssign {
     /// The assignments: each sees those before it.
     pub(crate) assignments: Vec<(Slot, Expr)>,
     /// As [`Operand::asks`].
-    pub(crate) asks: bool,
+    pub(crate) asks: Asks,
 }
 
 /// RAISERROR.

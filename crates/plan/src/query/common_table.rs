@@ -61,6 +61,9 @@ impl QueryBinder<'_> {
         with: &[ast::CommonTable],
         bind: impl FnOnce(&mut Self) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
+        if with.len() > COMMON_COUNT_MAX {
+            return Err(PlanError::nested_too_deeply());
+        }
         self.commons.push(CommonScope {
             entries: Vec::new(),
             home: None,
@@ -327,3 +330,6 @@ fn check_types(columns: &[QueryColumn], member: &Query, name: &str) -> Result<()
         None => Ok(()),
     }
 }
+
+/// Each may rest on the one before it, and SQLite takes a thousand levels, those of views too.
+const COMMON_COUNT_MAX: usize = 256;

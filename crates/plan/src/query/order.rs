@@ -78,12 +78,14 @@ impl QueryBinder<'_> {
         Ok(Some(at))
     }
 
-    /// Binds the ORDER BY of queries combined, which knows the first one's columns alone.
+    /// Binds the ORDER BY of queries combined, which knows the first one's columns alone: by number, by name, or as its
+    /// list has them, with the table's name before the column's.
     ///
     /// Errors: 104 for anything else.
     pub(super) fn order_of_combined(
         &mut self,
         query: &Query,
+        first: &ast::QueryBody,
         order_by: &[ast::OrderItem],
     ) -> Result<Vec<OrderTerm>, PlanError> {
         let mut terms = Vec::with_capacity(order_by.len());
@@ -91,7 +93,9 @@ impl QueryBinder<'_> {
             let line = item.value.position.line;
             let output = match position_of(&item.value, query.columns.len()).map_err(|error| error.on_line(line))? {
                 Some(output) => output,
-                None => named(query, &item.value).ok_or_else(|| PlanError::order_item_of_union().on_line(line))?,
+                None => named(query, &item.value)
+                    .or_else(|| written(first, &item.value))
+                    .ok_or_else(|| PlanError::order_item_of_union().on_line(line))?,
             };
             terms.push(OrderTerm {
                 key: OrderKey::Output(output),
@@ -125,6 +129,40 @@ fn named(query: &Query, expr: &ast::Expr) -> Option<usize> {
         .iter()
         .position(|column| same_name(&column.name, &name.name.text));
     found.filter(|_| name.table.is_none())
+}
+
+/// The column that the first SELECT's list has in the same words, of those before a `*`.
+fn written(body: &ast::QueryBody, expr: &ast::Expr) -> Option<usize> {
+    let ast::ExprKind::Column(sought) = &expr.kind else {
+        return None;
+    };
+    let sought_table = sought.table.as_ref()?;
+    let select = match body {
+        ast::QueryBody::Select(select) => select,
+        ast::QueryBody::Combined(combination) => return written(&combination.first, expr),
+    };
+    let before_star = select.items.iter().map_while(|item| match item {
+        ast::SelectItem::Value { value, .. } => Some(value),
+        ast::SelectItem::Star { .. } | ast::SelectItem::Assign { .. } => None,
+    });
+    before_star.enumerate().find_map(|(at, value)| {
+        let ast::ExprKind::Column(listed) = &value.kind else {
+            return None;
+        };
+        let table = listed.table.as_ref()?;
+        let is_same = same_name(&listed.name.text, &sought.name.text) && is_same_table(table, sought_table);
+        is_same.then_some(at)
+    })
+}
+
+/// Whether two names of a table mean the same one, in a list and in what orders it.
+fn is_same_table(left: &ast::ObjectName, right: &ast::ObjectName) -> bool {
+    let pairs = [(&left.schema, &right.schema), (&left.database, &right.database)];
+    same_name(&left.name.text, &right.name.text)
+        && pairs.into_iter().all(|pair| match pair {
+            (Some(left), Some(right)) => same_name(&left.text, &right.text),
+            (None, _) | (_, None) => true,
+        })
 }
 
 /// The column that a bare number means, from 1.

@@ -239,6 +239,21 @@ impl PlanError {
         )
     }
 
+    /// 1056: too long a list.
+    pub(crate) fn too_many_columns() -> Self {
+        let text = "The number of elements in the select list exceeds the maximum allowed number of 4096 elements.";
+        Self::query(1056, 15, 1, text)
+    }
+
+    /// 321: a hint that nobody has.
+    pub(crate) fn unknown_hint(name: &str) -> Self {
+        let text = format!(
+            "\"{name}\" is not a recognized table hints option. If it is intended as a parameter to a table-valued function or to \
+             the CHANGETABLE function, ensure that your database compatibility mode is set to 90."
+        );
+        Self::query(321, 15, 1, text)
+    }
+
     /// 1060: TOP or FETCH of what is no integer.
     pub(crate) fn row_count_type() -> Self {
         let text = "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";

@@ -175,7 +175,7 @@ impl QueryBinder<'_> {
 
     fn bind_view(&mut self, view: &Arc<View>, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
         if self.parts.sources.len() > SOURCE_COUNT_MAX {
-            return Err(PlanError::too_many_tables());
+            return Err(PlanError::too_many_tables(SOURCE_COUNT_MAX));
         }
         let scopes = std::mem::take(&mut self.scopes);
         self.commons.push(CommonScope::border(view.database.clone()));

@@ -38,7 +38,7 @@ impl QueryBinder<'_> {
             ast::QueryBody::Select(select) => self.bind_select(select, &query.order_by, query.offset.as_ref()),
             ast::QueryBody::Combined(combined) => {
                 let mut bound = self.bind_combination(combined)?;
-                bound.order = self.order_of_combined(&bound, &query.order_by)?;
+                bound.order = self.order_of_combined(&bound, &combined.first, &query.order_by)?;
                 bound.limit = self.bind_limit(None, query.offset.as_ref(), false)?;
                 Ok(bound)
             }

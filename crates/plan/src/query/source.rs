@@ -37,8 +37,14 @@ impl QueryBinder<'_> {
 
     pub(super) fn bind_source(&mut self, source: &ast::TableSource) -> Result<Bound, PlanError> {
         let bound = match &source.kind {
-            ast::TableSourceKind::Table { name, alias, .. } => self.bind_relation(name, alias.as_ref()),
-            ast::TableSourceKind::Variable { name, alias, .. } => self.bind_table_variable(name, alias.as_ref()),
+            ast::TableSourceKind::Table { name, alias, hints } => {
+                self.hints(hints)?;
+                self.bind_relation(name, alias.as_ref())
+            }
+            ast::TableSourceKind::Variable { name, alias, hints } => {
+                self.hints(hints)?;
+                self.bind_table_variable(name, alias.as_ref())
+            }
             ast::TableSourceKind::Function { call, alias } => self.bind_function(call, alias.as_ref()),
             ast::TableSourceKind::Derived { query, alias } => {
                 let query = self.nested(|binder| binder.bind_rows(query))?;

@@ -26,6 +26,8 @@ pub(crate) struct Parts {
     pub row_ids: HashMap<u32, String>,
     /// The tables among the sources, by number.
     pub tables: HashMap<u32, Arc<Table>>,
+    /// Whether a hint asks that what is read be held until the transaction ends.
+    pub holds: bool,
 }
 
 /// What a column of a source is in SQLite.

@@ -3,11 +3,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use selenite_types::{DataType, Value};
+use selenite_types::Value;
 
+use super::inputs::InputColumn;
 use super::{Run, SlotValue};
 use crate::PlanError;
-use crate::execution::{Compiled, read};
+use crate::execution::Compiled;
 use crate::writer::SqlText;
 
 /// `SELECT @a = ..`: each row sets the variables, which the next row sees; the last one's values stay.
@@ -15,8 +16,8 @@ use crate::writer::SqlText;
 pub struct Assign {
     /// The query of what the values are computed from.
     pub text: SqlText,
-    /// The types of its columns.
-    pub inputs: Vec<DataType>,
+    /// Its columns.
+    pub(crate) inputs: Vec<InputColumn>,
     /// The variables in order, with their values.
     pub values: Vec<SlotValue>,
     /// What the SQL calls.
@@ -31,12 +32,7 @@ impl Assign {
         let mut count = 0;
         run.select(&self.text, &self.compiled, &mut |run, row| {
             count += 1;
-            let row: Result<Vec<Value>, PlanError> = row
-                .iter()
-                .zip(&self.inputs)
-                .map(|(value, data_type)| read(*value, data_type))
-                .collect();
-            run.assign(&self.values, &row?)?;
+            run.assign(&self.values, &InputColumn::read(&self.inputs, row)?)?;
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(count)

@@ -1,8 +1,44 @@
 //! What values need of a row, so that they can be computed outside SQLite.
 
+use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Value};
 
-use crate::{Expr, ExprKind, NodeMut, Predicate};
+use crate::execution::read_at;
+use crate::query::tree::{Parts, QueryColumn};
+use crate::{Expr, ExprKind, NodeMut, PlanError, Predicate};
+
+/// A column of what SQLite gives for values that are computed outside of it.
+#[derive(Clone, Debug)]
+pub(crate) struct InputColumn {
+    /// Its type.
+    pub data_type: DataType,
+    /// The table and column that it is, as errors name them; empty for what SQLite computes.
+    place: String,
+}
+
+impl InputColumn {
+    /// Those of a query.
+    pub fn all(parts: &Parts, columns: &[QueryColumn]) -> Vec<Self> {
+        let of = |column: &QueryColumn| Self {
+            data_type: column.data_type,
+            place: column
+                .origin
+                .and_then(|origin| parts.column_name(origin))
+                .unwrap_or_default(),
+        };
+        columns.iter().map(of).collect()
+    }
+
+    /// Reads a row.
+    ///
+    /// Errors: 50823 for a value that is none of its column's type.
+    pub fn read(columns: &[Self], row: &[StoredRef<'_>]) -> Result<Vec<Value>, PlanError> {
+        row.iter()
+            .zip(columns)
+            .map(|(value, column)| read_at(*value, &column.data_type, &column.place))
+            .collect()
+    }
+}
 
 /// What SQLite must give for each row, and the places at which it is found.
 #[derive(Clone, Debug)]

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
-use super::inputs::Inputs;
+use super::inputs::{InputColumn, Inputs};
 use super::{Assign, Binding, OutputColumn, Rows, SlotValue, Statement};
 use crate::catalog::{IdentityRule, SqliteName};
 use crate::execution::Compiled;
 use crate::query::tree::{Body, From, OrderKey, Query, QueryColumn, Rows as SourceRows, Select};
-use crate::query::{Clause, Item, QueryBinder};
+use crate::query::{Clause, Item, QueryBinder, SELECT_COUNT_MAX};
 use crate::writer::{SqlText, Writer, quoted};
 use crate::{Collation, Expr, ExprKind, PlanError, Predicate, same_name};
 
@@ -132,7 +132,7 @@ impl Binding<'_> {
                 value,
             });
         }
-        let inputs = query.columns.iter().map(|column| column.data_type).collect();
+        let inputs = InputColumn::all(&binder.parts, &query.columns);
         let (text, compiled) = written(binder, &query)?;
         Ok(Statement::Assign(Assign {
             text,
@@ -298,6 +298,9 @@ fn into_of(body: &ast::QueryBody) -> Option<&ast::ObjectName> {
 }
 
 fn rows_statement(binder: QueryBinder<'_>, query: Query) -> Result<Rows, PlanError> {
+    if query.columns.len() > SELECT_COUNT_MAX {
+        return Err(PlanError::too_many_columns());
+    }
     let columns = (0..query.columns.len())
         .filter_map(|at| output_column(&binder, &query, at))
         .collect();

@@ -117,6 +117,20 @@ impl Store for Sqlite {
             .map_err(|error| self.failure(&error))
     }
 
+    fn defer_references(&self) -> Result<(), PlanError> {
+        self.connection.execute_batch("PRAGMA defer_foreign_keys = ON").unwrap();
+        Ok(())
+    }
+
+    fn settle_references(&self) -> Result<bool, PlanError> {
+        let mut check = self.connection.prepare("PRAGMA foreign_key_check").unwrap();
+        let is_open = check.exists([]).unwrap();
+        self.connection
+            .execute_batch("PRAGMA defer_foreign_keys = OFF")
+            .unwrap();
+        Ok(is_open)
+    }
+
     fn next_identity(&self, table: &Table) -> Result<i128, PlanError> {
         let rule = table.columns[table.identity().unwrap()].identity.unwrap();
         let mut identities = self.identities.borrow_mut();
@@ -174,6 +188,10 @@ fn answer(value: &Stored<'static>) -> ToSqlOutput<'static> {
 }
 
 fn register(connection: &Connection, shared: &Arc<Mutex<Shared>>) {
+    let going = crate::execution::GOING_FUNCTION;
+    connection
+        .create_scalar_function(going, 0, FunctionFlags::SQLITE_UTF8, |_| Ok(true))
+        .unwrap();
     for (name, flags) in [
         (
             "tsql_op",

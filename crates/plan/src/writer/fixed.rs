@@ -40,7 +40,7 @@ pub(super) fn is_volatile_predicate(predicate: &Predicate) -> bool {
 /// Whether an expression must be evaluated once for the whole statement: it asks the clock, or draws a number.
 pub(super) fn is_once(expr: &Expr) -> bool {
     let mut once = false;
-    expr.visit(&mut |node| once |= volatility(node) == Some(Volatility::Statement));
+    expr.visit(&mut |node| once |= matches!(volatility(node), Some(Volatility::Statement | Volatility::Definition)));
     once && is_fixed(expr)
 }
 

@@ -179,9 +179,7 @@ impl Writer {
             )));
         }
         let compared = rest.iter().any(|(operator, _)| *operator != SetOperator::UnionAll);
-        if compared {
-            check_comparable(&first.columns)?;
-        }
+        let by_instant = compared && has_offset(&first.columns);
         let mut sql = self.member(first, Columns { compared, more: &[] })?;
         for (operator, query) in rest {
             let word = match operator {
@@ -191,7 +189,10 @@ impl Writer {
                 SetOperator::Intersect => "INTERSECT",
             };
             let member = self.member(query, Columns { compared, more: &[] })?;
-            sql = format!("{sql} {word} {member}");
+            sql = match by_instant && *operator != SetOperator::UnionAll {
+                true => combined_by_instant(&first.columns, *operator, (&sql, &member)),
+                false => format!("{sql} {word} {member}"),
+            };
         }
         Ok(sql)
     }
@@ -303,6 +304,9 @@ impl Writer {
             return Err(PlanError::internal("a recursion of one member"));
         };
         let compared = rest.iter().any(|(operator, _)| *operator != SetOperator::UnionAll);
+        if compared && has_offset(&query.columns) {
+            return Err(PlanError::unsupported("UNION of a datetimeoffset in a recursion"));
+        }
         let count = query.columns.len();
         let mut sql = String::new();
         let operators = std::iter::once(None).chain(rest.iter().map(|(operator, _)| Some(*operator)));
@@ -346,14 +350,36 @@ fn output_key(column: &QueryColumn, sql: String) -> String {
     collated(Form::of(&column.data_type), sql, column.collation)
 }
 
-fn check_comparable(columns: &[QueryColumn]) -> Result<(), PlanError> {
-    match columns
+fn has_offset(columns: &[QueryColumn]) -> bool {
+    columns
         .iter()
         .any(|column| matches!(Form::of(&column.data_type), Form::Offset(_)))
-    {
-        true => Err(PlanError::unsupported("UNION, INTERSECT or EXCEPT of a datetimeoffset")),
-        false => Ok(()),
-    }
+}
+
+/// UNION and its kin of rows with a datetimeoffset: SQLite's own compare its whole text, T-SQL's the instant alone. Of rows with one
+/// instant and several offsets any is taken.
+fn combined_by_instant(columns: &[QueryColumn], operator: SetOperator, (first, second): (&str, &str)) -> String {
+    let names = column_names(columns.len());
+    let key = |prefix: &str| -> Vec<String> {
+        let columns = columns.iter().enumerate();
+        columns
+            .map(|(at, column)| output_key(column, format!("{prefix}c{at}")))
+            .collect()
+    };
+    let groups = key("").join(", ");
+    let there = match operator {
+        SetOperator::Union | SetOperator::UnionAll => {
+            return format!("SELECT {names} FROM ({first} UNION ALL {second}) GROUP BY {groups}");
+        }
+        SetOperator::Except => "NOT EXISTS",
+        SetOperator::Intersect => "EXISTS",
+    };
+    let pairs = key("x.").into_iter().zip(key("y."));
+    let same: Vec<String> = pairs.map(|(mine, other)| format!("{mine} IS {other}")).collect();
+    let same = same.join(" AND ");
+    format!(
+        "SELECT {names} FROM ({first}) AS x WHERE {there} (SELECT 1 FROM ({second}) AS y WHERE {same}) GROUP BY {groups}"
+    )
 }
 
 /// A name in quotation marks.

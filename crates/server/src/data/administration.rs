@@ -1,15 +1,18 @@
 //! Statements about databases as a whole: CREATE and DROP DATABASE, CHECKPOINT.
 
-use selenite_engine::storage::Disk;
-use selenite_engine::{Database, Layout, Suite};
-use selenite_plan::machine::{Affected, Failure, TableStatement};
+use std::path::Path;
+
+use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
 use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
 use super::data_bench::{DataBench, words};
+use super::dropped_database::{NotDropped, drop_database};
 use super::hall::of_master;
-use crate::master::{DatabaseName, MasterError};
+use super::new_database::{NewDatabase, NotMade};
+use super::unfinished::Settlement;
+use crate::master::DatabaseName;
 use crate::workbench::Errand;
 
 impl DataBench<'_> {
@@ -39,14 +42,14 @@ impl DataBench<'_> {
             return self.restore(restore, statement, slots, errand);
         }
         if let StatementKind::CreateDatabase(create) = kind {
-            self.create_database(create)?;
+            self.create_database(create, statement.line(), errand)?;
             return Ok(Affected::Nothing);
         }
         if let StatementKind::Drop(drop) = kind
             && drop.kind == ast::DropKind::Database
         {
             for name in &drop.names {
-                self.drop_database(&name.name.text, drop.if_exists)?;
+                self.drop_database(&name.name.text, drop.if_exists, (statement.line(), &mut *errand))?;
             }
             return Ok(Affected::Nothing);
         }
@@ -55,44 +58,68 @@ impl DataBench<'_> {
             .into())
     }
 
-    fn create_database(&mut self, create: &ast::CreateDatabase) -> Result<(), PlanError> {
+    fn create_database(
+        &mut self,
+        create: &ast::CreateDatabase,
+        line: u32,
+        errand: &mut Errand<'_>,
+    ) -> Result<(), Failure> {
         self.check_no_transaction("CREATE DATABASE")?;
         let name = DatabaseName::new(&create.name.text).map_err(|error| of_master(&error))?;
         let instance = self.patron.instance;
-        let record = match instance.master().add_database(&name) {
-            Ok(record) => record,
-            Err(MasterError::Taken(name)) => {
-                let text = format!("Database '{name}' already exists. Choose a different database name.");
-                return Err(PlanError::new(1801, Ends::Batch, text).with_state(3));
+        let new = NewDatabase::begin(instance.master(), instance.data_folder(), instance.access(), &name);
+        let made = new.and_then(|new| {
+            let id = new.id();
+            let made = new.make().and_then(|draft| new.publish(draft));
+            let made = made.and_then(|()| Ok(new.finish()?));
+            if made.is_err() {
+                self.settle(id);
             }
-            Err(error) => return Err(of_master(&error)),
-        };
-        // In clear until SET ENCRYPTION ON, as SQL Server has it; the layout is the one that it is switched on in.
-        let layout = Layout {
-            suite: Suite::None,
-            ..Layout::default()
-        };
-        let access = selenite_engine::Access {
-            allow_plain: true,
-            ..instance.access().clone()
-        };
-        let path = name.path(instance.data_folder());
-        let made = Database::create(&Disk, &path, &access, &layout);
-        if let Err(error) = made {
-            // The name is free again; what is there of the file is somebody else's.
-            let _ = instance.master().remove_database(name.as_str());
-            let text = format!("CREATE DATABASE failed: {error}.");
-            return Err(PlanError::new(1802, Ends::Batch, text).with_state(4));
-        }
+            made
+        });
         self.hall.reload();
-        let shared = self.hall.database(instance, &record)?;
-        let database =
-            super::database::OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
-        super::catalog_rows::ensure(&database.connection, "main")?;
-        database.wait_for_disk(database.note_commit())
+        let why = match made {
+            Ok(_) => return Ok(()),
+            Err(why) => why,
+        };
+        let error = |number, text: String| PlanError::new(number, Ends::Batch, text);
+        Err(match why {
+            NotMade::Taken(name) => {
+                let text = format!("Database '{name}' already exists. Choose a different database name.");
+                error(1801, text).with_state(3)
+            }
+            NotMade::Master(fault) => of_master(&fault),
+            NotMade::FileIsThere(path) => {
+                tell_not_created(line, errand)?;
+                error(5170, file_is_there(&path))
+            }
+            NotMade::Failed(why) => error(1802, format!("CREATE DATABASE failed: {why}.")).with_state(4),
+        }
+        .into())
     }
 
-    fn drop_database(&mut self, name: &str, if_exists: bool) -> Result<(), PlanError> {
+    /// Puts right what was begun with a database and failed.
+    pub(super) fn settle(&self, database_id: i32) {
+        let instance = self.patron.instance;
+        let settlement = Settlement {
+            master: instance.master(),
+            folder: instance.data_folder(),
+            access: instance.access(),
+            log: instance.log(),
+        };
+        match instance.master().file(database_id) {
+            Ok(Some(file)) => settlement.one(&file),
+            Ok(None) => {}
+            Err(fault) => instance.log().line(&format!("master.db: {fault}")),
+        }
+    }
+
+    fn drop_database(
+        &mut self,
+        name: &str,
+        if_exists: bool,
+        (line, errand): (u32, &mut Errand<'_>),
+    ) -> Result<(), Failure> {
         self.check_no_transaction("DROP DATABASE")?;
         let instance = self.patron.instance;
         let found = self.hall.directory(instance)?;
@@ -107,51 +134,52 @@ impl DataBench<'_> {
             }
             let text =
                 format!("Cannot drop the database '{name}', because it does not exist or you do not have permission.");
-            return Err(PlanError::new(3701, Ends::Statement, text).with_severity(11));
+            return Err(PlanError::new(3701, Ends::Statement, text).with_severity(11).into());
         };
         if record.is_reserved() {
             let text = format!("Cannot drop database '{name}' because it is a system database.");
-            return Err(PlanError::new(3708, Ends::Statement, text));
+            return Err(PlanError::new(3708, Ends::Statement, text).into());
         }
         let in_use = || {
             let text = format!("Cannot drop database \"{name}\" because it is currently in use.");
             PlanError::new(3702, Ends::Statement, text).with_state(4)
         };
         if self.current == record.id || self.is_being_scanned(record.id) {
-            return Err(in_use());
+            return Err(in_use().into());
         }
         self.close_database(record.id);
         let shared = self.hall.database(instance, &record)?;
         // Whoever else has it open has the value, too: the hall's, and this one.
         if std::sync::Arc::strong_count(&shared) > 2 {
-            return Err(in_use());
+            return Err(in_use().into());
         }
-        let path = shared.path.clone();
         drop(shared);
         self.hall.forget(record.id);
-        instance
-            .master()
-            .remove_database(&record.name)
-            .map_err(|error| of_master(&error))?;
+        let master = instance.master();
+        let file = master.file(record.id).map_err(|error| of_master(&error))?;
+        let file = file.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let dropped = drop_database(master, instance.data_folder(), &file);
         self.hall.reload();
-        for suffix in ["-selenite", "-selenite-pause", "-wal", "-shm", "-journal", ""] {
-            if let Some(path) = &path {
-                let mut name = path.clone().into_os_string();
-                name.push(suffix);
-                match std::fs::remove_file(&name) {
-                    Ok(()) => {}
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                    Err(error) => {
-                        let text = format!(
-                            "The file of the database '{}' could not be removed: {error}.",
-                            record.name
-                        );
-                        return Err(PlanError::new(5009, Ends::Statement, text));
-                    }
-                }
+        match dropped {
+            Ok(None) => Ok(()),
+            Ok(Some(kept)) => {
+                let text = format!(
+                    "The file '{}' was kept: it is not the one that the server knows as the file of database '{}'.",
+                    kept.display(),
+                    record.name
+                );
+                Ok(errand.receiver.message(&info(50_826, &text, line))?)
+            }
+            Err(NotDropped::Master(fault)) => Err(of_master(&fault).into()),
+            Err(NotDropped::File(path, error)) => {
+                let text = format!(
+                    "The file '{}' of the database '{}' could not be removed: {error}.",
+                    path.display(),
+                    record.name
+                );
+                Err(PlanError::new(5009, Ends::Statement, text).into())
             }
         }
-        Ok(())
     }
 
     /// 226 in a transaction of the client's.
@@ -161,5 +189,35 @@ impl DataBench<'_> {
             return Err(PlanError::new(226, Ends::Batch, text).with_state(6));
         }
         Ok(())
+    }
+}
+
+/// 1802, before the reason.
+fn tell_not_created(line: u32, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    let text = "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
+    Ok(errand.receiver.message(&Message {
+        severity: 16,
+        state: 4,
+        ..info(1802, text, line)
+    })?)
+}
+
+/// The text of 5170.
+pub(super) fn file_is_there(path: &Path) -> String {
+    format!(
+        "Cannot create file '{}' because it already exists. Change the file path or the file name, and retry the operation.",
+        path.display()
+    )
+}
+
+fn info(number: i32, text: &str, line: u32) -> Message<'_> {
+    Message {
+        number,
+        severity: 10,
+        state: 1,
+        line,
+        procedure: "",
+        text,
+        to_log: false,
     }
 }

@@ -13,7 +13,7 @@ impl DataBench<'_> {
     /// Copies as much of the log as it can without waiting for anybody: all that is committed, unless somebody still reads an
     /// older state. How long it should take is not heeded: it is done at once.
     pub(super) fn checkpoint(&mut self, errand: &mut Errand<'_>) -> Result<(), Failure> {
-        let (interrupts, access) = (self.patron.interrupts.clone(), self.patron.instance.access().clone());
+        let (interrupts, instance) = (self.patron.interrupts.clone(), self.patron.instance);
         let (used, _) = self.used()?;
         if used.database.shared.path.is_none() {
             return Ok(());
@@ -22,7 +22,7 @@ impl DataBench<'_> {
             copy_log(&used.database.connection)
         } else {
             // A connection in a transaction can't (sqlite.org/c3ref/wal_checkpoint_v2.html).
-            let other = OpenDatabase::connect(used.database.shared.clone(), &access, interrupts)?;
+            let other = OpenDatabase::connect(used.database.shared.clone(), instance, interrupts)?;
             copy_log(&other.connection)
         };
         // An interrupted statement of SQLite's is no error of its own.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_plan::program::Program;
+use selenite_plan::statement::Statement;
 use selenite_plan::{Ends, NameKey, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
@@ -13,12 +14,12 @@ use super::bound_cache::{BoundCache, Of, ProcedureCache};
 use super::called_elsewhere::Elsewhere;
 use super::cleanups::Told;
 use super::database::OpenDatabase;
-use super::definition::Work;
+use super::definition::{Work, is_of_temporary};
 use super::frames::Frames;
 use super::hall::{Hall, of_master};
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
-use super::permission::{Standing, check, no_access};
+use super::permission::{Standing, no_access};
 use super::refusal::unknown_database;
 use super::session_catalog::SessionCatalog;
 use super::transaction::Transaction;
@@ -117,7 +118,7 @@ impl<'a> DataBench<'a> {
             let record = instance.master().database_of(id).map_err(|error| of_master(&error))?;
             let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
             let shared = self.hall.database(instance, &record)?;
-            let database = OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
+            let database = OpenDatabase::connect(shared, instance, self.patron.interrupts.clone())?;
             let mut transaction = Transaction::default();
             if self.in_transaction {
                 transaction.begin();
@@ -170,7 +171,10 @@ impl<'a> DataBench<'a> {
     /// CREATE, ALTER and DROP of objects.
     fn define(&mut self, statement: &TableStatement<'_>, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
         self.used()?;
-        let begun = self.begin_statement(true, false, errand)?;
+        let begun = match is_of_temporary(statement.statement) && !self.is_in_transaction() {
+            true => self.begin_own(errand)?,
+            false => self.begin_statement(true, false, errand)?,
+        };
         let done = self.carry_out(statement, errand);
         let done = self.end_statement(begun, done);
         if let StatementKind::CreateTable(create) = &statement.statement.kind
@@ -189,7 +193,8 @@ impl<'a> DataBench<'a> {
             used.database.reload_temporary()?;
         }
         self.temporary_version += 1;
-        Ok(())
+        // What asks no table, OBJECT_ID, sees them from now on.
+        self.used().map(drop)
     }
 
     fn carry_out(&mut self, statement: &TableStatement<'_>, errand: &Errand<'_>) -> Result<Affected, Failure> {
@@ -232,16 +237,6 @@ impl<'a> DataBench<'a> {
             self.standing = standing;
         }
         Ok(())
-    }
-
-    /// Refuses a statement that the session's login may not run.
-    fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), PlanError> {
-        self.stand()?;
-        let session = (
-            self.patron.visitor.login.as_str(),
-            self.objects.catalog.database.as_ref(),
-        );
-        check(&statement.statement.kind, &self.standing, session)
     }
 
     /// Runs a change of the database in use within the transaction that it needs.
@@ -305,6 +300,10 @@ impl Workbench for DataBench<'_> {
         &self.objects
     }
 
+    fn look_at_names(&mut self) -> Result<(), PlanError> {
+        self.used().map(drop)
+    }
+
     fn use_database(&mut self, name: &str, _errand: Errand<'_>) -> Result<CurrentDatabase, Failure> {
         let directory = self.hall.directory(self.patron.instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
@@ -331,6 +330,14 @@ impl Workbench for DataBench<'_> {
         }
         self.let_go(before);
         Ok(self.current_database())
+    }
+
+    fn bind_insert(
+        &mut self,
+        statement: &TableStatement<'_>,
+        mut errand: Errand<'_>,
+    ) -> Result<Arc<Statement>, Failure> {
+        self.bind_given(statement, &mut errand)
     }
 
     #[expect(

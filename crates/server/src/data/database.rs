@@ -1,8 +1,8 @@
 //! A database's file, and a session's connection to it.
 
 use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,8 +12,11 @@ use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
 use selenite_plan::definition::quoted;
 
+use super::damaged_page::note_file;
 use super::durability::DelayedDurability;
+use super::expectation::open_expected;
 use super::functions;
+use super::going::Going;
 use super::identities::Identities;
 use super::log_sync::{CommitNo, LogFile, LogLost, LogSync};
 use super::objects::SessionObjects;
@@ -21,9 +24,9 @@ use super::refusal::{log_lost, trouble};
 use super::running::Running;
 use super::schema::{Schema, SchemaTable};
 use super::turnstile::{Turnstile, Waits};
-use crate::Interrupts;
 use crate::master::DatabaseRecord;
 use crate::registry::{WaitType, own};
+use crate::{Instance, Interrupts};
 
 /// What all sessions share of a database.
 pub struct SharedDatabase {
@@ -68,8 +71,8 @@ pub struct OpenDatabase {
     pub running: Running,
     /// To be asked in whatever takes long.
     pub interrupts: Interrupts,
-    /// Whether nothing stops them now.
-    is_undisturbed: Arc<AtomicBool>,
+    /// What stops its statements.
+    pub going: Going,
     /// Whether SQLite leaves the sync of a commit to [`SharedDatabase::log`]: in WAL mode.
     is_synced_later: bool,
     /// The schema with the session's own changes.
@@ -82,6 +85,9 @@ pub struct OpenDatabase {
 impl SharedDatabase {
     /// One that nobody has open yet.
     pub fn new(record: DatabaseRecord, path: Option<PathBuf>, waits: Arc<Waits>) -> Self {
+        if let Some(path) = &path {
+            note_file(path, record.id);
+        }
         let log = path.as_deref().map(|path| LogSync::new(Box::new(LogFile::of(path))));
         Self {
             turnstile: Turnstile::of(record.id),
@@ -101,7 +107,7 @@ impl SharedDatabase {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn last_identity(&self, access: &Access, table: &Table) -> Result<Option<i128>, PlanError> {
+    pub fn last_identity(&self, instance: &Instance, table: &Table) -> Result<Option<i128>, PlanError> {
         if let Some(known) = self.identities.known(table) {
             return known;
         }
@@ -109,7 +115,7 @@ impl SharedDatabase {
             return Ok(None);
         }
         // Nobody has taken a number since the server began: the file says which was last. A table that is not committed has none.
-        let Some(connection) = self.reader(access)? else {
+        let Some(connection) = self.reader(instance)? else {
             return Ok(None);
         };
         let sql = "SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type = 'table'";
@@ -131,7 +137,7 @@ impl SharedDatabase {
         objects: &SessionObjects,
         tables: &[&Arc<SchemaTable>],
     ) -> Result<Vec<Option<i64>>, PlanError> {
-        let Some(mut connection) = self.reader(objects.instance.access())? else {
+        let Some(mut connection) = self.reader(&objects.instance)? else {
             return Ok(vec![None; tables.len()]);
         };
         let interrupts = objects.interrupts.clone();
@@ -154,17 +160,14 @@ impl SharedDatabase {
     }
 
     /// A connection of its own, which sees what is committed; none to what is in memory alone.
-    fn reader(&self, access: &Access) -> Result<Option<Connection>, PlanError> {
+    fn reader(&self, instance: &Instance) -> Result<Option<Connection>, PlanError> {
         let Some(path) = &self.path else {
             return Ok(None);
         };
-        let access = Access {
-            allow_plain: true,
-            ..access.clone()
-        };
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection =
-            Connection::open_with_flags(access.uri(path).as_str(), flags).map_err(|error| trouble(&error))?;
+        let connection = open_expected(instance, &self.record, |access| {
+            Connection::open_with_flags(access.uri(path).as_str(), flags)
+        })?;
         connection.busy_timeout(BUSY_WAIT).map_err(|error| trouble(&error))?;
         Ok(Some(connection))
     }
@@ -194,42 +197,39 @@ impl SharedDatabase {
 /// Opens a database to look into what is the server's own in it, beside all sessions.
 ///
 /// # Errors
+/// As [`open_expected`].
+pub fn look_at(instance: &Instance, record: &DatabaseRecord, path: &Path) -> Result<Connection, PlanError> {
+    open_expected(instance, record, |access| look_by(path, access))
+}
+
+/// The same of a file that nobody else knows.
+///
+/// # Errors
 /// What SQLite and the VFS say.
-pub fn look_at(path: &std::path::Path, access: &Access) -> Result<Connection, PlanError> {
-    let open = || {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let access = Access {
-            allow_plain: true,
-            ..access.clone()
-        };
-        let connection = Connection::open_with_flags(access.uri(path).as_str(), flags)?;
-        connection.busy_timeout(OPENING_WAIT)?;
-        Ok(connection)
-    };
-    open().map_err(|error: rusqlite::Error| trouble(&error))
+pub fn look_by(path: &Path, access: &Access) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(access.uri(path).as_str(), flags)?;
+    connection.busy_timeout(OPENING_WAIT)?;
+    Ok(connection)
 }
 
 impl OpenDatabase {
     /// Connects. The connection's statements stop when `interrupts` says so.
     ///
     /// # Errors
-    /// What SQLite and the VFS say.
-    pub fn connect(shared: Arc<SharedDatabase>, access: &Access, interrupts: Interrupts) -> Result<Self, PlanError> {
-        let polled = interrupts.clone();
-        let is_undisturbed = Arc::new(AtomicBool::new(false));
-        let held = is_undisturbed.clone();
-        let connect = || -> rusqlite::Result<(Connection, Running, bool)> {
+    /// As [`open_expected`].
+    pub fn connect(
+        shared: Arc<SharedDatabase>,
+        instance: &Instance,
+        interrupts: Interrupts,
+    ) -> Result<Self, PlanError> {
+        let going = Going::new(interrupts.clone());
+        let connect = |access: &Access| -> rusqlite::Result<(Connection, Running, bool)> {
+            let polled = going.clone();
             let flags =
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let mut connection = match &shared.path {
-                Some(path) => {
-                    // What is not encrypted yet is opened all the same: encryption is switched on in it.
-                    let access = Access {
-                        allow_plain: true,
-                        ..access.clone()
-                    };
-                    Connection::open_with_flags(access.uri(path).as_str(), flags)?
-                }
+                Some(path) => Connection::open_with_flags(access.uri(path).as_str(), flags)?,
                 None => Connection::open_in_memory()?,
             };
             connection.busy_timeout(OPENING_WAIT)?;
@@ -245,23 +245,16 @@ impl OpenDatabase {
             connection.busy_timeout(BUSY_WAIT)?;
             let running = Running::default();
             functions::register(&connection, &running)?;
-            connection.progress_handler(
-                STEPS,
-                Some(move || !held.load(Ordering::Relaxed) && polled.poll().is_some()),
-            )?;
+            polled.attend(&mut connection, STEPS)?;
             Ok((connection, running, is_synced_later))
         };
-        let (connection, running, is_synced_later) = connect().map_err(|error| {
-            let name = &shared.record.name;
-            let text = format!("Cannot open database \"{name}\": {error}.");
-            PlanError::new(4060, selenite_plan::Ends::Batch, text).with_severity(11)
-        })?;
+        let (connection, running, is_synced_later) = open_expected(instance, &shared.record, connect)?;
         Ok(Self {
             shared,
             connection,
             running,
             interrupts,
-            is_undisturbed,
+            going,
             is_synced_later,
             own: RefCell::default(),
             changes: Cell::new(0),
@@ -326,10 +319,7 @@ impl OpenDatabase {
 
     /// Does something that an ATTENTION does not interrupt.
     pub fn undisturbed<R>(&self, body: impl FnOnce() -> R) -> R {
-        self.is_undisturbed.store(true, Ordering::Relaxed);
-        let done = body();
-        self.is_undisturbed.store(false, Ordering::Relaxed);
-        done
+        self.going.hold(body)
     }
 
     /// SQLite has made a commit: it is on the disk when [`OpenDatabase::wait_for_disk`] says so.

@@ -13,6 +13,7 @@ mod integrity;
 mod log_space;
 mod open_transaction;
 mod options;
+mod purity;
 mod user_options;
 
 use selenite_plan::machine::{Affected, Failure, Message, TableStatement};

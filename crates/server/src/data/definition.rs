@@ -52,7 +52,7 @@ impl Work<'_> {
             .carry_out_kind(statement)
             .map_err(|error| error.on_line(statement.position.line))?;
         if done.is_some() {
-            self.settle()?;
+            self.settle(is_of_temporary(statement))?;
         }
         Ok(done)
     }
@@ -81,8 +81,10 @@ impl Work<'_> {
     }
 
     /// What was defined counts from now on, in this session.
-    fn settle(&self) -> Result<(), PlanError> {
-        self.database.note_change();
+    fn settle(&self, is_of_temporary: bool) -> Result<(), PlanError> {
+        if !is_of_temporary {
+            self.database.note_change();
+        }
         self.database.reload_temporary()
     }
 
@@ -192,6 +194,18 @@ struct Written<'a> {
     name: &'a str,
     parent: Option<i32>,
     definition: String,
+}
+
+/// Whether a statement defines only what is the session's own: then the database's definitions stay as they are.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all else is the database's")]
+pub(super) fn is_of_temporary(statement: &Statement) -> bool {
+    match &statement.kind {
+        StatementKind::CreateTable(create) => is_temporary(&create.name.name.text),
+        StatementKind::AlterTable(alter) => is_temporary(&alter.name.name.text),
+        StatementKind::CreateIndex(create) => is_temporary(&create.table.name.text),
+        StatementKind::Drop(drop) => drop.names.iter().all(|name| is_temporary(&name.name.text)),
+        _ => false,
+    }
 }
 
 /// Whether a name is a temporary object's.

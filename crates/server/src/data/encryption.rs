@@ -19,17 +19,18 @@ mod scans;
 mod switch;
 mod x509;
 
-use selenite_engine::{Access, EngineError};
+use selenite_engine::EngineError;
 use selenite_plan::machine::{Failure, Message, TableStatement};
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 
 use super::data_bench::DataBench;
 use super::hall::MASTER;
-use crate::Instance;
 use crate::workbench::Errand;
 
+pub use certificate::held_certificates;
 pub use file_state::{FileState, Phase};
+pub use restored::note_key;
 pub use scans::Scans;
 
 impl DataBench<'_> {
@@ -154,14 +155,6 @@ impl DataBench<'_> {
             return Ok(());
         }
         Err(unsupported(&format!("{statement} in another database than master")))
-    }
-}
-
-/// How the server opens databases to do something with all of their pages or keys.
-pub fn access(instance: &Instance) -> Access {
-    Access {
-        allow_plain: true,
-        ..instance.access().clone()
     }
 }
 

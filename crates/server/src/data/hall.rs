@@ -16,6 +16,7 @@ use super::log_sync::{LogSync, SyncFigures};
 use super::permission::has_guests;
 use super::security::Principals;
 use super::turnstile::Waits;
+use super::unfinished::Settlement;
 use crate::Instance;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MasterError};
 use crate::workbench::{Patron, Workbench, Workshop};
@@ -91,7 +92,7 @@ impl Hall {
         }
         let shared = self.database(instance, record)?;
         let Some(path) = &shared.path else { return Ok(false) };
-        let connection = super::database::look_at(path, instance.access())?;
+        let connection = super::database::look_at(instance, record, path)?;
         Ok(Principals::load(&connection)?.of_login(sid).is_some())
     }
 
@@ -168,6 +169,13 @@ impl Workshop for Hall {
     }
 
     fn begin(&self, instance: &Arc<Instance>) {
+        let settlement = Settlement {
+            master: instance.master(),
+            folder: instance.data_folder(),
+            access: instance.access(),
+            log: instance.log(),
+        };
+        settlement.all();
         self.scans.open(instance);
     }
 

@@ -56,7 +56,12 @@ impl DataBench<'_> {
         self.used_in(patience, errand)?;
         let begun = match self.is_own(&bound) {
             true => self.begin_own(errand)?,
-            false => self.begin_statement(bound.changes(), bound.is_single() && borrowed.is_empty(), errand)?,
+            false => {
+                if bound.holds() {
+                    self.hold(errand)?;
+                }
+                self.begin_statement(bound.changes(), bound.is_single() && borrowed.is_empty(), errand)?
+            }
         };
         let done = self.with(&borrowed, &bound, slots, errand);
         let done = self.end_statement(begun, done);
@@ -191,7 +196,7 @@ impl DataBench<'_> {
         if borrowed.is_empty() {
             return self.run(bound, slots, errand);
         }
-        let lent = self.borrow_all(borrowed, errand);
+        let lent = self.borrow_all(borrowed, bound.holds(), errand);
         let done = match lent {
             Ok(()) => self.run(bound, slots, errand),
             Err(failure) => {
@@ -206,7 +211,7 @@ impl DataBench<'_> {
         Ok(done)
     }
 
-    fn borrow_all(&mut self, borrowed: &[Borrowed], errand: &mut Errand<'_>) -> Result<(), Failure> {
+    fn borrow_all(&mut self, borrowed: &[Borrowed], holds: bool, errand: &mut Errand<'_>) -> Result<(), Failure> {
         let mut ids: Vec<i32> = borrowed.iter().map(|one| one.database_id).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -214,7 +219,10 @@ impl DataBench<'_> {
         for id in &ids {
             // REPEATABLE READ and above hold what they read.
             self.current = *id;
-            let held = self.begin_statement(false, false, errand);
+            let mut held = self.begin_statement(false, false, errand).map(drop);
+            if holds && held.is_ok() {
+                held = self.hold(errand);
+            }
             self.current = home;
             held?;
         }

@@ -112,7 +112,7 @@ impl Objects for SessionObjects {
             return Ok(None);
         };
         let last = match &self.shared {
-            Some(shared) => shared.last_identity(self.instance.access(), &table.table)?,
+            Some(shared) => shared.last_identity(&self.instance, &table.table)?,
             None => None,
         };
         let whole = |unscaled| Decimal { unscaled, scale: 0 };
@@ -188,7 +188,7 @@ impl SessionObjects {
             return false;
         };
         let path = name.path(self.instance.data_folder());
-        let found = look_at(&path, self.instance.access()).and_then(|connection| Principals::load(&connection));
+        let found = look_at(&self.instance, record, &path).and_then(|connection| Principals::load(&connection));
         !record.is_reserved() && found.is_ok_and(|principals| principals.of_login(&login.sid).is_some())
     }
 
@@ -199,6 +199,10 @@ impl SessionObjects {
         name: &str,
     ) -> Result<Option<ObjectFacts>, PlanError> {
         if name.starts_with('#') {
+            // Temporary tables are tempdb's: without its name they are not found from elsewhere.
+            if !same_name(database.unwrap_or(&self.catalog.database), "tempdb") {
+                return Ok(None);
+            }
             return Ok(self.listed(&self.catalog.temporary, |object| same_name(&object.name, name)));
         }
         if let Some(view) = views::find(schema, name) {

@@ -4,6 +4,8 @@ use rusqlite::ErrorCode;
 use selenite_plan::statement::StoreError;
 use selenite_plan::{Ends, PlanError};
 
+use super::damaged_page::damaged_page;
+
 /// Whether another process has what the statement needs.
 pub fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(
@@ -24,6 +26,9 @@ pub fn refusal(error: &rusqlite::Error) -> StoreError {
 
 /// The same where no constraint can be broken.
 pub fn trouble(error: &rusqlite::Error) -> PlanError {
+    if let Some(damaged) = damaged_page(error) {
+        return damaged;
+    }
     let code = error.sqlite_error_code();
     match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => lock_timeout(),

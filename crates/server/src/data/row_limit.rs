@@ -1,7 +1,9 @@
 //! SET ROWCOUNT: how many rows a statement changes at most.
 
 use selenite_plan::PlanError;
-use selenite_tsql::ast::{Expr, ExprKind, Literal, Position, Statement, StatementKind, Top};
+use selenite_tsql::ast::{
+    Expr, ExprKind, Literal, Position, QueryBody, SelectStatement, Statement, StatementKind, Top,
+};
 
 /// The statement with a TOP of so many rows; `None` if it is none that TOP limits.
 ///
@@ -17,6 +19,7 @@ pub fn limited(statement: &Statement, row_count_max: u64) -> Result<Option<State
         StatementKind::Insert(insert) => &mut insert.top,
         StatementKind::Update(update) => &mut update.top,
         StatementKind::Delete(delete) => &mut delete.top,
+        StatementKind::Select(select) => return of_select(select, row_count_max).map(|()| Some(limited)),
         _ => return Ok(None),
     };
     if top.is_some() {
@@ -24,6 +27,52 @@ pub fn limited(statement: &Statement, row_count_max: u64) -> Result<Option<State
     }
     *top = Some(of(row_count_max, statement.position));
     Ok(Some(limited))
+}
+
+/// SELECT INTO: whatever else a SELECT gives is counted when it is told.
+fn of_select(select: &mut SelectStatement, row_count_max: u64) -> Result<(), PlanError> {
+    let has_offset = select.query.offset.is_some();
+    let position = select.query.position;
+    let QueryBody::Select(body) = &mut select.query.body else {
+        return match makes_table(&select.query.body) {
+            true => Err(PlanError::unsupported(
+                "SET ROWCOUNT of SELECT INTO with UNION, INTERSECT or EXCEPT",
+            )),
+            false => Ok(()),
+        };
+    };
+    if body.into.is_none() {
+        return Ok(());
+    }
+    if has_offset {
+        return Err(PlanError::unsupported("SET ROWCOUNT of SELECT INTO with OFFSET"));
+    }
+    match &mut body.top {
+        None => body.top = Some(of(row_count_max, position)),
+        Some(Top {
+            count:
+                Expr {
+                    kind: ExprKind::Literal(Literal::Integer(count)),
+                    ..
+                },
+            percent: false,
+            with_ties: false,
+        }) => {
+            if count.parse().is_ok_and(|count: u64| count > row_count_max) {
+                *count = row_count_max.to_string();
+            }
+        }
+        Some(_) => return Err(PlanError::unsupported("SET ROWCOUNT of SELECT INTO that has TOP")),
+    }
+    Ok(())
+}
+
+/// Whether the first SELECT of a combination has INTO.
+fn makes_table(body: &QueryBody) -> bool {
+    match body {
+        QueryBody::Select(select) => select.into.is_some(),
+        QueryBody::Combined(combined) => makes_table(&combined.first),
+    }
 }
 
 fn of(row_count_max: u64, position: Position) -> Top {

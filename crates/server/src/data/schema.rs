@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use selenite_plan::catalog::{SqliteName, Table, View};
+use selenite_plan::catalog::{Reference, SqliteName, Table, View};
 use selenite_plan::definition::{ColumnDefinition, IndexDefinition, Place, TableDefinition};
 use selenite_plan::statement::Binding;
 use selenite_plan::{NameKey, PlanError, Variables, same_name};
@@ -97,24 +97,21 @@ impl Schema {
 
     /// Tells tables which others refer to them.
     fn refer(&mut self) {
-        let keys: Vec<(String, _)> = self
+        let references: Arc<[Reference]> = self
             .tables
             .values()
-            .flat_map(|table| {
-                let name = table.table.schema_name();
-                table
-                    .table
-                    .foreign_keys
-                    .iter()
-                    .map(move |key| (name.clone(), key.clone()))
-            })
+            .flat_map(|table| references(&table.table))
             .collect();
-        for (name, key) in keys {
-            let Some(referenced) = self.tables.get_mut(&NameKey::new(&key.referenced_table.1)) else {
+        for reference in references.iter() {
+            let Some(referenced) = self.tables.get_mut(&NameKey::new(&reference.key.referenced_table.1)) else {
                 continue;
             };
             let mut table = (*referenced.table).clone();
-            table.referenced_by.push((name, key));
+            let (schema, name) = &reference.table;
+            table
+                .referenced_by
+                .push((format!("{schema}.{name}"), reference.key.clone()));
+            table.references = references.clone();
             *referenced = Arc::new(SchemaTable {
                 definition: referenced.definition.clone(),
                 indexes: referenced.indexes.clone(),
@@ -292,6 +289,15 @@ pub fn computed_type(value: &Expr, definition: &TableDefinition, place: &Place) 
 }
 
 /// Whether SQLite's table has the columns that the definition has, in its order.
+/// A table's foreign keys.
+fn references(table: &Table) -> impl Iterator<Item = Reference> + '_ {
+    let place = (table.schema.clone(), table.name.clone());
+    table.foreign_keys.iter().map(move |key| Reference {
+        table: place.clone(),
+        key: key.clone(),
+    })
+}
+
 fn is_same_shape(written: &TableDefinition, in_sqlite: &[ColumnDefinition]) -> bool {
     let stored = written.columns.iter().filter(|column| column.computed.is_none());
     stored.clone().count() == in_sqlite.len()

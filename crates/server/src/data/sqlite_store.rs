@@ -13,10 +13,11 @@ use selenite_plan::{NameKey, PlanError};
 use selenite_types::storage::Stored;
 
 use super::functions::stored_ref;
+use super::going::Going;
 use super::identities::Identities;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
-use super::refusal::{is_busy, refusal};
+use super::refusal::{is_busy, refusal, trouble};
 use super::running::{Running, RunningCall, Scene};
 use crate::Interrupts;
 use crate::workbench::SessionState;
@@ -37,6 +38,8 @@ pub struct SqliteStore<'a> {
     pub patience: LockPatience,
     /// Says when to wait no longer.
     pub interrupts: &'a Interrupts,
+    /// Stops what writes.
+    pub going: &'a Going,
     /// Takes the last number: `@@IDENTITY`.
     pub last_identity: &'a Cell<Option<i128>>,
 }
@@ -146,9 +149,11 @@ impl Store for SqliteStore<'_> {
     }
 
     fn change(&self, call: &Call<'_>) -> Result<u64, StoreError> {
-        self.run(call, |statement| {
-            let count = statement.raw_execute()?;
-            Ok(u64::try_from(count).unwrap_or(u64::MAX))
+        self.going.write(|| {
+            self.run(call, |statement| {
+                let count = statement.raw_execute()?;
+                Ok(u64::try_from(count).unwrap_or(u64::MAX))
+            })
         })
     }
 
@@ -159,6 +164,22 @@ impl Store for SqliteStore<'_> {
     fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError> {
         self.last_identity.set(Some(value));
         self.identities.move_beyond(self.connection, table, value)
+    }
+
+    fn defer_references(&self) -> Result<(), PlanError> {
+        let put_off = self.connection.execute_batch("PRAGMA defer_foreign_keys = ON");
+        put_off.map_err(|error| trouble(&error))
+    }
+
+    fn settle_references(&self) -> Result<bool, PlanError> {
+        let settle = || -> rusqlite::Result<bool> {
+            let sql = "SELECT selenite_open_references()";
+            let is_open = self.connection.query_row(sql, [], |row| row.get(0))?;
+            // This also forgets what is open, which the end of the statement undoes.
+            self.connection.execute_batch("PRAGMA defer_foreign_keys = OFF")?;
+            Ok(is_open)
+        };
+        settle().map_err(|error| trouble(&error))
     }
 
     fn identity_insert(&self, table: &Table) -> bool {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
+use selenite_plan::change::GivenRow;
 use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
 use selenite_plan::statement::{Binding, OutputColumn, Run, Statement};
 use selenite_tds::Column;
@@ -14,11 +15,12 @@ use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{Decimal, Value};
 
 use super::bound_cache::Of;
+use super::damaged_page::log_damage;
 use super::data_bench::DataBench;
 use super::definition::Work;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
-use super::permission::{Asked, check_rows};
+use super::permission::{Asked, check, check_rows};
 use super::row_limit::limited;
 use super::sqlite_store::{LateScene, SqliteStore};
 use super::transaction::execute;
@@ -55,7 +57,12 @@ impl DataBench<'_> {
         let reads = self.begin_reads(errand)?;
         let begun = match self.is_own(bound) {
             true => self.begin_own(errand)?,
-            false => self.begin_statement(bound.changes(), bound.is_single(), errand)?,
+            false => {
+                if bound.holds() {
+                    self.hold(errand)?;
+                }
+                self.begin_statement(bound.changes(), bound.is_single(), errand)?
+            }
         };
         let done = self.run(bound, slots, errand);
         let done = self.end_statement(begun, done);
@@ -76,6 +83,32 @@ impl DataBench<'_> {
             self.frames.note_temporary(&into.name.name.text);
         }
         self.note_definitions()
+    }
+
+    /// Refuses a statement that the session's login may not run.
+    pub(super) fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), PlanError> {
+        self.stand()?;
+        let session = (
+            self.patron.visitor.login.as_str(),
+            self.objects.catalog.database.as_ref(),
+        );
+        check(&statement.statement.kind, &self.standing, session)
+    }
+
+    /// An INSERT whose rows are those of a call, before that is made.
+    pub(super) fn bind_given(
+        &mut self,
+        statement: &TableStatement<'_>,
+        errand: &mut Errand<'_>,
+    ) -> Result<Arc<Statement>, Failure> {
+        self.permit(statement)?;
+        let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
+        let of = self.used_in(patience, errand)?;
+        let bound = self.bound(statement, of, errand.state.row_count_max);
+        if bound.is_err() && self.objects.catalog.take_elsewhere().is_some() {
+            return Err(PlanError::unsupported("INSERT ... EXECUTE into a table of another database").into());
+        }
+        Ok(bound?)
     }
 
     /// A statement with a name of another database: it is run there if all of its names are, with what was bound kept.
@@ -179,6 +212,21 @@ impl DataBench<'_> {
         Ok(Begun::Own)
     }
 
+    /// Takes the turn to write, which a transaction keeps: what is read under UPDLOCK stays as it is until then.
+    pub(super) fn hold(&mut self, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        let id = self.current;
+        let Some(used) = self.open.get_mut(&id) else {
+            return Err(PlanError::internal("a database that is not open").into());
+        };
+        if !used.transaction.is_open() {
+            return Ok(());
+        }
+        used.transaction.check()?;
+        let waits = (self.patron.entry.spid(), errand.state.session.lock_timeout_ms);
+        used.transaction
+            .ensure_write(&used.database, waits, || errand.receiver.poll())
+    }
+
     /// B4. What a statement needs around it; see [`Begun`].
     pub(super) fn begin_statement(
         &mut self,
@@ -265,9 +313,6 @@ impl DataBench<'_> {
         let Some(used) = self.open.get(&self.current) else {
             return Err(PlanError::internal("a database that is not open").into());
         };
-        if errand.state.row_count_max > 0 && matches!(bound, Statement::Into(_)) {
-            return Err(PlanError::unsupported("SET ROWCOUNT of SELECT INTO").into());
-        }
         let columns = bound.columns();
         if !columns.is_empty() {
             errand.receiver.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
@@ -282,6 +327,7 @@ impl DataBench<'_> {
             identities: &used.database.shared.identities,
             patience: LockPatience::of(errand.state.session.lock_timeout_ms),
             interrupts: &used.database.interrupts,
+            going: &used.database.going,
             last_identity: &last_identity,
         };
         let surroundings = crate::workbench::Surroundings {
@@ -292,6 +338,16 @@ impl DataBench<'_> {
         let mut stop = None;
         let (mut count, most) = (0_u64, errand.state.row_count_max);
         let receiver = &mut *errand.receiver;
+        let given = match bound {
+            Statement::Insert(insert) if insert.is_execute() => receiver.take_captured(),
+            Statement::Insert(_)
+            | Statement::Rows(_)
+            | Statement::Assign(_)
+            | Statement::Into(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Truncate(_) => Vec::new(),
+        };
         let mut sink = |row: &[Value]| match receiver.row(row) {
             Ok(()) => {
                 count += 1;
@@ -320,7 +376,7 @@ impl DataBench<'_> {
             state: errand.state,
             objects: &self.objects,
         };
-        let done = on_rows(bound, (&store, &work), &mut run);
+        let done = on_rows(bound, (&store, &work), given, &mut run);
         if let Some(stop) = stop {
             return Err(stop.into());
         }
@@ -337,7 +393,7 @@ impl DataBench<'_> {
     ) -> Result<Affected, Failure> {
         // An interrupted statement of SQLite's is no error of its own.
         errand.receiver.poll()?;
-        let count = done?;
+        let count = done.inspect_err(|error| log_damage(self.patron.instance, error))?;
         slots.clone_from_slice(&values);
         if let Some(number) = identity {
             let number = Decimal {
@@ -359,11 +415,13 @@ impl DataBench<'_> {
 fn on_rows(
     bound: &Statement,
     (store, work): (&SqliteStore<'_>, &Work<'_>),
+    given: Vec<GivenRow>,
     run: &mut Run<'_>,
 ) -> Result<u64, PlanError> {
     match bound {
         Statement::Rows(rows) => rows.run(run),
         Statement::Assign(assign) => assign.run(run),
+        Statement::Insert(insert) if insert.is_execute() => insert.run_given(run, given),
         Statement::Insert(insert) => insert.run(run),
         Statement::Update(update) => update.run(run),
         Statement::Delete(delete) => delete.run(run),

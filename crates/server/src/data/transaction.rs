@@ -5,8 +5,9 @@
 //! S2. Who is first in the queue has SQLite's lock, or gets it from another process, which waits for nothing of this server's. Who has one
 //!     database's turn and waits for another's, and closes a ring, gets 1205 (N1 of the turnstile): so no wait is without end.
 //! S3. A savepoint from before SQLite's transaction is its beginning: going back to it ends that.
-//! S4. SQLite rolls a transaction back all by itself when a statement that writes is interrupted, the disk is full or fails
-//!     (sqlite.org/lang_transaction.html). Then nothing of the client's is done any more until it has heard of that: 3998.
+//! S4. SQLite rolls a transaction back all by itself when the disk fails, or a statement that writes is interrupted
+//!     (sqlite.org/lang_transaction.html), which is avoided where that can be (`going`). Then nothing of the client's is done any more
+//!     until it has heard of that: 3998.
 
 use selenite_plan::PlanError;
 use selenite_plan::machine::{Failure, Stop};

@@ -28,6 +28,7 @@ mod sessions;
 mod sysprocesses;
 mod told;
 mod transactions;
+mod undeclared;
 mod waits;
 
 use selenite_plan::catalog::{SystemColumn, SystemFunction, SystemRows, SystemView};
@@ -251,6 +252,7 @@ const FUNCTIONS: &[&[FunctionSpec]] = &[
     extended::FUNCTIONS,
     odbc::FUNCTIONS,
     describe::FUNCTIONS,
+    undeclared::FUNCTIONS,
 ];
 
 #[cfg(test)]

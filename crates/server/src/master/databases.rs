@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::{DatabaseName, Master, MasterError, folded, now};
+use super::{DatabaseName, Master, MasterError, Unfinished, folded, now};
 
 /// A database as the server knows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,14 +24,13 @@ impl DatabaseRecord {
 }
 
 impl Master {
-    /// All databases, by rising id.
+    /// All databases, by rising id; none that is being made or removed.
     ///
     /// # Errors
     /// What SQLite says.
     pub fn databases(&self) -> Result<Vec<DatabaseRecord>, MasterError> {
         self.with(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT id, name, created FROM selenite_database ORDER BY id")?;
+            let mut statement = connection.prepare_cached(&format!("{SELECT} WHERE {IS_WHOLE} ORDER BY id"))?;
             let rows = statement.query_map([], record)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
@@ -42,7 +41,7 @@ impl Master {
     /// # Errors
     /// What SQLite says.
     pub fn database(&self, name: &str) -> Result<Option<DatabaseRecord>, MasterError> {
-        self.with(|connection| find(connection, "folded = ?1", &folded(name)))
+        self.with(|connection| find(connection, &format!("folded = ?1 AND {IS_WHOLE}"), &folded(name)))
     }
 
     /// The database of that id.
@@ -50,10 +49,11 @@ impl Master {
     /// # Errors
     /// What SQLite says.
     pub fn database_of(&self, id: i32) -> Result<Option<DatabaseRecord>, MasterError> {
-        self.with(|connection| find(connection, "id = ?1", &id))
+        self.with(|connection| find(connection, &format!("id = ?1 AND {IS_WHOLE}"), &id))
     }
 
-    /// Gives a new database the lowest id that is free, from 5 up. Its file is the caller's to make.
+    /// Gives a new database the lowest id that is free, from 5 up. Nobody sees it before [`Master::finish_file`]; its file is the
+    /// caller's to make.
     ///
     /// # Errors
     /// [`MasterError::Taken`]; what SQLite says.
@@ -68,8 +68,14 @@ impl Master {
                 created: now(),
             };
             connection.execute(
-                "INSERT INTO selenite_database (id, name, folded, created) VALUES (?1, ?2, ?3, ?4)",
-                (record.id, &record.name, name.folded(), record.created),
+                "INSERT INTO selenite_database (id, name, folded, created, unfinished) VALUES (?1, ?2, ?3, ?4, ?5)",
+                (
+                    record.id,
+                    &record.name,
+                    name.folded(),
+                    record.created,
+                    Unfinished::Creation.word(),
+                ),
             )?;
             Ok(record)
         })
@@ -97,7 +103,7 @@ fn find(
     condition: &str,
     value: &dyn rusqlite::ToSql,
 ) -> Result<Option<DatabaseRecord>, MasterError> {
-    let sql = format!("SELECT id, name, created FROM selenite_database WHERE {condition}");
+    let sql = format!("{SELECT} WHERE {condition}");
     let mut statement = connection.prepare_cached(&sql)?;
     Ok(statement.query_row([value], record).optional()?)
 }
@@ -110,6 +116,9 @@ fn record(row: &Row<'_>) -> rusqlite::Result<DatabaseRecord> {
     })
 }
 
+const SELECT: &str = "SELECT id, name, created FROM selenite_database";
+/// Neither being made nor being removed.
+const IS_WHOLE: &str = "unfinished NOT IN ('create', 'drop')";
 /// 1 to 4 are the server's own.
 const FIRST_ID: i32 = 5;
 /// The ids 1 to 4 are always there, so that there is a gap behind one of them, or the end.

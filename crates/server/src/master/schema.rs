@@ -65,15 +65,28 @@ pub fn check(connection: &Connection) -> Result<bool, MasterError> {
 
 /// Adds what the first servers did not have. They read it all the same.
 fn upgrade(connection: &Connection) -> Result<(), MasterError> {
-    for (column, default) in [("checks_policy", 1), ("checks_expiration", 0)] {
-        let there = "SELECT 1 FROM pragma_table_info('selenite_login') WHERE name = ?1";
-        if connection.query_row(there, [column], |_| Ok(())).optional()?.is_none() {
-            let sql = format!("ALTER TABLE selenite_login ADD COLUMN {column} INTEGER NOT NULL DEFAULT {default}");
-            connection.execute_batch(&sql)?;
+    for (table, column, declared) in ADDED {
+        let there = "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2";
+        if connection
+            .query_row(there, [table, column], |_| Ok(()))
+            .optional()?
+            .is_none()
+        {
+            connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {declared}"))?;
         }
     }
     Ok(())
 }
+
+/// What the first servers did not have.
+const ADDED: [(&str, &str, &str); 6] = [
+    ("selenite_login", "checks_policy", "INTEGER NOT NULL DEFAULT 1"),
+    ("selenite_login", "checks_expiration", "INTEGER NOT NULL DEFAULT 0"),
+    ("selenite_database", "unfinished", "TEXT NOT NULL DEFAULT ''"),
+    ("selenite_database", "file_id", "BLOB"),
+    ("selenite_database", "next_file_id", "BLOB"),
+    ("selenite_database", "must_be_encrypted", "INTEGER NOT NULL DEFAULT 0"),
+];
 
 /// The first layout of these tables.
 const VERSION: i64 = 1;
@@ -90,7 +103,11 @@ CREATE TABLE IF NOT EXISTS selenite_database (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
     folded TEXT NOT NULL UNIQUE,
-    created INTEGER NOT NULL
+    created INTEGER NOT NULL,
+    unfinished TEXT NOT NULL DEFAULT '',
+    file_id BLOB,
+    next_file_id BLOB,
+    must_be_encrypted INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE IF NOT EXISTS selenite_login (
     id INTEGER PRIMARY KEY,

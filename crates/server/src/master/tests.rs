@@ -162,7 +162,14 @@ fn failed_logins_are_kept() {
 fn databases_get_the_lowest_id_that_is_free() {
     let place = tempfile::tempdir().unwrap();
     let master = create(&place);
-    let add = |name| master.add_database(&DatabaseName::new(name).unwrap());
+    let add = |name| {
+        let added = master.add_database(&DatabaseName::new(name).unwrap())?;
+        // Nobody sees it before.
+        assert_eq!(master.database(name).unwrap(), None);
+        assert_eq!(master.database_of(added.id).unwrap(), None);
+        master.finish_file(added.id).unwrap();
+        Ok::<_, MasterError>(added)
+    };
     assert_eq!(
         (add("A").unwrap().id, add("B").unwrap().id, add("C").unwrap().id),
         (5, 6, 7)

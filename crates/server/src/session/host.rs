@@ -17,6 +17,7 @@ use selenite_tds::EnvChange;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Guid, Moment, Value};
 
+use super::capture::Capture;
 use super::command::{Command, frees_programs};
 use super::program_cache::ProgramKey;
 use super::reply::Reply;
@@ -39,6 +40,8 @@ pub(crate) struct SessionHost<'a> {
     pub transaction: u64,
     /// Whether the next DONE is swallowed, unless it tells an error: something else is to be done within the same request.
     pub swallows_done: bool,
+    /// Whether the client is not told of the transaction: it is one statement's.
+    pub is_untold: bool,
     /// The handle that sp_prepexec gives back behind the status.
     pub handle: Option<Handle>,
 }
@@ -120,6 +123,9 @@ impl SessionHost<'_> {
             | TransactionStep::RollbackTo { .. } => None,
         });
         self.state.session.transaction_id = i64::try_from(self.transaction).unwrap_or(0);
+        if self.is_untold {
+            return Ok(());
+        }
         self.reply.env_change(&change)
     }
 
@@ -148,6 +154,10 @@ impl Host for SessionHost<'_> {
         self.state.now = self.stock.clock.now();
     }
 
+    fn look_at_names(&mut self) -> Result<(), PlanError> {
+        self.bench.look_at_names()
+    }
+
     fn poll(&mut self) -> Result<(), Stop> {
         self.reply.poll()
     }
@@ -174,8 +184,21 @@ impl Host for SessionHost<'_> {
         self.reply.flush()
     }
 
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Stop> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
         self.reply.result_columns(columns)
+    }
+
+    fn begin_capture(&mut self, statement: &TableStatement<'_>, is_own: bool) -> Result<(), Failure> {
+        let (bench, errand) = self.errand();
+        let insert = bench.bind_insert(statement, errand)?;
+        self.reply.set_capture(Some(Capture::new(insert)));
+        self.is_untold = is_own;
+        Ok(())
+    }
+
+    fn end_capture(&mut self) {
+        self.reply.set_capture(None);
+        self.is_untold = false;
     }
 
     fn row(&mut self, values: &[Value]) -> Result<(), Stop> {

@@ -1,10 +1,12 @@
 //! What a session answers: tokens, as they come.
 
+use selenite_plan::change::GivenRow;
 use selenite_plan::machine::{self, Failure, Message, Output, ResultColumn, Stop};
 use selenite_plan::{Ends, PlanError};
 use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 
+use super::capture::Capture;
 use crate::workbench::Receiver;
 use crate::{Ended, Interrupt, Interrupts, Log, Outlet};
 
@@ -15,6 +17,8 @@ pub(crate) struct Reply {
     server: String,
     log: Log,
     rows: Option<RowSet>,
+    /// What takes rows instead of the client: INSERT .. EXECUTE.
+    capture: Option<Capture>,
     /// TEXTSIZE: bytes of a value of a type of `max`; none is all.
     text_size: Option<usize>,
     /// Why there is nobody to answer.
@@ -39,9 +43,16 @@ impl Reply {
             server: server.to_owned(),
             log: log.clone(),
             rows: None,
+            capture: None,
             text_size: None,
             ended: None,
         }
+    }
+
+    /// Rows are kept from now on, and with them all that is not an error or a message; or they are sent again.
+    pub fn set_capture(&mut self, capture: Option<Capture>) {
+        self.capture = capture;
+        self.rows = None;
     }
 
     /// SET TEXTSIZE.
@@ -58,6 +69,9 @@ impl Reply {
     /// A DONE of the machine's.
     #[inline]
     pub fn done(&mut self, done: machine::Done) -> Result<(), Stop> {
+        if self.capture.is_some() && done.status & machine::Done::ERROR == 0 {
+            return Ok(());
+        }
         let kind = match done.kind {
             machine::DoneKind::Statement => DoneKind::Statement,
             machine::DoneKind::Procedure => DoneKind::Procedure,
@@ -83,7 +97,7 @@ impl Reply {
         self.written(written)
     }
 
-    pub fn result_columns(&mut self, columns: &[ResultColumn]) -> Result<(), Stop> {
+    pub fn result_columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
         let columns: Vec<Column> = columns
             .iter()
             .map(|column| Column {
@@ -94,7 +108,10 @@ impl Reply {
                 is_computed: true,
             })
             .collect();
-        self.begin_rows(&columns, false).map_err(|failure| self.fatal(failure))
+        match self.begin_rows(&columns, false) {
+            Err(failure) if self.capture.is_none() => Err(self.fatal(failure).into()),
+            done => done,
+        }
     }
 
     pub fn result_row(&mut self, values: &[Value]) -> Result<(), Stop> {
@@ -120,6 +137,9 @@ impl Reply {
     }
 
     pub fn return_status(&mut self, status: i32) -> Result<(), Stop> {
+        if self.capture.is_some() {
+            return Ok(());
+        }
         let written = self.tokens.return_status(status);
         self.written(written)
     }
@@ -152,6 +172,9 @@ impl Reply {
         let Some(rows) = self.rows.take().filter(|rows| rows.is_of_workbench) else {
             return Ok(());
         };
+        if self.capture.is_some() {
+            return Ok(());
+        }
         let written = self.tokens.done(Done {
             kind: DoneKind::InProcedure,
             status: Done::MORE | Done::COUNT,
@@ -164,6 +187,9 @@ impl Reply {
     fn begin_rows(&mut self, columns: &[Column], is_of_workbench: bool) -> Result<(), Failure> {
         if columns.len() > COLUMN_COUNT_MAX {
             return Err(too_many_columns().into());
+        }
+        if let Some(capture) = &mut self.capture {
+            return Ok(capture.columns(columns.iter().map(|column| column.data_type))?);
         }
         let shape = RowShape::new(columns).map_err(|error| PlanError::internal(&error.to_string()))?;
         let long = columns.iter().enumerate();
@@ -233,6 +259,10 @@ impl Receiver for Reply {
     }
 
     fn row(&mut self, values: &[Value]) -> Result<(), Failure> {
+        if let Some(capture) = &mut self.capture {
+            capture.row(values);
+            return Ok(());
+        }
         let Some(rows) = &mut self.rows else {
             return Err(PlanError::internal("a row without columns").into());
         };
@@ -253,6 +283,10 @@ impl Receiver for Reply {
             Err(error @ TdsError::Misfit { .. }) => Err(PlanError::internal(&error.to_string()).into()),
             written => Ok(self.written(written)?),
         }
+    }
+
+    fn take_captured(&mut self) -> Vec<GivenRow> {
+        self.capture.as_mut().map(Capture::take).unwrap_or_default()
     }
 
     fn message(&mut self, message: &Message<'_>) -> Result<(), Stop> {

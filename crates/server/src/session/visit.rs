@@ -69,6 +69,7 @@ impl<'a> Visit<'a> {
                 stopwatch: None,
                 transaction: 0,
                 swallows_done: false,
+                is_untold: false,
                 handle: None,
             },
             prepared: Prepared::default(),

@@ -1,18 +1,16 @@
 //! The handshake of TLS, inside PRELOGIN's packets or as it is.
 //!
-//! H1. A header of TDS is looked for at the boundaries of packets alone: any byte of a record may be 0x12.
-//! H2. A record that comes without a packet around it (0x14 to 0x17 where a header should be) is taken: Microsoft's ODBC driver
-//!     sends some.
-//! H3. What we say in one turn goes in one message, as clients read one message for one turn.
+//! H1. What is TLS's of the bytes that come is told by [`HandshakePiece`], which knows no socket.
+//! H2. What we say in one turn goes in one message, as clients read one message for one turn.
 
 use std::io::Write;
 use std::net::TcpStream;
 use std::sync::Arc;
 
 use rustls::{ServerConfig, ServerConnection};
-use selenite_tds::{HEADER_SIZE, Header, MessageKind, PacketSize};
+use selenite_tds::{HandshakePiece, wrap_handshake};
 
-use super::line::{RECORD_HEADER_SIZE, flush};
+use super::line::flush;
 use super::{Line, LineError, Patience};
 
 impl Line {
@@ -86,28 +84,16 @@ impl Line {
 
     /// The size of what follows: a packet's data behind its header, which is taken, or a naked record.
     fn next_piece(&mut self) -> Result<usize, LineError> {
-        let needed = match self.first_byte()? {
-            0x14..=0x17 => RECORD_HEADER_SIZE,
-            _ => HEADER_SIZE,
-        };
-        while self.raw.bytes().len() < needed {
-            self.fill(Patience::Wait)?;
-        }
-        match *self.raw.bytes() {
-            [0x14..=0x17, _, _, high, low, ..] => Ok(RECORD_HEADER_SIZE + usize::from(u16::from_be_bytes([high, low]))),
-            [a, b, c, d, e, f, g, h, ..] => {
-                let header = Header::parse(&[a, b, c, d, e, f, g, h])?;
-                if header.kind != MessageKind::Prelogin {
-                    return Err(LineError::Framing("another message within the handshake"));
-                }
-                self.raw.consume(HEADER_SIZE);
-                Ok(usize::from(header.length) - HEADER_SIZE)
+        loop {
+            if let Some(piece) = HandshakePiece::parse(self.raw.bytes())? {
+                self.raw.consume(piece.header_size);
+                return Ok(piece.data_size);
             }
-            _ => Err(LineError::Framing("a packet that is cut off")),
+            self.fill(Patience::Wait)?;
         }
     }
 
-    /// H3.
+    /// H2.
     fn send_flight(&mut self, connection: &mut ServerConnection) -> Result<(), LineError> {
         let mut flight = Vec::new();
         while connection.wants_write() {
@@ -116,29 +102,10 @@ impl Line {
         if flight.is_empty() {
             return Ok(());
         }
-        let message = wrap(&flight);
+        let message = wrap_handshake(&flight);
         self.set_patience(TcpStream::set_write_timeout)?;
         (&*self.socket).write_all(&message)?;
         self.traffic.wrote(0, message.len());
         Ok(())
     }
-}
-
-/// A message of PRELOGIN's kind; most flights fit in one packet.
-fn wrap(flight: &[u8]) -> Vec<u8> {
-    let room = usize::from(PacketSize::DEFAULT.bytes()) - HEADER_SIZE;
-    let count = flight.len().div_ceil(room);
-    let mut message = Vec::with_capacity(flight.len() + count * HEADER_SIZE);
-    for (index, piece) in flight.chunks(room).enumerate() {
-        let header = Header {
-            kind: MessageKind::Prelogin,
-            status: if index + 1 == count { Header::END } else { 0 },
-            length: u16::try_from(HEADER_SIZE + piece.len()).unwrap_or(u16::MAX),
-            spid: 0,
-            packet_id: u8::try_from(index % 256).unwrap_or(0),
-        };
-        message.extend_from_slice(&header.encode());
-        message.extend_from_slice(piece);
-    }
-    message
 }

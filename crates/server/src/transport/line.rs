@@ -313,7 +313,7 @@ fn tell_why(connection: &mut ServerConnection, socket: &TcpStream) {
 /// 1 MiB: what a peer may send before it has logged in. A login has 128 KiB at most, a client's handshake a few.
 pub const ALLOWANCE: usize = 1 << 20;
 /// RFC 5246, 6.2: type, version, length.
-pub(super) const RECORD_HEADER_SIZE: usize = 5;
+const RECORD_HEADER_SIZE: usize = 5;
 /// RFC 5246, 6.2.3: 2^14 bytes of content and up to 2048 besides.
 pub(super) const RECORD_SIZE_MAX: usize = RECORD_HEADER_SIZE + (1 << 14) + 2048;
 const RECORD_CONTENT_MAX: usize = 1 << 14;

@@ -1,5 +1,6 @@
 //! Where rows and messages of an errand go.
 
+use selenite_plan::change::GivenRow;
 use selenite_plan::machine::{Failure, Message, Stop};
 use selenite_tds::Column;
 use selenite_types::Value;
@@ -23,6 +24,9 @@ pub trait Receiver {
     /// # Errors
     /// That nobody is left to go on for.
     fn message(&mut self, message: &Message<'_>) -> Result<(), Stop>;
+
+    /// The rows that were kept for the INSERT .. EXECUTE that runs now.
+    fn take_captured(&mut self) -> Vec<GivenRow>;
 
     /// Whether to go on: to be asked at least every 50 milliseconds.
     ///

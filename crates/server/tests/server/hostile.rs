@@ -177,19 +177,3 @@ fn whoever_takes_too_long_to_log_in_is_closed_however_slowly_bytes_come() {
     assert!(begun.elapsed() >= Duration::from_millis(400));
     assert!(bench.has_said("took too long"));
 }
-
-#[test]
-fn who_finds_no_place_before_the_login_is_sent_away_and_sessions_go_on() {
-    let bench = Bench::with(|config| config.limits.lobby_max = 3);
-    let mut session = bench.client(Mode::On);
-    let crowd: Vec<Client> = (0..3).map(|_| bench.connect(Mode::On)).collect();
-    let mut late = Client::open(bench.address()).unwrap();
-    assert!(is_closed(&mut late));
-    assert!(session.works());
-    assert!(bench.has_said("sent away"));
-    drop(crowd);
-    // Their places are free when the server has noticed.
-    while Client::connect(bench.address(), Mode::On, &bench.certificate).is_err() {
-        std::thread::yield_now();
-    }
-}

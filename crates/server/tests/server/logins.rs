@@ -178,7 +178,8 @@ fn a_database_that_is_not_there_or_not_admitted_is_4060_and_then_18456() {
     }
     let instance = bench.running().instance();
     let name = selenite_server::master::DatabaseName::new("TestDB").unwrap();
-    instance.master().add_database(&name).unwrap();
+    let added = instance.master().add_database(&name).unwrap();
+    instance.master().finish_file(added.id).unwrap();
     let asked = answer(&bench, |login| login.database = "testdb".to_owned());
     assert_eq!((asked.errors(), asked.change(1).as_deref()), (vec![], Some("TestDB")));
     instance.master().set_default_database("sa", "TESTDB").unwrap();

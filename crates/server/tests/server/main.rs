@@ -13,3 +13,4 @@ mod modes;
 mod requests;
 mod sessions;
 mod start;
+mod strangers;

@@ -382,17 +382,21 @@ fn a_cancelled_backup_is_none_and_the_session_goes_on() {
          END
          COMMIT",
     );
-    // It may be done before the word comes: then it is whole.
-    client.ask("BACKUP DATABASE d TO DISK = 'd.bak' WITH NO_COMPRESSION");
-    client.cancel();
-    client.wait_for_attention();
-    assert_eq!(client.int("SELECT 7"), 7);
-    let left = client.batch("RESTORE VERIFYONLY FROM DISK = 'd.bak'");
-    let numbers = numbers(&left);
-    assert!(
-        numbers.is_empty() || numbers == [3201, 3013] || numbers == [3254, 3013],
-        "{left:?}"
-    );
+    // It may be done before the word comes: then it is whole. Of several, one is met before its end.
+    let met = (0..20).any(|round| {
+        client.ask(&format!(
+            "BACKUP DATABASE d TO DISK = '{round}.bak' WITH NO_COMPRESSION"
+        ));
+        client.cancel();
+        client.wait_for_attention();
+        assert_eq!(client.int("SELECT 7"), 7);
+        let left = client.batch(&format!("RESTORE VERIFYONLY FROM DISK = '{round}.bak'"));
+        let numbers = numbers(&left);
+        let is_none = numbers == [3201, 3013] || numbers == [3254, 3013];
+        assert!(numbers.is_empty() || is_none, "{left:?}");
+        is_none
+    });
+    assert!(met, "every backup was done before it was cancelled");
     succeed(&mut client, "BACKUP DATABASE d TO DISK = 'd.bak' WITH INIT");
     succeed(&mut client, "RESTORE VERIFYONLY FROM DISK = 'd.bak'");
 }

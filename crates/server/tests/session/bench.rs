@@ -25,16 +25,12 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
-        let place = tempfile::tempdir().unwrap();
-        std::fs::write(place.path().join("key"), [7; 32]).unwrap();
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let files = TlsFiles {
-            certificate: place.path().join("certificate.pem"),
-            key: place.path().join("key.pem"),
-        };
-        std::fs::write(&files.certificate, made.cert.pem()).unwrap();
-        std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
-        Self::start(place, String::new())
+        Self::of_key(7)
+    }
+
+    /// One with an identity of its own, whose key is 32 of these bytes.
+    pub fn of_key(key: u8) -> Self {
+        Self::start(place_of_key(key), String::new())
     }
 
     /// Ends the server, and starts another one in its place.
@@ -71,27 +67,7 @@ impl Bench {
     }
 
     fn start(place: TempDir, mut password: String) -> Self {
-        let files = TlsFiles {
-            certificate: place.path().join("certificate.pem"),
-            key: place.path().join("key.pem"),
-        };
-        let mut config = Config::new(place.path().join("data"));
-        config.access = access(&place);
-        config.listen = SocketAddr::from(([127, 0, 0, 1], free_port()));
-        config.tls_files = Some(files);
-        config.encryption = EncryptionMode::Optional;
-        config.password_cost = PasswordCost::LEAST;
-        config.log = Log::silent();
-        let mut announce = |announcement: Announcement<'_>| {
-            if let Announcement::Password(first) = announcement {
-                first.clone_into(&mut password);
-            }
-            Ok(())
-        };
-        let hall = Arc::new(Hall::default());
-        let workshop = hall.clone();
-        let open = move |_: &Arc<_>| Ok(Arc::new(SqlFront::new(workshop)) as Arc<dyn selenite_server::Front>);
-        let running = Server::start(config, &mut announce, open).unwrap();
+        let (running, hall) = launch(place.path(), &mut password);
         Self {
             running,
             hall,
@@ -124,6 +100,42 @@ impl Bench {
     pub fn client_of(&self, size: PacketSize) -> Client {
         Client::new(self.running.address(), &self.password, size).unwrap()
     }
+}
+
+/// A place with a key and a certificate.
+pub fn place_of_key(key: u8) -> TempDir {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("key"), [key; 32]).unwrap();
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(place.path().join("certificate.pem"), made.cert.pem()).unwrap();
+    std::fs::write(place.path().join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+    place
+}
+
+/// Starts a server in a place that has a key and a certificate.
+pub fn launch(place: &Path, password: &mut String) -> (Running, Arc<Hall>) {
+    let files = TlsFiles {
+        certificate: place.join("certificate.pem"),
+        key: place.join("key.pem"),
+    };
+    let mut config = Config::new(place.join("data"));
+    config.access = access_in(place);
+    config.listen = SocketAddr::from(([127, 0, 0, 1], free_port()));
+    config.tls_files = Some(files);
+    config.encryption = EncryptionMode::Optional;
+    config.password_cost = PasswordCost::LEAST;
+    config.log = Log::silent();
+    let mut announce = |announcement: Announcement<'_>| {
+        if let Announcement::Password(first) = announcement {
+            first.clone_into(password);
+        }
+        Ok(())
+    };
+    let hall = Arc::new(Hall::default());
+    let workshop = hall.clone();
+    let open = move |_: &Arc<_>| Ok(Arc::new(SqlFront::new(workshop)) as Arc<dyn selenite_server::Front>);
+    let running = Server::start(config, &mut announce, open).unwrap();
+    (running, hall)
 }
 
 fn access(place: &TempDir) -> Access {

@@ -173,3 +173,79 @@ fn a_second_attention_is_answered_too() {
     assert_eq!(second.statuses(), [(DoneKind::Statement, Done::ATTENTION, 0)]);
     assert_eq!(client.int("SELECT 7"), 7);
 }
+
+/// A table of 100,000 rows beside a transaction that has written one.
+fn many_rows_within_a_transaction(client: &mut Client) {
+    ten_rows(client);
+    let filled = client.batch(
+        "CREATE TABLE big (id int NOT NULL PRIMARY KEY, n int NOT NULL, m int NULL) \
+         INSERT INTO big SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n, 1, NULL FROM t a, t b, t c, t d, t e \
+         BEGIN TRANSACTION INSERT INTO t VALUES (10)",
+    );
+    assert_eq!(filled.errors(), []);
+}
+
+/// A change within a transaction that an ATTENTION ends: nothing of it is left, and all of what was before it.
+#[track_caller]
+fn is_undone_alone(client: &mut Client, change: &str) {
+    client.ask(change);
+    client.cancel();
+    two_messages(client);
+    let left =
+        client.batch("SELECT @@TRANCOUNT SELECT COUNT(*) FROM t SELECT SUM(n) FROM big SELECT COUNT(m) FROM big");
+    assert_eq!(left.errors(), [], "{change}");
+    let wanted = [
+        [Value::Int(1)],
+        [Value::Int(11)],
+        [Value::Int(100_000)],
+        [Value::Int(0)],
+    ];
+    assert_eq!(left.rows(), wanted, "{change}");
+}
+
+#[test]
+fn a_transaction_outlives_a_change_that_an_attention_ends() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    many_rows_within_a_transaction(&mut client);
+    // One statement of SQLite's, without and with a condition; row by row; at once, by a list of rows.
+    is_undone_alone(&mut client, "UPDATE big SET n = n + 1");
+    is_undone_alone(&mut client, "UPDATE big SET m = 1 WHERE n > 0");
+    is_undone_alone(&mut client, "UPDATE big SET id = id + 1");
+    is_undone_alone(&mut client, "UPDATE big SET n = 2 OUTPUT inserted.id");
+    is_undone_alone(&mut client, "DELETE FROM big WHERE id >= 0 AND n < 5");
+    is_undone_alone(&mut client, "DELETE b FROM big b JOIN t ON t.n = b.n");
+    is_undone_alone(&mut client, "INSERT INTO big SELECT id + 100000, 1, NULL FROM big");
+    assert_eq!(client.batch("COMMIT").errors(), []);
+    assert_eq!(client.int("SELECT COUNT(*) FROM t"), 11);
+}
+
+#[test]
+fn xact_abort_takes_the_transaction_along() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    many_rows_within_a_transaction(&mut client);
+    client.batch("SET XACT_ABORT ON");
+    client.ask("UPDATE big SET n = n + 1");
+    client.cancel();
+    two_messages(&mut client);
+    assert_eq!(client.int("SELECT @@TRANCOUNT"), 0);
+    assert_eq!(client.int("SELECT COUNT(*) FROM t"), 10);
+}
+
+#[test]
+fn a_query_within_a_change_is_interrupted_all_the_same() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    many_rows_within_a_transaction(&mut client);
+    client.ask(&format!("DELETE FROM big WHERE n = ({ENDLESS_SELECT})"));
+    client.cancel();
+    two_messages(&mut client);
+    // SQLite has rolled all back: nothing is done any more until the client has heard of it.
+    let next = client.batch("SELECT COUNT(*) FROM t");
+    let errors: Vec<i32> = next.errors().iter().map(|(number, _)| *number).collect();
+    assert!(errors.is_empty() || errors == [3998], "{next:?}");
+    client.batch("IF @@TRANCOUNT > 0 ROLLBACK");
+    assert_eq!(client.int("SELECT COUNT(*) FROM t"), 10);
+    assert_eq!(client.int("SELECT COUNT(*) FROM big"), 100_000);
+}

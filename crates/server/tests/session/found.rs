@@ -132,3 +132,77 @@ fn views_that_double_with_each_level_are_refused() {
     }
     assert_eq!(refused, Some(106));
 }
+
+#[test]
+fn a_temporary_table_is_found_by_the_name_of_tempdb() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let twice = "IF OBJECT_ID('tempdb..#a') IS NOT NULL DROP TABLE #a; CREATE TABLE #a (i INT)";
+    for _ in 0..2 {
+        succeed(&mut client, twice);
+    }
+    let asked = "DROP TABLE #a CREATE TABLE #a (i INT)
+                 SELECT IIF(OBJECT_ID('tempdb.dbo.#a', 'U') IS NULL, 0, 1) * 100 + IIF(OBJECT_ID('#a') IS NULL, 0, 1) * 10
+                      + IIF(OBJECT_ID('tempdb..#b') IS NULL, 0, 1)";
+    assert_eq!(client.int(asked), 100);
+    assert_eq!(
+        client.int("DROP TABLE #a SELECT IIF(OBJECT_ID('tempdb..#a') IS NULL, 0, 1)"),
+        0
+    );
+}
+
+#[test]
+fn too_many_columns_and_common_tables_are_errors_of_the_batch() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let list: Vec<String> = (0..4097).map(|number| number.to_string()).collect();
+    let list = list.join(", ");
+    for sql in [
+        format!("SELECT {list}"),
+        format!("\nSELECT {list} FROM (VALUES (1)) v (a)"),
+    ] {
+        assert_eq!(numbers(&client.batch(&sql)), [1056]);
+        assert_eq!(client.int("SELECT 1"), 1);
+    }
+    let chain: Vec<String> = (1..2000)
+        .map(|at| format!("c{at} AS (SELECT a FROM c{})", at - 1))
+        .collect();
+    let chain = format!("WITH c0 AS (SELECT 1 a), {} SELECT a FROM c1999", chain.join(", "));
+    assert_eq!(numbers(&client.batch(&chain)), [191]);
+    let chain: Vec<String> = (1..250)
+        .map(|at| format!("c{at} AS (SELECT a FROM c{})", at - 1))
+        .collect();
+    let chain = format!("WITH c0 AS (SELECT 1 a), {} SELECT a FROM c249", chain.join(", "));
+    assert_eq!(client.int(&chain), 1);
+}
+
+#[test]
+fn names_outside_of_tables_statements_mean_what_they_mean_now() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    succeed(&mut client, "CREATE DATABASE d");
+    succeed(&mut client, "USE d");
+    let is_there = "SELECT IIF(OBJECT_ID('w') IS NULL, 0, 1)";
+    assert_eq!(client.int(is_there), 0);
+    let mut other = bench.client();
+    for sql in ["USE d", "CREATE TABLE w (a INT)"] {
+        succeed(&mut other, sql);
+    }
+    assert_eq!(client.int(is_there), 1);
+    succeed(&mut other, "ALTER TABLE w ADD b VARCHAR(7)");
+    assert_eq!(client.int("DECLARE @n INT SET @n = COL_LENGTH('w', 'b') SELECT @n"), 7);
+    let made_anew = "IF OBJECT_ID('w') IS NOT NULL DROP TABLE w CREATE TABLE w (a INT)";
+    for _ in 0..2 {
+        succeed(&mut client, made_anew);
+        succeed(&mut other, made_anew);
+        succeed(&mut bench.client_as("sa", bench.password(), "d"), made_anew);
+    }
+    succeed(
+        &mut client,
+        "BEGIN TRAN CREATE TABLE x (a INT) INSERT x VALUES (1) ROLLBACK",
+    );
+    assert_eq!(client.int("SELECT IIF(OBJECT_ID('x') IS NULL, 0, 1)"), 0);
+    let databases = "CREATE DATABASE e DECLARE @n INT = IIF(DB_ID('e') IS NULL, 0, 10)
+                     DROP DATABASE e SET @n += IIF(DB_ID('e') IS NULL, 0, 1) SELECT @n";
+    assert_eq!(client.int(databases), 10);
+}

@@ -121,6 +121,67 @@ fn a_lost_update_can_not_happen_above_read_committed() {
 }
 
 #[test]
+fn a_hint_that_holds_keeps_writers_out_until_the_transaction_ends() {
+    let bench = Bench::new();
+    let (mut first, mut second) = two(&bench);
+    ok(&mut second, "SET LOCK_TIMEOUT 0");
+    for (statement, holds) in [
+        (
+            "DECLARE @b INT SELECT @b = b FROM t WITH (UPDLOCK, HOLDLOCK) WHERE a = 1",
+            true,
+        ),
+        ("SELECT b FROM t (XLOCK)", true),
+        ("SELECT b FROM t WITH (SERIALIZABLE)", true),
+        ("IF EXISTS (SELECT 1 FROM t WITH (UPDLOCK)) PRINT 'x'", true),
+        ("SELECT (SELECT MAX(b) FROM t WITH (TABLOCKX))", true),
+        (
+            "WITH c AS (SELECT b FROM t WITH (REPEATABLEREAD)) SELECT b FROM c",
+            true,
+        ),
+        ("SELECT b FROM t WITH (NOLOCK)", false),
+        ("SELECT b FROM t WITH (ROWLOCK, READCOMMITTED, TABLOCK)", false),
+    ] {
+        // Outside a transaction it holds nothing.
+        ok(&mut first, statement);
+        ok(&mut second, "UPDATE t SET b = b + 1");
+        ok(&mut first, "BEGIN TRAN");
+        ok(&mut first, statement);
+        let errors = second.batch("UPDATE t SET b = b + 1").errors();
+        assert_eq!(
+            errors.first().map(|error| error.0),
+            holds.then_some(1222),
+            "{statement}"
+        );
+        ok(&mut first, "COMMIT");
+        ok(&mut second, "UPDATE t SET b = b + 1");
+    }
+    assert_eq!(first.batch("SELECT b FROM t WITH (UPDLOK)").errors(), [(321, 1)]);
+}
+
+#[test]
+fn temporary_tables_wait_for_no_writer() {
+    let bench = Bench::new();
+    let (mut writer, mut other) = two(&bench);
+    ok(&mut writer, "BEGIN TRAN UPDATE t SET b = b + 1");
+    ok(&mut other, "SET LOCK_TIMEOUT 0");
+    for statement in [
+        "CREATE TABLE #q (a INT PRIMARY KEY, b INT)",
+        "CREATE INDEX i ON #q (b)",
+        "INSERT INTO #q SELECT a, b FROM t",
+        "ALTER TABLE #q ADD c INT",
+        "UPDATE #q SET c = 7",
+    ] {
+        ok(&mut other, statement);
+    }
+    assert_eq!(other.int("SELECT c FROM #q"), 7);
+    ok(&mut other, "DROP TABLE #q");
+    ok(&mut writer, "COMMIT");
+    // One that fails leaves nothing.
+    assert_eq!(other.batch("CREATE TABLE #r (a INT, a INT)").errors().len(), 1);
+    ok(&mut other, "CREATE TABLE #r (a INT)");
+}
+
+#[test]
 fn attention_ends_a_wait_for_a_lock() {
     let bench = Bench::new();
     let (mut first, mut second) = two(&bench);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test asks for tokens of one kind")]
 
+mod answers;
 mod backup;
 mod batches;
 mod bench;
@@ -11,6 +12,7 @@ mod cancel;
 mod catalog_procedures;
 mod certificates;
 mod client;
+mod damaged_pages;
 mod dbcc;
 mod definitions;
 mod document;
@@ -18,16 +20,23 @@ mod encryption;
 mod ends;
 mod found;
 mod group_commit;
+mod insert_execute;
 mod inside;
 mod isolation;
+mod killed;
 mod max_columns;
 mod misfits;
 mod offsets;
 mod options;
+mod other_server;
 mod principals;
+mod references;
+mod replaced_files;
 mod several_databases;
 mod speed;
 mod table_variables;
 mod tables;
 mod transactions;
+mod undeclared;
 mod views;
+mod wire_rules;

@@ -120,3 +120,65 @@ fn a_table_that_somebody_else_made_is_read_by_its_declared_types() {
     sqlite.execute_batch("ALTER TABLE u ADD COLUMN e INT").unwrap();
     assert_eq!(client.int("SELECT COUNT(*) FROM u WHERE e IS NULL"), 2);
 }
+
+#[test]
+fn a_check_finds_every_value_that_does_not_fit() {
+    let bench = Bench::new();
+    let mut client = made(&bench);
+    assert_eq!(client.batch("DBCC CHECKDB").errors(), []);
+    let sqlite = bench.in_sqlite("d");
+    sqlite
+        .execute_batch("UPDATE t SET i = 'seven', g = x'00' WHERE a = 2")
+        .unwrap();
+    for command in [
+        "DBCC CHECKDB",
+        "USE master DBCC CHECKDB (d)",
+        "USE d DBCC CHECKTABLE ('t')",
+    ] {
+        let answer = client.batch(command);
+        let errors: Vec<i32> = answer.errors().iter().map(|error| error.0).collect();
+        assert_eq!(errors, [2570, 2570], "{command}: {answer:?}");
+        for (said, column) in answer.said().iter().filter(|said| said.number == 2570).zip(["i", "g"]) {
+            let told = format!("('dbo.t'). Column \"{column}\" value is out of range");
+            assert!(said.text.contains(&told), "{said:?}");
+            assert!(said.text.starts_with("Row 2 in object ID "), "{said:?}");
+        }
+        let sum = answer
+            .infos()
+            .into_iter()
+            .find(|text| text.contains("consistency errors"));
+        assert!(
+            sum.unwrap().contains(" 0 allocation errors and 2 consistency errors"),
+            "{answer:?}"
+        );
+    }
+    let physical = client.batch("DBCC CHECKDB WITH PHYSICAL_ONLY");
+    assert_eq!(physical.errors(), [], "{physical:?}");
+}
+
+#[test]
+fn changes_name_the_column_whose_value_does_not_fit() {
+    let bench = Bench::new();
+    let mut client = made(&bench);
+    let sqlite = bench.in_sqlite("d");
+    sqlite.execute_batch("UPDATE t SET i = 'seven' WHERE a = 2").unwrap();
+    for change in [
+        "UPDATE t SET f = 0 OUTPUT deleted.i",
+        "DELETE t OUTPUT deleted.*",
+        "UPDATE t SET m = m + 1 FROM t JOIN (SELECT 1 AS one) o ON 1 = 1",
+        "DECLARE @i SMALLINT SELECT @i = i FROM t",
+        "INSERT INTO t (a, i) SELECT a + 10, i FROM t",
+    ] {
+        let answer = client.batch(change);
+        assert_eq!(
+            answer.errors().first().map(|error| error.0),
+            Some(50_823),
+            "{change}: {answer:?}"
+        );
+        assert!(
+            answer.said()[0].text.contains("table 'dbo.t', column 'i'"),
+            "{change}: {answer:?}"
+        );
+    }
+    assert_eq!(client.int("SELECT COUNT(*) FROM t"), 2);
+}

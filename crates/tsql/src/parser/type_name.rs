@@ -45,7 +45,7 @@ impl Parser<'_> {
         let start = self.here();
         let mut words: Vec<&str> = Vec::new();
         if self.eat_keyword(Keyword::Double) {
-            self.expect_keyword(Keyword::Precision)?;
+            self.expect_word("precision")?;
             words.extend(["double", "precision"]);
         } else if self.eat_keyword(Keyword::National) {
             let token = self.peek();

@@ -210,3 +210,55 @@ proptest! {
         prop_assert_eq!(pattern.matches(&other, true), other.to_lowercase() == text.to_lowercase());
     }
 }
+
+/// Each rest of the text is tried, as PATINDEX was once carried out.
+fn found_slowly(pattern: &LikePattern, text: &str, is_national: bool) -> Option<usize> {
+    let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let mut starts = starts.filter(|at| pattern.matches(&text[*at..], is_national));
+    starts.next().map(|at| text[..at].encode_utf16().count())
+}
+
+#[test]
+fn the_first_rest_that_matches_is_found() {
+    let texts = [
+        "",
+        "abc",
+        "abcabc",
+        "ab  ",
+        "xxabxxcd ",
+        "\u{e9}t\u{e9} ab",
+        "a\u{1f600}b c",
+        "aaab",
+        "b b b",
+        "Abc%_",
+    ];
+    let patterns = [
+        "", "b%", "b", "bc", "_", "[a-c]%", "[^a-c]%", "b%c", "b%c%", "c  ", "%", "x%b_%d", "ab%", "_b", "\u{c9}%",
+        "[", "[%]_",
+    ];
+    for collation in [Collation::Latin1General, Collation::Latin1GeneralBin2] {
+        for (text, pattern) in texts.iter().flat_map(|text| patterns.map(|pattern| (text, pattern))) {
+            let like = LikePattern::new(pattern, None, collation);
+            for is_national in [false, true] {
+                let found = like.find(text, is_national);
+                assert_eq!(
+                    found,
+                    found_slowly(&like, text, is_national),
+                    "{text:?} {pattern:?} {is_national}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pattern_is_found_in_a_long_text_in_no_time() {
+    let text = "e".repeat(3_000_000);
+    for pattern in ["z%", "[x-z]q%", "ez%", "e%z", "z"] {
+        assert_eq!(
+            LikePattern::new(pattern, None, Collation::Latin1General).find(&text, false),
+            None,
+            "{pattern}"
+        );
+    }
+}

@@ -136,6 +136,15 @@ impl FunctionCall<'_> {
         Ok((self.status(CACHE_HIT)?, self.status(CACHE_MISS)?))
     }
 
+    /// Whether a foreign key whose check was put off is broken.
+    ///
+    /// # Errors
+    /// As SQLite has it.
+    pub fn has_open_references(&self) -> Result<bool, Code> {
+        const DEFERRED_FOREIGN_KEYS: c_int = 10;
+        Ok(self.status(DEFERRED_FOREIGN_KEYS)? != 0)
+    }
+
     fn status(&self, what: c_int) -> Result<u32, Code> {
         let (mut present, mut highest) = (0, 0);
         let database = self.database();

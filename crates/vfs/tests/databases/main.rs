@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod bad_input;
+mod expected;
 mod key_changes;
 mod lock_place;
 mod pins;

@@ -69,6 +69,13 @@ class RawConnection:
         done = self.answer()
         assert not int.from_bytes(done[1:3], "little") & 2, sql
 
+    def number(self, sql: str) -> int:
+        """The one bigint of a query: a column, a row of eight bytes, and DONE (MS-TDS 2.2.5.4, 2.2.7.19)."""
+        self.batch(sql)
+        is_last, data = self.packet()
+        assert is_last and data[-DONE_SIZE] == 0xFD, data
+        return int.from_bytes(data[-DONE_SIZE - 8 : -DONE_SIZE], "little", signed=True)
+
     def wait_for_attention(self) -> None:
         while not int.from_bytes(self.answer()[1:3], "little") & DONE_ATTENTION:
             pass

@@ -25,18 +25,20 @@ import (
 )
 
 type request struct {
-	Action      string       `json:"action"`
-	Name        string       `json:"name"`
-	Port        int          `json:"port"`
-	User        string       `json:"user"`
-	Password    string       `json:"password"`
-	Encryption  string       `json:"encryption"`
-	Certificate *string      `json:"certificate"`
-	Database    *string      `json:"database"`
-	PacketSize  *int         `json:"packet_size"`
-	SQL         string       `json:"sql"`
-	Parameters  [][2]*string `json:"parameters"`
-	AfterMs     *int         `json:"after_ms"`
+	Action      string  `json:"action"`
+	Name        string  `json:"name"`
+	Port        int     `json:"port"`
+	User        string  `json:"user"`
+	Password    string  `json:"password"`
+	Encryption  string  `json:"encryption"`
+	Certificate *string `json:"certificate"`
+	Database    *string `json:"database"`
+	PacketSize  *int    `json:"packet_size"`
+	SQL         string  `json:"sql"`
+	// A type and a text each; of a call, a name before them.
+	Parameters [][]*string `json:"parameters"`
+	Outputs    [][2]string `json:"outputs"`
+	AfterMs    *int        `json:"after_ms"`
 }
 
 type notice struct {
@@ -145,6 +147,8 @@ func act(asked *request) (*reply, error) {
 			arguments[i] = value
 		}
 		return run(ctx, to, asked.SQL, arguments...)
+	case "call":
+		return call(ctx, to, asked)
 	case "cancel":
 		return cancel(to, asked)
 	case "begin":
@@ -277,6 +281,44 @@ func readSet(rows *sql.Rows) (resultSet, error) {
 		set.Rows = append(set.Rows, row)
 	}
 	return set, rows.Err()
+}
+
+// call runs a procedure by its name: what comes is its status, and its parameters that come back.
+func call(ctx context.Context, on *connection, asked *request) (*reply, error) {
+	var status mssql.ReturnStatus
+	arguments := []any{&status}
+	for _, parameter := range asked.Parameters {
+		value, err := valueOf(*parameter[1], parameter[2])
+		if err != nil {
+			return nil, err
+		}
+		arguments = append(arguments, sql.Named(*parameter[0], value))
+	}
+	numbers := make([]sql.NullInt64, len(asked.Outputs))
+	texts := make([]sql.NullString, len(asked.Outputs))
+	for i, output := range asked.Outputs {
+		var place any = &texts[i]
+		if output[1] == "int" {
+			place = &numbers[i]
+		}
+		arguments = append(arguments, sql.Named(output[0], sql.Out{Dest: place}))
+	}
+	kept, err := run(ctx, on, asked.SQL, arguments...)
+	if err != nil || len(kept.Errors) > 0 {
+		return kept, err
+	}
+	code := int32(status)
+	kept.Status = &code
+	for i, output := range asked.Outputs {
+		var value any
+		if output[1] == "int" && numbers[i].Valid {
+			value = numbers[i].Int64
+		} else if output[1] != "int" && texts[i].Valid {
+			value = texts[i].String
+		}
+		kept.Outputs = append(kept.Outputs, textOf("", value))
+	}
+	return kept, nil
 }
 
 // cancel ends the context of a request: the driver sends ATTENTION then.

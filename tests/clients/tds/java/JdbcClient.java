@@ -18,7 +18,10 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
+import java.sql.CallableStatement;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ParameterMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
@@ -31,6 +34,7 @@ import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
@@ -39,10 +43,11 @@ import java.util.Map;
 
 public final class JdbcClient {
     static final class Request {
-        String action, name, user, password, encryption, certificate, database, sql, table;
+        String action, name, user, password, encryption, certificate, database, sql, what, table;
         int port;
         Integer packet_size, after_ms;
-        List<List<String>> parameters;
+        List<List<String>> parameters, outputs, rows;
+        List<String> kinds;
     }
 
     record Notice(String text, Integer number, Integer state, Integer severity, Integer line, String procedure) {}
@@ -107,8 +112,17 @@ public final class JdbcClient {
                 on.rollback();
                 on.setAutoCommit(true);
             }
-            case "columns" -> {
-                return columns(on, asked.table);
+            case "catalog" -> {
+                return catalog(on, asked.what, asked.table);
+            }
+            case "describe" -> {
+                return describe(on, asked.sql);
+            }
+            case "call" -> {
+                return call(on, asked);
+            }
+            case "many" -> {
+                return many(on, asked);
             }
             case "close" -> {
                 prepared.keySet().removeIf(key -> key.startsWith(asked.name + "\0"));
@@ -130,10 +144,11 @@ public final class JdbcClient {
             case "strict" -> "strict";
             default -> "true";
         });
+        Path store = null;
         switch (asked.encryption) {
             // It looks at serverCertificate in strict mode alone.
             case "strict" -> source.setServerCertificate(asked.certificate);
-            case "verified" -> trust(source, asked.certificate);
+            case "verified" -> store = trust(source, asked.certificate);
             default -> source.setTrustServerCertificate(true);
         }
         // Else a time is sent as a datetime, which has no equal among times.
@@ -146,11 +161,17 @@ public final class JdbcClient {
         }
         source.setLoginTimeout(20);
         source.setConnectRetryCount(0);
-        return source.getConnection();
+        try {
+            return source.getConnection();
+        } finally {
+            if (store != null) {
+                Files.delete(store);
+            }
+        }
     }
 
     /// A store with that certificate alone.
-    private static void trust(SQLServerDataSource source, String certificate)
+    private static Path trust(SQLServerDataSource source, String certificate)
         throws GeneralSecurityException, IOException {
         KeyStore store = KeyStore.getInstance("PKCS12");
         store.load(null, null);
@@ -158,13 +179,13 @@ public final class JdbcClient {
             store.setCertificateEntry("server", CertificateFactory.getInstance("X.509").generateCertificate(pem));
         }
         Path file = Files.createTempFile("selenite-trust-", ".p12");
-        file.toFile().deleteOnExit();
         try (OutputStream out = Files.newOutputStream(file)) {
             store.store(out, "password".toCharArray());
         }
         source.setTrustStore(file.toString());
         source.setTrustStorePassword("password");
         source.setTrustStoreType("PKCS12");
+        return file;
     }
 
     private Reply execute(Connection on, Request asked) throws SQLException {
@@ -280,16 +301,105 @@ public final class JdbcClient {
         return reply;
     }
 
-    private static Reply columns(Connection on, String table) throws SQLException {
+    /// What DatabaseMetaData says, under the names that the tests use.
+    private static Reply catalog(Connection on, String what, String table) throws SQLException {
+        DatabaseMetaData about = on.getMetaData();
+        return switch (what) {
+            case "catalogs" -> kept(about.getCatalogs(), "TABLE_CAT");
+            case "schemas" -> kept(about.getSchemas(), "TABLE_SCHEM");
+            case "tables" -> kept(about.getTables(null, "dbo", "%", null), "TABLE_NAME", "TABLE_TYPE");
+            case "columns" -> kept(about.getColumns(null, "dbo", table, null),
+                "COLUMN_NAME", "TYPE_NAME", "COLUMN_SIZE", "NULLABLE");
+            case "primary_keys" -> kept(about.getPrimaryKeys(null, "dbo", table), "COLUMN_NAME", "KEY_SEQ");
+            case "foreign_keys" -> kept(about.getImportedKeys(null, "dbo", table),
+                "PKTABLE_NAME", "PKCOLUMN_NAME", "FKTABLE_NAME", "FKCOLUMN_NAME", "KEY_SEQ");
+            case "statistics" -> kept(about.getIndexInfo(null, "dbo", table, false, true), "INDEX_NAME", "COLUMN_NAME");
+            case "row_id" -> kept(about.getBestRowIdentifier(null, "dbo", table, DatabaseMetaData.bestRowSession, true),
+                "COLUMN_NAME", "TYPE_NAME");
+            case "procedures" -> kept(about.getProcedures(null, "dbo", "%"), "PROCEDURE_NAME");
+            case "procedure_columns" -> kept(about.getProcedureColumns(null, "dbo", table, null), "COLUMN_NAME", "TYPE_NAME");
+            case "types" -> kept(about.getTypeInfo(), "TYPE_NAME");
+            default -> throw new IllegalArgumentException(what);
+        };
+    }
+
+    private static Reply kept(ResultSet from, String... columns) throws SQLException {
         Reply reply = new Reply();
-        List<List<String>> rows = new ArrayList<>();
-        try (ResultSet found = on.getMetaData().getColumns(null, null, table, null)) {
-            while (found.next()) {
-                rows.add(List.of(found.getString("COLUMN_NAME"), found.getString("TYPE_NAME"),
-                    found.getString("COLUMN_SIZE"), found.getString("NULLABLE")));
+        Rows rows = new Rows(List.of(columns), new ArrayList<>());
+        try (from) {
+            while (from.next()) {
+                List<String> row = new ArrayList<>();
+                for (String column : columns) {
+                    row.add(from.getString(column));
+                }
+                rows.rows().add(row);
             }
         }
-        reply.sets.add(new Rows(List.of("name", "type", "size", "nullable"), rows));
+        reply.sets.add(rows);
+        return reply;
+    }
+
+    /// What the server says of a statement's parameters and columns before it has run.
+    private static Reply describe(Connection on, String sql) throws SQLException {
+        Reply reply = new Reply();
+        try (PreparedStatement statement = on.prepareStatement(sql)) {
+            ParameterMetaData about = statement.getParameterMetaData();
+            Rows parameters = new Rows(List.of("type", "precision", "scale"), new ArrayList<>());
+            for (int i = 1; i <= about.getParameterCount(); i++) {
+                parameters.rows().add(List.of(about.getParameterTypeName(i), String.valueOf(about.getPrecision(i)),
+                    String.valueOf(about.getScale(i))));
+            }
+            ResultSetMetaData of = statement.getMetaData();
+            Rows columns = new Rows(List.of("name", "type"), new ArrayList<>());
+            for (int i = 1; of != null && i <= of.getColumnCount(); i++) {
+                columns.rows().add(List.of(of.getColumnLabel(i), of.getColumnTypeName(i)));
+            }
+            reply.sets.add(parameters);
+            reply.sets.add(columns);
+        }
+        return reply;
+    }
+
+    /// A procedure by a call: its status, and its parameters that come back.
+    private static Reply call(Connection on, Request asked) throws SQLException {
+        int count = asked.parameters.size() + asked.outputs.size();
+        String places = String.join(", ", Collections.nCopies(count, "?"));
+        try (CallableStatement statement = on.prepareCall("{? = call " + asked.sql + "(" + places + ")}")) {
+            int at = 1;
+            statement.registerOutParameter(at++, Types.INTEGER);
+            for (List<String> parameter : asked.parameters) {
+                set((SQLServerPreparedStatement) statement, at++, parameter.get(1), parameter.get(2));
+            }
+            for (List<String> output : asked.outputs) {
+                statement.registerOutParameter(at++, output.get(1).equals("int") ? Types.INTEGER : Types.NVARCHAR);
+            }
+            Reply reply = run(statement, statement::execute);
+            if (reply.errors.isEmpty()) {
+                reply.status = statement.getInt(1);
+                for (int i = at - asked.outputs.size(); i < at; i++) {
+                    reply.outputs.add(statement.getString(i));
+                }
+            }
+            return reply;
+        }
+    }
+
+    /// Many rows by one statement.
+    private static Reply many(Connection on, Request asked) throws SQLException {
+        Reply reply = new Reply();
+        try (PreparedStatement statement = on.prepareStatement(asked.sql.replaceAll("@p\\d+", "?"))) {
+            for (List<String> row : asked.rows) {
+                for (int i = 0; i < row.size(); i++) {
+                    set((SQLServerPreparedStatement) statement, i + 1, asked.kinds.get(i), row.get(i));
+                }
+                statement.addBatch();
+            }
+            for (int count : statement.executeBatch()) {
+                reply.counts.add((long) count);
+            }
+        } catch (SQLException error) {
+            reply.errors.addAll(notices(error));
+        }
         return reply;
     }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import mssql_python
 from native import set_of, value_of
+from odbc_catalog import catalog
 from serve import Notice, Refused, Reply, serve
 
 
@@ -84,6 +85,22 @@ class MssqlPython:
     def rollback(self, name: str) -> None:
         self.connections[name].rollback()
         self.connections[name].autocommit = True
+
+    def many(self, name: str, sql: str, kinds: list[str], rows: list[list[str | None]], fast: bool) -> Reply:
+        """executemany: the rows of all as an array; it has no other way."""
+        assert fast
+        cursor = self.connections[name].cursor()
+        values = [[value_of(kind, text) for kind, text in zip(kinds, row, strict=True)] for row in rows]
+        try:
+            cursor.executemany(re.sub(r"@p\d+", "?", sql), values)
+        except mssql_python.Error as error:
+            return Reply(errors=[notice(error)])
+        finally:
+            cursor.close()
+        return Reply()
+
+    def catalog(self, name: str, what: str, table: str | None = None) -> Reply:
+        return catalog(self.connections[name].cursor(), what, table, is_swapped=True)
 
     def close(self, name: str) -> None:
         self.connections.pop(name).close()

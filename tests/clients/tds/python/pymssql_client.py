@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pymssql
-from native import set_of, value_of
+from native import set_of, text_of, value_of
 from serve import Notice, Refused, Reply, serve
 
 ENCRYPTION = {"off": "off", "login": "request", "on": "require"}
@@ -82,6 +82,24 @@ class Pymssql:
     def rollback(self, name: str) -> None:
         # The client rolls back what is open.
         self.connections[name].autocommit(True)
+
+    def call(self, name: str, sql: str, parameters: list[tuple[str, str, str | None]], outputs: list[tuple[str, str]]) -> Reply:
+        """A procedure by a call: its status, and its parameters that come back."""
+        cursor = self.connections[name].cursor()
+        values = [value_of(kind, text) for _, kind, text in parameters]
+        values += [pymssql.output(int if kind == "int" else str) for _, kind in outputs]
+        try:
+            told = cursor.callproc(sql, tuple(values))
+            sets = []
+            while cursor.description:
+                sets.append(set_of([column[0] for column in cursor.description], cursor.fetchall()))
+                if not cursor.nextset():
+                    break
+        except pymssql.Error as error:
+            return Reply(errors=refused(error).notices)
+        # Those that come back stand behind all others, by their places and once more by their names.
+        back = [text_of(value) for value in told[-len(outputs) :]]
+        return Reply(sets=sets, status=cursor.returnvalue, outputs=back)
 
     def close(self, name: str) -> None:
         self.connections.pop(name).close()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyodbc
 from native import set_of, value_of
+from odbc_catalog import catalog
 from serve import Notice, Refused, Reply, serve
 
 pyodbc.pooling = False
@@ -59,7 +60,7 @@ class Pyodbc:
         return self._run(name, sql)
 
     def execute(self, name: str, sql: str, parameters: list[tuple[str, str | None]]) -> Reply:
-        values = [value_of(*parameter) for parameter in parameters]
+        values = [sent(*parameter) for parameter in parameters]
         return self._run(name, re.sub(r"@p\d+", "?", sql), *values)
 
     def cancel(self, name: str, sql: str, after_ms: int | None) -> Reply:
@@ -99,11 +100,19 @@ class Pyodbc:
         self.connections[name].rollback()
         self.connections[name].autocommit = True
 
-    def columns(self, name: str, table: str) -> Reply:
-        """The catalog's own procedures: SQLColumns."""
+    def many(self, name: str, sql: str, kinds: list[str], rows: list[list[str | None]], fast: bool) -> Reply:
+        """executemany: a call for each row, or the rows of all as an array."""
         cursor = self.connections[name].cursor()
-        rows = [[row.column_name, row.type_name, row.column_size, row.nullable] for row in cursor.columns(table)]
-        return Reply(sets=[set_of(["name", "type", "size", "nullable"], rows)])
+        cursor.fast_executemany = fast
+        values = [[sent(kind, text) for kind, text in zip(kinds, row, strict=True)] for row in rows]
+        try:
+            cursor.executemany(re.sub(r"@p\d+", "?", sql), values)
+        except pyodbc.Error as error:
+            return Reply(errors=[notice(error)])
+        return Reply()
+
+    def catalog(self, name: str, what: str, table: str | None = None) -> Reply:
+        return catalog(self.connections[name].cursor(), what, table)
 
     def close(self, name: str) -> None:
         self.connections.pop(name).close()
@@ -126,6 +135,11 @@ class Pyodbc:
         except pyodbc.Error as error:
             reply.errors.append(notice(error))
         return reply
+
+
+def sent(kind: str, text: str | None) -> Any:
+    """A value as an application would give it to pyodbc, which sends no offset with a datetime: as text."""
+    return text if kind.startswith("datetimeoffset") else value_of(kind, text)
 
 
 def heard(cursor: pyodbc.Cursor) -> list[Notice]:

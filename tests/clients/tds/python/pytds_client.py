@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytds
-from native import set_of, value_of
+from native import set_of, text_of, value_of
 from serve import Notice, Refused, Reply, serve
 
 
@@ -89,6 +89,25 @@ class Pytds:
     def rollback(self, name: str) -> None:
         self.connections[name].rollback()
         self.connections[name].autocommit = True
+
+    def call(self, name: str, sql: str, parameters: list[tuple[str, str, str | None]], outputs: list[tuple[str, str]]) -> Reply:
+        """A procedure by a call: its status, and its parameters that come back."""
+        cursor = self.connections[name].cursor()
+        # It counts those that come back as if they stood first.
+        named: dict[str, Any] = {f"@{key}": pytds.output(param_type=kind) for key, kind in outputs}
+        named |= {f"@{key}": bound(value_of(kind, text)) for key, kind, text in parameters}
+        try:
+            cursor.callproc(sql, named)
+            sets = []
+            read = None
+            while (about := cursor._session.res_info) is not None and about is not read:
+                read = about
+                sets.append(set_of([column[0] for column in cursor.description], cursor.fetchall()))
+                cursor.nextset()
+            told = cursor.get_proc_outputs()
+        except pytds.Error as error:
+            return Reply(errors=[notice(error)])
+        return Reply(sets=sets, status=cursor.get_proc_return_status(), outputs=[text_of(value) for value in told])
 
     def close(self, name: str) -> None:
         self.connections.pop(name).close()

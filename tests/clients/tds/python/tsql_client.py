@@ -18,7 +18,8 @@ FOOTER = re.compile(r"\((\d+) rows? affected\)")
 
 class Tsql:
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="selenite-tsql-"))
+        # Below the folder that whoever starts the program removes.
+        self.folder = Path(tempfile.mkdtemp())
         self.logins: dict[str, tuple[str, str, str | None]] = {}
 
     def connect(

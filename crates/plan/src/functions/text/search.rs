@@ -1,6 +1,6 @@
 //! Finding text in text.
 
-use selenite_types::{LikePattern, Value, utf16_length};
+use selenite_types::{LikePattern, Value};
 
 use crate::{Collation, PlanError, functions::Arguments};
 
@@ -55,11 +55,5 @@ pub(super) fn pattern_index(call: &Arguments<'_>) -> Result<Value, PlanError> {
         return call.length_result(usize::from(is_match));
     };
     let tail = LikePattern::new(tail.trim_start_matches('%'), None, order);
-    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-    for at in ends {
-        if tail.matches(text.get(at..).unwrap_or_default(), is_national) {
-            return call.length_result(utf16_length(text.get(..at).unwrap_or_default()) + 1);
-        }
-    }
-    call.length_result(0)
+    call.length_result(tail.find(text, is_national).map_or(0, |at| at + 1))
 }

@@ -62,6 +62,8 @@ pub(crate) struct Mock {
     pub(crate) stop_at: Option<(u32, Stop)>,
     pub(crate) commit_fails: bool,
     pub(crate) statements_begun: u32,
+    /// How often names were looked at.
+    pub(crate) looks_at_names: u32,
 }
 
 impl Mock {
@@ -105,6 +107,7 @@ impl Mock {
             stop_at: None,
             commit_fails: false,
             statements_begun: 0,
+            looks_at_names: 0,
         }
     }
 
@@ -212,6 +215,11 @@ impl Host for Mock {
         self.statements_begun += 1;
     }
 
+    fn look_at_names(&mut self) -> Result<(), PlanError> {
+        self.looks_at_names += 1;
+        Ok(())
+    }
+
     fn poll(&mut self) -> Result<(), Stop> {
         self.stop()
     }
@@ -235,9 +243,15 @@ impl Host for Mock {
         self.push(Told::Flush)
     }
 
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Stop> {
-        self.push(Told::Columns(columns.to_vec()))
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
+        Ok(self.push(Told::Columns(columns.to_vec()))?)
     }
+
+    fn begin_capture(&mut self, _: &TableStatement<'_>, _: bool) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn end_capture(&mut self) {}
 
     fn row(&mut self, values: &[Value]) -> Result<(), Stop> {
         self.push(Told::Row(values.to_vec()))
@@ -366,6 +380,10 @@ impl Host for Counter {
         self.inner.begin_statement();
     }
 
+    fn look_at_names(&mut self) -> Result<(), PlanError> {
+        self.inner.look_at_names()
+    }
+
     fn poll(&mut self) -> Result<(), Stop> {
         self.polls += 1;
         Ok(())
@@ -387,8 +405,16 @@ impl Host for Counter {
         Ok(())
     }
 
-    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Stop> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
         self.inner.columns(columns)
+    }
+
+    fn begin_capture(&mut self, statement: &TableStatement<'_>, is_own: bool) -> Result<(), Failure> {
+        self.inner.begin_capture(statement, is_own)
+    }
+
+    fn end_capture(&mut self) {
+        self.inner.end_capture();
     }
 
     fn row(&mut self, values: &[Value]) -> Result<(), Stop> {

@@ -7,8 +7,13 @@ use super::*;
 use self::mock::Counter;
 
 fn counted(turns: u32) -> (Counter, f64) {
-    let text = format!("DECLARE @cnt int = 0; WHILE @cnt < {turns} BEGIN SET @cnt = @cnt + 1; END");
-    let program = Arc::new(compile(&text).unwrap());
+    counted_of(&format!(
+        "DECLARE @cnt int = 0; WHILE @cnt < {turns} BEGIN SET @cnt = @cnt + 1; END"
+    ))
+}
+
+fn counted_of(text: &str) -> (Counter, f64) {
+    let program = Arc::new(compile(text).unwrap());
     let mut machine = Machine::new();
     let mut host = Counter::new();
     let request = Request {
@@ -33,6 +38,26 @@ fn a_turn_of_the_loop_is_two_dones() {
     );
     let last = host.last.unwrap();
     assert_eq!((last.command, last.status), (Command::CONDITION, 0));
+}
+
+#[test]
+fn each_step_with_a_large_value_is_polled_for() {
+    for step in [
+        "SET @s = UPPER(@s)",
+        "SELECT @s = LOWER(@s)",
+        "SET @n = LEN(REVERSE(@s))",
+    ] {
+        let text = format!(
+            "DECLARE @s varchar(max) = REPLICATE(CAST('x' AS varchar(max)), 100000), @n bigint, @i int = 0
+             WHILE @i < 50 BEGIN {step} SET @i = @i + 1 END"
+        );
+        let (host, _) = counted_of(&text);
+        assert!(host.polls >= 49, "{step}: {}", host.polls);
+    }
+    let (host, _) = counted_of(
+        "DECLARE @s varchar(max) = 'x', @i int = 0 WHILE @i < 50 BEGIN SET @s = UPPER(@s) SET @i = @i + 1 END",
+    );
+    assert_eq!(host.polls, 0);
 }
 
 #[test]

@@ -6,10 +6,11 @@ use selenite_types::{DataType, Operator, Place};
 use crate::{
     Expr, NameKey, PlanError, Predicate, Slot, Whole, WholeOperand,
     machine::ResultColumn,
-    program::step::{Branch, BranchInt, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step},
+    program::step::{Asks, Branch, BranchInt, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step},
 };
 
 use super::Compiler;
+use crate::query::SELECT_COUNT_MAX;
 
 impl Compiler<'_> {
     pub(super) fn declarations(&mut self, declarations: Vec<ast::Declaration>, position: Position) {
@@ -119,11 +120,16 @@ impl Compiler<'_> {
     }
 
     /// The step for a list of values, if it needs no table.
+    ///
+    /// Errors: 1056 for too long a list; whatever is wrong with a value.
     fn select_values(&self, items: &[SelectItem]) -> Result<Option<Step>, PlanError> {
+        if items.len() > SELECT_COUNT_MAX {
+            return Err(PlanError::too_many_columns());
+        }
         let mut select = SelectValues {
             columns: Vec::with_capacity(items.len()),
             values: Vec::with_capacity(items.len()),
-            asks: false,
+            asks: Asks::Nothing,
         };
         for item in items {
             let SelectItem::Value { value, alias } = item else {
@@ -137,7 +143,7 @@ impl Compiler<'_> {
                 data_type: operand.value.data_type,
                 nullable: operand.value.nullable,
             });
-            select.asks |= operand.asks;
+            select.asks = select.asks.max(operand.asks);
             select.values.push(operand.value);
         }
         Ok(Some(Step::SelectValues(Box::new(select))))
@@ -146,7 +152,7 @@ impl Compiler<'_> {
     /// The step for a list of assignments, if it needs no table.
     fn select_assign(&self, items: &[SelectItem], position: Position) -> Result<Option<Step>, PlanError> {
         let mut assignments: Vec<(Slot, Expr)> = Vec::with_capacity(items.len());
-        let mut asks = false;
+        let mut asks = Asks::Nothing;
         for item in items {
             let SelectItem::Assign {
                 variable,
@@ -162,7 +168,7 @@ impl Compiler<'_> {
             let Some(operand) = self.scalar(&whole, Some(&found.data_type))? else {
                 return Ok(None);
             };
-            asks |= operand.asks;
+            asks = asks.max(operand.asks);
             assignments.push((found.slot, operand.value));
         }
         Ok(Some(Step::SelectAssign(Box::new(SelectAssign { assignments, asks }))))

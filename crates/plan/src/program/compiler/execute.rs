@@ -7,10 +7,11 @@ use selenite_types::{DataType, Width};
 
 use crate::{
     PlanError, Slot,
+    program::StatementId,
     program::step::{ArgumentStep, CallStatement, CalledName, Operand, Step},
 };
 
-use super::{Compiler, word_value};
+use super::{Compiler, number, word_value};
 
 impl Compiler<'_> {
     pub(super) fn execute(&mut self, execute: ast::Execute, line: u32) -> Result<(), PlanError> {
@@ -50,6 +51,17 @@ impl Compiler<'_> {
             arguments,
         };
         self.push(Step::Call(Box::new(statement)), line);
+        Ok(())
+    }
+
+    /// INSERT .. EXECUTE: the call stands between two steps of the INSERT's.
+    pub(super) fn insert_execute(&mut self, statement: ast::Statement, execute: ast::Execute) -> Result<(), PlanError> {
+        let line = statement.position.line;
+        let id = StatementId(number(self.statements.len()));
+        self.statements.push(statement);
+        self.push(Step::BeginCapture(id), line);
+        self.execute(execute, line)?;
+        self.push(Step::EndCapture(id), line);
         Ok(())
     }
 

@@ -6,11 +6,11 @@ use selenite_types::{Comparison, DataType};
 use crate::{
     Binder, Expr, PlanError, Predicate, QueryHook,
     machine::Command,
-    program::step::{Access, Operand, Role},
+    program::step::{Access, Asks, Operand, Role},
     written_column,
 };
 
-use super::{Compiler, asks_outside, command::Traits};
+use super::{Compiler, asked, command::Traits};
 
 impl Compiler<'_> {
     /// Binds an expression, converted to `data_type` if there is one; `None` if only a query can have it.
@@ -29,18 +29,18 @@ impl Compiler<'_> {
         bound.map(|value| Some(Operand::new(value)))
     }
 
-    /// Binds a condition, and tells whether it asks outside; `None` if only a query can have it.
+    /// Binds a condition, and tells what it asks for; `None` if only a query can have it.
     ///
     /// Errors: what is wrong with it.
-    pub(super) fn scalar_condition(&self, condition: &ast::Condition) -> Result<Option<(Predicate, bool)>, PlanError> {
+    pub(super) fn scalar_condition(&self, condition: &ast::Condition) -> Result<Option<(Predicate, Asks)>, PlanError> {
         let mut finder = QueryFinder::default();
         let bound = Binder::new(&self.variables, &mut finder).condition(condition);
         if finder.found {
             return Ok(None);
         }
         let condition = bound?;
-        let mut asks = false;
-        condition.visit(&mut |node| asks |= asks_outside(node));
+        let mut asks = Asks::Nothing;
+        condition.visit(&mut |node| asks = asks.max(asked(node)));
         Ok(Some((condition, asks)))
     }
 

@@ -10,8 +10,8 @@ use selenite_types::storage::declared_name;
 use selenite_types::{DataType, Place};
 
 use crate::catalog::{
-    Catalog, Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, ReferencedAction,
-    Relation, SqliteName, SystemColumn, SystemFunction, SystemRows, SystemView, Table, View,
+    Catalog, Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, Reference,
+    ReferencedAction, Relation, SqliteName, SystemColumn, SystemFunction, SystemRows, SystemView, Table, View,
 };
 use crate::writer::quoted;
 use crate::{Collation, PlanError, declared_type, same_name};
@@ -98,6 +98,7 @@ impl Tables {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             referenced_by: Vec::new(),
+            references: Arc::default(),
         };
         for element in &definition.elements {
             if let TableElement::Column(column) = element {
@@ -118,17 +119,30 @@ impl Tables {
             }
         }
         let sql = sqlite_table(&table);
-        for key in &table.foreign_keys {
-            for other in &mut self.tables {
-                if same_name(&other.name, &key.referenced_table.1) {
-                    Arc::make_mut(other)
-                        .referenced_by
-                        .push((table.schema_name(), key.clone()));
-                }
-            }
-        }
         self.tables.push(Arc::new(table));
+        self.refer();
         sql
+    }
+
+    /// Tells tables what refers to them.
+    fn refer(&mut self) {
+        let of = |table: &Arc<Table>| {
+            let place = (table.schema.clone(), table.name.clone());
+            let keys = table.foreign_keys.clone().into_iter();
+            keys.map(move |key| Reference {
+                table: place.clone(),
+                key,
+            })
+        };
+        let references: Arc<[Reference]> = self.tables.iter().flat_map(of).collect();
+        for table in &mut self.tables {
+            let is_this = |reference: &&Reference| same_name(&reference.key.referenced_table.1, &table.name);
+            let by = references.iter().filter(is_this);
+            let by = by.map(|reference| (format!("dbo.{}", reference.table.1), reference.key.clone()));
+            let by = by.collect();
+            let table = Arc::make_mut(table);
+            (table.referenced_by, table.references) = (by, references.clone());
+        }
     }
 
     /// Adds a view.

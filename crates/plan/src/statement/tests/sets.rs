@@ -91,8 +91,32 @@ fn a_union_is_ordered_by_its_own_columns() {
 }
 
 #[test]
-fn a_union_of_instants_is_refused_by_name() {
+fn a_union_is_ordered_by_what_its_first_list_says_in_the_same_words() {
+    let shop = shop();
+    let rows = "SELECT c.name AS n, c.id FROM customer c UNION SELECT 'zed', 0 UNION SELECT 'amy', 4 ORDER BY c.name DESC, C.ID";
+    assert_eq!(shop.rows(rows), "zed|0\nCid|3\nbob|2\nAnn|1\namy|4");
+    assert_eq!(
+        shop.rows(
+            "SELECT customer.id, c.id FROM customer c, customer UNION SELECT 9, 9 ORDER BY c.id DESC, dbo.customer.id"
+        ),
+        "9|9\n1|3\n2|3\n3|3\n1|2\n2|2\n3|2\n1|1\n2|1\n3|1"
+    );
+    for refused in ["c.name", "d.id", "c.id + 1"] {
+        let batch = format!("SELECT c.id FROM customer c UNION SELECT d.id FROM customer d ORDER BY {refused}");
+        assert_eq!(shop.number(&batch), 104, "{batch}");
+    }
+}
+
+#[test]
+fn a_union_takes_one_instant_once_whatever_its_offset() {
     let session = Session::new("");
-    let batch = "SELECT SYSDATETIMEOFFSET() UNION SELECT SYSDATETIMEOFFSET()";
-    assert_eq!(session.fault(batch).0, 40510);
+    let other = "SELECT SWITCHOFFSET(SYSDATETIMEOFFSET(), '-05:00')";
+    let count = |operator: &str| {
+        session
+            .answer(&format!("SELECT SYSDATETIMEOFFSET() {operator} {other}"))
+            .rows
+            .len()
+    };
+    assert_eq!((count("UNION"), count("UNION ALL")), (1, 2));
+    assert_eq!((count("INTERSECT"), count("EXCEPT")), (1, 0));
 }

@@ -13,7 +13,7 @@ use selenite_tsql::ast;
 use selenite_types::{DataType, Decimal, Guid, Moment, Value, Width};
 
 use super::device::Device;
-use super::making::own_access;
+use super::making::reading_access;
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, trouble};
 use crate::data::data_bench::DataBench;
@@ -108,7 +108,7 @@ impl DataBench<'_> {
         if entries.is_empty() {
             return Err(Refused::because(trouble::empty_medium(&device.name)).into());
         }
-        let access = own_access(instance.access());
+        let (access, _held) = reading_access(instance).map_err(Refused::because)?;
         let listing = backups::list(device.destination.as_ref(), &access, None, &Watch::nobody());
         let listing = listing.map_err(|error| Refused::because(trouble::of_engine(&device.name, &error)))?;
         let mut archives = listing.archives;

@@ -7,6 +7,7 @@ use selenite_backup::{CompressionLevel, Entry, remove_archive};
 use selenite_engine::backup::{self, Backup, Report};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, EngineError};
+use selenite_keyring::HeldAge;
 use selenite_plan::machine::Affected;
 use selenite_plan::{PlanError, same_name};
 use selenite_tsql::ast;
@@ -15,7 +16,10 @@ use super::attended::{Answer, Steps, attend};
 use super::device::Device;
 use super::option::BackupOptions;
 use super::{Ended, Refused, Words, tell, trouble};
+use crate::Instance;
 use crate::data::data_bench::DataBench;
+use crate::data::encryption::held_certificates;
+use crate::data::expectation::{access_to, plain_access};
 use crate::data::hall::of_master;
 use crate::master::{BackupRecord, DatabaseRecord};
 use crate::workbench::Errand;
@@ -46,7 +50,7 @@ impl DataBench<'_> {
             incremental: options.differential,
             ..Backup::default()
         };
-        let access = own_access(instance.access());
+        let access = access_to(instance, record.id).map_err(Refused::because)?;
         let started = (Instant::now(), selenite_engine::now());
         let destination = device.destination.clone();
         let answer = attend((line, &mut *errand), options.step, move |watch| {
@@ -157,12 +161,14 @@ impl Device {
     }
 }
 
-/// How databases are opened: in clear, too, as sessions do.
-pub(super) fn own_access(access: &Access) -> Access {
-    Access {
-        allow_plain: true,
-        ..access.clone()
-    }
+/// How backups are opened: by the server's identity, or by one of its certificates, which are held as long as the second lives.
+pub(super) fn reading_access(instance: &Instance) -> Result<(Access, Option<HeldAge>), PlanError> {
+    let held = held_certificates(instance)?;
+    let access = Access {
+        more: held.iter().map(HeldAge::spec).collect(),
+        ..plain_access(instance.access())
+    };
+    Ok((access, held))
 }
 
 /// What was done, for messages.

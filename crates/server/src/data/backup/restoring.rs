@@ -3,22 +3,25 @@
 use std::path::Path;
 use std::time::Instant;
 
-use selenite_backup::Entry;
+use selenite_backup::{BackupError, Entry};
 use selenite_engine::backups::{self, Verify};
 use selenite_engine::restore::{self, Restore, Which};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Present, inspect};
+use selenite_engine::{EngineError, Present, Suite, inspect};
+use selenite_keyring::KeyError;
 use selenite_plan::machine::Affected;
 use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast;
 
 use super::attended::{Answer, attend};
 use super::device::Device;
-use super::making::{Processed, own_access, tell_processed};
+use super::making::{Processed, reading_access, tell_processed};
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, tell, trouble};
 use crate::data::data_bench::DataBench;
+use crate::data::encryption::note_key;
 use crate::data::hall::of_master;
+use crate::data::new_database::in_the_way;
 use crate::master::{DatabaseName, DatabaseRecord};
 use crate::workbench::Errand;
 
@@ -46,15 +49,18 @@ impl DataBench<'_> {
         let (record, is_new) = match present {
             Some(record) => (record, false),
             None => {
+                if in_the_way(&path).is_some() {
+                    return Err(Refused::because(not_restored_to(&name, &path)).into());
+                }
                 let added = instance.master().add_database(&file_name);
                 let record = added.map_err(|error| Refused::because(of_master(&error)))?;
                 (record, true)
             }
         };
         let done = self.replace_file((&record, is_new), (&device, &set), &options, (line, &mut *errand));
-        if done.is_err() && is_new {
-            // The name is free again.
-            let _ = instance.master().remove_database(&record.name);
+        if done.is_err() {
+            // Either it did not happen, and the name is free again; or its end was not noted.
+            self.settle(record.id);
         }
         self.hall.reload();
         done.map(|()| Affected::Nothing)
@@ -82,22 +88,32 @@ impl DataBench<'_> {
             database_id: Some(set.database_id),
             force: !is_new,
             keep_clear: true,
+            // A certificate may be what opens it; from here on the server does.
+            add_own_slot: true,
             ..Restore::new(&path)
         };
-        let access = own_access(instance.access());
+        let (access, _held) = reading_access(instance).map_err(Refused::because)?;
         let started = Instant::now();
         let destination = device.destination.clone();
+        // A kill from here on is put right by the next start.
+        let master = instance.master();
+        let noted = match is_new {
+            true => master.note_file_id(record.id, set.database_id),
+            false => master.begin_restore(record.id, set.database_id),
+        };
+        noted.map_err(|error| Refused::because(of_master(&error)))?;
         let answer = attend((line, &mut *errand), options.step, move |watch| {
             restore::restore(&Disk, destination.as_ref(), &access, &how, watch)
         })?;
         let restored = match answer {
             Answer::Done(Ok(restored)) => restored,
-            Answer::Done(Err(error)) => {
-                return Err(Refused::because(trouble::of_engine(&device.name, &error)).into());
-            }
+            Answer::Done(Err(error)) => return Err(unread(device, set, &error).into()),
             Answer::Stopped(stop) => return Err(stop.into()),
         };
-        self.note_restored(record, &restored).map_err(Refused::because)?;
+        let noted = note_key(master, record.id, restored.suite, &restored.slots);
+        let is_encrypted = restored.suite != Suite::None;
+        let noted = noted.and_then(|()| master.settle_file(record.id, restored.database_id, is_encrypted));
+        noted.map_err(|error| Refused::because(of_master(&error)))?;
         drop(closure);
         tell_processed(
             &Processed {
@@ -179,7 +195,7 @@ impl DataBench<'_> {
             name: Some(set.name.clone()),
             unpinned: false,
         };
-        let access = own_access(instance.access());
+        let (access, _held) = reading_access(instance).map_err(Refused::because)?;
         let destination = device.destination.clone();
         let answer = attend((line, &mut *errand), options.step, move |watch| {
             backups::verify(destination.as_ref(), &access, &what, watch)
@@ -196,6 +212,9 @@ impl DataBench<'_> {
             return Err(Refused::because(PlanError::new(3189, Ends::Statement, text)).into());
         }
         if verified.closed_count() > 0 || verified.good_count() == 0 {
+            if let Some(missing) = missing_certificate(&device, &set) {
+                return Err(Refused::because(missing).into());
+            }
             let why = verified.closed();
             let why = why.map_or_else(|| "nobody's key opens it".to_owned(), |error| error.to_string());
             let text = format!("Access is denied: {why}.");
@@ -222,3 +241,37 @@ fn check_same_database(path: &Path, set: &Entry, name: &str) -> Result<(), Ended
         false => Err(Refused::because(trouble::another_database(name)).into()),
     }
 }
+
+/// Why a backup was not read: 33111 where a certificate would open it that the server lacks.
+fn unread(device: &Device, set: &Entry, error: &EngineError) -> Refused {
+    let is_closed = matches!(
+        error,
+        EngineError::Backup(BackupError::Key { .. }) | EngineError::Key(KeyError::WrongKey)
+    );
+    let missing = is_closed.then(|| missing_certificate(device, set)).flatten();
+    Refused::because(missing.unwrap_or_else(|| trouble::of_engine(&device.name, error)))
+}
+
+/// 33111, of the first certificate that a backup names.
+fn missing_certificate(device: &Device, set: &Entry) -> Option<PlanError> {
+    let slots = backups::claimed_slots(device.destination.as_ref(), set);
+    let named = slots.iter().find_map(|slot| {
+        let digits = slot.label.strip_prefix("certificate ")?;
+        let is_one = digits.len() == THUMBPRINT_DIGITS && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        is_one.then(|| digits.to_ascii_uppercase())
+    })?;
+    let text = format!("Cannot find server certificate with thumbprint '0x{named}'.");
+    Some(PlanError::new(33111, Ends::Statement, text).with_state(3))
+}
+
+/// 3156.
+fn not_restored_to(name: &str, path: &Path) -> PlanError {
+    let text = format!(
+        "File '{name}' cannot be restored to '{}'. Use WITH MOVE to identify a valid location for the file.",
+        path.display()
+    );
+    PlanError::new(3156, Ends::Statement, text).with_state(8)
+}
+
+/// SHA-1.
+const THUMBPRINT_DIGITS: usize = 40;

@@ -2,13 +2,15 @@
 //!
 //! C1. CHECKDB reads every page of the file and its log by itself and authenticates it, whatever caches hold; then SQLite checks what
 //!     the pages mean, unless PHYSICAL_ONLY is said or a page is bad, which would only make SQLite stumble over it.
-//! C2. What is found is told as errors, and does not end the batch: the DBCC itself has succeeded.
+//! C2. Then every value is held against its column's type, as SQL Server's DATA_PURITY does: who writes to the file with SQLite alone may
+//!     put any value there.
+//! C3. What is found is told as errors, and does not end the batch: the DBCC itself has succeeded.
 
 use std::sync::Arc;
 
 use selenite_engine::storage::Disk;
 use selenite_engine::verify::{self, ServedReport};
-use selenite_engine::{Access, Class, Observer, Progress, Watch};
+use selenite_engine::{Class, Observer, Progress, Watch};
 use selenite_plan::machine::{Affected, Failure};
 use selenite_plan::{Ends, PlanError, same_name};
 use selenite_types::{DataType, Value, Width};
@@ -16,10 +18,12 @@ use selenite_types::{DataType, Value, Width};
 use super::argument::Argument;
 use super::finding::{Finding, Findings};
 use super::integrity::{self, Depth};
+use super::purity;
 use super::{Request, tell_rows};
 use crate::Interrupts;
 use crate::data::data_bench::DataBench;
 use crate::data::database::OpenDatabase;
+use crate::data::expectation::access_to;
 use crate::data::hall::of_master;
 use crate::data::refusal::trouble;
 use crate::master::DatabaseRecord;
@@ -53,11 +57,7 @@ impl DataBench<'_> {
         depth: Option<Depth>,
         found: &mut Findings,
     ) -> Result<(), PlanError> {
-        let access = Access {
-            // What is not encrypted yet has pages of our layout, too.
-            allow_plain: true,
-            ..self.patron.instance.access().clone()
-        };
+        let access = access_to(self.patron.instance, record.id)?;
         let watch = Watch::new(Arc::new(Onlooker(self.patron.interrupts.clone())));
         self.with_connection(record, |database| {
             let connection = &database.connection;
@@ -79,6 +79,8 @@ impl DataBench<'_> {
             };
             let checked = integrity::check(connection, (depth, None), &record.name, found);
             checked.map_err(|error| trouble(&error))?;
+            let schema = database.schema(database.version()?)?;
+            purity::check(connection, &schema, None, found).map_err(|error| trouble(&error))?;
             if found.is_good() {
                 for table in integrity::extents(connection, None).map_err(|error| trouble(&error))? {
                     found.info(2536, format!("DBCC results for '{}'.", table.name));
@@ -111,17 +113,26 @@ impl DataBench<'_> {
         findings.info(2536, format!("DBCC results for '{name}'."));
         let done = self.with_connection(&record, |database| {
             let connection = &database.connection;
-            let depth = depth.unwrap_or(Depth::WithoutIndexes);
-            integrity::check(connection, (depth, Some(name)), &record.name, &mut findings)
-                .and_then(|()| {
-                    if findings.is_good() {
-                        for table in integrity::extents(connection, Some(name))? {
-                            findings.info(2593, extent_text(&table));
-                        }
+            let schema = database.schema(database.version()?)?;
+            integrity::check(
+                connection,
+                (depth.unwrap_or(Depth::WithoutIndexes), Some(name)),
+                &record.name,
+                &mut findings,
+            )
+            .and_then(|()| match depth {
+                Some(_) => purity::check(connection, &schema, Some(name), &mut findings),
+                None => Ok(()),
+            })
+            .and_then(|()| {
+                if findings.is_good() {
+                    for table in integrity::extents(connection, Some(name))? {
+                        findings.info(2593, extent_text(&table));
                     }
-                    Ok(())
-                })
-                .map_err(|error| trouble(&error))
+                }
+                Ok(())
+            })
+            .map_err(|error| trouble(&error))
         });
         errand.receiver.poll()?;
         done?;
@@ -177,7 +188,7 @@ impl DataBench<'_> {
             .database_of(record.id)
             .map_err(|error| of_master(&error))?;
         let shared = self.hall.database(instance, &known.unwrap_or_else(|| record.clone()))?;
-        let database = OpenDatabase::connect(shared, instance.access(), self.patron.interrupts.clone())?;
+        let database = OpenDatabase::connect(shared, instance, self.patron.interrupts.clone())?;
         database.keep_log_on_close()?;
         body(&database)
     }

@@ -58,7 +58,7 @@ impl DataBench<'_> {
                 continue;
             }
             let interrupts = self.patron.interrupts.clone();
-            let Ok(database) = OpenDatabase::connect(shared, instance.access(), interrupts) else {
+            let Ok(database) = OpenDatabase::connect(shared, instance, interrupts) else {
                 // One that can't be opened has a log that nobody can look into.
                 rows.push(row(&record.name, log_size(&path), None));
                 continue;

@@ -38,6 +38,7 @@ impl Work<'_> {
                 return Err(refusal::index_taken(&index.name, &table.table.schema_name()));
             }
         }
+        self.check_rules(new)?;
         let object_id = self.row_of(&table)?;
         self.run_steps(&table, &altered)?;
         self.keep(&altered.definition, object_id)?;

@@ -57,6 +57,7 @@ impl Work<'_> {
             identities: &self.database.shared.identities,
             patience: LockPatience::of(self.state.session.lock_timeout_ms),
             interrupts: &self.database.interrupts,
+            going: &self.database.going,
             last_identity: &last_identity,
         };
         let surroundings = Surroundings {

@@ -3,15 +3,17 @@
 use std::mem::discriminant;
 use std::sync::Arc;
 
-use selenite_plan::catalog::Table;
-use selenite_plan::definition::{ColumnDefinition, SCHEMA, TableDefinition, quoted};
-use selenite_plan::statement::{Call, Into, IntoColumn, Run, StoreError};
-use selenite_plan::{Frame, PlanError, same_name};
+use selenite_plan::catalog::{SqliteName, Table};
+use selenite_plan::definition::{ColumnDefinition, Place, SCHEMA, TableDefinition, quoted};
+use selenite_plan::statement::{Binding, Call, Into, IntoColumn, Run, StoreError};
+use selenite_plan::{Frame, PlanError, Variables, same_name};
 use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
 use super::super::catalog_rows::ObjectKind;
-use super::super::schema::SchemaTable;
+use super::super::schema::{SchemaTable, computed_type, parsed};
 use super::super::session_catalog::SessionCatalog;
+use super::alter::bracketed;
+use super::inner::Few;
 use super::{Work, Written, check_name, is_temporary, refusal, salt};
 
 impl Work<'_> {
@@ -24,7 +26,41 @@ impl Work<'_> {
         }
         self.check_new_names(&definition, None)?;
         self.resolve(&mut definition)?;
+        self.check_rules(&definition)?;
         self.make(&definition)
+    }
+
+    /// Binds the checks, defaults and computed columns of a table that is to be made or altered.
+    ///
+    /// # Errors
+    /// 128 and 207 for names that there are not; whatever else is wrong with an expression.
+    pub(super) fn check_rules(&self, definition: &TableDefinition) -> Result<(), PlanError> {
+        let has_rules = definition
+            .columns
+            .iter()
+            .any(|column| column.computed.is_some() || column.default.is_some());
+        if !has_rules && definition.checks.is_empty() {
+            return Ok(());
+        }
+        let place = Place {
+            database: self.database_name(&definition.name).to_owned(),
+            sqlite: SqliteName {
+                schema: self.place(&definition.name).to_owned(),
+                name: definition.name.clone(),
+            },
+            object_id: 0,
+        };
+        let table = definition.table(&place, &[], |value| computed_type(value, definition, &place))?;
+        let variables = Variables::default();
+        let binding = Binding {
+            catalog: &Few(vec![Arc::new(table)]),
+            variables: &variables,
+        };
+        let insert = parsed(&format!("INSERT {} DEFAULT VALUES", bracketed(&definition.name)))?;
+        match insert.statements.first() {
+            Some(insert) => binding.statement(insert).map(drop),
+            None => Err(PlanError::internal("an inner statement")),
+        }
     }
 
     /// Carries out SELECT INTO, and tells how many rows there are.
@@ -80,7 +116,7 @@ impl Work<'_> {
             indexes: Vec::new(),
         };
         self.make(&definition)?;
-        self.settle()?;
+        self.settle(super::is_temporary(own))?;
         let made = self.reloaded(own)?;
         let table = made.table(own).map(|table| table.table.clone());
         table.ok_or_else(|| PlanError::internal("the table of SELECT INTO"))

@@ -1,6 +1,6 @@
 //! CREATE, BACKUP and DROP CERTIFICATE.
 
-use selenite_keyring::PasswordFileError;
+use selenite_keyring::{HeldAge, PasswordFileError};
 use selenite_plan::PlanError;
 use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{self, CertificateSource, ExprKind, Literal, PrivateKey, Setting};
@@ -11,6 +11,7 @@ use super::master_key::{MasterKey, check_password, open_with_password, seal_with
 use super::private_part::PrivatePart;
 use super::x509::{Issued, issue, thumbprint};
 use super::{DataBench, error, info, missing, unsupported};
+use crate::Instance;
 use crate::data::hall::of_master;
 use crate::master::{CertificateRecord, MasterError, NewStoredCertificate, Removal};
 use crate::workbench::Errand;
@@ -187,6 +188,30 @@ impl DataBench<'_> {
         }
         Ok(())
     }
+}
+
+/// The private keys of all certificates, in memory, to open backups by; none where there are none.
+///
+/// # Errors
+/// What master.db says; a private key that its master key does not open.
+pub fn held_certificates(instance: &Instance) -> Result<Option<HeldAge>, PlanError> {
+    let master = instance.master();
+    let certificates = master.certificates().map_err(|fault| of_master(&fault))?;
+    if certificates.is_empty() {
+        return Ok(None);
+    }
+    let key = MasterKey::of(instance)?;
+    let mut identities = Vec::with_capacity(certificates.len());
+    for certificate in &certificates {
+        let sealed = master.sealed_key(certificate.id).map_err(|fault| of_master(&fault))?;
+        let Some(sealed) = sealed else { continue };
+        let plain = key.open(&sealed, &certificate.thumbprint)?;
+        let text = std::str::from_utf8(&plain).ok();
+        let part = text.and_then(PrivatePart::parse).ok_or_else(not_valid)?;
+        identities.push(part.identity);
+    }
+    let held = HeldAge::new(identities).map_err(|_| not_valid())?;
+    Ok(Some(held))
 }
 
 /// What a new certificate is to say.

@@ -12,8 +12,9 @@ use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{self, Encryptor, Name};
 
 use super::file_state::{FileState, Phase};
-use super::{DataBench, access, error, hexadecimal, info, missing, of_engine, unsupported};
+use super::{DataBench, error, hexadecimal, info, missing, of_engine, unsupported};
 use crate::data::database::SharedDatabase;
+use crate::data::expectation::access_to;
 use crate::data::hall::of_master;
 use crate::data::refusal::{deadlock, lock_timeout};
 use crate::data::turnstile::{NoTurn, Turn};
@@ -175,7 +176,7 @@ impl DataBench<'_> {
         Ok(Subject {
             record,
             path,
-            access: access(instance),
+            access: access_to(instance, id)?,
             shared,
         })
     }

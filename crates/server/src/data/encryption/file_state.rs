@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use selenite_backup::parse_database_id;
 use selenite_engine::reencrypt::is_paused;
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Cell, Database, EngineError, Rows, Suite};
+use selenite_engine::{Access, Cell, Database, DatabaseId, EngineError, Rows, Suite};
 
 /// What is done to a database's pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +37,8 @@ pub struct FileState {
     pub is_paused: bool,
     /// Whether the file has our layout. What has not can't be encrypted while it is in use.
     pub is_ours: bool,
+    /// The id in its superblock; none where it has no superblock.
+    pub database_id: Option<DatabaseId>,
     /// Ids of key slots and their labels.
     pub slots: Vec<(String, String)>,
 }
@@ -96,6 +99,7 @@ impl FileState {
             is_running: facts.text("reencryption", "running") == Some("yes"),
             is_paused,
             is_ours: suite.is_some(),
+            database_id: facts.text("database", "database_id").and_then(parse_database_id),
             slots: slots.collect(),
         }
     }

@@ -1,11 +1,11 @@
 //! Files that certificates and keys are backed up to, and taken in from.
 //!
 //! F1. A file is written for its owner only, and never over another.
-//! F2. What is not absolute is in the data folder.
+//! F2. What is not absolute is in the data folder. What leads back (`..`) names no file, and so nothing outside of it.
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use selenite_keyring::write_key_file;
 use selenite_plan::PlanError;
@@ -23,6 +23,8 @@ impl KeyFile {
     /// The file of that name. One that has a backslash, as on Windows, names none here.
     pub fn new(told: &str, folder: &Path) -> Self {
         let is_one = !told.is_empty() && !told.contains('\\') && !told.contains('\0');
+        let is_straight = |part| matches!(part, Component::RootDir | Component::CurDir | Component::Normal(_));
+        let is_one = is_one && Path::new(told).components().all(is_straight);
         Self {
             told: told.to_owned(),
             path: is_one.then(|| folder.join(told)),
@@ -113,11 +115,27 @@ mod tests {
     #[test]
     fn what_names_no_file_here_is_none() {
         let place = tempfile::tempdir().unwrap();
-        for told in ["", "C:\\keys\\a.cer", "a\0b", ".", "no/such/folder"] {
-            let file = KeyFile::new(told, place.path());
+        let folder = place.path().join("data");
+        std::fs::create_dir(&folder).unwrap();
+        let back = folder.join("../a.cer");
+        std::fs::write(place.path().join("there"), "x").unwrap();
+        for told in [
+            "",
+            "C:\\keys\\a.cer",
+            "a\0b",
+            ".",
+            "no/such/folder",
+            "..",
+            "../a.cer",
+            "../there",
+            "./../a.cer",
+            back.to_str().unwrap(),
+        ] {
+            let file = KeyFile::new(told, &folder);
             assert_eq!(file.write(b"x").unwrap_err().number(), 15240, "{told:?}");
             assert_eq!(file.read().unwrap_err().number(), 15208, "{told:?}");
         }
+        assert!(!place.path().join("a.cer").exists());
         let elsewhere = place.path().join("b");
         let file = KeyFile::new(elsewhere.to_str().unwrap(), Path::new("/nowhere"));
         file.write(b"x").unwrap();

@@ -2,7 +2,8 @@
 //!
 //! S1. A database has one scan at a time. What is done is in its file: a scan that ends with the server goes on with the next one.
 //! S2. A scan that is suspended keeps its thread, which looks every 200 ms whether it may go on.
-//! S3. A scan that was begun for a client that left before it began is none.
+//! S3. That a database has to be encrypted is noted when its last page is, and taken back before the first is decrypted.
+//! S4. A scan that was begun for a client that left before it began is none.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,9 +17,9 @@ use selenite_engine::storage::Disk;
 use selenite_engine::{Access, EngineError, Observer, Progress, Watch};
 use selenite_keyring::KeyError;
 
-use super::access;
-use super::file_state::FileState;
+use super::file_state::{FileState, Phase};
 use crate::Instance;
+use crate::data::expectation::access_to;
 use crate::master::{DatabaseName, DatabaseRecord};
 
 /// The scans of a server.
@@ -77,7 +78,10 @@ impl Scans {
                 continue;
             };
             let path = name.path(instance.data_folder());
-            match FileState::load(&path, &access(instance)) {
+            let Ok(access) = access_to(instance, record.id) else {
+                continue;
+            };
+            match FileState::load(&path, &access) {
                 Ok(state) if state.phase.is_moving() => {
                     if is_paused(&Disk, &path) {
                         let text = format!("The encryption scan of database '{}' is suspended.", record.name);
@@ -178,7 +182,7 @@ impl Scans {
             instance: instance.clone(),
             record: record.clone(),
             path: path.to_owned(),
-            access: access(instance),
+            access: access_to(instance, record.id).ok()?,
             course: course.clone(),
         };
         let mut known = self.known();
@@ -260,7 +264,12 @@ impl Work {
     fn run(&self, goal: Goal) {
         let name = &self.record.name;
         self.say(&format!("Beginning database encryption scan for database '{name}'."));
-        let ended = self.scan(goal);
+        let ended = self.scan(goal).and_then(|is_over| {
+            if is_over {
+                self.note_encrypted()?;
+            }
+            Ok(is_over)
+        });
         match &ended {
             Ok(true) => self.say(&format!("Database encryption scan for database '{name}' is complete.")),
             Ok(false) => {}
@@ -305,6 +314,16 @@ impl Work {
                 goal = Goal::GoOn;
             }
         }
+    }
+
+    /// From here on no page of the database may be in clear, if none is.
+    fn note_encrypted(&self) -> Result<(), String> {
+        let state = FileState::load(&self.path, &self.access).map_err(|failed| failed.to_string())?;
+        if state.phase != Phase::Encrypted {
+            return Ok(());
+        }
+        let noted = self.instance.master().require_encryption(self.record.id, true);
+        noted.map_err(|fault| format!("master.db: {fault}"))
     }
 
     fn say(&self, text: &str) {

@@ -1,14 +1,14 @@
 //! ALTER DATABASE SET ENCRYPTION ON, OFF, SUSPEND and RESUME.
 
-use selenite_engine::Suite;
 use selenite_engine::reencrypt::{Goal, pause, resume};
 use selenite_engine::storage::Disk;
+use selenite_engine::{Access, Expected, Suite};
 use selenite_plan::PlanError;
 use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{Name, Setting};
 
 use super::database_key::Subject;
-use super::file_state::Phase;
+use super::file_state::{FileState, Phase};
 use super::{DataBench, error, of_engine, unsupported};
 use crate::data::hall::of_master;
 use crate::master::EncryptionKeyRecord;
@@ -121,6 +121,9 @@ impl DataBench<'_> {
     }
 
     fn switch_off(&self, subject: &Subject, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        if self.admit_in_clear(subject)? {
+            return Ok(self.note_switch(subject)?);
+        }
         let state = self.settled(subject, errand)?;
         let goal = match state.phase {
             Phase::Clear => {
@@ -131,8 +134,41 @@ impl DataBench<'_> {
             Phase::Encrypted => Goal::Off,
             Phase::Encrypting | Phase::Decrypting | Phase::ChangingKey => return Err(in_progress("disable").into()),
         };
-        self.begin_scan(subject, goal, errand)?;
+        let master = self.patron.instance.master();
+        // Before the first page is decrypted, since a kill may come between.
+        let noted = master.require_encryption(subject.record.id, false);
+        noted.map_err(|fault| of_master(&fault))?;
+        if let Err(why) = self.begin_scan(subject, goal, errand) {
+            if subject.state().is_ok_and(|state| state.phase == Phase::Encrypted) {
+                let noted = master.require_encryption(subject.record.id, true);
+                noted.map_err(|fault| of_master(&fault))?;
+            }
+            return Err(why);
+        }
         Ok(self.note_switch(subject)?)
+    }
+
+    /// A database that has to be encrypted and is in clear was decrypted by the command line, or replaced: nobody can open it. That it
+    /// is to be off admits it. Answers whether it was so.
+    fn admit_in_clear(&self, subject: &Subject) -> Result<bool, PlanError> {
+        if !subject.access.expected.is_encrypted {
+            return Ok(false);
+        }
+        let access = Access {
+            expected: Expected {
+                is_encrypted: false,
+                ..subject.access.expected
+            },
+            ..subject.access.clone()
+        };
+        let state = FileState::load(&subject.path, &access);
+        if !state.is_ok_and(|state| state.phase == Phase::Clear) {
+            return Ok(false);
+        }
+        let master = self.patron.instance.master();
+        let noted = master.require_encryption(subject.record.id, false);
+        noted.map_err(|fault| of_master(&fault))?;
+        Ok(true)
     }
 
     fn suspend(&self, subject: &Subject) -> Result<(), PlanError> {

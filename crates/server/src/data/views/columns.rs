@@ -162,7 +162,7 @@ fn identity_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             return Ok(None);
         };
         let last = match &sight.objects.shared {
-            Some(shared) => shared.last_identity(sight.objects.instance.access(), &table.table)?,
+            Some(shared) => shared.last_identity(&sight.objects.instance, &table.table)?,
             None => None,
         };
         let whole = |number: i128| i64::try_from(number).ok();

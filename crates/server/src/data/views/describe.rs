@@ -87,7 +87,7 @@ fn first_result_set(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Ve
         .collect())
 }
 
-fn text_at<'a>(arguments: &'a [StoredRef<'_>], at: usize) -> &'a str {
+pub(super) fn text_at<'a>(arguments: &'a [StoredRef<'_>], at: usize) -> &'a str {
     match arguments.get(at) {
         Some(StoredRef::Text(text)) => std::str::from_utf8(text).unwrap_or_default(),
         Some(StoredRef::Null | StoredRef::Integer(_) | StoredRef::Real(_) | StoredRef::Blob(_)) | None => "",
@@ -176,7 +176,7 @@ fn described_row(number: i32, column: &OutputColumn) -> Row {
 }
 
 /// The byte and the length of a type on the wire (MS-TDS 2.2.5.4).
-fn wire(data_type: &DataType, nullable: bool) -> (i32, i32) {
+pub(super) fn wire(data_type: &DataType, nullable: bool) -> (i32, i32) {
     let described = data_type.describe();
     let length = i32::from(described.max_length);
     let own = i32::from(described.system_type_id);

@@ -9,7 +9,8 @@ use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};
 use crate::data::dbcc::real;
-use crate::data::encryption::{FileState, Phase, access};
+use crate::data::encryption::{FileState, Phase};
+use crate::data::expectation::access_to;
 use crate::data::hall::{MASTER, of_master};
 use crate::master::{CertificateRecord, DatabaseName, DatabaseRecord, EncryptionKeyRecord};
 
@@ -256,7 +257,8 @@ fn users_databases<'a>(sight: &Sight<'a>) -> impl Iterator<Item = &'a DatabaseRe
 fn look(sight: &Sight<'_>, record: &DatabaseRecord) -> Option<FileState> {
     let instance = &sight.objects.instance;
     let path = DatabaseName::new(&record.name).ok()?.path(instance.data_folder());
-    FileState::load(&path, &access(instance)).ok()
+    let access = access_to(instance, record.id).ok()?;
+    FileState::load(&path, &access).ok()
 }
 
 /// encryption_state and its word.

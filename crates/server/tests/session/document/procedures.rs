@@ -41,7 +41,7 @@ const PROCEDURES: [&str; 24] = [
     "EXEC sp_datatype_info",
     "EXEC sp_datatype_info_100",
     "EXEC sp_describe_first_result_set N'SELECT 1 AS a'",
-    "EXEC sp_describe_undeclared_parameters N'SELECT @a'",
+    "EXEC sp_describe_undeclared_parameters N'SELECT @a + 1'",
     "EXEC sp_executesql N'SELECT @a AS a', N'@a int', 1",
     "EXEC sp_fkeys 't'",
     "EXEC sp_help 't'",

@@ -1,0 +1,85 @@
+//! What a table's rules may not hold: queries.
+
+use std::fmt::Display;
+
+use crate::PlanError;
+
+/// Refuses a value or condition that has a subquery.
+///
+/// # Errors
+/// 1046.
+pub(super) fn check_scalar(rule: &impl Display) -> Result<(), PlanError> {
+    match has_query(&rule.to_string()) {
+        true => Err(PlanError::subquery_not_allowed()),
+        false => Ok(()),
+    }
+}
+
+/// Whether the word SELECT, which is no name, is in a text outside strings and delimited names.
+fn has_query(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find(|char: char| matches!(char, '\'' | '"' | '[') || is_name(char)) {
+        let behind = rest.get(at..).unwrap_or_default();
+        let size = match behind.as_bytes().first() {
+            Some(b'[') => delimited(behind, b']'),
+            Some(quote @ (b'\'' | b'"')) => delimited(behind, *quote),
+            Some(_) | None => {
+                let size = behind.find(|char| !is_name(char)).unwrap_or(behind.len());
+                if behind
+                    .get(..size)
+                    .is_some_and(|word| word.eq_ignore_ascii_case("SELECT"))
+                {
+                    return true;
+                }
+                size
+            }
+        };
+        rest = behind.get(size..).unwrap_or_default();
+    }
+    false
+}
+
+/// The size of what begins with a delimiter, up to the one that closes it, which is not doubled.
+fn delimited(text: &str, close: u8) -> usize {
+    let mut bytes = text.bytes().enumerate().skip(1).peekable();
+    while let Some((at, byte)) = bytes.next() {
+        if byte == close && bytes.next_if(|(_, next)| *next == close).is_none() {
+            return at + 1;
+        }
+    }
+    text.len()
+}
+
+fn is_name(char: char) -> bool {
+    char.is_alphanumeric() || matches!(char, '_' | '@' | '#' | '$')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_told_from_names_and_strings() {
+        for text in [
+            "(SELECT 1)",
+            "a IN (select b FROM t)",
+            "N'x''y' = (Select 1)",
+            "[a]]b] > (SELECT 1)",
+        ] {
+            assert!(has_query(text), "{text}");
+        }
+        for text in [
+            "[select]",
+            "'SELECT'",
+            "selects",
+            "@select",
+            "N'it''s SELECT'",
+            "\"select\"",
+            "[a]]select]",
+            "'open",
+            "",
+        ] {
+            assert!(!has_query(text), "{text}");
+        }
+    }
+}

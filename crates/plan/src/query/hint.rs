@@ -1,0 +1,59 @@
+//! Hints of tables: WITH (UPDLOCK).
+//!
+//! H1. One that holds what it reads until the transaction ends is kept: the transaction takes the database's turn to write first, as that of
+//!     REPEATABLE READ does (S1 of the server's transactions). All others say how SQL Server is to go about it, and change nothing.
+
+use selenite_tsql::ast;
+
+use super::QueryBinder;
+use crate::PlanError;
+
+impl QueryBinder<'_> {
+    /// Notes what a table's hints ask for.
+    ///
+    /// Errors: 321 for one that nobody has.
+    pub(crate) fn hints(&mut self, hints: &[ast::Setting]) -> Result<(), PlanError> {
+        for hint in hints {
+            let name = hint.name.text.to_ascii_uppercase();
+            if HOLDING.contains(&name.as_str()) {
+                self.parts.holds = true;
+            } else if !OTHER.contains(&name.as_str()) {
+                return Err(PlanError::unknown_hint(&hint.name.text).on_line(hint.position.line));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Those whose locks are kept until the transaction ends, or keep others from writing.
+const HOLDING: &[&str] = &[
+    "HOLDLOCK",
+    "REPEATABLEREAD",
+    "SERIALIZABLE",
+    "SNAPSHOT",
+    "TABLOCKX",
+    "UPDLOCK",
+    "XLOCK",
+];
+
+const OTHER: &[&str] = &[
+    "FASTFIRSTROW",
+    "FORCESCAN",
+    "FORCESEEK",
+    "IGNORE_CONSTRAINTS",
+    "IGNORE_TRIGGERS",
+    "INDEX",
+    "KEEPDEFAULTS",
+    "KEEPIDENTITY",
+    "NOEXPAND",
+    "NOLOCK",
+    "NOWAIT",
+    "PAGLOCK",
+    "READCOMMITTED",
+    "READCOMMITTEDLOCK",
+    "READPAST",
+    "READUNCOMMITTED",
+    "ROWLOCK",
+    "SPATIAL_WINDOW_MAX_CELLS",
+    "TABLOCK",
+];

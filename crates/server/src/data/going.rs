@@ -1,0 +1,127 @@
+//! Whether what runs on a connection is to stop, and how a statement that writes is stopped.
+//!
+//! W1. SQLite rolls the whole transaction back when a statement that writes is interrupted, but only the statement when one of its
+//!     functions fails (sqlite.org/lang_transaction.html). So a statement that writes many rows asks [`GOING_FUNCTION`] for each, which
+//!     fails when a client has sent ATTENTION; one that writes a single row ends by itself.
+//! W2. A statement that does not come to ask within [`GRACE`], since a query within it takes long, is interrupted after all.
+//! W3. Of a session that is killed or gone nothing is kept: its transaction is undone anyway.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, Result};
+use selenite_plan::PlanError;
+use selenite_plan::execution::GOING_FUNCTION;
+
+use crate::{Interrupt, Interrupts};
+
+/// What a connection's statements are stopped by. All is on the session's thread; its clones are one.
+#[derive(Clone)]
+pub struct Going {
+    interrupts: Interrupts,
+    writing: Arc<Writing>,
+}
+
+/// The statement that writes.
+struct Writing {
+    began: Instant,
+    /// Whether one does.
+    is_on: AtomicBool,
+    /// Whether nothing stops what runs, for a while.
+    is_held: AtomicBool,
+    /// When it was found that it is to stop, in milliseconds from `began`; [`NEVER`] if it was not.
+    stop_ms: AtomicU64,
+}
+
+impl Going {
+    /// What stops when `interrupts` says so.
+    pub fn new(interrupts: Interrupts) -> Self {
+        let writing = Arc::new(Writing {
+            began: Instant::now(),
+            is_on: AtomicBool::new(false),
+            is_held: AtomicBool::new(false),
+            stop_ms: AtomicU64::new(NEVER),
+        });
+        Self { interrupts, writing }
+    }
+
+    /// Sees to it that a connection's statements are stopped. `steps` of SQLite's machine are run between two looks.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn attend(&self, connection: &mut Connection, steps: i32) -> Result<()> {
+        let looks = self.clone();
+        connection.progress_handler(steps, Some(move || looks.interrupts_now()))?;
+        let asked = self.clone();
+        connection.create_scalar_function(GOING_FUNCTION, 0, FunctionFlags::SQLITE_UTF8, move |_| asked.goes_on())
+    }
+
+    /// Runs a statement that writes (W1).
+    ///
+    /// # Errors
+    /// That of `body`; 8624 if it is not to begin, which nobody is told: the request ends with what stopped it.
+    pub fn write<R, E: From<PlanError>>(
+        &self,
+        body: impl FnOnce() -> std::result::Result<R, E>,
+    ) -> std::result::Result<R, E> {
+        if self.interrupts.poll().is_some() {
+            return Err(PlanError::internal("a statement that is to stop").into());
+        }
+        self.writing.stop_ms.store(NEVER, Ordering::Relaxed);
+        self.writing.is_on.store(true, Ordering::Relaxed);
+        let done = body();
+        self.writing.is_on.store(false, Ordering::Relaxed);
+        done
+    }
+
+    /// Runs what is not to be stopped, since all of the transaction would go with it; whoever asks for it stops between its steps.
+    pub fn hold<R>(&self, body: impl FnOnce() -> R) -> R {
+        self.writing.is_held.store(true, Ordering::Relaxed);
+        let done = body();
+        self.writing.is_held.store(false, Ordering::Relaxed);
+        done
+    }
+
+    /// Whether SQLite is to interrupt what runs.
+    fn interrupts_now(&self) -> bool {
+        if self.writing.is_held.load(Ordering::Relaxed) {
+            return false;
+        }
+        match self.interrupts.poll() {
+            None => false,
+            Some(Interrupt::Killed | Interrupt::Stopping | Interrupt::Gone) => true,
+            Some(Interrupt::Attention) => !self.writing.may_ask(),
+        }
+    }
+
+    /// The function that a statement asks.
+    fn goes_on(&self) -> Result<bool> {
+        match self.writing.stop_ms.load(Ordering::Relaxed) {
+            NEVER => Ok(true),
+            _ => Err(rusqlite::Error::UserFunctionError("the statement is to stop".into())),
+        }
+    }
+}
+
+impl Writing {
+    /// Whether the statement has time left to ask by itself.
+    fn may_ask(&self) -> bool {
+        if !self.is_on.load(Ordering::Relaxed) {
+            return false;
+        }
+        let now_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(NEVER - 1);
+        match self.stop_ms.load(Ordering::Relaxed) {
+            NEVER => {
+                self.stop_ms.store(now_ms, Ordering::Relaxed);
+                true
+            }
+            since_ms => Duration::from_millis(now_ms.saturating_sub(since_ms)) < GRACE,
+        }
+    }
+}
+
+const NEVER: u64 = u64::MAX;
+/// 20 ms: with the 5 until the socket is looked at, ATTENTION is answered within 50.
+const GRACE: Duration = Duration::from_millis(20);

@@ -1,0 +1,169 @@
+//! What master.db knows of a database's file: which it is, whether it has to be encrypted, and what was begun with it and not ended.
+//!
+//! F1. `must_be_encrypted` is taken back before a page is decrypted, and set when all are encrypted: a kill in between leaves a database
+//!     that is opened, and what its file says is noted at the next start.
+//! F2. A file is known by the id in its superblock, which the database's master key authenticates.
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use selenite_engine::DatabaseId;
+
+use super::{Master, MasterError};
+
+/// What was begun with a database's file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unfinished {
+    /// It is being made: by CREATE DATABASE, or by RESTORE DATABASE of one that was not there.
+    Creation,
+    /// It is being removed.
+    Removal,
+    /// Another is about to take its place.
+    Restore,
+}
+
+/// A database's file, as master.db knows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct DatabaseFile {
+    /// The database.
+    pub database_id: i32,
+    /// Its name.
+    pub name: String,
+    /// What was begun with it.
+    pub unfinished: Option<Unfinished>,
+    /// The id in its superblock, if it was seen.
+    pub file_id: Option<DatabaseId>,
+    /// Of the file that is about to take its place.
+    pub next_file_id: Option<DatabaseId>,
+    /// Whether no page of it may be in clear.
+    pub must_be_encrypted: bool,
+}
+
+impl Unfinished {
+    /// As it stands in master.db.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Creation => "create",
+            Self::Removal => "drop",
+            Self::Restore => "restore",
+        }
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        let all = [Self::Creation, Self::Removal, Self::Restore];
+        all.into_iter().find(|one| one.word() == word)
+    }
+}
+
+impl Master {
+    /// What is known of a database's file, also of one that is being made or removed.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn file(&self, database_id: i32) -> Result<Option<DatabaseFile>, MasterError> {
+        self.with(|connection| {
+            let mut asked = connection.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?;
+            Ok(asked.query_row([database_id], file).optional()?)
+        })
+    }
+
+    /// The same of all databases but the server's own, by rising id.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn files(&self) -> Result<Vec<DatabaseFile>, MasterError> {
+        self.with(|connection| {
+            let mut asked = connection.prepare(&format!("{SELECT} WHERE id > 4 ORDER BY id"))?;
+            let rows = asked.query_map([], file)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Notes which file it is, of one that is being made or was never seen.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn note_file_id(&self, database_id: i32, file_id: DatabaseId) -> Result<(), MasterError> {
+        self.update("file_id = ?2", database_id, &file_id.0.as_slice())
+    }
+
+    /// Notes that a database's file is being removed.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn begin_removal(&self, database_id: i32) -> Result<(), MasterError> {
+        self.update("unfinished = ?2", database_id, &Unfinished::Removal.word())
+    }
+
+    /// Notes that a database's file is about to be replaced by that one, which may be in clear.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn begin_restore(&self, database_id: i32, next: DatabaseId) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let sql = "UPDATE selenite_database SET unfinished = ?2, next_file_id = ?3 WHERE id = ?1";
+            connection.execute(sql, (database_id, Unfinished::Restore.word(), next.0.as_slice()))?;
+            Ok(())
+        })
+    }
+
+    /// Notes that what was begun with a database's file has ended: it is as it was.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn finish_file(&self, database_id: i32) -> Result<(), MasterError> {
+        self.change(|connection| finish(connection, database_id))
+    }
+
+    /// Notes that what was begun has ended, and which file there is now.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn settle_file(
+        &self,
+        database_id: i32,
+        file_id: DatabaseId,
+        must_be_encrypted: bool,
+    ) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let sql = "UPDATE selenite_database SET file_id = ?2, must_be_encrypted = ?3 WHERE id = ?1";
+            connection.execute(sql, (database_id, file_id.0.as_slice(), must_be_encrypted))?;
+            finish(connection, database_id)
+        })
+    }
+
+    /// F1.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn require_encryption(&self, database_id: i32, is_required: bool) -> Result<(), MasterError> {
+        self.update("must_be_encrypted = ?2", database_id, &is_required)
+    }
+
+    fn update(&self, what: &str, database_id: i32, value: &dyn rusqlite::ToSql) -> Result<(), MasterError> {
+        self.change(|connection| {
+            let sql = format!("UPDATE selenite_database SET {what} WHERE id = ?1");
+            connection.execute(&sql, rusqlite::params![database_id, value])?;
+            Ok(())
+        })
+    }
+}
+
+fn finish(connection: &Connection, database_id: i32) -> Result<(), MasterError> {
+    let sql = "UPDATE selenite_database SET unfinished = '', next_file_id = NULL WHERE id = ?1";
+    connection.execute(sql, [database_id])?;
+    Ok(())
+}
+
+fn file(row: &Row<'_>) -> rusqlite::Result<DatabaseFile> {
+    let id = |bytes: Option<[u8; 16]>| bytes.map(DatabaseId);
+    let word: String = row.get(2)?;
+    Ok(DatabaseFile {
+        database_id: row.get(0)?,
+        name: row.get(1)?,
+        unfinished: Unfinished::of(&word),
+        file_id: id(row.get(3)?),
+        next_file_id: id(row.get(4)?),
+        must_be_encrypted: row.get(5)?,
+    })
+}
+
+const SELECT: &str = "SELECT id, name, unfinished, file_id, next_file_id, must_be_encrypted FROM selenite_database";

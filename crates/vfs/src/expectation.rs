@@ -1,0 +1,36 @@
+//! What a file has to be when it is opened: the caller says it in the URI (`database_id`, `encrypted`).
+//!
+//! E1. Only when it is opened. What is open stays that database (`database.rs`, D4), and its encryption may be switched off meanwhile.
+
+use selenite_cipher::Suite;
+
+use crate::database::{Content, Inner};
+use crate::error::VfsError;
+use crate::settings::Settings;
+
+/// Refuses a file that is not the database that was meant.
+///
+/// # Errors
+/// `Unexpected`; whatever the VFS below says.
+pub fn check_expected(settings: &Settings, inner: &mut Inner) -> Result<(), VfsError> {
+    let (expected, must_encrypt) = (settings.expected_id, settings.expects_encrypted);
+    match inner.content().clone() {
+        Content::Sealed(view) => {
+            let superblock = &view.unlocked.superblock;
+            if expected.is_some_and(|expected| expected != superblock.database_id) {
+                return Err(VfsError::Unexpected("it is another database, with another id"));
+            }
+            if must_encrypt && superblock.epochs.iter().any(|epoch| epoch.suite == Suite::None) {
+                return Err(VfsError::Unexpected("pages of it may be in clear"));
+            }
+            let size = inner.lower.size()?;
+            if must_encrypt && superblock.pages_exist && view.geometry.page_count(size) == 0 {
+                return Err(VfsError::Unexpected("all its pages were cut off"));
+            }
+            Ok(())
+        }
+        Content::Plain if must_encrypt => Err(VfsError::Unexpected("it is a database in clear")),
+        Content::Empty if must_encrypt || expected.is_some() => Err(VfsError::Unexpected("it is empty")),
+        Content::Plain | Content::Empty => Ok(()),
+    }
+}
