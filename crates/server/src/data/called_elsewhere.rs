@@ -72,7 +72,8 @@ impl DataBench<'_> {
             Body::Batch => false,
         };
         let temporary = &self.objects.catalog.temporary;
-        if !is_servers && !(temporary.is_empty() && self.frames.variables().is_empty()) {
+        let has_none = temporary.is_empty() && self.frames.variables().is_empty();
+        if !(is_servers || has_none) {
             let refused = "A procedure of another database while there are temporary tables or table variables";
             return Err(PlanError::unsupported(refused).into());
         }

@@ -323,7 +323,7 @@ fn sp_helpindex_and_sys_stats_tell_of_indexes() {
     let answer = client.batch("EXEC sp_helpindex 'dbo.n'");
     let none = "The object 'dbo.n' does not have any indexes, or you do not have permissions.";
     assert_eq!((answer.errors(), answer.infos()), (vec![], vec![none]));
-    assert_eq!(client.batch("EXEC sp_helpindex 'none'").errors(), [(15_009, 0)]);
+    assert_eq!(client.batch("EXEC sp_helpindex 'none'").errors(), [(15_009, 1)]);
     let counted = "SELECT COUNT(*) * 10 + (SELECT COUNT(*) FROM sys.stats_columns) FROM sys.stats
                    WHERE auto_created = 0 AND stats_id > 0 AND name IS NOT NULL";
     assert_eq!(client.int(counted), 46);
