@@ -334,8 +334,7 @@ impl DataBench<'_> {
             state: errand.state,
             objects: sight,
         };
-        let mut values = slots.to_vec();
-        let mut stop = None;
+        let (mut values, mut stop) = (slots.to_vec(), None);
         let (mut count, most) = (0_u64, errand.state.row_count_max);
         let receiver = &mut *errand.receiver;
         let given = match bound {
