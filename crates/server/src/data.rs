@@ -11,7 +11,9 @@
 
 mod administration;
 mod backup;
+mod borrowed_table;
 mod bound_cache;
+mod called_elsewhere;
 mod catalog_rows;
 mod checkpoint;
 mod cleanups;
@@ -35,10 +37,12 @@ mod identity_insert;
 mod kill;
 mod lock_patience;
 mod log_sync;
+mod mixed_statement;
 mod new_database;
 mod object_list;
 mod objects;
 mod permission;
+mod places;
 mod procedures;
 mod refusal;
 mod row_limit;

@@ -11,6 +11,7 @@ use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
 use super::bound_cache::{BoundCache, Of, ProcedureCache};
+use super::called_elsewhere::Elsewhere;
 use super::cleanups::Told;
 use super::database::OpenDatabase;
 use super::definition::{Work, is_of_temporary};
@@ -18,8 +19,7 @@ use super::frames::Frames;
 use super::hall::{Hall, of_master};
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
-use super::permission::{Standing, check_call, no_access};
-use super::procedures;
+use super::permission::{Standing, no_access};
 use super::refusal::unknown_database;
 use super::session_catalog::SessionCatalog;
 use super::table_statement::words;
@@ -36,9 +36,13 @@ pub struct DataBench<'a> {
     pub(super) current: i32,
     home: i32,
     pub(super) objects: SessionObjects,
+    /// What names mean to functions while a statement runs in another database than the one in use.
+    pub(super) sight: Option<SessionObjects>,
     pub(super) bound: BoundCache,
-    procedures: ProcedureCache,
+    pub(super) procedures: ProcedureCache,
     pub(super) frames: Frames,
+    /// The procedure of another database that is about to begin.
+    pub(super) elsewhere: Option<Elsewhere>,
     /// Whether a statement runs in another database than the one in use.
     pub(super) is_away: bool,
     /// Of what `objects` is a picture.
@@ -88,10 +92,13 @@ impl<'a> DataBench<'a> {
                 shared: None,
                 instance,
                 interrupts,
+                places: Arc::default(),
             },
+            sight: None,
             bound: BoundCache::default(),
             procedures: ProcedureCache::default(),
             frames: Frames::default(),
+            elsewhere: None,
             is_away: false,
             known: None,
             heeded: hall.cleanups.told(),
@@ -275,7 +282,8 @@ impl<'a> DataBench<'a> {
 
     /// A database that the session has left is in use by it only as long as it has a transaction or temporary tables there.
     pub(super) fn let_go(&mut self, left: i32) {
-        let is_idle = |used: &Used| used.database.temporary().is_empty();
+        // What is in memory alone goes with its connection.
+        let is_idle = |used: &Used| used.database.temporary().is_empty() && used.database.shared.path.is_some();
         if left != self.current && !self.in_transaction && self.open.get(&left).is_some_and(is_idle) {
             self.close_database(left);
         }
@@ -397,43 +405,26 @@ impl Workbench for DataBench<'_> {
             return Ok(Some(callee));
         }
         self.used()?;
-        if let Some(program) = procedures::find(call, &self.objects)? {
-            return Ok(Some(Callee::Program(program)));
-        }
-        self.objects.catalog.check_place(call.procedure)?;
-        if !SessionCatalog::is_users(call.procedure) {
-            return Ok(None);
-        }
-        let Some(row) = self.objects.catalog.schema.procedure(&call.procedure.name.text) else {
-            return Ok(None);
-        };
-        check_call(&row.name, &self.standing, &self.objects.catalog.database)?;
-        if let Some(program) = self.procedures.find(self.current, row) {
-            return Ok(Some(Callee::Program(program)));
-        }
-        let tree = super::schema::parsed(&row.definition)?;
-        let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
-            return Err(PlanError::internal("a procedure's definition").into());
-        };
-        let program = Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id);
-        match program {
-            Ok(program) => {
-                let program = Arc::new(program);
-                self.procedures.keep(self.current, row, &program);
-                Ok(Some(Callee::Program(program)))
-            }
-            Err(mut errors) => Err(errors.remove(0).into()),
+        match self.place_of(call.procedure) {
+            Some(id) => self.call_elsewhere(id, call),
+            None => self.called_here(call),
         }
     }
 
     fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
         // What keeps it from being known is told by the first statement that needs it.
         let _ = self.stand();
-        self.begin_frame(program, kind)
+        let before = self.go_elsewhere(program, kind)?;
+        let begun = self.begin_frame(program, kind, before);
+        if begun.is_err() {
+            self.come_back(before);
+        }
+        begun
     }
 
     fn leave(&mut self) {
-        self.end_frame();
+        let before = self.end_frame();
+        self.come_back(before);
     }
 
     fn transaction(&mut self, step: TransactionStep<'_>, _errand: Errand<'_>) -> Result<(), Failure> {

@@ -317,6 +317,11 @@ impl OpenDatabase {
         Ok(())
     }
 
+    /// Does something that an ATTENTION does not interrupt.
+    pub fn undisturbed<R>(&self, body: impl FnOnce() -> R) -> R {
+        self.going.hold(body)
+    }
+
     /// SQLite has made a commit: it is on the disk when [`OpenDatabase::wait_for_disk`] says so.
     pub fn note_commit(&self) -> Option<CommitNo> {
         let log = self.shared.log.as_ref().filter(|_| self.is_synced_later);

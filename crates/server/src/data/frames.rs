@@ -24,6 +24,8 @@ pub type Variables = HashMap<NameKey, Arc<TableVariable>>;
 
 struct FrameOwn {
     kind: FrameKind,
+    /// The caller's database, if it is another one.
+    before: Option<i32>,
     variables: Arc<Variables>,
     temporary: Vec<String>,
 }
@@ -57,11 +59,16 @@ impl Frames {
 }
 
 impl DataBench<'_> {
-    /// A frame begins.
+    /// A frame begins; `before` is the database to come back to, if that is another one.
     ///
     /// # Errors
     /// What is wrong with its table variables.
-    pub(super) fn begin_frame(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
+    pub(super) fn begin_frame(
+        &mut self,
+        program: &Arc<Program>,
+        kind: FrameKind,
+        before: Option<i32>,
+    ) -> Result<(), Failure> {
         let declared = declared(program);
         let mut variables = Variables::new();
         if !declared.is_empty() {
@@ -82,27 +89,31 @@ impl DataBench<'_> {
         }
         self.frames.0.push(FrameOwn {
             kind,
+            before,
             variables: Arc::new(variables),
             temporary: Vec::new(),
         });
         Ok(())
     }
 
-    /// The frame that began last ends. Nobody hears of what SQLite says: what stays behind is empty, or goes with the session.
-    pub(super) fn end_frame(&mut self) {
-        let Some(frame) = self.frames.0.pop() else { return };
-        let Ok(used) = self.in_use() else { return };
+    /// The frame that began last ends, and tells which database to come back to. Nobody hears of what SQLite says: what stays behind
+    /// is empty, or goes with the session.
+    pub(super) fn end_frame(&mut self) -> Option<i32> {
+        let frame = self.frames.0.pop()?;
+        let before = frame.before;
+        let Ok(used) = self.in_use() else { return before };
         for variable in frame.variables.values() {
             let _ = variable.drop_in(&used.database.connection);
             used.database.shared.identities.forget(variable.table.object_id);
         }
         if frame.temporary.is_empty() {
-            return;
+            return before;
         }
         for name in &frame.temporary {
             let _ = temporary_tables::drop_table(&used.database, name);
         }
         let _ = self.note_definitions();
+        before
     }
 
     /// The rows of all table variables, if a rollback would undo what was done to them.

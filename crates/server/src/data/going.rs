@@ -29,6 +29,8 @@ struct Writing {
     began: Instant,
     /// Whether one does.
     is_on: AtomicBool,
+    /// Whether nothing stops what runs, for a while.
+    is_held: AtomicBool,
     /// When it was found that it is to stop, in milliseconds from `began`; [`NEVER`] if it was not.
     stop_ms: AtomicU64,
 }
@@ -39,6 +41,7 @@ impl Going {
         let writing = Arc::new(Writing {
             began: Instant::now(),
             is_on: AtomicBool::new(false),
+            is_held: AtomicBool::new(false),
             stop_ms: AtomicU64::new(NEVER),
         });
         Self { interrupts, writing }
@@ -73,8 +76,19 @@ impl Going {
         done
     }
 
+    /// Runs what is not to be stopped, since all of the transaction would go with it; whoever asks for it stops between its steps.
+    pub fn hold<R>(&self, body: impl FnOnce() -> R) -> R {
+        self.writing.is_held.store(true, Ordering::Relaxed);
+        let done = body();
+        self.writing.is_held.store(false, Ordering::Relaxed);
+        done
+    }
+
     /// Whether SQLite is to interrupt what runs.
     fn interrupts_now(&self) -> bool {
+        if self.writing.is_held.load(Ordering::Relaxed) {
+            return false;
+        }
         match self.interrupts.poll() {
             None => false,
             Some(Interrupt::Killed | Interrupt::Stopping | Interrupt::Gone) => true,

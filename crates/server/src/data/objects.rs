@@ -1,5 +1,7 @@
 //! What names and ids mean to a session: DB_ID, OBJECT_ID and their kin.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use selenite_plan::catalog::{Column, KeyKind};
@@ -40,6 +42,8 @@ pub struct SessionObjects {
     pub instance: Arc<Instance>,
     /// What stops a statement.
     pub interrupts: Interrupts,
+    /// Other databases whose views a statement names, by their ids.
+    pub places: Arc<HashMap<i32, Self>>,
 }
 
 impl Objects for SessionObjects {
@@ -145,6 +149,32 @@ impl SessionObjects {
         Standing::of(sid, &self.directory, self.database_id, self.catalog.schema.principals())
     }
 
+    /// What the session's login sees, for the server's views.
+    #[must_use]
+    pub fn seen(&self) -> Cow<'_, Self> {
+        let standing = self.standing();
+        if standing.defines() {
+            return Cow::Borrowed(self);
+        }
+        let mut seen = self.clone();
+        seen.catalog.schema = Arc::new(self.catalog.schema.seen_by(&standing));
+        if self.database_id == TEMPDB {
+            // Temporary tables are the session's own.
+            seen.catalog.schema = Arc::new(seen.catalog.schema.with_tables_of(&self.catalog.temporary));
+        }
+        Cow::Owned(seen)
+    }
+
+    /// Whether the session's login sees the texts of definitions.
+    pub fn sees_texts(&self) -> bool {
+        self.standing().defines()
+    }
+
+    /// A database that is not the one in use, by its id in digits.
+    pub fn of_place(&self, id: &str) -> Option<&Self> {
+        self.places.get(&id.parse::<i32>().ok()?)
+    }
+
     /// Whether the session's login may use a database: HAS_DBACCESS. One that can't be looked into can't be used.
     fn is_accessible(&self, record: &DatabaseRecord) -> bool {
         let own = |login: &&LoginRecord| login.id == i64::from(self.login_id);
@@ -184,7 +214,8 @@ impl SessionObjects {
         if schema.is_some_and(|schema| !same_name(schema, SCHEMA)) {
             return Ok(None);
         }
-        Ok(self.listed(&self.catalog.schema, |object| same_name(&object.name, name)))
+        let found = self.listed(&self.catalog.schema, |object| same_name(&object.name, name));
+        Ok(found.filter(|found| self.standing().sees(found.kind)))
     }
 
     fn object_of_id(&self, database: Option<i32>, id: i32) -> Result<Option<ObjectFacts>, PlanError> {
@@ -197,7 +228,8 @@ impl SessionObjects {
                 other => self.elsewhere(Key::Id(other)),
             };
         }
-        Ok(self.listed(&self.catalog.schema, |object| object.id == id))
+        let found = self.listed(&self.catalog.schema, |object| object.id == id);
+        Ok(found.filter(|found| self.standing().sees(found.kind)))
     }
 
     /// An object of another database that there is can't be looked up.
@@ -227,8 +259,12 @@ impl SessionObjects {
     }
 
     fn table_of_id(&self, id: i32) -> Option<Arc<SchemaTable>> {
-        let tables = self.catalog.schema.tables().chain(self.catalog.temporary.tables());
-        tables.into_iter().find(|table| table.table.object_id == id).cloned()
+        let shown = self.standing().sees_tables();
+        let tables = self.catalog.schema.tables().filter(|_| shown);
+        tables
+            .chain(self.catalog.temporary.tables())
+            .find(|table| table.table.object_id == id)
+            .cloned()
     }
 
     /// The columns of a table or view.
@@ -248,7 +284,7 @@ impl SessionObjects {
             .catalog
             .schema
             .views()
-            .find(|view| view.row.object_id == id)
+            .find(|view| view.row.object_id == id && self.standing().sees_tables())
             .cloned();
         let columns = view.map(|view| self.catalog.view_columns(&view)).unwrap_or_default();
         let facts = |(number, column): (i32, OutputColumn)| ColumnFacts {

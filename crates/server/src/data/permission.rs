@@ -14,14 +14,16 @@
 //! P2. Rows are asked for when a statement is bound: what it reads is what the binder asked the catalog for. A bound statement is kept
 //!     only as long as users and roles are the same, since both are part of what its version counts ([`super::schema`]).
 //! P3. A procedure runs with the rights of who calls it; only `db_owner` may call one.
+//! P4. Definitions are seen by who may change them, tables and views by who may read or change rows, too ([`Standing::sees`]); texts
+//!     of views, checks and defaults only by the former. The server's own views are made of what is seen.
 
 mod rows;
 
-pub use rows::{Asked, check_rows};
+pub use rows::{Asked, Seen, check_reads, check_rows};
 
 use std::sync::Arc;
 
-use selenite_plan::{Ends, PlanError, same_name, written_object};
+use selenite_plan::{Ends, ObjectKind, PlanError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, StatementKind};
 
 use super::directory::Directory;
@@ -99,6 +101,35 @@ impl Standing {
     #[must_use]
     pub fn writes(&self) -> bool {
         self.owns() || self.is_in(FixedRole::DataWriter) && !self.is_in(FixedRole::DenyDataWriter)
+    }
+}
+
+/// What a login sees of the definitions in a database: only of what it has some permission on.
+impl Standing {
+    /// Whether it sees tables and views.
+    #[must_use]
+    pub fn sees_tables(&self) -> bool {
+        self.defines() || self.reads() || self.writes()
+    }
+
+    /// Whether it sees an object of a kind.
+    #[must_use]
+    pub fn sees(&self, kind: ObjectKind) -> bool {
+        match kind {
+            ObjectKind::UserTable
+            | ObjectKind::View
+            | ObjectKind::PrimaryKey
+            | ObjectKind::Unique
+            | ObjectKind::ForeignKey
+            | ObjectKind::Check
+            | ObjectKind::Default => self.sees_tables(),
+            ObjectKind::SystemTable => true,
+            ObjectKind::Procedure
+            | ObjectKind::ExtendedProcedure
+            | ObjectKind::ScalarFunction
+            | ObjectKind::TableFunction
+            | ObjectKind::Trigger => self.defines(),
+        }
     }
 }
 

@@ -100,8 +100,17 @@ impl Check {
                     | ObjectKind::Procedure
                     | ObjectKind::ScalarFunction
                     | ObjectKind::TableFunction
-                    | ObjectKind::Trigger => Ok(()),
-                    ObjectKind::UserTable
+                    | ObjectKind::Trigger
+                        if objects.sees_texts() =>
+                    {
+                        Ok(())
+                    }
+                    ObjectKind::View
+                    | ObjectKind::Procedure
+                    | ObjectKind::ScalarFunction
+                    | ObjectKind::TableFunction
+                    | ObjectKind::Trigger
+                    | ObjectKind::UserTable
                     | ObjectKind::SystemTable
                     | ObjectKind::ExtendedProcedure
                     | ObjectKind::PrimaryKey
@@ -227,6 +236,7 @@ const PROCEDURES: &[ProcedureSpec] = &[
     procedure!("sp_describe_first_result_set", Check::Qualifiers(&[])),
     procedure!("sp_describe_undeclared_parameters", Check::Qualifiers(&[])),
     procedure!("sp_help", Check::Object),
+    procedure!("sp_helpindex", Check::Object),
     procedure!("sp_helptext", Check::Module),
     procedure!("sp_helpdb", Check::Database),
     procedure!("sp_who", Check::OfServer),

@@ -85,8 +85,16 @@ impl Running {
             return Err(self.refuse(PlanError::internal("a function outside a statement")));
         };
         let scene = call.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        let (objects, name) = match name.split_once(':') {
+            None => (Some(&scene.objects), name),
+            Some((id, name)) => (scene.objects.of_place(id), name),
+        };
+        let Some(objects) = objects else {
+            return Err(self.refuse(PlanError::internal("a view of a database that was not asked for")));
+        };
+        let objects = objects.seen();
         let sight = Sight {
-            objects: &scene.objects,
+            objects: &objects,
             state: &scene.state,
         };
         views::json(name, arguments, &sight).map_err(|error| self.refuse(error))

@@ -18,12 +18,13 @@ use selenite_types::DataType;
 use selenite_types::storage::declared_type;
 
 use super::catalog_rows::{self, CatalogRow, ObjectKind};
+use super::permission::Standing;
 use super::refusal::trouble;
 use super::security::Principals;
 use super::session_catalog::OneTable;
 
 /// A database's objects, or those of a session's temporary tables.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Schema {
     tables: HashMap<NameKey, Arc<SchemaTable>>,
     views: HashMap<NameKey, Arc<SchemaView>>,
@@ -118,6 +119,32 @@ impl Schema {
                 times: referenced.times,
             });
         }
+    }
+
+    /// What somebody sees of it.
+    #[must_use]
+    pub fn seen_by(&self, standing: &Standing) -> Self {
+        let mut seen = Self {
+            principals: self.principals.clone(),
+            ..Self::default()
+        };
+        if standing.sees_tables() {
+            seen.tables.clone_from(&self.tables);
+            seen.views.clone_from(&self.views);
+        }
+        if standing.defines() {
+            seen.procedures.clone_from(&self.procedures);
+        }
+        seen
+    }
+
+    /// All of it, and another's tables.
+    #[must_use]
+    pub fn with_tables_of(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        let theirs = other.tables.iter().map(|(name, table)| (name.clone(), table.clone()));
+        both.tables.extend(theirs);
+        both
     }
 
     /// The users of the database.

@@ -49,15 +49,26 @@ impl SessionCatalog {
                     return Err(PlanError::unknown_object(&written_object(name)));
                 };
                 *self.noted() = Some(found.id);
-                let text = match self.is_away {
-                    true => "A statement on tables of several databases".to_owned(),
-                    false => format!("A name in another database ({})", database.text),
-                };
-                Err(PlanError::unsupported(&text))
+                Err(PlanError::unsupported(&format!(
+                    "A name in another database ({})",
+                    database.text
+                )))
             }
-            None if self.is_away => Err(PlanError::unsupported("A statement on tables of several databases")),
+            None if self.is_away => Err(self.of_another()),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Notes that a name is of another database than the one that all names were thought to be of.
+    fn of_another(&self) -> PlanError {
+        *self.noted() = Some(0);
+        PlanError::unsupported("A statement on tables of several databases")
+    }
+
+    /// The id of the database.
+    fn id(&self) -> Option<i32> {
+        let mut known = self.directory.databases.iter();
+        known.find(|one| same_name(&one.name, &self.database)).map(|one| one.id)
     }
 
     /// The server's own view of a name. In another database it is found if it shows the server.
@@ -122,15 +133,14 @@ impl Catalog for SessionCatalog {
         let own = name.name.text.as_str();
         if own.starts_with('#') {
             if self.is_away {
-                return Err(PlanError::unsupported(
-                    "A temporary table beside one of another database",
-                ));
+                return Err(self.of_another());
             }
             let table = self.temporary.table(own);
             return Ok(table.map(|table| Relation::Table(table.table.clone())));
         }
         if let Some(view) = self.system_view(name)? {
-            return Ok(Some(Relation::System(Arc::new(view.relation()))));
+            let of = self.id().filter(|_| self.is_away && !view.is_of_server);
+            return Ok(Some(Relation::System(Arc::new(view.relation_of(of)))));
         }
         self.check_place(name)?;
         if !Self::is_users(name) {
@@ -152,9 +162,7 @@ impl Catalog for SessionCatalog {
 
     fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
         if self.is_away {
-            return Err(PlanError::unsupported(
-                "A table variable beside a table of another database",
-            ));
+            return Err(self.of_another());
         }
         let found = self.variables.get(&NameKey::new(name));
         Ok(found.map(|variable| variable.table.clone()))

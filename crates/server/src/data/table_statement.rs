@@ -1,6 +1,7 @@
 //! A statement on tables, and what is around it: its own transaction, a savepoint, what it leaves behind.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -18,7 +19,8 @@ use super::damaged_page::log_damage;
 use super::data_bench::DataBench;
 use super::definition::Work;
 use super::lock_patience::LockPatience;
-use super::permission::{Asked, check, check_rows, no_access};
+use super::objects::SessionObjects;
+use super::permission::{Asked, check, check_rows};
 use super::row_limit::limited;
 use super::sqlite_store::{LateScene, SqliteStore};
 use super::transaction::execute;
@@ -34,15 +36,26 @@ impl DataBench<'_> {
     ) -> Result<Affected, Failure> {
         let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
         let of = self.used_in(patience, errand)?;
-        let bound = match self.bound(statement, of, errand.state.row_count_max) {
-            Ok(bound) => bound,
+        match self.bound(statement, of, errand.state.row_count_max) {
+            Ok(bound) if self.makes_elsewhere(&bound) => self.on_several(statement, slots, errand),
+            Ok(bound) => self.carry(&bound, statement, slots, errand),
             Err(error) => match self.objects.catalog.take_elsewhere() {
-                Some(id) if !self.is_away => return self.on_tables_of(id, statement, slots, errand),
-                Some(_) | None => return Err(error.into()),
+                Some(id) => self.on_tables_of(id, statement, slots, errand),
+                None => Err(error.into()),
             },
-        };
+        }
+    }
+
+    /// Runs what was bound.
+    fn carry(
+        &mut self,
+        bound: &Statement,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        errand: &mut Errand<'_>,
+    ) -> Result<Affected, Failure> {
         let reads = self.begin_reads(errand)?;
-        let begun = match self.is_own(&bound) {
+        let begun = match self.is_own(bound) {
             true => self.begin_own(errand)?,
             false => {
                 if bound.holds() {
@@ -51,16 +64,25 @@ impl DataBench<'_> {
                 self.begin_statement(bound.changes(), bound.is_single(), errand)?
             }
         };
-        let done = self.run(&bound, slots, errand);
+        let done = self.run(bound, slots, errand);
         let done = self.end_statement(begun, done);
         self.tell_reads(reads, statement, errand)?;
-        if let Statement::Into(into) = &*bound {
-            if done.is_ok() && into.name.name.text.starts_with('#') {
-                self.frames.note_temporary(&into.name.name.text);
-            }
-            self.note_definitions()?;
-        }
+        self.note_into(bound, done.is_ok())?;
         done
+    }
+
+    /// Whether it is a SELECT INTO that makes a table in another database.
+    fn makes_elsewhere(&self, bound: &Statement) -> bool {
+        matches!(bound, Statement::Into(into) if self.place_of(&into.name).is_some())
+    }
+
+    /// SELECT INTO may have made a table.
+    pub(super) fn note_into(&mut self, bound: &Statement, is_done: bool) -> Result<(), PlanError> {
+        let Statement::Into(into) = bound else { return Ok(()) };
+        if is_done && into.name.name.text.starts_with('#') {
+            self.frames.note_temporary(&into.name.name.text);
+        }
+        self.note_definitions()
     }
 
     /// Refuses a statement that the session's login may not run.
@@ -89,7 +111,7 @@ impl DataBench<'_> {
         Ok(bound?)
     }
 
-    /// A statement whose names are all of another database: it is run there.
+    /// A statement with a name of another database: it is run there if all of its names are, with what was bound kept.
     fn on_tables_of(
         &mut self,
         id: i32,
@@ -97,32 +119,51 @@ impl DataBench<'_> {
         slots: &mut [Value],
         errand: &mut Errand<'_>,
     ) -> Result<Affected, Failure> {
-        let record = self
-            .objects
-            .directory
-            .databases
-            .iter()
-            .find(|record| record.id == id)
-            .cloned();
-        let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
-        let visitor = self.patron.visitor;
-        if !self.hall.lets_in(self.patron.instance, &visitor.sid, &record)? {
-            return Err(no_access(&visitor.login, &record.name).into());
-        }
-        let before = std::mem::replace(&mut self.current, id);
+        self.admitted(id)?;
+        let (before, from) = (self.current, self.objects.clone());
+        self.current = id;
         self.is_away = true;
-        let done = match self.stand() {
-            Ok(()) => self.on_tables(statement, slots, errand),
-            Err(error) => Err(error.into()),
-        };
+        let done = self.away(statement, slots, errand, &from);
         self.is_away = false;
-        self.current = before;
+        self.sight = None;
+        self.back_to(before)?;
         self.let_go(id);
-        // The database in use is looked at anew.
-        self.known = None;
-        self.used()?;
         self.stand()?;
-        done
+        match done {
+            Err(failure) => Err(failure),
+            Ok(Some(affected)) => Ok(affected),
+            Ok(None) => self.on_several(statement, slots, errand),
+        }
+    }
+
+    /// Runs it where it has gone to; nothing if not all of its names are there.
+    fn away(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        errand: &mut Errand<'_>,
+        from: &SessionObjects,
+    ) -> Result<Option<Affected>, Failure> {
+        self.stand()?;
+        let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
+        let of = self.used_in(patience, errand)?;
+        let bound = match self.bound(statement, of, errand.state.row_count_max) {
+            Ok(bound) => bound,
+            Err(error) => {
+                return match self.objects.catalog.take_elsewhere() {
+                    Some(_) => Ok(None),
+                    None => Err(error.into()),
+                };
+            }
+        };
+        let is_unnamed = matches!(&*bound, Statement::Into(into) if into.name.database.is_none());
+        if is_unnamed || self.makes_elsewhere(&bound) {
+            return Ok(None);
+        }
+        let id = self.current;
+        let there = self.seen_from(id, from);
+        self.see(from.clone(), HashMap::from([(id, there)]));
+        self.carry(&bound, statement, slots, errand).map(Some)
     }
 
     fn bound(
@@ -149,7 +190,7 @@ impl DataBench<'_> {
         let tree = limited.as_ref().unwrap_or(statement.statement);
         let bound = Arc::new(binding.statement(tree)?);
         let who = (&self.standing, self.objects.catalog.database.as_ref());
-        check_rows(&bound, &statement.statement.kind, &asked, who)?;
+        check_rows(&bound, &statement.statement.kind, &asked.seen(), who)?;
         if !is_limited {
             self.bound.keep(statement, of, bound.clone());
         }
@@ -158,7 +199,7 @@ impl DataBench<'_> {
 
     /// Whether a statement changes only what no other session sees and no transaction undoes: table variables, and outside a
     /// transaction temporary tables.
-    fn is_own(&self, bound: &Statement) -> bool {
+    pub(super) fn is_own(&self, bound: &Statement) -> bool {
         let written = bound.written();
         let is_own = |table: &&Arc<Table>| table.is_variable() || table.is_temporary() && !self.is_in_transaction();
         !written.is_empty() && written.iter().all(is_own)
@@ -172,7 +213,7 @@ impl DataBench<'_> {
     }
 
     /// Takes the turn to write, which a transaction keeps: what is read under UPDLOCK stays as it is until then.
-    fn hold(&mut self, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    pub(super) fn hold(&mut self, errand: &mut Errand<'_>) -> Result<(), Failure> {
         let id = self.current;
         let Some(used) = self.open.get_mut(&id) else {
             return Err(PlanError::internal("a database that is not open").into());
@@ -263,7 +304,12 @@ impl DataBench<'_> {
         done
     }
 
-    fn run(&mut self, bound: &Statement, slots: &mut [Value], errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+    pub(super) fn run(
+        &mut self,
+        bound: &Statement,
+        slots: &mut [Value],
+        errand: &mut Errand<'_>,
+    ) -> Result<Affected, Failure> {
         let Some(used) = self.open.get(&self.current) else {
             return Err(PlanError::internal("a database that is not open").into());
         };
@@ -272,10 +318,11 @@ impl DataBench<'_> {
             errand.receiver.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
         }
         let last_identity = Cell::new(None);
+        let sight = self.sight.as_ref().unwrap_or(&self.objects);
         let store = SqliteStore {
             connection: &used.database.connection,
             running: &used.database.running,
-            scene: LateScene::new(errand.state, &self.objects),
+            scene: LateScene::new(errand.state, sight),
             identity_insert: self.identity_insert.as_ref(),
             identities: &used.database.shared.identities,
             patience: LockPatience::of(errand.state.session.lock_timeout_ms),
@@ -285,10 +332,9 @@ impl DataBench<'_> {
         };
         let surroundings = crate::workbench::Surroundings {
             state: errand.state,
-            objects: &self.objects,
+            objects: sight,
         };
-        let mut values = slots.to_vec();
-        let mut stop = None;
+        let (mut values, mut stop) = (slots.to_vec(), None);
         let (mut count, most) = (0_u64, errand.state.row_count_max);
         let receiver = &mut *errand.receiver;
         let given = match bound {

@@ -82,12 +82,13 @@ impl ViewSpec {
         if self.schema == SYS { 4 } else { 3 }
     }
 
-    /// As the binder sees it.
-    pub fn relation(&self) -> SystemView {
+    /// As the binder sees it; that of another database than the one in use by its id.
+    pub fn relation_of(&self, database_id: Option<i32>) -> SystemView {
+        let place = database_id.map_or_else(String::new, |id| format!("{id}:"));
         SystemView {
             schema: self.schema.to_owned(),
             name: self.name.to_owned(),
-            rows: SystemRows::Json(format!("{}.{}", self.schema, self.name)),
+            rows: SystemRows::Json(format!("{place}{}.{}", self.schema, self.name)),
             columns: self.columns.0.iter().chain(self.columns.1).map(system_column).collect(),
         }
     }
@@ -266,7 +267,7 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), count);
         for view in all() {
-            let relation = view.relation();
+            let relation = view.relation_of(None);
             let mut columns: Vec<&str> = relation.columns.iter().map(|column| column.name.as_str()).collect();
             columns.sort_unstable();
             columns.dedup();

@@ -297,3 +297,34 @@ fn what_a_text_would_answer_is_described() {
     let wrong = client.batch("EXEC sp_describe_first_result_set N'SELECT nothing FROM customer'");
     assert_eq!(wrong.errors()[0].0, 207, "{wrong:?}");
 }
+
+#[test]
+fn sp_helpindex_and_sys_stats_tell_of_indexes() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let made = client.batch(
+        "CREATE DATABASE d USE d CREATE TABLE t (a INT CONSTRAINT pk PRIMARY KEY, b INT CONSTRAINT uq UNIQUE, c INT)
+         CREATE INDEX ix ON t (c DESC, b) CREATE UNIQUE INDEX ux ON t (c, a) CREATE TABLE n (a INT)",
+    );
+    assert_eq!(made.errors(), []);
+    let answer = client.batch("EXEC sp_helpindex 't'");
+    assert_eq!(answer.errors(), []);
+    let text = |text: &str| Value::Text(text.into());
+    let row = |name: &str, description: &str, keys: &str| vec![text(name), text(description), text(keys)];
+    assert_eq!(
+        answer.rows(),
+        [
+            row("ix", "nonclustered located on PRIMARY", "c(-), b"),
+            row("pk", "clustered, unique, primary key located on PRIMARY", "a"),
+            row("uq", "nonclustered, unique, unique key located on PRIMARY", "b"),
+            row("ux", "nonclustered, unique located on PRIMARY", "c, a"),
+        ]
+    );
+    let answer = client.batch("EXEC sp_helpindex 'dbo.n'");
+    let none = "The object 'dbo.n' does not have any indexes, or you do not have permissions.";
+    assert_eq!((answer.errors(), answer.infos()), (vec![], vec![none]));
+    assert_eq!(client.batch("EXEC sp_helpindex 'none'").errors(), [(15_009, 1)]);
+    let counted = "SELECT COUNT(*) * 10 + (SELECT COUNT(*) FROM sys.stats_columns) FROM sys.stats
+                   WHERE auto_created = 0 AND stats_id > 0 AND name IS NOT NULL";
+    assert_eq!(client.int(counted), 46);
+}

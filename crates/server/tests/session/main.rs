@@ -32,6 +32,7 @@ mod other_server;
 mod principals;
 mod references;
 mod replaced_files;
+mod several_databases;
 mod speed;
 mod table_variables;
 mod tables;

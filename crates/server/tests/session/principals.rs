@@ -416,3 +416,87 @@ fn users_are_part_of_a_transaction_and_of_a_backup() {
     succeed(&mut bob, "SELECT a FROM t");
     fails(&mut bob, &[(229, "DELETE FROM t")]);
 }
+
+#[test]
+fn definitions_are_seen_by_who_has_some_right_on_them() {
+    let bench = Bench::new();
+    let mut client = administrator(&bench);
+    succeed(
+        &mut client,
+        "CREATE TABLE c (id INT CONSTRAINT dd DEFAULT 5, b AS id + 1, CONSTRAINT cc CHECK (id > 1))",
+    );
+    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let counts = "SELECT CONCAT((SELECT COUNT(*) FROM sys.tables), ' ', (SELECT COUNT(*) FROM sys.views), ' ',
+         (SELECT COUNT(*) FROM sys.procedures), ' ', (SELECT COUNT(*) FROM sys.indexes), ' ',
+         (SELECT COUNT(*) FROM INFORMATION_SCHEMA.COLUMNS), ' ', (SELECT COUNT(*) FROM sys.partitions))";
+    let known = "SELECT CONCAT(OBJECT_ID('t') / OBJECT_ID('t'), OBJECT_ID('v') / OBJECT_ID('v'), OBJECT_ID('p') / OBJECT_ID('p'),
+         COL_LENGTH('t', 'a'))";
+    let texts = "SELECT CONCAT((SELECT COUNT(definition) FROM sys.sql_modules), (SELECT COUNT(definition) FROM sys.check_constraints),
+         (SELECT COUNT(definition) FROM sys.default_constraints), (SELECT COUNT(definition) FROM sys.computed_columns),
+         (SELECT COUNT(VIEW_DEFINITION) FROM INFORMATION_SCHEMA.VIEWS), (SELECT COUNT(CHECK_CLAUSE) FROM
+         INFORMATION_SCHEMA.CHECK_CONSTRAINTS), (SELECT COUNT(COLUMN_DEFAULT) FROM INFORMATION_SCHEMA.COLUMNS))";
+    assert_eq!(text(&mut client, counts), "2 1 1 2 5 2");
+    assert_eq!(text(&mut client, texts), "2111111");
+    assert_eq!(text(&mut ann, counts), "0 0 0 0 0 0");
+    assert_eq!(text(&mut ann, known), "");
+    assert_eq!(text(&mut ann, texts), "0000000");
+    for role in ["db_datareader", "db_datawriter"] {
+        succeed(&mut client, &format!("ALTER ROLE {role} ADD MEMBER ann"));
+        assert_eq!(text(&mut ann, counts), "2 1 0 2 5 2", "{role}");
+        assert_eq!(text(&mut ann, known), "114", "{role}");
+        assert_eq!(text(&mut ann, texts), "0000000", "{role}");
+        fails(
+            &mut ann,
+            &[(15_197, "EXEC sp_helptext 'v'"), (15_009, "EXEC sp_helptext 'p'")],
+        );
+        succeed(&mut client, &format!("ALTER ROLE {role} DROP MEMBER ann"));
+    }
+    // What she makes for herself is hers to see.
+    succeed(&mut ann, "CREATE TABLE #own (id INT)");
+    assert_eq!(text(&mut ann, "SELECT name FROM tempdb.sys.tables"), "#own");
+    succeed(&mut client, "ALTER ROLE db_ddladmin ADD MEMBER ann");
+    assert_eq!(text(&mut ann, counts), "2 1 1 2 5 2");
+    assert_eq!(text(&mut ann, texts), "2111111");
+    assert_eq!(succeed(&mut ann, "EXEC sp_helptext 'p'").rows().len(), 1);
+}
+
+#[test]
+fn the_state_of_the_server_is_the_administrators_and_of_a_session_its_own() {
+    let bench = Bench::new();
+    let mut client = administrator(&bench);
+    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    for view in ["sys.dm_exec_sessions", "sys.dm_exec_requests", "sys.sysprocesses"] {
+        let own = format!("SELECT COUNT(*) FROM {view}");
+        assert_eq!(ann.int(&own), 1, "{view}");
+        assert_eq!(
+            ann.int(&format!(
+                "{own} WHERE {} = @@SPID",
+                if view.ends_with('s') && view.contains("dm_") {
+                    "session_id"
+                } else {
+                    "spid"
+                }
+            )),
+            1
+        );
+    }
+    assert_eq!(client.int("SELECT COUNT(*) FROM sys.dm_exec_sessions"), 2);
+    fails(
+        &mut ann,
+        &[
+            (300, "SELECT * FROM sys.dm_exec_connections"),
+            (300, "SELECT * FROM sys.dm_os_wait_stats"),
+            (300, "SELECT * FROM d.sys.dm_exec_connections, t"),
+            (262, "SELECT * FROM sys.dm_db_partition_stats"),
+        ],
+    );
+    assert_eq!(ann.int("SELECT COUNT(*) FROM sys.master_files"), 0);
+    assert!(ann.int("SELECT COUNT(*) FROM sys.database_files") > 0);
+    assert_eq!(
+        ann.int("SELECT COUNT(*) FROM sys.dm_exec_describe_first_result_set(N'SELECT 1 AS a', NULL, 0)"),
+        1
+    );
+    succeed(&mut client, "ALTER ROLE db_owner ADD MEMBER ann");
+    assert!(ann.int("SELECT COUNT(*) FROM sys.dm_db_partition_stats") > 0);
+    fails(&mut ann, &[(300, "SELECT * FROM sys.dm_os_wait_stats")]);
+}

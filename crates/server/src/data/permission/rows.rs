@@ -17,13 +17,27 @@ pub struct Asked<'a> {
     seen: RefCell<Vec<Seen>>,
 }
 
-enum Seen {
+/// What a catalog was asked for.
+#[derive(Clone)]
+pub enum Seen {
     /// A table, by its database and name.
     Table(Arc<Table>),
     /// A view: its database, schema and name.
     View([String; 3]),
     /// What the server shows: its name.
     System(String),
+}
+
+impl Seen {
+    /// What a catalog answered.
+    #[must_use]
+    pub fn of(found: &Relation) -> Self {
+        match found {
+            Relation::Table(table) => Self::Table(table.clone()),
+            Relation::View(view) => Self::View([view.database.clone(), view.schema.clone(), view.name.clone()]),
+            Relation::System(view) => Self::System(view.name.clone()),
+        }
+    }
 }
 
 impl<'a> Asked<'a> {
@@ -36,26 +50,28 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// How often a table was asked for.
-    fn count(&self, wanted: Option<&Arc<Table>>) -> usize {
-        let is_it = |seen: &&Seen| match (seen, wanted) {
-            (Seen::Table(table), Some(wanted)) => table.object_id == wanted.object_id && table.sqlite == wanted.sqlite,
-            (Seen::Table(_) | Seen::View(_) | Seen::System(_), _) => false,
-        };
-        self.seen.borrow().iter().filter(is_it).count()
+    /// All of it, in order.
+    #[must_use]
+    pub fn seen(self) -> Vec<Seen> {
+        self.seen.into_inner()
     }
+}
+
+/// How often a table was asked for.
+fn count(seen: &[Seen], wanted: Option<&Arc<Table>>) -> usize {
+    let is_it = |seen: &&Seen| match (seen, wanted) {
+        (Seen::Table(table), Some(wanted)) => table.object_id == wanted.object_id && table.sqlite == wanted.sqlite,
+        (Seen::Table(_) | Seen::View(_) | Seen::System(_), _) => false,
+    };
+    seen.iter().filter(is_it).count()
 }
 
 impl Catalog for Asked<'_> {
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let found = self.catalog.relation(name)?;
-        let seen = match &found {
-            None => return Ok(None),
-            Some(Relation::Table(table)) => Seen::Table(table.clone()),
-            Some(Relation::View(view)) => Seen::View([view.database.clone(), view.schema.clone(), view.name.clone()]),
-            Some(Relation::System(view)) => Seen::System(view.name.clone()),
-        };
-        self.seen.borrow_mut().push(seen);
+        if let Some(found) = &found {
+            self.seen.borrow_mut().push(Seen::of(found));
+        }
         Ok(found)
     }
 
@@ -79,7 +95,7 @@ impl Catalog for Asked<'_> {
 pub fn check_rows(
     bound: &Statement,
     kind: &StatementKind,
-    asked: &Asked<'_>,
+    seen: &[Seen],
     (standing, database): (&Standing, &str),
 ) -> Result<(), PlanError> {
     if standing.is_administrator {
@@ -104,16 +120,16 @@ pub fn check_rows(
         }
     };
     let truncates = matches!(bound, Statement::Truncate(_));
-    let target_count = asked.count(target.map(|(table, _)| table));
+    let target_count = count(seen, target.map(|(table, _)| table));
     if let Some((table, verb)) = target
         && !is_own(table)
         && !standing.writes()
     {
         return Err(denied_on(verb, [&table.database, &table.schema, &table.name]));
     }
-    for seen in asked.seen.borrow().iter() {
+    for seen in seen {
         match seen {
-            Seen::System(name) => check_system(name)?,
+            Seen::System(name) => check_system(name, (standing, database))?,
             Seen::View([database, schema, name]) if !standing.reads() => {
                 return Err(denied_on("SELECT", [database, schema, name]));
             }
@@ -122,6 +138,29 @@ pub fn check_rows(
                 if !is_target || reads_target(kind, target_count) {
                     return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
                 }
+            }
+            Seen::View(_) | Seen::Table(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether what a statement reads in a database that it writes nothing to may be read there.
+///
+/// # Errors
+/// 229, 300.
+pub fn check_reads(seen: &[Seen], (standing, database): (&Standing, &str)) -> Result<(), PlanError> {
+    if standing.is_administrator {
+        return Ok(());
+    }
+    for seen in seen {
+        match seen {
+            Seen::System(name) => check_system(name, (standing, database))?,
+            Seen::View([database, schema, name]) if !standing.reads() => {
+                return Err(denied_on("SELECT", [database, schema, name]));
+            }
+            Seen::Table(table) if !is_own(table) && !standing.reads() => {
+                return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
             }
             Seen::View(_) | Seen::Table(_) => {}
         }
@@ -168,12 +207,26 @@ fn reads_target(kind: &StatementKind, asked_count: usize) -> bool {
     }
 }
 
-/// VIEW SERVER STATE: what other sessions do is the administrator's to see.
-fn check_system(name: &str) -> Result<(), PlanError> {
+/// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is the administrator's to see, and what a database is made of its
+/// owners'. Views that show everybody the asker's own session are made of that alone.
+fn check_system(name: &str, (standing, database): (&Standing, &str)) -> Result<(), PlanError> {
     let name = name.to_ascii_lowercase();
-    if !(name.starts_with("dm_") || name == "sysprocesses") {
+    if !name.starts_with("dm_") || OWN.contains(&name.as_str()) {
         return Ok(());
+    }
+    if name.starts_with("dm_db_") {
+        return match standing.owns() {
+            true => Ok(()),
+            false => Err(denied_in("VIEW DATABASE STATE", database)),
+        };
     }
     let text = "VIEW SERVER STATE permission was denied on object 'server', database 'master'.";
     Err(error(300, text.to_owned()).with_severity(14))
 }
+
+/// Of one's own session, or of a text of one's own.
+const OWN: &[&str] = &[
+    "dm_exec_sessions",
+    "dm_exec_requests",
+    "dm_exec_describe_first_result_set",
+];

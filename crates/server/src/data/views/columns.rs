@@ -178,9 +178,13 @@ const COMPUTED: &[ColumnSpec] = &[
 ];
 
 fn computed_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let shows = sight.objects.sees_texts();
     of_tables(sight, |_, column| {
         let computed = column.computed.as_ref();
-        Ok(computed.map(|computed| row![format!("({})", computed.value), true, computed.persisted]))
+        let text = computed
+            .filter(|_| shows)
+            .map(|computed| format!("({})", computed.value));
+        Ok(computed.map(|computed| row![text, true, computed.persisted]))
     })
 }
 

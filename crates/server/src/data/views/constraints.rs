@@ -94,6 +94,7 @@ const CHECK: &[ColumnSpec] = &[
 ];
 
 fn checks(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let shows = sight.objects.sees_texts();
     Ok(of_kind(sight, ObjectKind::Check, |listed| {
         let table = parent(sight, listed);
         let checks = table
@@ -107,7 +108,7 @@ fn checks(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             false,
             is_disabled,
             column.unwrap_or(0),
-            check.map(|check| format!("({})", check.condition)),
+            check.filter(|_| shows).map(|check| format!("({})", check.condition)),
             true,
             is_given("CK__", "CK__", listed),
         ]
@@ -127,6 +128,7 @@ const DEFAULT: &[ColumnSpec] = &[
 ];
 
 fn defaults(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let shows = sight.objects.sees_texts();
     Ok(of_kind(sight, ObjectKind::Default, |listed| {
         let table = parent(sight, listed);
         let columns = table.map(|table| table.table.columns.as_slice()).unwrap_or_default();
@@ -138,7 +140,7 @@ fn defaults(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             Some((number, format!("({})", default.value)))
         });
         let (number, definition) = found.unwrap_or_default();
-        row![number, definition, is_given("DF__", "DF__", listed)]
+        row![number, shows.then_some(definition), is_given("DF__", "DF__", listed)]
     }))
 }
 

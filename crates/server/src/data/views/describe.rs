@@ -206,6 +206,9 @@ fn lines(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, Pla
     let Some(StoredRef::Integer(id)) = arguments.first() else {
         return Ok(Vec::new());
     };
+    if !sight.objects.sees_texts() {
+        return Ok(Vec::new());
+    }
     let schema = &sight.objects.catalog.schema;
     let mut modules = schema
         .views()

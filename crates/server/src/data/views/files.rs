@@ -75,8 +75,12 @@ const GROUP: &[ColumnSpec] = &[
     ("is_autogrow_all_files", BIT, true),
 ];
 
+/// Where databases lie is for who may make and alter them.
 fn master_files(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
+    if !sight.objects.standing().is_administrator {
+        return Ok(rows);
+    }
     for record in &sight.objects.directory.databases {
         for file in files(sight, record) {
             let mut row = row![record.id];

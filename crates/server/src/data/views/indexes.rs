@@ -20,6 +20,20 @@ pub(super) const VIEWS: &[ViewSpec] = &[
         columns: (COLUMN, &[]),
         rows: index_columns,
     },
+    ViewSpec {
+        schema: SYS,
+        name: "stats",
+        is_of_server: false,
+        columns: (STATISTICS, &[]),
+        rows: statistics,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "stats_columns",
+        is_of_server: false,
+        columns: (STATISTICS_COLUMN, &[]),
+        rows: statistics_columns,
+    },
 ];
 
 const INDEX: &[ColumnSpec] = &[
@@ -82,6 +96,62 @@ fn indexes(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
                 false,
                 false,
             ]);
+        }
+    }
+    Ok(rows)
+}
+
+const STATISTICS: &[ColumnSpec] = &[
+    ("object_id", INT, false),
+    ("name", NAME, true),
+    ("stats_id", INT, false),
+    ("auto_created", BIT, true),
+    ("user_created", BIT, true),
+    ("no_recompute", BIT, true),
+    ("has_filter", BIT, true),
+    ("filter_definition", LONG_TEXT, true),
+    ("is_temporary", BIT, true),
+    ("is_incremental", BIT, true),
+];
+
+/// Those of indexes: none are made by themselves, and CREATE STATISTICS is refused.
+fn statistics(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    for table in sight.objects.catalog.schema.sorted_tables() {
+        for index in table.listed_indexes().into_iter().filter(|index| index.number > 0) {
+            rows.push(row![
+                table.table.object_id,
+                index.name,
+                index.number,
+                false,
+                false,
+                false,
+                index.filter.is_some(),
+                index.filter,
+                false,
+                false,
+            ]);
+        }
+    }
+    Ok(rows)
+}
+
+const STATISTICS_COLUMN: &[ColumnSpec] = &[
+    ("object_id", INT, false),
+    ("stats_id", INT, false),
+    ("stats_column_id", INT, true),
+    ("column_id", INT, true),
+];
+
+fn statistics_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    for table in sight.objects.catalog.schema.sorted_tables() {
+        for index in table.listed_indexes() {
+            for (number, (name, _)) in (1..).zip(&index.columns) {
+                let at = table.table.column(name).map_or(0, |at| at + 1);
+                let column_id = i32::try_from(at).unwrap_or(0);
+                rows.push(row![table.table.object_id, index.number, number, column_id]);
+            }
         }
     }
     Ok(rows)

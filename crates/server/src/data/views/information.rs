@@ -113,12 +113,17 @@ fn views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let catalog = &sight.objects.catalog;
     let mut views: Vec<_> = catalog.schema.views().collect();
     views.sort_by_key(|view| view.row.object_id);
+    let shows = sight.objects.sees_texts();
     let row = |view: &std::sync::Arc<super::super::schema::SchemaView>| {
         row![
             &*catalog.database,
             SCHEMA,
             &view.row.name,
-            limited(&view.row.definition),
+            if shows {
+                limited(&view.row.definition)
+            } else {
+                Cell::Null
+            },
             "NONE",
             "NO"
         ]
@@ -163,6 +168,7 @@ const TYPE: &[ColumnSpec] = &[
 ];
 
 fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let shows = sight.objects.sees_texts();
     let row = |told: Told| {
         let mut row = row![
             &*sight.objects.catalog.database,
@@ -170,7 +176,10 @@ fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             &told.object,
             &told.name,
             told.number,
-            told.default.as_ref().map_or(Cell::Null, |(_, value)| limited(value)),
+            told.default
+                .as_ref()
+                .filter(|_| shows)
+                .map_or(Cell::Null, |(_, value)| limited(value)),
             if told.nullable { "YES" } else { "NO" },
         ];
         let facts = Facts::of(&told.data_type);

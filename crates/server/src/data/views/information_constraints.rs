@@ -170,7 +170,10 @@ fn checks(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     for table in sight.objects.catalog.schema.sorted_tables() {
         for check in &table.definition.checks {
             let mut row = place(sight, &check.name);
-            row.push(limited(&format!("({})", check.condition)));
+            row.push(match sight.objects.sees_texts() {
+                true => limited(&format!("({})", check.condition)),
+                false => super::Cell::Null,
+            });
             rows.push(row);
         }
     }

@@ -45,10 +45,11 @@ fn modules(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let mut modules: Vec<&CatalogRow> = schema.views().map(|view| &view.row).collect();
     modules.extend(schema.procedures().map(|row| &**row));
     modules.sort_by_key(|row| row.object_id);
+    let shows = sight.objects.sees_texts();
     let row = |module: &CatalogRow| {
         row![
             module.object_id,
-            &module.definition,
+            shows.then_some(&module.definition),
             true,
             true,
             false,

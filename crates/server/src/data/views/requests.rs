@@ -10,7 +10,7 @@ use selenite_plan::PlanError;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
 
-use super::sessions::{millis, options_of, spid, state_of, with_options};
+use super::sessions::{millis, options_of, shown, spid, state_of, with_options};
 use super::{
     BIG, BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TIME, ViewSpec, bytes, row,
     text,
@@ -76,7 +76,7 @@ const REQUEST: &[ColumnSpec] = with_options!(
 /// Counters of a request are those of its beginning, but for its time and its waits, which are those of now.
 fn requests(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let offset = sight.state.now.offset_minutes;
-    let sessions = sight.objects.instance.registry().sessions();
+    let sessions = shown(sight);
     let running = sessions.iter().filter(|session| session.status() == Status::Running);
     let rows = running.map(|session| {
         let activity = session.activity();

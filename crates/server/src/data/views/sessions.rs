@@ -87,7 +87,7 @@ const SESSION: &[ColumnSpec] = with_options!(
 
 fn sessions(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let offset = sight.state.now.offset_minutes;
-    let sessions = sight.objects.instance.registry().sessions();
+    let sessions = shown(sight);
     let rows = sessions.iter().map(|session| {
         let (facts, activity) = (session.facts(), session.activity());
         let state = state_of(sight, session);
@@ -182,6 +182,15 @@ fn connections(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
         ]
     });
     Ok(rows.collect())
+}
+
+/// The sessions that a login sees: all, or its own.
+pub(super) fn shown(sight: &Sight<'_>) -> Vec<Arc<SessionEntry>> {
+    let mut sessions = sight.objects.instance.registry().sessions();
+    if !sight.objects.standing().is_administrator {
+        sessions.retain(|session| spid(session.spid()) == i32::from(sight.state.session.spid));
+    }
+    sessions
 }
 
 /// A session's options (S1).

@@ -4,7 +4,7 @@ use selenite_plan::PlanError;
 use selenite_types::DataType;
 
 use super::requests::{handle_of, wait_resource};
-use super::sessions::{millis, spid, state_of};
+use super::sessions::{millis, shown, spid, state_of};
 use super::{BIG, Cell, ColumnSpec, INT, Row, SMALL, SYS, Sight, TIME, ViewSpec, bytes, row};
 use crate::{Status, WaitType};
 
@@ -51,7 +51,7 @@ const PROCESS: &[ColumnSpec] = &[
 /// take of memory is not known by session, so `memusage` is NULL; `kpid` is NULL where the system's number is no smallint.
 fn processes(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let offset = sight.state.now.offset_minutes;
-    let sessions = sight.objects.instance.registry().sessions();
+    let sessions = shown(sight);
     let rows = sessions.iter().map(|session| {
         let (facts, activity) = (session.facts(), session.activity());
         let state = state_of(sight, session);

@@ -90,6 +90,10 @@ pub const GROUPS: &[Group] = &[
             ("OPENJSON", "SELECT [key], value FROM OPENJSON('[1,2]')"),
             ("GENERATE_SERIES", "SELECT value FROM GENERATE_SERIES(1, 5)"),
             ("names in another database", "SELECT name FROM master.sys.databases"),
+            (
+                "tables of several databases",
+                "SELECT t.a FROM t JOIN master.dbo.sysdatabases d ON d.dbid = t.a LEFT JOIN tempdb.sys.tables x ON x.object_id = d.dbid",
+            ),
             ("names on another server", "SELECT a FROM srv.shop.dbo.t"),
         ],
     },

@@ -1,0 +1,133 @@
+//! A procedure of another database: it runs there, and its caller goes on where it was.
+//!
+//! E1. The procedure is looked for there, and the database in use changes only when its frame begins; it changes back when that ends,
+//!     whatever ended it.
+//! E2. Temporary tables lie where the database in use is. The server's own procedures name none; for one of a user's they would have
+//!     to be brought along and back, which a transaction that writes does not let: it is refused while there are any.
+
+use std::sync::Arc;
+
+use selenite_plan::machine::{Call, Callee, Failure, FrameKind};
+use selenite_plan::program::{Body, Program};
+use selenite_plan::{PlanError, same_name};
+use selenite_tsql::ast::{ObjectName, StatementKind};
+
+use super::data_bench::DataBench;
+use super::permission::check_call;
+use super::procedures;
+use super::session_catalog::SessionCatalog;
+
+/// A procedure that was found in another database, and is about to begin.
+pub struct Elsewhere {
+    program: Arc<Program>,
+    database_id: i32,
+}
+
+impl DataBench<'_> {
+    /// The id of the other database that a name says; nothing if it says none that there is.
+    pub(super) fn place_of(&self, name: &ObjectName) -> Option<i32> {
+        let database = name.database.as_ref()?;
+        let mut known = self.objects.directory.databases.iter();
+        let found = known.find(|record| same_name(&record.name, &database.text))?;
+        (found.id != self.current).then_some(found.id)
+    }
+
+    /// The procedure of a name in another database.
+    ///
+    /// # Errors
+    /// 916, 229; what is wrong with it.
+    pub(super) fn call_elsewhere(&mut self, id: i32, call: &Call<'_>) -> Result<Option<Callee>, Failure> {
+        self.elsewhere = None;
+        self.admitted(id)?;
+        let before = self.move_to(id)?;
+        let found = match self.stand() {
+            Ok(()) => self.called_here(call),
+            Err(error) => Err(error.into()),
+        };
+        self.move_to(before)?;
+        self.stand()?;
+        if let Ok(Some(Callee::Program(program))) = &found {
+            self.elsewhere = Some(Elsewhere {
+                program: program.clone(),
+                database_id: id,
+            });
+        } else {
+            self.let_go(id);
+        }
+        found
+    }
+
+    /// E1. A frame begins: that of a procedure of another database there. What is answered is the database to come back to.
+    ///
+    /// # Errors
+    /// 40510 for E2; what keeps the database from being opened.
+    pub(super) fn go_elsewhere(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<Option<i32>, Failure> {
+        let found = self.elsewhere.take();
+        let is_it = |found: &Elsewhere| kind == FrameKind::Procedure && Arc::ptr_eq(&found.program, program);
+        let Some(found) = found.filter(is_it) else {
+            return Ok(None);
+        };
+        let is_servers = match program.body() {
+            Body::Procedure { object_id, .. } => *object_id < 0,
+            Body::Batch => false,
+        };
+        let temporary = &self.objects.catalog.temporary;
+        let has_none = temporary.is_empty() && self.frames.variables().is_empty();
+        if !(is_servers || has_none) {
+            let refused = "A procedure of another database while there are temporary tables or table variables";
+            return Err(PlanError::unsupported(refused).into());
+        }
+        let before = self.move_to(found.database_id)?;
+        self.stand()?;
+        Ok(Some(before))
+    }
+
+    /// E1. The caller's database is in use again. Nobody hears of what keeps it from being looked at: the next statement does.
+    pub(super) fn come_back(&mut self, before: Option<i32>) {
+        let Some(before) = before else { return };
+        if let Ok(left) = self.move_to(before) {
+            self.let_go(left);
+        }
+        let _ = self.stand();
+    }
+
+    /// The procedure of a name, as the database in use has it.
+    pub(super) fn called_here(&mut self, call: &Call<'_>) -> Result<Option<Callee>, Failure> {
+        if let Some(program) = procedures::find(call, &self.objects)? {
+            return Ok(Some(Callee::Program(program)));
+        }
+        self.objects.catalog.check_place(call.procedure)?;
+        if !SessionCatalog::is_users(call.procedure) {
+            return Ok(None);
+        }
+        let Some(row) = self.objects.catalog.schema.procedure(&call.procedure.name.text) else {
+            return Ok(None);
+        };
+        check_call(&row.name, &self.standing, &self.objects.catalog.database)?;
+        if let Some(program) = self.procedures.find(self.current, row) {
+            return Ok(Some(Callee::Program(program)));
+        }
+        let tree = super::schema::parsed(&row.definition)?;
+        let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
+            return Err(PlanError::internal("a procedure's definition").into());
+        };
+        let program = Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id);
+        match program {
+            Ok(program) => {
+                let program = Arc::new(program);
+                self.procedures.keep(self.current, row, &program);
+                Ok(Some(Callee::Program(program)))
+            }
+            Err(mut errors) => Err(errors.remove(0).into()),
+        }
+    }
+
+    /// Another database is in use, without a word to the client; answers which was.
+    fn move_to(&mut self, id: i32) -> Result<i32, PlanError> {
+        let before = std::mem::replace(&mut self.current, id);
+        self.objects.database_id = id;
+        self.known = None;
+        self.used()?;
+        Ok(before)
+    }
+}

@@ -1,0 +1,255 @@
+//! A statement on tables of several databases: see [`super::places`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use selenite_plan::PlanError;
+use selenite_plan::machine::{Affected, Failure, TableStatement};
+use selenite_plan::statement::{Binding, Statement};
+use selenite_types::Value;
+
+use super::borrowed_table::{Borrowed, give_back, lend};
+use super::data_bench::DataBench;
+use super::lock_patience::LockPatience;
+use super::objects::SessionObjects;
+use super::permission::{Standing, no_access};
+use super::places::{Place, Places, PlacesCatalog};
+use super::row_limit::limited;
+use super::transaction::execute;
+use crate::master::DatabaseRecord;
+use crate::workbench::Errand;
+
+impl DataBench<'_> {
+    /// Runs a statement whose names are of several databases.
+    pub(super) fn on_several(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        errand: &mut Errand<'_>,
+    ) -> Result<Affected, Failure> {
+        let current = self.current;
+        let mut places = Places::of(Place {
+            id: current,
+            objects: self.objects.clone(),
+            standing: self.standing.clone(),
+        });
+        let done = self.among(&mut places, statement, slots, errand);
+        self.sight = None;
+        self.back_to(current)?;
+        for place in &places.known {
+            self.let_go(place.id);
+        }
+        done
+    }
+
+    fn among(
+        &mut self,
+        places: &mut Places,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        errand: &mut Errand<'_>,
+    ) -> Result<Affected, Failure> {
+        let (bound, borrowed) = self.bound_among(places, statement, errand)?;
+        let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
+        self.look_from(places)?;
+        self.current = places.home;
+        self.used_in(patience, errand)?;
+        let begun = match self.is_own(&bound) {
+            true => self.begin_own(errand)?,
+            false => {
+                if bound.holds() {
+                    self.hold(errand)?;
+                }
+                self.begin_statement(bound.changes(), bound.is_single() && borrowed.is_empty(), errand)?
+            }
+        };
+        let done = self.with(&borrowed, &bound, slots, errand);
+        let done = self.end_statement(begun, done);
+        self.note_into(&bound, done.is_ok())?;
+        done
+    }
+
+    /// Binds it, and tells whose rows are to be copied. Databases are looked into as they are asked for.
+    fn bound_among(
+        &mut self,
+        places: &mut Places,
+        statement: &TableStatement<'_>,
+        errand: &mut Errand<'_>,
+    ) -> Result<(Arc<Statement>, Vec<Borrowed>), Failure> {
+        let row_count_max = errand.state.row_count_max;
+        let limited = match row_count_max > 0 {
+            true => limited(statement.statement, row_count_max)?,
+            false => None,
+        };
+        let tree = limited.as_ref().unwrap_or(statement.statement);
+        loop {
+            let catalog = PlacesCatalog::of(places);
+            let binding = Binding {
+                catalog: &catalog,
+                variables: statement.program.variables(),
+            };
+            let found = binding.statement(tree);
+            // Home is what the statement writes to, which the first binding tells.
+            let (missing, home) = match (catalog.missing(), &found) {
+                (Some(id), _) => (Some(id), places.home),
+                (None, Ok(bound)) => (None, catalog.home(bound)?),
+                (None, Err(_)) => (None, places.home),
+            };
+            if let Some(id) = missing
+                .or(Some(home))
+                .filter(|id| places.known.iter().all(|place| place.id != *id))
+            {
+                let place = self.place(id, errand)?;
+                places.known.push(place);
+                continue;
+            }
+            if home != places.home {
+                places.home = home;
+                continue;
+            }
+            let bound = found?;
+            catalog.check(&bound, &statement.statement.kind)?;
+            return Ok((Arc::new(bound), catalog.borrowed()));
+        }
+    }
+
+    /// A database that the session's login may use, as it is now. The one in use stays.
+    ///
+    /// # Errors
+    /// 916; what keeps it from being opened.
+    fn place(&mut self, id: i32, errand: &mut Errand<'_>) -> Result<Place, Failure> {
+        let record = self.admitted(id)?;
+        let current = self.current;
+        let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
+        let temporary = self.objects.catalog.temporary.clone();
+        self.current = id;
+        let found = self.used_in(patience, errand);
+        let mut objects = self.objects.clone();
+        self.current = current;
+        self.known = None;
+        found?;
+        self.used_in(patience, errand)?;
+        objects.database_id = id;
+        if id == TEMPDB {
+            objects.catalog.schema = Arc::new(objects.catalog.schema.with_tables_of(&temporary));
+            objects.catalog.temporary = temporary;
+        }
+        let sid = &self.patron.visitor.sid;
+        let standing = Standing::of(sid, &objects.directory, record.id, objects.catalog.schema.principals());
+        Ok(Place { id, objects, standing })
+    }
+
+    /// The record of a database that the session's login may use.
+    ///
+    /// # Errors
+    /// 916.
+    pub(super) fn admitted(&self, id: i32) -> Result<DatabaseRecord, PlanError> {
+        let mut known = self.objects.directory.databases.iter();
+        let record = known.find(|record| record.id == id).cloned();
+        let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let visitor = self.patron.visitor;
+        match self.hall.lets_in(self.patron.instance, &visitor.sid, &record)? {
+            true => Ok(record),
+            false => Err(no_access(&visitor.login, &record.name)),
+        }
+    }
+
+    /// What functions see while the statement runs: the database in use, and the views of the others.
+    fn look_from(&mut self, places: &Places) -> Result<(), PlanError> {
+        let current = places.current()?;
+        let others = places.known.iter().filter(|place| place.id != current.id);
+        self.see(
+            current.objects.clone(),
+            others.map(|place| (place.id, place.objects.clone())).collect(),
+        );
+        Ok(())
+    }
+
+    /// The same, of one database and others.
+    pub(super) fn see(&mut self, mut from: SessionObjects, others: HashMap<i32, SessionObjects>) {
+        from.places = Arc::new(others);
+        self.sight = Some(from);
+    }
+
+    /// How another database looks from the one in use, whose temporary tables are tempdb's.
+    pub(super) fn seen_from(&self, id: i32, from: &SessionObjects) -> SessionObjects {
+        let mut objects = self.objects.clone();
+        objects.database_id = id;
+        // Its views are bound by their own names.
+        objects.catalog.is_away = false;
+        if id == TEMPDB {
+            let both = objects.catalog.schema.with_tables_of(&from.catalog.temporary);
+            objects.catalog.schema = Arc::new(both);
+            objects.catalog.temporary = from.catalog.temporary.clone();
+        }
+        objects
+    }
+
+    /// Runs what was bound while home has the copies.
+    fn with(
+        &mut self,
+        borrowed: &[Borrowed],
+        bound: &Statement,
+        slots: &mut [Value],
+        errand: &mut Errand<'_>,
+    ) -> Result<Affected, Failure> {
+        if borrowed.is_empty() {
+            return self.run(bound, slots, errand);
+        }
+        let lent = self.borrow_all(borrowed, bound.holds(), errand);
+        let done = match lent {
+            Ok(()) => self.run(bound, slots, errand),
+            Err(failure) => {
+                // What was interrupted is no error of its own.
+                errand.receiver.poll()?;
+                Err(failure)
+            }
+        };
+        let back = give_back(&self.in_use()?.database, borrowed);
+        let done = done?;
+        back?;
+        Ok(done)
+    }
+
+    fn borrow_all(&mut self, borrowed: &[Borrowed], holds: bool, errand: &mut Errand<'_>) -> Result<(), Failure> {
+        let mut ids: Vec<i32> = borrowed.iter().map(|one| one.database_id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let home = self.current;
+        for id in &ids {
+            // REPEATABLE READ and above hold what they read.
+            self.current = *id;
+            let mut held = self.begin_statement(false, false, errand).map(drop);
+            if holds && held.is_ok() {
+                held = self.hold(errand);
+            }
+            self.current = home;
+            held?;
+        }
+        let home = &self.in_use()?.database;
+        execute(home, "SAVEPOINT borrowed")?;
+        let lent = ids.iter().try_for_each(|id| {
+            let source = self.open.get(id);
+            let source = source.ok_or_else(|| PlanError::internal("a database that is not open"))?;
+            let of: Vec<&Borrowed> = borrowed.iter().filter(|one| one.database_id == *id).collect();
+            lend(&source.database, home, &of)
+        });
+        if lent.is_err() && !home.connection.is_autocommit() {
+            execute(home, "ROLLBACK TO borrowed")?;
+        }
+        if !home.connection.is_autocommit() {
+            execute(home, "RELEASE borrowed")?;
+        }
+        Ok(lent?)
+    }
+
+    /// The database in use is this one again.
+    pub(super) fn back_to(&mut self, current: i32) -> Result<(), PlanError> {
+        self.current = current;
+        self.known = None;
+        self.used().map(drop)
+    }
+}
+
+/// The id of tempdb.
+const TEMPDB: i32 = 2;
