@@ -33,8 +33,8 @@ fn unwrapped(stream: &[u8], piece_size: usize) -> (Vec<u8>, bool) {
             }
             match HandshakePiece::parse(&held) {
                 Ok(Some(next)) => {
-                    held.drain(..next.header_size);
-                    missing = next.data_size;
+                    held.drain(..next.header_size());
+                    missing = next.data_size();
                 }
                 Ok(None) => break,
                 Err(_) => return (found, true),

@@ -85,7 +85,7 @@ fn handshake(mut stream: &[u8]) -> String {
     let mut count = 0;
     loop {
         match HandshakePiece::parse(stream) {
-            Ok(Some(piece)) => match stream.get(piece.header_size + piece.data_size..) {
+            Ok(Some(piece)) => match stream.get(piece.header_size() + piece.data_size()..) {
                 Some(rest) => stream = rest,
                 None => return format!("{count} and a part"),
             },

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use selenite_backup::{ArchiveName, Backup, BackupError, Cached, Chain, Destination, KeySource, LogPlan, Traffic};
 use selenite_cipher::{DatabaseId, PageNo};
 use selenite_format::Geometry;
-use selenite_keyring::{Cache, Keyring, Pin, SlotSummary, Unlocked};
+use selenite_keyring::{Cache, Config, Identity, Keyring, Pin, SlotSummary, Unlocked};
 use selenite_vfs::view::View;
 
 use crate::draft::{CLAIM, COMPANIONS, Draft, RESTORE, beside, folder_of, sync_folder};
@@ -202,6 +202,14 @@ fn claim_of(storage: &dyn Storage, path: &Path) -> Result<Option<Held>, EngineEr
     storage.claim(&path).map_err(io_error("create", &path))
 }
 
+/// Whose slot the file gets beside those that it is for.
+fn added_identities(how: &Restore, access: &Access, config: &Config) -> Result<Vec<Box<dyn Identity>>, EngineError> {
+    match how.add_own_slot {
+        true => access.identities(config),
+        false => Ok(Vec::new()),
+    }
+}
+
 fn run(
     (storage, destination): (&dyn Storage, &dyn Destination),
     access: &Access,
@@ -212,10 +220,7 @@ fn run(
     let config = Access::config()?;
     let recipients = parse(&how.recipients, &config)?;
     let identities = access.backup_identities(&config)?;
-    let own = match how.add_own_slot {
-        true => access.identities(&config)?,
-        false => Vec::new(),
-    };
+    let own = added_identities(how, access, &config)?;
     let none = Keyring::default();
     let keys = KeySource::Identities {
         identities: &identities,

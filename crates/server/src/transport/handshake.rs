@@ -86,8 +86,8 @@ impl Line {
     fn next_piece(&mut self) -> Result<usize, LineError> {
         loop {
             if let Some(piece) = HandshakePiece::parse(self.raw.bytes())? {
-                self.raw.consume(piece.header_size);
-                return Ok(piece.data_size);
+                self.raw.consume(piece.header_size());
+                return Ok(piece.data_size());
             }
             self.fill(Patience::Wait)?;
         }

@@ -17,44 +17,47 @@ fn fails(client: &mut Client, sql: &str, expected: &[i32]) -> String {
     answer.said()[0].text.clone()
 }
 
+/// A server's database `d`, encrypted under a certificate, and both saved to a folder; the certificate's thumbprint.
+fn saved(at: impl Fn(&str) -> String) -> String {
+    let bench = Bench::of_key(7);
+    let mut client = bench.client();
+    make_table(&mut client, "d", 300);
+    run(
+        &mut client,
+        &[
+            MASTER_KEY,
+            "CREATE CERTIFICATE c WITH SUBJECT = 'moves'",
+            "USE d",
+            "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_192 ENCRYPTION BY SERVER CERTIFICATE c",
+            "ALTER DATABASE d SET ENCRYPTION ON",
+        ],
+    );
+    wait_for_state(&mut client, "d", 3);
+    run(
+        &mut client,
+        &[
+            "USE master",
+            &format!(
+                "BACKUP CERTIFICATE c TO FILE = '{}' WITH PRIVATE KEY (FILE = '{}', ENCRYPTION BY PASSWORD = 'pa$$W0rd--')",
+                at("c.cer"),
+                at("c.pvk")
+            ),
+            &format!("BACKUP DATABASE d TO DISK = '{}'", at("d.bak")),
+        ],
+    );
+    let thumbprint = word(
+        &mut client,
+        "SELECT CONVERT(VARCHAR(50), thumbprint, 1) FROM sys.certificates WHERE name = 'c'",
+    );
+    bench.stop();
+    thumbprint
+}
+
 #[test]
 fn a_database_moves_to_another_server_with_its_certificate_and_not_without() {
     let shared = tempfile::tempdir().unwrap();
     let at = |name: &str| shared.path().join(name).display().to_string();
-    let thumbprint = {
-        let bench = Bench::of_key(7);
-        let mut client = bench.client();
-        make_table(&mut client, "d", 300);
-        run(
-            &mut client,
-            &[
-                MASTER_KEY,
-                "CREATE CERTIFICATE c WITH SUBJECT = 'moves'",
-                "USE d",
-                "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_192 ENCRYPTION BY SERVER CERTIFICATE c",
-                "ALTER DATABASE d SET ENCRYPTION ON",
-            ],
-        );
-        wait_for_state(&mut client, "d", 3);
-        run(
-            &mut client,
-            &[
-                "USE master",
-                &format!(
-                    "BACKUP CERTIFICATE c TO FILE = '{}' WITH PRIVATE KEY (FILE = '{}', ENCRYPTION BY PASSWORD = 'pa$$W0rd--')",
-                    at("c.cer"),
-                    at("c.pvk")
-                ),
-                &format!("BACKUP DATABASE d TO DISK = '{}'", at("d.bak")),
-            ],
-        );
-        let thumbprint = word(
-            &mut client,
-            "SELECT CONVERT(VARCHAR(50), thumbprint, 1) FROM sys.certificates WHERE name = 'c'",
-        );
-        bench.stop();
-        thumbprint
-    };
+    let thumbprint = saved(at);
     let bench = Bench::of_key(8);
     let mut client = bench.client();
     let restore = format!("RESTORE DATABASE d FROM DISK = '{}'", at("d.bak"));

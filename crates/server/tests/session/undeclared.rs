@@ -101,6 +101,12 @@ fn a_parameter_by_itself_is_of_the_type_that_it_meets() {
         "SELECT i FROM t ORDER BY i OFFSET @P1 ROWS FETCH NEXT @P2 ROWS ONLY",
         &["bigint", "bigint"],
     );
+}
+
+#[test]
+fn a_parameter_deep_in_a_query_is_of_the_type_that_it_meets() {
+    let bench = Bench::new();
+    let client = &mut shop(&bench);
     check(
         client,
         "SELECT CAST(@P1 AS date), CASE i WHEN @P2 THEN 1 END FROM t",

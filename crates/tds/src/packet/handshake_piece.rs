@@ -10,13 +10,23 @@ use crate::{Part, TdsError};
 /// What comes next of a handshake, at the boundary of a packet or record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HandshakePiece {
-    /// Bytes in front that are not TLS's: a packet's header, or none.
-    pub header_size: usize,
-    /// Bytes of TLS behind them, which may be none.
-    pub data_size: usize,
+    header_size: usize,
+    data_size: usize,
 }
 
 impl HandshakePiece {
+    /// Bytes in front that are not TLS's: a packet's header, or none.
+    #[must_use]
+    pub fn header_size(&self) -> usize {
+        self.header_size
+    }
+
+    /// Bytes of TLS behind them, which may be none.
+    #[must_use]
+    pub fn data_size(&self) -> usize {
+        self.data_size
+    }
+
     /// Looks at what came; none if it is too little to tell.
     ///
     /// # Errors
