@@ -12,7 +12,10 @@ fuzz_target!(|data: &[u8]| {
     let (whole, failed) = unwrapped(stream, stream.len().max(1));
     assert!(whole.len() <= stream.len());
     assert_eq!(unwrapped(stream, usize::from(first) + 1), (whole, failed));
-    assert_eq!(unwrapped(&wrap_handshake(stream), usize::from(first) + 1), (stream.to_vec(), false));
+    assert_eq!(
+        unwrapped(&wrap_handshake(stream), usize::from(first) + 1),
+        (stream.to_vec(), false)
+    );
 });
 
 /// The bytes of TLS up to the first error, and whether there was one: as a line reads them, which has what came and asks for more.

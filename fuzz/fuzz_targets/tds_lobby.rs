@@ -4,8 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use selenite_tds::{
-    Channel, EncryptionMode, HandshakePiece, Incoming, Login, MessageKind, MessageReader, PRE_LOGIN_TOTAL_MAX, PacketSize,
-    Prelogin, negotiate,
+    Channel, EncryptionMode, HandshakePiece, Incoming, Login, MessageKind, MessageReader, PRE_LOGIN_TOTAL_MAX,
+    PacketSize, Prelogin, negotiate,
 };
 
 fuzz_target!(|data: &[u8]| {

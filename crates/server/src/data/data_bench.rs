@@ -139,7 +139,8 @@ impl<'a> DataBench<'a> {
             is_away: self.is_away,
         };
         let directory = self.hall.directory(self.patron.instance)?;
-        let is_known = self.known == Some(of) && Arc::ptr_eq(&directory, &self.objects.directory);
+        // The objects' own directory is renewed elsewhere, too: it tells nothing of the catalog's.
+        let is_known = self.known == Some(of) && Arc::ptr_eq(&directory, &self.objects.catalog.directory);
         if !is_known {
             self.objects.directory = directory;
             self.objects.shared = Some(used.database.shared.clone());

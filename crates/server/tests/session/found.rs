@@ -206,3 +206,30 @@ fn names_outside_of_tables_statements_mean_what_they_mean_now() {
                      DROP DATABASE e SET @n += IIF(DB_ID('e') IS NULL, 0, 1) SELECT @n";
     assert_eq!(client.int(databases), 10);
 }
+
+#[test]
+fn a_database_that_others_make_is_found_by_its_name() {
+    let bench = Bench::new();
+    let (mut one, mut other) = (bench.client(), bench.client());
+    for sql in [
+        "CREATE DATABASE shop",
+        "USE shop",
+        "CREATE TABLE t (a INT)",
+        "SELECT a FROM t",
+    ] {
+        succeed(&mut one, sql);
+    }
+    for sql in [
+        "CREATE DATABASE late",
+        "USE late",
+        "CREATE TABLE t (a INT)",
+        "INSERT t VALUES (5)",
+    ] {
+        succeed(&mut other, sql);
+    }
+    assert_eq!(one.int("SELECT a FROM late.dbo.t"), 5);
+    succeed(&mut one, "INSERT t SELECT a FROM late.dbo.t");
+    assert_eq!(one.int("SELECT COUNT(*) FROM t JOIN late.dbo.t u ON u.a = t.a"), 1);
+    succeed(&mut other, "USE master DROP DATABASE late");
+    assert_eq!(numbers(&one.batch("SELECT a FROM late.dbo.t")), [208]);
+}
