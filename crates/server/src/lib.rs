@@ -25,6 +25,8 @@ mod listener;
 mod lobby;
 mod log;
 mod login;
+#[cfg(test)]
+mod loopback;
 pub mod master;
 pub mod password;
 mod registry;

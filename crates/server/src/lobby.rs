@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn places_are_given_back() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = crate::loopback::listener();
         let (socket, _far) = connection(&listener);
         let lobby = Arc::new(Lobby::new(2));
         let (one, two) = (lobby.enter(&socket).unwrap(), lobby.enter(&socket).unwrap());
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn who_has_waited_longest_without_a_login_makes_room() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = crate::loopback::listener();
         let pairs: Vec<_> = (0..3).map(|_| connection(&listener)).collect();
         let lobby = Arc::new(Lobby::new(2));
         let first = lobby.enter(&pairs[0].0).unwrap();

@@ -1,4 +1,4 @@
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::SystemTime;
 
 use selenite_tds::{PacketSize, TdsVersion};
@@ -24,7 +24,7 @@ fn facts(address: SocketAddr) -> SessionFacts {
 }
 
 fn enter(registry: &Registry) -> Option<Presence<'_>> {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = crate::loopback::listener();
     let address = listener.local_addr().unwrap();
     let socket = Arc::new(TcpStream::connect(address).unwrap());
     registry.enter(facts(address), Arc::default(), Arc::new(Leash::new(&socket)))

@@ -46,13 +46,12 @@ const AT_ONCE: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
 #[cfg(test)]
 mod tests {
     use std::io::Read;
-    use std::net::TcpListener;
 
     use super::*;
 
     #[test]
     fn all_of_it_arrives_whatever_the_reader_does() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = crate::loopback::listener();
         let writer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (mut reader, _) = listener.accept().unwrap();
         // More than any socket's buffers hold: the first writes are taken at once, later ones wait for the reader.
