@@ -196,13 +196,17 @@ impl Binding<'_> {
 }
 
 impl Statement {
-    /// Whether a hint asks that what it reads be held until the transaction ends. Of what writes nothing is told: it holds anyway.
+    /// Whether a hint asks that what it reads be held until the transaction ends.
     #[must_use]
     pub fn holds(&self) -> bool {
         match self {
             Self::Rows(rows) => rows.compiled.holds(),
             Self::Assign(assign) => assign.compiled.holds(),
-            Self::Into(_) | Self::Insert(_) | Self::Update(_) | Self::Delete(_) | Self::Truncate(_) => false,
+            Self::Into(into) => into.compiled.holds(),
+            Self::Insert(insert) => insert.holds(),
+            Self::Update(update) => update.compiled.holds(),
+            Self::Delete(delete) => delete.compiled.holds(),
+            Self::Truncate(_) => false,
         }
     }
 

@@ -26,7 +26,7 @@ use crate::{PlanError, Predicate, written_object};
 pub struct Delete {
     rules: RowRules,
     way: DeleteWay,
-    compiled: Arc<Compiled>,
+    pub(crate) compiled: Arc<Compiled>,
     outputs: Vec<Outputs>,
 }
 

@@ -88,6 +88,14 @@ impl Insert {
         matches!(self.source, InsertSource::Execute)
     }
 
+    /// Whether a hint of its query asks that what is read be held.
+    pub(crate) fn holds(&self) -> bool {
+        match &self.source {
+            InsertSource::Query { compiled, .. } => compiled.holds(),
+            InsertSource::Values(_) | InsertSource::Execute => false,
+        }
+    }
+
     /// Whether it writes one row only.
     #[must_use]
     pub fn is_single(&self) -> bool {

@@ -22,7 +22,7 @@ use crate::{Expr, PlanError, Slot};
 pub struct Update {
     pub(super) rules: RowRules,
     pub(super) way: UpdateWay,
-    pub(super) compiled: Arc<Compiled>,
+    pub(crate) compiled: Arc<Compiled>,
     pub(super) outputs: Vec<Outputs>,
 }
 

@@ -103,7 +103,8 @@ impl PlanError {
     /// 3915: a rollback within an INSERT .. EXECUTE.
     pub(crate) fn rollback_in_capture() -> Self {
         let text = "Cannot use the ROLLBACK statement within an INSERT-EXEC statement.";
-        Self::new(3915, Ends::Statement, text).with_state(0)
+        // What was to be undone must not stay: all of it goes.
+        Self::new(3915, Ends::Transaction, text).with_state(0)
     }
 
     /// 3916: a commit of what an INSERT .. EXECUTE is in.

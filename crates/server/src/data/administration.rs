@@ -172,6 +172,7 @@ impl DataBench<'_> {
                 Ok(errand.receiver.message(&info(50_826, &text, line))?)
             }
             Err(NotDropped::Master(fault)) => Err(of_master(&fault).into()),
+            Err(NotDropped::InUse) => Err(in_use().into()),
             Err(NotDropped::File(path, error)) => {
                 let text = format!(
                     "The file '{}' of the database '{}' could not be removed: {error}.",

@@ -21,6 +21,8 @@ pub enum NotDropped {
     Master(MasterError),
     /// A file could not be removed.
     File(PathBuf, io::Error),
+    /// This process has the file open, under whatever name: whose it is can't be looked at.
+    InUse,
 }
 
 impl From<MasterError> for NotDropped {
@@ -35,7 +37,7 @@ impl From<MasterError> for NotDropped {
 /// [`NotDropped`]. The database is there still if its file is.
 pub fn drop_database(master: &Master, folder: &Path, file: &DatabaseFile) -> Result<Option<PathBuf>, NotDropped> {
     let path = path_of(folder, file)?;
-    if !is_own(&path, file) {
+    if !is_own(&path, file).map_err(|_| NotDropped::InUse)? {
         master.remove_database(&file.name)?;
         return Ok(in_the_way(&path));
     }
@@ -64,16 +66,24 @@ pub fn remove_files(folder: &Path, path: &Path) -> Result<(), NotDropped> {
         .map_err(|error| NotDropped::File(folder.to_owned(), error))
 }
 
-/// D2. What is not there is nobody else's.
-pub fn is_own(path: &Path, file: &DatabaseFile) -> bool {
+/// D2. What is not there is nobody else's. A link is nobody's file: what it leads to stays, and so does it.
+///
+/// # Errors
+/// [`EngineError::Busy`] of a file that this process has open, perhaps as another database's that was renamed: it is not to be touched.
+pub fn is_own(path: &Path, file: &DatabaseFile) -> Result<bool, EngineError> {
+    let Ok(there) = path.symlink_metadata() else {
+        return Ok(true);
+    };
+    if !there.is_file() {
+        return Ok(false);
+    }
     match inspect(&Disk, path) {
-        Ok(Present::Sealed { superblock, .. }) => file.file_id.is_none_or(|id| id == superblock.database_id),
-        Ok(Present::Plain) => !file.must_be_encrypted,
-        Ok(Present::Empty) => true,
-        Ok(Present::Foreign) => false,
-        // This process has it open, and so has looked.
-        Err(EngineError::Busy { .. }) => true,
-        Err(_) => path.symlink_metadata().is_err(),
+        Ok(Present::Sealed { superblock, .. }) => Ok(file.file_id.is_none_or(|id| id == superblock.database_id)),
+        Ok(Present::Plain) => Ok(!file.must_be_encrypted),
+        Ok(Present::Empty) => Ok(true),
+        Ok(Present::Foreign) => Ok(false),
+        Err(busy @ EngineError::Busy { .. }) => Err(busy),
+        Err(_) => Ok(path.symlink_metadata().is_err()),
     }
 }
 

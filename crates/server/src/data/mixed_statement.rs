@@ -54,14 +54,12 @@ impl DataBench<'_> {
         self.look_from(places)?;
         self.current = places.home;
         self.used_in(patience, errand)?;
+        if bound.holds() {
+            self.hold(errand)?;
+        }
         let begun = match self.is_own(&bound) {
             true => self.begin_own(errand)?,
-            false => {
-                if bound.holds() {
-                    self.hold(errand)?;
-                }
-                self.begin_statement(bound.changes(), bound.is_single() && borrowed.is_empty(), errand)?
-            }
+            false => self.begin_statement(bound.changes(), bound.is_single() && borrowed.is_empty(), errand)?,
         };
         let done = self.with(&borrowed, &bound, slots, errand);
         let done = self.end_statement(begun, done);

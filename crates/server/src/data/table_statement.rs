@@ -55,14 +55,12 @@ impl DataBench<'_> {
         errand: &mut Errand<'_>,
     ) -> Result<Affected, Failure> {
         let reads = self.begin_reads(errand)?;
+        if bound.holds() {
+            self.hold(errand)?;
+        }
         let begun = match self.is_own(bound) {
             true => self.begin_own(errand)?,
-            false => {
-                if bound.holds() {
-                    self.hold(errand)?;
-                }
-                self.begin_statement(bound.changes(), bound.is_single(), errand)?
-            }
+            false => self.begin_statement(bound.changes(), bound.is_single(), errand)?,
         };
         let done = self.run(bound, slots, errand);
         let done = self.end_statement(begun, done);

@@ -92,9 +92,14 @@ impl Settlement<'_> {
 
     fn end_removal(&self, file: &DatabaseFile) -> Result<(), MasterError> {
         let path = path_of(self.folder, file)?;
-        if is_own(&path, file)
-            && let Err(why) = remove_files(self.folder, &path)
-        {
+        let is_own = match is_own(&path, file) {
+            Ok(is_own) => is_own,
+            Err(why) => {
+                self.log.line(&format!("Database '{}': {why}.", file.name));
+                return Ok(());
+            }
+        };
+        if is_own && let Err(why) = remove_files(self.folder, &path) {
             self.log
                 .line(&format!("Database '{}' could not be removed: {why:?}.", file.name));
             return Ok(());

@@ -132,6 +132,17 @@ fn what_may_not_be_is_told() {
         assert_eq!(ints(&client.batch("SELECT @@TRANCOUNT")), [[0]], "{sql}");
     }
     assert_eq!(ints(&runs(&mut client, "SELECT COUNT(*) FROM log_of")), [[0]]);
+    // What a call wanted to undo does not stay, nor does what came before it in the transaction.
+    runs(
+        &mut client,
+        "CREATE PROC undoes AS BEGIN TRAN INSERT log_of VALUES (77) ROLLBACK",
+    );
+    let answer = client.batch("BEGIN TRAN INSERT log_of VALUES (76) INSERT t EXEC undoes INSERT log_of VALUES (78)");
+    assert_eq!(numbers(&answer).first(), Some(&3915), "{answer:?}");
+    assert_eq!(
+        ints(&runs(&mut client, "SELECT COUNT(*) + @@TRANCOUNT FROM log_of")),
+        [[0]]
+    );
     // Behind all that, rows reach the client again.
     assert_eq!(ints(&runs(&mut client, "EXEC writes 1")), [[1, 1]]);
 }

@@ -131,6 +131,14 @@ fn a_hint_that_holds_keeps_writers_out_until_the_transaction_ends() {
             true,
         ),
         ("SELECT b FROM t (XLOCK)", true),
+        (
+            "DECLARE @t TABLE (b INT) INSERT @t SELECT b FROM t WITH (UPDLOCK)",
+            true,
+        ),
+        (
+            "DECLARE @t TABLE (b INT) INSERT @t VALUES (1) UPDATE @t SET b = (SELECT MAX(b) FROM t WITH (UPDLOCK))",
+            true,
+        ),
         ("SELECT b FROM t WITH (SERIALIZABLE)", true),
         ("IF EXISTS (SELECT 1 FROM t WITH (UPDLOCK)) PRINT 'x'", true),
         ("SELECT (SELECT MAX(b) FROM t WITH (TABLOCKX))", true),

@@ -47,6 +47,10 @@ impl DataBench<'_> {
         self.check_moves(&options, &set, &path)?;
 
         let (record, is_new) = match present {
+            // REPLACE replaces a file, and writes through no link.
+            Some(_) if path.is_symlink() => {
+                return Err(Refused::because(not_restored_to(&name, &path)).into());
+            }
             Some(record) => (record, false),
             None => {
                 if in_the_way(&path).is_some() {

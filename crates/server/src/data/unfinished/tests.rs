@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 use super::*;
-use crate::data::dropped_database::drop_database;
+use crate::data::dropped_database::{NotDropped, drop_database};
 use crate::data::new_database::{NewDatabase, NotMade};
 use crate::master::DatabaseName;
 use crate::password::{PasswordCost, PasswordHash};
@@ -172,6 +172,26 @@ fn a_file_that_nobody_named_is_kept_and_told_of() {
         assert_eq!(place.master.files().unwrap(), []);
         std::fs::remove_file(place.path("d.db")).unwrap();
     }
+}
+
+#[test]
+fn another_databases_file_that_is_open_or_linked_stays() {
+    let place = Place::new();
+    let (one, other) = (place.make("one"), place.make("other"));
+    std::fs::rename(place.path("one.db"), place.path("other.db")).unwrap();
+    let held = std::fs::File::open(place.path("other.db")).unwrap();
+    // As a session that had `one` open before it was renamed.
+    assert!(matches!(
+        drop_database(&place.master, place.folder.path(), &other),
+        Err(NotDropped::InUse)
+    ));
+    drop(held);
+    std::os::unix::fs::symlink(place.path("other.db"), place.path("one.db")).unwrap();
+    let kept = drop_database(&place.master, place.folder.path(), &one).unwrap();
+    assert_eq!(kept, Some(place.path("one.db")));
+    let kept = drop_database(&place.master, place.folder.path(), &other).unwrap();
+    assert_eq!(kept, Some(place.path("other.db")));
+    assert!(place.path("other.db").exists() && place.path("one.db").is_symlink());
 }
 
 #[test]

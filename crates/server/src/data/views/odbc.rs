@@ -259,6 +259,7 @@ fn columns(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, P
     let client = Client::of(arguments);
     let mut tolds = told::users(sight);
     tolds.extend(told::systems());
+    let shows = sight.objects.sees_texts();
     let row = |told: told::Told| {
         let odbc = OdbcType::of(&told.data_type, client);
         let kind = type_name(&told.data_type);
@@ -280,7 +281,7 @@ fn columns(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, P
             odbc.scale,
             odbc.radix,
             i32::from(told.nullable),
-            told.default.as_ref().map(|(_, value)| value),
+            told.default.as_ref().map(|(_, value)| value).filter(|_| shows),
             odbc.sql_data_type,
             odbc.sub,
             odbc.octets,
