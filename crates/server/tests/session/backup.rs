@@ -4,17 +4,7 @@ use selenite_tds::client::Token;
 use selenite_types::Value;
 
 use crate::bench::Bench;
-use crate::client::{Answer, Client};
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|(number, _)| *number).collect()
-}
-
-fn succeed(client: &mut Client, sql: &str) -> Answer {
-    let answer = client.batch(sql);
-    assert_eq!(numbers(&answer), [0_i32; 0], "{sql}: {answer:?}");
-    answer
-}
+use crate::client::{Answer, Client, numbers, succeed};
 
 fn refused(client: &mut Client, sql: &str, expected: &[i32]) -> Answer {
     let answer = client.batch(sql);

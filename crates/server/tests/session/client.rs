@@ -297,3 +297,16 @@ pub const HEADERS: Headers = Headers {
     outstanding_count: 1,
     activity: None,
 };
+
+/// The numbers of an answer's errors, in order.
+pub fn numbers(answer: &Answer) -> Vec<i32> {
+    answer.errors().iter().map(|(number, _)| *number).collect()
+}
+
+/// Runs what has to succeed.
+#[track_caller]
+pub fn succeed(client: &mut Client, sql: &str) -> Answer {
+    let answer = client.batch(sql);
+    assert_eq!(numbers(&answer), [0_i32; 0], "{sql}: {answer:?}");
+    answer
+}

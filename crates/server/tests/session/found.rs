@@ -3,19 +3,9 @@
 use selenite_types::Value;
 
 use crate::bench::Bench;
-use crate::client::{Answer, Client};
+use crate::client::{numbers, succeed};
 
 const PASSWORD: &str = "Corr3ct-horse";
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|(number, _)| *number).collect()
-}
-
-fn succeed(client: &mut Client, sql: &str) -> Answer {
-    let answer = client.batch(sql);
-    assert_eq!(numbers(&answer), [0_i32; 0], "{sql}: {answer:?}");
-    answer
-}
 
 #[test]
 fn string_agg_has_its_separator() {

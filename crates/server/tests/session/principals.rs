@@ -4,19 +4,9 @@ use selenite_tds::PacketSize;
 use selenite_types::Value;
 
 use crate::bench::Bench;
-use crate::client::{Answer, Client};
+use crate::client::{Client, numbers, succeed};
 
 const PASSWORD: &str = "Corr3ct-horse";
-
-fn numbers(answer: &Answer) -> Vec<i32> {
-    answer.errors().iter().map(|(number, _)| *number).collect()
-}
-
-fn succeed(client: &mut Client, sql: &str) -> Answer {
-    let answer = client.batch(sql);
-    assert_eq!(numbers(&answer), [0_i32; 0], "{sql}: {answer:?}");
-    answer
-}
 
 fn fails(client: &mut Client, cases: &[(i32, &str)]) {
     for (number, sql) in cases {
