@@ -429,3 +429,24 @@ fn an_encrypted_database_is_encrypted_again_when_restored() {
     }
     assert_eq!(rows(&mut bench.client(), "e"), before);
 }
+
+#[test]
+fn a_restore_writes_through_no_link() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    for sql in [
+        "CREATE DATABASE linked",
+        "BACKUP DATABASE linked TO DISK = 'linked.bak'",
+    ] {
+        succeed(&mut client, sql);
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (path, target) = (bench.data_folder().join("linked.db"), elsewhere.path().join("own.db"));
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&target, "somebody's own").unwrap();
+    std::os::unix::fs::symlink(&target, &path).unwrap();
+    let answer = client.batch("RESTORE DATABASE linked FROM DISK = 'linked.bak' WITH REPLACE");
+    assert_eq!(numbers(&answer).first(), Some(&3156), "{answer:?}");
+    assert_eq!(std::fs::read(&target).unwrap(), b"somebody's own");
+    assert!(path.is_symlink());
+}
