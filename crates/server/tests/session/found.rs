@@ -223,3 +223,24 @@ fn a_database_that_others_make_is_found_by_its_name() {
     succeed(&mut other, "USE master DROP DATABASE late");
     assert_eq!(numbers(&one.batch("SELECT a FROM late.dbo.t")), [208]);
 }
+
+#[test]
+fn who_sees_no_texts_sees_no_default_of_a_column() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    for sql in [
+        "CREATE DATABASE d",
+        &format!("CREATE LOGIN ann WITH PASSWORD = '{PASSWORD}'"),
+        "USE d",
+        "CREATE USER ann",
+        "ALTER ROLE db_datawriter ADD MEMBER ann",
+        "CREATE TABLE t (a INT DEFAULT 31337)",
+    ] {
+        succeed(&mut client, sql);
+    }
+    let default = |answer: &crate::client::Answer| answer.rows()[0][12].clone();
+    let own = client.batch("EXEC sp_columns 't'");
+    assert_ne!(default(&own), Value::Null, "{own:?}");
+    let hers = bench.client_as("ann", PASSWORD, "d").batch("EXEC sp_columns 't'");
+    assert_eq!(default(&hers), Value::Null, "{hers:?}");
+}
