@@ -14,7 +14,7 @@ use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 use zeroize::Zeroizing;
 
-use crate::{KeyError, hex, os_random, random};
+use crate::{KeyError, hex, os_random, ownership, random};
 
 /// Writes a new file, readable by its owner only.
 ///
@@ -41,14 +41,32 @@ pub(crate) fn create(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync_folder(path)
 }
 
+/// The contents of a file of at most `size_max` bytes, which nobody but its user and root can change (`ownership.rs`, O1).
+pub(crate) fn read_trusted(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let file = open(path)?;
+    ownership::check(path, &file)?;
+    read_open(file, path, size_max)
+}
+
 /// The contents of a file of at most `size_max` bytes.
 pub(crate) fn read(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    read_open(open(path)?, path, size_max)
+}
+
+fn open(path: &Path) -> Result<File, KeyError> {
+    File::open(path).map_err(|source| KeyError::Io {
+        verb: "read",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn read_open(file: File, path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let failed = |source| KeyError::Io {
         verb: "read",
         path: path.to_owned(),
         source,
     };
-    let file = File::open(path).map_err(failed)?;
     let mut contents = Zeroizing::new(Vec::with_capacity(size_max + READ_AHEAD_SIZE));
     let limit = u64::try_from(size_max).expect("limits are small constants") + 1;
     file.take(limit).read_to_end(&mut contents).map_err(failed)?;
