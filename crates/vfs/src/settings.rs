@@ -4,10 +4,11 @@ use std::ffi::{CStr, OsString};
 
 use selenite_cipher::{DatabaseId, Suite};
 use selenite_format::{AutoVacuum, PageSize};
-use selenite_keyring::{Config, KeyError, Spec};
+use selenite_keyring::{Config, Spec};
 
 use crate::error::VfsError;
 use crate::ffi::Name;
+use crate::uri_parameters;
 
 /// The settings of one database. None of them is a secret: an identity is named, never given.
 #[derive(Clone, Debug)]
@@ -41,6 +42,9 @@ impl Settings {
     /// # Errors
     /// [`VfsError::Setting`] names the parameter and what it may be.
     pub fn read(name: &Name<'_>, environment: Environment<'_>, config: &Config) -> Result<Self, VfsError> {
+        uri_parameters::check(name.parameter_names())?;
+        // `selenite_backup` looks at it when it is called, in the URI of the main database alone: here it is checked.
+        parse(name.parameter(c"backup"), false, |value| parse_allow("backup", value))?;
         let lookup = |key: &'static CStr, variable: &'static str| -> Result<Option<String>, VfsError> {
             if let Some(value) = name.parameter(key) {
                 return Ok(Some(value));
@@ -84,7 +88,9 @@ impl Settings {
             expected_id: parse(name.parameter(c"database_id"), None, |value| parse_id(value).map(Some))?,
             expects_encrypted: parse(name.parameter(c"encrypted"), false, |value| match value {
                 "required" => Ok(true),
-                _ => Err(VfsError::Setting(format!("encrypted is {value}: it may be required"))),
+                _ => Err(VfsError::Setting(format!(
+                    "invalid encrypted={value}; the only value is `required`"
+                ))),
             })?,
         })
     }
@@ -94,10 +100,10 @@ impl Settings {
     /// Whether a new database may be made with these settings.
     ///
     /// # Errors
-    /// `NoKey` without an identity; `DeprecatedSuite` or `NotEncrypted` for a suite that was not allowed.
+    /// `NoKeyToMake` without an identity; `DeprecatedSuite` or `NotEncrypted` for a suite that was not allowed.
     pub fn check_new(&self) -> Result<(), VfsError> {
         if self.identity.is_none() {
-            return Err(VfsError::Key(KeyError::NoKey));
+            return Err(VfsError::NoKeyToMake);
         }
         if self.suite.is_deprecated() && !self.allow_deprecated {
             return Err(VfsError::DeprecatedSuite);
@@ -185,7 +191,7 @@ fn parse_allow(key: &'static str, value: &str) -> Result<bool, VfsError> {
         "allow" => Ok(true),
         "refuse" | "" => Ok(false),
         _ => Err(VfsError::Setting(format!(
-            "{key} is {value}: it may be allow or refuse"
+            "invalid {key}={value}; use `allow` or `refuse`"
         ))),
     }
 }

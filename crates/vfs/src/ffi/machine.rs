@@ -1,5 +1,7 @@
 //! What is asked of the machine itself: randomness and the cycle counter.
 
+use std::ffi::CStr;
+
 use super::Code;
 
 /// Fills `out` from the operating system's generator (getrandom(2)).
@@ -20,6 +22,27 @@ pub fn os_random(out: &mut [u8]) -> Result<(), Code> {
         }
     }
     Ok(())
+}
+
+/// Whether this process has rights that who started it does not have (set-user-ID, set-group-ID, file capabilities): the kernel says so
+/// in AT_SECURE (getauxval(3)). Its environment is theirs, and not its owner's.
+#[must_use]
+pub fn is_elevated() -> bool {
+    // SAFETY: the call reads what the kernel left for this process, and touches no memory of ours.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// Makes an empty file that only its owner may use (mode 0600), where none of that name is. No descriptor of it is opened: closing
+/// that would give up the locks of this process on the file (fcntl(2)).
+///
+/// # Errors
+/// `AlreadyExists`; what mknod(2) says.
+pub fn make_private_file(path: &CStr) -> std::io::Result<()> {
+    // SAFETY: the path ends with a zero byte.
+    match unsafe { libc::mknod(path.as_ptr(), libc::S_IFREG | 0o600, 0) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
 }
 
 /// Asks the system to keep nothing of a file in its cache that is on disk already (posix_fadvise(2)), by the number of a
