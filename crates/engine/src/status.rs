@@ -44,6 +44,8 @@ pub struct Sealed {
     pub opened_by: Option<SlotSummary>,
     /// What the keyring file says; nothing without a key.
     pub is_pinned: Option<bool>,
+    /// A key file in force that others than its owner can read; nothing unless a key proved it.
+    pub key_readable: Option<PathBuf>,
     /// Which of its two superblocks are whole.
     pub superblocks: Superblocks,
     /// The database.
@@ -128,6 +130,7 @@ pub(crate) struct Keys {
     identities: Vec<Box<dyn Identity>>,
     keyring: Keyring,
     cache: Cache,
+    readable: Option<PathBuf>,
 }
 
 impl Keys {
@@ -136,6 +139,7 @@ impl Keys {
             identities: Vec::new(),
             keyring: Keyring::default(),
             cache: Cache::new(),
+            readable: None,
         }
     }
 
@@ -145,6 +149,9 @@ impl Keys {
             identities: access.identities(&config)?,
             keyring: config.load_keyring()?,
             cache: Cache::new(),
+            readable: access
+                .spec(&config)
+                .and_then(|spec| selenite_keyring::readable_by_others(&spec).map(Path::to_owned)),
         })
     }
 }
@@ -162,6 +169,7 @@ pub(crate) fn look(
                 authentic: true,
                 opened_by: opened_by.map(SlotSummary::new),
                 is_pinned: Some(unlocked.pin == Pin::Pinned),
+                key_readable: keys.readable.clone(),
                 ..summary(&unlocked.superblock, superblocks, size)
             })
         }
@@ -186,6 +194,7 @@ pub(crate) fn summary(superblock: &Superblock, superblocks: Superblocks, size: u
         why_not: None,
         opened_by: None,
         is_pinned: None,
+        key_readable: None,
         superblocks,
         database_id: superblock.database_id,
         generation: superblock.generation,

@@ -58,7 +58,7 @@ fn to_a_new_file_overwrites_nothing() {
         .done();
     bench
         .run(&["-i", "key.txt", "decrypt", "app.db", "--to", "clear.db"])
-        .failed(1, "clear.db: exists already");
+        .failed(2, "clear.db: exists already");
     let ran = bench
         .run(&["-i", "key.txt", "encrypt", "clear.db", "--to", "again.db"])
         .done();
