@@ -4,6 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use selenite_engine::Access;
@@ -124,6 +125,8 @@ pub fn launch(place: &Path, password: &mut String) -> (Running, Arc<Hall>) {
     config.tls_files = Some(files);
     config.encryption = EncryptionMode::Optional;
     config.password_cost = PasswordCost::LEAST;
+    // A busy machine may take its time.
+    config.limits.login_time = Duration::from_secs(60);
     config.log = Log::silent();
     let mut announce = |announcement: Announcement<'_>| {
         if let Announcement::Password(first) = announcement {
