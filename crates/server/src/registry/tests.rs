@@ -94,15 +94,20 @@ fn what_a_thread_has_cost_is_counted_after_its_end() {
         let session = scope.spawn(|| {
             let place = enter(&registry).unwrap();
             place.entry().wake();
+            let (begin, begins) = std::sync::mpsc::channel::<()>();
             let other = scope.spawn({
                 let entry = place.entry().clone();
                 move || {
                     let _own = entry.adopt_this_thread();
-                    std::thread::park_timeout(std::time::Duration::from_millis(1));
+                    // Nobody sends: it gives its processor up until this thread has seen that it did.
+                    begins.recv().unwrap_err();
                 }
             });
+            while place.entry().figures().switches < 1 {
+                std::thread::yield_now();
+            }
+            drop(begin);
             other.join().unwrap();
-            // It waited for the other, and the other waited: two switches.
             let figures = place.entry().figures();
             place.entry().rest();
             assert_eq!(place.entry().status(), Status::Sleeping);
@@ -110,7 +115,7 @@ fn what_a_thread_has_cost_is_counted_after_its_end() {
         });
         session.join().unwrap()
     });
-    assert!(switches >= 2);
+    assert!(switches >= 1);
     assert!(registry.context_switches() >= switches);
     assert!(!registry.cpu().is_zero());
 }

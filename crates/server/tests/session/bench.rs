@@ -4,6 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use selenite_engine::Access;
@@ -145,6 +146,8 @@ fn launch_with(place: &Path, password: &mut String, change: &dyn Fn(&mut Config)
     config.tls_files = Some(files);
     config.encryption = EncryptionMode::Optional;
     config.password_cost = PasswordCost::LEAST;
+    // A busy machine may take its time.
+    config.limits.login_time = Duration::from_secs(60);
     config.log = Log::silent();
     change(&mut config);
     let mut announce = |announcement: Announcement<'_>| {

@@ -21,6 +21,7 @@ mod encryption;
 mod ends;
 mod found;
 mod group_commit;
+mod identity_numbers;
 mod insert_execute;
 mod inside;
 mod isolation;
