@@ -35,7 +35,7 @@ pub(crate) use certificates::NewStoredCertificate;
 pub(crate) use database_file::{DatabaseFile, Unfinished};
 pub use database_name::DatabaseName;
 pub use databases::DatabaseRecord;
-pub use keys::{EncryptionKeyRecord, MasterKeyRecord};
+pub use keys::{EncryptionKeyRecord, MasterKeyRecord, Tde};
 pub(crate) use keys::{Removal, StoredMasterKey};
 pub use logins::{Attempts, LoginRecord, NewLogin};
 pub use master_error::MasterError;
