@@ -352,6 +352,8 @@ fn class_of_key(error: &KeyError) -> Class {
         | KeyError::BadConfig { .. }
         | KeyError::Elevated { .. }
         | KeyError::UnknownCommand { .. }
+        | KeyError::BadOrigin { .. }
+        | KeyError::BadPath { .. }
         | KeyError::NoSuchSlot { .. }
         | KeyError::AmbiguousSlot { .. }
         | KeyError::NoRecipient

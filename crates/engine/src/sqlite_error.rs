@@ -70,7 +70,7 @@ pub fn translate_either(error: rusqlite::Error, path: &Path, other: Option<&Path
 
 fn class_of(code: i32) -> Class {
     match code {
-        IOERR_AUTH | IOERR_BADKEY => return Class::Key,
+        AUTH_USER | IOERR_AUTH | IOERR_BADKEY => return Class::Key,
         IOERR_DATA | IOERR_VNODE => return Class::Data,
         PERM => return Class::Usage,
         _ => {}
@@ -87,7 +87,16 @@ fn class_of(code: i32) -> Class {
 fn is_from_vfs(code: i32) -> bool {
     matches!(
         code,
-        IOERR_AUTH | IOERR_BADKEY | IOERR_DATA | IOERR_VNODE | PERM | NOTADB | CORRUPT | CANTOPEN | MISMATCH
+        AUTH_USER
+            | IOERR_AUTH
+            | IOERR_BADKEY
+            | IOERR_DATA
+            | IOERR_VNODE
+            | PERM
+            | NOTADB
+            | CORRUPT
+            | CANTOPEN
+            | MISMATCH
     )
 }
 
@@ -118,6 +127,7 @@ const CORRUPT: i32 = 11;
 const FULL: i32 = 13;
 const CANTOPEN: i32 = 14;
 const MISMATCH: i32 = 20;
+const AUTH_USER: i32 = 23 | (1 << 8);
 const NOTADB: i32 = 26;
 const IOERR_VNODE: i32 = IOERR | (27 << 8);
 const IOERR_BADKEY: i32 = IOERR | (35 << 8);

@@ -4,6 +4,7 @@
 //! identity = "age:key.txt"       # relative paths start at this file's folder
 //! keyring = "~/.local/share/selenite/keyring.toml"
 //! state = "/var/lib/selenite"
+//! origin = "own"                 # or "any": databases that others made are opened, too
 //! passphrase_cost_max = 4        # times what a slot of selenite's own costs
 //! [commands]
 //! kms = ["/usr/bin/kms", "--key", "x"]
@@ -25,7 +26,7 @@ use toml::de::DeTable;
 
 use crate::spec::{Spec, is_command_name};
 use crate::toml_text::{self, Fault, Value};
-use crate::{KeyError, Keyring, argv, secret_file};
+use crate::{KeyError, Keyring, OriginPolicy, argv, secret_file};
 
 /// What the user has set, as a value that callers pass around. The default one is empty.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +36,7 @@ pub struct Config {
     keyring_by_default: Option<PathBuf>,
     state: Option<PathBuf>,
     state_by_default: Option<PathBuf>,
+    origin: OriginPolicy,
     commands: BTreeMap<String, Vec<String>>,
     passphrase_cost_max: Option<u32>,
     is_elevated: bool,
@@ -42,8 +44,8 @@ pub struct Config {
 
 impl Config {
     /// Reads the file named by `SELENITE_CONFIG`, or `config.toml` in the platform's folder for configurations
-    /// (`~/.config/selenite` on Linux), where it may be missing. `SELENITE_IDENTITY`, `SELENITE_KEYRING`
-    /// and `SELENITE_STATE` override what it says.
+    /// (`~/.config/selenite` on Linux), where it may be missing. `SELENITE_IDENTITY`, `SELENITE_KEYRING`,
+    /// `SELENITE_STATE` and `SELENITE_ORIGIN` override what it says.
     ///
     /// `env` answers for the environment: `&|name| std::env::var_os(name)`.
     pub fn load(env: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, KeyError> {
@@ -64,6 +66,9 @@ impl Config {
         }
         if let Some(state) = set("SELENITE_STATE") {
             config.state = Some(state.into());
+        }
+        if let Some(origin) = set("SELENITE_ORIGIN") {
+            config.origin = origin.to_string_lossy().parse()?;
         }
         config.state_by_default = project.map(|dirs| dirs.state_dir().unwrap_or(dirs.data_local_dir()).to_owned());
         config.keyring_by_default = folder.map(|folder| folder.join("keyring.toml"));
@@ -102,6 +107,11 @@ impl Config {
     /// The identity to use where a caller names none.
     pub fn identity(&self) -> Option<&Spec> {
         self.identity.as_ref()
+    }
+
+    /// Which origins of databases are admitted where a caller does not say.
+    pub fn origin(&self) -> OriginPolicy {
+        self.origin
     }
 
     /// The same configuration, with a command: `argv` is run as `argv... wrap` and `argv... unwrap`.
@@ -170,6 +180,11 @@ impl Config {
                     config.keyring = Some(place.path(Path::new(toml_text::string("keyring", value)?)));
                 }
                 "state" => config.state = Some(place.path(Path::new(toml_text::string("state", value)?))),
+                "origin" => {
+                    let word = toml_text::string("origin", value)?;
+                    let policy = word.parse();
+                    config.origin = policy.map_err(|error: KeyError| Fault::new(value.span(), error.to_string()))?;
+                }
                 "commands" => config.commands = commands(value)?,
                 "passphrase_cost_max" => config.passphrase_cost_max = Some(cost_max(value)?),
                 _ => return Err(Fault::unknown_key(key, &KEYS)),
@@ -245,7 +260,7 @@ fn words(name: &str, value: &Value<'_>) -> Result<Vec<String>, Fault> {
         .collect()
 }
 
-const KEYS: [&str; 5] = ["identity", "keyring", "state", "passphrase_cost_max", "commands"];
+const KEYS: [&str; 6] = ["identity", "keyring", "state", "origin", "passphrase_cost_max", "commands"];
 /// 1 MiB: thousands of commands.
 const CONFIG_SIZE_MAX: usize = 1 << 20;
 /// 256 MiB of memory and 12 passes over 64 MiB: less than a second, for a slot that anybody may have written.

@@ -67,6 +67,10 @@ impl VfsError {
             Self::NotEncrypted(_) => Code::NOTADB,
             Self::Key(error) => match error {
                 KeyError::KeyServiceAway { .. } => Code::IOERR_AUTH,
+                KeyError::ForeignOrigin { .. }
+                | KeyError::OriginUnknown { .. }
+                | KeyError::PathReplaced { .. }
+                | KeyError::NotPinned { .. } => Code::AUTH_USER,
                 KeyError::Tampered { .. } | KeyError::Damaged => Code::CORRUPT,
                 KeyError::UnsupportedVersion { .. } => Code::CANTOPEN,
                 KeyError::NotEncrypted => Code::NOTADB,
@@ -77,6 +81,8 @@ impl VfsError {
                 | KeyError::BadConfig { .. }
                 | KeyError::Untrusted { .. }
                 | KeyError::Elevated { .. }
+                | KeyError::BadPath { .. }
+                | KeyError::BadOrigin { .. }
                 | KeyError::Io { .. } => Code::CANTOPEN,
                 KeyError::NoKey
                 | KeyError::WrongKey
@@ -121,7 +127,7 @@ impl VfsError {
     pub fn is_of_key(&self) -> bool {
         match self {
             Self::NoKeyToMake => true,
-            Self::Key(error) => matches!(error, KeyError::KeyServiceAway { .. }) || self.code() == Code::IOERR_BADKEY,
+            Self::Key(_) => [Code::IOERR_AUTH, Code::IOERR_BADKEY, Code::AUTH_USER].contains(&self.code()),
             Self::NotEncrypted(_)
             | Self::Unauthentic { .. }
             | Self::UnknownEpoch { .. }

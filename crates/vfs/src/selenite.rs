@@ -143,7 +143,7 @@ impl Selenite {
         if flags.has(OpenFlags::CREATE) && is_missing_or_empty(path) {
             settings.check_new()?;
         }
-        let credentials = Credentials::load(config, &settings)?;
+        let credentials = Credentials::load(config, &settings, path)?;
         if let Some(readable) = settings
             .identity
             .as_ref()
