@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,30 @@ def test_a_key_file_that_others_can_read_is_told_in_the_status(
     assert peer.run(sql) == [[str(key)]]
     key.chmod(0o600)
     assert peer.run(sql) == []
+
+
+@each_host
+def test_memory_is_locked_or_the_file_is_refused(host: Host, start: Start, folder: Path) -> None:
+    def locked(peer: Peer) -> int:
+        lines = Path(f"/proc/{peer.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmLck:"))
+
+    bound = ["setpriv", "--inh-caps=-ipc_lock", "--bounding-set=-ipc_lock"] if os.geteuid() == 0 else []
+    bounded = replace(host, command=[*bound, "prlimit", "--memlock=65536:65536", *host.command])
+    peer = start(bounded)
+    with pytest.raises(Refused) as refused:
+        peer.open(folder / "app.db", lock_memory=1)
+    assert "this process may lock 65536 bytes; raise the limit" in refused.value.reason
+    assert not (folder / "app.db").exists() and locked(peer) == 0
+    peer = start(bounded, SELENITE_LOCK_MEMORY="1")
+    with pytest.raises(Refused):
+        peer.open(folder / "app.db")
+    if os.geteuid() != 0:
+        pytest.skip("only root may lock all of its memory here")
+    peer = start(host)
+    peer.open(folder / "app.db", lock_memory=1, pool_size="1M")
+    fill(peer)
+    assert locked(peer) > 1000
 
 
 @each_host

@@ -155,13 +155,7 @@ impl Config {
     }
 
     fn read(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
-        let contents = secret_file::read_trusted(path, CONFIG_SIZE_MAX)?;
-        let text = std::str::from_utf8(&contents).map_err(|_| KeyError::BadConfig {
-            path: path.to_owned(),
-            line: None,
-            problem: "not UTF-8".into(),
-        })?;
-        Self::parse(text, path, home)
+        Self::parse(&secret_file::read_trusted_text(path)?, path, home)
     }
 
     fn read_if_there(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
@@ -260,9 +254,14 @@ fn words(name: &str, value: &Value<'_>) -> Result<Vec<String>, Fault> {
         .collect()
 }
 
-const KEYS: [&str; 6] = ["identity", "keyring", "state", "origin", "passphrase_cost_max", "commands"];
-/// 1 MiB: thousands of commands.
-const CONFIG_SIZE_MAX: usize = 1 << 20;
+const KEYS: [&str; 6] = [
+    "identity",
+    "keyring",
+    "state",
+    "origin",
+    "passphrase_cost_max",
+    "commands",
+];
 /// 256 MiB of memory and 12 passes over 64 MiB: less than a second, for a slot that anybody may have written.
 const PASSPHRASE_COST_MAX: u32 = 4;
 

@@ -59,7 +59,7 @@ pub use provider::passphrase::{Cost, PassphraseIdentity};
 pub use provider::raw::RawIdentity;
 pub use provider::{Effort, Identity, Recipient, SlotBody};
 pub use random::{Random, os_random};
-pub use secret_file::write_key_file;
+pub use secret_file::{read_trusted_text, write_key_file};
 pub use slot::{SlotSummary, find_slot};
 pub use spec::Spec;
 pub use trust::{Trust, absolute, pin_path, replace_path_pin};

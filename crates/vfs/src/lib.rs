@@ -22,6 +22,7 @@ mod host;
 mod index_header;
 pub mod journal_file;
 pub mod last_errors;
+mod locked_memory;
 pub mod log_counters;
 pub mod main_file;
 pub mod nameless_file;

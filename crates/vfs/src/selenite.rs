@@ -16,6 +16,7 @@ use crate::ffi::{
 use crate::host::{Host, Identify};
 use crate::journal_file::JournalFile;
 use crate::last_errors::LastError;
+use crate::locked_memory;
 use crate::main_file::MainFile;
 use crate::nameless_file::NamelessFile;
 use crate::own_descriptors;
@@ -142,6 +143,9 @@ impl Selenite {
         let text = path.to_string_lossy().into_owned();
         if flags.has(OpenFlags::CREATE) && is_missing_or_empty(path) {
             settings.check_new()?;
+        }
+        if settings.lock_memory {
+            locked_memory::lock()?;
         }
         let credentials = Credentials::load(config, &settings, path)?;
         if let Some(readable) = settings

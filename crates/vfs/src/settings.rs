@@ -25,6 +25,8 @@ pub struct Settings {
     pub allow_plain: bool,
     /// Whether TRIPLE_DES_3KEY is.
     pub allow_deprecated: bool,
+    /// Whether the process's memory has to be locked.
+    pub lock_memory: bool,
     /// How many bytes the pool may take from now on, if that was said.
     pub pool_size: Option<usize>,
     /// The database that the file has to be when it is opened; what has no superblock is admitted as `allow_plain` says.
@@ -86,6 +88,7 @@ impl Settings {
             allow_deprecated: parse(lookup(c"deprecated", "SELENITE_DEPRECATED")?, false, |value| {
                 parse_allow("deprecated", value)
             })?,
+            lock_memory: parse(lookup(c"lock_memory", "SELENITE_LOCK_MEMORY")?, false, parse_switch)?,
             pool_size: lookup(c"pool_size", "SELENITE_POOL_SIZE")?
                 .map(|value| parse_size(&value))
                 .transpose()?,
@@ -198,6 +201,14 @@ fn parse_size(value: &str) -> Result<usize, VfsError> {
                 "pool_size {value} is not a number of bytes, such as 64M or 64MiB"
             ))
         })
+}
+
+fn parse_switch(value: &str) -> Result<bool, VfsError> {
+    match value {
+        "1" => Ok(true),
+        "0" | "" => Ok(false),
+        _ => Err(VfsError::Setting(format!("invalid lock_memory={value}; use 1 or 0"))),
+    }
 }
 
 fn parse_allow(key: &'static str, value: &str) -> Result<bool, VfsError> {

@@ -54,7 +54,7 @@ fn edits_max(word: &str) -> usize {
 }
 
 /// Those that `Settings` and `selenite_backup` read.
-const OURS: [&str; 12] = [
+const OURS: [&str; 13] = [
     "selenite_identity",
     "page_size",
     "cipher",
@@ -67,6 +67,7 @@ const OURS: [&str; 12] = [
     "origin",
     "encrypted",
     "backup",
+    "lock_memory",
 ];
 /// <https://sqlite.org/c3ref/open.html#urifilenameexamples>, and what its own VFSs know.
 const SQLITES: [&str; 14] = [

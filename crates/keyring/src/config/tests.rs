@@ -50,7 +50,9 @@ fn an_unknown_key_is_an_error_that_names_the_nearest_known_key() {
     );
     assert!(complaint("keyrings = 'x'").ends_with("did you mean \"keyring\"?"));
     assert!(complaint("[command]\nx = 'y'").ends_with("did you mean \"commands\"?"));
-    assert!(complaint("colour = 1").ends_with("known are identity, keyring, state, origin, passphrase_cost_max, commands"));
+    assert!(
+        complaint("colour = 1").ends_with("known are identity, keyring, state, origin, passphrase_cost_max, commands")
+    );
 }
 
 #[test]

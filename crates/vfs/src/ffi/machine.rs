@@ -45,6 +45,36 @@ pub fn make_private_file(path: &CStr) -> std::io::Result<()> {
     }
 }
 
+/// Has the system swap out nothing of this process, now and later (mlockall(2)); a page counts from when it is used.
+///
+/// # Errors
+/// As the system has it.
+pub fn lock_memory() -> std::io::Result<()> {
+    const FLAGS: libc::c_int = libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT;
+    // SAFETY: the call takes flags alone, and moves no memory.
+    match unsafe { libc::mlockall(FLAGS) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// How much memory this process may lock, in bytes; nothing where there is no limit.
+///
+/// # Errors
+/// As the system has it.
+pub fn locked_memory_limit() -> std::io::Result<Option<u64>> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the struct is ours, and lives for this call.
+    match unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) } {
+        0 if limit.rlim_cur == libc::RLIM_INFINITY => Ok(None),
+        0 => Ok(Some(limit.rlim_cur)),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
 /// Asks the system to keep nothing of a file in its cache that is on disk already (posix_fadvise(2)), by the number of a
 /// descriptor. One that is closed by now, or another file's, does no harm: it is advice.
 pub fn forget_cached(descriptor: i32) {

@@ -39,7 +39,10 @@ pub use function::{
     install_linked,
 };
 pub use lower::{LowerFile, LowerVfs};
-pub use machine::{cycle_count, forget_cached, hardware_random, is_elevated, make_private_file, os_random};
+pub use machine::{
+    cycle_count, forget_cached, hardware_random, is_elevated, lock_memory, locked_memory_limit, make_private_file,
+    os_random,
+};
 pub use module::{Table, TableRow};
 pub use name::Name;
 pub use shm::{ShmLock, ShmMemory, ShmRegion};
