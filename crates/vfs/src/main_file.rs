@@ -69,7 +69,10 @@ pub struct MainFile {
     change_counter: Option<([u8; TRAILER_SIZE], [u8; 16])>,
     /// Whether a lock for writing was ever taken.
     was_reserved: bool,
-    /// Attached to a main database on another VFS: nothing is read or written (see `Control::Connection`).
+    /// Whether the connection that opened the file was told of.
+    was_claimed: bool,
+    /// Attached to a main database on another VFS: nothing is read or written (see `Control::Connection`). In shared-cache
+    /// mode that holds for all connections that share the file, until they have closed it.
     refused: bool,
 }
 
@@ -93,6 +96,7 @@ impl MainFile {
             page: Vec::new(),
             change_counter: None,
             was_reserved: false,
+            was_claimed: false,
             refused: false,
         })
     }

@@ -41,7 +41,8 @@ impl MainFile {
                 Ok(())
             }
             Control::Connection(connection) => {
-                self.refused = !is_plain && !connection.has_main_on_this_vfs() && !self.database.settings.allow_plain;
+                let is_elsewhere = connection.has_main_elsewhere(!std::mem::replace(&mut self.was_claimed, true));
+                self.refused |= is_elsewhere && !is_plain && !self.database.settings.allow_plain;
                 self.pass(&raw)
             }
             Control::CheckpointStart => {

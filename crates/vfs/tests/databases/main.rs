@@ -7,4 +7,5 @@ mod key_changes;
 mod lock_place;
 mod pins;
 mod suites;
+mod shared_cache;
 mod workbench;
