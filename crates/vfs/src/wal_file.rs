@@ -13,6 +13,7 @@
 mod frames;
 mod gather;
 mod own;
+mod padding;
 mod signature;
 mod writer;
 
@@ -44,6 +45,8 @@ pub struct WalFile {
     header: Option<[u8; HEADER_SIZE]>,
     own: Own,
     gather: Gather,
+    /// The frame that was written when its first part came.
+    padding: Option<u64>,
     /// One frame as it lies on disk.
     frame: Vec<u8>,
     /// The opened page, where SQLite wants a part of it.
@@ -72,6 +75,7 @@ impl WalFile {
             header: None,
             own: Own::default(),
             gather: Gather::default(),
+            padding: None,
             frame: Vec::new(),
             page: Vec::new(),
         })
@@ -341,8 +345,7 @@ impl File for WalFile {
             visit.show(self);
             return Ok(());
         }
-        let is_plain = matches!(self.database.content(), Content::Plain);
-        device::control_beside_main(is_plain, &mut self.lower, control)
+        device::control_beside_main(&mut self.lower, control)
     }
 
     fn sector_size(&mut self) -> c_int {

@@ -61,10 +61,6 @@ impl MainFile {
             // Hints of the size that SQLite knows, which is not the file's: below, they would cut live pages or leave
             // places that were never sealed.
             Control::SizeHint | Control::ChunkSize if !is_plain => Ok(()),
-            Control::PowersafeOverwrite(value) if !is_plain => {
-                *value = 1;
-                Ok(())
-            }
             Control::Atomic => Err(Code::NOTFOUND.into()),
             Control::SizeHint | Control::ChunkSize | Control::PowersafeOverwrite(_) | Control::Other => self.pass(&raw),
         }
