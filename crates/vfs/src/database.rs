@@ -224,7 +224,7 @@ impl Database {
 
     /// Whether this connection may change the superblock.
     pub fn holds_write_lock(&self, inner: &Inner) -> bool {
-        inner.level >= LockLevel::RESERVED || self.wal_write.load(Ordering::Acquire)
+        inner.level >= LockLevel::RESERVED || self.wal_write.load(Ordering::Acquire) || self.settings.takes_no_locks
     }
 
     /// Tells SQLite's log and `selenite_last_error()` why something was refused, and gives SQLite's code for it.

@@ -146,6 +146,10 @@ impl MainFile {
 
     fn try_sync(&mut self, flags: SyncFlags) -> Result<(), VfsError> {
         self.settle()?;
+        if self.database.settings.takes_no_locks {
+            // There is no lock with which a transaction ends.
+            self.note_pages_at_end();
+        }
         let mut inner = self.database.lock();
         Ok(self.database.host.sync_clock.time(|| inner.lower.sync(flags))?)
     }

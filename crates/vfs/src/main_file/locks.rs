@@ -85,12 +85,18 @@ impl MainFile {
         }
     }
 
+    /// As at the end of a lock, where SQLite takes none.
+    pub(super) fn note_pages_at_end(&self) {
+        self.note_pages_before_unlock(&mut self.database.lock());
+    }
+
     /// A failure here is no failure of the transaction, which is committed: it is tried again by the next.
     fn note_pages_before_unlock(&self, inner: &mut Inner) {
         let Content::Sealed(view) = inner.content().clone() else {
             return;
         };
-        if view.unlocked.superblock.pages_exist || inner.level < LockLevel::EXCLUSIVE {
+        let may_write = inner.level >= LockLevel::EXCLUSIVE || self.database.settings.takes_no_locks;
+        if view.unlocked.superblock.pages_exist || !may_write {
             return;
         }
         let has_pages = inner.lower.size().is_ok_and(|size| view.geometry.page_count(size) > 0);
