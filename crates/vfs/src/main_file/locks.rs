@@ -1,7 +1,7 @@
 //! SQLite's locks on the database file: the moments at which it may have become another.
 //!
-//! L1. SHARED taken, or the write lock: the superblocks are looked at again (D1 and D2 in `database.rs`). Where that
-//!     fails the lock is given back.
+//! L1. SHARED taken, a read mark or the write lock: the superblocks are looked at again (D1 and D2 in `database.rs`). Where
+//!     that fails the lock is given back.
 //! L2. A transaction that stored the first pages notes so before its lock goes (FORMAT 3.9).
 //! L3. What was gathered for the WAL is forgotten before its write lock goes (`Database::turn`).
 //! L4. What was read ahead under a lock is dropped before that lock is given back.
@@ -131,6 +131,17 @@ impl MainFile {
         if lock.lock {
             self.read_lock.note(lock, self.region.as_ref());
             self.database.note_shm_lock(is_write.then_some(true));
+        }
+        // D2.
+        if lock.lock
+            && !lock.exclusive
+            && has_mark(lock)
+            && let Err(error) = self.database.refresh_as_reader(&mut inner)
+        {
+            let back = ShmLock { lock: false, ..lock };
+            self.read_lock.note(back, None);
+            let _ = inner.lower.shm_lock(back);
+            return Err(error);
         }
         if lock.exclusive && takes_write {
             inner.page_count = None;
