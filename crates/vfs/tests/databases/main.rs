@@ -7,6 +7,6 @@ mod key_changes;
 mod lock_place;
 mod parameters;
 mod pins;
-mod suites;
 mod shared_cache;
+mod suites;
 mod workbench;
