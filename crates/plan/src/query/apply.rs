@@ -105,6 +105,8 @@ impl QueryBinder<'_> {
         if select.grouped {
             let single = select.group_by.is_empty() && select.having.is_none() && query.limit.is_none();
             return if single {
+                // Each column is a query of its own, with all sources.
+                self.spend(select.items.len().saturating_mul(select.items.len()))?;
                 Ok(self.lateral_aggregates(select))
             } else {
                 Err(refused("a query with GROUP BY"))
@@ -180,8 +182,13 @@ impl QueryBinder<'_> {
         let mut columns = Vec::with_capacity(select.items.len());
         for item in &select.items {
             let one = Select {
+                distinct: select.distinct,
                 items: vec![item.clone()],
-                ..select.clone()
+                from: select.from.clone(),
+                filter: select.filter.clone(),
+                group_by: select.group_by.clone(),
+                having: select.having.clone(),
+                grouped: select.grouped,
             };
             let column = QueryColumn::of(String::new(), item);
             let query = Query::of_select(one, vec![column]);

@@ -104,7 +104,7 @@ impl DataBench<'_> {
         let Ok(used) = self.in_use() else { return before };
         for variable in frame.variables.values() {
             let _ = variable.drop_in(&used.database.connection);
-            used.database.shared.identities.forget(variable.table.object_id);
+            used.database.shared.identities.discard(variable.table.object_id);
         }
         if frame.temporary.is_empty() {
             return before;

@@ -14,7 +14,7 @@ use selenite_types::storage::Stored;
 
 use super::functions::stored_ref;
 use super::going::Going;
-use super::identities::Identities;
+use super::identities::{Identities, IdentityJournal};
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::refusal::{is_busy, refusal, trouble};
@@ -34,6 +34,8 @@ pub struct SqliteStore<'a> {
     pub identity_insert: Option<&'a NameKey>,
     /// The next numbers of the database's tables.
     pub identities: &'a Identities,
+    /// What the session's definitions have done to them.
+    pub identity_journal: &'a IdentityJournal,
     /// How long the statement waits for other processes.
     pub patience: LockPatience,
     /// Says when to wait no longer.
@@ -158,7 +160,9 @@ impl Store for SqliteStore<'_> {
     }
 
     fn next_identity(&self, table: &Table) -> Result<i128, PlanError> {
-        self.identities.take(self.connection, table)
+        let taken = self.identities.take(self.connection, table)?;
+        self.last_identity.set(Some(taken));
+        Ok(taken)
     }
 
     fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError> {
@@ -188,7 +192,7 @@ impl Store for SqliteStore<'_> {
 }
 
 impl SqliteStore<'_> {
-    /// `TRUNCATE TABLE`: its numbers begin anew.
+    /// `TRUNCATE TABLE`: its numbers restart at the seed.
     ///
     /// # Errors
     /// 547 for rows that others refer to; what SQLite says.
@@ -205,7 +209,8 @@ impl SqliteStore<'_> {
             Err(StoreError::Constraint(message)) => return Err(PlanError::internal(&message)),
         }
         if truncate.table.identity().is_some() {
-            self.identities.begin_anew(self.connection, &truncate.table)?;
+            self.identities
+                .restart(self.connection, &truncate.table, self.identity_journal)?;
         }
         Ok(0)
     }

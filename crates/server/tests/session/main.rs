@@ -4,6 +4,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test asks for tokens of one kind")]
 
 mod answers;
+mod audit;
 mod backup;
 mod batches;
 mod bench;
@@ -20,6 +21,7 @@ mod encryption;
 mod ends;
 mod found;
 mod group_commit;
+mod identity_numbers;
 mod insert_execute;
 mod inside;
 mod isolation;
@@ -36,6 +38,7 @@ mod several_databases;
 mod speed;
 mod table_variables;
 mod tables;
+mod time_limit;
 mod transactions;
 mod undeclared;
 mod views;

@@ -55,6 +55,7 @@ impl Work<'_> {
             scene: LateScene::new(self.state, self.objects),
             identity_insert,
             identities: &self.database.shared.identities,
+            identity_journal: &self.database.identity_journal,
             patience: LockPatience::of(self.state.session.lock_timeout_ms),
             interrupts: &self.database.interrupts,
             going: &self.database.going,

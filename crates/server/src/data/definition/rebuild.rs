@@ -146,14 +146,16 @@ impl Work<'_> {
         );
         let key = NameKey::new(&new.name);
         let given = target.identity().is_some() && !is_numbered;
+        if is_numbered {
+            // What another column was numbered up to is no matter of this one.
+            let (identities, journal) = (&self.database.shared.identities, &self.database.identity_journal);
+            identities.restart(&self.database.connection, &target, journal)?;
+        }
         self.run(
             &text,
             Few(vec![Arc::new(target), Arc::new(source)]),
             given.then_some(&key),
         )?;
-        if given {
-            self.database.shared.identities.forget(old.table.object_id);
-        }
         Ok(())
     }
 
