@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test asks for tokens of one kind")]
 
+mod accepted_forms;
 mod answers;
 mod backup;
 mod batches;
@@ -32,6 +33,7 @@ mod options;
 mod other_server;
 mod principals;
 mod references;
+mod refused_batches;
 mod replaced_files;
 mod several_databases;
 mod speed;
@@ -39,5 +41,6 @@ mod table_variables;
 mod tables;
 mod transactions;
 mod undeclared;
+mod view_changes;
 mod views;
 mod wire_rules;
