@@ -23,6 +23,7 @@ pub fn access_to(instance: &Instance, database_id: i32) -> Result<Access, PlanEr
     let expected = Expected {
         database_id: known.as_ref().and_then(|known| known.file_id),
         is_encrypted: database_id == MASTER || known.is_some_and(|known| known.must_be_encrypted),
+        ..Expected::default()
     };
     Ok(Access {
         expected,
@@ -45,17 +46,17 @@ pub fn check_suite(instance: &Instance, record: &DatabaseRecord, connection: &Co
         told.collect::<Result<Vec<_>, _>>()
     });
     let suites = suites.map_err(|error| not_opened(instance, record, &error))?;
-    let suites = suites
+    let mut suites = suites
         .iter()
         .filter_map(|told| Suite::from_name(told.split(' ').next()?));
-    for suite in suites.filter(|suite| suite.is_deprecated()) {
-        let why = format!(
-            "it is encrypted by {}, which no statement of this server chose",
-            suite.name()
-        );
-        return Err(inaccessible(instance, record, &why));
-    }
-    Ok(())
+    let Some(suite) = suites.find(|suite| suite.is_deprecated()) else {
+        return Ok(());
+    };
+    let why = format!(
+        "it is encrypted by {}, which no statement of this server chose",
+        suite.name()
+    );
+    Err(inaccessible(instance, record, &why))
 }
 
 /// The same of a file that nobody knows yet.
