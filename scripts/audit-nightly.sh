@@ -40,8 +40,7 @@ case $kind in
     component rust-src
     export CARGO_TARGET_DIR=$target
     export RUSTFLAGS="-Zsanitizer=$kind ${RUSTFLAGS:-}"
-    # SQLite is looked at, too.
-    export CFLAGS="-fsanitize=$kind ${CFLAGS:-}"
+    # SQLite, which is C, is not instrumented: its allocations are seen, and its accesses are not.
     export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
     export TSAN_OPTIONS=${TSAN_OPTIONS:-"suppressions=$PWD/scripts/thread-sanitizer.supp"}
     # The standard library is built with it: else its locks would be unknown to ThreadSanitizer.
