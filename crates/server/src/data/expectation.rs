@@ -23,6 +23,7 @@ pub fn access_to(instance: &Instance, database_id: i32) -> Result<Access, PlanEr
     let expected = Expected {
         database_id: known.as_ref().and_then(|known| known.file_id),
         is_encrypted: database_id == MASTER || known.is_some_and(|known| known.must_be_encrypted),
+        ..Expected::default()
     };
     Ok(Access {
         expected,

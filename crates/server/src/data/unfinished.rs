@@ -160,6 +160,7 @@ impl Settlement<'_> {
             expected: Expected {
                 database_id: expected,
                 is_encrypted: false,
+                ..Expected::default()
             },
             ..plain_access(self.access)
         };

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use selenite_engine::reencrypt::Goal;
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, EngineError, Suite, keys};
-use selenite_keyring::KeyError;
+use selenite_keyring::{HeldAge, KeyError};
 use selenite_plan::PlanError;
 use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{self, Encryptor, Name};
 
 use super::file_state::{FileState, Phase};
-use super::{DataBench, error, hexadecimal, info, missing, of_engine, unsupported};
+use super::{DataBench, error, held_certificates, hexadecimal, info, missing, of_engine, unsupported};
+use crate::Instance;
 use crate::data::database::SharedDatabase;
 use crate::data::expectation::access_to;
 use crate::data::hall::of_master;
@@ -97,7 +98,7 @@ impl DataBench<'_> {
         let certificate = self.encryptor(&create.encryptor)?;
         let slot = {
             let _turn = subject.turn(errand)?;
-            add_slot(&subject, &certificate)?
+            add_slot(instance, &subject, &certificate)?
         };
         let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
         let stored = instance.master().store_encryption_key(&EncryptionKeyRecord {
@@ -137,7 +138,7 @@ impl DataBench<'_> {
         if let Some(certificate) = &certificate {
             let slot = {
                 let _turn = subject.turn(errand)?;
-                replace_slot(&subject, &state, &key, certificate)?
+                replace_slot((instance, &subject), &state, &key, certificate)?
             };
             let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
                 key.certificate_id = certificate.id;
@@ -268,18 +269,30 @@ pub(super) fn label(certificate: &CertificateRecord) -> String {
 }
 
 /// The certificate's key slot: a new one, or the one that it has.
-fn add_slot(subject: &Subject, certificate: &CertificateRecord) -> Result<String, PlanError> {
+fn add_slot(instance: &Instance, subject: &Subject, certificate: &CertificateRecord) -> Result<String, PlanError> {
     let label = label(certificate);
     // A server that was killed between file and master.db leaves one.
     if let Some(slot) = subject.state()?.slot(&label) {
         return Ok(slot.to_owned());
     }
-    let added = keys::add(&Disk, &subject.path, &subject.access, &certificate.recipient, &label);
+    let (access, _held) = marking(instance, subject)?;
+    let added = keys::add(&Disk, &subject.path, &access, &certificate.recipient, &label);
     slot_added(added, subject)
 }
 
+/// How the database is opened to add a certificate's slot: with its private key at hand, so that the slot gets an origin mark
+/// and who restores the certificate elsewhere has the database as their own.
+fn marking(instance: &Instance, subject: &Subject) -> Result<(Access, Option<HeldAge>), PlanError> {
+    let held = held_certificates(instance)?;
+    let access = Access {
+        more: held.iter().map(HeldAge::spec).collect(),
+        ..subject.access.clone()
+    };
+    Ok((access, held))
+}
+
 fn replace_slot(
-    subject: &Subject,
+    (instance, subject): (&Instance, &Subject),
     state: &FileState,
     key: &EncryptionKeyRecord,
     certificate: &CertificateRecord,
@@ -292,17 +305,11 @@ fn replace_slot(
         remove_slot(subject, &key.slot)?;
         return Ok(slot.to_owned());
     }
-    let replaced = keys::replace(
-        &Disk,
-        &subject.path,
-        &subject.access,
-        &key.slot,
-        &certificate.recipient,
-        &label,
-    );
+    let (access, _held) = marking(instance, subject)?;
+    let replaced = keys::replace(&Disk, &subject.path, &access, &key.slot, &certificate.recipient, &label);
     if matches!(replaced, Err(EngineError::Key(KeyError::NoSuchSlot { .. }))) {
         // Somebody has taken it away: `selenite keys remove`.
-        return add_slot(subject, certificate);
+        return add_slot(instance, subject, certificate);
     }
     slot_added(replaced, subject)
 }
