@@ -25,7 +25,7 @@ SUMMARY = re.compile(r"^(\d+) errors out of (\d+) tests", re.M)
 FAILURES = re.compile(r"^!Failures on these tests:(.*)$", re.M)
 STARTED = re.compile(r"^! (\S+) expected:", re.M)
 # A test that hangs is a difference, too; the longest takes two minutes where nothing else runs.
-SECONDS_MAX = 900
+SECONDS_MAX = 600
 
 
 def main():

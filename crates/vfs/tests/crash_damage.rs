@@ -134,8 +134,11 @@ fn with_log(opening: &Opening) -> Image {
     disk.image()
 }
 
+/// A name, and the byte at each place.
+type Pattern = (&'static str, fn(usize) -> u8);
+
 /// What a failing disk leaves of a sector.
-fn patterns() -> [(&'static str, fn(usize) -> u8); 6] {
+fn patterns() -> [Pattern; 6] {
     [
         ("zeros", |_| 0),
         ("ones", |_| 0xff),
