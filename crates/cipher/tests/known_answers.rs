@@ -6,8 +6,8 @@
 use std::array;
 
 use selenite_cipher::{
-    DataKey, DatabaseId, Epoch, LogKey, MasterKey, PageNo, PageNonce, PassphraseCost, Secret, SessionId, SlotId,
-    SlotKey, Suite, TRAILER_SIZE, sha256,
+    DataKey, DatabaseId, Epoch, LogKey, MasterKey, OriginKey, PageNo, PageNonce, PassphraseCost, Secret, SessionId,
+    SlotId, SlotKey, Suite, TRAILER_SIZE, sha256,
 };
 
 const ANSWERS: &str = include_str!("../../../testdata/vectors/cipher/known_answers.txt");
@@ -116,6 +116,16 @@ fn slots_wrap_the_master_key_the_same() {
         let wrapped = slot.wrap(run(0x80), database_id(), slot_id(), 2, &master_key());
         assert_eq!(hex(&wrapped), answer("passphrase slot"));
     }
+}
+
+#[test]
+fn an_origin_token_and_its_mark_are_the_same() {
+    let key = OriginKey::new(&Secret::new(run(0xd0)));
+    let token = key.token(database_id(), slot_id());
+    assert_eq!(hex(token.expose()), answer("origin token"));
+    let master = MasterKey::new(master_key(), database_id());
+    let mark = master.wrap_origin_token(run(0x80), slot_id(), &token);
+    assert_eq!(hex(&mark), answer("origin mark"));
 }
 
 #[test]

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use selenite_engine::{Access, EngineError, PageSize, Suite};
+use selenite_keyring::OriginPolicy;
 
 pub use exported_key::{KeysExport, KeysImport};
 pub use status::Status;
@@ -27,6 +28,11 @@ pub struct Arguments {
     // Not clap's to parse: it would repeat a secret key that stands here by mistake.
     #[arg(long, short, global = true, value_name = "SPEC")]
     pub identity: Option<String>,
+
+    /// Which databases and backups are opened: own, or any, also those that others made for this identity
+    /// [default: SELENITE_ORIGIN, then the configuration file, then own]
+    #[arg(long, global = true, value_name = "ORIGIN", value_parser = parse_origin)]
+    pub origin: Option<OriginPolicy>,
 
     /// Admit TRIPLE_DES_3KEY, which is there to be compared and left.
     #[arg(long, global = true)]
@@ -216,6 +222,12 @@ pub enum KeysCommand {
     /// Let somebody open a database by its exported master key.
     #[command(after_help = exported_key::IMPORT_HELP)]
     Import(KeysImport),
+    /// Accept databases that others made: from then on they are this identity's own.
+    #[command(after_help = "Example:\n  selenite -i key.txt keys accept app.db\n\n\
+        A database that others made for a public recipient is refused until it is accepted, since\n\
+        whoever knows the recipient can make one. Accept it if you know who made it: they, and the\n\
+        holders of its other key slots, can read what is written to it.")]
+    Accept(KeysAccept),
     /// Take the present master key for the database's own from now on (keyring file).
     #[command(after_help = "Example:\n  selenite -i key.txt keys pin app.db")]
     Pin(KeysPin),
@@ -278,6 +290,13 @@ pub struct KeysRenew {
 pub struct KeysRepair {
     /// The database.
     pub database: PathBuf,
+}
+
+#[derive(Args)]
+pub struct KeysAccept {
+    /// The databases.
+    #[arg(required = true)]
+    pub database: Vec<PathBuf>,
 }
 
 #[derive(Args)]
@@ -379,12 +398,17 @@ impl Arguments {
         let identity = self.identity.as_deref().map(str::parse).transpose()?;
         Ok(Access {
             identity,
+            origin: self.origin,
             // As the VFS has it.
             allow_plain: std::env::var_os("SELENITE_PLAIN").is_some_and(|value| value == "allow"),
             allow_deprecated: self.allow_deprecated,
             ..Access::default()
         })
     }
+}
+
+fn parse_origin(word: &str) -> Result<OriginPolicy, String> {
+    word.parse().map_err(|_| "it may be own or any".to_owned())
 }
 
 fn parse_suite(name: &str) -> Result<Suite, String> {

@@ -350,6 +350,8 @@ fn class_of_key(error: &KeyError) -> Class {
         }
         KeyError::BadSpec { .. }
         | KeyError::UnknownCommand { .. }
+        | KeyError::BadOrigin { .. }
+        | KeyError::BadPath { .. }
         | KeyError::NoSuchSlot { .. }
         | KeyError::AmbiguousSlot { .. }
         | KeyError::NoRecipient

@@ -16,6 +16,7 @@
 //! `selenite-keyring`; how it is shown, to the command line.
 #![forbid(unsafe_code)]
 
+mod accept;
 mod access;
 mod age;
 pub mod anchor;
@@ -65,6 +66,7 @@ pub mod verify;
 mod watch;
 pub mod whole_file;
 
+pub use accept::{Accepted, accept};
 pub use access::{Access, Expected};
 pub use age::{Age, DAY_SECONDS};
 pub use database::{Cell, Database, Rows};

@@ -69,7 +69,7 @@ pub fn translate_either(error: rusqlite::Error, path: &Path, other: Option<&Path
 
 fn class_of(code: i32) -> Class {
     match code {
-        AUTH | IOERR_AUTH | IOERR_BADKEY => return Class::Key,
+        AUTH | AUTH_USER | IOERR_AUTH | IOERR_BADKEY => return Class::Key,
         IOERR_DATA | IOERR_VNODE => return Class::Data,
         PERM => return Class::Usage,
         _ => {}
@@ -86,7 +86,16 @@ fn class_of(code: i32) -> Class {
 fn is_from_vfs(code: i32) -> bool {
     matches!(
         code,
-        AUTH | IOERR_AUTH | IOERR_BADKEY | IOERR_DATA | IOERR_VNODE | PERM | NOTADB | CORRUPT | CANTOPEN | MISMATCH
+        AUTH | AUTH_USER
+            | IOERR_AUTH
+            | IOERR_BADKEY
+            | IOERR_DATA
+            | IOERR_VNODE
+            | PERM
+            | NOTADB
+            | CORRUPT
+            | CANTOPEN
+            | MISMATCH
     )
 }
 
@@ -123,6 +132,7 @@ const FULL: i32 = 13;
 const CANTOPEN: i32 = 14;
 const MISMATCH: i32 = 20;
 const AUTH: i32 = 23;
+const AUTH_USER: i32 = AUTH | (1 << 8);
 const NOTADB: i32 = 26;
 const IOERR_VNODE: i32 = IOERR | (27 << 8);
 const IOERR_AUTH: i32 = IOERR | (28 << 8);

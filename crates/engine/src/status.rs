@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use selenite_cipher::{DatabaseId, Suite};
 use selenite_format::{Geometry, State, Superblock};
-use selenite_keyring::{Cache, Identity, KeyError, Keyring, Pin, SlotSummary};
+use selenite_keyring::{Cache, Identity, KeyError, Origin, OriginPolicy, Pin, SlotSummary, Trust};
 
 use crate::draft::{COMPANIONS, beside};
 use crate::error::io_error;
@@ -44,6 +44,10 @@ pub struct Sealed {
     pub opened_by: Option<SlotSummary>,
     /// What the keyring file says; nothing without a key.
     pub is_pinned: Option<bool>,
+    /// Where it comes from, as far as the identity in force can tell; nothing without a key.
+    pub origin: Option<Origin>,
+    /// The commitment of its master key (FORMAT 4.2); nothing without a key.
+    pub commitment: Option<[u8; 32]>,
     /// Which of its two superblocks are whole.
     pub superblocks: Superblocks,
     /// The database.
@@ -126,7 +130,7 @@ pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Sta
 /// The identities in force, to look at several databases with.
 pub(crate) struct Keys {
     identities: Vec<Box<dyn Identity>>,
-    keyring: Keyring,
+    trust: Trust,
     cache: Cache,
 }
 
@@ -134,7 +138,7 @@ impl Keys {
     pub(crate) fn none() -> Self {
         Self {
             identities: Vec::new(),
-            keyring: Keyring::default(),
+            trust: Trust::any(),
             cache: Cache::new(),
         }
     }
@@ -143,7 +147,8 @@ impl Keys {
         let config = Access::config()?;
         Ok(Self {
             identities: access.identities(&config)?,
-            keyring: config.load_keyring()?,
+            // What it says of the origin is shown, and nothing is pinned by looking.
+            trust: Trust::load(&config, Some(OriginPolicy::Any), None)?,
             cache: Cache::new(),
         })
     }
@@ -155,13 +160,15 @@ pub(crate) fn look(
     (superblocks, size): (Superblocks, u64),
     keys: &Keys,
 ) -> Result<Sealed, EngineError> {
-    match selenite_keyring::unlock(bytes, &keys.identities, &keys.keyring, &keys.cache) {
+    match selenite_keyring::unlock(bytes, &keys.identities, &keys.trust, &keys.cache) {
         Ok(unlocked) => {
             let opened_by = unlocked.superblock.slots.iter().find(|slot| slot.id == unlocked.slot);
             Ok(Sealed {
                 authentic: true,
                 opened_by: opened_by.map(SlotSummary::new),
                 is_pinned: Some(unlocked.pin == Pin::Pinned),
+                origin: Some(unlocked.origin),
+                commitment: Some(unlocked.master.commitment()),
                 ..summary(&unlocked.superblock, superblocks, size)
             })
         }
@@ -186,6 +193,8 @@ pub(crate) fn summary(superblock: &Superblock, superblocks: Superblocks, size: u
         why_not: None,
         opened_by: None,
         is_pinned: None,
+        origin: None,
+        commitment: None,
         superblocks,
         database_id: superblock.database_id,
         generation: superblock.generation,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use selenite_format::{
     Chosen, FormatError, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Superblock, choose, keeps_dropped,
 };
-use selenite_keyring::{Cache, Identity, KeyError, Keyring, Unlocked};
+use selenite_keyring::{Cache, Identity, KeyError, Trust, Unlocked};
 
 use crate::EngineError;
 use crate::error::NO_DATABASE;
@@ -167,11 +167,11 @@ pub(crate) fn unlock(
     path: &Path,
     file: &RawFile,
     identities: &[Box<dyn Identity>],
-    keyring: &Keyring,
+    trust: &Trust,
     cache: &Cache,
 ) -> Result<Unlocked, EngineError> {
     let (bytes, _) = inspect_file(file)?.sealed(path)?;
-    Ok(selenite_keyring::unlock(&bytes, identities, keyring, cache)?)
+    Ok(selenite_keyring::unlock(&bytes, identities, trust, cache)?)
 }
 
 /// Three looks, 0, 20 and 40 ms after each other: a superblock is written in less.

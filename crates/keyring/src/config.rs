@@ -4,6 +4,7 @@
 //! identity = "age:key.txt"       # relative paths start at this file's folder
 //! keyring = "~/.local/share/selenite/keyring.toml"
 //! state = "/var/lib/selenite"
+//! origin = "own"                 # or "any": databases that others made are opened, too
 //! [commands]
 //! kms = ["/usr/bin/kms", "--key", "x"]
 //! vault = "vault-helper --mount 'my transit'"
@@ -24,7 +25,7 @@ use toml::de::DeTable;
 
 use crate::spec::{Spec, is_command_name};
 use crate::toml_text::{self, Fault, Value};
-use crate::{KeyError, Keyring, argv};
+use crate::{KeyError, Keyring, OriginPolicy, argv};
 
 /// What the user has set, as a value that callers pass around. The default one is empty.
 #[derive(Clone, Debug, Default)]
@@ -34,13 +35,14 @@ pub struct Config {
     keyring_by_default: Option<PathBuf>,
     state: Option<PathBuf>,
     state_by_default: Option<PathBuf>,
+    origin: OriginPolicy,
     commands: BTreeMap<String, Vec<String>>,
 }
 
 impl Config {
     /// Reads the file named by `SELENITE_CONFIG`, or `config.toml` in the platform's folder for configurations
-    /// (`~/.config/selenite` on Linux), where it may be missing. `SELENITE_IDENTITY`, `SELENITE_KEYRING`
-    /// and `SELENITE_STATE` override what it says.
+    /// (`~/.config/selenite` on Linux), where it may be missing. `SELENITE_IDENTITY`, `SELENITE_KEYRING`,
+    /// `SELENITE_STATE` and `SELENITE_ORIGIN` override what it says.
     ///
     /// `env` answers for the environment: `&|name| std::env::var_os(name)`.
     pub fn load(env: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, KeyError> {
@@ -62,6 +64,9 @@ impl Config {
         if let Some(state) = set("SELENITE_STATE") {
             config.state = Some(state.into());
         }
+        if let Some(origin) = set("SELENITE_ORIGIN") {
+            config.origin = origin.to_string_lossy().parse()?;
+        }
         config.state_by_default = project.map(|dirs| dirs.state_dir().unwrap_or(dirs.data_local_dir()).to_owned());
         config.keyring_by_default = folder.map(|folder| folder.join("keyring.toml"));
         Ok(config)
@@ -79,6 +84,11 @@ impl Config {
     /// The identity to use where a caller names none.
     pub fn identity(&self) -> Option<&Spec> {
         self.identity.as_ref()
+    }
+
+    /// Which origins of databases are admitted where a caller does not say.
+    pub fn origin(&self) -> OriginPolicy {
+        self.origin
     }
 
     /// The same configuration, with a command: `argv` is run as `argv... wrap` and `argv... unwrap`.
@@ -146,9 +156,15 @@ impl Config {
                     config.keyring = Some(place.path(Path::new(toml_text::string("keyring", value)?)));
                 }
                 "state" => config.state = Some(place.path(Path::new(toml_text::string("state", value)?))),
+                "origin" => {
+                    let word = toml_text::string("origin", value)?;
+                    let policy = word.parse();
+                    config.origin = policy.map_err(|error: KeyError| Fault::new(value.span(), error.to_string()))?;
+                }
                 "commands" => config.commands = commands(value)?,
                 _ => {
-                    return Err(Fault::unknown_key(key, &["identity", "keyring", "state", "commands"]));
+                    let known = ["identity", "keyring", "state", "origin", "commands"];
+                    return Err(Fault::unknown_key(key, &known));
                 }
             }
         }

@@ -66,6 +66,38 @@ pub enum KeyError {
         /// The id that is missing.
         database_id: DatabaseId,
     },
+    /// The file: nothing shows that the holder of the identity that opens it made or accepted it.
+    ForeignOrigin {
+        /// The id that it has.
+        database_id: DatabaseId,
+    },
+    /// The file: the identity that opens it can't tell who made it, and there is no path to pin.
+    OriginUnknown {
+        /// The id that it has.
+        database_id: DatabaseId,
+    },
+    /// The file: at this path another database was first used, or this one with another master key.
+    PathReplaced {
+        /// The path that the keyring file lists.
+        path: PathBuf,
+        /// The id of what is there now.
+        database_id: DatabaseId,
+    },
+    /// The machine: the identity can't tell who made the database, and its first use could not be noted.
+    NotPinned {
+        /// What is wrong with the keyring file.
+        source: Box<KeyError>,
+    },
+    /// The caller: a path that no keyring file can list.
+    BadPath {
+        /// The path, which is not UTF-8.
+        path: PathBuf,
+    },
+    /// The caller: a policy of origins that there is not.
+    BadOrigin {
+        /// The word.
+        value: String,
+    },
     /// The caller: none of the identities given opens this exported key.
     ExportedClosed {
         /// The file.
@@ -206,6 +238,9 @@ impl error::Error for KeyError {
         } = self
         {
             return Some(source);
+        }
+        if let Self::NotPinned { source } = self {
+            return Some(source.as_ref());
         }
         None
     }

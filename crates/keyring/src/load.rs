@@ -8,7 +8,7 @@ use crate::provider::held::load_held;
 use crate::provider::passphrase::PassphraseIdentity;
 use crate::provider::raw::RawIdentity;
 use crate::spec::holds_age_secret;
-use crate::{Config, Identity, KeyError, Recipient, Spec, secret_file};
+use crate::{Config, Identity, KeyError, OriginProof, Recipient, Spec, secret_file};
 
 /// Loads the identities that a spec names ([`Spec`]): one, or as many as an age identity file holds.
 ///
@@ -31,6 +31,20 @@ pub fn parse_recipient(spec: &str, config: &Config) -> Result<Box<dyn Recipient>
             problem: several,
         }),
     }
+}
+
+/// As [`parse_recipient`]; but the text of a recipient that is one of `identities` is that identity, whose secret is at
+/// hand: a slot that is made for it gets an origin mark (FORMAT 4.7).
+pub fn parse_recipient_of(
+    spec: &str,
+    config: &Config,
+    identities: Vec<Box<dyn Identity>>,
+) -> Result<Box<dyn Recipient>, KeyError> {
+    let parsed = parse_recipient(spec, config)?;
+    let own = identities
+        .into_iter()
+        .find(|identity| identity.origin_proof() == OriginProof::Token && identity.describe() == parsed.describe());
+    Ok(own.map_or(parsed, |identity| identity as Box<dyn Recipient>))
 }
 
 /// Loads the identities that a parsed spec names, as [`Config::identity`] has one.

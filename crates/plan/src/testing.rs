@@ -57,6 +57,7 @@ impl Batch {
         Frame {
             slots: &self.slots,
             row: &[],
+            local: None,
             environment: &self.world,
         }
     }

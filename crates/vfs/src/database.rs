@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use selenite_cipher::Suite;
 use selenite_format::State;
-use selenite_keyring::{Config, Identity, KeyError, Keyring, Unlocked};
+use selenite_keyring::{Config, Identity, KeyError, OriginPolicy, Trust, Unlocked};
 
 use crate::closing::{Closing, FileId};
 use crate::error::VfsError;
@@ -41,8 +41,8 @@ pub struct Database {
     /// Device and inode, where they are known to be those of the file that is open.
     pub identity: Option<(u64, u64)>,
     config: Config,
-    /// As it was when a master key was last found in it, or not.
-    keyring: Mutex<Keyring>,
+    /// With the keyring file as it was when a master key was last found in it, or not.
+    trust: Mutex<Trust>,
     identities: Vec<Box<dyn Identity>>,
     inner: Mutex<Inner>,
     /// Counts the views: a file compares it before it uses the view that it holds.
@@ -62,24 +62,25 @@ pub struct Database {
 /// With what a database is opened: loaded before its file is, so that a missing key makes no file.
 pub struct Credentials {
     config: Config,
-    keyring: Keyring,
+    trust: Trust,
     identities: Vec<Box<dyn Identity>>,
 }
 
 impl Credentials {
-    /// Loads the identities that are in force, and the keyring file.
+    /// Loads the identities that are in force, and the keyring file, for the database at `path`.
     ///
     /// # Errors
     /// As the keyring has it.
-    pub fn load(config: Config, settings: &Settings) -> Result<Self, VfsError> {
+    pub fn load(config: Config, settings: &Settings, path: &Path) -> Result<Self, VfsError> {
         let identities = match &settings.identity {
             Some(spec) => selenite_keyring::load(spec, &config)?,
             None => Vec::new(),
         };
-        let keyring = config.load_keyring()?;
+        let mut trust = Trust::load(&config, settings.origin, Some(path))?;
+        trust.commitment = settings.expected_commitment;
         Ok(Self {
             config,
-            keyring,
+            trust,
             identities,
         })
     }
@@ -137,7 +138,7 @@ impl Database {
     ) -> Result<Self, VfsError> {
         let Credentials {
             config,
-            keyring,
+            trust,
             identities,
         } = credentials;
         let host = presence.host().clone();
@@ -150,7 +151,7 @@ impl Database {
             settings,
             path,
             config,
-            keyring: Mutex::new(keyring),
+            trust: Mutex::new(trust),
             identities,
             inner: Mutex::new(Inner {
                 lower,
@@ -291,6 +292,11 @@ impl Database {
             suite,
             now(),
         )?;
+        let trust = self.trust();
+        if trust.policy == OriginPolicy::Own {
+            trust.note_created(&new)?;
+        }
+        drop(trust);
         let (new, place) = store_new(&mut inner.lower, new)?;
         inner.page_count = Some(0);
         self.adopt(inner, new, place)
@@ -395,12 +401,17 @@ impl Database {
 
     /// Opens a superblock. A master key that was renewed is in the keyring file by now, not in what was read of it before.
     fn unlock(&self, bytes: &[u8]) -> Result<Unlocked, VfsError> {
-        let mut keyring = self.keyring.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.host.unlock(bytes, &self.identities, &keyring) {
-            Err(KeyError::DatabaseReplaced { .. }) => *keyring = self.config.load_keyring()?,
+        let mut trust = self.trust();
+        match self.host.unlock(bytes, &self.identities, &trust) {
+            Err(KeyError::DatabaseReplaced { .. }) => trust.keyring = self.config.load_keyring()?,
             unlocked => return Ok(unlocked?),
         }
-        Ok(self.host.unlock(bytes, &self.identities, &keyring)?)
+        Ok(self.host.unlock(bytes, &self.identities, &trust)?)
+    }
+
+    /// What is demanded of the file's origin.
+    fn trust(&self) -> MutexGuard<'_, Trust> {
+        self.trust.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// S3. Ends a change that was cut off between its two writes: the superblock that does not count is written anew.

@@ -66,6 +66,10 @@ impl VfsError {
             Self::Key(error) => match error {
                 KeyError::NoKey => Code::AUTH,
                 KeyError::KeyServiceAway { .. } => Code::IOERR_AUTH,
+                KeyError::ForeignOrigin { .. }
+                | KeyError::OriginUnknown { .. }
+                | KeyError::PathReplaced { .. }
+                | KeyError::NotPinned { .. } => Code::AUTH_USER,
                 KeyError::Tampered { .. } | KeyError::Damaged => Code::CORRUPT,
                 KeyError::UnsupportedVersion { .. } => Code::CANTOPEN,
                 KeyError::NotEncrypted => Code::NOTADB,
@@ -73,6 +77,8 @@ impl VfsError {
                 KeyError::BadSpec { .. }
                 | KeyError::UnknownCommand { .. }
                 | KeyError::BadFile { .. }
+                | KeyError::BadPath { .. }
+                | KeyError::BadOrigin { .. }
                 | KeyError::Io { .. } => Code::CANTOPEN,
                 KeyError::WrongKey
                 | KeyError::KeyRefused { .. }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use selenite_cipher::Suite;
 use selenite_format::PageSize;
-use selenite_keyring::{Cache, Config, Identity, KeyError, Keyring, Recipient, Spec, Unlocked};
+use selenite_keyring::{Cache, Config, Identity, KeyError, Recipient, Spec, Trust, Unlocked};
 
 use crate::closing::Closings;
 use crate::counters::Counters;
@@ -114,13 +114,8 @@ impl Host {
     ///
     /// # Errors
     /// As the keyring has it.
-    pub fn unlock(
-        &self,
-        bytes: &[u8],
-        identities: &[Box<dyn Identity>],
-        keyring: &Keyring,
-    ) -> Result<Unlocked, KeyError> {
-        selenite_keyring::unlock(bytes, identities, keyring, &self.cache)
+    pub fn unlock(&self, bytes: &[u8], identities: &[Box<dyn Identity>], trust: &Trust) -> Result<Unlocked, KeyError> {
+        selenite_keyring::unlock(bytes, identities, trust, &self.cache)
     }
 
     /// Keys for a new database, wrapped for each identity that the spec names.

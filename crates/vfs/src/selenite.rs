@@ -133,7 +133,7 @@ impl Selenite {
         if flags.has(OpenFlags::CREATE) && is_missing_or_empty(path) {
             settings.check_new()?;
         }
-        let credentials = Credentials::load(config, &settings)?;
+        let credentials = Credentials::load(config, &settings, path)?;
         if let Some(size) = settings.pool_size {
             self.host.pool.set_limit(size);
         }

@@ -4,7 +4,7 @@ use std::ffi::{CStr, OsString};
 
 use selenite_cipher::{DatabaseId, Suite};
 use selenite_format::{AutoVacuum, PageSize};
-use selenite_keyring::{Config, KeyError, Spec};
+use selenite_keyring::{Config, KeyError, OriginPolicy, Spec};
 
 use crate::error::VfsError;
 use crate::ffi::Name;
@@ -28,6 +28,11 @@ pub struct Settings {
     pub pool_size: Option<usize>,
     /// The database that the file has to be when it is opened; what has no superblock is admitted as `allow_plain` says.
     pub expected_id: Option<DatabaseId>,
+    /// The commitment of the master key that the file has to have when it is opened (FORMAT 4.2); what has no superblock is
+    /// admitted as `allow_plain` says. A file that has it is admitted whatever its origin.
+    pub expected_commitment: Option<[u8; 32]>,
+    /// Which origins are admitted, if that was said; else the environment or the configuration file says it.
+    pub origin: Option<OriginPolicy>,
     /// Whether all pages of the file have to be encrypted when it is opened, whatever `allow_plain` says.
     pub expects_encrypted: bool,
 }
@@ -82,6 +87,11 @@ impl Settings {
                 .transpose()?,
             // Of one file, and so of its URI alone.
             expected_id: parse(name.parameter(c"database_id"), None, |value| parse_id(value).map(Some))?,
+            expected_commitment: parse(name.parameter(c"commitment"), None, |value| {
+                parse_digits("commitment", value).map(Some)
+            })?,
+            // `Config::load` has read SELENITE_ORIGIN.
+            origin: parse(name.parameter(c"origin"), None, |value| Ok(Some(value.parse()?)))?,
             expects_encrypted: parse(name.parameter(c"encrypted"), false, |value| match value {
                 "required" => Ok(true),
                 _ => Err(VfsError::Setting(format!("encrypted is {value}: it may be required"))),
@@ -134,19 +144,23 @@ fn parse_suite(value: &str) -> Result<Suite, VfsError> {
     })
 }
 
-/// 32 hexadecimal digits.
 fn parse_id(value: &str) -> Result<DatabaseId, VfsError> {
-    let bad = || VfsError::Setting(format!("database_id {value} is not 32 hexadecimal digits"));
+    parse_digits("database_id", value).map(DatabaseId)
+}
+
+/// `N` bytes, two hexadecimal digits each.
+fn parse_digits<const N: usize>(key: &'static str, value: &str) -> Result<[u8; N], VfsError> {
+    let bad = || VfsError::Setting(format!("{key} {value} is not {} hexadecimal digits", 2 * N));
     let digits = value.as_bytes();
-    let is_plain = digits.len() == 32 && digits.iter().all(u8::is_ascii_hexdigit);
+    let is_plain = digits.len() == 2 * N && digits.iter().all(u8::is_ascii_hexdigit);
     if !is_plain {
         return Err(bad());
     }
-    let mut id = [0; 16];
-    for (byte, at) in id.iter_mut().zip((0..32).step_by(2)) {
+    let mut bytes = [0; N];
+    for (byte, at) in bytes.iter_mut().zip((0..2 * N).step_by(2)) {
         *byte = u8::from_str_radix(&value[at..at + 2], 16).map_err(|_| bad())?;
     }
-    Ok(DatabaseId(id))
+    Ok(bytes)
 }
 
 fn parse_auto_vacuum(value: &str) -> Result<AutoVacuum, VfsError> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use selenite_cipher::Suite;
 use selenite_format::State;
-use selenite_keyring::KeyError;
+use selenite_keyring::{KeyError, Origin};
 
 use super::Look;
 use super::nature::Nature;
@@ -133,6 +133,9 @@ impl Entry {
             warnings.push(Warning::Refused);
         }
         let Some(sealed) = sealed else { return };
+        if sealed.origin == Some(Origin::Foreign) && sealed.is_pinned != Some(true) {
+            warnings.push(Warning::Foreign);
+        }
         let has = |is_such: fn(Suite) -> bool| {
             let mut suites = sealed.epochs.iter().filter_map(|epoch| Suite::from_name(epoch.suite));
             suites.any(is_such)

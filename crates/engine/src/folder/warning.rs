@@ -36,6 +36,8 @@ pub enum Warning {
     Damaged,
     /// The keyring file, or another rule of the user's, refuses it: why is beside it.
     Refused,
+    /// Nothing shows that the holder of the identity in force made or accepted it, and it is not pinned.
+    Foreign,
     /// It was replaced by another of the same name, and is no longer to be used.
     Retired,
     /// Pages are, or may be, in clear.
@@ -76,6 +78,7 @@ impl Warning {
             Self::InClear => "in_clear",
             Self::Damaged => "damaged",
             Self::Refused => "refused",
+            Self::Foreign => "foreign",
             Self::Retired => "retired",
             Self::SuiteNone => "suite_none",
             Self::SuiteDeprecated => "suite_deprecated",
@@ -102,6 +105,7 @@ impl Warning {
             Self::InClear
             | Self::Damaged
             | Self::Refused
+            | Self::Foreign
             | Self::Retired
             | Self::SuiteNone
             | Self::SuiteDeprecated
@@ -131,6 +135,7 @@ impl fmt::Display for Warning {
             Self::InClear => f.write_str("in clear beside encrypted ones"),
             Self::Damaged => f.write_str("damaged"),
             Self::Refused => f.write_str("refused"),
+            Self::Foreign => f.write_str("foreign origin: selenite keys accept DB if you know who made it"),
             Self::Retired => f.write_str("was replaced by another file"),
             Self::SuiteNone => f.write_str("suite NONE"),
             Self::SuiteDeprecated => f.write_str("suite deprecated"),

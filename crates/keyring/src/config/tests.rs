@@ -48,7 +48,7 @@ fn an_unknown_key_is_an_error_that_names_the_nearest_known_key() {
     );
     assert!(complaint("keyrings = 'x'").ends_with("did you mean \"keyring\"?"));
     assert!(complaint("[command]\nx = 'y'").ends_with("did you mean \"commands\"?"));
-    assert!(complaint("colour = 1").ends_with("known are identity, keyring, state, commands"));
+    assert!(complaint("colour = 1").ends_with("known are identity, keyring, state, origin, commands"));
 }
 
 #[test]

@@ -31,6 +31,18 @@ impl KeyError {
                 "if its master key was renewed, replace its line in the keyring file; if not, do not trust this file"
             }
             Self::NotListed { .. } => "if you trust this file, add it to the keyring file",
+            Self::ForeignOrigin { .. } => {
+                "if you know who made it, run `selenite keys accept DB` (for a backup, add --origin any); if not, do not use it"
+            }
+            Self::OriginUnknown { .. } => "if you know who made it, add --origin any",
+            Self::PathReplaced { .. } => {
+                "if you know who replaced it, run `selenite keys accept DB`; if not, do not use it"
+            }
+            Self::NotPinned { .. } => {
+                "make the keyring file writable, name another (SELENITE_KEYRING), or set origin=any"
+            }
+            Self::BadPath { .. } => "give the file another name",
+            Self::BadOrigin { .. } => "use own or any",
             Self::ExportedClosed { .. } => "name the identity of the recipient for whom it was exported: --identity",
             Self::ExportedElsewhere { .. } => "look for the key that was exported from this database",
             Self::ExportedOther { .. } => {

@@ -32,6 +32,22 @@ impl fmt::Display for KeyError {
             Self::NotListed { database_id } => {
                 write!(f, "database {} is not in the keyring file", database_id)
             }
+            Self::ForeignOrigin { database_id } => write!(
+                f,
+                "database {database_id} is of foreign origin: no key slot has an origin mark of the identity that opens it"
+            ),
+            Self::OriginUnknown { database_id } => write!(
+                f,
+                "the origin of database {database_id} is unknown: the key that opens it can't prove who made it"
+            ),
+            Self::PathReplaced { path, database_id } => write!(
+                f,
+                "the keyring file lists another database, or another master key, for {}, where database {database_id} is now",
+                path.display()
+            ),
+            Self::NotPinned { source } => write!(f, "the database can't be pinned on first use: {source}"),
+            Self::BadPath { path } => write!(f, "{}: the path is not UTF-8", path.display()),
+            Self::BadOrigin { value } => write!(f, "invalid origin {value:?}: the values are own and any"),
             Self::ExportedClosed { path } => {
                 write!(f, "none of the keys given opens the exported key {}", path.display())
             }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::{Effort, Identity, Recipient, SlotBody};
 use crate::key_error::Refusal;
-use crate::{KeyError, os_random, random};
+use crate::{KeyError, OriginProof, os_random, random};
 
 /// An identity that is a passphrase.
 pub struct PassphraseIdentity {
@@ -134,6 +134,10 @@ impl Identity for PassphraseIdentity {
     fn fingerprint(&self) -> [u8; 32] {
         let text = Zeroizing::new([b"passphrase".as_slice(), &self.passphrase].concat());
         sha256(&text)
+    }
+
+    fn origin_proof(&self) -> OriginProof {
+        OriginProof::Possession
     }
 
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {

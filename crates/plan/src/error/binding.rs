@@ -269,6 +269,16 @@ impl PlanError {
         Self::new(8631, Ends::Batch, text).with_severity(17)
     }
 
+    /// 8623: a statement that is too large for its budget of nodes.
+    #[must_use]
+    pub fn no_plan() -> Self {
+        let text = "The query processor ran out of internal resources and could not produce a query plan. This is a rare event \
+                    and only expected for extremely complex queries or queries that reference a very large number of \
+                    tables or partitions. Please simplify the query. If you believe you have received this message in \
+                    error, contact Customer Support Services for more information.";
+        Self::new(8623, Ends::Batch, text).with_severity(16)
+    }
+
     /// 10753: a window function without OVER.
     #[must_use]
     pub fn over_required(function: &str) -> Self {

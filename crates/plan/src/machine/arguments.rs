@@ -42,6 +42,7 @@ pub(super) fn bind(
             (None, Some(default)) => default.evaluate(&Values {
                 slots: &[],
                 row: &[],
+                local: None,
                 environment,
             })?,
             (None, None) => return Err(missing(program, parameter)),

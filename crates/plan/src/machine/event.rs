@@ -315,6 +315,7 @@ impl Machine {
         Values {
             slots: self.frames.last().map_or(&[], |frame| frame.slots.as_slice()),
             row: &[],
+            local: None,
             environment: host.environment(),
         }
     }

@@ -70,7 +70,7 @@ impl QueryBinder<'_> {
         let mut bound = if depends {
             // An outer one must be able to tell whether a row was found.
             let is_enough = |lateral: &Lateral| !outer || lateral.from.is_none() || lateral.marker.is_some();
-            let lateral = match self.lateral(&left, query.clone()).filter(is_enough) {
+            let lateral = match self.lateral(&left, query.clone())?.filter(is_enough) {
                 Some(lateral) => lateral,
                 None => self.lateral_array(query.clone()),
             };
@@ -96,28 +96,33 @@ impl QueryBinder<'_> {
     }
 
     /// What a query becomes that depends on the left side; none if it can't be taken apart.
-    fn lateral(&mut self, left: &Bound, query: Query) -> Option<Lateral> {
+    fn lateral(&mut self, left: &Bound, query: Query) -> Result<Option<Lateral>, PlanError> {
         if let Body::Values(rows) = &query.body {
-            return Some(self.lateral_values(rows, &query.columns));
+            return Ok(Some(self.lateral_values(rows, &query.columns)));
         }
         let Body::Select(select) = &query.body else {
-            return None;
+            return Ok(None);
         };
         let windows = select.items.iter().any(|item| self.parts.has_window(item));
         if windows {
-            return None;
+            return Ok(None);
         }
         if select.grouped {
             let single = select.group_by.is_empty() && select.having.is_none() && query.limit.is_none();
-            return single.then(|| self.lateral_aggregates(select));
+            if !single {
+                return Ok(None);
+            }
+            // Each column is a query of its own, with all sources.
+            self.spend(select.items.len().saturating_mul(select.items.len()))?;
+            return Ok(Some(self.lateral_aggregates(select)));
         }
         if select.distinct {
-            return None;
+            return Ok(None);
         }
-        match query.limit {
+        Ok(match query.limit {
             Some(_) => self.lateral_first_rows(&query, select),
             None => self.lateral_rows(left, select),
-        }
+        })
     }
 
     /// Any query: its rows as an array.
@@ -200,8 +205,13 @@ impl QueryBinder<'_> {
         let mut columns = Vec::with_capacity(select.items.len());
         for item in &select.items {
             let one = Select {
+                distinct: select.distinct,
                 items: vec![item.clone()],
-                ..select.clone()
+                from: select.from.clone(),
+                filter: select.filter.clone(),
+                group_by: select.group_by.clone(),
+                having: select.having.clone(),
+                grouped: select.grouped,
             };
             let column = QueryColumn::of(String::new(), item);
             let query = Query::of_select(one, vec![column]);

@@ -133,6 +133,7 @@ impl QueryBinder<'_> {
                     let columns = self
                         .star(table.as_ref())
                         .map_err(|error| error.on_line(position.line))?;
+                    self.spend(columns.len())?;
                     bound.extend(columns);
                 }
                 ast::SelectItem::Value { value, alias } => {

@@ -11,6 +11,7 @@ use selenite_tsql::ast::SetOperator;
 use selenite_types::storage::StorageClass;
 use selenite_types::{Comparison, DataType, Value};
 
+use crate::budget::Budget;
 use crate::catalog::{SystemRows, SystemView, Table, View};
 use crate::{Aggregate, Collation, ColumnRef, Expr, ExprKind, OutsideRef, Predicate};
 
@@ -31,6 +32,8 @@ pub(crate) struct Parts {
     pub views: HashMap<u32, Arc<View>>,
     /// Whether a hint asks that what is read be held until the transaction ends.
     pub holds: bool,
+    /// How much the statement may still cost.
+    pub budget: Budget,
 }
 
 /// What a column of a source is in SQLite.
@@ -428,7 +431,7 @@ impl From {
     }
 
     /// Shows `visit` all single sources.
-    pub fn visit_leaves(&self, visit: &mut dyn FnMut(&Leaf)) {
+    pub fn visit_leaves<'a>(&'a self, visit: &mut dyn FnMut(&'a Leaf)) {
         match self {
             Self::Leaf(leaf) => visit(leaf),
             Self::Join(join) => {

@@ -55,6 +55,10 @@ impl Writer {
 
     fn leaf(&mut self, leaf: &Leaf) -> Result<String, PlanError> {
         let source = leaf.source;
+        self.note_source(match &leaf.rows {
+            Rows::Common(index) => Some(*index),
+            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Query(_) | Rows::Lateral(_) => None,
+        });
         Ok(match &leaf.rows {
             Rows::Table(table) => format!("{} AS t{source}", qualified(&table.sqlite)?),
             Rows::System(view) => format!("{} AS t{source}", system(view)?),
@@ -70,7 +74,12 @@ impl Writer {
             }
             Rows::Query(query) => {
                 // SQLite may evaluate a column where it is used: twice, if it is used twice. Not behind an OFFSET.
-                let fence = if query.is_volatile() { " LIMIT -1 OFFSET 0" } else { "" };
+                let is_fenced = query.is_volatile() || self.is_fenced(source);
+                let fence = match (is_fenced, &query.limit) {
+                    (true, None) => " LIMIT -1 OFFSET 0",
+                    // What is cut, SQLite leaves where it is.
+                    (true, Some(_)) | (false, _) => "",
+                };
                 format!("({}{fence}) AS t{source}", self.query(query)?)
             }
             Rows::Common(index) => format!("q{index} AS t{source}"),

@@ -230,6 +230,9 @@ impl Writer {
     }
 
     fn select(&mut self, select: &Select, columns: Columns<'_>) -> Result<String, PlanError> {
+        if let Some(from) = &select.from {
+            self.weigh_from(from)?;
+        }
         let mut items = Vec::with_capacity(select.items.len());
         let mut by_key = false;
         for (at, item) in select.items.iter().enumerate() {
@@ -292,13 +295,19 @@ impl Writer {
         let mut written = Vec::with_capacity(commons.len());
         for (index, common) in commons.iter().enumerate() {
             let Some(query) = &common.query else { continue };
+            self.weights.common = Some(index);
             let (count, rows) = match &common.recursion {
                 Some(_) => (query.columns.len() + 1, self.recursive(query, common)?),
                 None => (query.columns.len(), self.query(query)?),
             };
-            let kept = if query.is_volatile() { "MATERIALIZED " } else { "" };
+            let kept = if query.is_volatile() || self.is_materialized(index)? {
+                "MATERIALIZED "
+            } else {
+                ""
+            };
             written.push(format!("q{index}({}) AS {kept}({rows})", column_names(count)));
         }
+        self.weights.common = None;
         Ok(if written.is_empty() {
             String::new()
         } else {

@@ -14,7 +14,7 @@ use selenite_plan::definition::quoted;
 
 use super::damaged_page::note_file;
 use super::durability::DelayedDurability;
-use super::expectation::open_expected;
+use super::expectation::{check_suite, open_expected};
 use super::functions;
 use super::going::Going;
 use super::identities::{Identities, IdentityJournal};
@@ -251,6 +251,9 @@ impl OpenDatabase {
             Ok((connection, running, is_synced_later))
         };
         let (connection, running, is_synced_later) = open_expected(instance, &shared.record, connect)?;
+        if shared.path.is_some() {
+            check_suite(instance, &shared.record, &connection)?;
+        }
         Ok(Self {
             shared,
             connection,

@@ -63,6 +63,12 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
     }
 }
 
+/// 4060: the file descriptors that are left are not for this session.
+pub fn too_many_files(database: &str) -> PlanError {
+    let text = format!("Cannot open database \"{database}\": the server has too many files open.");
+    PlanError::new(4060, Ends::Batch, text).with_severity(11)
+}
+
 /// 1222: LOCK_TIMEOUT is over.
 pub fn lock_timeout() -> PlanError {
     PlanError::new(1222, Ends::Statement, "Lock request time out period exceeded.").with_state(51)

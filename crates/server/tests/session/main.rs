@@ -5,6 +5,7 @@
 
 mod accepted_forms;
 mod answers;
+mod audit;
 mod backup;
 mod batches;
 mod bench;
@@ -39,6 +40,7 @@ mod several_databases;
 mod speed;
 mod table_variables;
 mod tables;
+mod time_limit;
 mod transactions;
 mod undeclared;
 mod view_changes;

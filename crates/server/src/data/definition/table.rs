@@ -72,6 +72,7 @@ impl Work<'_> {
         let frame = Frame {
             slots: run.slots,
             row: &[],
+            local: None,
             environment: run.environment,
         };
         let parameters = into.text.evaluate(&frame)?;
