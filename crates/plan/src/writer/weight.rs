@@ -58,8 +58,12 @@ impl Writer {
                     columns
                 }
                 Rows::Common(index) => self.weigh_common(*index)?,
-                // SQLite takes no table function apart.
-                Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) => continue,
+                Rows::Lateral(query) => {
+                    // Its columns are elements of one value.
+                    self.weigh_query(query)?;
+                    continue;
+                }
+                Rows::Table(_) | Rows::System(_) | Rows::Function(..) => continue,
             };
             for (column, weight) in (0..).zip(columns) {
                 self.weights.columns.insert(ColumnRef { source, column }, weight);
