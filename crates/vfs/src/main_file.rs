@@ -74,6 +74,10 @@ pub struct MainFile {
     /// Whether it is the target of a VACUUM INTO that was refused.
     is_refused_copy: bool,
     /// Attached to a main database on another VFS: nothing is read or written (see `Control::Connection`).
+    /// Whether the connection that opened the file was told of.
+    was_claimed: bool,
+    /// Attached to a main database on another VFS: nothing is read or written (see `Control::Connection`). In shared-cache
+    /// mode that holds for all connections that share the file, until they have closed it.
     refused: bool,
 }
 
@@ -99,6 +103,7 @@ impl MainFile {
             was_reserved: false,
             is_made: false,
             is_refused_copy: false,
+            was_claimed: false,
             refused: false,
         })
     }
@@ -171,6 +176,10 @@ impl MainFile {
 
     fn try_sync(&mut self, flags: SyncFlags) -> Result<(), VfsError> {
         self.settle()?;
+        if self.database.settings.takes_no_locks {
+            // There is no lock with which a transaction ends.
+            self.note_pages_at_end();
+        }
         let mut inner = self.database.lock();
         Ok(self.database.host.sync_clock.time(|| inner.lower.sync(flags))?)
     }

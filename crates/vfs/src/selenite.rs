@@ -233,6 +233,10 @@ impl Vfs for Selenite {
     fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
         self.host.lower.full_pathname(path, out)
     }
+
+    fn is_sealing(&self) -> bool {
+        true
+    }
 }
 
 /// Whether a descriptor of this process on that file may be this copy's own, under another path.

@@ -31,6 +31,8 @@ pub struct Settings {
     pub pool_size: Option<usize>,
     /// The database that the file has to be when it is opened; what has no superblock is admitted as `allow_plain` says.
     pub expected_id: Option<DatabaseId>,
+    /// Whether SQLite takes no locks on the file (`nolock=1`): the application promises that nobody else uses it.
+    pub takes_no_locks: bool,
     /// The commitment of the master key that the file has to have when it is opened (FORMAT 4.2); what has no superblock is
     /// admitted as `allow_plain` says. A file that has it is admitted whatever its origin.
     pub expected_commitment: Option<[u8; 32]>,
@@ -92,6 +94,7 @@ impl Settings {
             pool_size: lookup(c"pool_size", "SELENITE_POOL_SIZE")?
                 .map(|value| parse_size(&value))
                 .transpose()?,
+            takes_no_locks: name.parameter(c"nolock").is_some_and(|value| is_true(&value)),
             // Of one file, and so of its URI alone.
             expected_id: parse(name.parameter(c"database_id"), None, |value| parse_id(value).map(Some))?,
             expected_commitment: parse(name.parameter(c"commitment"), None, |value| {
@@ -128,6 +131,13 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// As `sqlite3_uri_boolean` reads it.
+fn is_true(value: &str) -> bool {
+    let word = value.to_ascii_lowercase();
+    let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
+    ["yes", "true", "on"].contains(&word.as_str()) || digits.parse::<u32>().is_ok_and(|number| number != 0)
 }
 
 fn parse<T>(

@@ -368,6 +368,8 @@ fn load(database: *mut Database, error: *mut *mut c_char, routines: *const RawAp
         super::module::add_table(database, &api, table)?;
     }
     add_collations(database, &api, installer.collations)?;
+    // Behind the tables: those that they replace forget the connection.
+    super::connections::note(&api, database);
     Ok(api)
 }
 

@@ -12,6 +12,7 @@ mod api;
 mod arena;
 mod code;
 mod collation;
+mod connections;
 mod control;
 mod file;
 mod fork_page;

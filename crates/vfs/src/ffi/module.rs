@@ -107,6 +107,8 @@ struct IndexInfo {
 struct TableHome {
     api: Api,
     table: Table,
+    /// The connection's address: it is forgotten when the module goes with it.
+    connection: usize,
 }
 
 unsafe extern "C" fn connect(
@@ -290,7 +292,8 @@ static MODULE: Module = Module {
 
 unsafe extern "C" fn drop_home(home: *mut c_void) {
     // SAFETY: made by `add_table`; SQLite calls this once, when the last table of the module is gone.
-    drop(unsafe { Box::from_raw(home.cast::<TableHome>()) });
+    let home = unsafe { Box::from_raw(home.cast::<TableHome>()) };
+    super::connections::forget(home.connection);
 }
 
 /// Gives a connection a table-valued function.
@@ -298,6 +301,7 @@ pub(super) fn add_table(database: *mut Database, api: &Api, table: &'static Tabl
     let home = Box::into_raw(Box::new(TableHome {
         api: *api,
         table: *table,
+        connection: database.addr(),
     }))
     .cast::<c_void>();
     let module = (&raw const MODULE).cast::<c_void>();
