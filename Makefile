@@ -5,7 +5,7 @@
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
-	test-clients serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
+	test-clients sqlite-suite serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
 	need need-rust need-python need-tsql need-perf need-lint clean
 
 help: ## list the targets
@@ -20,6 +20,11 @@ test: need ## run every test; installs what is missing, in .venv or by apt
 test-clients: ## run SQL Server's clients of every language against the server
 	@scripts/need.sh rust tests clients
 	@tests/clients/tds/run.sh
+
+sqlite-suite: ## run SQLite's own tests on encrypted databases: half an hour (SUITE=--all-permutations: a day)
+	@scripts/need.sh rust suite
+	@cargo build --locked --release --package selenite-ext
+	@scripts/sqlite/suite.sh $(or $(CARGO_TARGET_DIR),target)/release/libselenite.so $(SUITE)
 
 serve-demo: need-tsql build ## run two articles' scripts on the server, and print their figures beside ours
 	@scripts/serve-demo.sh
@@ -60,6 +65,7 @@ soak: need ## run the tests that take long
 	@SELENITE_STRESS_SECONDS=$${SELENITE_STRESS_SECONDS:-7200} cargo test --locked -p selenite-vfs --test stale_pages -- --nocapture
 	@SELENITE_KILLS=500 cargo test --locked -p selenite-engine --test reencrypt kill -- --nocapture
 	@SELENITE_SOAK=1 tests/clients/run.sh -k 4_gib
+	@$(MAKE) sqlite-suite
 
 lab-quick: build ## measure a little of everything here, and write a report
 	@scripts/lab-quick.sh
@@ -80,7 +86,7 @@ peers-test:
 	@scripts/peers.sh --test
 
 need:
-	@scripts/need.sh rust tests
+	@scripts/need.sh rust tests suite
 
 need-rust:
 	@scripts/need.sh rust

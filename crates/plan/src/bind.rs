@@ -13,12 +13,14 @@ mod case;
 mod condition;
 mod conversion;
 mod literal;
+mod once;
 mod operator;
 
 use operator::Operand;
 
 pub(crate) use condition::compared;
 pub use conversion::{common_type, declared_type};
+pub(crate) use once::Once;
 
 /// What binds the nodes that only a query can have.
 pub trait QueryHook {
@@ -57,6 +59,13 @@ pub trait QueryHook {
         quantifier: ast::Quantifier,
         query: &ast::Query,
     ) -> Result<Predicate, PlanError>;
+
+    /// One more node is bound.
+    ///
+    /// Errors: 8623 if there are too many; why binding is to stop.
+    fn spend(&mut self) -> Result<(), PlanError> {
+        Ok(())
+    }
 }
 
 /// The hook where there is no query: SET, IF, PRINT.
@@ -159,6 +168,7 @@ impl<'a> Binder<'a> {
     }
 
     fn unlined(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+        self.hook.spend()?;
         match &expr.kind {
             ast::ExprKind::Literal(constant) => literal::bind(constant),
             ast::ExprKind::OdbcLiteral(constant) => literal::bind_odbc(constant),

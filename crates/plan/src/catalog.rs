@@ -38,6 +38,13 @@ pub trait Catalog {
     /// Errors: as [`Catalog::relation`].
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError>;
 
+    /// Asked every few thousand nodes that are bound: whether to go on.
+    ///
+    /// Errors: why not.
+    fn poll(&self) -> Result<(), PlanError> {
+        Ok(())
+    }
+
     /// The table behind a table variable, whose name has its `@`; `None` makes error 1087.
     ///
     /// Errors: as [`Catalog::relation`].

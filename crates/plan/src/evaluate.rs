@@ -8,7 +8,7 @@ use std::sync::Arc;
 use selenite_types::{DataType, Operator, Value, convert};
 
 use crate::{
-    Convert, Environment, Expr, ExprKind, FunctionCall, PlanError, Predicate,
+    Convert, Environment, Expr, ExprKind, FunctionCall, Let, PlanError, Predicate,
     functions::{Arguments, TEXT_SIZE_MAX, whole_in, within},
 };
 
@@ -22,11 +22,24 @@ pub struct Frame<'a> {
     pub slots: &'a [Value],
     /// Values of [`crate::ExprKind::Input`]s; empty outside an [`crate::Operations`].
     pub row: &'a [Value],
+    /// The value of the innermost [`crate::Let`] around what is evaluated.
+    pub local: Option<&'a Value>,
     /// What is outside.
     pub environment: &'a dyn Environment,
 }
 
 impl<'a> Frame<'a> {
+    /// The same within a [`crate::Let`] of this value.
+    fn within<'b>(&self, local: &'b Value) -> Frame<'b>
+    where
+        'a: 'b,
+    {
+        Frame {
+            local: Some(local),
+            ..*self
+        }
+    }
+
     /// A value of the row.
     fn input(&self, at: u32) -> Result<&'a Value, PlanError> {
         let at = usize::try_from(at).unwrap_or(usize::MAX);
@@ -85,6 +98,11 @@ impl Expr {
                 chosen.map_or(Ok(Value::Null), |chosen| chosen.evaluate(frame))
             }
             ExprKind::Call(call) => called(call, self, frame),
+            ExprKind::Let(bound) => over_local(bound, frame),
+            ExprKind::Local => frame
+                .local
+                .cloned()
+                .ok_or_else(|| PlanError::internal("no local value")),
         }
     }
 }
@@ -96,6 +114,11 @@ fn case(branches: &[(Predicate, Expr)], otherwise: Option<&Expr>, frame: &Frame<
         }
     }
     otherwise.map_or(Ok(Value::Null), |otherwise| otherwise.evaluate(frame))
+}
+
+fn over_local(bound: &Let, frame: &Frame<'_>) -> Result<Value, PlanError> {
+    let value = bound.value.evaluate(frame)?;
+    bound.body.evaluate(&frame.within(&value))
 }
 
 fn converted(conversion: &Convert, to: &DataType, frame: &Frame<'_>) -> Result<Value, PlanError> {

@@ -2,7 +2,9 @@
 //!
 //! E1. An expression's value is NULL or of its `data_type`: evaluation never changes a type that binding decided.
 //! E2. A predicate is no expression: it is true, false or unknown, and has no type.
-//! E3. Expressions are trees of values: equal trees compute equal values, except where a function says that it is volatile.
+//! E3. A [`Let`]'s value is evaluated once; [`ExprKind::Local`] is the value of the innermost one around it. What a
+//!     statement's text holds in a body is bound before the body is made, so no other `Let` stands between the two.
+//! E4. Expressions are trees of values: equal trees compute equal values, except where a function says that it is volatile.
 
 use selenite_types::{DataType, DatePart, Operator, UnaryOperator, Value};
 
@@ -13,7 +15,7 @@ mod shape;
 mod walk;
 mod whole;
 
-pub use predicate::{Compare, Like, Predicate};
+pub use predicate::{Compare, LetPredicate, Like, Predicate};
 pub use walk::{Node, NodeMut};
 pub use whole::{Whole, WholeCompare, WholeOperand, WholeOperation};
 
@@ -83,6 +85,19 @@ pub enum ExprKind {
     },
     /// A function of values.
     Call(Box<FunctionCall>),
+    /// A value with a name, and an expression that uses it.
+    Let(Box<Let>),
+    /// The value of the innermost [`Let`] or [`LetPredicate`] around it.
+    Local,
+}
+
+/// A value that is evaluated once, and an expression over it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Let {
+    /// What [`ExprKind::Local`] is in the body; in itself it is that of whatever stands around.
+    pub value: Expr,
+    /// The expression.
+    pub body: Expr,
 }
 
 /// What the query binder keeps behind a number of its own.

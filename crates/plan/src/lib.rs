@@ -7,6 +7,7 @@
 
 mod aggregate;
 mod bind;
+mod budget;
 pub mod catalog;
 pub mod change;
 mod collation;
@@ -38,8 +39,8 @@ pub use environment::{
 pub use error::{Ends, PlanError};
 pub use evaluate::Frame;
 pub use expr::{
-    Compare, Convert, Expr, ExprKind, FunctionCall, Like, Node, NodeMut, OutsideRef, Predicate, Whole, WholeCompare,
-    WholeOperand, WholeOperation,
+    Compare, Convert, Expr, ExprKind, FunctionCall, Let, LetPredicate, Like, Node, NodeMut, OutsideRef, Predicate,
+    Whole, WholeCompare, WholeOperand, WholeOperation,
 };
 pub use functions::{Function, FunctionState, Volatility};
 pub use name::{NameKey, same_name};

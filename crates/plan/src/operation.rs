@@ -146,6 +146,7 @@ impl Operations {
             .evaluate(&Frame {
                 slots: &[],
                 row,
+                local: None,
                 environment,
             })
             .map_err(OperationFailure::Error)
@@ -258,6 +259,8 @@ fn origin_of(kind: &ExprKind) -> Option<InputOrigin> {
         | ExprKind::Whole(_)
         | ExprKind::Case { .. }
         | ExprKind::Coalesce(_)
+        | ExprKind::Let(_)
+        | ExprKind::Local
         | ExprKind::Choose { .. }
         | ExprKind::Call(_) => None,
     }

@@ -45,6 +45,7 @@ pub(crate) struct QueryBinder<'c> {
     recursion_max: u32,
     depth: usize,
     join_depth: usize,
+    nodes_to_poll: u32,
 }
 
 /// One query's names.
@@ -95,7 +96,22 @@ impl<'c> QueryBinder<'c> {
             recursion_max: RECURSION_MAX,
             depth: 0,
             join_depth: 0,
+            nodes_to_poll: NODES_BETWEEN_POLLS,
         }
+    }
+
+    /// Counts nodes that are bound or copied.
+    ///
+    /// Errors: 8623 if there are too many; why binding is to stop.
+    pub fn spend(&mut self, nodes: usize) -> Result<(), PlanError> {
+        self.parts.budget.spend_items(nodes)?;
+        let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+        if let Some(left) = self.nodes_to_poll.checked_sub(nodes) {
+            self.nodes_to_poll = left;
+            return Ok(());
+        }
+        self.nodes_to_poll = NODES_BETWEEN_POLLS;
+        self.catalog.poll()
     }
 
     /// Binds an expression of `clause`, in the innermost scope.
@@ -256,6 +272,10 @@ impl QueryHook for QueryBinder<'_> {
     ) -> Result<Predicate, PlanError> {
         self.bind_quantified(operand, comparison, quantifier, query)
     }
+
+    fn spend(&mut self) -> Result<(), PlanError> {
+        QueryBinder::spend(self, 1)
+    }
 }
 
 /// Sees that a join is one that SQLite takes.
@@ -275,6 +295,9 @@ const RECURSION_MAX: u32 = 100;
 
 /// How many values a SELECT has at most.
 pub(crate) const SELECT_COUNT_MAX: usize = 4096;
+
+/// Some milliseconds of binding.
+const NODES_BETWEEN_POLLS: u32 = 4096;
 
 /// How many tables SQLite joins.
 const TABLE_COUNT_MAX: usize = 64;

@@ -262,6 +262,7 @@ impl<'a> Run<'a> {
         Frame {
             slots: self.slots,
             row,
+            local: None,
             environment: self.environment,
         }
     }

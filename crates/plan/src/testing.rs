@@ -57,6 +57,7 @@ impl Batch {
         Frame {
             slots: &self.slots,
             row: &[],
+            local: None,
             environment: &self.world,
         }
     }
@@ -130,7 +131,7 @@ fn select_of(text: &str) -> Select {
     };
     match select.query.body {
         QueryBody::Select(select) => *select,
-        QueryBody::Combined(_) => panic!("{text} is combined"),
+        QueryBody::Combined(_) | QueryBody::Nested(_) => panic!("{text} is combined"),
     }
 }
 

@@ -5,7 +5,8 @@
 //! W2. What SQLite means as T-SQL does is written in SQLite's words, so that indexes are used; all else is `tsql_op(N, ..)`.
 //! W3. A value that no row changes is a parameter, evaluated once before; but where T-SQL might never evaluate it (a branch
 //!     of CASE) and it might fail, it is an operation, evaluated when it is reached.
-//! W4. Text is compared under a collation that is always written.
+//! W4. What is written spends the statement's budget: each node, and for a column what SQLite puts in its place.
+//! W5. Text is compared under a collation that is always written.
 
 mod condition;
 mod fixed;
@@ -15,6 +16,7 @@ mod held;
 mod parameter;
 mod rows;
 mod value;
+mod weight;
 mod window;
 
 pub(crate) use fixed::{is_fixed, is_volatile};
@@ -29,6 +31,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::execution::Compiled;
 use crate::query::tree::Parts;
 use crate::{Aggregate, Collation, Operations, PlanError};
+use weight::Weights;
 
 /// Writes the SQL of one statement.
 pub(crate) struct Writer {
@@ -43,6 +46,8 @@ pub(crate) struct Writer {
     inputs: HashMap<(u32, usize), BTreeSet<String>>,
     /// How many branches deep we are that T-SQL may never evaluate.
     lazy: u32,
+    /// How large SQLite makes what is written.
+    weights: Weights,
 }
 
 /// An aggregate that SQLite calls: `tsql_aggregate(N, value)`.
@@ -75,6 +80,7 @@ impl Writer {
             parameters: Vec::new(),
             inputs: HashMap::new(),
             lazy: 0,
+            weights: Weights::default(),
         }
     }
 
@@ -82,6 +88,7 @@ impl Writer {
     ///
     /// Errors: 40510 for more parameters than SQLite takes.
     pub fn finish(&mut self, sql: String) -> Result<SqlText, PlanError> {
+        self.check_sources()?;
         let parameters = std::mem::take(&mut self.parameters);
         if parameters.len() > PARAMETER_COUNT_MAX {
             return Err(PlanError::unsupported(&format!(

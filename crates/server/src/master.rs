@@ -35,7 +35,7 @@ pub(crate) use certificates::NewStoredCertificate;
 pub(crate) use database_file::{DatabaseFile, Unfinished};
 pub use database_name::DatabaseName;
 pub use databases::DatabaseRecord;
-pub use keys::{EncryptionKeyRecord, MasterKeyRecord};
+pub use keys::{EncryptionKeyRecord, MasterKeyRecord, Tde};
 pub(crate) use keys::{Removal, StoredMasterKey};
 pub use logins::{Attempts, LoginRecord, NewLogin};
 pub use master_error::MasterError;
@@ -152,7 +152,7 @@ fn now() -> i64 {
     i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
 }
 
-const FILE: &str = "master.db";
+pub(crate) const FILE: &str = "master.db";
 /// 5 s: a client that writes to master.db keeps logins waiting no longer.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 

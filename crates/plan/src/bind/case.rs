@@ -3,19 +3,21 @@
 use selenite_tsql::ast;
 use selenite_types::{Comparison, Conversion, DataType, Place, Value};
 
-use super::{Binder, condition::compared, conversion::declared_type};
+use super::{Binder, condition::compared, conversion::declared_type, once::Once};
 use crate::{Expr, ExprKind, PlanError, Predicate, common_type, functions::collation_of};
 
 impl Binder<'_> {
     /// CASE in both forms.
     pub(super) fn case(&mut self, case: &ast::Case) -> Result<Expr, PlanError> {
         let mut branches = Vec::new();
+        let mut once = Once::default();
         match &case.branches {
             ast::CaseBranches::Simple {
                 operand,
                 branches: written,
             } => {
-                let operand = self.expr(operand)?;
+                let (around, operand) = Once::new(self.expr(operand)?);
+                once = around;
                 for branch in written {
                     let value = self.expr(&branch.value)?;
                     let condition = compared(Comparison::Equal, operand.clone(), value)
@@ -34,7 +36,7 @@ impl Binder<'_> {
             .as_ref()
             .map(|otherwise| self.expr(otherwise))
             .transpose()?;
-        chosen(branches, otherwise)
+        Ok(once.around(chosen(branches, otherwise)?))
     }
 
     /// IIF.
@@ -70,16 +72,12 @@ impl Binder<'_> {
 
 /// A CASE of bound branches, whose results become one type.
 fn chosen(branches: Vec<(Predicate, Expr)>, otherwise: Option<Expr>) -> Result<Expr, PlanError> {
-    let results: Vec<Expr> = branches
-        .iter()
-        .map(|(_, result)| result.clone())
-        .chain(otherwise.clone())
-        .collect();
-    if results.iter().all(Expr::is_null_word) {
+    let results: Vec<&Expr> = branches.iter().map(|(_, result)| result).chain(&otherwise).collect();
+    if results.iter().all(|result| result.is_null_word()) {
         return Err(PlanError::only_nulls_in_case());
     }
-    let data_type = common_type(&results)?;
-    let collation = collation_of(&results, "CASE")?;
+    let data_type = common_type(results.iter().copied())?;
+    let collation = collation_of(results.iter().copied(), "CASE")?;
     let nullable = otherwise.is_none() || results.iter().any(|result| result.nullable);
     let branches = branches
         .into_iter()

@@ -5,6 +5,7 @@ use selenite_types::{Comparison, DataType, Family, LikePattern, Value};
 
 use super::{
     Binder,
+    once::Once,
     operator::{alike_nulls, operand},
 };
 use crate::{
@@ -14,6 +15,7 @@ use crate::{
 
 impl Binder<'_> {
     pub(super) fn unlined_condition(&mut self, condition: &ast::Condition) -> Result<Predicate, PlanError> {
+        self.hook.spend()?;
         let (predicate, negated) = match &condition.kind {
             ast::ConditionKind::And(parts) => (Predicate::And(self.conditions(parts)?), false),
             ast::ConditionKind::Or(parts) => (Predicate::Or(self.conditions(parts)?), false),
@@ -118,7 +120,7 @@ pub(crate) fn compared(comparison: Comparison, left: Expr, right: Expr) -> Resul
 
 fn compare(comparison: Comparison, left: Expr, right: Expr) -> Result<Compare, PlanError> {
     let (left, right) = alike_nulls(left, right);
-    let collation = collation_of(&[left.clone(), right.clone()], comparison.name())?;
+    let collation = collation_of([&left, &right], comparison.name())?;
     let (to_left, to_right) = comparable(comparison, &left, &right)?;
     Ok(Compare {
         comparison,
@@ -139,24 +141,26 @@ fn comparable(comparison: Comparison, left: &Expr, right: &Expr) -> Result<(Data
 
 /// BETWEEN: one node if both bounds want the operand in one type, else two comparisons.
 fn between(operand: Expr, low: Expr, high: Expr) -> Result<Predicate, PlanError> {
+    let (once, operand) = Once::new(operand);
     let least = compare(Comparison::GreaterOrEqual, operand.clone(), low)?;
     let most = compare(Comparison::LessOrEqual, operand, high)?;
     if least.left == most.left && least.collation == most.collation {
         return Ok(Predicate::Between {
-            operand: Box::new(least.left),
+            operand: Box::new(once.instead_in(least.left)),
             low: Box::new(least.right),
             high: Box::new(most.right),
             collation: least.collation,
         });
     }
-    Ok(Predicate::And(vec![
+    Ok(once.around_predicate(Predicate::And(vec![
         Predicate::Compare(Box::new(least)),
         Predicate::Compare(Box::new(most)),
-    ]))
+    ])))
 }
 
 /// IN: one node if all values want the operand in one type, else comparisons.
 fn in_list(operand: Expr, list: Vec<Expr>) -> Result<Predicate, PlanError> {
+    let (once, operand) = Once::new(operand);
     let compares = list
         .into_iter()
         .map(|value| compare(Comparison::Equal, operand.clone(), value))
@@ -169,7 +173,7 @@ fn in_list(operand: Expr, list: Vec<Expr>) -> Result<Predicate, PlanError> {
         .iter()
         .all(|one| one.left == first.left && one.collation == collation)
     {
-        let operand = Box::new(first.left.clone());
+        let operand = Box::new(once.instead_in(first.left.clone()));
         let list = compares.into_iter().map(|one| one.right).collect();
         return Ok(Predicate::InList {
             operand,
@@ -177,12 +181,12 @@ fn in_list(operand: Expr, list: Vec<Expr>) -> Result<Predicate, PlanError> {
             collation,
         });
     }
-    Ok(Predicate::Or(
+    Ok(once.around_predicate(Predicate::Or(
         compares
             .into_iter()
             .map(|one| Predicate::Compare(Box::new(one)))
             .collect(),
-    ))
+    )))
 }
 
 /// LIKE: all sides become text; a constant pattern is read once.
@@ -190,7 +194,7 @@ fn like(operand: Expr, pattern: Expr, escape: Option<Expr>) -> Result<Predicate,
     let operand = Rule::Text.apply(operand, 1, "like")?;
     let pattern = Rule::Text.apply(pattern, 2, "like")?;
     let escape = escape.map(|escape| Rule::Text.apply(escape, 3, "like")).transpose()?;
-    let collation = collation_of(&[operand.clone(), pattern.clone()], "like")?;
+    let collation = collation_of([&operand, &pattern], "like")?;
     let fixed = fixed_pattern(&pattern, escape.as_ref(), collation);
     Ok(Predicate::Like(Box::new(Like {
         operand,

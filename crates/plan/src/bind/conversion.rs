@@ -38,9 +38,9 @@ pub fn declared_type(name: &ast::TypeName, place: Place<'_>) -> Result<DataType,
 /// The word NULL has no say; int if there is nothing else.
 ///
 /// Errors: 206 if one of them does not become the highest.
-pub fn common_type(exprs: &[Expr]) -> Result<DataType, PlanError> {
+pub fn common_type<'a>(exprs: impl IntoIterator<Item = &'a Expr>) -> Result<DataType, PlanError> {
     let mut common: Option<DataType> = None;
-    for expr in exprs.iter().filter(|expr| !expr.is_null_word()) {
+    for expr in exprs.into_iter().filter(|expr| !expr.is_null_word()) {
         common = Some(match common {
             None => expr.data_type,
             Some(before) => before.unify(&expr.data_type)?,

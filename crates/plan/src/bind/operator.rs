@@ -134,7 +134,7 @@ pub(super) fn binary(operator: Operator, left: Operand, right: Operand) -> Resul
     let of_right = operand_type(&right, constants.1 && counts_digits, &left);
     let signature = operator.signature(&of_left, &of_right)?;
     let collation = if signature.result.family() == Family::Text {
-        collation_of(&[left.clone(), right.clone()], operator.name())?
+        collation_of([&left, &right], operator.name())?
     } else {
         Collation::default()
     };

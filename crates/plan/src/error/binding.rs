@@ -57,6 +57,13 @@ impl PlanError {
         Self::new(134, Ends::Batch, text).with_severity(15)
     }
 
+    /// 2739: a variable of a type that only columns and parameters have.
+    #[must_use]
+    pub fn old_type_of_variable() -> Self {
+        let text = "The text, ntext, and image data types are invalid for local variables.";
+        Self::new(2739, Ends::Batch, text)
+    }
+
     /// 137: a variable that is not declared.
     #[must_use]
     pub fn undeclared_variable(name: &str) -> Self {
@@ -260,6 +267,16 @@ impl PlanError {
         let text = "Internal error: Server stack limit has been reached. Please look for potentially deep nesting in your \
                     query, and try to simplify it.";
         Self::new(8631, Ends::Batch, text).with_severity(17)
+    }
+
+    /// 8623: a statement that is too large for its budget of nodes.
+    #[must_use]
+    pub fn no_plan() -> Self {
+        let text = "The query processor ran out of internal resources and could not produce a query plan. This is a rare event \
+                    and only expected for extremely complex queries or queries that reference a very large number of \
+                    tables or partitions. Please simplify the query. If you believe you have received this message in \
+                    error, contact Customer Support Services for more information.";
+        Self::new(8623, Ends::Batch, text).with_severity(16)
     }
 
     /// 10753: a window function without OVER.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use selenite_types::{Comparison, LikePattern, Value, compare};
 
 use super::Frame;
-use crate::{Collation, Compare, Expr, Like, PlanError, Predicate};
+use crate::{Collation, Compare, Expr, LetPredicate, Like, PlanError, Predicate};
 
 impl Predicate {
     /// Whether it is true; `None` is unknown.
@@ -49,6 +49,7 @@ impl Predicate {
                 collation,
             } => in_list(operand, list, *collation, frame),
             Self::Like(like) => alike(like, frame),
+            Self::Let(bound) => over_local(bound, frame),
             Self::Outside(_) => Err(PlanError::internal("a subquery without its query")),
             Self::Input(at) => {
                 let value = frame.input(*at)?;
@@ -76,6 +77,11 @@ fn all(parts: &[Predicate], frame: &Frame<'_>, decisive: bool) -> Result<Option<
         }
     }
     Ok(truth)
+}
+
+fn over_local(bound: &LetPredicate, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
+    let value = bound.value.evaluate(frame)?;
+    bound.body.evaluate(&frame.within(&value))
 }
 
 fn compared(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {

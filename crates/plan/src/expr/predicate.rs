@@ -46,8 +46,19 @@ pub enum Predicate {
     Like(Box<Like>),
     /// What the query binder keeps: EXISTS, IN (SELECT ..). As an input it is a bit, NULL for unknown.
     Outside(OutsideRef),
+    /// A value with a name, and a condition that uses it.
+    Let(Box<LetPredicate>),
     /// Value `n` of the frame's row, a bit: what [`Predicate::Outside`] becomes in an [`crate::Operations`].
     Input(u32),
+}
+
+/// A value that is evaluated once, and a condition over it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LetPredicate {
+    /// What [`crate::ExprKind::Local`] is in the body.
+    pub value: Expr,
+    /// The condition.
+    pub body: Predicate,
 }
 
 /// A comparison of two values of one type.
@@ -94,6 +105,7 @@ impl Predicate {
             | Self::InList { .. }
             | Self::Like(_)
             | Self::Outside(_)
+            | Self::Let(_)
             | Self::Input(_) => Self::Not(Box::new(self)),
         }
     }

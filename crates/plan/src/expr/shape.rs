@@ -36,7 +36,7 @@ impl Predicate {
 fn node_depends_on_row(node: Node<'_>) -> bool {
     match node {
         Node::Expr(expr) => match &expr.kind {
-            ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_) => true,
+            ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_) | ExprKind::Local => true,
             ExprKind::Call(call) => call.function.volatility == Volatility::Row,
             ExprKind::Literal(_)
             | ExprKind::Null
@@ -47,6 +47,7 @@ fn node_depends_on_row(node: Node<'_>) -> bool {
             | ExprKind::Whole(_)
             | ExprKind::Case { .. }
             | ExprKind::Coalesce(_)
+            | ExprKind::Let(_)
             | ExprKind::Choose { .. } => false,
         },
         Node::Predicate(predicate) => matches!(predicate, Predicate::Outside(_) | Predicate::Input(_)),
@@ -70,6 +71,8 @@ fn node_is_constant(node: Node<'_>) -> bool {
             | ExprKind::Whole(_)
             | ExprKind::Case { .. }
             | ExprKind::Coalesce(_)
+            | ExprKind::Let(_)
+            | ExprKind::Local
             | ExprKind::Choose { .. } => !node_depends_on_row(node),
         },
         Node::Predicate(_) => !node_depends_on_row(node),

@@ -26,7 +26,7 @@ pub enum NodeMut<'a> {
 }
 
 impl Expr {
-    /// Shows `visit` the expression and all below it, parents first.
+    /// Shows `visit` the expression and all below it, parents first; of [`ExprKind::Local`] only what no [`crate::Let`] in it binds.
     pub fn visit<'a>(&'a self, visit: &mut dyn FnMut(Node<'a>)) {
         visit(Node::Expr(self));
         match &self.kind {
@@ -35,7 +35,8 @@ impl Expr {
             | ExprKind::Variable(_)
             | ExprKind::Column(_)
             | ExprKind::Outside(_)
-            | ExprKind::Input(_) => {}
+            | ExprKind::Input(_)
+            | ExprKind::Local => {}
             ExprKind::Convert(convert) => {
                 convert.operand.visit(visit);
                 if let Some(style) = &convert.style {
@@ -66,6 +67,10 @@ impl Expr {
                 values.iter().for_each(|value| value.visit(visit));
             }
             ExprKind::Call(call) => call.arguments.iter().for_each(|argument| argument.visit(visit)),
+            ExprKind::Let(bound) => {
+                bound.value.visit(visit);
+                bound.body.visit(&mut |node| show_unbound(node, visit));
+            }
         }
     }
 
@@ -80,7 +85,8 @@ impl Expr {
             | ExprKind::Variable(_)
             | ExprKind::Column(_)
             | ExprKind::Outside(_)
-            | ExprKind::Input(_) => {}
+            | ExprKind::Input(_)
+            | ExprKind::Local => {}
             ExprKind::Convert(convert) => {
                 convert.operand.rewrite(change);
                 if let Some(style) = &mut convert.style {
@@ -111,6 +117,10 @@ impl Expr {
                 values.iter_mut().for_each(|value| value.rewrite(change));
             }
             ExprKind::Call(call) => call.arguments.iter_mut().for_each(|argument| argument.rewrite(change)),
+            ExprKind::Let(bound) => {
+                bound.value.rewrite(change);
+                bound.body.rewrite(change);
+            }
         }
     }
 }
@@ -147,6 +157,10 @@ impl Predicate {
                     escape.visit(visit);
                 }
             }
+            Self::Let(bound) => {
+                bound.value.visit(visit);
+                bound.body.visit(&mut |node| show_unbound(node, visit));
+            }
             Self::Outside(_) | Self::Input(_) => {}
         }
     }
@@ -182,8 +196,20 @@ impl Predicate {
                     escape.rewrite(change);
                 }
             }
+            Self::Let(bound) => {
+                bound.value.rewrite(change);
+                bound.body.rewrite(change);
+            }
             Self::Outside(_) | Self::Input(_) => {}
         }
+    }
+}
+
+/// Shows a node of a [`crate::Let`]'s body, unless it is the value that this binds.
+fn show_unbound<'a>(node: Node<'a>, visit: &mut dyn FnMut(Node<'a>)) {
+    let is_bound = matches!(node, Node::Expr(expr) if matches!(expr.kind, ExprKind::Local));
+    if !is_bound {
+        visit(node);
     }
 }
 

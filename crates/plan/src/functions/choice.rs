@@ -5,7 +5,11 @@ use std::cmp::Ordering;
 use selenite_types::{Comparison, DataType, Value, compare};
 
 use super::{Arguments, Function, Rule, Typing};
-use crate::{Expr, ExprKind, PlanError, bind::compared, common_type};
+use crate::{
+    Expr, ExprKind, PlanError,
+    bind::{Once, compared},
+    common_type,
+};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::rewritten("choose", 2, 255, choose),
@@ -60,12 +64,13 @@ fn null_if(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
         return Err(PlanError::nullif_of_null());
     }
     let (data_type, collation) = (value.data_type, value.collation);
+    let (once, value) = Once::new(value);
     let is_equal = compared(Comparison::Equal, value.clone(), other)?;
     let kind = ExprKind::Case {
         branches: vec![(is_equal, Expr::literal(Value::Null, data_type))],
         otherwise: Some(Box::new(value)),
     };
-    Ok(Expr::new(kind, data_type).with_collation(collation))
+    Ok(once.around(Expr::new(kind, data_type).with_collation(collation)))
 }
 
 /// CHOOSE: the value whose number the first argument is.
@@ -88,9 +93,12 @@ fn choose(_: &'static str, mut values: Vec<Expr>) -> Result<Expr, PlanError> {
 }
 
 /// The collation of several texts that become one.
-pub(crate) fn collation_of(values: &[Expr], operation: &str) -> Result<crate::Collation, PlanError> {
+pub(crate) fn collation_of<'a>(
+    values: impl IntoIterator<Item = &'a Expr>,
+    operation: &str,
+) -> Result<crate::Collation, PlanError> {
     let texts = values
-        .iter()
+        .into_iter()
         .filter(|value| value.data_type.family() == selenite_types::Family::Text);
     texts
         .map(|value| value.collation)

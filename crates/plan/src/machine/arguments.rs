@@ -42,6 +42,7 @@ pub(super) fn bind(
             (None, Some(default)) => default.evaluate(&Values {
                 slots: &[],
                 row: &[],
+                local: None,
                 environment,
             })?,
             (None, None) => return Err(missing(program, parameter)),
@@ -59,6 +60,7 @@ pub(super) fn bind(
             parameter: number,
             argument,
             to: None,
+            given: given.map(|(_, data_type)| *data_type),
         });
     }
     Ok(bound)

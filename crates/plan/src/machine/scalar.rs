@@ -146,6 +146,7 @@ impl Set {
         let values = Values {
             slots,
             row: &[],
+            local: None,
             environment: host.environment(),
         };
         let value = self.operand.value.evaluate(&values)?;
@@ -168,6 +169,7 @@ impl Branch {
         let values = Values {
             slots,
             row: &[],
+            local: None,
             environment: host.environment(),
         };
         Ok(self.condition.evaluate(&values)? == Some(true))

@@ -197,6 +197,8 @@ impl QueryBinder<'_> {
             | ExprKind::Case { .. }
             | ExprKind::Coalesce(_)
             | ExprKind::Choose { .. }
+            | ExprKind::Let(_)
+            | ExprKind::Local
             | ExprKind::Call(_) => Ok(Some(bound)),
         }
     }

@@ -47,8 +47,16 @@ impl QueryBinder<'_> {
     /// Sees that every column of a grouped query is grouped by, or in an aggregate.
     ///
     /// Errors: 8120, 8121, 8127.
-    pub(super) fn check_grouped(&self, check: &GroupCheck<'_>) -> Result<(), PlanError> {
+    pub(super) fn check_grouped(&mut self, check: &GroupCheck<'_>) -> Result<(), PlanError> {
         let groups = &check.select.group_by;
+        // Each node of each item is compared with each group.
+        let mut nodes = 0_usize;
+        check
+            .select
+            .items
+            .iter()
+            .for_each(|item| item.visit(&mut |_| nodes += 1));
+        self.spend(nodes.saturating_mul(groups.len()) / COMPARED_AT_ONCE)?;
         for item in &check.select.items {
             if let Some(column) = self.ungrouped(item, groups) {
                 return Err(PlanError::not_grouped(8120, &self.shown(column), "select list"));
@@ -200,6 +208,10 @@ pub(crate) fn conjuncts(predicate: Predicate) -> Vec<Predicate> {
         | Predicate::InList { .. }
         | Predicate::Like(_)
         | Predicate::Outside(_)
+        | Predicate::Let(_)
         | Predicate::Input(_)) => vec![other],
     }
 }
+
+/// So many nodes are compared in the time in which one is bound.
+const COMPARED_AT_ONCE: usize = 16;

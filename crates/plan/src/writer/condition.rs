@@ -14,6 +14,7 @@ impl Writer {
     ///
     /// Errors: as [`Writer::value`].
     pub fn condition(&mut self, predicate: &Predicate) -> Result<String, PlanError> {
+        self.parts.budget.spend(1)?;
         if is_fixed_predicate(predicate) {
             if self.lazy > 0 {
                 return self.predicate_operation(predicate);
@@ -59,6 +60,7 @@ impl Writer {
                 }
             }
             Predicate::Like(like) => self.like(predicate, like),
+            Predicate::Let(_) => self.predicate_operation(predicate),
             Predicate::Outside(reference) => self.held_condition(*reference),
             Predicate::Input(_) => Err(PlanError::internal("an input outside an operation")),
         }

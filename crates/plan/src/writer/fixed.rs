@@ -59,6 +59,8 @@ pub(super) fn literal_of(expr: &Expr) -> Option<&Value> {
         | ExprKind::Whole(_)
         | ExprKind::Case { .. }
         | ExprKind::Coalesce(_)
+        | ExprKind::Let(_)
+        | ExprKind::Local
         | ExprKind::Choose { .. }
         | ExprKind::Call(_) => None,
     }
@@ -71,7 +73,7 @@ fn is_fixed_node(node: Node<'_>) -> bool {
     match node {
         Node::Expr(expr) => !matches!(
             expr.kind,
-            ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_)
+            ExprKind::Column(_) | ExprKind::Outside(_) | ExprKind::Input(_) | ExprKind::Local
         ),
         Node::Predicate(predicate) => !matches!(predicate, Predicate::Outside(_) | Predicate::Input(_)),
         Node::Slot(_) => true,

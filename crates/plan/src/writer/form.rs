@@ -125,6 +125,8 @@ pub(super) fn plain_convert(expr: &Expr) -> Option<&Convert> {
         | ExprKind::Whole(_)
         | ExprKind::Case { .. }
         | ExprKind::Coalesce(_)
+        | ExprKind::Let(_)
+        | ExprKind::Local
         | ExprKind::Choose { .. }
         | ExprKind::Call(_) => None,
     }

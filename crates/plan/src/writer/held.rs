@@ -95,6 +95,10 @@ impl Writer {
             column: 0,
         })?);
         let compared = format!("{operand} {} {row}", sign(*comparison));
+        // Both are written twice: nested, that doubles what has been written.
+        self.parts
+            .budget
+            .spend_items((rows.len() + compared.len()) / NODE_SIZE)?;
         let (deciding, decided, otherwise) = if *all {
             (format!("NOT ({compared})"), 0, 1)
         } else {
@@ -179,3 +183,6 @@ impl Writer {
         })
     }
 }
+
+/// How many bytes a node is written in, at least.
+const NODE_SIZE: usize = 16;

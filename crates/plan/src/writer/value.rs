@@ -1,19 +1,22 @@
 //! Values as SQL.
 
-use selenite_types::DataType;
+use selenite_types::{DataType, Value};
 
 use super::fixed::{is_fixed, is_once, is_safe, is_volatile, is_volatile_predicate};
 use super::form::{keeps_form, plain_convert};
 use super::parameter::{Parameter, ParameterValue};
 use super::{Form, Writer};
 use crate::query::tree::{Outside, Place, ROW_ID};
-use crate::{ColumnRef, Expr, ExprKind, InputOrigin, NodeMut, OperationUse, PlanError, Predicate, WholeOperand};
+use crate::{
+    ColumnRef, Expr, ExprKind, InputOrigin, Let, Node, NodeMut, OperationUse, PlanError, Predicate, WholeOperand,
+};
 
 impl Writer {
     /// SQL that gives the value of an expression in its type's stored form.
     ///
-    /// Errors: 8623 for more operations than a statement may have.
+    /// Errors: 8623 for more nodes than a statement may have, 8631 for more operations.
     pub fn value(&mut self, expr: &Expr) -> Result<String, PlanError> {
+        self.parts.budget.spend(1)?;
         if is_fixed(expr) {
             if self.lazy > 0 && !is_safe(expr) && !is_once(expr) {
                 return self.operation(expr);
@@ -34,6 +37,7 @@ impl Writer {
             ExprKind::Outside(reference) => self.held(*reference),
             ExprKind::Case { branches, otherwise } => self.case(branches, otherwise.as_deref()),
             ExprKind::Coalesce(values) => self.coalesce(values, &expr.data_type),
+            ExprKind::Let(bound) => self.bound_once(expr, bound),
             ExprKind::Literal(_)
             | ExprKind::Null
             | ExprKind::Variable(_)
@@ -44,6 +48,7 @@ impl Writer {
             | ExprKind::Whole(_)
             | ExprKind::Choose { .. }
             | ExprKind::Call(_) => self.operation(expr),
+            ExprKind::Local => Err(PlanError::internal("a local value outside its expression")),
         }
     }
 
@@ -60,13 +65,15 @@ impl Writer {
     /// Errors: 8624 for one that was never bound.
     pub fn column(&mut self, column: ColumnRef) -> Result<String, PlanError> {
         let source = column.source;
+        let weight = self.column_weight(column)?;
+        self.parts.budget.spend(weight)?;
         if column.column == ROW_ID {
             let name = self.parts.row_ids.get(&source).map_or("rowid", String::as_str);
             return Ok(format!("t{source}.{name}"));
         }
         match self.parts.place(column) {
             Some(Place::Named(name)) => Ok(format!("t{source}.{}", super::quoted(name)?)),
-            Some(Place::Element(at, is_blob)) => Ok(super::from::element(&format!("t{source}.value"), *at, *is_blob)),
+            Some(Place::Element(at, class)) => Ok(super::from::element(&format!("t{source}.value"), *at, *class)),
             Some(Place::Numbered(at)) => Ok(format!("t{source}.c{at}")),
             Some(Place::Inlined(expr)) => {
                 let expr = expr.clone();
@@ -85,6 +92,43 @@ impl Writer {
             };
             let result = self.lazily(|writer| writer.value(result))?;
             sql.push_str(&format!(" WHEN {condition} THEN {result}"));
+        }
+        if let Some(otherwise) = otherwise {
+            let otherwise = self.lazily(|writer| writer.value(otherwise))?;
+            sql.push_str(&format!(" ELSE {otherwise}"));
+        }
+        sql.push_str(" END");
+        Ok(sql)
+    }
+
+    /// A value that is used in several places is the argument of one operation. But where branches hold what SQLite evaluates, a
+    /// subquery or an aggregate, the operation only says which branch it is, so that the others are not evaluated.
+    fn bound_once(&mut self, expr: &Expr, bound: &Let) -> Result<String, PlanError> {
+        let ExprKind::Case { branches, otherwise } = &bound.body.kind else {
+            return self.operation(expr);
+        };
+        let results = branches.iter().map(|(_, result)| result).chain(otherwise.as_deref());
+        if !results.clone().any(holds_query) || results.clone().any(is_local) {
+            return self.operation(expr);
+        }
+        let number = |at: usize| Expr::literal(Value::Int(i32::try_from(at).unwrap_or(i32::MAX)), DataType::Int);
+        let numbered = branches.iter().enumerate();
+        let which = Expr::new(
+            ExprKind::Case {
+                branches: numbered.map(|(at, (test, _))| (test.clone(), number(at))).collect(),
+                otherwise: None,
+            },
+            DataType::Int,
+        );
+        let which = Let {
+            value: bound.value.clone(),
+            body: which,
+        };
+        let which = Expr::new(ExprKind::Let(Box::new(which)), DataType::Int);
+        let mut sql = format!("CASE {}", self.operation(&which)?);
+        for (at, (_, result)) in branches.iter().enumerate() {
+            let result = self.lazily(|writer| writer.value(result))?;
+            sql.push_str(&format!(" WHEN {at} THEN {result}"));
         }
         if let Some(otherwise) = otherwise {
             let otherwise = self.lazily(|writer| writer.value(otherwise))?;
@@ -134,6 +178,9 @@ impl Writer {
     /// Errors: as [`Writer::value`].
     pub fn operation(&mut self, expr: &Expr) -> Result<String, PlanError> {
         let mut expr = expr.clone();
+        let mut count = 0;
+        expr.visit(&mut |_| count += 1);
+        self.parts.budget.spend(count)?;
         expr.rewrite(&mut |node| self.fix(node));
         let volatile = is_volatile(&expr);
         let operation = self.operations.intern(&expr)?;
@@ -145,6 +192,9 @@ impl Writer {
     /// Errors: as [`Writer::value`].
     pub fn predicate_operation(&mut self, predicate: &Predicate) -> Result<String, PlanError> {
         let mut predicate = predicate.clone();
+        let mut count = 0;
+        predicate.visit(&mut |_| count += 1);
+        self.parts.budget.spend(count)?;
         predicate.rewrite(&mut |node| self.fix(node));
         let volatile = is_volatile_predicate(&predicate);
         let operation = self.operations.intern_predicate(&predicate)?;
@@ -196,6 +246,26 @@ impl Writer {
 
 /// SQLITE_MAX_FUNCTION_ARG's default, less the operation's number.
 const INPUT_COUNT_MAX: usize = 999;
+
+/// Whether SQLite evaluates a part of an expression.
+fn holds_query(expr: &Expr) -> bool {
+    let mut holds = false;
+    expr.visit(&mut |node| {
+        holds |= match node {
+            Node::Expr(expr) => matches!(expr.kind, ExprKind::Outside(_)),
+            Node::Predicate(predicate) => matches!(predicate, Predicate::Outside(_)),
+            Node::Slot(_) => false,
+        }
+    });
+    holds
+}
+
+/// Whether an expression uses the value of the [`Let`] around it.
+fn is_local(expr: &Expr) -> bool {
+    let mut is = false;
+    expr.visit(&mut |node| is |= matches!(node, Node::Expr(expr) if matches!(expr.kind, ExprKind::Local)));
+    is
+}
 
 /// SQL of a value as it is compared.
 pub(super) fn collated(form: Form, sql: String, collation: crate::Collation) -> String {

@@ -131,6 +131,7 @@ impl Settlement<'_> {
             Ok(list) => note_key(self.master, file.database_id, suite, &list.slots)?,
             Err(why) => self.log.line(&format!("Database '{}': {why}.", file.name)),
         }
+        self.master.allow_deprecated(file.database_id, state.is_deprecated())?;
         self.master
             .settle_file(file.database_id, id, state.phase == Phase::Encrypted)
     }

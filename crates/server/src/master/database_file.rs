@@ -35,6 +35,8 @@ pub(crate) struct DatabaseFile {
     pub next_file_id: Option<DatabaseId>,
     /// Whether no page of it may be in clear.
     pub must_be_encrypted: bool,
+    /// Whether an administrator chose a suite for it that is deprecated.
+    pub allows_deprecated: bool,
 }
 
 impl Unfinished {
@@ -138,6 +140,14 @@ impl Master {
         self.update("must_be_encrypted = ?2", database_id, &is_required)
     }
 
+    /// Notes that an administrator chose a deprecated suite for a database, or has left it.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn allow_deprecated(&self, database_id: i32, is_allowed: bool) -> Result<(), MasterError> {
+        self.update("allows_deprecated = ?2", database_id, &is_allowed)
+    }
+
     fn update(&self, what: &str, database_id: i32, value: &dyn rusqlite::ToSql) -> Result<(), MasterError> {
         self.change(|connection| {
             let sql = format!("UPDATE selenite_database SET {what} WHERE id = ?1");
@@ -163,7 +173,9 @@ fn file(row: &Row<'_>) -> rusqlite::Result<DatabaseFile> {
         file_id: id(row.get(3)?),
         next_file_id: id(row.get(4)?),
         must_be_encrypted: row.get(5)?,
+        allows_deprecated: row.get(6)?,
     })
 }
 
-const SELECT: &str = "SELECT id, name, unfinished, file_id, next_file_id, must_be_encrypted FROM selenite_database";
+const SELECT: &str = "SELECT id, name, unfinished, file_id, next_file_id, must_be_encrypted, allows_deprecated \
+    FROM selenite_database";

@@ -29,6 +29,8 @@ fn start(config: &Config) -> (Result<Running, ServerError>, Said) {
             Announcement::Certificate { path, is_new, .. } => said.certificate = Some((path.to_owned(), is_new)),
             Announcement::Identity { path, is_new } => said.identity = Some((path.to_owned(), is_new)),
             Announcement::NotLoopback(_) | Announcement::InClear(_) => said.others.push(format!("{announcement:?}")),
+            // Of the machine that tests.
+            Announcement::FewerSessions { .. } => {}
         }
         Ok(())
     };

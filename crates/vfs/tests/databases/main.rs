@@ -6,6 +6,8 @@ mod expected;
 mod key_changes;
 mod lock_place;
 mod origin;
+mod parameters;
 mod pins;
+mod shared_cache;
 mod suites;
 mod workbench;

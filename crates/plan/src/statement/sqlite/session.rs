@@ -153,6 +153,7 @@ impl Session {
                             expr.evaluate(&Frame {
                                 slots: &answer.slots,
                                 row: &[],
+                                local: None,
                                 environment: &self.world,
                             })?
                         }

@@ -18,6 +18,7 @@ use super::device::Device;
 use super::making::{Processed, reading_access, tell_processed};
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, tell, trouble};
+use crate::NewDatabases;
 use crate::data::data_bench::DataBench;
 use crate::data::encryption::note_key;
 use crate::data::hall::of_master;
@@ -91,7 +92,7 @@ impl DataBench<'_> {
             which: Which::Named(set.name.clone()),
             database_id: Some(set.database_id),
             force: !is_new,
-            keep_clear: true,
+            keep_clear: instance.config().new_databases == NewDatabases::Clear,
             // A certificate may be what opens it; from here on the server does.
             add_own_slot: true,
             ..Restore::new(&path)
@@ -116,6 +117,7 @@ impl DataBench<'_> {
         };
         let noted = note_key(master, record.id, restored.suite, &restored.slots);
         let is_encrypted = restored.suite != Suite::None;
+        let noted = noted.and_then(|()| master.allow_deprecated(record.id, restored.suite.is_deprecated()));
         let noted = noted.and_then(|()| master.settle_file(record.id, restored.database_id, is_encrypted));
         noted.map_err(|error| Refused::because(of_master(&error)))?;
         drop(closure);

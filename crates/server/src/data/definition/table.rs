@@ -72,6 +72,7 @@ impl Work<'_> {
         let frame = Frame {
             slots: run.slots,
             row: &[],
+            local: None,
             environment: run.environment,
         };
         let parameters = into.text.evaluate(&frame)?;
@@ -129,6 +130,7 @@ impl Work<'_> {
         }
         let schema = self.place(&definition.name);
         let object_id = self.new_id(schema)?;
+        self.forget_numbers(object_id);
         for sql in definition.sqlite(schema) {
             self.execute(&sql)?;
         }

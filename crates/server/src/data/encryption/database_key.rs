@@ -19,9 +19,10 @@ use crate::data::expectation::access_to;
 use crate::data::hall::of_master;
 use crate::data::refusal::{deadlock, lock_timeout};
 use crate::data::turnstile::{NoTurn, Turn};
-use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord};
+use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::registry::own;
 use crate::workbench::Errand;
+use crate::{Instance, NewDatabases};
 
 /// A database whose keys are to be changed.
 pub struct Subject {
@@ -32,15 +33,34 @@ pub struct Subject {
     /// How it is opened.
     pub access: Access,
     shared: Arc<SharedDatabase>,
+    instance: Arc<Instance>,
 }
 
 impl Subject {
-    /// What its file says.
+    /// What its file says, as T-SQL shows it.
     ///
     /// # Errors
-    /// What the engine says.
+    /// What the engine says, or master.db.
     pub fn state(&self) -> Result<FileState, PlanError> {
-        FileState::load(&self.path, &self.access).map_err(|failed| of_engine(&self.record.name, &failed))
+        let loaded = FileState::load(&self.path, &self.access);
+        let loaded = loaded.map_err(|failed| of_engine(&self.record.name, &failed))?;
+        let key = self.instance.master().encryption_key(self.record.id);
+        Ok(loaded.shown(key.map_err(|fault| of_master(&fault))?.as_ref()))
+    }
+
+    /// Whether it stays encrypted when its encryption is switched off.
+    pub fn keeps_encrypted(&self) -> bool {
+        self.instance.config().new_databases == NewDatabases::Encrypted
+    }
+
+    /// Notes what its encryption key is, or is about to be. Before a scan begins, so that the next start goes on where a kill comes between.
+    ///
+    /// # Errors
+    /// What master.db says.
+    pub fn note(&self, tde: Tde) -> Result<(), PlanError> {
+        let master = self.instance.master();
+        let noted = master.change_encryption_key(self.record.id, |key, _| key.tde = tde);
+        noted.map_err(|fault| of_master(&fault))
     }
 
     /// Waits until nobody of this server writes to it.
@@ -91,8 +111,10 @@ impl DataBench<'_> {
             modified: now,
             set: now,
             scanned: 0,
+            tde: Tde::Off,
         });
         stored.map_err(|fault| of_master(&fault))?;
+        self.allow_deprecated(&subject, suite)?;
         warn_without_backup(&certificate, errand)
     }
 
@@ -129,10 +151,14 @@ impl DataBench<'_> {
         let Some(suite) = suite else {
             return Ok(());
         };
-        match state.phase {
-            Phase::Encrypted if state.suite == suite.name() => self.begin_scan(&subject, Goal::NewKey, errand)?,
-            Phase::Encrypted => self.begin_scan(&subject, Goal::Suite(suite), errand)?,
-            Phase::Clear | Phase::Encrypting | Phase::Decrypting | Phase::ChangingKey => {}
+        self.allow_deprecated(&subject, suite)?;
+        if state.phase == Phase::Encrypted {
+            let goal = if state.suite == suite.name() {
+                Goal::NewKey
+            } else {
+                Goal::Suite(suite)
+            };
+            self.begin_noted_scan(&subject, goal, (Tde::On, Tde::ChangingKey), errand)?;
         }
         let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
             suite.name().clone_into(&mut key.algorithm);
@@ -160,6 +186,15 @@ impl DataBench<'_> {
         Ok(removed.map_err(|fault| of_master(&fault))?)
     }
 
+    /// A deprecated suite that an administrator has named is opened from now on.
+    fn allow_deprecated(&self, subject: &Subject, suite: Suite) -> Result<(), PlanError> {
+        if !suite.is_deprecated() {
+            return Ok(());
+        }
+        let noted = self.patron.instance.master().allow_deprecated(subject.record.id, true);
+        noted.map_err(|fault| of_master(&fault))
+    }
+
     /// The database of that id, if its encryption can be changed.
     ///
     /// # Errors
@@ -179,6 +214,7 @@ impl DataBench<'_> {
             path,
             access: access_to(instance, id)?,
             shared,
+            instance: instance.clone(),
         })
     }
 

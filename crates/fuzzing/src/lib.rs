@@ -8,15 +8,16 @@ use std::collections::HashSet;
 use selenite_cipher::PageNo;
 
 pub mod archive;
-#[path = "../../crates/page/tests/vectors/database.rs"]
+#[path = "../../page/tests/vectors/database.rs"]
 pub mod database;
-#[path = "../../crates/page/tests/vectors/journal.rs"]
+#[path = "../../page/tests/vectors/journal.rs"]
 pub mod journal;
-#[path = "../../crates/page/tests/vectors/log.rs"]
+#[path = "../../page/tests/vectors/log.rs"]
 pub mod log;
-#[path = "../../crates/page/tests/vectors/overlay.rs"]
+#[path = "../../page/tests/vectors/overlay.rs"]
 pub mod overlay;
-#[path = "../../crates/page/tests/vectors/vector.rs"]
+pub mod target;
+#[path = "../../page/tests/vectors/vector.rs"]
 pub mod vector;
 
 use database::Database;

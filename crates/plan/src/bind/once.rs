@@ -1,0 +1,75 @@
+//! An operand that is used in several places: bound once, evaluated once.
+
+use crate::{Expr, ExprKind, Let, LetPredicate, Predicate};
+
+/// What holds the value of such an operand; nothing where a copy of it costs no more than its name.
+#[derive(Default)]
+pub(crate) struct Once(Option<Expr>);
+
+impl Once {
+    /// Takes an operand, and gives what stands for it wherever it is used: a constant, a variable or a column itself, else
+    /// [`ExprKind::Local`].
+    pub fn new(operand: Expr) -> (Self, Expr) {
+        if operand.is_leaf() {
+            return (Self(None), operand);
+        }
+        let local = Expr::new(ExprKind::Local, operand.data_type)
+            .with_nullable(operand.nullable)
+            .with_collation(operand.collation);
+        (Self(Some(operand)), local)
+    }
+
+    /// An expression that uses the operand, with it.
+    pub fn around(self, body: Expr) -> Expr {
+        let Some(value) = self.0 else { return body };
+        let (data_type, nullable, collation) = (body.data_type, body.nullable, body.collation);
+        Expr::new(ExprKind::Let(Box::new(Let { value, body })), data_type)
+            .with_nullable(nullable)
+            .with_collation(collation)
+    }
+
+    /// A condition that uses the operand, with it.
+    pub fn around_predicate(self, body: Predicate) -> Predicate {
+        match self.0 {
+            Some(value) => Predicate::Let(Box::new(LetPredicate { value, body })),
+            None => body,
+        }
+    }
+
+    /// The operand itself where `used` has what stands for it, below nothing but conversions.
+    pub fn instead_in(self, mut used: Expr) -> Expr {
+        if let Some(value) = self.0 {
+            put(&mut used, value);
+        }
+        used
+    }
+}
+
+fn put(place: &mut Expr, value: Expr) {
+    if let ExprKind::Convert(convert) = &mut place.kind {
+        return put(&mut convert.operand, value);
+    }
+    *place = value;
+}
+
+impl Expr {
+    /// Whether it is a constant, a variable or a column.
+    fn is_leaf(&self) -> bool {
+        match self.kind {
+            ExprKind::Literal(_) | ExprKind::Null | ExprKind::Variable(_) | ExprKind::Column(_) => true,
+            // A subquery is a leaf here, but none in SQLite's text.
+            ExprKind::Outside(_)
+            | ExprKind::Local
+            | ExprKind::Let(_)
+            | ExprKind::Input(_)
+            | ExprKind::Convert(_)
+            | ExprKind::Unary { .. }
+            | ExprKind::Binary { .. }
+            | ExprKind::Whole(_)
+            | ExprKind::Case { .. }
+            | ExprKind::Coalesce(_)
+            | ExprKind::Choose { .. }
+            | ExprKind::Call(_) => false,
+        }
+    }
+}

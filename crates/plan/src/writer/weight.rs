@@ -1,0 +1,282 @@
+//! How large SQLite makes what is written.
+//!
+//! SQLite puts the expressions of a derived table's columns where the columns are used (sqlite.org/optoverview.html#flattening), and copies
+//! a common table expression for each of its uses. Both double with each level of a statement that uses two columns, or one table
+//! twice, so that a few hundred bytes become gigabytes in sqlite3_prepare, which nothing interrupts.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Writer;
+use crate::query::tree::{Body, From, Outside, Place, Query, Rows, Select};
+use crate::query::walk::{column_of, held_by};
+use crate::{ColumnRef, Expr, ExprKind, OutsideRef, PlanError, Predicate};
+
+/// What is known of the size of sources.
+#[derive(Default)]
+pub(super) struct Weights {
+    /// How many nodes a column stands for; 1 where nothing is said.
+    columns: HashMap<ColumnRef, u64>,
+    /// The same of what expressions hold.
+    outsides: HashMap<OutsideRef, u64>,
+    /// Sources that were looked at.
+    seen: HashSet<u32>,
+    /// What each column of a common table expression stands for; none of one that is to be materialized.
+    commons: HashMap<usize, Vec<u64>>,
+    /// Derived tables whose columns SQLite must not put elsewhere.
+    fenced: HashSet<u32>,
+    /// The common table expression that is being written; none of the statement itself.
+    pub common: Option<usize>,
+    /// How many sources each of them names itself, and which common table expressions.
+    uses: HashMap<Option<usize>, Uses>,
+}
+
+#[derive(Default)]
+struct Uses {
+    count: u64,
+    commons: Vec<usize>,
+}
+
+impl Writer {
+    /// Looks at the sources of a FROM before what uses them is written.
+    ///
+    /// Errors: 8623 for what is too large.
+    pub(super) fn weigh_from(&mut self, from: &From) -> Result<(), PlanError> {
+        let mut leaves = Vec::new();
+        from.visit_leaves(&mut |leaf| leaves.push(leaf));
+        for leaf in leaves {
+            let source = leaf.source;
+            if !self.weights.seen.insert(source) {
+                continue;
+            }
+            let columns = match &leaf.rows {
+                Rows::Query(query) => {
+                    let columns = self.weigh_query(query)?;
+                    if is_heavy(&columns) {
+                        self.weights.fenced.insert(source);
+                        continue;
+                    }
+                    columns
+                }
+                Rows::Common(index) => self.weigh_common(*index)?,
+                Rows::Table(_) | Rows::System(_) | Rows::Function(..) => continue,
+            };
+            for (column, weight) in (0..).zip(columns) {
+                self.weights.columns.insert(ColumnRef { source, column }, weight);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether SQLite is to compute a common table expression where it stands.
+    ///
+    /// Errors: as [`Writer::weigh_from`].
+    pub(super) fn is_materialized(&mut self, index: usize) -> Result<bool, PlanError> {
+        Ok(self.weigh_common(index)?.is_empty())
+    }
+
+    /// What each column of a common table expression stands for; none of one that is to be materialized.
+    fn weigh_common(&mut self, index: usize) -> Result<Vec<u64>, PlanError> {
+        if let Some(columns) = self.weights.commons.get(&index) {
+            return Ok(columns.clone());
+        }
+        // One that names itself finds this.
+        self.weights.commons.insert(index, Vec::new());
+        let query = self.parts.commons.get(index).and_then(|common| common.query.clone());
+        let mut columns = match &query {
+            Some(query) => self.weigh_query(query)?,
+            None => Vec::new(),
+        };
+        if is_heavy(&columns) {
+            columns.clear();
+        }
+        self.weights.commons.insert(index, columns.clone());
+        Ok(columns)
+    }
+
+    /// Whether SQLite is to evaluate a derived table's columns where they stand.
+    pub(super) fn is_fenced(&self, source: u32) -> bool {
+        self.weights.fenced.contains(&source)
+    }
+
+    /// How many nodes a column stands for.
+    ///
+    /// Errors: as [`Writer::weigh_from`].
+    pub(super) fn column_weight(&mut self, column: ColumnRef) -> Result<u64, PlanError> {
+        if let Some(weight) = self.weights.columns.get(&column) {
+            return Ok(*weight);
+        }
+        let weight = match self.parts.place(column) {
+            Some(Place::Inlined(expr)) => {
+                let expr = expr.clone();
+                self.weigh(&expr)?
+            }
+            Some(Place::Named(_) | Place::Element(..) | Place::Numbered(_)) | None => 1,
+        };
+        self.weights.columns.insert(column, weight);
+        Ok(weight)
+    }
+
+    /// A source is named: how often that copies one is known at the end.
+    pub(super) fn note_source(&mut self, common: Option<usize>) {
+        let uses = self.weights.uses.entry(self.weights.common).or_default();
+        uses.count += 1;
+        uses.commons.extend(common);
+    }
+
+    /// Sees that SQLite does not make too many sources of those that were written.
+    ///
+    /// Errors: 8623.
+    pub(super) fn check_sources(&self) -> Result<(), PlanError> {
+        let mut totals: Vec<u64> = Vec::with_capacity(self.parts.commons.len());
+        let mut total_of = |at: Option<usize>| {
+            let Some(uses) = self.weights.uses.get(&at) else {
+                return 0;
+            };
+            // One that names itself, or one behind it, is not copied there.
+            let copied = uses.commons.iter().filter_map(|common| totals.get(*common));
+            let total = copied.fold(uses.count, |sum, total| sum.saturating_add(*total));
+            totals.push(total);
+            total
+        };
+        let mut most = 0;
+        for at in 0..self.parts.commons.len() {
+            most = total_of(Some(at)).max(most);
+        }
+        if most.max(total_of(None)) > SOURCE_COUNT_MAX {
+            return Err(PlanError::no_plan());
+        }
+        Ok(())
+    }
+
+    fn weigh_query(&mut self, query: &Query) -> Result<Vec<u64>, PlanError> {
+        match &query.body {
+            Body::Select(select) => self.weigh_select(select),
+            Body::Values(_) => Ok(vec![1; query.columns.len()]),
+            Body::Combined(first, rest) => {
+                let mut heaviest = self.weigh_query(first)?;
+                for (_, member) in rest {
+                    let weights = self.weigh_query(member)?;
+                    for (most, weight) in heaviest.iter_mut().zip(weights) {
+                        *most = weight.max(*most);
+                    }
+                }
+                Ok(heaviest)
+            }
+        }
+    }
+
+    fn weigh_select(&mut self, select: &Select) -> Result<Vec<u64>, PlanError> {
+        if let Some(from) = &select.from {
+            self.weigh_from(from)?;
+        }
+        select.items.iter().map(|item| self.weigh(item)).collect()
+    }
+
+    /// How many nodes an expression has where its columns are what they are computed from.
+    fn weigh(&mut self, expr: &Expr) -> Result<u64, PlanError> {
+        let mut sum = 1_u64;
+        if let ExprKind::Case { branches, otherwise } = &expr.kind {
+            for (condition, result) in branches {
+                sum = sum.saturating_add(self.weigh_predicate(condition)?);
+                sum = sum.saturating_add(self.weigh(result)?);
+            }
+            if let Some(otherwise) = otherwise {
+                sum = sum.saturating_add(self.weigh(otherwise)?);
+            }
+            return Ok(sum);
+        }
+        if let ExprKind::Coalesce(values) = &expr.kind {
+            for value in values {
+                sum = sum.saturating_add(self.weigh(value)?);
+            }
+            return Ok(sum);
+        }
+        // An operation: what it needs is written once.
+        let mut found = Found::default();
+        expr.visit(&mut |node| found.note(node));
+        found.columns.sort_unstable();
+        found.columns.dedup();
+        self.sum(found)
+    }
+
+    fn weigh_predicate(&mut self, predicate: &Predicate) -> Result<u64, PlanError> {
+        let mut found = Found::default();
+        predicate.visit(&mut |node| found.note(node));
+        self.sum(found)
+    }
+
+    fn sum(&mut self, found: Found) -> Result<u64, PlanError> {
+        self.parts.budget.spend(found.count)?;
+        let mut sum = found.count;
+        for column in found.columns {
+            sum = sum.saturating_add(self.column_weight(column)?);
+        }
+        for outside in found.outsides {
+            sum = sum.saturating_add(self.outside_weight(outside)?);
+        }
+        Ok(sum)
+    }
+
+    fn outside_weight(&mut self, reference: OutsideRef) -> Result<u64, PlanError> {
+        if let Some(weight) = self.weights.outsides.get(&reference) {
+            return Ok(*weight);
+        }
+        let weight = match self.parts.outside(reference).cloned() {
+            Some(Outside::Scalar(query) | Outside::Exists(query)) => self.weigh_subquery(&query)?,
+            Some(Outside::In { operand, query, .. }) => {
+                let operand = self.weigh(&operand)?;
+                self.weigh_subquery(&query)?.saturating_add(operand)
+            }
+            Some(Outside::Quantified(quantified)) => {
+                let operand = self.weigh(&quantified.operand)?;
+                let rows = self.weigh_subquery(&quantified.query)?;
+                // Both are written twice.
+                rows.saturating_add(operand).saturating_mul(2)
+            }
+            Some(Outside::Aggregate(call)) => match &call.aggregate.operand {
+                Some(operand) => self.weigh(operand)?,
+                None => 1,
+            },
+            Some(Outside::Window(_) | Outside::Fixed(_)) | None => 1,
+        };
+        self.weights.outsides.insert(reference, weight);
+        Ok(weight)
+    }
+
+    fn weigh_subquery(&mut self, query: &Query) -> Result<u64, PlanError> {
+        let columns = self.weigh_query(query)?;
+        let mut sum = columns.into_iter().fold(1, u64::saturating_add);
+        if let Body::Select(select) = &query.body
+            && let Some(filter) = &select.filter
+        {
+            sum = sum.saturating_add(self.weigh_predicate(filter)?);
+        }
+        Ok(sum)
+    }
+}
+
+fn is_heavy(columns: &[u64]) -> bool {
+    columns.iter().any(|weight| *weight > FLATTENED_MAX)
+}
+
+/// What an expression is made of.
+#[derive(Default)]
+struct Found {
+    count: u64,
+    columns: Vec<ColumnRef>,
+    outsides: Vec<OutsideRef>,
+}
+
+impl Found {
+    fn note(&mut self, node: crate::Node<'_>) {
+        self.count += 1;
+        self.columns.extend(column_of(node));
+        self.outsides.extend(held_by(node));
+    }
+}
+
+/// 2,000 nodes: more than anybody writes as one column, and few enough to be copied for each use.
+const FLATTENED_MAX: u64 = 2000;
+
+/// 4,096 sources: SQLite copies so many in a tenth of a second.
+const SOURCE_COUNT_MAX: u64 = 4096;
