@@ -5,6 +5,7 @@
 //! one connection share: keys, locks, the two superblocks. [`selenite`] is the door.
 #![deny(unsafe_code)]
 
+mod atomics;
 pub mod change;
 mod clear_file;
 mod closing;

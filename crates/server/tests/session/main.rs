@@ -14,6 +14,7 @@ mod cancel;
 mod catalog_procedures;
 mod certificates;
 mod client;
+mod commitments;
 mod damaged_pages;
 mod dbcc;
 mod definitions;

@@ -1,8 +1,6 @@
 //! The shapes of trees: what other parsers of T-SQL take for something else, precedence, and positions.
 
-mod round_trip;
-
-use round_trip::{bare, round_trip, round_trip_with};
+use crate::round_trip::{bare, round_trip, round_trip_with};
 use selenite_tsql::{
     Options,
     ast::{
