@@ -150,6 +150,12 @@ impl Keyring {
         Pin::Unknown
     }
 
+    /// Whether a database is listed for any path, with this commitment.
+    pub fn knows(&self, database_id: DatabaseId, commitment: [u8; 32]) -> bool {
+        let mut pins = self.paths.values();
+        pins.any(|pin| pin.database_id == database_id && pin.commitments.contains(&commitment))
+    }
+
     /// Whether a database is listed for this path.
     pub fn lists_path(&self, path: &Path) -> bool {
         self.paths.contains_key(path)

@@ -212,6 +212,7 @@ fn salvage_says_what_was_lost_and_exits_by_it() {
     }
     assert!(ran.err.contains("raw key") && ran.err.contains("keys add"), "{ran:?}");
     let sum = "SELECT count(*), min(text) FROM note";
+    bench.run(&["-i", "other.txt", "keys", "accept", "saved.db"]).done();
     let rows = bench.run(&["-i", "other.txt", "exec", "saved.db", sum]).done().out;
     assert!(rows.contains("500"), "{rows}");
 
