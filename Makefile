@@ -5,6 +5,7 @@
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
+	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
 	test-clients sqlite-suite serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
 	need need-rust need-python need-tsql need-perf need-lint clean
 
@@ -53,6 +54,29 @@ lint-tidy: need-lint
 
 lint-shell: need-lint
 	shellcheck .ci/run $(wildcard scripts/*.sh scripts/*/*.sh demo/*.sh tests/*/*.sh tests/*/*/*.sh tests/*/*/*/*.sh)
+
+release: need-rust ## build what is given to others in target/release-files, with what it is made of and sums
+	@scripts/release.sh
+
+audit: audit-deny audit-loom audit-miri audit-address audit-thread fuzz audit-release ## look for what tests do not find: hours
+
+audit-deny: need-rust ## licences, sources and known faults of the dependencies
+	@scripts/audit-deny.sh
+
+audit-loom: need-rust ## nonces, the pool and the generation mark in every order of threads
+	@scripts/audit-loom.sh
+
+audit-miri: need-rust ## undefined behaviour, in crates without C and in the pool's memory
+	@scripts/audit-nightly.sh miri
+
+audit-address: need-rust ## AddressSanitizer over the tests of the VFS
+	@scripts/audit-nightly.sh address
+
+audit-thread: need-rust ## ThreadSanitizer over the tests of the VFS that start threads
+	@scripts/audit-nightly.sh thread thread pool closing stale nonce
+
+audit-release: need-rust ## make a release twice, and compare
+	@scripts/audit-release.sh
 
 fuzz: need-rust ## fuzz every parser for 60 s (FUZZ_SECONDS)
 	@scripts/fuzz.sh

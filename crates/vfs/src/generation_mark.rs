@@ -66,3 +66,6 @@ const UNKNOWN: u32 = u32::MAX;
 
 /// `WalCkptInfo.notUsed0`, behind both copies of the header, nBackfill, the read marks, the locks and nBackfillAttempted.
 const WORD: usize = 33;
+
+#[cfg(all(test, selenite_loom))]
+mod model;

@@ -4,10 +4,11 @@ use std::ffi::{CStr, OsString};
 
 use selenite_cipher::{DatabaseId, Suite};
 use selenite_format::{AutoVacuum, PageSize};
-use selenite_keyring::{Config, KeyError, OriginPolicy, Spec};
+use selenite_keyring::{Config, OriginPolicy, Spec};
 
 use crate::error::VfsError;
 use crate::ffi::Name;
+use crate::uri_parameters;
 
 /// The settings of one database. None of them is a secret: an identity is named, never given.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub struct Settings {
     pub allow_plain: bool,
     /// Whether TRIPLE_DES_3KEY is.
     pub allow_deprecated: bool,
+    /// Whether the process's memory has to be locked.
+    pub lock_memory: bool,
     /// How many bytes the pool may take from now on, if that was said.
     pub pool_size: Option<usize>,
     /// The database that the file has to be when it is opened; what has no superblock is admitted as `allow_plain` says.
@@ -48,6 +51,9 @@ impl Settings {
     /// # Errors
     /// [`VfsError::Setting`] names the parameter and what it may be.
     pub fn read(name: &Name<'_>, environment: Environment<'_>, config: &Config) -> Result<Self, VfsError> {
+        uri_parameters::check(name.parameter_names())?;
+        // `selenite_backup` looks at it when it is called, in the URI of the main database alone: here it is checked.
+        parse(name.parameter(c"backup"), false, |value| parse_allow("backup", value))?;
         let lookup = |key: &'static CStr, variable: &'static str| -> Result<Option<String>, VfsError> {
             if let Some(value) = name.parameter(key) {
                 return Ok(Some(value));
@@ -84,6 +90,7 @@ impl Settings {
             allow_deprecated: parse(lookup(c"deprecated", "SELENITE_DEPRECATED")?, false, |value| {
                 parse_allow("deprecated", value)
             })?,
+            lock_memory: parse(lookup(c"lock_memory", "SELENITE_LOCK_MEMORY")?, false, parse_switch)?,
             pool_size: lookup(c"pool_size", "SELENITE_POOL_SIZE")?
                 .map(|value| parse_size(&value))
                 .transpose()?,
@@ -97,7 +104,9 @@ impl Settings {
             origin: parse(name.parameter(c"origin"), None, |value| Ok(Some(value.parse()?)))?,
             expects_encrypted: parse(name.parameter(c"encrypted"), false, |value| match value {
                 "required" => Ok(true),
-                _ => Err(VfsError::Setting(format!("encrypted is {value}: it may be required"))),
+                _ => Err(VfsError::Setting(format!(
+                    "invalid encrypted={value}; the only value is `required`"
+                ))),
             })?,
         })
     }
@@ -107,10 +116,10 @@ impl Settings {
     /// Whether a new database may be made with these settings.
     ///
     /// # Errors
-    /// `NoKey` without an identity; `DeprecatedSuite` or `NotEncrypted` for a suite that was not allowed.
+    /// `NoKeyToMake` without an identity; `DeprecatedSuite` or `NotEncrypted` for a suite that was not allowed.
     pub fn check_new(&self) -> Result<(), VfsError> {
         if self.identity.is_none() {
-            return Err(VfsError::Key(KeyError::NoKey));
+            return Err(VfsError::NoKeyToMake);
         }
         if self.suite.is_deprecated() && !self.allow_deprecated {
             return Err(VfsError::DeprecatedSuite);
@@ -204,12 +213,20 @@ fn parse_size(value: &str) -> Result<usize, VfsError> {
         })
 }
 
+fn parse_switch(value: &str) -> Result<bool, VfsError> {
+    match value {
+        "1" => Ok(true),
+        "0" | "" => Ok(false),
+        _ => Err(VfsError::Setting(format!("invalid lock_memory={value}; use 1 or 0"))),
+    }
+}
+
 fn parse_allow(key: &'static str, value: &str) -> Result<bool, VfsError> {
     match value {
         "allow" => Ok(true),
         "refuse" | "" => Ok(false),
         _ => Err(VfsError::Setting(format!(
-            "{key} is {value}: it may be allow or refuse"
+            "invalid {key}={value}; use `allow` or `refuse`"
         ))),
     }
 }

@@ -3,6 +3,8 @@
 //! E1. A file is opened in clear, too, as long as encryption was not switched on to its end: it is switched on within it. Then it has
 //!     to be encrypted, all of it, whatever lies under its name.
 //! E2. A file with another database's id is not opened, under whatever key it is. One of another program has none, and is.
+//! expected-commitment: nor under another master key than the one that was noted. Nobody without that key can make a file that has it; one
+//!     whose master key was renewed by the command line is accepted by an administrator (`sp_accept_database`).
 //! E3. Asked at each opening, of master.db: who has a database open has looked, and the VFS lets it become no other.
 
 use rusqlite::{Connection, ErrorCode};
@@ -20,10 +22,14 @@ use crate::master::DatabaseRecord;
 /// What master.db says.
 pub fn access_to(instance: &Instance, database_id: i32) -> Result<Access, PlanError> {
     let known = instance.master().file(database_id).map_err(|fault| of_master(&fault))?;
+    if database_id == MASTER {
+        return Ok(instance.master().access(instance.access()));
+    }
+    let known = known.as_ref();
     let expected = Expected {
-        database_id: known.as_ref().and_then(|known| known.file_id),
-        is_encrypted: database_id == MASTER || known.is_some_and(|known| known.must_be_encrypted),
-        ..Expected::default()
+        database_id: known.and_then(|known| known.file_id),
+        commitment: known.and_then(|known| known.commitment),
+        is_encrypted: known.is_some_and(|known| known.must_be_encrypted),
     };
     Ok(Access {
         expected,

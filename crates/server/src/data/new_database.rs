@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use selenite_engine::storage::{Disk, Storage};
 use selenite_engine::{Access, Database, Draft, EngineError, Layout, Suite};
 
+use selenite_keyring::OriginPolicy;
+
 use super::catalog_rows;
+use super::commitment::load_commitment;
 use super::database::look_by;
-use super::encryption::FileState;
 use super::expectation::plain_access;
 use crate::NewDatabases;
 use crate::master::{DatabaseName, DatabaseRecord, Master, MasterError};
@@ -72,7 +74,11 @@ impl<'a> NewDatabase<'a> {
         let record = master.add_database(name)?;
         let new = Self {
             master,
-            access: plain_access(access),
+            // Nobody else makes a file under a draft's name, and from here on its commitment tells it.
+            access: Access {
+                origin: Some(OriginPolicy::Any),
+                ..plain_access(access)
+            },
             new_databases,
             record,
             path,
@@ -103,11 +109,10 @@ impl<'a> NewDatabase<'a> {
         };
         drop(Database::create(&Disk, draft.path(), &self.access, &layout)?);
         self.fill(draft.path())?;
-        let state = FileState::load(draft.path(), &self.access)?;
-        let id = state
-            .database_id
-            .ok_or_else(|| NotMade::Failed("a new file without an id".to_owned()))?;
+        let known = load_commitment(draft.path(), &self.access)?;
+        let (id, commitment) = known.ok_or_else(|| NotMade::Failed("a new file without an id".to_owned()))?;
         self.master.note_file_id(self.record.id, id)?;
+        self.master.note_commitment(self.record.id, commitment)?;
         Ok(draft)
     }
 

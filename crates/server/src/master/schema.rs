@@ -38,9 +38,29 @@ pub fn fill(connection: &Connection, administrator: &PasswordHash) -> Result<(),
         [instance],
     )?;
     connection.execute(
+        "INSERT INTO selenite_setting (name, value) VALUES (?1, 1)",
+        [COMMITMENTS],
+    )?;
+    connection.execute(
         "INSERT INTO selenite_setting (name, value) VALUES ('version', ?1)",
         [VERSION],
     )?;
+    Ok(())
+}
+
+/// Whether the commitments of databases are noted. A server from before that has noted none.
+pub fn has_commitments(connection: &Connection) -> Result<bool, MasterError> {
+    let sql = "SELECT 1 FROM selenite_setting WHERE name = ?1";
+    Ok(connection
+        .query_row(sql, [COMMITMENTS], |_| Ok(()))
+        .optional()?
+        .is_some())
+}
+
+/// They are noted from now on.
+pub fn set_commitments(connection: &Connection) -> Result<(), MasterError> {
+    let sql = "INSERT OR IGNORE INTO selenite_setting (name, value) VALUES (?1, 1)";
+    connection.execute(sql, [COMMITMENTS])?;
     Ok(())
 }
 
@@ -79,8 +99,11 @@ fn upgrade(connection: &Connection) -> Result<(), MasterError> {
     Ok(())
 }
 
+/// The setting that says so.
+const COMMITMENTS: &str = "commitments";
+
 /// What the first servers did not have.
-const ADDED: [(&str, &str, &str); 8] = [
+const ADDED: [(&str, &str, &str); 9] = [
     ("selenite_login", "checks_policy", "INTEGER NOT NULL DEFAULT 1"),
     ("selenite_login", "checks_expiration", "INTEGER NOT NULL DEFAULT 0"),
     ("selenite_database", "unfinished", "TEXT NOT NULL DEFAULT ''"),
@@ -88,6 +111,7 @@ const ADDED: [(&str, &str, &str); 8] = [
     ("selenite_database", "next_file_id", "BLOB"),
     ("selenite_database", "must_be_encrypted", "INTEGER NOT NULL DEFAULT 0"),
     ("selenite_database", "allows_deprecated", "INTEGER NOT NULL DEFAULT 0"),
+    ("selenite_database", "commitment", "BLOB"),
     // A key that there was before belongs to a database that is encrypted, unless its file says otherwise.
     ("selenite_encryption_key", "tde", "TEXT NOT NULL DEFAULT 'on'"),
 ];
@@ -116,7 +140,8 @@ CREATE TABLE IF NOT EXISTS selenite_database (
     file_id BLOB,
     next_file_id BLOB,
     must_be_encrypted INTEGER NOT NULL DEFAULT 0,
-    allows_deprecated INTEGER NOT NULL DEFAULT 0
+    allows_deprecated INTEGER NOT NULL DEFAULT 0,
+    commitment BLOB
 ) STRICT;
 CREATE TABLE IF NOT EXISTS selenite_login (
     id INTEGER PRIMARY KEY,

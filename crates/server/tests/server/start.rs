@@ -14,14 +14,14 @@ use crate::client::{Client, Mode, new_prelogin};
 use crate::front::TestFront;
 
 #[derive(Default)]
-struct Said {
-    password: Option<String>,
+pub struct Said {
+    pub password: Option<String>,
     certificate: Option<(PathBuf, bool)>,
     identity: Option<(PathBuf, bool)>,
     others: Vec<String>,
 }
 
-fn start(config: &Config) -> (Result<Running, ServerError>, Said) {
+pub fn start(config: &Config) -> (Result<Running, ServerError>, Said) {
     let mut said = Said::default();
     let mut announce = |announcement: Announcement<'_>| {
         match announcement {

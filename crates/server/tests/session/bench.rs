@@ -52,12 +52,14 @@ impl Bench {
     pub fn restarted_after(self, between: impl FnOnce()) -> Self {
         let Self {
             running,
+            hall,
             password,
             place,
             change,
-            ..
         } = self;
         running.stop();
+        // It has the server's files open.
+        drop(hall);
         between();
         Self::start(place, password, change)
     }

@@ -119,9 +119,12 @@ unsafe extern "C" fn connect(
     out: *mut *mut RawTable,
     _error: *mut *mut c_char,
 ) -> c_int {
+    const DIRECT_ONLY: c_int = 3;
     guard(|| {
         // SAFETY: `add_table` passed a home that lives for ever.
         let home = unsafe { &*data.cast::<TableHome>() };
+        // SAFETY: called within xConnect, as it has to be; this option takes no argument (sqlite.org/c3ref/vtab_config.html).
+        Code::check(unsafe { (home.api.vtab_config)(database, DIRECT_ONLY) })?;
         // SAFETY: the connection is open; the declaration ends with a zero byte.
         Code::check(unsafe { (home.api.declare_vtab)(database, home.table.declaration.as_ptr()) })?;
         let table = Box::new(RawTable {

@@ -5,6 +5,7 @@ mod bad_input;
 mod expected;
 mod key_changes;
 mod lock_place;
+mod origin;
 mod parameters;
 mod pins;
 mod shared_cache;

@@ -13,7 +13,6 @@ use selenite_tsql::ast::{self, Encryptor, Name};
 
 use super::file_state::{FileState, Phase};
 use super::{DataBench, error, held_certificates, hexadecimal, info, missing, of_engine, unsupported};
-use crate::Instance;
 use crate::data::database::SharedDatabase;
 use crate::data::expectation::access_to;
 use crate::data::hall::of_master;

@@ -1,8 +1,6 @@
 //! What is T-SQL but not supported: recognised, named, and left at its end.
 
-mod round_trip;
-
-use round_trip::round_trip;
+use crate::round_trip::round_trip;
 use selenite_tsql::ast::{Statement, StatementKind, Unsupported};
 
 fn unsupported(statement: &Statement) -> &Unsupported {

@@ -1,8 +1,6 @@
 //! The scripts of the sources as they were published; the lines of 002 are put back.
 
-mod round_trip;
-
-use round_trip::round_trip;
+use crate::round_trip::round_trip;
 use selenite_tsql::{
     Options,
     ast::{StatementKind, Tree},

@@ -2,10 +2,8 @@
 //!
 //! proptest prints the smallest text that fails, and its seed.
 
-mod round_trip;
-
+use crate::round_trip::{bare, round_trip};
 use proptest::prelude::*;
-use round_trip::{bare, round_trip};
 use selenite_tsql::{Options, parse, split_batches};
 
 /// Words, signs and constants that texts are made of.

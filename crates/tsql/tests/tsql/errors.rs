@@ -59,6 +59,13 @@ fn a_token_in_the_wrong_place_is_named_as_it_was_written() {
         ("SELECT 1 a SELEC", "SELEC"),
         ("USE a GO 5", "GO"),
         ("SELECT TOP @n a FROM t", "@n"),
+        ("DELETE TOP 2 FROM t", "2"),
+        ("UPDATE TOP 2 t SET a = 1", "2"),
+        ("INSERT TOP 2 t SELECT 1", "2"),
+        ("SELECT 1 < < 2", "<"),
+        ("SELECT * FROM ::f", "f"),
+        ("SELECT * FROM ::s.f()", "."),
+        ("SELECT .a FROM t", "."),
         ("SELECT a FROM t WHERE a = b = c", "="),
         ("SELECT a FROM t WHERE a *= 1", "="),
         ("CREATE TABLE t (a int b int)", "b"),
@@ -443,4 +450,25 @@ fn lines_are_counted_through_comments_strings_and_names() {
     let error = error(text);
     assert_eq!((error.number, error.line), (156, 7));
     assert_eq!(error.position.text(text), "FROM");
+}
+
+#[test]
+fn a_transactions_name_has_at_most_32_characters() {
+    let name = "n".repeat(32);
+    for statement in ["BEGIN TRAN", "COMMIT TRAN", "ROLLBACK TRANSACTION", "SAVE TRAN"] {
+        assert!(parse(&format!("{statement} {name}"), Options::default()).is_ok());
+        let error = error(&format!("{statement} {name}n -- one more"));
+        let message = format!("The identifier that starts with '{name}n' is too long. Maximum length is 32.");
+        assert_eq!(
+            (error.number, error.state, error.message),
+            (103, 2, message),
+            "{statement}"
+        );
+    }
+}
+
+#[test]
+fn a_procedure_uses_no_database() {
+    let expected = "a USE database statement is not allowed in a procedure, function or trigger.";
+    check(&[("CREATE PROCEDURE p AS\nIF 1 = 1 USE d", 154, 2, expected)]);
 }

@@ -1,8 +1,6 @@
 //! Definitions and administration: each statement parses, and its tree prints as a text with the same tree.
 
-mod round_trip;
-
-use round_trip::round_trip;
+use crate::round_trip::round_trip;
 use selenite_tsql::ast::StatementKind;
 
 /// Each text is one statement, and a supported one.

@@ -1,8 +1,6 @@
 //! The shapes of trees: what other parsers of T-SQL take for something else, precedence, and positions.
 
-mod round_trip;
-
-use round_trip::{bare, round_trip, round_trip_with};
+use crate::round_trip::{bare, round_trip, round_trip_with};
 use selenite_tsql::{
     Options,
     ast::{
@@ -29,7 +27,7 @@ fn kinds(text: &str) -> Vec<String> {
 fn select_of(query: &Query) -> &Select {
     match &query.body {
         QueryBody::Select(select) => select,
-        QueryBody::Combined(_) => panic!("{query:?}"),
+        QueryBody::Combined(_) | QueryBody::Nested(_) => panic!("{query:?}"),
     }
 }
 
@@ -353,4 +351,59 @@ fn the_first_name_of_a_batch_calls_a_procedure() {
     assert_eq!(kinds("SELEC"), ["Execute"]);
     assert_eq!(kinds("l: SELECT 1"), ["Label", "Select"]);
     assert!(parse("SELECT 1; sp_who", Options::default()).is_err());
+}
+
+#[test]
+fn a_label_is_no_alias() {
+    assert_eq!(kinds("SELECT 1\ndone:\nSELECT 2"), ["Select", "Label", "Select"]);
+    assert_eq!(kinds("SELECT a FROM t done: SELECT 2"), ["Select", "Label", "Select"]);
+    assert_eq!(
+        kinds("SELECT a FROM (SELECT 1 AS a) x done: RETURN"),
+        ["Select", "Label", "Return"]
+    );
+    assert_eq!(
+        kinds("DELETE t OUTPUT deleted.a done: RETURN"),
+        ["Delete", "Label", "Return"]
+    );
+}
+
+#[test]
+fn shifts_are_functions_that_bind_as_plus_does() {
+    let text = "SELECT 1 + 2 << 3 * 4 >> 5";
+    let tree = round_trip(text);
+    assert_eq!(
+        first_value(&tree).to_string(),
+        "RIGHT_SHIFT(LEFT_SHIFT(1 + 2, 3 * 4), 5)"
+    );
+    // A comparison and a shift.
+    round_trip("SELECT 1 WHERE 1 << 2 <> 3 AND 1 >> 2 >= 0");
+}
+
+#[test]
+fn parts_of_a_name_may_be_left_out_at_its_beginning() {
+    for text in [
+        "SELECT a FROM ..t",
+        "SELECT a FROM .t",
+        "EXEC ..p",
+        "EXEC ...p",
+        "DROP TABLE ..t",
+        "SELECT a FROM .dbo.t",
+    ] {
+        round_trip(text);
+    }
+    assert!(parse("SELECT a FROM ....t", Options::default()).is_err());
+}
+
+#[test]
+fn queries_in_queries_are_ordered_in_their_own_parentheses() {
+    for text in [
+        "SELECT * FROM ((SELECT TOP 1 a FROM t ORDER BY a) UNION (SELECT 8)) x",
+        "SELECT * FROM (SELECT 8 AS a UNION (SELECT TOP 1 a FROM t ORDER BY a)) x",
+        "SELECT 1 WHERE 1 IN ((SELECT TOP 1 a FROM t ORDER BY a) UNION SELECT 8)",
+        "SELECT * FROM (SELECT 8 AS a UNION (SELECT a FROM t ORDER BY a OFFSET 1 ROWS)) x",
+        "SELECT TOP (SELECT 2) a FROM t",
+        "SELECT COUNT(*) FROM ::fn_helpcollations()",
+    ] {
+        round_trip(text);
+    }
 }

@@ -10,7 +10,7 @@ use selenite_cipher::{
     SlotId, SlotKey, Suite, TRAILER_SIZE, sha256,
 };
 
-const ANSWERS: &str = include_str!("../../../testdata/vectors/cipher/known_answers.txt");
+const ANSWERS: &str = include_str!("../../../../testdata/vectors/cipher/known_answers.txt");
 
 const EPOCH: Epoch = Epoch(0x6162_6364);
 const PAGE_NO: PageNo = PageNo(0x7172_7374);
