@@ -28,8 +28,8 @@ case $kind in
     export PROPTEST_CASES=${PROPTEST_CASES:-4}
     export MIRIFLAGS="-Zmiri-disable-isolation ${MIRIFLAGS:-}"
     export CARGO_TARGET_DIR=$target
-    # Crates without C: what reads bytes of others.
-    cargo +nightly miri test --locked --package selenite-tds --lib -- "$@"
+    # Crates without C: what reads bytes of others. What alters every byte of something would take days.
+    cargo +nightly miri test --locked --package selenite-tds --lib -- --skip mangled --skip anyhow "$@"
     cargo +nightly miri test --locked --package selenite-stats --lib -- "$@"
     cargo +nightly miri test --locked --package selenite-tsql --lib -- "$@"
     # The pool's memory: its shards, the filter, and the arena that they lie in.

@@ -190,40 +190,6 @@ impl Sessions {
     }
 }
 
-#[cfg(all(test, selenite_loom))]
-mod model {
-    use std::sync::Arc;
-
-    use super::*;
-
-    /// N1, with sessions of two pages, so that threads meet where one ends.
-    #[test]
-    fn no_pair_of_session_and_counter_is_given_twice() {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(|| {
-            let sessions = Sessions {
-                first_word: 0,
-                page_count_max: 2,
-            };
-            let sessions = Arc::new(sessions);
-            let words: Arc<Vec<AtomicU64>> = Arc::new((0..4).map(|_| AtomicU64::new(0)).collect());
-            let take = |count: usize| {
-                let (sessions, words) = (sessions.clone(), words.clone());
-                move || -> Vec<_> { (0..count).map(|_| sessions.next(&words).unwrap()).collect() }
-            };
-            let other = loom::thread::spawn(take(2));
-            let mut pairs = take(2)();
-            pairs.extend(other.join().unwrap());
-            let mut seen = std::collections::HashSet::new();
-            for (session, counter) in pairs {
-                assert!(counter < sessions.page_count_max);
-                assert!(seen.insert((session.0, counter)), "{counter} of {session:?}");
-            }
-        });
-    }
-}
-
 #[cfg(all(test, not(selenite_loom)))]
 mod tests {
     use std::collections::HashSet;

@@ -306,6 +306,3 @@ const SHARD_COUNT_U32: u32 = 16;
 const CHUNK_SIZE: usize = 2 << 20;
 const SYSTEM_PAGE: usize = 4096;
 const PAGE_BYTES_USUAL: usize = 4096;
-
-#[cfg(all(test, selenite_loom))]
-mod model;
