@@ -381,7 +381,7 @@ class Wal:
             return False
         self.end, epoch = "epoch", number(image, -48, 4)
         if epoch not in database.data_keys:
-            if epoch > database.superblock.epoch_max:
+            if epoch > database.superblock.epoch_max and self._is_newer(index, image[-48:]):
                 raise Refused("wal of another time")
             return False
         database.check_deprecated(epoch)
@@ -393,6 +393,13 @@ class Wal:
         self.end = "checksum"
         self.sum = wal_sum(self.order, wal_sum(self.order, self.sum, word(page_no) + word(size)), page)
         return page_no != 0 and b"".join(map(word, self.sum)) == total
+
+    def _is_newer(self, index, trailer):
+        """FORMAT 6.4 number 2: whether the next frame is of the same unknown epoch, with another trailer."""
+        if self.file.size < 32 + (index + 2) * self.frame_size:
+            return False
+        _, _, salts, _, image = self._split(index + 1)
+        return salts == self.salts and image[-48:-44] == trailer[:4] and image[-48:] != trailer
 
     def read(self, index):
         """FORMAT 6.5: the page of a frame that recovery has passed."""

@@ -37,6 +37,8 @@ mod suite;
 mod trailer;
 mod unauthentic;
 mod wrapping_key;
+#[cfg(test)]
+mod wycheproof;
 mod xts_key;
 
 pub use anchor_key::AnchorKey;

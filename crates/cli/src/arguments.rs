@@ -51,7 +51,7 @@ pub enum Command {
     Keygen(Keygen),
     /// Encrypt a database, in its place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt encrypt app.db\n\n\
-    In its place, nobody else can use the database meanwhile. With --to, readers go on and writers\n\
+    In its place, nobody else can use the database meanwhile. With --to, readers go on and writers \
     wait.")]
     Encrypt(Encrypt),
     /// Decrypt a database, in its place or to a new file.
@@ -63,16 +63,16 @@ pub enum Command {
     /// Check that every page is what was written, and that the pages make a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt verify app.db\n\n\
     Exit status 5: pages are bad, or older than the anchor. Their numbers are on standard error.\n\n\
-    An anchor is a small file to be kept elsewhere. Compared with it, a database is the same,\n\
-    changed, or older: a page, some, or the whole file was put back from a copy. Ordinary writes\n\
-    since are no alarm. A page that was sealed by a process of which the anchored database held\n\
-    nothing counts as changed: that it is new is not proved. When the master key was renewed, the\n\
+    An anchor is a small file to be kept elsewhere. Compared with it, a database is the same, \
+    changed, or older: a page, some, or the whole file was put back from a copy. Ordinary writes \
+    since are no alarm. A page that was sealed by a process of which the anchored database held \
+    nothing counts as changed: that it is new is not proved. When the master key was renewed, the \
     anchor is refused: write a new one.")]
     Verify(Verify),
     /// Take what can still be read out of a damaged database, into a new one.
     #[command(
         after_help = "Example:\n  selenite --identity key.txt salvage app.db --to saved.db\n\n\
-    The damaged database is only read. Exit status 5: something is lost; what is, is on standard\n\
+    The damaged database is only read. Exit status 5: something is lost; what is, is on standard \
     error."
     )]
     Salvage(Salvage),
@@ -81,13 +81,13 @@ pub enum Command {
     Keys(Keys),
     /// Seal every page anew, under a new data key or in another suite, while others use the database.
     #[command(after_help = "Example:\n  selenite -i key.txt reencrypt app.db --new-key\n\n\
-    Others read and write meanwhile. A kill loses nothing: go on with --resume. At the end nothing\n\
+    Others read and write meanwhile. A kill loses nothing: go on with --resume. At the end nothing \
     is left under the old key, which is destroyed.")]
     Reencrypt(Reencrypt),
     /// Shut somebody out: drop the key slot, renew the master key, replace the data key.
     #[command(after_help = "Example:\n  selenite -i key.txt compromised app.db 5f0c\n\n\
-    The first step shuts out the identity, the second who knows the master key, the third who knows\n\
-    the data key. What was copied before stays readable to who has the old keys. Stopped, it goes on\n\
+    The first step shuts out the identity, the second who knows the master key, the third who knows \
+    the data key. What was copied before stays readable to who has the old keys. Stopped, it goes on \
     with --go-on.")]
     Compromised(Compromised),
     /// Keep an off-site copy that is a second behind: a backup, and then every commit.
@@ -210,7 +210,7 @@ pub enum KeysCommand {
     Replace(KeysReplace),
     /// Make a new master key, and wrap it for everybody who can be asked.
     #[command(after_help = "Example:\n  selenite -i key.txt keys renew app.db\n\n\
-        Data keys stay as they are: whoever had the old master key can still read pages, new ones too.\n\
+        Data keys stay as they are: whoever had the old master key can still read pages, new ones too. \
         To replace the data key, see reencrypt --new-key; to shut somebody out, compromised.")]
     Renew(KeysRenew),
     /// Write both superblocks anew, with the same keys: for a database that has lost one of them.
@@ -466,5 +466,26 @@ mod tests {
     #[test]
     fn clap_finds_the_arguments_sound() {
         Arguments::command().debug_assert();
+    }
+
+    /// clap breaks lines where the terminal ends: those of a paragraph are its own.
+    #[test]
+    fn no_paragraph_of_a_help_text_has_lines_of_its_own() {
+        let mut commands = vec![Arguments::command()];
+        let mut count = 0;
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands().cloned());
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for paragraph in help.split("\n\n") {
+                let is_list = paragraph.starts_with("Example") || paragraph.starts_with("Exit status:\n");
+                assert!(
+                    is_list || !paragraph.contains('\n'),
+                    "{}: {paragraph:?}",
+                    command.get_name()
+                );
+                count += 1;
+            }
+        }
+        assert!(count > 40, "{count} paragraphs");
     }
 }

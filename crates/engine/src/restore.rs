@@ -10,7 +10,7 @@
 //!     it had the claim leaves what was there before it.
 
 mod choice;
-mod latest;
+pub(crate) mod latest;
 mod new_keys;
 mod page_writer;
 mod place;

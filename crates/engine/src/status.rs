@@ -44,6 +44,8 @@ pub struct Sealed {
     pub opened_by: Option<SlotSummary>,
     /// What the keyring file says; nothing without a key.
     pub is_pinned: Option<bool>,
+    /// A key file in force that others than its owner can read; nothing unless a key proved it.
+    pub key_readable: Option<PathBuf>,
     /// Where it comes from, as far as the identity in force can tell; nothing without a key.
     pub origin: Option<Origin>,
     /// The commitment of its master key (FORMAT 4.2); nothing without a key.
@@ -132,6 +134,7 @@ pub(crate) struct Keys {
     identities: Vec<Box<dyn Identity>>,
     trust: Trust,
     cache: Cache,
+    readable: Option<PathBuf>,
 }
 
 impl Keys {
@@ -140,6 +143,7 @@ impl Keys {
             identities: Vec::new(),
             trust: Trust::any(),
             cache: Cache::new(),
+            readable: None,
         }
     }
 
@@ -150,6 +154,9 @@ impl Keys {
             // What it says of the origin is shown, and nothing is pinned by looking.
             trust: Trust::load(&config, Some(OriginPolicy::Any), None)?,
             cache: Cache::new(),
+            readable: access
+                .spec(&config)
+                .and_then(|spec| selenite_keyring::readable_by_others(&spec).map(Path::to_owned)),
         })
     }
 }
@@ -167,6 +174,7 @@ pub(crate) fn look(
                 authentic: true,
                 opened_by: opened_by.map(SlotSummary::new),
                 is_pinned: Some(unlocked.pin == Pin::Pinned),
+                key_readable: keys.readable.clone(),
                 origin: Some(unlocked.origin),
                 commitment: Some(unlocked.master.commitment()),
                 ..summary(&unlocked.superblock, superblocks, size)
@@ -193,6 +201,7 @@ pub(crate) fn summary(superblock: &Superblock, superblocks: Superblocks, size: u
         why_not: None,
         opened_by: None,
         is_pinned: None,
+        key_readable: None,
         origin: None,
         commitment: None,
         superblocks,

@@ -10,6 +10,7 @@ use selenite_keyring::{Cache, Identity, KeyError, Trust, Unlocked};
 
 use crate::EngineError;
 use crate::error::NO_DATABASE;
+use crate::lost_prefix::has_sealed_pages;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
 
@@ -95,6 +96,7 @@ pub(crate) fn inspect_file(file: &RawFile) -> Result<Present, EngineError> {
         Chosen::A(bytes) | Chosen::B(bytes) => bytes.to_vec(),
         Chosen::Empty => return Ok(Present::Empty),
         Chosen::Plain => return Ok(Present::Plain),
+        Chosen::Foreign if has_sealed_pages(file)? => return Err(KeyError::Damaged.into()),
         Chosen::Foreign => return Ok(Present::Foreign),
         Chosen::Torn => return Err(KeyError::Damaged.into()),
     };

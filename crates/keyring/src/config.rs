@@ -5,6 +5,7 @@
 //! keyring = "~/.local/share/selenite/keyring.toml"
 //! state = "/var/lib/selenite"
 //! origin = "own"                 # or "any": databases that others made are opened, too
+//! passphrase_cost_max = 4        # times what a slot of selenite's own costs
 //! [commands]
 //! kms = ["/usr/bin/kms", "--key", "x"]
 //! vault = "vault-helper --mount 'my transit'"
@@ -13,10 +14,10 @@
 //! C1. Commands come from here and nowhere else: a database only ever names one (FORMAT 3.4).
 //! C2. The environment is read in [`Config::load`] alone.
 //! C3. A key that nobody knows is an error: a typo in `keyring` must not switch pinning off.
+//! C4. In a process with elevated rights ([`Config::elevated`]) there is neither file nor environment: who started it chose both.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ use toml::de::DeTable;
 
 use crate::spec::{Spec, is_command_name};
 use crate::toml_text::{self, Fault, Value};
-use crate::{KeyError, Keyring, OriginPolicy, argv};
+use crate::{KeyError, Keyring, OriginPolicy, argv, secret_file};
 
 /// What the user has set, as a value that callers pass around. The default one is empty.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +38,8 @@ pub struct Config {
     state_by_default: Option<PathBuf>,
     origin: OriginPolicy,
     commands: BTreeMap<String, Vec<String>>,
+    passphrase_cost_max: Option<u32>,
+    is_elevated: bool,
 }
 
 impl Config {
@@ -70,6 +73,26 @@ impl Config {
         config.state_by_default = project.map(|dirs| dirs.state_dir().unwrap_or(dirs.data_local_dir()).to_owned());
         config.keyring_by_default = folder.map(|folder| folder.join("keyring.toml"));
         Ok(config)
+    }
+
+    /// The configuration of a process with elevated rights (set-user-ID, set-group-ID, file capabilities): empty, and with no way to
+    /// run a program for a key.
+    #[must_use]
+    pub fn elevated() -> Self {
+        Self {
+            is_elevated: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the process has elevated rights.
+    pub fn is_elevated(&self) -> bool {
+        self.is_elevated
+    }
+
+    /// How many times what a slot of selenite's own costs a passphrase slot may cost that is tried.
+    pub fn passphrase_cost_max(&self) -> u32 {
+        self.passphrase_cost_max.unwrap_or(PASSPHRASE_COST_MAX)
     }
 
     /// Parses the text of a configuration that was, or might have been, read from `path`. `home` stands for `~/`.
@@ -132,12 +155,7 @@ impl Config {
     }
 
     fn read(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
-        let text = fs::read_to_string(path).map_err(|source| KeyError::Io {
-            verb: "read",
-            path: path.to_owned(),
-            source,
-        })?;
-        Self::parse(&text, path, home)
+        Self::parse(&secret_file::read_trusted_text(path)?, path, home)
     }
 
     fn read_if_there(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
@@ -162,10 +180,8 @@ impl Config {
                     config.origin = policy.map_err(|error: KeyError| Fault::new(value.span(), error.to_string()))?;
                 }
                 "commands" => config.commands = commands(value)?,
-                _ => {
-                    let known = ["identity", "keyring", "state", "origin", "commands"];
-                    return Err(Fault::unknown_key(key, &known));
-                }
+                "passphrase_cost_max" => config.passphrase_cost_max = Some(cost_max(value)?),
+                _ => return Err(Fault::unknown_key(key, &KEYS)),
             }
         }
         Ok(config)
@@ -192,6 +208,17 @@ impl Place<'_> {
             .map_err(|error: KeyError| Fault::new(value.span(), error.to_string()))?;
         Ok(spec.map_path(|path| self.path(path)))
     }
+}
+
+fn cost_max(value: &Value<'_>) -> Result<u32, Fault> {
+    let number = value
+        .get_ref()
+        .as_integer()
+        .and_then(|number| number.as_str().parse::<u32>().ok());
+    number.filter(|number| *number > 0).ok_or_else(|| {
+        let problem = "passphrase_cost_max has to be a number from 1 on: times what a slot of selenite's own costs";
+        Fault::new(value.span(), problem)
+    })
 }
 
 fn commands(value: &Value<'_>) -> Result<BTreeMap<String, Vec<String>>, Fault> {
@@ -226,6 +253,17 @@ fn words(name: &str, value: &Value<'_>) -> Result<Vec<String>, Fault> {
         .map(|word| toml_text::string("a command's word", word).map(str::to_owned))
         .collect()
 }
+
+const KEYS: [&str; 6] = [
+    "identity",
+    "keyring",
+    "state",
+    "origin",
+    "passphrase_cost_max",
+    "commands",
+];
+/// 256 MiB of memory and 12 passes over 64 MiB: less than a second, for a slot that anybody may have written.
+const PASSPHRASE_COST_MAX: u32 = 4;
 
 #[cfg(test)]
 mod tests;

@@ -140,9 +140,31 @@ pub enum KeyError {
         /// What is wrong with it; never what it says.
         problem: Cow<'static, str>,
     },
+    /// The caller: the configuration or a keyring file does not say what it could say.
+    BadConfig {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1, where one is to blame.
+        line: Option<usize>,
+        /// What is wrong with it; never what it says.
+        problem: Cow<'static, str>,
+    },
+    /// The caller: others can change a key file, the configuration or a keyring file, or put another in its place.
+    Untrusted {
+        /// The file, or the folder above it that others can change.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The caller: a process with elevated rights (set-user-ID, set-group-ID, file capabilities) takes keys from no program, and from
+    /// nothing that who started it chose.
+    Elevated {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// The machine: a key file, the configuration or a keyring file could not be read or written.
     Io {
-        /// The verb: `read`, `write`.
+        /// The verb: `read`, `write`, `look at`.
         verb: &'static str,
         /// The file.
         path: PathBuf,
@@ -214,6 +236,8 @@ pub enum ServiceFailure {
 pub enum Refusal {
     /// Memory, passes or lanes of a passphrase are outside the limits.
     Cost,
+    /// A passphrase costs more than the configuration admits (`passphrase_cost_max`).
+    CostLimit,
     /// All passphrase slots together would cost more than one of them may.
     CostOfAll,
     /// Parameters or wrapped key have another size than their kind has.

@@ -73,8 +73,8 @@ impl PathPin {
 impl Keyring {
     /// Reads the file at `path`, which must be there.
     pub fn load(path: &Path) -> Result<Self, KeyError> {
-        let contents = secret_file::read(path, KEYRING_SIZE_MAX)?;
-        let text = std::str::from_utf8(&contents).map_err(|_| KeyError::BadFile {
+        let contents = secret_file::read_trusted(path, KEYRING_SIZE_MAX)?;
+        let text = std::str::from_utf8(&contents).map_err(|_| KeyError::BadConfig {
             path: path.to_owned(),
             line: None,
             problem: "not UTF-8".into(),
@@ -148,6 +148,12 @@ impl Keyring {
             return Pin::Mismatch;
         }
         Pin::Unknown
+    }
+
+    /// Whether a database is listed for any path, with this commitment.
+    pub fn knows(&self, database_id: DatabaseId, commitment: [u8; 32]) -> bool {
+        let mut pins = self.paths.values();
+        pins.any(|pin| pin.database_id == database_id && pin.commitments.contains(&commitment))
     }
 
     /// Whether a database is listed for this path.

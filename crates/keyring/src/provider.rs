@@ -14,7 +14,7 @@ pub(crate) mod command;
 pub(crate) mod held;
 pub(crate) mod passphrase;
 pub(crate) mod raw;
-mod thread;
+pub(crate) mod thread;
 
 use std::fmt;
 

@@ -98,6 +98,8 @@ impl Trust {
             (OriginPolicy::Own, Origin::Foreign) => Err(KeyError::ForeignOrigin { database_id }),
             (OriginPolicy::Own, Origin::Unknown) => match &self.first_use {
                 Some(first_use) => first_use.check(unlocked),
+                // A backup has no path; but its database may have one.
+                None if self.keyring.knows(database_id, commitment) => Ok(()),
                 None => Err(KeyError::OriginUnknown { database_id }),
             },
         }

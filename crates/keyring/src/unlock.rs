@@ -138,7 +138,7 @@ fn open<'a>(
             Effort::Little => {}
             Effort::Service if too_slow.contains(&identity.fingerprint()) => continue,
             Effort::Service => {}
-            Effort::Stretch(cost) if stretched + cost > STRETCH_MAX => {
+            Effort::Stretch(cost) if stretched > 0 && stretched + cost > STRETCH_MAX => {
                 failures.note(KeyError::KeyRefused {
                     slot: slot.id,
                     refusal: Refusal::CostOfAll,

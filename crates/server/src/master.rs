@@ -184,7 +184,7 @@ fn now() -> i64 {
     i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
 }
 
-const FILE: &str = "master.db";
+pub(crate) const FILE: &str = "master.db";
 /// 5 s: a client that writes to master.db keeps logins waiting no longer.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 

@@ -11,14 +11,13 @@
 //!
 //! C1. A key that nobody knows is an error: a typo must not leave something open.
 
-use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use directories::{BaseDirs, ProjectDirs};
 use selenite_engine::Access;
-use selenite_keyring::Spec;
+use selenite_keyring::{Spec, read_trusted_text};
 use selenite_tds::EncryptionMode;
 use serde::Deserialize;
 
@@ -75,11 +74,8 @@ impl Settings {
     /// # Errors
     /// [`ServerError::Io`]; [`ServerError::Usage`] with the place of what is wrong.
     pub fn read(path: &Path) -> Result<Self, ServerError> {
-        let text = fs::read_to_string(path).map_err(|source| ServerError::Io {
-            verb: "read",
-            path: path.to_owned(),
-            source,
-        })?;
+        // It names the identity: who can write it decides about keys.
+        let text = read_trusted_text(path).map_err(|error| ServerError::Engine(error.into()))?;
         let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
         Self::parse(&text, path, home.as_deref())
     }

@@ -3,7 +3,7 @@
 //! D1. What the file is, is decided again whenever SHARED is taken, and before anything is created: another
 //!     connection may have made it a database since (FORMAT 2.6).
 //! D2. Whoever takes SQLite's write lock looks at the generation before a page is sealed (FORMAT 3.8).
-//!     In WAL mode the last writer's mark saves looking (`generation_mark.rs`).
+//!     So does whoever begins to read. In WAL mode the last writer's mark saves looking (`generation_mark.rs`).
 //! D3. The file below is opened, read and closed through the VFS below only: closing any other descriptor of it
 //!     would drop SQLite's locks (fcntl(2)).
 
@@ -106,6 +106,7 @@ impl Inner {
     /// Notes the first region of the WAL index, or that it is no longer mapped.
     pub fn set_index(&mut self, region: Option<ShmRegion>) {
         self.mark = region.map(GenerationMark::new);
+        self.mark_at_look = None;
     }
 }
 
@@ -119,6 +120,8 @@ pub struct Inner {
     pub page_count: Option<u32>,
     /// The mark in the WAL index, while that is mapped.
     mark: Option<GenerationMark>,
+    /// What it said before a reader looked at the superblocks last.
+    mark_at_look: Option<u32>,
     content: Content,
     place: Place,
     heads: Option<Heads>,
@@ -158,6 +161,7 @@ impl Database {
                 level: LockLevel::NONE,
                 page_count: None,
                 mark: None,
+                mark_at_look: None,
                 content: Content::Empty,
                 place: Place::A,
                 heads: None,
@@ -225,7 +229,7 @@ impl Database {
 
     /// Whether this connection may change the superblock.
     pub fn holds_write_lock(&self, inner: &Inner) -> bool {
-        inner.level >= LockLevel::RESERVED || self.wal_write.load(Ordering::Acquire)
+        inner.level >= LockLevel::RESERVED || self.wal_write.load(Ordering::Acquire) || self.settings.takes_no_locks
     }
 
     /// Tells SQLite's log and `selenite_last_error()` why something was refused, and gives SQLite's code for it.
@@ -267,6 +271,25 @@ impl Database {
             mark.set(&view.unlocked.superblock);
         }
         Ok(changed)
+    }
+
+    /// As [`Database::refresh`], for who has just taken a read mark of the WAL. Where nobody has changed the superblock this
+    /// costs one read of mapped memory.
+    ///
+    /// # Errors
+    /// Whatever refuses the file now.
+    pub fn refresh_as_reader(&self, inner: &mut Inner) -> Result<(), VfsError> {
+        let (Content::Sealed(view), Some(mark)) = (&inner.content, inner.mark) else {
+            return Ok(());
+        };
+        let value = mark.value();
+        if mark.is_of(&view.unlocked.superblock) || (value.is_some() && value == inner.mark_at_look) {
+            return Ok(());
+        }
+        inner.mark_at_look = None;
+        self.refresh(inner)?;
+        inner.mark_at_look = value;
+        Ok(())
     }
 
     /// Makes an empty file a database, with superblocks that are synced before its first page (FORMAT 2.6). The caller
@@ -328,7 +351,12 @@ impl Database {
         // What it says of pages may rest on what somebody wrote under `synchronous = OFF`.
         self.host.sync_clock.time(|| inner.lower.sync(SyncFlags::FULL))?;
         let (new, place) = store(&mut inner.lower, inner.place, new, takes_rights_away)?;
-        self.adopt(inner, new, place)
+        let is_retired = new.superblock.state == State::Retired;
+        self.adopt(inner, new, place)?;
+        if let (Content::Sealed(view), Some(mark), false) = (&inner.content, inner.mark, is_retired) {
+            mark.set(&view.unlocked.superblock);
+        }
+        Ok(())
     }
 
     /// Notes in the superblock whether there are pages, if it says otherwise (FORMAT 3.9).

@@ -19,6 +19,7 @@ use crate::lines::{Lines, bytes, count};
 use crate::meter::Meter;
 use crate::output::print;
 use crate::printable;
+use crate::terminal;
 
 pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), Complaint> {
     let is_folder = arguments.database.is_dir();
@@ -89,10 +90,9 @@ fn place(arguments: &arguments::Status) -> table::Place {
         return table::Place::default();
     }
     let size = rustix::termios::tcgetwinsize(&stdout).ok();
-    let is_unset = |name| std::env::var_os(name).is_none_or(|set| set.is_empty());
     table::Place {
         width: size.map(|size| size.ws_col.into()).filter(|&width: &usize| width > 0),
-        colored: is_unset("NO_COLOR"),
+        colored: terminal::takes_colors(true),
     }
 }
 

@@ -191,7 +191,11 @@ fn a_drill_with_an_escrow_key_says_what_a_restore_would_need() {
     bench
         .run(&["-i", "key.txt", "backup", "app.db", "backups", "-r", &escrow])
         .done();
-    let ran = bench.run(&["-i", "other.txt", "drill", "backups"]).done();
+    let refused = bench.run(&["-i", "other.txt", "drill", "backups"]);
+    refused.failed(4, "--origin any");
+    let ran = bench
+        .run(&["-i", "other.txt", "--origin", "any", "drill", "backups"])
+        .done();
     assert!(ran.err.contains("--for"), "{ran:?}");
 }
 

@@ -135,7 +135,13 @@ fn what_the_keys_given_do_not_open_is_not_called_bad_or_missing() {
     change(&bench);
     let escrow = bench.recipient("other.txt");
     let for_both = back_up(&bench, &["--recipient", &escrow]);
-    let verified = bench.run(&["-i", "other.txt", "backups", "verify", "backups"]);
+    // Nothing tells who sealed it.
+    let doubted = bench.run(&["-i", "other.txt", "backups", "verify", "backups"]);
+    assert!(
+        doubted.out.contains("0 good, 0 bad, 3 that the keys given do not open"),
+        "{doubted:?}"
+    );
+    let verified = bench.run(&["-i", "other.txt", "--origin", "any", "backups", "verify", "backups"]);
     assert!(
         verified
             .out
@@ -149,9 +155,21 @@ fn what_the_keys_given_do_not_open_is_not_called_bad_or_missing() {
         );
     }
     verified.failed(4, "none of the keys given");
-    let one = ["-i", "other.txt", "backups", "verify", "backups", "--backup", &for_both];
+    let one = [
+        "-i",
+        "other.txt",
+        "--origin",
+        "any",
+        "backups",
+        "verify",
+        "backups",
+        "--backup",
+        &for_both,
+    ];
     bench.run(&one).done();
-    let listed = bench.run(&["-i", "other.txt", "backups", "list", "backups"]).done();
+    let listed = bench
+        .run(&["-i", "other.txt", "--origin", "any", "backups", "list", "backups"])
+        .done();
     assert!(
         !listed.out.contains("missing") && listed.out.contains("not read"),
         "{listed:?}"

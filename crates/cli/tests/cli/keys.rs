@@ -41,6 +41,25 @@ fn keys_are_listed_added_replaced_and_removed() {
     let listed = slots(&bench);
     assert_eq!((listed.len(), listed[1].1.as_str()), (2, "backup host"));
 
+    // Whoever knows a recipient could have made the slot: its holder accepts it once.
+    let refused = bench.run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"]);
+    refused.failed(4, "foreign origin");
+    let any = ["-i", "other.txt", "--origin", "any", "exec", "app.db", "SELECT 1"];
+    bench.run(&any).done();
+    let accept = ["-i", "other.txt", "keys", "accept", "app.db"];
+    let accepted = bench.run(&accept).done().out;
+    for word in [
+        "database id",
+        "commitment",
+        "foreign, accepted",
+        &other,
+        &bench.recipient("key.txt"),
+    ] {
+        assert!(accepted.contains(word), "{word}: {accepted}");
+    }
+    assert!(bench.run(&accept).done().out.contains("own, nothing to do"));
+    bench.run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"]).done();
+
     let remove = ["-i", "other.txt", "keys", "remove", "app.db", &listed[0].0[..8]];
     let ran = bench.run(&remove).done();
     assert!(ran.err.contains("keys renew"), "{ran:?}");
@@ -58,6 +77,7 @@ fn keys_are_listed_added_replaced_and_removed() {
     bench
         .run(&["-i", "other.txt", "keys", "replace", "app.db", &listed[1].0, &own])
         .done();
+    bench.run(&["-i", "key.txt", "keys", "accept", "app.db"]).done();
     bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"]).done();
     bench
         .run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"])
@@ -195,7 +215,7 @@ fn an_exported_key_opens_a_database_whose_identities_are_lost() {
     assert!(ran.err.contains("until the master key is renewed"), "{ran:?}");
     let mode = std::fs::metadata(bench.path("app.age")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    bench.run(&export).failed(1, "exists already");
+    bench.run(&export).failed(2, "exists already");
     bench.run(&[&export[..], &["--force"]].concat()).done();
 
     bench.run(&["keygen", "-o", "new.txt"]).done();
@@ -207,6 +227,11 @@ fn an_exported_key_opens_a_database_whose_identities_are_lost() {
     std::fs::remove_file(bench.path("key.txt")).unwrap();
     let ran = import("other.txt").done();
     assert!(ran.out.contains("added key slot "), "{ran:?}");
+    assert!(
+        ran.err.contains("Accepted database ") && ran.err.contains("commitment "),
+        "{ran:?}"
+    );
+    bench.run(&["-i", "new.txt", "keys", "accept", "app.db"]).done();
     bench.run(&["-i", "new.txt", "exec", "app.db", "SELECT 1"]).done();
     bench
         .run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"])

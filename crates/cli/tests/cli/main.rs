@@ -22,6 +22,7 @@ mod lab_transit;
 mod lab_worker;
 mod look;
 mod object_store;
+mod origin;
 mod printing;
 mod reencrypt;
 mod reencrypt_signals;

@@ -219,7 +219,9 @@ fn offline_while_another_seals_anew_names_it() {
 fn somebody_is_shut_out_in_three_steps() {
     let bench = bench();
     let other = bench.recipient("other.txt");
-    bench.run(&["-i", "key.txt", "keys", "add", "app.db", &other]).done();
+    bench
+        .run(&["-i", "key.txt", "keys", "add", "app.db", "other.txt"])
+        .done();
     let listed = bench.run(&["keys", "list", "app.db", "--json"]).done().json();
     let slot = listed["slots"][1]["id"].as_str().unwrap().to_owned();
     bench.run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"]).done();

@@ -43,7 +43,7 @@ fn what_is_there_is_replaced_only_by_force() {
     let (bench, path) = Bench::encrypted();
     bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
     let again = ["-i", "key.txt", "restore", "backups", "--to", "app.db"];
-    bench.run(&again).failed(1, "exists already");
+    bench.run(&again).failed(2, "exists already");
     std::fs::write(&path, "no database").unwrap();
     let forced = bench.run(&[&again[..], &["--force"]].concat()).done();
     assert!(forced.err.contains("replaced without a lock"), "{}", forced.err);
@@ -62,7 +62,27 @@ fn an_escrow_identity_restores_for_whom_it_is_told() {
     bench
         .run(&["-i", "key.txt", "backup", "app.db", "backups", "--recipient", &escrow])
         .done();
-    let by_escrow = ["-i", "other.txt", "restore", "backups", "--to", "new.db"];
+    let alone = [
+        "-i",
+        "other.txt",
+        "restore",
+        "backups",
+        "--to",
+        "new.db",
+        "--for",
+        &escrow,
+    ];
+    bench.run(&alone).failed(4, "can't prove who made it");
+    let by_escrow = [
+        "-i",
+        "other.txt",
+        "--origin",
+        "any",
+        "restore",
+        "backups",
+        "--to",
+        "new.db",
+    ];
     bench.run(&by_escrow).failed(2, "--for");
     let told = bench.run(&[&by_escrow[..], &["--for", &escrow]].concat()).done().out;
     assert!(told.contains("with a master key of its own"), "{told}");

@@ -9,7 +9,7 @@ use selenite_keyring::{KeyError, Origin};
 
 use super::Look;
 use super::nature::Nature;
-use super::neighbours::Neighbours;
+use super::neighbours::{Neighbours, is_claimed};
 use super::warning::Warning;
 use crate::age::Age;
 use crate::draft::target_of_draft;
@@ -152,6 +152,9 @@ impl Entry {
         if sealed.superblocks.keeps_dropped {
             warnings.push(Warning::SuperblockBehind);
         }
+        if let Some(path) = &sealed.key_readable {
+            warnings.push(Warning::KeyReadable(path.clone()));
+        }
         if sealed.state.has_cursor() && !reencrypt::is_held(&self.path) {
             warnings.push(Warning::Unfinished);
         }
@@ -214,7 +217,7 @@ impl Entry {
             warnings.extend(neighbours.copies_of(&name).into_iter().map(Warning::PlainCopy));
         }
         warnings.extend(neighbours.drafts_of(&name).into_iter().map(Warning::Draft));
-        if self.is_draft() {
+        if self.is_draft() && !is_claimed(&self.path) {
             warnings.push(Warning::Draft(self.path.clone()));
         }
     }

@@ -68,6 +68,8 @@ pub enum Warning {
     Draft(PathBuf),
     /// Its pages were being sealed anew, and nobody is at it.
     Unfinished,
+    /// Others than its owner can read the key file that opens it.
+    KeyReadable(PathBuf),
 }
 
 impl Warning {
@@ -94,14 +96,15 @@ impl Warning {
             Self::PlainCopy(_) => "plain_copy",
             Self::Draft(_) => "draft",
             Self::Unfinished => "unfinished",
+            Self::KeyReadable(_) => "key_readable",
         }
     }
 
-    /// The file beside the database that it is about.
+    /// The file that it is about, where that is another than the database.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         match self {
-            Self::LogInClear(path) | Self::PlainCopy(path) | Self::Draft(path) => Some(path),
+            Self::LogInClear(path) | Self::PlainCopy(path) | Self::Draft(path) | Self::KeyReadable(path) => Some(path),
             Self::InClear
             | Self::Damaged
             | Self::Refused
@@ -150,6 +153,7 @@ impl fmt::Display for Warning {
             Self::LogInClear(path) => write!(f, "log in clear: {}", name(path)),
             Self::PlainCopy(path) => write!(f, "copy in clear: {}", name(path)),
             Self::Draft(path) => write!(f, "draft: {}", name(path)),
+            Self::KeyReadable(path) => write!(f, "key file can be read by others: chmod go-r {}", path.display()),
             Self::Unfinished => f.write_str("sealing anew was cut off: selenite reencrypt DB --resume"),
         }
     }

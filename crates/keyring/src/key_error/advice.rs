@@ -19,6 +19,10 @@ impl KeyError {
                 refusal: Refusal::OutOfMemory,
                 ..
             } => "use another identity, or a machine with more memory",
+            Self::KeyRefused {
+                refusal: Refusal::CostLimit,
+                ..
+            } => "if you trust the file, raise passphrase_cost_max in the configuration file",
             Self::KeyRefused { .. } => {
                 "use another identity; if none is left, find out who wrote this slot, for it was not selenite"
             }
@@ -53,6 +57,11 @@ impl KeyError {
             }
             Self::UnknownCommand { .. } => "name the command under [commands] in the configuration",
             Self::BadFile { .. } => "correct the file, or name another",
+            Self::BadConfig { .. } => "correct the file",
+            Self::Untrusted { .. } => {
+                "make it the user's or root's own, and take the right to write from others: chown, chmod go-w"
+            }
+            Self::Elevated { .. } => "name a key file in the URI: selenite_identity=",
             Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
                 "choose another name: keys are never overwritten"
             }

@@ -75,6 +75,18 @@ impl fmt::Display for KeyError {
                 line.iter().try_for_each(|line| write!(f, ", line {line}"))?;
                 write!(f, ": {problem}")
             }
+            Self::BadConfig { path, line, problem } => {
+                write!(f, "{}", path.display())?;
+                line.iter().try_for_each(|line| write!(f, ", line {line}"))?;
+                write!(f, ": {problem}")
+            }
+            Self::Untrusted { path, problem } => write!(f, "{} is not trusted: {problem}", path.display()),
+            Self::Elevated { what } => {
+                write!(
+                    f,
+                    "{what} is refused in a process with elevated rights (set-user-ID, set-group-ID or capabilities)"
+                )
+            }
             Self::Io { verb, path, source } => {
                 write!(f, "can't {verb} {}: {source}", path.display())
             }
@@ -114,6 +126,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Cost => "its passphrase cost is outside the limits",
+            Self::CostLimit => "its passphrase costs more than the configuration admits",
             Self::CostOfAll => "the passphrase slots together cost more than one may",
             Self::Size => "its parameters or its wrapped key have a wrong size",
             Self::OutOfMemory => "this machine has not the memory that its passphrase takes",

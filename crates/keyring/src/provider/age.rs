@@ -78,6 +78,11 @@ impl AgeRecipient {
         &self.text
     }
 
+    /// Whether a program has to be run to wrap a key for it.
+    pub fn needs_plugin(&self) -> bool {
+        matches!(self.key, PublicKey::Plugin(_))
+    }
+
     /// The recipient that a slot is for, if it is one that takes no plugin.
     pub fn native_of(slot: &Slot) -> Option<Self> {
         let is_age = slot.kind == SlotKind::Age;

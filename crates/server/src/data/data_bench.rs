@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_plan::program::Program;
 use selenite_plan::statement::Statement;
-use selenite_plan::{Ends, NameKey, PlanError, same_name};
+use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
@@ -17,6 +17,7 @@ use super::database::OpenDatabase;
 use super::definition::{Work, is_of_temporary};
 use super::frames::Frames;
 use super::hall::{Hall, of_master};
+use super::identity_insert::IdentityInsert;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::permission::{Standing, no_access};
@@ -49,7 +50,7 @@ pub struct DataBench<'a> {
     /// Of what `objects` is a picture.
     pub(super) known: Option<Of>,
     pub(super) heeded: Told,
-    pub(super) identity_insert: Option<NameKey>,
+    pub(super) identity_insert: Option<IdentityInsert>,
     /// Whether a transaction of the client's is open.
     in_transaction: bool,
     /// Whether the client knows that its transaction writes to several databases.
@@ -190,6 +191,7 @@ impl<'a> DataBench<'a> {
             self.frames.note_temporary(&create.name.name.text);
         }
         self.note_definitions()?;
+        self.note_dropped();
         done
     }
 
@@ -416,6 +418,10 @@ impl Workbench for DataBench<'_> {
         let done = self.carry_out_permitted(statement, slots, &mut errand);
         self.note_audited(&audited, &database, Audited::error(&done));
         done
+    }
+
+    fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure> {
+        self.text_in(database, program)
     }
 
     fn call(&mut self, call: &Call<'_>, mut errand: Errand<'_>) -> Result<Option<Callee>, Failure> {

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, ffi};
+use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
 use selenite_plan::execution::ROWS_FUNCTION;
 use selenite_plan::statement::{Call, RowSink, Store, StoreError, Truncate};
-use selenite_plan::{NameKey, PlanError};
 use selenite_types::storage::Stored;
 
 use super::functions::stored_ref;
@@ -30,8 +30,8 @@ pub struct SqliteStore<'a> {
     pub running: &'a Running,
     /// What is around the statement.
     pub scene: LateScene<'a>,
-    /// The table of SET IDENTITY_INSERT.
-    pub identity_insert: Option<&'a NameKey>,
+    /// The number of the table of SET IDENTITY_INSERT.
+    pub identity_insert: Option<i32>,
     /// The next numbers of the database's tables.
     pub identities: &'a Identities,
     /// What the session's definitions have done to them.
@@ -187,7 +187,7 @@ impl Store for SqliteStore<'_> {
     }
 
     fn identity_insert(&self, table: &Table) -> bool {
-        self.identity_insert.is_some_and(|on| *on == NameKey::new(&table.name))
+        self.identity_insert == Some(table.object_id)
     }
 }
 

@@ -330,7 +330,7 @@ impl DataBench<'_> {
             connection: &used.database.connection,
             running: &used.database.running,
             scene: LateScene::new(errand.state, sight),
-            identity_insert: self.identity_insert.as_ref(),
+            identity_insert: self.numbered_by_hand(),
             identities: &used.database.shared.identities,
             identity_journal: &used.database.identity_journal,
             patience: LockPatience::of(errand.state.session.lock_timeout_ms),
@@ -386,6 +386,19 @@ impl DataBench<'_> {
         let done = on_rows(bound, (&store, &work), given, &mut run);
         if let Some(stop) = stop {
             return Err(stop.into());
+        }
+        let is_numberless = match bound {
+            Statement::Insert(insert) => insert.table().identity().is_none(),
+            Statement::Rows(_)
+            | Statement::Assign(_)
+            | Statement::Into(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Truncate(_) => false,
+        };
+        // As SQL Server has it: an INSERT into a table without numbers leaves none behind.
+        if done.is_ok() && is_numberless {
+            errand.state.session.identity = None;
         }
         self.conclude(done, (slots, values), last_identity.get(), errand)
     }

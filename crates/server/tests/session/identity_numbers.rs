@@ -140,6 +140,61 @@ fn a_number_counts_as_the_last_one_although_its_statement_failed() {
 }
 
 #[test]
+fn an_insert_without_numbers_leaves_no_last_one() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    succeed(
+        &mut client,
+        "CREATE TABLE plain (v int); CREATE TABLE g (id int IDENTITY, v int); INSERT g (v) VALUES (1)",
+    );
+    let row = succeed(
+        &mut client,
+        "INSERT plain VALUES (1); SELECT @@IDENTITY, CAST(SCOPE_IDENTITY() AS int)",
+    )
+    .rows();
+    assert_eq!(row, [[Value::Null, Value::Int(1)]]);
+    let row = succeed(
+        &mut client,
+        "INSERT g (v) VALUES (2); UPDATE plain SET v = 2; SELECT CAST(@@IDENTITY AS int), CAST(SCOPE_IDENTITY() AS int)",
+    )
+    .rows();
+    assert_eq!(row, [[Value::Int(2), Value::Int(2)]]);
+}
+
+#[test]
+fn numbers_are_given_by_hand_in_one_table_of_one_database() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    for text in [
+        MADE,
+        "CREATE TABLE h (id int IDENTITY)",
+        "CREATE PROCEDURE p AS SET IDENTITY_INSERT h ON; INSERT h (id) VALUES (1)",
+        "CREATE DATABASE other",
+        "USE other",
+        MADE,
+        "SET IDENTITY_INSERT g ON",
+        "INSERT g (id, v) VALUES (10, 10)",
+        "USE d",
+    ] {
+        succeed(&mut client, text);
+    }
+    assert_eq!(numbers(&client.batch("INSERT g (id, v) VALUES (10, 10)")), [544]);
+    assert_eq!(numbers(&client.batch("SET IDENTITY_INSERT g ON")), [8107]);
+    succeed(&mut client, "USE other; SET IDENTITY_INSERT g OFF; USE d");
+    // What a procedure or a text sets ends with it.
+    succeed(
+        &mut client,
+        "EXEC p; EXEC ('SET IDENTITY_INSERT h ON; INSERT h (id) VALUES (2)')",
+    );
+    assert_eq!(numbers(&client.batch("INSERT h (id) VALUES (3)")), [544]);
+    // Another table of the name is another table.
+    succeed(&mut client, "SET IDENTITY_INSERT g ON; DROP TABLE g");
+    succeed(&mut client, MADE);
+    assert_eq!(numbers(&client.batch("INSERT g (id, v) VALUES (10, 10)")), [544]);
+    succeed(&mut client, "SET IDENTITY_INSERT h ON; INSERT h (id) VALUES (4)");
+}
+
+#[test]
 fn a_temporary_table_has_numbers_of_its_own_whatever_is_rolled_back() {
     let bench = Bench::new();
     let mut client = client(&bench);

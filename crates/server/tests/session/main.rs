@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test asks for tokens of one kind")]
 
+mod accepted_forms;
 mod answers;
 mod audit;
 mod backup;
@@ -34,6 +35,7 @@ mod options;
 mod other_server;
 mod principals;
 mod references;
+mod refused_batches;
 mod replaced_files;
 mod several_databases;
 mod speed;
@@ -42,5 +44,6 @@ mod tables;
 mod time_limit;
 mod transactions;
 mod undeclared;
+mod view_changes;
 mod views;
 mod wire_rules;

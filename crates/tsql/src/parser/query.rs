@@ -56,26 +56,34 @@ impl Parser<'_> {
         if first.order_by.is_empty() {
             return self.nested(WEIGHT_QUERY, |p| p.checked_query(start, Some(first.body)));
         }
-        match self.is_set_operator() {
-            true => Err(self.unexpected()),
-            false => Ok(first),
+        if !self.is_set_operator() {
+            return Ok(first);
         }
+        let first = QueryBody::Nested(Box::new(first));
+        self.nested(WEIGHT_QUERY, |p| p.checked_query(start, Some(first)))
     }
 
     /// A query in a query, in which ORDER BY only says which rows TOP and OFFSET take.
     fn checked_query(&mut self, start: Position, first: Option<QueryBody>) -> Parse<Query> {
         let outer = core::mem::take(&mut self.top_select);
+        self.query_depth += 1;
         let body = self.query_body(start, first)?;
+        let query = self.checked_query_after(start, body)?;
+        self.query_depth -= 1;
+        self.top_select = outer;
+        Ok(query)
+    }
+
+    fn checked_query_after(&mut self, start: Position, body: QueryBody) -> Parse<Query> {
         let ordered = self.here();
         let (query, for_clause) = self.query_after(start, body)?;
         let cut = match &query.body {
             QueryBody::Select(select) => select.top.is_some(),
-            QueryBody::Combined(_) => false,
+            QueryBody::Combined(_) | QueryBody::Nested(_) => false,
         };
         if !query.order_by.is_empty() && !cut && query.offset.is_none() && !for_clause {
             return Err(Fault::ORDER_BY_NESTED.at(ordered));
         }
-        self.top_select = outer;
         Ok(query)
     }
 
@@ -139,13 +147,32 @@ impl Parser<'_> {
 
     /// One SELECT, or a combination in parentheses.
     fn query_term(&mut self) -> Parse<QueryBody> {
-        if self.eat(TokenKind::LeftParen) {
-            let start = self.here();
-            let body = self.nested(WEIGHT_QUERY, |p| p.query_body(start, None))?;
-            self.expect(TokenKind::RightParen)?;
-            return Ok(body);
+        if self.is(TokenKind::LeftParen) {
+            return self.term_in_parens();
         }
         self.select().map(Box::new).map(QueryBody::Select)
+    }
+
+    fn term_in_parens(&mut self) -> Parse<QueryBody> {
+        self.advance();
+        let body = self.nested(WEIGHT_QUERY, Self::content_of_term)?;
+        self.expect(TokenKind::RightParen)?;
+        Ok(body)
+    }
+
+    /// In a statement's own query ORDER BY stands behind the last SELECT alone.
+    fn content_of_term(&mut self) -> Parse<QueryBody> {
+        let start = self.here();
+        let body = self.query_body(start, None)?;
+        if self.query_depth == 0 || !self.is_keyword(Keyword::Order) {
+            return Ok(body);
+        }
+        self.ordered_term(start, body)
+    }
+
+    fn ordered_term(&mut self, start: Position, body: QueryBody) -> Parse<QueryBody> {
+        let query = self.checked_query_after(start, body)?;
+        Ok(QueryBody::Nested(Box::new(query)))
     }
 
     /// ORDER BY, OFFSET and FOR after a query's rows; whether FOR was there.

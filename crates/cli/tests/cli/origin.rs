@@ -1,0 +1,155 @@
+//! Databases that others made (FORMAT 4.7), by the commands: who admits them, and how identities that prove nothing are pinned.
+
+use std::fs;
+
+use crate::bench::{Bench, Ran, run};
+
+/// app.db, made by key.txt, with a slot for the public recipient of other.txt.
+fn made_for_other() -> Bench {
+    let (bench, _) = Bench::encrypted();
+    let other = bench.recipient("other.txt");
+    bench.run(&["-i", "key.txt", "keys", "add", "app.db", &other]).done();
+    bench
+}
+
+fn config(bench: &Bench, text: &str) {
+    let folder = bench.path(".config/selenite");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.toml"), text).unwrap();
+}
+
+const READ: [&str; 5] = ["-i", "other.txt", "exec", "app.db", "SELECT 1"];
+
+#[test]
+fn the_policy_is_that_of_the_argument_then_the_environment_then_the_configuration() {
+    let bench = made_for_other();
+    let with = |policy: &str, environment: &str| {
+        let words = [&["--origin", policy][..], &READ[..]].concat();
+        run(bench.command(&words).env("SELENITE_ORIGIN", environment))
+    };
+    bench.run(&READ).failed(4, "foreign origin");
+    run(bench.command(&READ).env("SELENITE_ORIGIN", "any")).done();
+    with("own", "any").failed(4, "foreign origin");
+    with("any", "own").done();
+    with("all", "").failed(2, "own or any");
+    run(bench.command(&READ).env("SELENITE_ORIGIN", "yes")).failed(2, "the values are own and any");
+    config(&bench, "origin = \"any\"");
+    bench.run(&READ).done();
+    run(bench.command(&READ).env("SELENITE_ORIGIN", "own")).failed(4, "foreign origin");
+    config(&bench, "origin = \"mine\"");
+    let wrong = bench.run(&READ);
+    assert!(
+        wrong.status != 0 && wrong.err.contains("line 1: invalid origin"),
+        "{wrong:?}"
+    );
+}
+
+#[test]
+fn status_and_list_tell_the_origin_and_the_commitment() {
+    let bench = made_for_other();
+    let status = |key: &str| bench.run(&["-i", key, "status", "app.db", "--json"]).done().json();
+    let (own, foreign) = (status("key.txt"), status("other.txt"));
+    assert_eq!(own["superblock"]["origin"], "own");
+    assert_eq!(foreign["superblock"]["origin"], "foreign");
+    let commitment = own["superblock"]["commitment"].as_str().unwrap();
+    assert_eq!(
+        (commitment.len(), &foreign["superblock"]["commitment"]),
+        (64, &own["superblock"]["commitment"])
+    );
+    let listed = bench
+        .run(&["-i", "other.txt", "keys", "list", "app.db", "--json"])
+        .done()
+        .json();
+    assert_eq!(
+        (&listed["origin"], &listed["commitment"]),
+        (&foreign["superblock"]["origin"], &own["superblock"]["commitment"])
+    );
+    let without = bench.run(&["keys", "list", "app.db", "--json"]).done().json();
+    assert!(without["origin"].is_null() && without["commitment"].is_null());
+    let text = bench.run(&["-i", "other.txt", "status", "app.db"]).done().out;
+    assert!(text.contains("foreign origin: selenite keys accept"), "{text}");
+    let warned = [
+        "-i",
+        "other.txt",
+        "status",
+        "app.db",
+        "--fail-on-warning",
+        "--verify-days",
+        "0",
+    ];
+    assert_eq!(bench.run(&warned).status, 1);
+}
+
+/// A command that turns every byte round by half, and so back.
+const ROTATE: &str = "[commands]\nkms = [\"sh\", \"-c\", \"LC_ALL=C tr '\\\\000-\\\\177\\\\200-\\\\377' '\\\\200-\\\\377\\\\000-\\\\177'\", \"sh\"]\n";
+
+fn by_command(bench: &Bench, words: &[&str]) -> Ran {
+    bench.run(&[&["-i", "command:kms"], words].concat())
+}
+
+#[test]
+fn a_key_command_pins_a_database_on_first_use() {
+    let bench = Bench::new();
+    config(&bench, ROTATE);
+    let make = |name: &str| by_command(&bench, &["exec", "--create", name, "CREATE TABLE t (a)"]).done();
+    let read = |name: &str| by_command(&bench, &["exec", name, "SELECT count(*) FROM t"]);
+    make("app.db");
+    make("other.db");
+    read("app.db").done();
+    let pins = || fs::read_to_string(bench.path(".config/selenite/keyring.toml")).unwrap();
+    assert!(
+        pins().contains("app.db\" = [") && !pins().contains("other.db"),
+        "{}",
+        pins()
+    );
+    // The same path and id under a renewed master key, by ourselves.
+    by_command(&bench, &["keys", "renew", "app.db"]).done();
+    read("app.db").done();
+    // Another database in its place.
+    let own = fs::read(bench.path("app.db")).unwrap();
+    fs::copy(bench.path("other.db"), bench.path("app.db")).unwrap();
+    read("app.db").failed(4, "the keyring file lists another database");
+    by_command(&bench, &["status", "app.db"]).done();
+    by_command(&bench, &["keys", "accept", "app.db"]).done();
+    read("app.db").done();
+    fs::write(bench.path("app.db"), own).unwrap();
+    read("app.db").failed(4, "the keyring file lists another database");
+    // One that is made there anew is ours.
+    fs::remove_file(bench.path("app.db")).unwrap();
+    make("app.db");
+    read("app.db").done();
+    // Where nothing can be noted, nothing is opened.
+    let lock = bench.path(".config/selenite/keyring.toml.lock");
+    fs::remove_file(&lock).unwrap();
+    fs::create_dir(&lock).unwrap();
+    read("other.db").failed(4, "can't be pinned on first use");
+    by_command(&bench, &["--origin", "any", "exec", "other.db", "SELECT 1"]).done();
+}
+
+#[test]
+fn what_is_restored_or_encrypted_at_a_pinned_path_takes_its_place() {
+    let bench = Bench::new();
+    config(&bench, ROTATE);
+    let read = || by_command(&bench, &["exec", "app.db", "SELECT count(*) FROM t"]);
+    by_command(&bench, &["exec", "--create", "app.db", "CREATE TABLE t (a)"]).done();
+    read().done();
+    by_command(&bench, &["backup", "app.db", "backups"]).done();
+    let again = ["restore", "backups", "--to", "app.db", "--force"];
+    // The keyring file knows its id and master key; without that, nothing tells who made it.
+    by_command(&bench, &again).done();
+    read().done();
+    let elsewhere = [&["-i", "command:kms"][..], &["restore", "backups", "--to", "new.db"]].concat();
+    let unknown = run(bench.command(&elsewhere).env("SELENITE_KEYRING", "empty.toml"));
+    assert!(unknown.status != 0, "{unknown:?}");
+    fs::write(bench.path("empty.toml"), "").unwrap();
+    let unknown = run(bench.command(&elsewhere).env("SELENITE_KEYRING", "empty.toml"));
+    unknown.failed(4, "can't prove who made it");
+    let other_keys = [&["--origin", "any"][..], &again[..], &["--for", "command:kms"][..]].concat();
+    by_command(&bench, &other_keys).done();
+    read().done();
+    by_command(&bench, &["decrypt", "app.db"]).done();
+    by_command(&bench, &["encrypt", "app.db"]).done();
+    read().done();
+    let text = fs::read_to_string(bench.path(".config/selenite/keyring.toml")).unwrap();
+    assert_eq!(text.matches(" = [").count(), 1, "a draft was pinned: {text}");
+}
