@@ -65,22 +65,7 @@ impl Connection {
         let (is_strict, is_encrypted) = (arrival.is_strict, arrival.is_encrypted);
         let user = arrival.login.as_ref().map_or("", |login| &login.user_name).to_owned();
         let admitted = self.admit(instance, front, arrival, deadline, afterwards);
-        let admitted = admitted.and_then(|admitted| {
-            let facts = self.facts(&admitted, is_encrypted)?;
-            if !facts.is_administrator && !instance.descriptors().has_room() {
-                return Err(Refusal::NoDescriptors(instance.registry().limits().max));
-            }
-            let presence = instance.registry().enter(facts, traffic, self.leash.clone());
-            let presence = presence.map_err(|no_place| match no_place {
-                NoPlace::Server(max) => Refusal::Full(max),
-                NoPlace::Login(max) => Refusal::FullOfLogin(max),
-            });
-            let presence = presence?;
-            if !self.note_login(instance, &user, &Ok((&admitted.database.name, presence.entry().spid()))) {
-                return Err(Refusal::Trouble("the audit log can't be written".to_owned()));
-            }
-            Ok((admitted, presence))
-        });
+        let admitted = admitted.and_then(|admitted| self.enter(instance, admitted, (is_encrypted, traffic)));
         let (admitted, presence) = match admitted {
             Ok(admitted) => admitted,
             Err(refusal) => {
@@ -113,13 +98,9 @@ impl Connection {
             line.offload(encryptor(&presence).map_err(LineError::Io)?);
         }
         let entry = presence.entry().clone();
-        // What an administrator runs takes as long as it takes: backups, checks, scans.
-        let request_time = match visitor.is_administrator {
-            true => Duration::ZERO,
-            false => instance.config().limits.request_time,
-        };
         let leash = self.leash.clone();
-        let wire = Wire::new(line, reader, leash, entry.clone(), (visitor.packet_size, request_time));
+        let limits = (visitor.packet_size, request_time(instance, &visitor));
+        let wire = Wire::new(line, reader, leash, entry.clone(), limits);
         debug_assert!(is_strict <= is_encrypted);
         let ended = front.serve(Session {
             instance,
@@ -127,16 +108,32 @@ impl Connection {
             wire,
             entry,
         });
-        let facts = presence.entry().facts();
-        instance.audit().write(&Event {
-            event: "LOGOUT",
-            login: Some(&facts.login),
-            address: Some(facts.peer.ip()),
-            session: Some(presence.entry().spid()),
-            ..Event::default()
-        });
-        drop(presence);
+        note_logout(instance, &presence);
         Ok(ended)
+    }
+
+    /// A place for a session.
+    fn enter<'a>(
+        &self,
+        instance: &'a Instance,
+        admitted: Admitted,
+        (is_encrypted, traffic): (bool, Arc<Traffic>),
+    ) -> Result<(Admitted, Presence<'a>), Refusal> {
+        let facts = self.facts(&admitted, is_encrypted)?;
+        if !facts.is_administrator && !instance.descriptors().has_room() {
+            return Err(Refusal::NoDescriptors(instance.registry().limits().max));
+        }
+        let user = facts.login.clone();
+        let presence = instance.registry().enter(facts, traffic, self.leash.clone());
+        let presence = presence.map_err(|no_place| match no_place {
+            NoPlace::Server(max) => Refusal::Full(max),
+            NoPlace::Login(max) => Refusal::FullOfLogin(max),
+        })?;
+        let outcome = Ok((&admitted.database.name, presence.entry().spid()));
+        if !self.note_login(instance, &user, &outcome) {
+            return Err(Refusal::Trouble("the audit log can't be written".to_owned()));
+        }
+        Ok((admitted, presence))
     }
 
     /// Writes a login to the audit log. False if nobody may log in, since it can't be written.
@@ -327,6 +324,25 @@ fn database(
         true => Refusal::DefaultDatabase(name.to_owned()),
         false => Refusal::Database(name.to_owned()),
     })
+}
+
+/// What an administrator runs takes as long as it takes: backups, checks, scans.
+fn request_time(instance: &Instance, visitor: &Visitor) -> Duration {
+    match visitor.is_administrator {
+        true => Duration::ZERO,
+        false => instance.config().limits.request_time,
+    }
+}
+
+fn note_logout(instance: &Instance, presence: &Presence<'_>) {
+    let facts = presence.entry().facts();
+    instance.audit().write(&Event {
+        event: "LOGOUT",
+        login: Some(&facts.login),
+        address: Some(facts.peer.ip()),
+        session: Some(presence.entry().spid()),
+        ..Event::default()
+    });
 }
 
 /// The session's other thread, whose figures count as the session's.

@@ -11,6 +11,7 @@
 
 mod accept_database;
 mod administration;
+mod audited;
 mod backup;
 mod borrowed_table;
 mod bound_cache;

@@ -325,6 +325,35 @@ mod tests {
     }
 
     #[test]
+    fn limits_and_the_audit_log_are_set() {
+        let text = "data = \"/d\"\nmax-sessions = 100\nmax-sessions-per-login = 30\nadmin-sessions = 2\nattempts-per-login = 3\n\
+            attempts-per-address = 0\nstatement-timeout = 7\naudit-log = \"a.jsonl\"\naudit-failure = \"refuse-logins\"\n\
+            new-databases = \"clear\"\nlock-memory = true\n";
+        let file = Settings::parse(text, Path::new("/etc/s.toml"), None).unwrap();
+        assert_eq!(file.lock_memory, Some(true));
+        let config = file.config(Access::default()).unwrap();
+        let sessions = config.limits.sessions;
+        assert_eq!(
+            (sessions.max, sessions.per_login, sessions.administrators),
+            (100, 30, 2)
+        );
+        assert_eq!(
+            (config.limits.attempts.per_login, config.limits.attempts.per_address),
+            (3, 0)
+        );
+        assert_eq!(config.limits.request_time, Duration::from_secs(7));
+        assert_eq!(config.new_databases, NewDatabases::Clear);
+        assert_eq!(config.audit.target, AuditTarget::File("/etc/a.jsonl".into()));
+        assert!(config.audit.refuses_logins);
+        let none = Settings::parse("audit-log = \"none\"", Path::new("/s.toml"), None).unwrap();
+        let none = Settings {
+            data: Some("/d".into()),
+            ..none
+        };
+        assert_eq!(none.config(Access::default()).unwrap().audit.target, AuditTarget::None);
+    }
+
+    #[test]
     fn what_makes_no_sense_is_refused_by_name() {
         for text in [
             "dta = \"x\"",
@@ -359,6 +388,18 @@ mod tests {
         }));
         assert!(bad(Settings {
             login_timeout: Some(0),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            attempts_per_login: Some(0),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            new_databases: Some("maybe".to_owned()),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            audit_failure: Some("stop".to_owned()),
             ..none()
         }));
         assert!(bad(Settings {

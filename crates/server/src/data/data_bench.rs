@@ -26,7 +26,7 @@ use super::session_catalog::SessionCatalog;
 use super::table_statement::words;
 use super::transaction::Transaction;
 use super::used_database::Used;
-use crate::audit::{self, Audited, Event};
+use crate::audit::{self, Audited};
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
 
 /// What a session works with.
@@ -357,25 +357,6 @@ impl<'a> DataBench<'a> {
             }
             _ => self.administer(statement, slots, errand),
         }
-    }
-
-    fn note_audited(&self, audited: &Audited, database: &str, error: Option<i32>) {
-        let Patron {
-            instance,
-            visitor,
-            entry,
-            ..
-        } = &self.patron;
-        instance.audit().write(&Event {
-            event: audited.event,
-            error,
-            reason: None,
-            login: Some(&visitor.login),
-            address: Some(entry.facts().peer.ip()),
-            session: Some(entry.spid()),
-            database: Some(database),
-            object: audited.object.as_deref(),
-        });
     }
 }
 

@@ -159,6 +159,37 @@ fn a_scan_of_which_a_kill_left_nothing_but_the_note_is_begun_again() {
     }
 }
 
+#[test]
+fn a_deprecated_suite_is_opened_only_where_a_statement_chose_it() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    make_table(&mut client, "d", 20);
+    let key = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = TRIPLE_DES_3KEY ENCRYPTION BY SERVER CERTIFICATE c";
+    run(
+        &mut client,
+        &[
+            MASTER_KEY,
+            "CREATE CERTIFICATE c WITH SUBJECT = 's'",
+            "USE d",
+            key,
+            "ALTER DATABASE d SET ENCRYPTION ON",
+        ],
+    );
+    wait_for_state(&mut client, "d", 3);
+    run(&mut client, &["INSERT t (name) VALUES ('x')"]);
+    drop(client);
+    let bench = bench.restarted();
+    run(&mut bench.client(), &["USE d", "SELECT * FROM t"]);
+    let place = bench.data_folder().parent().unwrap().to_owned();
+    let bench = bench.restarted_after(|| {
+        let master = crate::bench::in_sqlite(&place, "master");
+        master
+            .execute_batch("UPDATE selenite_database SET allows_deprecated = 0")
+            .unwrap();
+    });
+    refused(&mut bench.client(), &[(945, "USE d")]);
+}
+
 fn encrypt_and_decrypt(bench: &Bench, is_in_clear: bool) {
     let mut client = bench.client();
     make_table(&mut client, "TestDB", 3000);
