@@ -28,6 +28,7 @@ mod login;
 #[cfg(test)]
 mod loopback;
 pub mod master;
+mod memory;
 pub mod password;
 mod registry;
 mod rpc;

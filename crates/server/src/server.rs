@@ -10,6 +10,7 @@ use selenite_tds::EncryptionMode;
 use crate::announcement::Announcement;
 use crate::listener::{Listener, Stopper};
 use crate::master::{Master, MasterError};
+use crate::memory;
 use crate::password::{PasswordHash, random_password};
 use crate::{Config, DataFolder, Front, Instance, ServerError, certificate, identity};
 
@@ -45,6 +46,7 @@ impl Server {
         // First what fails most often, and before anything is made.
         let listener = Listener::bind(config.listen)?;
         let address = listener.address();
+        memory::start(&config.limits, &config.log);
         let data_folder = DataFolder::take(&config.data)?;
         let own_identity = identity::settle(&mut config.access, config.new_identity.as_deref(), data_folder.path())?;
         if let Some(own) = &own_identity {

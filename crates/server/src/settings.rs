@@ -23,7 +23,7 @@ use selenite_tds::EncryptionMode;
 use serde::Deserialize;
 
 use crate::config::{PORT, TlsFiles};
-use crate::{Config, ServerError, TlsOffload};
+use crate::{Config, ServerError, ServerLimits, TlsOffload};
 
 /// What a server's flags say, or its configuration file. What is not said is as it is by default.
 #[derive(Clone, PartialEq, Eq, Default, Deserialize, Debug)]
@@ -49,6 +49,12 @@ pub struct Settings {
     pub max_logins: Option<usize>,
     /// How many seconds a login may take.
     pub login_timeout: Option<u64>,
+    /// How many MiB of memory a session may use.
+    pub session_memory: Option<u64>,
+    /// How many MiB of memory all sessions may use.
+    pub server_memory: Option<u64>,
+    /// How many seconds a statement waits for a lock.
+    pub lock_timeout: Option<u64>,
 }
 
 impl Settings {
@@ -99,6 +105,9 @@ impl Settings {
             max_sessions: self.max_sessions.or(others.max_sessions),
             max_logins: self.max_logins.or(others.max_logins),
             login_timeout: self.login_timeout.or(others.login_timeout),
+            session_memory: self.session_memory.or(others.session_memory),
+            server_memory: self.server_memory.or(others.server_memory),
+            lock_timeout: self.lock_timeout.or(others.lock_timeout),
         }
     }
 
@@ -151,7 +160,26 @@ impl Settings {
                 LIMITS,
             ));
         }
+        self.limit_resources(&mut config.limits)?;
         Ok(config)
+    }
+
+    /// Memory and waits.
+    fn limit_resources(&self, limits: &mut ServerLimits) -> Result<(), ServerError> {
+        let bytes = |mib: u64| mib.saturating_mul(1 << 20);
+        limits.session_memory = self.session_memory.map_or(limits.session_memory, bytes);
+        limits.server_memory = self.server_memory.map_or(limits.server_memory, bytes);
+        limits.lock_timeout = self.lock_timeout.map_or(limits.lock_timeout, Duration::from_secs);
+        let is_sound = limits.session_memory >= SESSION_MEMORY_MIN
+            && (limits.server_memory == 0 || limits.server_memory >= limits.session_memory)
+            && (Duration::from_secs(1)..=LOCK_TIMEOUT_MAX).contains(&limits.lock_timeout);
+        match is_sound {
+            true => Ok(()),
+            false => Err(usage(
+                "a memory limit that no session can work in, or a wait for a lock of less than a second or more than a day",
+                RESOURCES,
+            )),
+        }
     }
 }
 
@@ -218,6 +246,12 @@ fn usage(what: impl Into<String>, next: &str) -> ServerError {
 
 const BOTH: &str = "give both, --tls-cert and --tls-key, or neither";
 const LIMITS: &str = "limits are at least 1, and a login may take 1 to 3600 seconds";
+const RESOURCES: &str =
+    "session-memory is at least 16 (MiB), server-memory no less than that, lock-timeout 1 to 86400 (seconds)";
+/// 16 MiB: what a connection to a database and a short statement take.
+const SESSION_MEMORY_MIN: u64 = 16 << 20;
+/// A day.
+const LOCK_TIMEOUT_MAX: Duration = Duration::from_secs(86_400);
 /// An hour.
 const LOGIN_TIME_MAX: Duration = Duration::from_secs(3600);
 
@@ -228,7 +262,8 @@ mod tests {
     #[test]
     fn a_file_says_what_flags_say_and_flags_win() {
         let text = "data = \"data\"\nidentity = \"age:~/key\"\nlisten = \"127.0.0.2\"\ntls-cert = \"/c\"\ntls-key = \"k\"\n\
-            encryption = \"strict\"\ntls-offload = \"thread\"\nmax-sessions = 7\nmax-logins = 8\nlogin-timeout = 9\n";
+            encryption = \"strict\"\ntls-offload = \"thread\"\nmax-sessions = 7\nmax-logins = 8\nlogin-timeout = 9\n\
+            session-memory = 64\nserver-memory = 1024\nlock-timeout = 5\n";
         let file = Settings::parse(text, Path::new("/etc/s.toml"), Some(Path::new("/home/x"))).unwrap();
         let flags = Settings {
             listen: Some("127.0.0.3:99".to_owned()),
@@ -244,6 +279,9 @@ mod tests {
         assert_eq!(config.tls_offload, TlsOffload::Thread);
         assert_eq!((config.limits.session_max, config.limits.lobby_max), (7, 8));
         assert_eq!(config.limits.login_time, Duration::from_secs(9));
+        let limits = config.limits;
+        assert_eq!((limits.session_memory, limits.server_memory), (64 << 20, 1 << 30));
+        assert_eq!(limits.lock_timeout, Duration::from_secs(5));
         let listen = file.config(Access::default()).unwrap().listen;
         assert_eq!(listen, SocketAddr::from(([127, 0, 0, 2], PORT)));
     }
@@ -283,6 +321,18 @@ mod tests {
         }));
         assert!(bad(Settings {
             login_timeout: Some(0),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            session_memory: Some(15),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            server_memory: Some(100),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            lock_timeout: Some(0),
             ..none()
         }));
         assert!(bad(Settings {

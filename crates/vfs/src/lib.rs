@@ -41,6 +41,7 @@ mod status;
 mod superblock_pair;
 mod sync_clock;
 pub mod thread_io;
+pub mod thread_memory;
 pub mod thread_refusal;
 pub mod view;
 pub mod wal_file;

@@ -45,6 +45,15 @@ pub struct Serve {
     /// How many seconds a connection may take to log in [default: 15]
     #[arg(long, value_name = "SECONDS")]
     pub login_timeout: Option<u64>,
+    /// How much memory a session may use [default: 256]
+    #[arg(long, value_name = "MIB")]
+    pub session_memory: Option<u64>,
+    /// How much memory all sessions may use [default: three quarters of the machine's]
+    #[arg(long, value_name = "MIB")]
+    pub server_memory: Option<u64>,
+    /// How long a statement waits for a lock at most [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    pub lock_timeout: Option<u64>,
     /// A file that says the same, by the same names (TOML). What stands here comes before it.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -64,6 +73,9 @@ impl Serve {
             max_sessions: self.max_sessions,
             max_logins: self.max_logins,
             login_timeout: self.login_timeout,
+            session_memory: self.session_memory,
+            server_memory: self.server_memory,
+            lock_timeout: self.lock_timeout,
         }
     }
 }

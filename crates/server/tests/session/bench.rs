@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags};
 use selenite_engine::Access;
 use selenite_server::data::Hall;
 use selenite_server::password::PasswordCost;
-use selenite_server::{Announcement, Config, Log, Running, Server, SqlFront, TlsFiles};
+use selenite_server::{Announcement, Config, Log, Running, Server, ServerLimits, SqlFront, TlsFiles};
 use selenite_tds::{EncryptionMode, PacketSize};
 use tempfile::TempDir;
 
@@ -26,6 +26,11 @@ pub struct Bench {
 impl Bench {
     pub fn new() -> Self {
         Self::of_key(7)
+    }
+
+    /// One with other limits.
+    pub fn limited(limits: ServerLimits) -> Self {
+        Self::started(place_of_key(7), String::new(), limits)
     }
 
     /// One with an identity of its own, whose key is 32 of these bytes.
@@ -66,8 +71,12 @@ impl Bench {
         access(&self.place)
     }
 
-    fn start(place: TempDir, mut password: String) -> Self {
-        let (running, hall) = launch(place.path(), &mut password);
+    fn start(place: TempDir, password: String) -> Self {
+        Self::started(place, password, ServerLimits::default())
+    }
+
+    fn started(place: TempDir, mut password: String, limits: ServerLimits) -> Self {
+        let (running, hall) = launch_limited(place.path(), &mut password, limits);
         Self {
             running,
             hall,
@@ -114,6 +123,10 @@ pub fn place_of_key(key: u8) -> TempDir {
 
 /// Starts a server in a place that has a key and a certificate.
 pub fn launch(place: &Path, password: &mut String) -> (Running, Arc<Hall>) {
+    launch_limited(place, password, ServerLimits::default())
+}
+
+fn launch_limited(place: &Path, password: &mut String, limits: ServerLimits) -> (Running, Arc<Hall>) {
     let files = TlsFiles {
         certificate: place.join("certificate.pem"),
         key: place.join("key.pem"),
@@ -125,6 +138,7 @@ pub fn launch(place: &Path, password: &mut String) -> (Running, Arc<Hall>) {
     config.encryption = EncryptionMode::Optional;
     config.password_cost = PasswordCost::LEAST;
     config.log = Log::silent();
+    config.limits = limits;
     let mut announce = |announcement: Announcement<'_>| {
         if let Announcement::Password(first) = announcement {
             first.clone_into(password);

@@ -19,6 +19,7 @@ mod function;
 mod guard;
 mod lower;
 mod machine;
+mod memory;
 mod module;
 mod name;
 mod shm;
@@ -39,6 +40,7 @@ pub use function::{
 };
 pub use lower::{LowerFile, LowerVfs};
 pub use machine::{cycle_count, forget_cached, hardware_random, os_random};
+pub use memory::{Config, CountingAllocator, count_sqlite};
 pub use module::{Table, TableRow};
 pub use name::Name;
 pub use shm::{ShmLock, ShmMemory, ShmRegion};

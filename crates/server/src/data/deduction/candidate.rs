@@ -164,6 +164,8 @@ impl Deduction<'_> {
             | BoundKind::Unary { .. }
             | BoundKind::Binary { .. }
             | BoundKind::Whole(_)
+            | BoundKind::Let(_)
+            | BoundKind::Local
             | BoundKind::Case { .. } => (0, Vec::new()),
         };
         let mut cost = Cost::default();

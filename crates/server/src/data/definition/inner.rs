@@ -55,7 +55,7 @@ impl Work<'_> {
             scene: LateScene::new(self.state, self.objects),
             identity_insert,
             identities: &self.database.shared.identities,
-            patience: LockPatience::of(self.state.session.lock_timeout_ms),
+            patience: LockPatience::of(self.state.lock_timeout()),
             interrupts: &self.database.interrupts,
             going: &self.database.going,
             last_identity: &last_identity,
