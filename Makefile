@@ -5,7 +5,8 @@
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
 .PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
-	test-clients serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
+	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
+	test-clients sqlite-suite serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
 	need need-rust need-python need-tsql need-perf need-lint clean
 
 help: ## list the targets
@@ -20,6 +21,11 @@ test: need ## run every test; installs what is missing, in .venv or by apt
 test-clients: ## run SQL Server's clients of every language against the server
 	@scripts/need.sh rust tests clients
 	@tests/clients/tds/run.sh
+
+sqlite-suite: ## run SQLite's own tests on encrypted databases: half an hour (SUITE=--all-permutations: a day)
+	@scripts/need.sh rust suite
+	@cargo build --locked --release --package selenite-ext
+	@scripts/sqlite/suite.sh $(or $(CARGO_TARGET_DIR),target)/release/libselenite.so $(SUITE)
 
 serve-demo: need-tsql build ## run two articles' scripts on the server, and print their figures beside ours
 	@scripts/serve-demo.sh
@@ -49,6 +55,29 @@ lint-tidy: need-lint
 lint-shell: need-lint
 	shellcheck .ci/run $(wildcard scripts/*.sh scripts/*/*.sh demo/*.sh tests/*/*.sh tests/*/*/*.sh tests/*/*/*/*.sh)
 
+release: need-rust ## build what is given to others in target/release-files, with what it is made of and sums
+	@scripts/release.sh
+
+audit: audit-deny audit-loom audit-miri audit-address audit-thread fuzz audit-release ## look for what tests do not find: hours
+
+audit-deny: need-rust ## licences, sources and known faults of the dependencies
+	@scripts/audit-deny.sh
+
+audit-loom: need-rust ## nonces, the pool and the generation mark in every order of threads
+	@scripts/audit-loom.sh
+
+audit-miri: need-rust ## undefined behaviour, in crates without C and in the pool's memory
+	@scripts/audit-nightly.sh miri
+
+audit-address: need-rust ## AddressSanitizer over the tests of the VFS
+	@scripts/audit-nightly.sh address
+
+audit-thread: need-rust ## ThreadSanitizer over the tests of the VFS that start threads
+	@scripts/audit-nightly.sh thread thread pool closing stale nonce
+
+audit-release: need-rust ## make a release twice, and compare
+	@scripts/audit-release.sh
+
 fuzz: need-rust ## fuzz every parser for 60 s (FUZZ_SECONDS)
 	@scripts/fuzz.sh
 
@@ -60,6 +89,7 @@ soak: need ## run the tests that take long
 	@SELENITE_STRESS_SECONDS=$${SELENITE_STRESS_SECONDS:-7200} cargo test --locked -p selenite-vfs --test stale_pages -- --nocapture
 	@SELENITE_KILLS=500 cargo test --locked -p selenite-engine --test reencrypt kill -- --nocapture
 	@SELENITE_SOAK=1 tests/clients/run.sh -k 4_gib
+	@$(MAKE) sqlite-suite
 
 lab-quick: build ## measure a little of everything here, and write a report
 	@scripts/lab-quick.sh
@@ -80,7 +110,7 @@ peers-test:
 	@scripts/peers.sh --test
 
 need:
-	@scripts/need.sh rust tests
+	@scripts/need.sh rust tests suite
 
 need-rust:
 	@scripts/need.sh rust

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks what the given work needs and installs what is missing. Quick when nothing is.
-# usage: scripts/need.sh [rust] [python] [tests] [tsql] [clients] [lint] [peers] [perf]
+# usage: scripts/need.sh [rust] [python] [tests] [suite] [tsql] [clients] [lint] [peers] [perf]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -90,6 +90,14 @@ need_lint() {
   need_command shellcheck shellcheck
   cargo fmt --version >/dev/null 2>&1 || fail 'rustfmt is missing: rustup component add rustfmt'
   cargo clippy --version >/dev/null 2>&1 || fail 'clippy is missing: rustup component add clippy'
+}
+
+# SQLite's own tests are in its source package; they run in a Tcl interpreter.
+need_suite() {
+  need_command tclsh8.6 tcl8.6
+  compgen -G '/usr/include/tcl8.6/tcl.h' >/dev/null || packages+=(tcl8.6-dev)
+  need_command make make
+  need_command xz xz-utils
 }
 
 # OpenSSL is SQLCipher's; curl fetches the source of the other.
@@ -186,15 +194,19 @@ for group in "$@"; do
     rust) need_rust ;;
     python) need_python ;;
     tests) need_tests ;;
+    suite) need_suite ;;
     tsql) need_tsql ;;
     clients) need_clients ;;
     lint) need_lint ;;
     peers) need_peers ;;
     perf) need_perf ;;
-    *) fail "unknown: $group (rust, python, tests, tsql, clients, lint, peers and perf are known)" ;;
+    *) fail "unknown: $group (rust, python, tests, suite, tsql, clients, lint, peers and perf are known)" ;;
   esac
 done
 install_packages
+if [[ " $* " == *' suite '* ]]; then
+  scripts/sqlite/fetch-source.sh
+fi
 if [[ " $* " == *' tests '* ]]; then
   need_venv
   need_node tests/clients/node

@@ -1,47 +1,85 @@
 #!/usr/bin/env bash
-# Runs every test in one profile, against the extension built in the same one.
-# The last line counts the tests of all runners.
+# Runs every test in one profile, against the extension built in the same one. What fails keeps nothing else from running.
+# The last line counts the tests of all runners, however the run ends: scripts/test-total.awk says what counts.
 # usage: scripts/test.sh [ARGUMENT FOR RUST'S TEST RUNNER]...   with one, Rust's tests alone run
-set -euo pipefail
-cd "$(dirname "$0")/.."
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 log=$target/test.log
 mkdir -p "$target"
 : >"$log"
+status=0
+stopped_by=0
+job=
+# What cargo says goes through a pipe.
+if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
+  export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-always}
+fi
+
+# step NAME COMMAND...: its output goes into the log, too. It is a job with a process group of its own, so that an
+# interrupt ends it with all that it started.
+step() {
+  local name=$1 ended
+  shift
+  printf '\n== step %s\n' "$name" >>"$log"
+  set -m
+  # The copy goes on until all that was said is in the log.
+  { "$@" 2>&1 | (trap '' INT TERM HUP; exec tee -a "$log"); } </dev/null &
+  job=$!
+  set +m
+  wait "$job"
+  ended=$?
+  job=
+  printf '\n== ended %d\n' "$ended" >>"$log"
+  if ((ended && !status)); then
+    status=$ended
+  fi
+  return "$ended"
+}
+
+# shellcheck disable=SC2317  # traps call both
+stop() {
+  stopped_by=$1
+  # Who asks twice waits for nothing more.
+  trap 'kill -KILL -- "-$job" 2>/dev/null' INT TERM HUP
+  if [[ -n $job ]]; then
+    kill -TERM -- "-$job" 2>/dev/null
+    wait "$job" 2>/dev/null
+  fi
+  exit $((128 + stopped_by))
+}
+
+# shellcheck disable=SC2317
+print_total() {
+  awk -v is_interrupted="$((stopped_by > 0))" -f scripts/test-total.awk "$log"
+}
+
+trap print_total EXIT
+trap 'stop 1' HUP
+trap 'stop 2' INT
+trap 'stop 15' TERM
 
 # Asking for the tests too makes cargo choose the same features for both commands: with others it
 # would build dependencies twice.
-cargo build --workspace --lib --bins --tests
-scripts/sqlite/build-shell.sh
+step build cargo build --workspace --lib --bins --tests || exit "$status"
+step shell scripts/sqlite/build-shell.sh
 export SELENITE_TEST_EXTENSION=$target/debug/libselenite.so
 export SELENITE_TEST_COMMAND=$target/debug/selenite
 browser=$(command -v google-chrome chromium-browser chromium | head -n 1 || true)
 export SELENITE_TEST_BROWSER=${SELENITE_TEST_BROWSER:-$browser}
 export SELENITE_TEST_SQLITE_NEW=$PWD/target/stock/libsqlite3-new.so
 
-cargo test --workspace -- "$@" | tee -a "$log"
+step rust cargo test --workspace --no-fail-fast -- "$@"
 
-folders=(testdata/reader tests/clients)
+folders=(tests/scripts testdata/reader tests/clients)
 if (($#)); then
   folders=()
 fi
 for folder in "${folders[@]}"; do
   if [[ -n $(find "$folder" -name 'test_*.py' -print -quit 2>/dev/null) ]]; then
-    echo
-    echo "$folder"
-    .venv/bin/python -m pytest -p no:cacheprovider "$folder" | tee -a "$log"
+    printf '\n%s\n' "$folder"
+    step "$folder" .venv/bin/python -m pytest -p no:cacheprovider "$folder"
   fi
 done
-
-awk '
-  # cargo: "test result: ok. 5 passed; 0 failed; 1 ignored; .."  pytest: "== 5 passed, 1 skipped in 0.1s =="
-  /^test result: / || /^=+ .* in [0-9.]+s/ {
-    for (i = 2; i <= NF; i++) {
-      if ($i ~ /^passed/) passed += $(i - 1)
-      if ($i ~ /^(failed|error)/) failed += $(i - 1)
-      if ($i ~ /^(ignored|skipped)/) skipped += $(i - 1)
-    }
-  }
-  END { printf "\n%d passed, %d failed, %d skipped\n", passed, failed, skipped }
-' "$log"
+exit "$status"

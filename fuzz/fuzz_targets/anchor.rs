@@ -1,20 +1,3 @@
 #![no_main]
-//! Any text, and any text between the first and the last line of an anchor.
 
-use libfuzzer_sys::fuzz_target;
-use selenite_format::anchor::{Anchor, Seal};
-
-fuzz_target!(|data: &[u8]| {
-    read(data);
-    let mut framed = b"selenite anchor 1\n".to_vec();
-    framed.extend_from_slice(data);
-    framed.extend_from_slice(format!("\nmac {}\n", "0".repeat(64)).as_bytes());
-    read(&framed);
-});
-
-fn read(bytes: &[u8]) {
-    if let Ok(anchor) = Anchor::parse(bytes) {
-        let mac = Seal::find(bytes).expect("what is parsed has a MAC").mac;
-        assert_eq!(anchor.encode(|_| mac).as_bytes(), bytes);
-    }
-}
+libfuzzer_sys::fuzz_target!(|data: &[u8]| selenite_fuzzing::target::anchor::fuzz(data));

@@ -1,13 +1,3 @@
 #![no_main]
-//! What somebody left where a report of an operation should be.
 
-use libfuzzer_sys::fuzz_target;
-use selenite_format::operation_report::{Report, SIZE_MAX};
-
-fuzz_target!(|data: &[u8]| {
-    let report = Report::parse(data);
-    assert!(!report.what.contains(char::is_control) && !report.waiting.contains(char::is_control));
-    let text = report.encode();
-    assert!(text.len() <= SIZE_MAX);
-    assert_eq!(Report::parse(text.as_bytes()), report);
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| selenite_fuzzing::target::operation_report::fuzz(data));

@@ -141,6 +141,14 @@ def anchor_answers():
     yield "anchor key id", expand(m, b"selenite/1 anchor key id", 16)
 
 
+def origin_answers():
+    """FORMAT 4.7. The bytes of the raw key stand for those of an age identity."""
+    token = expand(extract(b"", RAW_KEY), b"selenite/1 origin" + DATABASE_ID + SLOT_ID, 32)
+    yield "origin token", token
+    wrapping_key = expand(extract(DATABASE_ID, MASTER_KEY), b"selenite/1 key wrap", 32)
+    yield "origin mark", wrap(wrapping_key, b"selenite/1 origin mark" + DATABASE_ID + SLOT_ID, token)
+
+
 def slot_answers():
     plain = DATABASE_ID + SLOT_ID + MASTER_KEY
     place = b"selenite/1 slot" + DATABASE_ID + SLOT_ID
@@ -172,7 +180,8 @@ def log_answers():
 def main():
     print("# Made by testdata/generate/cipher_known_answers.py, which says from what.")
     print("# Of sealed pages, the SHA-256 of all but the trailer.")
-    for answers in (master_answers(), slot_answers(), page_answers(), log_answers(), anchor_answers()):
+    all_answers = master_answers(), slot_answers(), page_answers(), log_answers(), anchor_answers(), origin_answers()
+    for answers in all_answers:
         for name, answer in answers:
             print(f"{name} = {answer.hex()}")
 

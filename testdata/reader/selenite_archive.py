@@ -132,11 +132,20 @@ class Archive:
         begun.must(self.name == name_of(self.database, self.begun, self.id))
         self.begun_hash = sha256(begun.data)
 
+    def check_origin(self, key):
+        """FORMAT 12.8: that of the database. What only a recipient's file opens has none that could be proved."""
+        if self.wrapping_key is None:
+            raise Refused("foreign origin")
+        reader.check_origin(reader.Superblock(reader.whole(self.superblock)), self.wrapping_key, key)
+
     def _key(self, begun, key, superblock, wrapped, files):
         """The archive key: by a slot of the database, or else by one of the files for recipients."""
+        self.superblock, self.wrapping_key = superblock, None
         try:
             wrapping_key = wrapping_key_of(begun, self.database, superblock, key)
-            return primitives.unwrap_gcm(wrapping_key, b"selenite/1 archive key" + self.database + self.id, wrapped)
+            opened = primitives.unwrap_gcm(wrapping_key, b"selenite/1 archive key" + self.database + self.id, wrapped)
+            self.wrapping_key = wrapping_key
+            return opened
         except Unauthentic:
             begun.must(False)
         except Refused as refused:
@@ -432,6 +441,7 @@ def main():
     parser.add_argument("--raw-key", metavar="FILE", help="32 bytes, or 64 hexadecimal digits")
     parser.add_argument("--passphrase", metavar="FILE")
     parser.add_argument("--age-identity", metavar="FILE")
+    parser.add_argument("--origin", default="own", choices=["own", "any"])
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     objects, key = Folder(arguments.place), reader.key_of(parser, arguments)
@@ -440,6 +450,8 @@ def main():
             archive, log = Archive(objects, arguments.archive, key), None
         else:
             archive, log = database_at(objects, key, arguments.at)
+        if arguments.origin == "own":
+            archive.check_origin(key)
         with open(arguments.out, "xb") as out:
             out.write(Restored(archive, key, log).plain())
     except Refused as refused:

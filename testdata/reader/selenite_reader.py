@@ -3,7 +3,8 @@
     python3 selenite_reader.py DATABASE --raw-key FILE --out PLAIN
 
 writes SQLite's pages in clear, with what DATABASE-wal commits or DATABASE-journal rolls back: SQLite opens them. The
-key may instead be --passphrase FILE or --age-identity FILE. It is short and slow, wipes no secret from its own memory
+key may instead be --passphrase FILE or --age-identity FILE; a database that the age identity did not make or accept
+(FORMAT 4.7) needs --origin any. It is short and slow, wipes no secret from its own memory
 and takes no lock: use it on copies. Needs the package `cryptography` (46 or later), and `pyrage` for age.
 """
 
@@ -192,13 +193,37 @@ def slot_plain(superblock, slot, secret):
     return primitives.unwrap_gcm(kek, aad, slot.wrapped)
 
 
+def bech32_payload(text):
+    """The bytes in a Bech32 text, whose checksum age has checked."""
+    digits = ["qpzry9x8gf2tvdw0s3jn54khce6mua7l".index(letter) for letter in text.lower().rpartition("1")[2][:-6]]
+    bits = "".join(f"{digit:05b}" for digit in digits)
+    return bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8))
+
+
+def check_origin(superblock, wrapping_key, key):
+    """FORMAT 4.7. Raw keys and passphrases need no mark."""
+    if key[0] != AGE:
+        return
+    origin_key = extract(b"", bech32_payload(key[1]))
+    for slot in superblock.slots:
+        if slot.kind == AGE and len(slot.parameters) == 60:
+            names = superblock.id + slot.id
+            try:
+                token = primitives.unwrap_gcm(wrapping_key, b"selenite/1 origin mark" + names, slot.parameters)
+            except Unauthentic:
+                continue
+            if token == expand(origin_key, b"selenite/1 origin" + names, 32):
+                return
+    raise Refused("foreign origin")
+
+
 # --- FORMAT 2 and 5: the database file
 
 
 class Database:
-    """`key` is a pair of kind and secret; `allow` may hold "plain" and "deprecated"."""
+    """`key` is a pair of kind and secret; `allow` may hold "plain" and "deprecated"; `origin` is "own" or "any"."""
 
-    def __init__(self, file, key, allow=()):
+    def __init__(self, file, key, allow=(), origin="own"):
         self.file, self.allow, self.keys = file, allow, {}
         chosen = choose(file)
         if chosen is None:
@@ -214,6 +239,8 @@ class Database:
         if superblock.pages_exist and self.page_count() == 0:
             raise Refused("not encrypted")
         wrapping_key = expand(prk, b"selenite/1 key wrap", 32)
+        if origin == "own":
+            check_origin(superblock, wrapping_key, key)
         self.data_keys = {}
         try:
             for epoch in superblock.epochs:
@@ -354,7 +381,7 @@ class Wal:
             return False
         self.end, epoch = "epoch", number(image, -48, 4)
         if epoch not in database.data_keys:
-            if epoch > database.superblock.epoch_max:
+            if epoch > database.superblock.epoch_max and self._is_newer(index, image[-48:]):
                 raise Refused("wal of another time")
             return False
         database.check_deprecated(epoch)
@@ -366,6 +393,13 @@ class Wal:
         self.end = "checksum"
         self.sum = wal_sum(self.order, wal_sum(self.order, self.sum, word(page_no) + word(size)), page)
         return page_no != 0 and b"".join(map(word, self.sum)) == total
+
+    def _is_newer(self, index, trailer):
+        """FORMAT 6.4 number 2: whether the next frame is of the same unknown epoch, with another trailer."""
+        if self.file.size < 32 + (index + 2) * self.frame_size:
+            return False
+        _, _, salts, _, image = self._split(index + 1)
+        return salts == self.salts and image[-48:-44] == trailer[:4] and image[-48:] != trailer
 
     def read(self, index):
         """FORMAT 6.5: the page of a frame that recovery has passed."""
@@ -460,10 +494,12 @@ def main():
     parser.add_argument("--passphrase", metavar="FILE")
     parser.add_argument("--age-identity", metavar="FILE")
     parser.add_argument("--allow", action="append", default=[], choices=["plain", "deprecated"])
+    parser.add_argument("--origin", default="own", choices=["own", "any"])
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
     try:
-        database = Database(FileBytes(arguments.database), key_of(parser, arguments), arguments.allow)
+        file = FileBytes(arguments.database)
+        database = Database(file, key_of(parser, arguments), arguments.allow, arguments.origin)
         log = None
         for suffix, kind in ("-wal", Wal), ("-journal", Journal):
             if log is None and os.path.exists(arguments.database + suffix):

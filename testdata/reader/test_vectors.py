@@ -85,7 +85,8 @@ def differences(vector):
 
 def answer(vector, answers):
     """Fills `answers`; the error's name, or "ok"."""
-    database = reader.Database(vector.files["main"], vector.key(), vector.all("allow"))
+    origin = vector.one("origin") or "any"
+    database = reader.Database(vector.files["main"], vector.key(), vector.all("allow"), origin)
     answers["counts"] = database.counts
     log = None
     if "wal" in vector.files:
@@ -148,7 +149,7 @@ def check_command_line(vector):
         assert found == vector.all("page"), "the program wrote other pages"
 
 
-AREAS = ("superblock", "slot", "page", "wal", "journal")
+AREAS = ("superblock", "slot", "origin", "page", "wal", "journal")
 
 
 def names_of(*areas):

@@ -3,10 +3,12 @@
 //! S1. A pin of the keyring file holds for the archive that was asked for: a master key with another commitment than the
 //!     database's, and an archive that was opened without any master key, are refused where the database is listed. What an
 //!     archive rests on is known by its hash, and may be of a master key from before.
+//! S2. The archive that was asked for has the origin of the database whose superblock is in it (FORMAT 4.7). One that only a
+//!     recipient's file opens has none that could be proved: whoever knows the recipient can make it.
 
 use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, Secret};
 use selenite_format::archive::Begun;
-use selenite_keyring::{Cache, Identity, KeyError, Keyring, Pin, Unlocked, archive_recipient, unlock};
+use selenite_keyring::{Cache, Identity, KeyError, OriginPolicy, Pin, Trust, Unlocked, archive_recipient, unlock};
 
 /// Who opens archives.
 #[derive(Clone, Copy)]
@@ -17,8 +19,8 @@ pub enum KeySource<'a> {
     Identities {
         /// They open a slot of the superblock in it, or one of its recipients' files.
         identities: &'a [Box<dyn Identity>],
-        /// Which master key a database has (S1).
-        keyring: &'a Keyring,
+        /// Which master key a database has (S1), and which origins are admitted (S2).
+        trust: &'a Trust,
         /// Where master keys are found again.
         cache: &'a Cache,
     },
@@ -53,15 +55,15 @@ impl KeySource<'_> {
             },
             Self::Identities {
                 identities,
-                keyring,
+                trust,
                 cache,
             } => {
                 if is_link && let Some(key) = masters.iter().find_map(|master| unwrapped(master).ok()) {
                     return Ok((key, OpenedBy::Master));
                 }
-                let none = Keyring::default();
-                let keyring = if is_link { &none } else { keyring };
-                let refused = match unlock(&begun.superblock, identities, keyring, cache) {
+                let any = Trust::any();
+                let trust = if is_link { &any } else { trust };
+                let refused = match unlock(&begun.superblock, identities, trust, cache) {
                     Ok(unlocked) => {
                         let Ok(key) = unwrapped(&unlocked.master) else {
                             return Err(foreign("the key of an archive that its master key does not open"));
@@ -77,15 +79,19 @@ impl KeySource<'_> {
                 let Ok(secret) = archive_recipient::unwrap(identities, &begun.recipients, is_right) else {
                     return Err(refused);
                 };
-                check_without_master(keyring, begun.database_id)?;
+                check_without_master(trust, begun.database_id)?;
                 Ok((ArchiveKey::new(secret, begun.archive_id), OpenedBy::Recipient))
             }
         }
     }
 }
 
-/// S1.
-fn check_without_master(keyring: &Keyring, database_id: DatabaseId) -> Result<(), KeyError> {
+/// S1 and S2.
+fn check_without_master(trust: &Trust, database_id: DatabaseId) -> Result<(), KeyError> {
+    let keyring = &trust.keyring;
+    if trust.policy == OriginPolicy::Own {
+        return Err(KeyError::OriginUnknown { database_id });
+    }
     // No master key has this commitment: it is listed, or not.
     match keyring.check(database_id, [0; 32]) {
         Pin::Mismatch | Pin::Pinned => Err(KeyError::DatabaseReplaced { database_id }),

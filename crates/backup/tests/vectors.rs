@@ -11,7 +11,7 @@ use selenite_backup::{
     Trouble, fault_of, is_for, parse_database_id,
 };
 use selenite_cipher::{DatabaseId, Secret, sha256};
-use selenite_keyring::{Cache, Config, Identity, KeyError, Keyring, RawIdentity, load_identity};
+use selenite_keyring::{Cache, Config, Identity, KeyError, RawIdentity, Trust, load_identity};
 
 /// What a reader is given and what it must answer.
 struct Vector {
@@ -58,10 +58,11 @@ fn restore(vector: &Vector, found: &mut BTreeMap<u32, String>) -> Result<(), Str
     let entries: Vec<_> = catalog.of(id).collect();
     let names: Vec<ArchiveName> = entries.iter().map(|entry| entry.name.clone()).collect();
     let identities = vector.identities();
-    let (keyring, cache) = (Keyring::default(), Cache::new());
+    // What is in these vectors is of before origin marks.
+    let (trust, cache) = (Trust::any(), Cache::new());
     let keys = KeySource::Identities {
         identities: &identities,
-        keyring: &keyring,
+        trust: &trust,
         cache: &cache,
     };
     let chain = Chain::open(&vector.place, id, &name, &names, &keys).map_err(class_of)?;

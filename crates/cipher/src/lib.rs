@@ -22,6 +22,7 @@ mod epoch;
 mod hex;
 mod log_key;
 mod master_key;
+mod origin_key;
 mod page_key;
 mod page_no;
 mod page_nonce;
@@ -36,6 +37,8 @@ mod suite;
 mod trailer;
 mod unauthentic;
 mod wrapping_key;
+#[cfg(test)]
+mod wycheproof;
 mod xts_key;
 
 pub use anchor_key::AnchorKey;
@@ -45,6 +48,7 @@ pub use database_id::DatabaseId;
 pub use epoch::Epoch;
 pub use log_key::LogKey;
 pub use master_key::MasterKey;
+pub use origin_key::OriginKey;
 pub use page_key::PageKey;
 pub use page_no::PageNo;
 pub use page_nonce::PageNonce;

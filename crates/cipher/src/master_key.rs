@@ -5,7 +5,7 @@ use aws_lc_rs::hmac;
 
 use crate::pseudorandom_key::PseudorandomKey;
 use crate::wrapping_key::WrappingKey;
-use crate::{AnchorKey, ArchiveId, ArchiveKey, DatabaseId, Epoch, Secret, Suite, Unauthentic};
+use crate::{AnchorKey, ArchiveId, ArchiveKey, DatabaseId, Epoch, Secret, SlotId, Suite, Unauthentic};
 
 /// The master key of one database, and the keys derived from it.
 pub struct MasterKey {
@@ -35,6 +35,11 @@ impl MasterKey {
     /// The master key itself, for a new slot.
     pub fn secret(&self) -> &Secret<32> {
         &self.secret
+    }
+
+    /// The database that it is of.
+    pub fn database_id(&self) -> DatabaseId {
+        self.database_id
     }
 
     /// The MAC of a superblock's bytes.
@@ -100,6 +105,19 @@ impl MasterKey {
         Ok(ArchiveKey::new(secret, archive_id))
     }
 
+    /// Wraps the origin token of a slot: its origin mark. `nonce` is random, and never used again.
+    pub fn wrap_origin_token(&self, nonce: [u8; 12], slot_id: SlotId, token: &Secret<32>) -> [u8; 60] {
+        self.wrap(nonce, &self.origin_mark_place(slot_id), token)
+    }
+
+    /// Unwraps the origin mark of a slot.
+    ///
+    /// # Errors
+    /// It was wrapped by another master key, for another database or slot, or was altered.
+    pub fn unwrap_origin_token(&self, slot_id: SlotId, mark: &[u8; 60]) -> Result<Secret<32>, Unauthentic> {
+        self.unwrap(&self.origin_mark_place(slot_id), mark)
+    }
+
     fn wrap(&self, nonce: [u8; 12], place: &[u8], key: &Secret<32>) -> [u8; 60] {
         let mut wrapped = [0; 60];
         self.wrapping_key.wrap(nonce, place, key.expose(), &mut wrapped);
@@ -128,6 +146,11 @@ impl MasterKey {
     /// The associated data of a wrapped archive key.
     fn archive_key_place(&self, archive_id: ArchiveId) -> Vec<u8> {
         [b"selenite/1 archive key".as_slice(), &self.database_id.0, &archive_id.0].concat()
+    }
+
+    /// The associated data of an origin mark.
+    fn origin_mark_place(&self, slot_id: SlotId) -> Vec<u8> {
+        [b"selenite/1 origin mark".as_slice(), &self.database_id.0, &slot_id.0].concat()
     }
 
     /// The associated data of the wrapped log key.

@@ -11,6 +11,8 @@ mod none;
 mod triple_des;
 #[cfg(target_arch = "x86_64")]
 mod vaes_gcm;
+#[cfg(test)]
+mod wycheproof;
 
 use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, Algorithm, CHACHA20_POLY1305};
 

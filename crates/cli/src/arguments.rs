@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use selenite_engine::{Access, EngineError, PageSize, Suite};
+use selenite_keyring::OriginPolicy;
 
 pub use exported_key::{KeysExport, KeysImport};
 pub use status::Status;
@@ -27,6 +28,11 @@ pub struct Arguments {
     // Not clap's to parse: it would repeat a secret key that stands here by mistake.
     #[arg(long, short, global = true, value_name = "SPEC")]
     pub identity: Option<String>,
+
+    /// Which databases and backups are opened: own, or any, also those that others made for this identity
+    /// [default: SELENITE_ORIGIN, then the configuration file, then own]
+    #[arg(long, global = true, value_name = "ORIGIN", value_parser = parse_origin)]
+    pub origin: Option<OriginPolicy>,
 
     /// Admit TRIPLE_DES_3KEY, which is there to be compared and left.
     #[arg(long, global = true)]
@@ -45,7 +51,7 @@ pub enum Command {
     Keygen(Keygen),
     /// Encrypt a database, in its place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt encrypt app.db\n\n\
-    In its place, nobody else can use the database meanwhile. With --to, readers go on and writers\n\
+    In its place, nobody else can use the database meanwhile. With --to, readers go on and writers \
     wait.")]
     Encrypt(Encrypt),
     /// Decrypt a database, in its place or to a new file.
@@ -57,16 +63,16 @@ pub enum Command {
     /// Check that every page is what was written, and that the pages make a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt verify app.db\n\n\
     Exit status 5: pages are bad, or older than the anchor. Their numbers are on standard error.\n\n\
-    An anchor is a small file to be kept elsewhere. Compared with it, a database is the same,\n\
-    changed, or older: a page, some, or the whole file was put back from a copy. Ordinary writes\n\
-    since are no alarm. A page that was sealed by a process of which the anchored database held\n\
-    nothing counts as changed: that it is new is not proved. When the master key was renewed, the\n\
+    An anchor is a small file to be kept elsewhere. Compared with it, a database is the same, \
+    changed, or older: a page, some, or the whole file was put back from a copy. Ordinary writes \
+    since are no alarm. A page that was sealed by a process of which the anchored database held \
+    nothing counts as changed: that it is new is not proved. When the master key was renewed, the \
     anchor is refused: write a new one.")]
     Verify(Verify),
     /// Take what can still be read out of a damaged database, into a new one.
     #[command(
         after_help = "Example:\n  selenite --identity key.txt salvage app.db --to saved.db\n\n\
-    The damaged database is only read. Exit status 5: something is lost; what is, is on standard\n\
+    The damaged database is only read. Exit status 5: something is lost; what is, is on standard \
     error."
     )]
     Salvage(Salvage),
@@ -75,13 +81,13 @@ pub enum Command {
     Keys(Keys),
     /// Seal every page anew, under a new data key or in another suite, while others use the database.
     #[command(after_help = "Example:\n  selenite -i key.txt reencrypt app.db --new-key\n\n\
-    Others read and write meanwhile. A kill loses nothing: go on with --resume. At the end nothing\n\
+    Others read and write meanwhile. A kill loses nothing: go on with --resume. At the end nothing \
     is left under the old key, which is destroyed.")]
     Reencrypt(Reencrypt),
     /// Shut somebody out: drop the key slot, renew the master key, replace the data key.
     #[command(after_help = "Example:\n  selenite -i key.txt compromised app.db 5f0c\n\n\
-    The first step shuts out the identity, the second who knows the master key, the third who knows\n\
-    the data key. What was copied before stays readable to who has the old keys. Stopped, it goes on\n\
+    The first step shuts out the identity, the second who knows the master key, the third who knows \
+    the data key. What was copied before stays readable to who has the old keys. Stopped, it goes on \
     with --go-on.")]
     Compromised(Compromised),
     /// Keep an off-site copy that is a second behind: a backup, and then every commit.
@@ -204,7 +210,7 @@ pub enum KeysCommand {
     Replace(KeysReplace),
     /// Make a new master key, and wrap it for everybody who can be asked.
     #[command(after_help = "Example:\n  selenite -i key.txt keys renew app.db\n\n\
-        Data keys stay as they are: whoever had the old master key can still read pages, new ones too.\n\
+        Data keys stay as they are: whoever had the old master key can still read pages, new ones too. \
         To replace the data key, see reencrypt --new-key; to shut somebody out, compromised.")]
     Renew(KeysRenew),
     /// Write both superblocks anew, with the same keys: for a database that has lost one of them.
@@ -216,6 +222,12 @@ pub enum KeysCommand {
     /// Let somebody open a database by its exported master key.
     #[command(after_help = exported_key::IMPORT_HELP)]
     Import(KeysImport),
+    /// Accept databases that others made: from then on they are this identity's own.
+    #[command(after_help = "Example:\n  selenite -i key.txt keys accept app.db\n\n\
+        A database that others made for a public recipient is refused until it is accepted, since\n\
+        whoever knows the recipient can make one. Accept it if you know who made it: they, and the\n\
+        holders of its other key slots, can read what is written to it.")]
+    Accept(KeysAccept),
     /// Take the present master key for the database's own from now on (keyring file).
     #[command(after_help = "Example:\n  selenite -i key.txt keys pin app.db")]
     Pin(KeysPin),
@@ -278,6 +290,13 @@ pub struct KeysRenew {
 pub struct KeysRepair {
     /// The database.
     pub database: PathBuf,
+}
+
+#[derive(Args)]
+pub struct KeysAccept {
+    /// The databases.
+    #[arg(required = true)]
+    pub database: Vec<PathBuf>,
 }
 
 #[derive(Args)]
@@ -379,12 +398,17 @@ impl Arguments {
         let identity = self.identity.as_deref().map(str::parse).transpose()?;
         Ok(Access {
             identity,
+            origin: self.origin,
             // As the VFS has it.
             allow_plain: std::env::var_os("SELENITE_PLAIN").is_some_and(|value| value == "allow"),
             allow_deprecated: self.allow_deprecated,
             ..Access::default()
         })
     }
+}
+
+fn parse_origin(word: &str) -> Result<OriginPolicy, String> {
+    word.parse().map_err(|_| "it may be own or any".to_owned())
 }
 
 fn parse_suite(name: &str) -> Result<Suite, String> {
@@ -442,5 +466,26 @@ mod tests {
     #[test]
     fn clap_finds_the_arguments_sound() {
         Arguments::command().debug_assert();
+    }
+
+    /// clap breaks lines where the terminal ends: those of a paragraph are its own.
+    #[test]
+    fn no_paragraph_of_a_help_text_has_lines_of_its_own() {
+        let mut commands = vec![Arguments::command()];
+        let mut count = 0;
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands().cloned());
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for paragraph in help.split("\n\n") {
+                let is_list = paragraph.starts_with("Example") || paragraph.starts_with("Exit status:\n");
+                assert!(
+                    is_list || !paragraph.contains('\n'),
+                    "{}: {paragraph:?}",
+                    command.get_name()
+                );
+                count += 1;
+            }
+        }
+        assert!(count > 40, "{count} paragraphs");
     }
 }

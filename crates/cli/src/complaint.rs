@@ -8,6 +8,7 @@ use selenite_server::ServerError;
 
 use crate::output::Output;
 use crate::printable;
+use crate::terminal;
 
 /// What ends the command.
 pub enum Complaint {
@@ -72,7 +73,7 @@ impl Complaint {
             Self::Answer(status) => return ExitCode::from(status),
             Self::Closed => return ExitCode::SUCCESS,
         };
-        let colored = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
+        let colored = terminal::takes_colors(std::io::stderr().is_terminal());
         let (red, bold, plain) = if colored {
             ("\x1b[1;31m", "\x1b[1m", "\x1b[0m")
         } else {

@@ -14,16 +14,27 @@ mod lines;
 mod meter;
 mod output;
 mod printable;
+mod terminal;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use selenite_engine::EngineError;
 
 use arguments::{Arguments, Command};
 use complaint::Complaint;
 
 fn main() -> ExitCode {
     interrupt::outlive_limits();
+    if selenite_engine::is_elevated() {
+        return Complaint::Engine(EngineError::Usage {
+            what: "selenite does not run with elevated rights (set-user-ID, set-group-ID, file capabilities)"
+                .to_owned(),
+            next: "take them from its file, chmod ug-s: who starts it would choose its keys by variables and folders"
+                .to_owned(),
+        })
+        .show();
+    }
     let arguments = Arguments::parse();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use selenite_engine::{Observer, Phase, Progress, Watch};
 
 use crate::interrupt;
+use crate::terminal;
 
 /// A bar on a terminal; few plain lines elsewhere.
 pub struct Meter {
@@ -26,6 +27,8 @@ struct Shown {
     bar: Option<ProgressBar>,
     /// Since when it has been waiting for others.
     waiting: Option<Instant>,
+    /// Whether the bar's line says so.
+    says_waiting: bool,
     /// When that was said last.
     waiting_said: Option<Instant>,
 }
@@ -36,7 +39,7 @@ impl Meter {
         Arc::new(Self {
             started: Instant::now(),
             interrupted: interrupt::install(),
-            on_terminal: std::io::stderr().is_terminal(),
+            on_terminal: terminal::redraws(std::io::stderr().is_terminal()),
             shown_ms: AtomicU64::new(0),
             shown: Mutex::default(),
         })
@@ -64,8 +67,11 @@ impl Meter {
             if let Some(old) = shown.bar.take() {
                 old.finish_and_clear();
             }
-            shown.bar = Some(new_bar(progress));
+            shown.bar = Some(new_bar(progress.phase));
+        } else if let Some(bar) = shown.bar.as_ref().filter(|_| shown.says_waiting) {
+            bar.set_style(style(template(progress.phase)));
         }
+        shown.says_waiting = false;
         if let Some(bar) = &shown.bar {
             bar.set_message(name(progress.phase));
             bar.set_length(progress.total);
@@ -119,7 +125,9 @@ impl Observer for Meter {
         }
         if self.on_terminal {
             if let Some(bar) = &shown.bar {
+                bar.set_style(style("{wide_msg}"));
                 bar.set_message(what.to_owned());
+                shown.says_waiting = true;
             }
         } else if shown.waiting_said.is_none_or(|last| last.elapsed() >= LINE_PAUSE) {
             shown.waiting_said = Some(Instant::now());
@@ -132,9 +140,19 @@ impl Observer for Meter {
     }
 }
 
-fn new_bar(progress: Progress) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(progress.total), ProgressDrawTarget::stderr());
-    let template = match progress.phase {
+fn new_bar(phase: Phase) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    bar.set_style(style(template(phase)));
+    bar.set_message(name(phase));
+    if matches!(phase, Phase::CheckingIntegrity | Phase::Finishing) {
+        bar.enable_steady_tick(Duration::from_secs(1));
+    }
+    bar
+}
+
+/// One line of whatever width the terminal has: one that is longer would be drawn below itself, again and again.
+fn template(phase: Phase) -> &'static str {
+    match phase {
         Phase::CheckingIntegrity | Phase::Finishing => "{msg} {elapsed}",
         Phase::Copying
         | Phase::BackingUp
@@ -143,16 +161,14 @@ fn new_bar(progress: Progress) -> ProgressBar {
         | Phase::Verifying
         | Phase::Sealing
         | Phase::Checking => {
-            "{msg:<10} [{bar:30}] {percent:>3} %  {binary_bytes:>10} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left"
+            "{msg:<10} [{wide_bar}] {percent:>3} %  {binary_bytes} of {binary_total_bytes}, {eta} left"
         }
-    };
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    bar.set_style(style.progress_chars("=> "));
-    bar.set_message(name(progress.phase));
-    if matches!(progress.phase, Phase::CheckingIntegrity | Phase::Finishing) {
-        bar.enable_steady_tick(Duration::from_secs(1));
     }
-    bar
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.progress_chars("=> ")
 }
 
 fn name(phase: Phase) -> &'static str {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use selenite_cipher::DatabaseId;
-use selenite_keyring::{Config, Identity, KeyError, Keyring, Spec};
+use selenite_keyring::{Config, Identity, KeyError, OriginPolicy, Recipient, Spec, Trust, parse_recipient_of};
 
 use crate::file_uri::FileUri;
 use crate::layout::{Layout, auto_vacuum_word};
@@ -15,10 +15,13 @@ use crate::{EngineError, Watch};
 pub struct Access {
     /// Where the identity is; if none is named here, the environment and the configuration say it.
     pub identity: Option<Spec>,
-    /// Identities that backups are opened by besides the one in force. No database is.
+    /// Identities that backups are opened by besides the one in force, and whose slots get origin marks. No database is opened by
+    /// them.
     pub more: Vec<Spec>,
     /// What the file has to be, for whoever knows.
     pub expected: Expected,
+    /// Which origins are admitted (FORMAT 4.7); if it is not said here, the environment and the configuration say it.
+    pub origin: Option<OriginPolicy>,
     /// Whether a database in clear is admitted.
     pub allow_plain: bool,
     /// Whether TRIPLE_DES_3KEY is admitted.
@@ -38,6 +41,9 @@ pub struct Access {
 pub struct Expected {
     /// The database's id. A file in clear that has none is admitted as [`Access::allow_plain`] says.
     pub database_id: Option<DatabaseId>,
+    /// The commitment of the database's master key (FORMAT 4.2), which nobody without that key can choose: a database that has
+    /// it is admitted whatever its origin.
+    pub commitment: Option<[u8; 32]>,
     /// Whether all of its pages have to be encrypted, whatever [`Access::allow_plain`] says.
     pub is_encrypted: bool,
 }
@@ -48,6 +54,7 @@ impl Default for Access {
             identity: None,
             more: Vec::new(),
             expected: Expected::default(),
+            origin: None,
             allow_plain: false,
             allow_deprecated: false,
             busy_wait: Duration::from_secs(2),
@@ -87,10 +94,37 @@ impl Access {
     }
 
     /// Fails as opening would, where that can be said without the file: SQLite has only a number for it.
-    pub(crate) fn check(&self) -> Result<Keyring, EngineError> {
+    pub(crate) fn check(&self) -> Result<Trust, EngineError> {
         let config = Self::config()?;
         self.identities(&config)?;
-        Ok(config.load_keyring()?)
+        Ok(Trust::load(&config, self.origin, None)?)
+    }
+
+    /// What is demanded of the database at `path`, as the VFS demands it.
+    pub(crate) fn trust(&self, config: &Config, path: &Path) -> Result<Trust, EngineError> {
+        let mut trust = Trust::load(config, self.origin, Some(path))?;
+        trust.commitment = self.expected.commitment;
+        Ok(trust)
+    }
+
+    /// The recipient that a text names. One whose secret is at hand, since it is an identity in force or one of
+    /// [`Access::more`], is that identity: its slot gets an origin mark.
+    pub(crate) fn recipient(&self, text: &str, config: &Config) -> Result<Box<dyn Recipient>, EngineError> {
+        Ok(parse_recipient_of(text, config, self.backup_identities(config)?)?)
+    }
+
+    /// The same for several.
+    pub(crate) fn recipients(&self, texts: &[String], config: &Config) -> Result<Vec<Box<dyn Recipient>>, EngineError> {
+        texts.iter().map(|text| self.recipient(text, config)).collect()
+    }
+
+    /// How a database is opened that this process is making, and that has no name yet: its origin needs no proof.
+    pub(crate) fn of_draft(&self) -> Self {
+        Self {
+            origin: Some(OriginPolicy::Any),
+            expected: Expected::default(),
+            ..self.clone()
+        }
     }
 
     /// Refuses with `NoKey` where nobody's identity is in force.
@@ -113,6 +147,12 @@ impl Access {
         }
         if let Some(id) = self.expected.database_id {
             uri = uri.with("database_id", &id.to_string());
+        }
+        if let Some(commitment) = self.expected.commitment {
+            uri = uri.with("commitment", &digits(&commitment));
+        }
+        if let Some(origin) = self.origin {
+            uri = uri.with("origin", origin.word());
         }
         if self.expected.is_encrypted {
             uri = uri.with("encrypted", "required");
@@ -143,4 +183,9 @@ impl Access {
             .with("cipher", layout.suite.name())
             .with("auto_vacuum", auto_vacuum_word(layout.auto_vacuum))
     }
+}
+
+/// Two hexadecimal digits for each byte.
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -12,7 +12,7 @@ use selenite_backup::{
 };
 use selenite_format::Superblock;
 use selenite_format::archive::Begun;
-use selenite_keyring::{Cache, Identity, Keyring, SlotSummary};
+use selenite_keyring::{Cache, Identity, SlotSummary, Trust};
 
 pub use listing::{Ground, Known, Listed, Listing, list};
 pub use pruning::{Gone, Kept, Prune, Pruned, prune};
@@ -39,7 +39,7 @@ pub fn claimed_slots(destination: &dyn Destination, entry: &Entry) -> Vec<SlotSu
 /// Who opens archives.
 struct Reader {
     identities: Vec<Box<dyn Identity>>,
-    keyring: Keyring,
+    trust: Trust,
     cache: Cache,
 }
 
@@ -47,10 +47,10 @@ impl Reader {
     /// Whoever's identity is in force. `unpinned`: the keyring file is not asked, so that backups from before the master key was renewed
     /// are read, too.
     fn new(access: &Access, unpinned: bool) -> Result<Self, EngineError> {
-        let keyring = access.check()?;
+        let trust = access.check()?;
         Ok(Self {
             identities: access.backup_identities(&Access::config()?)?,
-            keyring: if unpinned { Keyring::default() } else { keyring },
+            trust: if unpinned { trust.unpinned() } else { trust },
             cache: Cache::new(),
         })
     }
@@ -62,7 +62,7 @@ impl Reader {
     fn keys(&self) -> KeySource<'_> {
         KeySource::Identities {
             identities: &self.identities,
-            keyring: &self.keyring,
+            trust: &self.trust,
             cache: &self.cache,
         }
     }

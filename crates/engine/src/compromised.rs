@@ -12,6 +12,7 @@
 
 use std::path::Path;
 
+use selenite_cipher::SlotId;
 use selenite_format::State;
 use selenite_keyring::change::Report;
 use selenite_keyring::{KeyError, SlotSummary, Unlocked, epoch_change, find_slot};
@@ -73,7 +74,10 @@ pub fn compromised(
     inspect(storage, path)?.sealed(path)?;
     let unlocked = look(storage, path, access)?;
     let is_gone = match find_slot(&unlocked.superblock, &what.slot) {
-        Ok(_) => false,
+        Ok(slot) => {
+            check_stays(&unlocked, slot.id, access)?;
+            false
+        }
         Err(KeyError::NoSuchSlot { .. }) if what.goes_on => true,
         Err(error @ KeyError::NoSuchSlot { .. }) => {
             return Err(EngineError::usage(
@@ -102,6 +106,19 @@ pub fn compromised(
         }
         error
     })
+}
+
+/// Refuses to remove the last slot of the identities in force: the steps after the first need one.
+fn check_stays(unlocked: &Unlocked, gone: SlotId, access: &Access) -> Result<(), EngineError> {
+    if keys::keeps_slot(unlocked, gone, &access.identities(&Access::config()?)?)? {
+        return Ok(());
+    }
+    Err(EngineError::usage(
+        format!(
+            "key slot {gone} is the only one that the identity in force opens: the steps after its removal could not be done"
+        ),
+        "use another identity, or add a slot for a new one first: selenite keys add",
+    ))
 }
 
 /// C1 and C2.

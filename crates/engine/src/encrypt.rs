@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use selenite_cipher::Suite;
-use selenite_keyring::{Config, Recipient, SlotSummary, Unlocked, parse_recipient};
+use selenite_keyring::{Recipient, SlotSummary, Unlocked};
 use selenite_vfs::view::View;
 
 use crate::comparison::Original;
@@ -61,7 +61,7 @@ pub fn encrypt(
     let config = Access::config()?;
     access.require()?;
     check_suite(how.suite, access)?;
-    let recipients = parse(&how.recipients, &config)?;
+    let recipients = access.recipients(&how.recipients, &config)?;
     let path = conversion::real_path(storage, path)?;
     match inspect(storage, &path)? {
         Present::Plain => {}
@@ -83,14 +83,16 @@ pub fn encrypt(
         new_mode: None,
         watch,
     };
-    let mut slots = Vec::new();
+    let mut made = None;
     let copied = conversion.run(|source, draft| {
-        let (copied, summaries) = copy(&conversion, source, draft, (access, how.suite, recipients))?;
-        slots = summaries;
+        let (copied, unlocked) = copy(&conversion, source, draft, (&access.of_draft(), how.suite, recipients))?;
+        made = Some(unlocked);
         Ok(copied)
     })?;
+    let made = made.expect("what was copied was unlocked, above");
+    keys::replace_path_pin(&config, &copied.path, &made)?;
     Ok(Outcome {
-        slots,
+        slots: made.superblock.slots.iter().map(SlotSummary::new).collect(),
         elapsed: started.elapsed(),
         ..copied
     })
@@ -102,7 +104,7 @@ fn copy(
     source: Source<'_>,
     draft: &Draft<'_>,
     (access, suite, recipients): (&Access, Suite, Vec<Box<dyn Recipient>>),
-) -> Result<(Copied, Vec<SlotSummary>), EngineError> {
+) -> Result<(Copied, Unlocked), EngineError> {
     let (storage, watch) = (conversion.storage, conversion.watch);
     let Source { database, look, is_wal } = source;
     let source_layout = SourceLayout::of(database)?;
@@ -124,20 +126,19 @@ fn copy(
         copy.text("PRAGMA journal_mode = WAL")?;
     }
     let unlocked = copy.unlocked()?;
-    let slots = unlocked.superblock.slots.iter().map(SlotSummary::new).collect();
     let trees = original.trees_of(&copy)?;
     copy.close()?;
     let view = View::new(unlocked.duplicate(), access.allow_plain, access.allow_deprecated)
         .map_err(|error| EngineError::of_vfs(&error, draft.path()))?;
     if let Some(digest) = original.if_same(storage, (draft.path(), Form::Sealed(&view)), trees, watch)? {
-        return Ok((Copied::by_trees(&digest), slots));
+        return Ok((Copied::by_trees(&digest), unlocked));
     }
     let mut copy = Database::connect(draft.path(), &access.uri(draft.path()), access)?;
     let digest = transfer::compare(database, &mut copy, source_layout.size, watch)?;
     copy.close()?;
     let report = verify::pages(storage, draft.path(), &unlocked, access, watch)?;
     check_verified(report)?;
-    Ok((Copied::by_values(&digest), slots))
+    Ok((Copied::by_values(&digest), unlocked))
 }
 
 pub(crate) fn check_verified(report: PhysicalReport) -> Result<(), EngineError> {
@@ -178,13 +179,6 @@ pub(crate) fn add_recipients(
         let next = next.with_generation(present.superblock.generation + 1);
         Ok(Next::Write(Box::new(next), false, ()))
     })
-}
-
-pub(crate) fn parse(recipients: &[String], config: &Config) -> Result<Vec<Box<dyn Recipient>>, EngineError> {
-    recipients
-        .iter()
-        .map(|recipient| Ok(parse_recipient(recipient, config)?))
-        .collect()
 }
 
 pub(crate) fn check_suite(suite: Suite, access: &Access) -> Result<(), EngineError> {

@@ -213,7 +213,8 @@ impl EngineError {
     #[must_use]
     pub fn class(&self) -> Class {
         match self {
-            Self::Usage { .. } | Self::Begun { .. } => Class::Usage,
+            Self::Usage { .. } | Self::Begun { .. } | Self::Exists { .. } => Class::Usage,
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Class::Usage,
             Self::NotEncrypted { .. } => Class::NotEncrypted,
             Self::Key(error) => class_of_key(error),
             Self::Backup(error) => class_of_backup(error),
@@ -222,11 +223,9 @@ impl EngineError {
             Self::Busy { .. } | Self::UnderWay { .. } | Self::Followed { .. } => Class::Busy,
             Self::Interrupted | Self::Unfinished { .. } | Self::StillCompromised { .. } => Class::Interrupted,
             Self::Sqlite { class, .. } => *class,
-            Self::AlreadyEncrypted { .. }
-            | Self::Exists { .. }
-            | Self::WouldDrop { .. }
-            | Self::PinNotKept(_)
-            | Self::CopyDiffers { .. } => Class::Other,
+            Self::AlreadyEncrypted { .. } | Self::WouldDrop { .. } | Self::PinNotKept(_) | Self::CopyDiffers { .. } => {
+                Class::Other
+            }
         }
     }
 
@@ -348,8 +347,13 @@ fn class_of_key(error: &KeyError) -> Class {
         KeyError::Tampered { .. } | KeyError::Damaged | KeyError::UnsupportedVersion { .. } | KeyError::Retired => {
             Class::Data
         }
+        KeyError::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Class::Usage,
         KeyError::BadSpec { .. }
+        | KeyError::BadConfig { .. }
+        | KeyError::Elevated { .. }
         | KeyError::UnknownCommand { .. }
+        | KeyError::BadOrigin { .. }
+        | KeyError::BadPath { .. }
         | KeyError::NoSuchSlot { .. }
         | KeyError::AmbiguousSlot { .. }
         | KeyError::NoRecipient

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use selenite_cipher::DatabaseId;
-use selenite_keyring::{AgeRecipient, Cache, ExportedKey, KeyError, Recipient, change, os_random, parse_recipient};
+use selenite_keyring::{AgeRecipient, Cache, ExportedKey, KeyError, Recipient, change, os_random};
 
 use crate::keys::{Changed, apply, now, slot_of};
 use crate::storage::Storage;
@@ -28,6 +28,17 @@ pub struct Exported {
     pub commitment: [u8; 32],
     /// How long it took, with asking for keys.
     pub elapsed: Duration,
+}
+
+/// What was imported. An exported key proves nothing about who made it: whoever imports it accepts the database.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The database.
+    pub database_id: DatabaseId,
+    /// What tells its master key from others (FORMAT 4.2).
+    pub commitment: [u8; 32],
+    /// The new slots. Those of identities have origin marks.
+    pub changed: Changed,
 }
 
 /// Seals a database's master key to an age recipient, in a file that is new, or takes the place of another if `replace` says so.
@@ -50,9 +61,9 @@ pub fn export(
         return Err(exists(to));
     }
     check_replaceable(storage, path, to)?;
-    let keyring = config.load_keyring()?;
+    let trust = access.trust(&config, path)?;
     let (bytes, _) = inspect(storage, path)?.sealed(path)?;
-    let unlocked = selenite_keyring::unlock(&bytes, &identities, &keyring, &Cache::new())?;
+    let unlocked = selenite_keyring::unlock(&bytes, &identities, &trust, &Cache::new())?;
     access.watch.check()?;
     let exported = ExportedKey::of(&unlocked, now());
     match exported.store(to, &recipient, replace) {
@@ -118,12 +129,9 @@ pub fn import(
     access: &Access,
     from: &Path,
     (recipients, label): (&[String], &str),
-) -> Result<Changed, EngineError> {
+) -> Result<Imported, EngineError> {
     let config = Access::config()?;
-    let recipients = recipients
-        .iter()
-        .map(|recipient| parse_recipient(recipient, &config))
-        .collect::<Result<Vec<_>, _>>()?;
+    let recipients = access.recipients(recipients, &config)?;
     if recipients.is_empty() {
         return Err(EngineError::usage(
             "nobody was named who is to open the database",
@@ -141,7 +149,7 @@ pub fn import(
     };
     let commitment = exported.commitment();
     let label = label.to_owned();
-    apply(storage, path, &access, move |unlocked| {
+    let changed = apply(storage, path, &access, move |unlocked| {
         if unlocked.master.commitment() != commitment {
             return Err(KeyError::WrongKey.into());
         }
@@ -156,5 +164,10 @@ pub fn import(
             wanted.push(recipient.as_ref());
         }
         Ok(change::add_slots(unlocked, &wanted, &label, now(), &mut os_random)?)
+    })?;
+    Ok(Imported {
+        database_id: superblock.database_id,
+        commitment,
+        changed,
     })
 }

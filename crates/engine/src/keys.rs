@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use selenite_cipher::{DatabaseId, SlotId};
 use selenite_keyring::change::{self, Report};
 use selenite_keyring::{
-    Cache, KeyError, Keyring, Pin, Recipient, SlotSummary, Unlocked, find_slot, os_random, parse_recipient,
+    Cache, Config, Identity, KeyError, Keyring, Origin, Recipient, SlotSummary, Trust, Unlocked, absolute, find_slot,
+    os_random,
 };
 
 use crate::database::Next;
@@ -25,6 +26,10 @@ pub struct SlotList {
     pub database_id: DatabaseId,
     /// Who can open it, or so it says.
     pub slots: Vec<SlotSummary>,
+    /// Where it comes from; nothing without a key.
+    pub origin: Option<Origin>,
+    /// The commitment of its master key (FORMAT 4.2); nothing without a key.
+    pub commitment: Option<[u8; 32]>,
 }
 
 /// What a change came to.
@@ -36,6 +41,8 @@ pub struct Changed {
     pub elapsed: Duration,
     /// The keyring file that now has the new commitment, if one had the old.
     pub keyring: Option<PathBuf>,
+    /// Whether no identity in force opens the database any more.
+    pub shuts_out_caller: bool,
 }
 
 /// Lists the slots. Needs no key, and changes nothing.
@@ -43,10 +50,28 @@ pub struct Changed {
 /// # Errors
 /// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that can't be read; [`EngineError::Io`].
 pub fn list(storage: &dyn Storage, path: &Path) -> Result<SlotList, EngineError> {
-    let (_, superblock) = inspect(storage, path)?.sealed(path)?;
+    list_by(&[], storage, path)
+}
+
+/// As [`list`]; with origin and commitment, if an identity in force tells them without a service or a passphrase.
+///
+/// # Errors
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`] for a superblock that can't be read; [`EngineError::Io`].
+pub fn list_with_origin(storage: &dyn Storage, path: &Path, access: &Access) -> Result<SlotList, EngineError> {
+    let identities = Access::config().and_then(|config| access.identities(&config));
+    let mut identities = identities.unwrap_or_default();
+    identities.retain(|identity| identity.is_quick());
+    list_by(&identities, storage, path)
+}
+
+fn list_by(identities: &[Box<dyn Identity>], storage: &dyn Storage, path: &Path) -> Result<SlotList, EngineError> {
+    let (bytes, superblock) = inspect(storage, path)?.sealed(path)?;
+    let unlocked = selenite_keyring::unlock(&bytes, identities, &Trust::any(), &Cache::new()).ok();
     Ok(SlotList {
         database_id: superblock.database_id,
         slots: superblock.slots.iter().map(SlotSummary::new).collect(),
+        origin: unlocked.as_ref().map(|unlocked| unlocked.origin),
+        commitment: unlocked.map(|unlocked| unlocked.master.commitment()),
     })
 }
 
@@ -61,7 +86,7 @@ pub fn add(
     recipient: &str,
     label: &str,
 ) -> Result<Changed, EngineError> {
-    let recipient = parse_recipient(recipient, &Access::config()?)?;
+    let recipient = access.recipient(recipient, &Access::config()?)?;
     let label = label.to_owned();
     apply(storage, path, access, move |unlocked| {
         if let Some(id) = slot_of(unlocked, recipient.as_ref())? {
@@ -89,9 +114,20 @@ pub fn remove(storage: &dyn Storage, path: &Path, access: &Access, prefix: &str)
     // Before: a change, be it in vain, writes that superblock anew.
     let left = twin(storage, path).ok().flatten();
     let wanted = prefix.to_owned();
-    let removed = apply(storage, path, access, move |unlocked| {
+    let identities = access.identities(&Access::config()?)?;
+    let started = Instant::now();
+    let removed = make(storage, path, access, move |unlocked| {
         let id = find_slot(&unlocked.superblock, &wanted)?.id;
-        Ok(change::remove_slot(unlocked, id)?)
+        let changed = change::remove_slot(unlocked, id)?;
+        let shuts_out_caller = !keeps_slot(unlocked, id, &identities)?;
+        let report = changed.report.clone();
+        Ok((changed, (report, shuts_out_caller)))
+    });
+    let removed = removed.map(|(report, shuts_out_caller)| Changed {
+        report,
+        elapsed: started.elapsed(),
+        keyring: None,
+        shuts_out_caller,
     });
     let Err(EngineError::Key(KeyError::NoSuchSlot { .. })) = removed else {
         return removed;
@@ -116,7 +152,7 @@ pub fn replace(
     recipient: &str,
     label: &str,
 ) -> Result<Changed, EngineError> {
-    let recipient = parse_recipient(recipient, &Access::config()?)?;
+    let recipient = access.recipient(recipient, &Access::config()?)?;
     let (prefix, label) = (prefix.to_owned(), label.to_owned());
     apply(storage, path, access, move |unlocked| {
         let id = find_slot(&unlocked.superblock, &prefix)?.id;
@@ -176,13 +212,15 @@ fn renew_without(
         known.push(identity);
     }
     for recipient in recipients {
-        known.push(parse_recipient(recipient, &config)?);
+        known.push(access.recipient(recipient, &config)?);
     }
     let prefix = prefix.map(str::to_owned);
     let started = Instant::now();
-    let keyring = config.keyring_path().map(Path::to_owned);
+    let keyring = config
+        .keyring_path()
+        .map(|keyring| (keyring.to_owned(), absolute(path)));
     let pins = keyring.clone();
-    let (report, database_id, pin) = make(storage, path, access, move |unlocked| {
+    let (report, database_id, is_listed) = make(storage, path, access, move |unlocked| {
         let known: Vec<&dyn Recipient> = known.iter().map(AsRef::as_ref).collect();
         let changed = match &prefix {
             Some(prefix) => {
@@ -198,16 +236,17 @@ fn renew_without(
             });
         }
         // Before the superblock: a kill in between leaves no pin that is wrong.
-        if let (Pin::Pinned, Some(pins)) = (unlocked.pin, pins) {
-            expect(&pins, unlocked, changed.unlocked.master.commitment())?;
-        }
-        let result = (changed.report.clone(), unlocked.superblock.database_id, unlocked.pin);
+        let is_listed = match &pins {
+            Some((pins, path)) => expect((pins, path), unlocked, changed.unlocked.master.commitment())?,
+            None => false,
+        };
+        let result = (changed.report.clone(), unlocked.superblock.database_id, is_listed);
         Ok((changed, result))
     })?;
-    let keyring = match (pin, report.commitment, keyring) {
-        (Pin::Pinned, Some(commitment), Some(keyring)) => {
+    let keyring = match (report.commitment, keyring) {
+        (Some(commitment), Some((keyring, path))) if is_listed => {
             let written = Keyring::update(&keyring, |pins| {
-                pins.replace(database_id, commitment);
+                pins.renewed(&path, database_id, commitment);
                 Ok(())
             });
             written.map_err(EngineError::PinNotKept)?;
@@ -219,15 +258,39 @@ fn renew_without(
         report,
         elapsed: started.elapsed(),
         keyring,
+        shuts_out_caller: false,
     })
 }
 
-/// Pins the commitment that a database is about to have, beside the present one.
-fn expect(keyring: &Path, unlocked: &Unlocked, next: [u8; 32]) -> Result<(), KeyError> {
+/// Pins the commitment that a database is about to have, beside the present one, where the keyring file lists the
+/// database. Answers whether it does.
+fn expect((keyring, path): (&Path, &Path), unlocked: &Unlocked, next: [u8; 32]) -> Result<bool, KeyError> {
+    let database_id = unlocked.superblock.database_id;
+    if !Keyring::load_if_there(keyring)?.lists(path, database_id) {
+        return Ok(false);
+    }
     Keyring::update(keyring, |pins| {
-        pins.expect(unlocked.superblock.database_id, unlocked.master.commitment(), next);
+        pins.expect(path, database_id, unlocked.master.commitment(), next);
         Ok(())
-    })
+    })?;
+    Ok(true)
+}
+
+/// Whether one of the identities has a slot besides the one that is to go.
+pub(crate) fn keeps_slot(
+    unlocked: &Unlocked,
+    gone: SlotId,
+    identities: &[Box<dyn Identity>],
+) -> Result<bool, KeyError> {
+    let superblock = &unlocked.superblock;
+    for slot in superblock.slots.iter().filter(|slot| slot.id != gone) {
+        for identity in identities {
+            if identity.owns(superblock.database_id, slot)? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Writes both superblocks anew, with the same keys: for a database that has lost one of them.
@@ -264,8 +327,8 @@ pub fn pin(storage: &dyn Storage, path: &Path, access: &Access, replace: bool) -
         )
     })?;
     let (bytes, _) = inspect(storage, path)?.sealed(path)?;
-    // Who is not listed yet is not refused for it here.
-    let unlocked = selenite_keyring::unlock(&bytes, &identities, &Keyring::default(), &Cache::new())?;
+    // Who is not listed yet is not refused for it here: to pin a database is to say that it is trusted.
+    let unlocked = selenite_keyring::unlock(&bytes, &identities, &Trust::any(), &Cache::new())?;
     let (id, commitment) = (unlocked.superblock.database_id, unlocked.master.commitment());
     if let Some(folder) = keyring_path.parent() {
         std::fs::create_dir_all(folder).map_err(io_error("create", folder))?;
@@ -278,6 +341,14 @@ pub fn pin(storage: &dyn Storage, path: &Path, access: &Access, replace: bool) -
         pins.add(id, commitment)
     })?;
     Ok(keyring_path.to_owned())
+}
+
+/// Notes in the keyring file that another database is at this path now, if it lists the path.
+pub(crate) fn replace_path_pin(config: &Config, path: &Path, unlocked: &Unlocked) -> Result<(), EngineError> {
+    match config.keyring_path() {
+        Some(keyring) => Ok(selenite_keyring::replace_path_pin(keyring, path, unlocked)?),
+        None => Ok(()),
+    }
 }
 
 /// The slot that was made for this recipient.
@@ -311,6 +382,7 @@ pub(crate) fn apply(
         report,
         elapsed: started.elapsed(),
         keyring: None,
+        shuts_out_caller: false,
     })
 }
 

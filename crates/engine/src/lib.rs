@@ -16,6 +16,7 @@
 //! `selenite-keyring`; how it is shown, to the command line.
 #![forbid(unsafe_code)]
 
+mod accept;
 mod access;
 mod age;
 pub mod anchor;
@@ -42,6 +43,7 @@ pub mod keys;
 mod last_verify;
 mod layout;
 pub mod lock_holders;
+mod lost_prefix;
 pub mod offline;
 mod outcome;
 pub mod raw_file;
@@ -65,6 +67,7 @@ pub mod verify;
 mod watch;
 pub mod whole_file;
 
+pub use accept::{Accepted, accept};
 pub use access::{Access, Expected};
 pub use age::{Age, DAY_SECONDS};
 pub use database::{Cell, Database, Rows};
@@ -82,6 +85,7 @@ pub use selenite_cipher::{DatabaseId, Suite};
 pub use selenite_format::{AutoVacuum, PageSize, State};
 pub use selenite_vfs::database::now;
 pub use selenite_vfs::ffi::CountingAllocator;
+pub use selenite_vfs::ffi::is_elevated;
 pub use selenite_vfs::role::Role;
 pub use selenite_vfs::thread_io::{ThreadIo, read as thread_io};
 pub use selenite_vfs::thread_memory;

@@ -10,7 +10,7 @@
 //!     it had the claim leaves what was there before it.
 
 mod choice;
-mod latest;
+pub(crate) mod latest;
 mod new_keys;
 mod page_writer;
 mod place;
@@ -22,11 +22,10 @@ use std::time::{Duration, Instant};
 use selenite_backup::{ArchiveName, Backup, BackupError, Cached, Chain, Destination, KeySource, LogPlan, Traffic};
 use selenite_cipher::{DatabaseId, PageNo};
 use selenite_format::Geometry;
-use selenite_keyring::{Cache, Config, Identity, Keyring, Pin, SlotSummary, Unlocked};
+use selenite_keyring::{Cache, Config, Identity, Keyring, Pin, SlotSummary, Trust, Unlocked};
 use selenite_vfs::view::View;
 
 use crate::draft::{CLAIM, COMPANIONS, Draft, RESTORE, beside, folder_of, sync_folder};
-use crate::encrypt::parse;
 use crate::error::io_error;
 use crate::storage::Storage;
 use crate::watch::Phase;
@@ -161,13 +160,13 @@ pub fn restore(
 ) -> Result<Restored, EngineError> {
     let started = Instant::now();
     sqlite::install()?;
-    let keyring = access.check()?;
+    let trust = access.check()?;
     access.require()?;
     if !how.keep_fetched {
         return run(
             (storage, destination),
             access,
-            (how, &keyring),
+            (how, &trust),
             watch,
             (started, &mut None),
         );
@@ -177,7 +176,7 @@ pub fn restore(
     let near = Cached::new(destination, &folder);
     // R5.
     let mut claim = None;
-    let done = run((storage, &near), access, (how, &keyring), watch, (started, &mut claim));
+    let done = run((storage, &near), access, (how, &trust), watch, (started, &mut claim));
     let is_kept = matches!(
         done,
         Err(EngineError::Interrupted | EngineError::Backup(BackupError::Store(_)) | EngineError::Busy { .. })
@@ -213,18 +212,18 @@ fn added_identities(how: &Restore, access: &Access, config: &Config) -> Result<V
 fn run(
     (storage, destination): (&dyn Storage, &dyn Destination),
     access: &Access,
-    (how, keyring): (&Restore, &Keyring),
+    (how, trust): (&Restore, &Trust),
     watch: &Watch,
     (started, claim): (Instant, &mut Option<Held>),
 ) -> Result<Restored, EngineError> {
     let config = Access::config()?;
-    let recipients = parse(&how.recipients, &config)?;
+    let recipients = access.recipients(&how.recipients, &config)?;
     let identities = access.backup_identities(&config)?;
     let own = added_identities(how, access, &config)?;
-    let none = Keyring::default();
+    let unpinned = trust.unpinned();
     let keys = KeySource::Identities {
         identities: &identities,
-        keyring: if how.unpinned { &none } else { keyring },
+        trust: if how.unpinned { &unpinned } else { trust },
         cache: &Cache::new(),
     };
     let mut place = Place::find(storage, &how.to, access, how.force)?;
@@ -261,6 +260,7 @@ fn run(
     let path = place.path.clone();
     let replaced = place.take(draft).map_err(tell_room)?;
     let [_, unlocked] = &new.superblocks;
+    crate::keys::replace_path_pin(&config, &path, unlocked)?;
     let superblock = &unlocked.superblock;
     Ok(Restored {
         name: chain.tip().name().clone(),
@@ -279,7 +279,7 @@ fn run(
         digest: facts.digest.filter(|_| log.objects.is_empty()),
         has_new_master: new.is_new,
         slots: superblock.slots.iter().map(SlotSummary::new).collect(),
-        is_refused_by_pin: is_refused(keyring, unlocked),
+        is_refused_by_pin: is_refused(&trust.keyring, unlocked),
         replaced,
         removed,
         traffic: destination.traffic(),

@@ -49,7 +49,7 @@ use crate::error::io_error;
 use crate::raw_file::RawFile;
 use crate::storage::{Attributes, Storage};
 use crate::superblock_file::unlock;
-use crate::{Access, Database, EngineError, Layout, Watch, conversion, sqlite, verify};
+use crate::{Access, Database, EngineError, Layout, Watch, conversion, keys, sqlite, verify};
 use copier::Copier;
 use ground::Ground;
 use maker::Guard;
@@ -89,8 +89,9 @@ pub fn salvage(
         auto_vacuum: auto_vacuum.unwrap_or(AutoVacuum::None),
     };
     let draft = Draft::create(storage, target)?;
-    let uri = access.new_uri(draft.path(), &layout);
-    let mut database = Database::connect(draft.path(), &uri, access)?;
+    let made = access.of_draft();
+    let uri = made.new_uri(draft.path(), &layout);
+    let mut database = Database::connect(draft.path(), &uri, &made)?;
     database.watch(watch)?;
     let guard = Guard::post(&mut database)?;
     let mut copied = Copier::begin((&database, guard), &mut ground, schema.as_ref(), watch)?.run()?;
@@ -99,7 +100,7 @@ pub fn salvage(
         database.text("PRAGMA journal_mode = WAL")?;
     }
     database.close()?;
-    copied.not_made.extend(soundness::faults(&draft, access, watch)?);
+    copied.not_made.extend(soundness::faults(&draft, &made, watch)?);
     check_verified(verify::pages(storage, draft.path(), &unlocked, access, watch)?)?;
 
     let own = storage
@@ -139,6 +140,7 @@ pub fn salvage(
     draft.finish(&Attributes { mode, ..own })?;
     watch.check()?;
     draft.publish(target)?;
+    keys::replace_path_pin(&Access::config()?, target, &unlocked)?;
     Ok(salvaged)
 }
 
@@ -160,16 +162,16 @@ impl Plan {
         (target, recipients): (&Path, &[String]),
     ) -> Result<Self, EngineError> {
         sqlite::install()?;
-        let keyring = access.check()?;
+        access.check()?;
         access.require()?;
         let config = Access::config()?;
         let identities = access.identities(&config)?;
-        let recipients = crate::encrypt::parse(recipients, &config)?;
+        let recipients = access.recipients(recipients, &config)?;
         let path = conversion::real_path(storage, path)?;
         conversion::check_free(storage, target)?;
         let mode = storage.attributes(&path).map_err(io_error("read", &path))?.mode;
         let file = RawFile::open(storage, &path)?;
-        let unlocked = unlock(&path, &file, &identities, &keyring, &Cache::new())?;
+        let unlocked = unlock(&path, &file, &identities, &access.trust(&config, &path)?, &Cache::new())?;
         drop(file);
         let suite = suite_of(&unlocked);
         check_suite(suite, access)?;

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
-
 use crate::EngineError;
 use crate::error::{Class, NO_DATABASE, ONLY_NONE, only_none_advice};
 
@@ -35,10 +33,13 @@ pub fn translate_either(error: rusqlite::Error, path: &Path, other: Option<&Path
         }
         _ => {}
     }
-    let class = class_of(code);
     let from_vfs = is_from_vfs(code)
         .then(|| last_error(path).or_else(|| last_error(other?)))
         .flatten();
+    let is_of_key = from_vfs.as_ref().is_some_and(|(_, is_of_key)| *is_of_key);
+    let from_vfs = from_vfs.map(|(text, _)| text);
+    // SQLite has one code for a file in clear and for a key that does not open one.
+    let class = if is_of_key { Class::Key } else { class_of(code) };
     let (what, next) = match (from_vfs, class) {
         (Some(text), _) => split(&text),
         (None, Class::Data) => (message, "restore the file from a backup".to_owned()),
@@ -69,7 +70,7 @@ pub fn translate_either(error: rusqlite::Error, path: &Path, other: Option<&Path
 
 fn class_of(code: i32) -> Class {
     match code {
-        AUTH | IOERR_AUTH | IOERR_BADKEY => return Class::Key,
+        AUTH_USER | IOERR_AUTH | IOERR_BADKEY => return Class::Key,
         IOERR_DATA | IOERR_VNODE => return Class::Data,
         PERM => return Class::Usage,
         _ => {}
@@ -86,20 +87,24 @@ fn class_of(code: i32) -> Class {
 fn is_from_vfs(code: i32) -> bool {
     matches!(
         code,
-        AUTH | IOERR_AUTH | IOERR_BADKEY | IOERR_DATA | IOERR_VNODE | PERM | NOTADB | CORRUPT | CANTOPEN | MISMATCH
+        AUTH_USER
+            | IOERR_AUTH
+            | IOERR_BADKEY
+            | IOERR_DATA
+            | IOERR_VNODE
+            | PERM
+            | NOTADB
+            | CORRUPT
+            | CANTOPEN
+            | MISMATCH
     )
 }
 
-/// Why the VFS last refused this file, without its name.
-fn last_error(path: &Path) -> Option<String> {
-    // Another connection will do: the text is the process's, and opening may be what failed.
-    let connection = Connection::open_in_memory().ok()?;
-    let text: Option<String> = connection
-        .query_row("SELECT selenite_last_error()", [], |row| row.get(0))
-        .ok()?;
-    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let prefix = format!("selenite: {}: ", real.display());
-    Some(text?.strip_prefix(&prefix)?.to_owned())
+/// Why the VFS last refused this file, without its name, and whether a key was to blame.
+fn last_error(path: &Path) -> Option<(String, bool)> {
+    let error = selenite_vfs::selenite::last_error_at(path)?;
+    let prefix = format!("selenite: {}: ", error.path);
+    Some((error.message.strip_prefix(&prefix)?.to_owned(), error.is_of_key))
 }
 
 /// What happened, and what to do: `what; next`.
@@ -122,9 +127,9 @@ const CORRUPT: i32 = 11;
 const FULL: i32 = 13;
 const CANTOPEN: i32 = 14;
 const MISMATCH: i32 = 20;
-const AUTH: i32 = 23;
+const AUTH_USER: i32 = 23 | (1 << 8);
 const NOTADB: i32 = 26;
 const IOERR_VNODE: i32 = IOERR | (27 << 8);
+const IOERR_BADKEY: i32 = IOERR | (35 << 8);
 const IOERR_AUTH: i32 = IOERR | (28 << 8);
 const IOERR_DATA: i32 = IOERR | (32 << 8);
-const IOERR_BADKEY: i32 = IOERR | (35 << 8);

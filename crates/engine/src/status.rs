@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use selenite_cipher::{DatabaseId, Suite};
 use selenite_format::{Geometry, State, Superblock};
-use selenite_keyring::{Cache, Identity, KeyError, Keyring, Pin, SlotSummary};
+use selenite_keyring::{Cache, Identity, KeyError, Origin, OriginPolicy, Pin, SlotSummary, Trust};
 
 use crate::draft::{COMPANIONS, beside};
 use crate::error::io_error;
@@ -44,6 +44,12 @@ pub struct Sealed {
     pub opened_by: Option<SlotSummary>,
     /// What the keyring file says; nothing without a key.
     pub is_pinned: Option<bool>,
+    /// A key file in force that others than its owner can read; nothing unless a key proved it.
+    pub key_readable: Option<PathBuf>,
+    /// Where it comes from, as far as the identity in force can tell; nothing without a key.
+    pub origin: Option<Origin>,
+    /// The commitment of its master key (FORMAT 4.2); nothing without a key.
+    pub commitment: Option<[u8; 32]>,
     /// Which of its two superblocks are whole.
     pub superblocks: Superblocks,
     /// The database.
@@ -126,16 +132,18 @@ pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Sta
 /// The identities in force, to look at several databases with.
 pub(crate) struct Keys {
     identities: Vec<Box<dyn Identity>>,
-    keyring: Keyring,
+    trust: Trust,
     cache: Cache,
+    readable: Option<PathBuf>,
 }
 
 impl Keys {
     pub(crate) fn none() -> Self {
         Self {
             identities: Vec::new(),
-            keyring: Keyring::default(),
+            trust: Trust::any(),
             cache: Cache::new(),
+            readable: None,
         }
     }
 
@@ -143,8 +151,12 @@ impl Keys {
         let config = Access::config()?;
         Ok(Self {
             identities: access.identities(&config)?,
-            keyring: config.load_keyring()?,
+            // What it says of the origin is shown, and nothing is pinned by looking.
+            trust: Trust::load(&config, Some(OriginPolicy::Any), None)?,
             cache: Cache::new(),
+            readable: access
+                .spec(&config)
+                .and_then(|spec| selenite_keyring::readable_by_others(&spec).map(Path::to_owned)),
         })
     }
 }
@@ -155,13 +167,16 @@ pub(crate) fn look(
     (superblocks, size): (Superblocks, u64),
     keys: &Keys,
 ) -> Result<Sealed, EngineError> {
-    match selenite_keyring::unlock(bytes, &keys.identities, &keys.keyring, &keys.cache) {
+    match selenite_keyring::unlock(bytes, &keys.identities, &keys.trust, &keys.cache) {
         Ok(unlocked) => {
             let opened_by = unlocked.superblock.slots.iter().find(|slot| slot.id == unlocked.slot);
             Ok(Sealed {
                 authentic: true,
                 opened_by: opened_by.map(SlotSummary::new),
                 is_pinned: Some(unlocked.pin == Pin::Pinned),
+                key_readable: keys.readable.clone(),
+                origin: Some(unlocked.origin),
+                commitment: Some(unlocked.master.commitment()),
                 ..summary(&unlocked.superblock, superblocks, size)
             })
         }
@@ -186,6 +201,9 @@ pub(crate) fn summary(superblock: &Superblock, superblocks: Superblocks, size: u
         why_not: None,
         opened_by: None,
         is_pinned: None,
+        key_readable: None,
+        origin: None,
+        commitment: None,
         superblocks,
         database_id: superblock.database_id,
         generation: superblock.generation,

@@ -6,10 +6,11 @@ use std::time::Duration;
 use selenite_format::{
     Chosen, FormatError, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Superblock, choose, keeps_dropped,
 };
-use selenite_keyring::{Cache, Identity, KeyError, Keyring, Unlocked};
+use selenite_keyring::{Cache, Identity, KeyError, Trust, Unlocked};
 
 use crate::EngineError;
 use crate::error::NO_DATABASE;
+use crate::lost_prefix::has_sealed_pages;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
 
@@ -95,6 +96,7 @@ pub(crate) fn inspect_file(file: &RawFile) -> Result<Present, EngineError> {
         Chosen::A(bytes) | Chosen::B(bytes) => bytes.to_vec(),
         Chosen::Empty => return Ok(Present::Empty),
         Chosen::Plain => return Ok(Present::Plain),
+        Chosen::Foreign if has_sealed_pages(file)? => return Err(KeyError::Damaged.into()),
         Chosen::Foreign => return Ok(Present::Foreign),
         Chosen::Torn => return Err(KeyError::Damaged.into()),
     };
@@ -167,11 +169,11 @@ pub(crate) fn unlock(
     path: &Path,
     file: &RawFile,
     identities: &[Box<dyn Identity>],
-    keyring: &Keyring,
+    trust: &Trust,
     cache: &Cache,
 ) -> Result<Unlocked, EngineError> {
     let (bytes, _) = inspect_file(file)?.sealed(path)?;
-    Ok(selenite_keyring::unlock(&bytes, identities, keyring, cache)?)
+    Ok(selenite_keyring::unlock(&bytes, identities, trust, cache)?)
 }
 
 /// Three looks, 0, 20 and 40 ms after each other: a superblock is written in less.

@@ -6,6 +6,8 @@
 //!     files are made under new names, and listed; none that is there is opened: it may be a second name of a database, and closing that
 //!     would give up the process's locks.
 //! B3. It runs where an application's SQL runs: no signal handler, no output, no environment of its own.
+//! B4. The program allows it, where it opens the connection (`backup=allow`). A statement can't: neither by ATTACH, which has a URI of
+//!     its own, nor by a variable or a function. Else one that was injected could hand the database to a recipient of its choice.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -17,7 +19,7 @@ use selenite_backup::{
 use selenite_format::archive::Facts;
 use selenite_keyring::AgeRecipient;
 use selenite_vfs::database::now;
-use selenite_vfs::ffi::{Entry, FunctionCall, Interrupts, TransactionState, Value};
+use selenite_vfs::ffi::{Entry, FunctionCall, Interrupts, TransactionState, Value, is_elevated};
 use selenite_vfs::selenite::keep_error;
 use selenite_vfs::snapshot::{Snapshot, with_snapshot};
 
@@ -30,17 +32,22 @@ pub const FUNCTIONS: &[Entry] = &[Entry {
 
 fn backup(call: &FunctionCall<'_>) -> Result<Value, String> {
     // SQLite tells it once, to who steps the statement; who asks later finds it as what the VFS says.
-    make(call).inspect_err(|what| keep_error(call.api(), "selenite_backup", what))
+    make(call).inspect_err(|what| keep_error(call, "selenite_backup", what))
 }
 
 fn make(call: &FunctionCall<'_>) -> Result<Value, String> {
     if !(1..=3).contains(&call.count()) {
         return Err("selenite_backup takes a folder, a schema if it is not main, and age recipients".to_owned());
     }
+    check_allowed(call)?;
     let folder = folder(&call.text(0).ok_or("selenite_backup takes a folder")?)?;
     let schema = call.text(SCHEMA).unwrap_or_else(|| "main".to_owned());
     let schema = CString::new(schema).map_err(|_| "a schema's name has no zero byte")?;
     let recipients = recipients(&call.text(2).unwrap_or_default())?;
+    if is_elevated() && recipients.iter().any(AgeRecipient::needs_plugin) {
+        // Plugins are looked for in PATH, which who started the process chose.
+        return Err("an age plugin is refused in a process with elevated rights".to_owned());
+    }
     let began = match call.transaction_state(&schema) {
         TransactionState::None => Some(call.read_transaction(&schema)?),
         TransactionState::Read => None,
@@ -54,6 +61,18 @@ fn make(call: &FunctionCall<'_>) -> Result<Value, String> {
     })?;
     drop(began);
     made.map(Value::Text)
+}
+
+/// B4.
+fn check_allowed(call: &FunctionCall<'_>) -> Result<(), String> {
+    match call.opening_parameter(c"backup").as_deref() {
+        Some("allow") => Ok(()),
+        Some(_) | None => Err(
+            "selenite_backup is not allowed on this connection; the program allows it with backup=allow in the URI \
+             by which it opens its main database"
+                .to_owned(),
+        ),
+    }
 }
 
 /// B1. Answers the backup's name.

@@ -19,7 +19,7 @@ pub unsafe extern "C" fn sqlite3_selenite_init(
 ) -> c_int {
     let installer = Installer {
         own_functions: backup::FUNCTIONS,
-        ..selenite_vfs::installer()
+        ..selenite_vfs::extension_installer()
     };
     // SAFETY: the caller's promise.
     unsafe { entry_point(installer, database, error, routines) }

@@ -36,7 +36,7 @@ fn a_wrong_key_is_refused_with_an_error_of_its_own() {
     let lab = Lab::new();
     fill(&lab.open("app.db", "key").unwrap());
     let error = lab.open("app.db", "other").and_then(|database| try_count(&database));
-    assert_eq!(error.unwrap_err().sqlite_error_code(), Some(ErrorCode::SystemIoFailure));
+    assert_eq!(error.unwrap_err().sqlite_error_code(), Some(ErrorCode::NotADatabase));
     assert!(lab.last_error().contains("none of the keys given opens this database"));
 }
 
@@ -102,7 +102,7 @@ fn a_backup_is_encrypted_by_its_own_key() {
 #[test]
 fn a_backup_that_was_not_made_says_why_afterwards_too() {
     let lab = Lab::new();
-    let database = lab.open("app.db", "key").unwrap();
+    let database = open(&(lab.uri("app.db", "key") + "&backup=allow")).unwrap();
     fill(&database);
     fs::write(lab.path("no-folder"), "x").unwrap();
     let backup = |place: &str| database.query_row("SELECT selenite_backup(?1)", [place], |row| row.get::<_, String>(0));
@@ -113,7 +113,10 @@ fn a_backup_that_was_not_made_says_why_afterwards_too() {
         let error = backup(&place).unwrap_err().to_string();
         let kept = lab.last_error();
         assert!(error.contains(why), "{error}");
-        assert_eq!(kept, format!("selenite: selenite_backup: {error}"));
+        assert_eq!(
+            kept,
+            format!("selenite: {}: selenite_backup: {error}", lab.path("app.db").display())
+        );
     }
     backup(&lab.path("backups").display().to_string()).unwrap();
 }

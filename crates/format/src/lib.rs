@@ -32,7 +32,8 @@ pub use error::FormatError;
 pub use geometry::{FileOffset, Geometry, PREFIX_SIZE};
 pub use page_size::PageSize;
 pub use slot::{
-    SLOT_IDENTIFIER_SIZE_MAX, SLOT_LABEL_SIZE_MAX, SLOT_PARAMETERS_SIZE_MAX, SLOT_WRAPPED_SIZE_MAX, Slot, SlotKind,
+    ORIGIN_MARK_SIZE, SLOT_IDENTIFIER_SIZE_MAX, SLOT_LABEL_SIZE_MAX, SLOT_PARAMETERS_SIZE_MAX, SLOT_WRAPPED_SIZE_MAX,
+    Slot, SlotKind,
 };
 pub use state::State;
 pub use superblock::{

@@ -51,6 +51,8 @@ pub const SLOT_LABEL_SIZE_MAX: usize = 64;
 pub const SLOT_IDENTIFIER_SIZE_MAX: usize = 512;
 /// 64 bytes: Argon2id takes 28.
 pub const SLOT_PARAMETERS_SIZE_MAX: usize = 64;
+/// The parameters of an age slot with an origin mark (FORMAT 4.7): a wrapped token.
+pub const ORIGIN_MARK_SIZE: usize = 60;
 /// 8 KiB: an age file for a post-quantum recipient has about 2 KiB.
 pub const SLOT_WRAPPED_SIZE_MAX: usize = 8192;
 

@@ -16,7 +16,10 @@ use selenite_format::{EpochRecord, SLOT_COUNT_MAX, Slot};
 
 use crate::create::secret;
 use crate::provider::age::AgeRecipient;
-use crate::{KeyError, Random, Recipient, SlotSummary, Unlocked, epoch_change, hex, random, slot};
+use crate::{
+    Identity, KeyError, Origin, OriginProof, Random, Recipient, SlotSummary, Unlocked, epoch_change, hex, origin,
+    random, slot,
+};
 
 /// A change that was prepared.
 #[derive(Debug)]
@@ -38,6 +41,8 @@ pub struct Report {
     pub removed: Vec<SlotSummary>,
     /// Slots into which the new master key was wrapped.
     pub rewrapped: Vec<SlotSummary>,
+    /// Slots that got an origin mark.
+    pub accepted: Vec<SlotSummary>,
     /// Slots that went because nobody could wrap the new master key for them.
     pub dropped: Vec<SlotSummary>,
     /// The commitment of a new master key: a keyring file that pins this database has to learn it.
@@ -148,6 +153,34 @@ pub fn shut_out(
     renew_without(from, Some(id), recipients, now, random)
 }
 
+/// Writes the origin mark of each of `identities` into the slots that it opens: from then on the database is their
+/// holder's own, whoever made it. A slot that has the mark stays as it is; where there is nothing to write, the report is empty.
+///
+/// `WrongKey` never: an identity that opens no slot gets no mark.
+pub fn accept(from: &Unlocked, identities: &[Box<dyn Identity>], random: &mut Random<'_>) -> Result<Change, KeyError> {
+    let mut to = next(from)?;
+    let database_id = from.superblock.database_id;
+    let mut report = Report::default();
+    for slot in &mut to.superblock.slots {
+        for identity in identities {
+            let can_mark = identity.origin_proof() == OriginProof::Token && identity.can_open(slot);
+            if !can_mark || origin::has_mark(&from.superblock, &from.master, slot, identity.as_ref()) {
+                continue;
+            }
+            let opens = identity.unwrap(database_id, slot);
+            if opens.is_ok_and(|master| master.ct_eq(from.master.secret())) {
+                origin::mark(slot, identity.as_ref(), &from.master, random);
+                report.accepted.push(SlotSummary::new(slot));
+                break;
+            }
+        }
+    }
+    if !report.accepted.is_empty() {
+        to.origin = Origin::Own;
+    }
+    finish(to, false, report)
+}
+
 fn renew_without(
     from: &Unlocked,
     gone: Option<SlotId>,
@@ -180,7 +213,8 @@ fn renew_without(
             continue;
         }
         match rewrap(&to, old, recipients)? {
-            Some(new) => {
+            Some(mut new) => {
+                origin::carry(old, &from.master, &mut new, &to.master, random);
                 report.rewrapped.push(SlotSummary::new(&new));
                 to.superblock.slots.push(new);
             }
@@ -202,8 +236,7 @@ fn renew_without(
 /// The slot with the master key of `to` in it, if anybody can be asked.
 fn rewrap(to: &Unlocked, old: &Slot, recipients: &[&dyn Recipient]) -> Result<Option<Slot>, KeyError> {
     let database_id = to.superblock.database_id;
-    let wrap =
-        |recipient: &dyn Recipient| slot::fill(old.clone(), recipient, database_id, to.master.secret()).map(Some);
+    let wrap = |recipient: &dyn Recipient| slot::fill(old.clone(), recipient, &to.master).map(Some);
     for recipient in recipients {
         if recipient.owns(database_id, old)? {
             return wrap(*recipient);
@@ -228,14 +261,7 @@ fn make(
     now: u64,
     random: &mut Random<'_>,
 ) -> Result<Slot, KeyError> {
-    slot::make(
-        recipient,
-        label,
-        to.superblock.database_id,
-        to.master.secret(),
-        now,
-        random,
-    )
+    slot::make(recipient, label, &to.master, now, random)
 }
 
 fn index_of(from: &Unlocked, id: SlotId) -> Result<usize, KeyError> {
@@ -258,6 +284,7 @@ fn finish(unlocked: Unlocked, takes_rights_away: bool, report: Report) -> Result
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lists = [
+            ("accepted", &self.accepted),
             ("added", &self.added),
             ("removed", &self.removed),
             ("kept", &self.rewrapped),

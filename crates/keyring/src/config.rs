@@ -4,6 +4,8 @@
 //! identity = "age:key.txt"       # relative paths start at this file's folder
 //! keyring = "~/.local/share/selenite/keyring.toml"
 //! state = "/var/lib/selenite"
+//! origin = "own"                 # or "any": databases that others made are opened, too
+//! passphrase_cost_max = 4        # times what a slot of selenite's own costs
 //! [commands]
 //! kms = ["/usr/bin/kms", "--key", "x"]
 //! vault = "vault-helper --mount 'my transit'"
@@ -12,10 +14,10 @@
 //! C1. Commands come from here and nowhere else: a database only ever names one (FORMAT 3.4).
 //! C2. The environment is read in [`Config::load`] alone.
 //! C3. A key that nobody knows is an error: a typo in `keyring` must not switch pinning off.
+//! C4. In a process with elevated rights ([`Config::elevated`]) there is neither file nor environment: who started it chose both.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +26,7 @@ use toml::de::DeTable;
 
 use crate::spec::{Spec, is_command_name};
 use crate::toml_text::{self, Fault, Value};
-use crate::{KeyError, Keyring, argv};
+use crate::{KeyError, Keyring, OriginPolicy, argv, secret_file};
 
 /// What the user has set, as a value that callers pass around. The default one is empty.
 #[derive(Clone, Debug, Default)]
@@ -34,13 +36,16 @@ pub struct Config {
     keyring_by_default: Option<PathBuf>,
     state: Option<PathBuf>,
     state_by_default: Option<PathBuf>,
+    origin: OriginPolicy,
     commands: BTreeMap<String, Vec<String>>,
+    passphrase_cost_max: Option<u32>,
+    is_elevated: bool,
 }
 
 impl Config {
     /// Reads the file named by `SELENITE_CONFIG`, or `config.toml` in the platform's folder for configurations
-    /// (`~/.config/selenite` on Linux), where it may be missing. `SELENITE_IDENTITY`, `SELENITE_KEYRING`
-    /// and `SELENITE_STATE` override what it says.
+    /// (`~/.config/selenite` on Linux), where it may be missing. `SELENITE_IDENTITY`, `SELENITE_KEYRING`,
+    /// `SELENITE_STATE` and `SELENITE_ORIGIN` override what it says.
     ///
     /// `env` answers for the environment: `&|name| std::env::var_os(name)`.
     pub fn load(env: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, KeyError> {
@@ -62,9 +67,32 @@ impl Config {
         if let Some(state) = set("SELENITE_STATE") {
             config.state = Some(state.into());
         }
+        if let Some(origin) = set("SELENITE_ORIGIN") {
+            config.origin = origin.to_string_lossy().parse()?;
+        }
         config.state_by_default = project.map(|dirs| dirs.state_dir().unwrap_or(dirs.data_local_dir()).to_owned());
         config.keyring_by_default = folder.map(|folder| folder.join("keyring.toml"));
         Ok(config)
+    }
+
+    /// The configuration of a process with elevated rights (set-user-ID, set-group-ID, file capabilities): empty, and with no way to
+    /// run a program for a key.
+    #[must_use]
+    pub fn elevated() -> Self {
+        Self {
+            is_elevated: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the process has elevated rights.
+    pub fn is_elevated(&self) -> bool {
+        self.is_elevated
+    }
+
+    /// How many times what a slot of selenite's own costs a passphrase slot may cost that is tried.
+    pub fn passphrase_cost_max(&self) -> u32 {
+        self.passphrase_cost_max.unwrap_or(PASSPHRASE_COST_MAX)
     }
 
     /// Parses the text of a configuration that was, or might have been, read from `path`. `home` stands for `~/`.
@@ -79,6 +107,11 @@ impl Config {
     /// The identity to use where a caller names none.
     pub fn identity(&self) -> Option<&Spec> {
         self.identity.as_ref()
+    }
+
+    /// Which origins of databases are admitted where a caller does not say.
+    pub fn origin(&self) -> OriginPolicy {
+        self.origin
     }
 
     /// The same configuration, with a command: `argv` is run as `argv... wrap` and `argv... unwrap`.
@@ -122,12 +155,7 @@ impl Config {
     }
 
     fn read(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
-        let text = fs::read_to_string(path).map_err(|source| KeyError::Io {
-            verb: "read",
-            path: path.to_owned(),
-            source,
-        })?;
-        Self::parse(&text, path, home)
+        Self::parse(&secret_file::read_trusted_text(path)?, path, home)
     }
 
     fn read_if_there(path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
@@ -146,10 +174,14 @@ impl Config {
                     config.keyring = Some(place.path(Path::new(toml_text::string("keyring", value)?)));
                 }
                 "state" => config.state = Some(place.path(Path::new(toml_text::string("state", value)?))),
-                "commands" => config.commands = commands(value)?,
-                _ => {
-                    return Err(Fault::unknown_key(key, &["identity", "keyring", "state", "commands"]));
+                "origin" => {
+                    let word = toml_text::string("origin", value)?;
+                    let policy = word.parse();
+                    config.origin = policy.map_err(|error: KeyError| Fault::new(value.span(), error.to_string()))?;
                 }
+                "commands" => config.commands = commands(value)?,
+                "passphrase_cost_max" => config.passphrase_cost_max = Some(cost_max(value)?),
+                _ => return Err(Fault::unknown_key(key, &KEYS)),
             }
         }
         Ok(config)
@@ -176,6 +208,17 @@ impl Place<'_> {
             .map_err(|error: KeyError| Fault::new(value.span(), error.to_string()))?;
         Ok(spec.map_path(|path| self.path(path)))
     }
+}
+
+fn cost_max(value: &Value<'_>) -> Result<u32, Fault> {
+    let number = value
+        .get_ref()
+        .as_integer()
+        .and_then(|number| number.as_str().parse::<u32>().ok());
+    number.filter(|number| *number > 0).ok_or_else(|| {
+        let problem = "passphrase_cost_max has to be a number from 1 on: times what a slot of selenite's own costs";
+        Fault::new(value.span(), problem)
+    })
 }
 
 fn commands(value: &Value<'_>) -> Result<BTreeMap<String, Vec<String>>, Fault> {
@@ -210,6 +253,17 @@ fn words(name: &str, value: &Value<'_>) -> Result<Vec<String>, Fault> {
         .map(|word| toml_text::string("a command's word", word).map(str::to_owned))
         .collect()
 }
+
+const KEYS: [&str; 6] = [
+    "identity",
+    "keyring",
+    "state",
+    "origin",
+    "passphrase_cost_max",
+    "commands",
+];
+/// 256 MiB of memory and 12 passes over 64 MiB: less than a second, for a slot that anybody may have written.
+const PASSPHRASE_COST_MAX: u32 = 4;
 
 #[cfg(test)]
 mod tests;

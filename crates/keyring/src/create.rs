@@ -3,7 +3,7 @@
 use selenite_cipher::{DatabaseId, Epoch, MasterKey, Secret, Suite};
 use selenite_format::{EpochRecord, PageSize, SLOT_COUNT_MAX, State, Superblock};
 
-use crate::{KeyError, Pin, Random, Recipient, Unlocked, random, slot};
+use crate::{KeyError, Origin, Pin, Random, Recipient, Unlocked, random, slot};
 
 /// Makes database id, master key, log key and the data key of epoch 1, and a slot for every recipient.
 ///
@@ -29,7 +29,7 @@ pub fn create(
     let wrapped = master.wrap_data_key(random::draw(random), epoch, suite, &data_key);
     let slots = recipients
         .iter()
-        .map(|to| slot::make(to.as_ref(), "", database_id, master.secret(), now, random))
+        .map(|to| slot::make(to.as_ref(), "", &master, now, random))
         .collect::<Result<Vec<_>, _>>()?;
     let first = slots.first().ok_or(KeyError::NoRecipient)?.id;
     let superblock = Superblock {
@@ -56,6 +56,7 @@ pub fn create(
         master,
         slot: first,
         pin: Pin::Unknown,
+        origin: Origin::Own,
     };
     // A superblock that can't be written is found before anything is.
     unlocked.encode()?;

@@ -8,8 +8,8 @@ use selenite_cipher::{DatabaseId, Secret, SlotId, Suite};
 use selenite_format::{PageSize, Slot, SlotKind};
 
 use crate::{
-    AgeIdentity, CommandIdentity, Cost, Effort, Identity, KeyError, PassphraseIdentity, RawIdentity, Recipient,
-    SlotBody, Unlocked, create, os_random,
+    AgeIdentity, CommandIdentity, Cost, Effort, Identity, KeyError, OriginProof, PassphraseIdentity, RawIdentity,
+    Recipient, SlotBody, Unlocked, create, os_random,
 };
 
 pub const DATABASE: DatabaseId = DatabaseId([0xd1; 16]);
@@ -88,6 +88,10 @@ impl<I: Identity> Recipient for Counted<I> {
     fn owns(&self, of: DatabaseId, slot: &Slot) -> Result<bool, KeyError> {
         self.0.owns(of, slot)
     }
+
+    fn origin_token(&self, of: DatabaseId, id: SlotId) -> Option<Secret<32>> {
+        self.0.origin_token(of, id)
+    }
 }
 
 impl<I: Identity> Identity for Counted<I> {
@@ -105,6 +109,10 @@ impl<I: Identity> Identity for Counted<I> {
 
     fn fingerprint(&self) -> [u8; 32] {
         self.0.fingerprint()
+    }
+
+    fn origin_proof(&self) -> OriginProof {
+        self.0.origin_proof()
     }
 
     fn unwrap(&self, of: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {

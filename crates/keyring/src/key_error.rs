@@ -66,6 +66,38 @@ pub enum KeyError {
         /// The id that is missing.
         database_id: DatabaseId,
     },
+    /// The file: nothing shows that the holder of the identity that opens it made or accepted it.
+    ForeignOrigin {
+        /// The id that it has.
+        database_id: DatabaseId,
+    },
+    /// The file: the identity that opens it can't tell who made it, and there is no path to pin.
+    OriginUnknown {
+        /// The id that it has.
+        database_id: DatabaseId,
+    },
+    /// The file: at this path another database was first used, or this one with another master key.
+    PathReplaced {
+        /// The path that the keyring file lists.
+        path: PathBuf,
+        /// The id of what is there now.
+        database_id: DatabaseId,
+    },
+    /// The machine: the identity can't tell who made the database, and its first use could not be noted.
+    NotPinned {
+        /// What is wrong with the keyring file.
+        source: Box<KeyError>,
+    },
+    /// The caller: a path that no keyring file can list.
+    BadPath {
+        /// The path, which is not UTF-8.
+        path: PathBuf,
+    },
+    /// The caller: a policy of origins that there is not.
+    BadOrigin {
+        /// The word.
+        value: String,
+    },
     /// The caller: none of the identities given opens this exported key.
     ExportedClosed {
         /// The file.
@@ -108,9 +140,31 @@ pub enum KeyError {
         /// What is wrong with it; never what it says.
         problem: Cow<'static, str>,
     },
+    /// The caller: the configuration or a keyring file does not say what it could say.
+    BadConfig {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1, where one is to blame.
+        line: Option<usize>,
+        /// What is wrong with it; never what it says.
+        problem: Cow<'static, str>,
+    },
+    /// The caller: others can change a key file, the configuration or a keyring file, or put another in its place.
+    Untrusted {
+        /// The file, or the folder above it that others can change.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The caller: a process with elevated rights (set-user-ID, set-group-ID, file capabilities) takes keys from no program, and from
+    /// nothing that who started it chose.
+    Elevated {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// The machine: a key file, the configuration or a keyring file could not be read or written.
     Io {
-        /// The verb: `read`, `write`.
+        /// The verb: `read`, `write`, `look at`.
         verb: &'static str,
         /// The file.
         path: PathBuf,
@@ -182,6 +236,8 @@ pub enum ServiceFailure {
 pub enum Refusal {
     /// Memory, passes or lanes of a passphrase are outside the limits.
     Cost,
+    /// A passphrase costs more than the configuration admits (`passphrase_cost_max`).
+    CostLimit,
     /// All passphrase slots together would cost more than one of them may.
     CostOfAll,
     /// Parameters or wrapped key have another size than their kind has.
@@ -206,6 +262,9 @@ impl error::Error for KeyError {
         } = self
         {
             return Some(source);
+        }
+        if let Self::NotPinned { source } = self {
+            return Some(source.as_ref());
         }
         None
     }

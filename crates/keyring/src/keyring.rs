@@ -8,20 +8,25 @@
 //! only_listed = true
 //! [databases]
 //! "00112233445566778899aabbccddeeff" = "commitment, 64 digits"
+//! [paths]
+//! "/srv/app.db" = ["database id, 32 digits", "commitment, 64 digits"]
 //! ```
+//!
+//! `[paths]` is written on first use of a database whose origin the identity can't tell (an age plugin, a command): from
+//! then on another database at that path, and another master key of that id, are refused.
 //!
 //! K1. A file is replaced whole or not at all, and two processes that change it at once both take effect.
 //! K2. While a master key is renewed both commitments are listed, `["old", "new"]`: nobody is refused in between, and a kill
 //!     leaves no pin that is wrong.
-//! K3. Without `only_listed`, a database that is not listed opens: a forgery under a *new* id is only kept out
-//!     with it.
+//! K3. Without `only_listed`, a database that is not listed opens, if its origin is admitted (`origin.rs`). A path does
+//!     not list a database in this sense.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use selenite_cipher::DatabaseId;
 use toml::de::DeTable;
@@ -34,6 +39,14 @@ use crate::{KeyError, hex, secret_file};
 pub struct Keyring {
     only_listed: bool,
     databases: BTreeMap<DatabaseId, Vec<[u8; 32]>>,
+    paths: BTreeMap<PathBuf, PathPin>,
+}
+
+/// The database that was first used at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PathPin {
+    database_id: DatabaseId,
+    commitments: Vec<[u8; 32]>,
 }
 
 /// What a keyring file says about a database.
@@ -47,11 +60,21 @@ pub enum Pin {
     Mismatch,
 }
 
+impl PathPin {
+    /// Its line in the keyring file. The path is UTF-8 ([`Keyring::pin_path`]).
+    fn encode(&self, path: &Path) -> (String, toml::Value) {
+        let id = hex::encode(&self.database_id.0);
+        let commitments = self.commitments.iter().map(|commitment| hex::encode(commitment));
+        let words = std::iter::once(id).chain(commitments).map(toml::Value::String);
+        (path.to_string_lossy().into_owned(), toml::Value::Array(words.collect()))
+    }
+}
+
 impl Keyring {
     /// Reads the file at `path`, which must be there.
     pub fn load(path: &Path) -> Result<Self, KeyError> {
-        let contents = secret_file::read(path, KEYRING_SIZE_MAX)?;
-        let text = std::str::from_utf8(&contents).map_err(|_| KeyError::BadFile {
+        let contents = secret_file::read_trusted(path, KEYRING_SIZE_MAX)?;
+        let text = std::str::from_utf8(&contents).map_err(|_| KeyError::BadConfig {
             path: path.to_owned(),
             line: None,
             problem: "not UTF-8".into(),
@@ -109,6 +132,42 @@ impl Keyring {
         }
     }
 
+    /// What this keyring says about a database that is used at this path: by the path, and if that is not listed by the
+    /// paths at which its id is.
+    pub fn check_path(&self, path: &Path, database_id: DatabaseId, commitment: [u8; 32]) -> Pin {
+        let is_it = |pin: &PathPin| pin.database_id == database_id && pin.commitments.contains(&commitment);
+        if let Some(pin) = self.paths.get(path) {
+            return if is_it(pin) { Pin::Pinned } else { Pin::Mismatch };
+        }
+        let mut elsewhere = self
+            .paths
+            .values()
+            .filter(|pin| pin.database_id == database_id)
+            .peekable();
+        if elsewhere.peek().is_some() && !elsewhere.any(is_it) {
+            return Pin::Mismatch;
+        }
+        Pin::Unknown
+    }
+
+    /// Whether a database is listed for this path.
+    pub fn lists_path(&self, path: &Path) -> bool {
+        self.paths.contains_key(path)
+    }
+
+    /// Lists a database for this path, whatever was listed before. Refuses (`BadPath`) one that is not UTF-8.
+    pub fn pin_path(&mut self, path: &Path, database_id: DatabaseId, commitment: [u8; 32]) -> Result<(), KeyError> {
+        if path.to_str().is_none() {
+            return Err(KeyError::BadPath { path: path.to_owned() });
+        }
+        let pin = PathPin {
+            database_id,
+            commitments: vec![commitment],
+        };
+        self.paths.insert(path.to_owned(), pin);
+        Ok(())
+    }
+
     /// Whether databases that are not listed are refused.
     pub fn only_listed(&self) -> bool {
         self.only_listed
@@ -136,9 +195,33 @@ impl Keyring {
         self.databases.insert(database_id, vec![commitment]);
     }
 
-    /// Lists a database with its present commitment and the one that it is about to have. [`Keyring::replace`] ends that.
-    pub fn expect(&mut self, database_id: DatabaseId, present: [u8; 32], next: [u8; 32]) {
-        self.databases.insert(database_id, vec![present, next]);
+    /// Whether this keyring has to learn of a renewed master key of the database at `path`.
+    pub fn lists(&self, path: &Path, database_id: DatabaseId) -> bool {
+        self.databases.contains_key(&database_id) || self.path_of(path, database_id).is_some()
+    }
+
+    /// Lists a database with its present commitment and the one that it is about to have, where it is listed: by its id, and
+    /// by its path. [`Keyring::renewed`] ends that.
+    pub fn expect(&mut self, path: &Path, database_id: DatabaseId, present: [u8; 32], next: [u8; 32]) {
+        self.set_commitments(path, database_id, &[present, next]);
+    }
+
+    /// Lists a database with the commitment of its renewed master key, where it is listed.
+    pub fn renewed(&mut self, path: &Path, database_id: DatabaseId, commitment: [u8; 32]) {
+        self.set_commitments(path, database_id, &[commitment]);
+    }
+
+    fn set_commitments(&mut self, path: &Path, database_id: DatabaseId, commitments: &[[u8; 32]]) {
+        if let Some(pinned) = self.databases.get_mut(&database_id) {
+            *pinned = commitments.to_vec();
+        }
+        if let Some(pin) = self.paths.get_mut(path).filter(|pin| pin.database_id == database_id) {
+            pin.commitments = commitments.to_vec();
+        }
+    }
+
+    fn path_of(&self, path: &Path, database_id: DatabaseId) -> Option<&PathPin> {
+        self.paths.get(path).filter(|pin| pin.database_id == database_id)
     }
 
     /// Takes a database off the list, and says whether it was on it.
@@ -169,6 +252,10 @@ impl Keyring {
             };
             writeln!(text, "\"{}\" = {value}", hex::encode(&id.0)).expect("a string takes any text");
         }
+        if !self.paths.is_empty() {
+            let paths: toml::Table = self.paths.iter().map(|(path, pin)| pin.encode(path)).collect();
+            write!(text, "\n[paths]\n{paths}").expect("a string takes any text");
+        }
         text
     }
 
@@ -189,7 +276,13 @@ impl Keyring {
                         }
                     }
                 }
-                _ => return Err(Fault::unknown_key(key, &["only_listed", "databases"])),
+                "paths" => {
+                    for (key, value) in toml_text::table("paths", value)? {
+                        let pin = path_pin(value)?;
+                        keyring.paths.insert(PathBuf::from(key.get_ref().as_ref()), pin);
+                    }
+                }
+                _ => return Err(Fault::unknown_key(key, &["only_listed", "databases", "paths"])),
             }
         }
         Ok(keyring)
@@ -207,13 +300,32 @@ fn entry(key: &Key<'_>, value: &Value<'_>) -> Result<(DatabaseId, Vec<[u8; 32]>)
     Ok((DatabaseId(id), commitments))
 }
 
+fn path_pin(value: &Value<'_>) -> Result<PathPin, Fault> {
+    let wrong = "a path has a database id and one commitment, or two: [\"id\", \"commitment\"]";
+    let words = value
+        .get_ref()
+        .as_array()
+        .ok_or_else(|| Fault::new(value.span(), wrong))?;
+    let mut words = words.iter();
+    let (Some(id), 1..=2) = (words.next(), words.len()) else {
+        return Err(Fault::new(value.span(), wrong));
+    };
+    let digits = toml_text::string("a database id", id)?;
+    let database_id =
+        hex::decode(digits).ok_or_else(|| Fault::new(id.span(), "a database id has 32 hexadecimal digits"))?;
+    Ok(PathPin {
+        database_id: DatabaseId(database_id),
+        commitments: words.map(commitment).collect::<Result<_, _>>()?,
+    })
+}
+
 fn commitment(value: &Value<'_>) -> Result<[u8; 32], Fault> {
     hex::decode(toml_text::string("a commitment", value)?)
         .ok_or_else(|| Fault::new(value.span(), "a commitment has 64 hexadecimal digits"))
 }
 
 const HEADING: &str = "\
-# Selenite keyring: database id = commitment of its master key. No secrets.
+# Selenite keyring: database id = commitment of its master key; path = both, of its first use. No secrets.
 # Rewritten by `selenite`; comments are not kept.
 ";
 

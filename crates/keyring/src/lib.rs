@@ -6,7 +6,7 @@
 //! K1. No secret is in an error, in `Debug`, in `Display` or in a log. Paths, names and key ids may be.
 //! K2. What a database says about itself is not believed before its MAC is checked, and names nothing that is run
 //!     (FORMAT 3.4, 3.5).
-//! K3. The environment is read in [`Config::load`] alone; time, and the randomness of new keys, are passed in.
+//! K3. The environment is read in [`Config::load`] alone, and not at all in a process with elevated rights ([`Config::elevated`]); time, and the randomness of new keys, are passed in.
 //!
 //! Left to others: which superblock counts, and reading and writing it under SQLite's locks (`selenite-vfs`); what the
 //! data keys seal (`selenite-page`).
@@ -27,6 +27,8 @@ mod hex;
 mod key_error;
 mod keyring;
 mod load;
+mod origin;
+mod ownership;
 mod password_file;
 mod provider;
 mod random;
@@ -35,6 +37,7 @@ mod slot;
 pub mod sole_epoch;
 mod spec;
 mod toml_text;
+mod trust;
 mod unlock;
 mod unlocked;
 
@@ -45,7 +48,8 @@ pub use create::create;
 pub use exported_key::{EXPORTED_KEY_SIZE, ExportedKey};
 pub use key_error::{KeyError, Refusal, ServiceFailure};
 pub use keyring::{Keyring, Pin};
-pub use load::{load, load_identity, parse_recipient};
+pub use load::{load, load_identity, parse_recipient, parse_recipient_of, readable_by_others};
+pub use origin::{Origin, OriginPolicy, OriginProof};
 pub use password_file::{PasswordFileError, open_by_password, seal_by_password};
 pub use provider::age::identity_file::{NewIdentity, keygen};
 pub use provider::age::{AgeIdentity, AgeRecipient};
@@ -55,8 +59,9 @@ pub use provider::passphrase::{Cost, PassphraseIdentity};
 pub use provider::raw::RawIdentity;
 pub use provider::{Effort, Identity, Recipient, SlotBody};
 pub use random::{Random, os_random};
-pub use secret_file::write_key_file;
+pub use secret_file::{read_trusted_text, write_key_file};
 pub use slot::{SlotSummary, find_slot};
 pub use spec::Spec;
+pub use trust::{Trust, absolute, pin_path, replace_path_pin};
 pub use unlock::unlock;
 pub use unlocked::Unlocked;

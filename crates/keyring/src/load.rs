@@ -8,7 +8,7 @@ use crate::provider::held::load_held;
 use crate::provider::passphrase::PassphraseIdentity;
 use crate::provider::raw::RawIdentity;
 use crate::spec::holds_age_secret;
-use crate::{Config, Identity, KeyError, Recipient, Spec, secret_file};
+use crate::{Config, Identity, KeyError, OriginProof, Recipient, Spec, ownership, secret_file};
 
 /// Loads the identities that a spec names ([`Spec`]): one, or as many as an age identity file holds.
 ///
@@ -20,7 +20,11 @@ pub fn load_identity(spec: &str, config: &Config) -> Result<Vec<Box<dyn Identity
 /// Parses a recipient: `age1...`, or the spec of an identity, which must be one and not several.
 pub fn parse_recipient(spec: &str, config: &Config) -> Result<Box<dyn Recipient>, KeyError> {
     if spec.starts_with("age1") {
-        return Ok(Box::new(spec.parse::<AgeRecipient>()?));
+        let recipient = spec.parse::<AgeRecipient>()?;
+        if config.is_elevated() && recipient.needs_plugin() {
+            return Err(PLUGIN_REFUSED);
+        }
+        return Ok(Box::new(recipient));
     }
     let several = "holds several identities: name the recipient (age1...) that is meant";
     let mut identities = load_identity(spec, config)?;
@@ -33,19 +37,55 @@ pub fn parse_recipient(spec: &str, config: &Config) -> Result<Box<dyn Recipient>
     }
 }
 
+/// As [`parse_recipient`]; but the text of a recipient that is one of `identities` is that identity, whose secret is at
+/// hand: a slot that is made for it gets an origin mark (FORMAT 4.7).
+pub fn parse_recipient_of(
+    spec: &str,
+    config: &Config,
+    identities: Vec<Box<dyn Identity>>,
+) -> Result<Box<dyn Recipient>, KeyError> {
+    let parsed = parse_recipient(spec, config)?;
+    let own = identities
+        .into_iter()
+        .find(|identity| identity.origin_proof() == OriginProof::Token && identity.describe() == parsed.describe());
+    Ok(own.map_or(parsed, |identity| identity as Box<dyn Recipient>))
+}
+
 /// Loads the identities that a parsed spec names, as [`Config::identity`] has one.
 pub fn load(spec: &Spec, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyError> {
     match spec {
-        Spec::Sniffed(path) => sniffed(path),
-        Spec::Age(path) => identity_file::parse(path, &read(path)?),
+        Spec::Sniffed(path) => sniffed(path, config),
+        Spec::Age(path) => of_age(path, &read(path)?, config),
         Spec::Raw(path) => one(RawIdentity::from_file(path, &read(path)?)?),
-        Spec::Passphrase(path) => one(PassphraseIdentity::from_file(path, &read(path)?)?),
+        Spec::Passphrase(path) => {
+            let identity = PassphraseIdentity::from_file(path, &read(path)?)?;
+            one(identity.with_cost_max(config.passphrase_cost_max()))
+        }
         Spec::Held(token) => load_held(spec, *token),
+        Spec::Command(_) if config.is_elevated() => Err(KeyError::Elevated { what: "a key command" }),
         Spec::Command(name) => one(CommandIdentity::new(name, config.command(name)?)),
     }
 }
 
-fn sniffed(path: &Path) -> Result<Vec<Box<dyn Identity>>, KeyError> {
+/// The files that a spec names and that others than their owner can read: one at most.
+pub fn readable_by_others(spec: &Spec) -> Option<&Path> {
+    match spec {
+        Spec::Sniffed(path) | Spec::Age(path) | Spec::Raw(path) | Spec::Passphrase(path) => {
+            ownership::is_readable_by_others(path).then_some(path)
+        }
+        Spec::Held(_) | Spec::Command(_) => None,
+    }
+}
+
+fn of_age(path: &Path, contents: &[u8], config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyError> {
+    let parsed = identity_file::parse(path, contents)?;
+    if config.is_elevated() && parsed.has_plugin {
+        return Err(PLUGIN_REFUSED);
+    }
+    Ok(parsed.identities)
+}
+
+fn sniffed(path: &Path, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyError> {
     let contents = read(path)?;
     let unclear = |problem: &'static str| KeyError::BadFile {
         path: path.to_owned(),
@@ -53,7 +93,7 @@ fn sniffed(path: &Path) -> Result<Vec<Box<dyn Identity>>, KeyError> {
         problem: problem.into(),
     };
     if std::str::from_utf8(&contents).is_ok_and(holds_age_secret) {
-        return identity_file::parse(path, &contents);
+        return of_age(path, &contents, config);
     }
     if contents.len() != RAW_KEY_SIZE {
         return Err(unclear(
@@ -80,12 +120,14 @@ fn one(identity: impl Identity + 'static) -> Result<Vec<Box<dyn Identity>>, KeyE
 }
 
 fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, KeyError> {
-    secret_file::read(path, KEY_FILE_SIZE_MAX)
+    secret_file::read_trusted(path, KEY_FILE_SIZE_MAX)
 }
 
 /// 64 KiB: hundreds of age identities.
 const KEY_FILE_SIZE_MAX: usize = 65536;
 const RAW_KEY_SIZE: usize = 32;
+/// Plugins are looked for in PATH.
+const PLUGIN_REFUSED: KeyError = KeyError::Elevated { what: "an age plugin" };
 
 #[cfg(test)]
 mod tests {
@@ -146,6 +188,49 @@ mod tests {
         assert_eq!(identities[0].describe(), "command kms");
         let error = load_identity("command:kmz", &config).unwrap_err();
         assert!(matches!(error, KeyError::UnknownCommand { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_process_with_elevated_rights_runs_no_program_for_its_keys() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::elevated().with_command("kms", &["/bin/true"]);
+        let refused = |spec: &str| {
+            let error = load_identity(spec, &config).unwrap_err();
+            assert!(matches!(error, KeyError::Elevated { .. }), "{spec}: {error}");
+        };
+        refused("command:kms");
+        let plugin = "AGE-PLUGIN-FAKE-18YX8DC";
+        let path = file(&folder, "plugin", format!("{plugin}\n").as_bytes());
+        load_identity(&path, &Config::default()).unwrap();
+        refused(&path);
+        refused(&format!("age:{path}"));
+        let one = keygen(0);
+        let path = file(&folder, "one", one.text.as_bytes());
+        load_identity(&path, &config).unwrap();
+        let error = parse_recipient(
+            "age1yubikey1qwt50d05nh5vutpdzmlg5wn80xq5negm4uj9ghv0snvdd3yysf5yw3rhl3t",
+            &config,
+        );
+        assert!(matches!(error.unwrap_err(), KeyError::Elevated { .. }));
+        parse_recipient(&one.recipient, &config).unwrap();
+    }
+
+    #[test]
+    fn a_key_file_that_others_can_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = file(&folder, "raw", &[0xee; 32]);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+        for spec in [
+            path.clone(),
+            format!("raw:{path}"),
+            format!("passphrase:{path}"),
+            format!("age:{path}"),
+        ] {
+            let error = load_identity(&spec, &Config::default()).unwrap_err();
+            assert!(matches!(error, KeyError::Untrusted { .. }), "{spec}: {error}");
+        }
+        assert_eq!(readable_by_others(&path.parse().unwrap()), Some(Path::new(&path)));
     }
 
     #[test]

@@ -14,14 +14,14 @@ pub(crate) mod command;
 pub(crate) mod held;
 pub(crate) mod passphrase;
 pub(crate) mod raw;
-mod thread;
+pub(crate) mod thread;
 
 use std::fmt;
 
 use selenite_cipher::{DatabaseId, Secret, SlotId};
 use selenite_format::{Slot, SlotKind};
 
-use crate::{EXPORTED_KEY_SIZE, KeyError};
+use crate::{EXPORTED_KEY_SIZE, KeyError, OriginProof};
 
 /// Somebody for whom a master key can be wrapped.
 pub trait Recipient: Send + Sync {
@@ -38,6 +38,11 @@ pub trait Recipient: Send + Sync {
 
     /// Whether the slot was made for this recipient, so that it may be made anew for them.
     fn owns(&self, database_id: DatabaseId, slot: &Slot) -> Result<bool, KeyError>;
+
+    /// The origin token of a slot (FORMAT 4.7), if the secret of a native age identity is at hand.
+    fn origin_token(&self, _database_id: DatabaseId, _slot_id: SlotId) -> Option<Secret<32>> {
+        None
+    }
 }
 
 /// Somebody who can unwrap a master key again.
@@ -53,6 +58,11 @@ pub trait Identity: Recipient {
     /// What trying this slot takes.
     fn effort(&self, slot: &Slot) -> Effort;
 
+    /// Whether trying a slot takes next to nothing, whichever it is.
+    fn is_quick(&self) -> bool {
+        matches!(self.kind(), SlotKind::Raw | SlotKind::Age) && self.origin_proof() != OriginProof::None
+    }
+
     /// A number that two identities share only if they are the same: by it, unwrapped keys are cached. It never
     /// leaves the process.
     fn fingerprint(&self) -> [u8; 32];
@@ -62,6 +72,9 @@ pub trait Identity: Recipient {
     /// `WrongKey` if the slot is not this identity's, or was made for another database or slot; `KeyServiceAway` if
     /// a service had to be asked and did not help; `KeyRefused` if the slot asks for more than a slot may.
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError>;
+
+    /// How it proves who wrote a slot that it opens.
+    fn origin_proof(&self) -> OriginProof;
 
     /// Whether an unwrapped key may be kept for as long as the process lives ([`crate::Cache`]).
     fn may_be_cached(&self) -> bool {

@@ -4,17 +4,21 @@
 //! S2. A key file is never overwritten: the key in it may be the only one that opens a database.
 //! S3. What is read is held in a buffer that was made large enough at once and is zeroed on drop: no copy stays
 //!     behind in memory that a growing buffer gave back.
+//! S4. A pipe is waited for in a thread of its own, and not for ever: opening one blocks, and no signal that has a handler ends that.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 use zeroize::Zeroizing;
 
-use crate::{KeyError, hex, os_random, random};
+use crate::provider::thread::spawn;
+use crate::{KeyError, hex, os_random, ownership, random};
 
 /// Writes a new file, readable by its owner only.
 ///
@@ -41,14 +45,70 @@ pub(crate) fn create(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync_folder(path)
 }
 
-/// The contents of a file of at most `size_max` bytes.
-pub(crate) fn read(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+/// The contents of a file of at most `size_max` bytes, which nobody but its user and root can change (`ownership.rs`, O1).
+pub(crate) fn read_trusted(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    read_within(path, size_max, PIPE_TIME_LIMIT)
+}
+
+/// S4.
+fn read_within(path: &Path, size_max: usize, time_limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    if !fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo()) {
+        return read_checked(path, size_max);
+    }
     let failed = |source| KeyError::Io {
         verb: "read",
         path: path.to_owned(),
         source,
     };
-    let file = File::open(path).map_err(failed)?;
+    let (sender, answer) = mpsc::channel();
+    let pipe = path.to_owned();
+    // Nobody may be there any more to take it.
+    let read = move || drop(sender.send(read_checked(&pipe, size_max)));
+    spawn(read).map_err(failed)?;
+    answer.recv_timeout(time_limit).unwrap_or_else(|_| {
+        let what = format!("nobody wrote to this pipe, and closed it, within {time_limit:?}");
+        Err(failed(io::Error::new(io::ErrorKind::TimedOut, what)))
+    })
+}
+
+fn read_checked(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let file = open(path)?;
+    ownership::check(path, &file)?;
+    read_open(file, path, size_max)
+}
+
+/// The text of a configuration, which nobody but its user and root can change (`ownership.rs`, O1), and of at most 1 MiB.
+///
+/// `Untrusted`; `BadConfig` if it is not UTF-8; `Io`.
+pub fn read_trusted_text(path: &Path) -> Result<String, KeyError> {
+    let contents = read_trusted(path, CONFIG_SIZE_MAX)?;
+    let text = std::str::from_utf8(&contents).map_err(|_| KeyError::BadConfig {
+        path: path.to_owned(),
+        line: None,
+        problem: "not UTF-8".into(),
+    })?;
+    Ok(text.to_owned())
+}
+
+/// The contents of a file of at most `size_max` bytes.
+pub(crate) fn read(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    read_open(open(path)?, path, size_max)
+}
+
+fn open(path: &Path) -> Result<File, KeyError> {
+    File::open(path).map_err(|source| KeyError::Io {
+        verb: "read",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn read_open(file: File, path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+    let failed = |source| KeyError::Io {
+        verb: "read",
+        path: path.to_owned(),
+        source,
+    };
     let mut contents = Zeroizing::new(Vec::with_capacity(size_max + READ_AHEAD_SIZE));
     let limit = u64::try_from(size_max).expect("limits are small constants") + 1;
     file.take(limit).read_to_end(&mut contents).map_err(failed)?;
@@ -130,6 +190,11 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 /// Read and write for the owner, nothing for others.
 pub(crate) const OWNER_ONLY: u32 = 0o600;
 
+/// 1 MiB: thousands of commands.
+const CONFIG_SIZE_MAX: usize = 1 << 20;
+/// A minute: somebody may type a PIN into the program that writes to it.
+const PIPE_TIME_LIMIT: Duration = Duration::from_secs(60);
+
 /// `Vec`'s reader probes for the end with a spare 32 bytes; room for that keeps the buffer from moving.
 const READ_AHEAD_SIZE: usize = 64;
 
@@ -162,6 +227,25 @@ mod tests {
         );
         assert_eq!(fs::read(&path).unwrap(), b"first");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_pipe_that_nobody_writes_to_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
+        rustix::fs::mknodat(CWD, &path, kind, mode, 0).unwrap();
+        let error = read_within(&path, 100, Duration::from_millis(1)).unwrap_err();
+        assert!(error.to_string().contains("nobody wrote to this pipe"), "{error}");
+        // The thread that was left behind may take what is written: each of them gets its own.
+        let path = folder.path().join("other");
+        rustix::fs::mknodat(CWD, &path, kind, mode, 0).unwrap();
+        let writer = {
+            let path = path.clone();
+            std::thread::spawn(move || fs::write(path, "a key").unwrap())
+        };
+        assert_eq!(*read_within(&path, 100, PIPE_TIME_LIMIT).unwrap(), b"a key");
+        writer.join().unwrap();
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use selenite_cipher::{DatabaseId, Secret, SlotId};
+use selenite_cipher::{MasterKey, SlotId};
 use selenite_format::{Slot, SlotKind, Superblock};
 
-use crate::{KeyError, Random, Recipient, SlotBody, hex, random};
+use crate::{KeyError, Random, Recipient, SlotBody, hex, origin, random};
 
 /// The slot whose id begins with `prefix`, in hexadecimal of either case.
 ///
@@ -76,12 +76,11 @@ impl fmt::Display for SlotSummary {
     }
 }
 
-/// A new slot for `recipient`, of an id that is drawn.
+/// A new slot for `recipient`, of an id that is drawn; with an origin mark if the recipient's secret is at hand.
 pub(crate) fn make(
     recipient: &dyn Recipient,
     label: &str,
-    database_id: DatabaseId,
-    master: &Secret<32>,
+    master: &MasterKey,
     now: u64,
     random: &mut Random<'_>,
 ) -> Result<Slot, KeyError> {
@@ -94,21 +93,18 @@ pub(crate) fn make(
         parameters: Vec::new(),
         wrapped: Vec::new(),
     };
-    fill(blank, recipient, database_id, master)
+    let mut slot = fill(blank, recipient, master)?;
+    origin::mark(&mut slot, recipient, master, random);
+    Ok(slot)
 }
 
-/// The same slot, with the master key wrapped into it anew.
-pub(crate) fn fill(
-    slot: Slot,
-    recipient: &dyn Recipient,
-    database_id: DatabaseId,
-    master: &Secret<32>,
-) -> Result<Slot, KeyError> {
+/// The same slot, with the master key wrapped into it anew, and without an origin mark.
+pub(crate) fn fill(slot: Slot, recipient: &dyn Recipient, master: &MasterKey) -> Result<Slot, KeyError> {
     let SlotBody {
         identifier,
         parameters,
         wrapped,
-    } = recipient.wrap(database_id, slot.id, master)?;
+    } = recipient.wrap(master.database_id(), slot.id, master.secret())?;
     Ok(Slot {
         identifier,
         parameters,

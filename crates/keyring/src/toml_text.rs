@@ -42,7 +42,7 @@ impl Fault {
     fn in_file(self, path: &Path, text: &str) -> KeyError {
         let before = text.get(..self.at.start).unwrap_or(text);
         let line = Some(1 + before.matches('\n').count());
-        KeyError::BadFile {
+        KeyError::BadConfig {
             path: path.to_owned(),
             line,
             problem: self.problem.into(),

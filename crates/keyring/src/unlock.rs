@@ -13,18 +13,19 @@ use crate::key_error::{Refusal, ServiceFailure};
 use crate::provider::passphrase::STRETCH_MAX;
 use crate::provider::{Effort, Identity};
 use crate::unlocked::tampered;
-use crate::{Cache, KeyError, Keyring, Pin, Unlocked};
+use crate::{Cache, KeyError, Pin, Trust, Unlocked, origin};
 
 /// Unlocks a database by the bytes of the superblock that counts (`selenite_format::choose`).
 ///
 /// Before any key is used: `NotEncrypted`, `Damaged`, `UnsupportedVersion`, `Tampered` (a rule of the format is
 /// broken), `NoKey` (no identity was given). While trying: `KeyServiceAway` if a key service was away and nothing else
 /// opened the file, else `KeyRefused` if a slot asked for too much, else `WrongKey`. With a key: `Tampered` (the MAC is
-/// wrong), `DatabaseReplaced` or `NotListed` (the keyring file says so), `Retired`.
+/// wrong), `DatabaseReplaced` or `NotListed` (the keyring file says so), `Retired`; and, at last, `ForeignOrigin`,
+/// `OriginUnknown`, `PathReplaced` or `NotPinned` (it is not admitted by `trust`).
 pub fn unlock(
     bytes: &[u8],
     identities: &[Box<dyn Identity>],
-    keyring: &Keyring,
+    trust: &Trust,
     cache: &Cache,
 ) -> Result<Unlocked, KeyError> {
     let superblock = parse(bytes)?;
@@ -41,24 +42,27 @@ pub fn unlock(
     if !opened.was_cached && opened.identity.may_be_cached() {
         cache.keep(database_id, opened.slot, opened.identity, &opened.master);
     }
-    let pin = keyring.check(database_id, master.commitment());
+    let pin = trust.keyring.check(database_id, master.commitment());
     match pin {
         Pin::Mismatch => return Err(KeyError::DatabaseReplaced { database_id }),
-        Pin::Unknown if keyring.only_listed() => return Err(KeyError::NotListed { database_id }),
+        Pin::Unknown if trust.keyring.only_listed() => return Err(KeyError::NotListed { database_id }),
         Pin::Unknown | Pin::Pinned => {}
     }
     if superblock.state == State::Retired {
         return Err(KeyError::Retired);
     }
     let slot = opened.slot.id;
+    let origin = origin::judge(&superblock, &master, opened.identity, identities);
     let unlocked = Unlocked {
         superblock,
         master,
         slot,
         pin,
+        origin,
     };
     unlocked.data_keys()?;
     unlocked.log_key()?;
+    trust.admit(&unlocked)?;
     Ok(unlocked)
 }
 
@@ -134,7 +138,7 @@ fn open<'a>(
             Effort::Little => {}
             Effort::Service if too_slow.contains(&identity.fingerprint()) => continue,
             Effort::Service => {}
-            Effort::Stretch(cost) if stretched + cost > STRETCH_MAX => {
+            Effort::Stretch(cost) if stretched > 0 && stretched + cost > STRETCH_MAX => {
                 failures.note(KeyError::KeyRefused {
                     slot: slot.id,
                     refusal: Refusal::CostOfAll,

@@ -5,7 +5,7 @@ use std::fmt;
 use selenite_cipher::{DataKey, LogKey, MasterKey, Secret, SlotId, Unauthentic};
 use selenite_format::{EpochRecord, State, Superblock};
 
-use crate::{KeyError, Pin};
+use crate::{KeyError, Origin, Pin};
 
 /// A superblock whose MAC was checked, or that was made here, and the master key that belongs to it.
 ///
@@ -20,6 +20,8 @@ pub struct Unlocked {
     pub slot: SlotId,
     /// What the keyring file said: `Pinned` or `Unknown`.
     pub pin: Pin,
+    /// Where it comes from. Of a new database, `Own`; a change leaves it as it was.
+    pub origin: Origin,
 }
 
 impl Unlocked {
@@ -56,6 +58,7 @@ impl Unlocked {
             master: MasterKey::new(self.master.secret().duplicate(), self.superblock.database_id),
             slot: self.slot,
             pin: self.pin,
+            origin: self.origin,
         }
     }
 
@@ -104,6 +107,7 @@ impl fmt::Debug for Unlocked {
             .field("generation", &self.superblock.generation)
             .field("slot", &self.slot)
             .field("pin", &self.pin)
+            .field("origin", &self.origin)
             .finish_non_exhaustive()
     }
 }

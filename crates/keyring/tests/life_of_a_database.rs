@@ -11,8 +11,8 @@ use selenite_cipher::{SessionId, Suite};
 use selenite_format::{PageSize, Superblock};
 use selenite_keyring::change::{add_slot, remove_slot, renew_master};
 use selenite_keyring::{
-    Cache, Config, Identity, KeyError, Keyring, Pin, Recipient, Unlocked, create, find_slot, keygen, load_identity,
-    os_random, parse_recipient, unlock, write_key_file,
+    Cache, Config, Identity, KeyError, Keyring, Pin, Recipient, Trust, Unlocked, create, find_slot, keygen,
+    load_identity, os_random, parse_recipient, unlock, write_key_file,
 };
 
 const NOW: u64 = 1_785_000_000;
@@ -53,8 +53,8 @@ impl Home {
     }
 
     fn unlock(&self, bytes: &[u8], name: &str) -> Result<Unlocked, KeyError> {
-        let keyring = self.config.load_keyring().unwrap();
-        unlock(bytes, &self.identities(name), &keyring, &Cache::new())
+        let trust = Trust::load(&self.config, None, None).unwrap();
+        unlock(bytes, &self.identities(name), &trust, &Cache::new())
     }
 }
 

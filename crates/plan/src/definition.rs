@@ -27,6 +27,7 @@ mod text;
 pub use alter::{Alteration, Copied, Rebuild, Step};
 pub use index::IndexDefinition;
 pub use sqlite::{index_name, null_index_name, quoted};
+pub use subquery::is_scalar;
 
 /// A table, as it is defined.
 #[derive(Clone, PartialEq, Debug)]

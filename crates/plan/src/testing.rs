@@ -131,7 +131,7 @@ fn select_of(text: &str) -> Select {
     };
     match select.query.body {
         QueryBody::Select(select) => *select,
-        QueryBody::Combined(_) => panic!("{text} is combined"),
+        QueryBody::Combined(_) | QueryBody::Nested(_) => panic!("{text} is combined"),
     }
 }
 

@@ -24,6 +24,15 @@ pub enum Announcement<'a> {
         /// Whether it was made just now.
         is_new: bool,
     },
+    /// The process may have too few file descriptors for the sessions that were asked for.
+    FewerSessions {
+        /// How many were asked for.
+        promised: usize,
+        /// How many there may be.
+        allowed: usize,
+        /// How many descriptors the process may have.
+        descriptors: u64,
+    },
     /// Others than this machine's programs can reach it.
     NotLoopback(SocketAddr),
     /// Passwords and data can go over the network in clear.

@@ -7,7 +7,9 @@ use std::time::Duration;
 use selenite_engine::Access;
 use selenite_tds::EncryptionMode;
 
+use crate::audit::AuditSettings;
 use crate::log::Log;
+use crate::login::AttemptLimits;
 use crate::password::PasswordCost;
 
 /// How a server is started.
@@ -27,10 +29,14 @@ pub struct Config {
     pub encryption: EncryptionMode,
     /// Who encrypts packets.
     pub tls_offload: TlsOffload,
+    /// How new databases are made.
+    pub new_databases: NewDatabases,
     /// How much of everything.
     pub limits: ServerLimits,
     /// What it costs to try a password that is set from now on.
     pub password_cost: PasswordCost,
+    /// Where it writes who did what.
+    pub audit: AuditSettings,
     /// Where it says what happens.
     pub log: Log,
 }
@@ -54,13 +60,27 @@ pub enum TlsOffload {
     Thread,
 }
 
+/// How CREATE DATABASE makes a database, and what SET ENCRYPTION OFF makes of one.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum NewDatabases {
+    /// Encrypted under the server's identity, from the first byte on.
+    #[default]
+    Encrypted,
+    /// In clear until SET ENCRYPTION ON, as SQL Server has it.
+    Clear,
+}
+
 /// How much of everything.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ServerLimits {
     /// Connections that have not logged in, at a time.
     pub lobby_max: usize,
     /// Sessions at a time.
-    pub session_max: usize,
+    pub sessions: SessionLimits,
+    /// Wrong passwords.
+    pub attempts: AttemptLimits,
+    /// How long a request of a login without administrator's rights may run, a batch or a call; zero is as long as it takes.
+    pub request_time: Duration,
     /// How long a connection may take to log in.
     pub login_time: Duration,
     /// Bytes of one request.
@@ -75,13 +95,36 @@ pub struct ServerLimits {
     pub lock_timeout: Duration,
 }
 
+/// How many sessions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SessionLimits {
+    /// At a time.
+    pub max: usize,
+    /// Of these, of one login.
+    pub per_login: usize,
+    /// Beyond these, of administrators who find all others taken.
+    pub administrators: usize,
+}
+
 impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             // 256: each costs a thread and some 100 KiB.
             lobby_max: 256,
-            // 4096: each costs a thread, and file descriptors for its databases.
-            session_max: 4096,
+            sessions: SessionLimits {
+                // 4096: each costs a thread, and file descriptors for its databases.
+                max: 4096,
+                // A quarter: what leaks connections leaves room for others.
+                per_login: 1024,
+                // One, as SQL Server's dedicated administrator connection.
+                administrators: 1,
+            },
+            attempts: AttemptLimits {
+                per_login: 5,
+                // 100, and one more each minute: an office behind one address has many who mistype.
+                per_address: 100,
+            },
+            request_time: Duration::ZERO,
             // SQL Server's clients give up after 15 s.
             login_time: Duration::from_secs(15),
             // 256 MiB: SQL Server's limit of a batch is 65,536 packets, which at 4096 bytes is the same.
@@ -109,8 +152,10 @@ impl Config {
             tls_files: None,
             encryption: EncryptionMode::Required,
             tls_offload: TlsOffload::Inline,
+            new_databases: NewDatabases::default(),
             limits: ServerLimits::default(),
             password_cost: PasswordCost::DEFAULT,
+            audit: AuditSettings::default(),
             log: Log::silent(),
         }
     }

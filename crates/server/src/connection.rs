@@ -7,12 +7,13 @@ use std::time::{Duration, Instant, SystemTime};
 use rustix::net::sockopt;
 use selenite_tds::{Limits, Login, MessageReader, PacketSize};
 
+use crate::audit::Event;
 use crate::config::TlsOffload;
 use crate::instance::LANGUAGE;
 use crate::lobby::{Arrival, LobbyPlace, greet};
 use crate::login::{Acceptance, Afterwards, Applicant, Refusal, accept, authenticate, refuse};
 use crate::master::{DatabaseRecord, LoginRecord};
-use crate::registry::{Presence, SessionFacts};
+use crate::registry::{NoPlace, Presence, SessionFacts};
 use crate::transport::{Encryptor, Leash, Line, LineError, Traffic};
 use crate::{Ended, Front, Instance, Session, Visitor, Wire};
 
@@ -29,9 +30,11 @@ pub struct Connection {
 impl Connection {
     /// Serves it to its end.
     pub fn serve(&self, instance: &Arc<Instance>, front: &dyn Front, place: LobbyPlace) {
-        let outcome = self.try_serve(instance, front, place);
+        let mut afterwards = Afterwards::default();
+        let outcome = self.try_serve(instance, front, place, &mut afterwards);
         // What is on its way still arrives.
         let _ = self.socket.shutdown(Shutdown::Write);
+        afterwards.write(instance);
         let said = match outcome {
             // Whoever looks whether the port is open is nothing to be told of.
             Ok(Ended::Left | Ended::Told) | Err(LineError::End) => return,
@@ -43,7 +46,13 @@ impl Connection {
         instance.log().line(&format!("{}: {said}", self.peer));
     }
 
-    fn try_serve(&self, instance: &Arc<Instance>, front: &dyn Front, place: LobbyPlace) -> Result<Ended, LineError> {
+    fn try_serve(
+        &self,
+        instance: &Arc<Instance>,
+        front: &dyn Front,
+        place: LobbyPlace,
+        afterwards: &mut Afterwards,
+    ) -> Result<Ended, LineError> {
         self.set_options()?;
         let deadline = Instant::now() + instance.config().limits.login_time;
         let traffic = Arc::new(Traffic::default());
@@ -55,13 +64,22 @@ impl Connection {
         }
         let (is_strict, is_encrypted) = (arrival.is_strict, arrival.is_encrypted);
         let user = arrival.login.as_ref().map_or("", |login| &login.user_name).to_owned();
-        let mut afterwards = Afterwards::default();
-        let admitted = self.admit(instance, front, arrival, deadline, &mut afterwards);
+        let admitted = self.admit(instance, front, arrival, deadline, afterwards);
         let admitted = admitted.and_then(|admitted| {
             let facts = self.facts(&admitted, is_encrypted)?;
+            if !facts.is_administrator && !instance.descriptors().has_room() {
+                return Err(Refusal::NoDescriptors(instance.registry().limits().max));
+            }
             let presence = instance.registry().enter(facts, traffic, self.leash.clone());
-            let full = || Refusal::Full(instance.registry().session_max());
-            Ok((admitted, presence.ok_or_else(full)?))
+            let presence = presence.map_err(|no_place| match no_place {
+                NoPlace::Server(max) => Refusal::Full(max),
+                NoPlace::Login(max) => Refusal::FullOfLogin(max),
+            });
+            let presence = presence?;
+            if !self.note_login(instance, &user, &Ok((&admitted.database.name, presence.entry().spid()))) {
+                return Err(Refusal::Trouble("the audit log can't be written".to_owned()));
+            }
+            Ok((admitted, presence))
         });
         let (admitted, presence) = match admitted {
             Ok(admitted) => admitted,
@@ -69,9 +87,8 @@ impl Connection {
                 instance
                     .log()
                     .line(&format!("{}: login failed for user '{user}': {refusal}", self.peer));
-                let refused = refuse(&mut line, instance.name(), &refusal.notices(&user));
-                afterwards.write(instance);
-                refused?;
+                self.note_login(instance, &user, &Err(&refusal));
+                refuse(&mut line, instance.name(), &refusal.notices(&user))?;
                 return Ok(Ended::Left);
             }
         };
@@ -85,7 +102,7 @@ impl Connection {
             features: &visitor.features,
         };
         let accepted = accept(&mut line, &acceptance);
-        afterwards.write(instance);
+        std::mem::take(afterwards).write(instance);
         accepted?;
         drop(place);
         line.logged_in()?;
@@ -96,7 +113,13 @@ impl Connection {
             line.offload(encryptor(&presence).map_err(LineError::Io)?);
         }
         let entry = presence.entry().clone();
-        let wire = Wire::new(line, reader, self.leash.clone(), entry.clone(), visitor.packet_size);
+        // What an administrator runs takes as long as it takes: backups, checks, scans.
+        let request_time = match visitor.is_administrator {
+            true => Duration::ZERO,
+            false => instance.config().limits.request_time,
+        };
+        let leash = self.leash.clone();
+        let wire = Wire::new(line, reader, leash, entry.clone(), (visitor.packet_size, request_time));
         debug_assert!(is_strict <= is_encrypted);
         let ended = front.serve(Session {
             instance,
@@ -104,8 +127,38 @@ impl Connection {
             wire,
             entry,
         });
+        let facts = presence.entry().facts();
+        instance.audit().write(&Event {
+            event: "LOGOUT",
+            login: Some(&facts.login),
+            address: Some(facts.peer.ip()),
+            session: Some(presence.entry().spid()),
+            ..Event::default()
+        });
         drop(presence);
         Ok(ended)
+    }
+
+    /// Writes a login to the audit log. False if nobody may log in, since it can't be written.
+    fn note_login(&self, instance: &Instance, user: &str, outcome: &Result<(&String, u16), &Refusal>) -> bool {
+        let event = Event {
+            event: "LOGIN",
+            login: Some(user),
+            address: Some(self.peer.ip()),
+            ..Event::default()
+        };
+        match outcome {
+            Ok((database, session)) => instance.audit().write(&Event {
+                session: Some(*session),
+                database: Some(database),
+                ..event
+            }),
+            Err(refusal) => instance.audit().write(&Event {
+                error: refusal.notices(user).first().map(|notice| notice.number),
+                reason: Some(&refusal.to_string()),
+                ..event
+            }),
+        }
     }
 
     /// Whether who arrived may come in.
@@ -154,6 +207,7 @@ impl Connection {
         Ok(SessionFacts {
             login: admitted.login.name.clone(),
             sid: admitted.login.sid,
+            is_administrator: admitted.login.is_administrator,
             host: host_name.clone(),
             program: app_name.clone(),
             library: library_name.clone(),

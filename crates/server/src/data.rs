@@ -9,6 +9,7 @@
 //! B4. A statement that fails leaves nothing behind: it has a savepoint, or a transaction of its own.
 //! B5. SQLite syncs no commit of a session's connection: whoever commits waits for [`log_sync`], behind which its turn has gone to the next.
 
+mod accept_database;
 mod administration;
 mod backup;
 mod borrowed_table;
@@ -17,6 +18,7 @@ mod called_elsewhere;
 mod catalog_rows;
 mod checkpoint;
 mod cleanups;
+mod commitment;
 mod damaged_page;
 mod data_bench;
 mod database;
@@ -62,6 +64,7 @@ mod unfinished;
 mod used_database;
 mod views;
 
+pub(crate) use commitment::load_commitment;
 pub(crate) use dbcc::frees_programs;
 pub use hall::Hall;
 pub use log_sync::SyncFigures;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::ServerError;
+use crate::master::FILE as MASTER;
 
 /// The folder that the databases are in. Its lock keeps a second server out until it is released or dropped.
 pub struct DataFolder {
@@ -34,6 +35,7 @@ impl DataFolder {
             .map_err(failed("make"))?;
         let path = path.canonicalize().map_err(failed("open"))?;
         close_to_others(&path)?;
+        refuse_linked_master(&path)?;
         let lock = lock(&path)?;
         let lock = Mutex::new(Some(lock));
         Ok(Self { path, lock })
@@ -75,6 +77,18 @@ fn close_to_others(path: &Path) -> Result<(), ServerError> {
         });
     }
     fs::set_permissions(path, fs::Permissions::from_mode(OWNER_ONLY)).map_err(failed("close to others"))
+}
+
+/// A link in the place of master.db would have another database, wherever it is, made into this server's.
+fn refuse_linked_master(folder: &Path) -> Result<(), ServerError> {
+    let master = folder.join(MASTER);
+    match fs::symlink_metadata(&master) {
+        Ok(found) if found.is_symlink() => Err(ServerError::Usage {
+            what: format!("{} is a symbolic link", master.display()),
+            next: "put the file itself there, or remove the link".to_owned(),
+        }),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// The lock goes with the descriptor, however the process ends; the file stays, since whoever removed it would let a third one in.
@@ -165,5 +179,21 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
         drop(DataFolder::take(&path).unwrap());
         assert_eq!(mode(&path), 0o700);
+    }
+    #[test]
+    fn a_folder_whose_master_is_a_link_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("data");
+        drop(DataFolder::take(&path).unwrap());
+        for target in ["app.db", "nowhere"] {
+            fs::write(place.path().join("app.db"), "an application's").unwrap();
+            std::os::unix::fs::symlink(place.path().join(target), path.join(MASTER)).unwrap();
+            assert!(
+                matches!(DataFolder::take(&path), Err(ServerError::Usage { .. })),
+                "{target}"
+            );
+            fs::remove_file(path.join(MASTER)).unwrap();
+        }
+        assert!(DataFolder::take(&path).is_ok());
     }
 }

@@ -7,6 +7,8 @@ use std::time::SystemTime;
 use selenite_engine::Access;
 use selenite_tds::ProductVersion;
 
+use crate::audit::AuditLog;
+use crate::descriptors::Descriptors;
 use crate::lobby::Lobby;
 use crate::log::Log;
 use crate::login::Lockout;
@@ -25,9 +27,12 @@ pub struct Instance {
     registry: Registry,
     lockout: Lockout,
     password_gate: PasswordGate,
+    statement_gate: PasswordGate,
     nobodys_password: PasswordHash,
     tls: TlsSetup,
     lobby: Arc<Lobby>,
+    descriptors: Descriptors,
+    audit: AuditLog,
 }
 
 impl Instance {
@@ -36,6 +41,7 @@ impl Instance {
         data_folder: DataFolder,
         master: Master,
         tls: TlsSetup,
+        (descriptors, audit): (Descriptors, AuditLog),
     ) -> Result<Self, PasswordFault> {
         let limits = config.limits;
         Ok(Self {
@@ -43,12 +49,15 @@ impl Instance {
             started: SystemTime::now(),
             data_folder,
             master,
-            registry: Registry::new(limits.session_max),
-            lockout: Lockout::default(),
+            registry: Registry::new(limits.sessions),
+            lockout: Lockout::new(limits.attempts),
             password_gate: PasswordGate::new(limits.password_check_max),
+            statement_gate: PasswordGate::new(1),
             nobodys_password: PasswordHash::new(&random_password(), config.password_cost)?,
             tls,
             lobby: Arc::new(Lobby::new(limits.lobby_max)),
+            descriptors,
+            audit,
             config,
         })
     }
@@ -107,10 +116,16 @@ impl Instance {
         self.config.password_cost
     }
 
-    /// How many passwords may be stretched at a time. Whoever stretches one enters here first.
+    /// How many passwords may be hashed at a time for logins: whoever hashes one enters here first.
     #[must_use]
     pub fn password_gate(&self) -> &PasswordGate {
         &self.password_gate
+    }
+
+    /// The same for statements, such as ALTER LOGIN. Another gate, so that no session keeps logins waiting.
+    #[must_use]
+    pub fn statement_gate(&self) -> &PasswordGate {
+        &self.statement_gate
     }
 
     /// Lets those try again who were locked out of a login: ALTER LOGIN .. UNLOCK, or a new password.
@@ -120,6 +135,21 @@ impl Instance {
     pub fn unlock(&self, login: &LoginRecord) -> Result<(), MasterError> {
         self.lockout.forgive(login.id);
         self.master.store_attempts(login.id, Default::default())
+    }
+
+    /// A login was dropped: nothing is remembered of its id.
+    pub(crate) fn forget_login(&self, login: i64) {
+        self.lockout.forget(login);
+    }
+
+    /// Where it writes who did what.
+    pub(crate) fn audit(&self) -> &AuditLog {
+        &self.audit
+    }
+
+    /// The file descriptors of the process.
+    pub(crate) fn descriptors(&self) -> &Descriptors {
+        &self.descriptors
     }
 
     /// Lets another server have the data folder.

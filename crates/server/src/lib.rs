@@ -12,12 +12,14 @@
 #![forbid(unsafe_code)]
 
 mod announcement;
+mod audit;
 mod bell;
 mod certificate;
 mod config;
 mod connection;
 pub mod data;
 mod data_folder;
+mod descriptors;
 mod front;
 mod identity;
 mod instance;
@@ -30,6 +32,7 @@ mod loopback;
 pub mod master;
 mod memory;
 pub mod password;
+pub mod process;
 mod registry;
 mod rpc;
 mod server;
@@ -41,11 +44,13 @@ mod wire;
 pub mod workbench;
 
 pub use announcement::Announcement;
-pub use config::{Config, ServerLimits, TlsFiles, TlsOffload};
+pub use audit::{AuditSettings, AuditTarget};
+pub use config::{Config, NewDatabases, ServerLimits, SessionLimits, TlsFiles, TlsOffload};
 use data_folder::DataFolder;
 pub use front::{Ended, Front, Session, Visitor};
 pub use instance::Instance;
 pub use log::Log;
+pub use login::AttemptLimits;
 pub use registry::{
     Activity, DatabaseLock, Figures, PresentWait, Registry, RequestText, SessionEntry, SessionFacts, SessionSight,
     Status, TransactionSight, WaitCounts, WaitStats, WaitType,

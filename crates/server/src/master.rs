@@ -26,7 +26,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Database, Layout};
+use selenite_engine::{Access, Database, Expected, Layout};
+use selenite_keyring::OriginPolicy;
 
 pub use backups::BackupRecord;
 pub use certificate::StoredCertificate;
@@ -35,17 +36,19 @@ pub(crate) use certificates::NewStoredCertificate;
 pub(crate) use database_file::{DatabaseFile, Unfinished};
 pub use database_name::DatabaseName;
 pub use databases::DatabaseRecord;
-pub use keys::{EncryptionKeyRecord, MasterKeyRecord};
+pub use keys::{EncryptionKeyRecord, MasterKeyRecord, Tde};
 pub(crate) use keys::{Removal, StoredMasterKey};
 pub use logins::{Attempts, LoginRecord, NewLogin};
 pub use master_error::MasterError;
 
+use crate::data::load_commitment;
 use crate::password::PasswordHash;
 
 /// master.db, open.
 pub struct Master {
     connection: Mutex<Connection>,
     path: PathBuf,
+    expected: Expected,
 }
 
 impl Master {
@@ -65,11 +68,12 @@ impl Master {
         tell: impl FnOnce() -> std::io::Result<()>,
     ) -> Result<Self, MasterError> {
         let path = folder.join(FILE);
+        let access = own(access);
         // What a start that was cut off has left is no master.db yet: it has no schema.
         if !path.exists() {
-            drop(Database::create(&Disk, &path, access, &Layout::default())?);
+            drop(Database::create(&Disk, &path, &access, &Layout::default())?);
         }
-        let master = Self::connect(path, access)?;
+        let master = Self::connect(path, &access)?;
         master.with(schema::create)?;
         master.change(|transaction| {
             schema::fill(transaction, administrator)?;
@@ -84,9 +88,10 @@ impl Master {
     /// [`MasterError`].
     pub(crate) fn open(folder: &Path, access: &Access) -> Result<Option<Self>, MasterError> {
         let path = folder.join(FILE);
-        // This says in words what is wrong with the file or the key, if anything is.
-        drop(Database::open(&Disk, &path, access)?);
-        let master = Self::connect(path, access)?;
+        let access = own(access);
+        // This says in words what is wrong with the file, its origin or the key, if anything is.
+        drop(Database::open(&Disk, &path, &access)?);
+        let master = Self::connect(path, &access)?;
         let is_whole = master.with(schema::check)?;
         if is_whole {
             // What a server before this one had no tables for.
@@ -97,6 +102,16 @@ impl Master {
 
     fn connect(path: PathBuf, access: &Access) -> Result<Self, MasterError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let known = load_commitment(&path, access)?;
+        let expected = Expected {
+            database_id: known.map(|(id, _)| id),
+            commitment: known.map(|(_, commitment)| commitment),
+            is_encrypted: true,
+        };
+        let access = Access {
+            expected,
+            ..access.clone()
+        };
         let uri = access.uri(&path);
         let connection = Connection::open_with_flags(uri.as_str(), flags)?;
         connection.busy_timeout(BUSY_WAIT)?;
@@ -104,7 +119,16 @@ impl Master {
         Ok(Self {
             connection: Mutex::new(connection),
             path,
+            expected,
         })
+    }
+
+    /// How sessions open it: only as the file that it was when the server started.
+    pub(crate) fn access(&self, access: &Access) -> Access {
+        Access {
+            expected: self.expected,
+            ..own(access)
+        }
     }
 
     /// Its file.
@@ -142,6 +166,14 @@ impl Master {
     }
 }
 
+/// Whoever makes a master.db makes its logins: one without the mark of the server's own identity is refused, whatever is said of others.
+fn own(access: &Access) -> Access {
+    Access {
+        origin: Some(OriginPolicy::Own),
+        ..access.clone()
+    }
+}
+
 /// A name as names are compared: without regard to case.
 pub(crate) fn folded(name: &str) -> String {
     name.to_lowercase()
@@ -152,7 +184,7 @@ fn now() -> i64 {
     i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
 }
 
-const FILE: &str = "master.db";
+pub(crate) const FILE: &str = "master.db";
 /// 5 s: a client that writes to master.db keeps logins waiting no longer.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 

@@ -23,16 +23,26 @@ use thread_figures::ThreadFigures;
 pub use wait_stats::{WaitCounts, WaitStats};
 pub use wait_type::WaitType;
 
+use crate::config::SessionLimits;
 use crate::transport::{Leash, Pull, Traffic};
 
 /// The sessions that live, by their spid.
 pub struct Registry {
     sessions: Mutex<BTreeMap<u16, Arc<SessionEntry>>>,
-    session_max: usize,
+    limits: SessionLimits,
     waits: Arc<WaitStats>,
     /// Of threads that ended.
     left_switches: AtomicU64,
     left_cpu_ns: AtomicU64,
+}
+
+/// Why there is no place for a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NoPlace {
+    /// There are as many as there may be.
+    Server(usize),
+    /// The login has as many as it may have.
+    Login(usize),
 }
 
 /// A session's place in the registry. It is given up when this is dropped, by the session's thread.
@@ -43,10 +53,17 @@ pub(crate) struct Presence<'a> {
 }
 
 impl Registry {
-    pub(crate) fn new(session_max: usize) -> Self {
+    pub(crate) fn new(limits: SessionLimits) -> Self {
+        let spid_count = usize::from(SPID_MAX - SPID_MIN) + 1;
+        let administrators = limits.administrators.min(spid_count - 1);
+        let max = limits.max.min(spid_count - administrators);
         Self {
             sessions: Mutex::default(),
-            session_max: session_max.min(usize::from(SPID_MAX - SPID_MIN) + 1),
+            limits: SessionLimits {
+                max,
+                administrators,
+                per_login: limits.per_login.min(max),
+            },
             waits: Arc::default(),
             left_switches: AtomicU64::new(0),
             left_cpu_ns: AtomicU64::new(0),
@@ -55,8 +72,8 @@ impl Registry {
 
     /// How many there may be at a time.
     #[must_use]
-    pub fn session_max(&self) -> usize {
-        self.session_max
+    pub fn limits(&self) -> SessionLimits {
+        self.limits
     }
 
     /// How they waited.
@@ -65,13 +82,21 @@ impl Registry {
         &self.waits
     }
 
-    /// A place for a session of the calling thread, with the lowest spid that is free; none if there is none.
-    pub(crate) fn enter(&self, facts: SessionFacts, traffic: Arc<Traffic>, leash: Arc<Leash>) -> Option<Presence<'_>> {
+    /// A place for a session of the calling thread, with the lowest spid that is free. An administrator who finds all taken gets one of those
+    /// that are kept for administrators.
+    ///
+    /// # Errors
+    /// [`NoPlace`].
+    pub(crate) fn enter(
+        &self,
+        facts: SessionFacts,
+        traffic: Arc<Traffic>,
+        leash: Arc<Leash>,
+    ) -> Result<Presence<'_>, NoPlace> {
         let mut sessions = self.lock();
-        if sessions.len() >= self.session_max {
-            return None;
-        }
-        let spid = (SPID_MIN..=SPID_MAX).find(|spid| !sessions.contains_key(spid))?;
+        self.check_room(&sessions, &facts)?;
+        let spid = (SPID_MIN..=SPID_MAX).find(|spid| !sessions.contains_key(spid));
+        let spid = spid.ok_or(NoPlace::Server(self.limits.max))?;
         let thread = ThreadFigures::of_this_thread();
         let activity = Arc::new(Activity::new(spid, self.waits.clone()));
         let entry = SessionEntry::new(activity, facts, traffic, leash, thread.clone());
@@ -79,10 +104,32 @@ impl Registry {
         sessions.insert(spid, entry.clone());
         drop(sessions);
         own::enter(entry.activity());
-        Some(Presence {
+        Ok(Presence {
             registry: self,
             entry,
             thread,
+        })
+    }
+
+    fn check_room(&self, sessions: &BTreeMap<u16, Arc<SessionEntry>>, facts: &SessionFacts) -> Result<(), NoPlace> {
+        let SessionLimits {
+            max,
+            per_login,
+            administrators,
+        } = self.limits;
+        let own_count = sessions
+            .values()
+            .filter(|session| session.facts().sid == facts.sid)
+            .count();
+        if sessions.len() < max && own_count < per_login {
+            return Ok(());
+        }
+        if facts.is_administrator && sessions.len() < max + administrators {
+            return Ok(());
+        }
+        Err(match sessions.len() < max {
+            true => NoPlace::Login(per_login),
+            false => NoPlace::Server(max),
         })
     }
 

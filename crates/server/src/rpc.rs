@@ -14,7 +14,7 @@ use selenite_plan::machine::{Call, Callee, Ended, Entry, Failure, Machine, Outpu
 use selenite_plan::program::Program;
 use selenite_plan::{Ends, PlanError};
 use selenite_tds::{Done, DoneKind, Procedure, ProcedureId, RpcCall};
-use selenite_tsql::ast::ObjectName;
+use selenite_tsql::ast::{Name, ObjectName};
 use selenite_types::Value;
 
 use arguments::{call_arguments, int_of, text_of};
@@ -49,7 +49,7 @@ pub(crate) fn answer_call(
         more,
     };
     let target = match &call.procedure {
-        Procedure::Id(id) => Target::Own(*id),
+        Procedure::Id(id) => Target::Own(*id, None),
         Procedure::Name(name) => match procedure_name::parse(name) {
             Some(target) => target,
             None => {
@@ -59,16 +59,16 @@ pub(crate) fn answer_call(
         },
     };
     match target {
-        Target::Own(id) => answering.own(id),
+        Target::Own(id, database) => answering.own(id, database.as_ref()),
         Target::Other(name) => answering.other(&name),
     }
 }
 
 /// The session's own procedures that a batch may call with EXEC; `None` if it is another.
-pub(crate) fn in_batch(host: &SessionHost<'_>, call: &Call<'_>) -> Option<Result<Callee, Failure>> {
+pub(crate) fn in_batch(host: &mut SessionHost<'_>, call: &Call<'_>) -> Option<Result<Callee, Failure>> {
     match procedure_name::own(call.procedure)? {
-        Target::Own(ProcedureId::ExecuteSql) => Some(execute_sql(host, call)),
-        Target::Own(id) => {
+        Target::Own(ProcedureId::ExecuteSql, database) => Some(execute_sql(host, call, database.as_ref())),
+        Target::Own(id, _) => {
             let error = PlanError::unsupported(&format!("EXECUTE {}", id.name()));
             Some(Err(error.with_ends(Ends::Statement).into()))
         }
@@ -77,7 +77,7 @@ pub(crate) fn in_batch(host: &SessionHost<'_>, call: &Call<'_>) -> Option<Result
 }
 
 /// EXEC sp_executesql.
-fn execute_sql(host: &SessionHost<'_>, call: &Call<'_>) -> Result<Callee, Failure> {
+fn execute_sql(host: &mut SessionHost<'_>, call: &Call<'_>, database: Option<&Name>) -> Result<Callee, Failure> {
     let text_at = |index: usize| match call.arguments.get(index).map(|argument| &argument.value) {
         Some(Some((Value::Text(text), _))) => Ok(Some(text.clone())),
         Some(Some((Value::Null, _)) | None) | None => Ok(None),
@@ -92,14 +92,15 @@ fn execute_sql(host: &SessionHost<'_>, call: &Call<'_>) -> Result<Callee, Failur
             true => PlanError::internal("a text without program or error"),
             false => errors.swap_remove(0),
         })?;
+    host.run_in(database, &program)?;
     let first = call.arguments.len().min(2);
     Ok(Callee::ProgramWith { program, first })
 }
 
 impl Answering<'_, '_> {
-    fn own(mut self, id: ProcedureId) -> Ended {
+    fn own(mut self, id: ProcedureId, database: Option<&Name>) -> Ended {
         let done = match id {
-            ProcedureId::ExecuteSql => self.execute_text(0),
+            ProcedureId::ExecuteSql => self.execute_text(database),
             ProcedureId::Prepare => self.prepare(),
             ProcedureId::PrepExec => self.prepare_and_execute(),
             ProcedureId::PrepExecRpc => self.prepare_and_call(),
@@ -122,9 +123,14 @@ impl Answering<'_, '_> {
     }
 
     /// sp_executesql: text, declarations, values.
-    fn execute_text(&mut self, first: usize) -> Result<Ended, Vec<PlanError>> {
-        let program = self.compile(first, first + 1)?;
-        Ok(self.run(program, first + 2))
+    fn execute_text(&mut self, database: Option<&Name>) -> Result<Ended, Vec<PlanError>> {
+        let program = self.compile(0, 1)?;
+        match self.host.run_in(database, &program) {
+            Ok(()) => Ok(self.run(program, 2)),
+            Err(Failure::Error(error)) => Err(vec![error]),
+            Err(Failure::Stop(Stop::Attention)) => Ok(Ended::Attention),
+            Err(Failure::Stop(Stop::Gone)) => Ok(Ended::Gone),
+        }
     }
 
     /// sp_prepare: handle OUTPUT, declarations, text, options.

@@ -8,6 +8,8 @@ use std::thread::JoinHandle;
 use selenite_tds::EncryptionMode;
 
 use crate::announcement::Announcement;
+use crate::audit::{AuditLog, Event};
+use crate::descriptors::Descriptors;
 use crate::listener::{Listener, Stopper};
 use crate::master::{Master, MasterError};
 use crate::memory;
@@ -41,8 +43,7 @@ impl Server {
         open_front: impl FnOnce(&Arc<Instance>) -> Result<Arc<dyn Front>, ServerError>,
     ) -> Result<Running, ServerError> {
         let mut config = config;
-        // Whoever encrypts a database by triple DES has named it, and reads, checks and saves it as any other.
-        config.access.allow_deprecated = true;
+        let (descriptors, lowered) = Descriptors::provide(&mut config.limits)?;
         // First what fails most often, and before anything is made.
         let listener = Listener::bind(config.listen)?;
         let address = listener.address();
@@ -69,7 +70,16 @@ impl Server {
             }
         };
         warn(&config, address, announce)?;
-        let instance = Instance::new(config, data_folder, master, tls).map_err(|fault| machine(&fault))?;
+        if let Some(lowered) = lowered {
+            tell(announce, lowered)?;
+        }
+        let audit = AuditLog::open(&config.audit, data_folder.path(), &config.log)?;
+        audit.write(&Event {
+            event: "START",
+            ..Event::default()
+        });
+        let instance =
+            Instance::new(config, data_folder, master, tls, (descriptors, audit)).map_err(|fault| machine(&fault))?;
         let instance = Arc::new(instance);
         let front = open_front(&instance)?;
         front.begin(&instance);
@@ -112,6 +122,10 @@ impl Running {
         if let Some(thread) = self.thread.take() {
             // A panic was told by the hook already.
             let _ = thread.join();
+            self.instance.audit().write(&Event {
+                event: "STOP",
+                ..Event::default()
+            });
         }
         self.instance.release_data_folder();
     }

@@ -17,6 +17,7 @@ mod program_cache;
 mod reply;
 mod set_option;
 mod statistics;
+mod unsupported;
 mod visit;
 
 use std::sync::Arc;

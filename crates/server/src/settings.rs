@@ -11,19 +11,18 @@
 //!
 //! C1. A key that nobody knows is an error: a typo must not leave something open.
 
-use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use directories::{BaseDirs, ProjectDirs};
 use selenite_engine::Access;
-use selenite_keyring::Spec;
+use selenite_keyring::{Spec, read_trusted_text};
 use selenite_tds::EncryptionMode;
 use serde::Deserialize;
 
 use crate::config::{PORT, TlsFiles};
-use crate::{Config, ServerError, ServerLimits, TlsOffload};
+use crate::{AuditTarget, Config, NewDatabases, ServerError, ServerLimits, TlsOffload};
 
 /// What a server's flags say, or its configuration file. What is not said is as it is by default.
 #[derive(Clone, PartialEq, Eq, Default, Deserialize, Debug)]
@@ -45,6 +44,10 @@ pub struct Settings {
     pub tls_offload: Option<String>,
     /// How many sessions there may be.
     pub max_sessions: Option<usize>,
+    /// How many of these one login may have.
+    pub max_sessions_per_login: Option<usize>,
+    /// How many sessions are kept for administrators besides.
+    pub admin_sessions: Option<usize>,
     /// How many connections there may be that have not logged in.
     pub max_logins: Option<usize>,
     /// How many seconds a login may take.
@@ -55,6 +58,20 @@ pub struct Settings {
     pub server_memory: Option<u64>,
     /// How many seconds a statement waits for a lock.
     pub lock_timeout: Option<u64>,
+    /// How many wrong passwords in a row lock a login.
+    pub attempts_per_login: Option<u32>,
+    /// How many wrong passwords an address has; 0 is no limit.
+    pub attempts_per_address: Option<u32>,
+    /// How many seconds a batch or a call may run; 0 is as long as it takes.
+    pub statement_timeout: Option<u64>,
+    /// Where the audit log is written: a file, or `none`.
+    pub audit_log: Option<PathBuf>,
+    /// `continue` or `refuse-logins`: what comes of an audit log that can't be written.
+    pub audit_failure: Option<String>,
+    /// `encrypted` or `clear`.
+    pub new_databases: Option<String>,
+    /// Whether memory is kept out of swap.
+    pub lock_memory: Option<bool>,
 }
 
 impl Settings {
@@ -63,11 +80,8 @@ impl Settings {
     /// # Errors
     /// [`ServerError::Io`]; [`ServerError::Usage`] with the place of what is wrong.
     pub fn read(path: &Path) -> Result<Self, ServerError> {
-        let text = fs::read_to_string(path).map_err(|source| ServerError::Io {
-            verb: "read",
-            path: path.to_owned(),
-            source,
-        })?;
+        // It names the identity: who can write it decides about keys.
+        let text = read_trusted_text(path).map_err(|error| ServerError::Engine(error.into()))?;
         let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
         Self::parse(&text, path, home.as_deref())
     }
@@ -82,6 +96,10 @@ impl Settings {
             (Ok(below), Some(home)) => home.join(below),
             _ => folder.join(path),
         };
+        let audit_log = settings.audit_log.as_mut().filter(|path| path.as_os_str() != NO_FILE);
+        if let Some(path) = audit_log {
+            *path = settle(path);
+        }
         for named in [&mut settings.data, &mut settings.tls_cert, &mut settings.tls_key] {
             *named = named.as_deref().map(settle);
         }
@@ -103,11 +121,20 @@ impl Settings {
             encryption: self.encryption.or(others.encryption),
             tls_offload: self.tls_offload.or(others.tls_offload),
             max_sessions: self.max_sessions.or(others.max_sessions),
+            max_sessions_per_login: self.max_sessions_per_login.or(others.max_sessions_per_login),
+            admin_sessions: self.admin_sessions.or(others.admin_sessions),
             max_logins: self.max_logins.or(others.max_logins),
             login_timeout: self.login_timeout.or(others.login_timeout),
             session_memory: self.session_memory.or(others.session_memory),
             server_memory: self.server_memory.or(others.server_memory),
             lock_timeout: self.lock_timeout.or(others.lock_timeout),
+            attempts_per_login: self.attempts_per_login.or(others.attempts_per_login),
+            attempts_per_address: self.attempts_per_address.or(others.attempts_per_address),
+            statement_timeout: self.statement_timeout.or(others.statement_timeout),
+            audit_log: self.audit_log.or(others.audit_log),
+            audit_failure: self.audit_failure.or(others.audit_failure),
+            new_databases: self.new_databases.or(others.new_databases),
+            lock_memory: self.lock_memory.or(others.lock_memory),
         }
     }
 
@@ -147,11 +174,38 @@ impl Settings {
         if let Some(word) = &self.tls_offload {
             config.tls_offload = offload(word)?;
         }
-        let limits = &mut config.limits;
-        limits.session_max = self.max_sessions.unwrap_or(limits.session_max);
+        if let Some(word) = &self.new_databases {
+            config.new_databases = new_databases(word)?;
+        }
+        if let Some(path) = &self.audit_log {
+            config.audit.target = match path.as_os_str() == NO_FILE {
+                true => AuditTarget::None,
+                false => AuditTarget::File(path.clone()),
+            };
+        }
+        if let Some(word) = &self.audit_failure {
+            config.audit.refuses_logins = refuses_logins(word)?;
+        }
+        config.limits = self.limits(config.limits)?;
+        Ok(config)
+    }
+
+    fn limits(&self, mut limits: ServerLimits) -> Result<ServerLimits, ServerError> {
+        let sessions = &mut limits.sessions;
+        sessions.max = self.max_sessions.unwrap_or(sessions.max);
+        // A quarter of all, unless it is said.
+        let quarter = sessions.max.div_ceil(4);
+        sessions.per_login = self.max_sessions_per_login.unwrap_or(quarter).min(sessions.max);
+        sessions.administrators = self.admin_sessions.unwrap_or(sessions.administrators);
         limits.lobby_max = self.max_logins.unwrap_or(limits.lobby_max);
         limits.login_time = self.login_timeout.map_or(limits.login_time, Duration::from_secs);
-        let is_sound = limits.session_max > 0
+        let attempts = &mut limits.attempts;
+        attempts.per_login = self.attempts_per_login.unwrap_or(attempts.per_login);
+        attempts.per_address = self.attempts_per_address.unwrap_or(attempts.per_address);
+        limits.request_time = self.statement_timeout.map_or(limits.request_time, Duration::from_secs);
+        let is_sound = limits.sessions.max > 0
+            && limits.sessions.per_login > 0
+            && limits.attempts.per_login > 0
             && limits.lobby_max > 0
             && (Duration::from_secs(1)..=LOGIN_TIME_MAX).contains(&limits.login_time);
         if !is_sound {
@@ -160,8 +214,8 @@ impl Settings {
                 LIMITS,
             ));
         }
-        self.limit_resources(&mut config.limits)?;
-        Ok(config)
+        self.limit_resources(&mut limits)?;
+        Ok(limits)
     }
 
     /// Memory and waits.
@@ -201,6 +255,25 @@ fn offload(word: &str) -> Result<TlsOffload, ServerError> {
         "inline" => Ok(TlsOffload::Inline),
         "thread" => Ok(TlsOffload::Thread),
         _ => Err(usage(format!("tls-offload {word:?}"), "it may be inline or thread")),
+    }
+}
+
+fn refuses_logins(word: &str) -> Result<bool, ServerError> {
+    match word {
+        "continue" => Ok(false),
+        "refuse-logins" => Ok(true),
+        _ => Err(usage(
+            format!("audit-failure {word:?}"),
+            "it may be continue or refuse-logins",
+        )),
+    }
+}
+
+fn new_databases(word: &str) -> Result<NewDatabases, ServerError> {
+    match word {
+        "encrypted" => Ok(NewDatabases::Encrypted),
+        "clear" => Ok(NewDatabases::Clear),
+        _ => Err(usage(format!("new-databases {word:?}"), "it may be encrypted or clear")),
     }
 }
 
@@ -244,6 +317,8 @@ fn usage(what: impl Into<String>, next: &str) -> ServerError {
     }
 }
 
+/// What is said of a file that there is not to be.
+const NO_FILE: &str = "none";
 const BOTH: &str = "give both, --tls-cert and --tls-key, or neither";
 const LIMITS: &str = "limits are at least 1, and a login may take 1 to 3600 seconds";
 const RESOURCES: &str =
@@ -277,7 +352,8 @@ mod tests {
         assert_eq!((files.certificate, files.key), ("/c".into(), "/etc/k".into()));
         assert_eq!(config.encryption, EncryptionMode::Strict);
         assert_eq!(config.tls_offload, TlsOffload::Thread);
-        assert_eq!((config.limits.session_max, config.limits.lobby_max), (7, 8));
+        assert_eq!((config.limits.sessions.max, config.limits.lobby_max), (7, 8));
+        assert_eq!(config.limits.sessions.per_login, 2);
         assert_eq!(config.limits.login_time, Duration::from_secs(9));
         let limits = config.limits;
         assert_eq!((limits.session_memory, limits.server_memory), (64 << 20, 1 << 30));

@@ -8,6 +8,7 @@ use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use selenite_tds::{Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter};
@@ -36,6 +37,8 @@ pub enum Interrupt {
     /// The client sent ATTENTION: end the request, roll back what has to be, and answer it by a DONE with
     /// [`selenite_tds::Done::ATTENTION`] after [`Wire::take_attention`].
     Attention,
+    /// The request has run for longer than it may: end the request, and answer it by an error after [`Wire::take_timeout`].
+    TimedOut,
     /// KILL: end the session.
     Killed,
     /// The server stops: end the session.
@@ -73,6 +76,10 @@ struct Shared {
     noted: AtomicU8,
     /// When to look next: nanoseconds of the coarse clock.
     look_next_ns: AtomicU64,
+    /// How long a request may run; zero is as long as it takes.
+    request_time: Duration,
+    /// Until when the present one may: nanoseconds of the coarse clock; [`NEVER`] if it may for ever.
+    request_end_ns: AtomicU64,
 }
 
 /// What comes in, and where it goes out.
@@ -91,7 +98,7 @@ impl Wire {
         reader: MessageReader,
         leash: Arc<Leash>,
         entry: Arc<SessionEntry>,
-        size: PacketSize,
+        (size, request_time): (PacketSize, Duration),
     ) -> Self {
         let desk = Desk {
             line,
@@ -104,6 +111,8 @@ impl Wire {
             leash,
             noted: AtomicU8::new(NOTHING),
             look_next_ns: AtomicU64::new(0),
+            request_time,
+            request_end_ns: AtomicU64::new(NEVER),
         };
         Self {
             shared: Arc::new(shared),
@@ -158,6 +167,13 @@ impl Wire {
             .noted
             .compare_exchange(ATTENTION, NOTHING, Ordering::AcqRel, Ordering::Acquire);
         attention.is_ok()
+    }
+
+    /// Whether the request has run for longer than it may. It has ended.
+    #[must_use]
+    pub fn take_timeout(&mut self) -> bool {
+        self.shared.request_end_ns.store(NEVER, Ordering::Release);
+        self.shared.forget_timeout()
     }
 }
 
@@ -229,17 +245,22 @@ impl Shared {
         }
     }
 
-    /// Whether it is time to look, and nobody else does.
-    fn is_due(&self) -> bool {
-        let now = clock_gettime(ClockId::MonotonicCoarse);
-        let now_ns = now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec);
-        let now_ns = u64::try_from(now_ns).unwrap_or(0);
+    /// Whether it is time to look, and nobody else does. Answers the time.
+    fn is_due(&self) -> Option<u64> {
+        let now_ns = coarse_now_ns();
         let due = self.look_next_ns.load(Ordering::Relaxed);
         if now_ns < due {
-            return false;
+            return None;
         }
         self.look_next_ns.store(now_ns + LOOK_EVERY_NS, Ordering::Relaxed);
-        true
+        Some(now_ns)
+    }
+
+    fn forget_timeout(&self) -> bool {
+        let timeout = self
+            .noted
+            .compare_exchange(TIMED_OUT, NOTHING, Ordering::AcqRel, Ordering::Acquire);
+        timeout.is_ok()
     }
 }
 
@@ -256,7 +277,13 @@ impl Interrupts {
         if let Some(pulled) = self.0.pulled() {
             return Some(pulled);
         }
-        if self.0.noted.load(Ordering::Acquire) == NOTHING && self.0.is_due() {
+        if self.0.noted.load(Ordering::Acquire) == NOTHING
+            && let Some(now_ns) = self.0.is_due()
+        {
+            if now_ns >= self.0.request_end_ns.load(Ordering::Acquire) {
+                self.note(TIMED_OUT);
+                return Some(Interrupt::TimedOut);
+            }
             match self.0.desk.try_lock() {
                 Ok(mut desk) => self.note(desk.look()),
                 Err(TryLockError::Poisoned(desk)) => self.note(desk.into_inner().look()),
@@ -267,8 +294,21 @@ impl Interrupts {
         match self.0.noted.load(Ordering::Acquire) {
             ATTENTION => Some(Interrupt::Attention),
             GONE => Some(Interrupt::Gone),
+            TIMED_OUT => Some(Interrupt::TimedOut),
             _ => None,
         }
+    }
+
+    /// A request begins: from here on its time counts.
+    pub(crate) fn begin_request(&self) {
+        let limit = self.0.request_time;
+        if limit.is_zero() {
+            return;
+        }
+        self.0.forget_timeout();
+        let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(NEVER);
+        let end_ns = coarse_now_ns().saturating_add(limit_ns);
+        self.0.request_end_ns.store(end_ns, Ordering::Release);
     }
 
     fn note(&self, what: u8) {
@@ -276,6 +316,12 @@ impl Interrupts {
             self.0.noted.store(what, Ordering::Release);
         }
     }
+}
+
+fn coarse_now_ns() -> u64 {
+    let now = clock_gettime(ClockId::MonotonicCoarse);
+    let now_ns = now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec);
+    u64::try_from(now_ns).unwrap_or(0)
 }
 
 impl fmt::Display for WireError {
@@ -306,5 +352,7 @@ impl std::error::Error for WireError {
 const NOTHING: u8 = 0;
 const ATTENTION: u8 = 1;
 const GONE: u8 = 2;
+const TIMED_OUT: u8 = 3;
+const NEVER: u64 = u64::MAX;
 /// 5 ms: a client that cancels is answered within 50.
 pub(crate) const LOOK_EVERY_NS: u64 = 5_000_000;

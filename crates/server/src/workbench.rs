@@ -102,6 +102,12 @@ pub trait Workbench {
     /// What is wrong with the INSERT.
     fn bind_insert(&mut self, statement: &TableStatement<'_>, errand: Errand<'_>) -> Result<Arc<Statement>, Failure>;
 
+    /// A text is about to run as sp_executesql of a database: of another than the one in use its frame begins there.
+    ///
+    /// # Errors
+    /// 911 if there is none, 916 if the login may not use it.
+    fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure>;
+
     /// Finds a procedure, or is it; `None` if there is none of that name. The session's own (sp_executesql and its kin) do not come here.
     ///
     /// # Errors

@@ -104,6 +104,8 @@ pub enum ParameterFault {
     Status,
     /// A type or encoding that is not done here: its name.
     Unsupported(&'static str),
+    /// A type that MS-TDS has, and we have not.
+    UnsupportedType(&'static str),
 }
 
 impl fmt::Display for TdsError {
@@ -150,6 +152,7 @@ impl fmt::Display for ParameterError {
             ParameterFault::Name => f.write_str("not a name"),
             ParameterFault::Status => f.write_str("unknown status flags"),
             ParameterFault::Unsupported(what) => write!(f, "{what} is not supported"),
+            ParameterFault::UnsupportedType(what) => write!(f, "type {what} is not supported"),
         }
     }
 }

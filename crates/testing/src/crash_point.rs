@@ -27,6 +27,25 @@ pub enum Tear {
     Subset(u64),
     /// Of every sector, the writes to it were done up to some: by this seed.
     Sectors(u64),
+    /// As with `Sectors`, but of a sector to which a write was under way the bytes that it writes are others, or, without
+    /// powersafe overwrite, all of its bytes.
+    Damaged {
+        /// By this seed.
+        seed: u64,
+        /// Of so many bytes.
+        sector_size: u32,
+        /// Whether what was not being written is kept.
+        powersafe: bool,
+    },
+}
+
+/// What a power failure damages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Damage {
+    /// The size of a sector.
+    pub sector_size: u32,
+    /// Whether only what was being written is damaged, not the rest of its sector.
+    pub powersafe: bool,
 }
 
 /// How many tears are tried at one operation.
@@ -47,7 +66,7 @@ impl Density {
 
 /// All crash points of a log that concern files with a name.
 #[must_use]
-pub fn enumerate(log: &[Operation], density: Density, seed: u64) -> Vec<CrashPoint> {
+pub fn enumerate(log: &[Operation], density: Density, damage: Option<Damage>, seed: u64) -> Vec<CrashPoint> {
     let mut points = Vec::new();
     let named = Named::of(log);
     for (index, operation) in log.iter().enumerate() {
@@ -63,6 +82,13 @@ pub fn enumerate(log: &[Operation], density: Density, seed: u64) -> Vec<CrashPoi
         for _ in 0..density.subsets {
             tears.push(Tear::Subset(random.draw()));
             tears.push(Tear::Sectors(random.draw()));
+            if let Some(Damage { sector_size, powersafe }) = damage {
+                tears.extend([random.draw(), random.draw()].map(|seed| Tear::Damaged {
+                    seed,
+                    sector_size,
+                    powersafe,
+                }));
+            }
         }
         points.extend(tears.into_iter().map(|tear| CrashPoint { position, tear }));
     }

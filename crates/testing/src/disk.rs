@@ -48,7 +48,7 @@ pub(crate) struct State {
     pub(crate) late: Vec<Late>,
     capacity: Option<u64>,
     ignored_syncs: Vec<Role>,
-    pub(crate) is_powersafe: bool,
+    pub(crate) damaged_sector: Option<u32>,
     forgotten: Range<u64>,
     read_shim: Option<Shim>,
     write_shim: Option<Shim>,
@@ -237,9 +237,10 @@ impl Disk {
         self.lock().used()
     }
 
-    /// Promises powersafe overwrite (sqlite.org/psow.html): then a plain database is treated as an encrypted one is.
-    pub fn promise_powersafe_overwrite(&self) {
-        self.lock().is_powersafe = true;
+    /// Promises no powersafe overwrite (sqlite.org/psow.html), which it does otherwise: a write may damage all of a sector
+    /// of that size.
+    pub fn forbid_powersafe_overwrite(&self, sector_size: u32) {
+        self.lock().damaged_sector = Some(sector_size);
     }
 
     /// A planted bug: syncs of these files are answered and not done.

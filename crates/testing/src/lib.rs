@@ -37,7 +37,7 @@ pub mod spy;
 pub use beside::Beside;
 pub use call::{Call, CallRecord};
 pub use content::Content;
-pub use crash_point::{CrashPoint, Tear};
+pub use crash_point::{CrashPoint, Damage, Tear};
 pub use disk::{Disk, Entered};
 pub use fault::Fault;
 pub use hand_made::HandMade;

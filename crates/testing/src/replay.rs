@@ -3,6 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
 use selenite_vfs::role::Role;
 
@@ -48,6 +49,13 @@ enum Part {
     Sectors {
         seed: u64,
         count: u64,
+    },
+    /// The same; and a write under way leaves other bytes.
+    Damaged {
+        seed: u64,
+        count: u64,
+        sector_size: u64,
+        powersafe: bool,
     },
 }
 
@@ -176,6 +184,16 @@ fn part_of(tear: Tear, operation: &Operation, number: usize, is_last: bool, orde
             seed: seed_of(&[seed, operation.inode().map_or(0, |inode| inode.0)]),
             count: order.count,
         },
+        Tear::Damaged {
+            seed,
+            sector_size,
+            powersafe,
+        } => Part::Damaged {
+            seed: seed_of(&[seed, operation.inode().map_or(0, |inode| inode.0)]),
+            count: order.count,
+            sector_size: u64::from(sector_size),
+            powersafe,
+        },
     }
 }
 
@@ -235,22 +253,49 @@ impl Part {
         match self {
             Self::All | Self::Head(_) | Self::Tail(_) => true,
             Self::Nothing => false,
-            Self::Sectors { seed, count } => is_done(*seed, *count, u64::MAX, order),
+            Self::Sectors { seed, count } | Self::Damaged { seed, count, .. } => order < reach(*seed, *count, u64::MAX),
         }
     }
 }
 
-/// Whether the write of that order is done on a sector.
-fn is_done(seed: u64, count: u64, sector: u64, order: u64) -> bool {
+/// How many writes to a sector are done.
+fn reach(seed: u64, count: u64, sector: u64) -> u64 {
     let mut random = Random::new(seed_of(&[seed, sector]));
     let (one, two) = (random.below(count + 1), random.below(count + 1));
     // Some crashes lose little, some nearly all.
-    let reach = match seed % 3 {
+    match seed % 3 {
         0 => one.min(two),
         1 => one,
         _ => one.max(two),
-    };
-    order < reach
+    }
+}
+
+/// Calls `each` with every sector that a write touches, and the part of the write that lies in it.
+fn by_sector(offset: u64, size: usize, sector_size: u64, mut each: impl FnMut(u64, Range<u64>)) {
+    let end = offset + to_u64(size);
+    let mut at = offset;
+    while at < end {
+        let sector = at / sector_size;
+        let stop = ((sector + 1) * sector_size).min(end);
+        each(sector, at..stop);
+        at = stop;
+    }
+}
+
+/// What a damaged sector holds: by its number zeros, ones, one byte, what another place of the file holds, or anything.
+fn damage(content: &mut Content, place: Range<u64>, mut random: Random) {
+    let mut bytes = vec![0; to_usize(place.end - place.start)];
+    match random.below(5) {
+        0 => {}
+        1 => bytes.fill(0xff),
+        2 => bytes.fill(random.draw().to_le_bytes()[0]),
+        3 => {
+            let from = random.below(content.size().max(1)) / 512 * 512;
+            content.read(&mut bytes, from);
+        }
+        _ => bytes.fill_with(|| random.draw().to_le_bytes()[0]),
+    }
+    content.write(&bytes, place.start);
 }
 
 fn write_part(content: &mut Content, offset: u64, data: &[u8], part: &Part, order: u64, note: &mut dyn FnMut(u64)) {
@@ -270,19 +315,35 @@ fn write_part(content: &mut Content, offset: u64, data: &[u8], part: &Part, orde
             content.write(&data[size..], offset + to_u64(size));
             note(u64::MAX - to_u64(size));
         }
-        Part::Sectors { seed, count } => {
-            let end = offset + to_u64(data.len());
-            let mut at = offset;
-            while at < end {
-                let sector = at / SECTOR_SIZE;
-                let stop = ((sector + 1) * SECTOR_SIZE).min(end);
-                if is_done(*seed, *count, sector, order) {
-                    content.write(&data[to_usize(at - offset)..to_usize(stop - offset)], at);
-                    note(at);
-                }
-                at = stop;
+        Part::Sectors { seed, count } => by_sector(offset, data.len(), SECTOR_SIZE, |sector, place| {
+            if order < reach(*seed, *count, sector) {
+                content.write(
+                    &data[to_usize(place.start - offset)..to_usize(place.end - offset)],
+                    place.start,
+                );
+                note(place.start);
             }
-        }
+        }),
+        Part::Damaged {
+            seed,
+            count,
+            sector_size,
+            powersafe,
+        } => by_sector(offset, data.len(), *sector_size, |sector, place| {
+            let reach = reach(*seed, *count, sector);
+            if order < reach {
+                content.write(
+                    &data[to_usize(place.start - offset)..to_usize(place.end - offset)],
+                    place.start,
+                );
+                note(place.start);
+            } else if order == reach {
+                let whole = sector * sector_size..((sector + 1) * sector_size).min(place.end.max(content.size()));
+                let place = if *powersafe { place } else { whole };
+                note(u64::MAX - place.start);
+                damage(content, place, Random::new(seed_of(&[*seed, sector, 1])));
+            }
+        }),
     }
 }
 
@@ -341,6 +402,34 @@ mod tests {
         assert!(!has(Namespace::AtFolderSync, Tear::None));
         assert!(has(Namespace::AtFolderSync, Tear::All));
         assert!(has(Namespace::AtOnce, Tear::None));
+    }
+
+    #[test]
+    fn damage_reaches_the_rest_of_a_sector_unless_overwriting_is_powersafe() {
+        let disk = Disk::new();
+        let mut state = disk.lock();
+        let file = state.create(Role::Main, Some("/first"));
+        state.write(file, &[1; 8192], 0).unwrap();
+        state.sync(file, true).unwrap();
+        state.write(file, &[2; 100], 4196).unwrap();
+        drop(state);
+        let log = disk.log();
+        let mut replay = Replay::new(&disk, &log, Namespace::AtOnce);
+        replay.advance(log.len());
+        for powersafe in [true, false] {
+            let mut rest_is_damaged = 0;
+            for seed in 0..200 {
+                let tear = Tear::Damaged {
+                    seed,
+                    sector_size: 4096,
+                    powersafe,
+                };
+                let bytes = replay.image(tear).0.bytes("/first");
+                assert_eq!(bytes[..4096], [1; 4096], "another sector");
+                rest_is_damaged += u32::from(bytes[4296..] != [1; 3896]);
+            }
+            assert_eq!(rest_is_damaged > 0, !powersafe);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::content::{to_u64, to_usize};
-use crate::crash_point::{Density, enumerate};
+use crate::crash_point::{Damage, Density, enumerate};
 use crate::random::{Random, seed_of};
 use crate::replay::Seen;
 use crate::{CrashPoint, Disk, Image, Namespace, Operation, Replay};
@@ -16,6 +16,7 @@ pub struct Scenario<'a> {
     origin: Image,
     namespace: Namespace,
     density: Density,
+    damage: Option<Damage>,
     point_count: usize,
     prepare: &'a (dyn Fn(&Disk) + Sync),
     check: &'a (dyn Fn(u64) -> Result<(), String> + Sync),
@@ -49,6 +50,7 @@ impl<'a> Scenario<'a> {
             origin: Image::default(),
             namespace: Namespace::AtFolderSync,
             density: Density::USUAL,
+            damage: None,
             point_count: 2000,
             prepare: &|_| (),
             check,
@@ -73,6 +75,13 @@ impl<'a> Scenario<'a> {
     #[must_use]
     pub fn with_density(mut self, density: Density) -> Self {
         self.density = density;
+        self
+    }
+
+    /// Damages sectors, too.
+    #[must_use]
+    pub fn with_damage(mut self, damage: Damage) -> Self {
+        self.damage = Some(damage);
         self
     }
 
@@ -204,7 +213,7 @@ impl Job<'_> {
             cuts: self.scenario.density.cuts.max(each / 2),
             subsets: self.scenario.density.subsets.max(each / 4),
         };
-        let mut points = enumerate(&self.log, density, seed);
+        let mut points = enumerate(&self.log, density, self.scenario.damage, seed);
         let mut random = Random::new(seed_of(&[seed, to_u64(self.log.len())]));
         while points.len() > wanted {
             let drop = to_usize(random.below(to_u64(points.len())));

@@ -134,13 +134,14 @@ impl File for SimFile {
     }
 
     fn sector_size(&mut self) -> c_int {
-        4096
+        let size = self.disk.lock().damaged_sector.unwrap_or(4096);
+        c_int::try_from(size).unwrap_or(4096)
     }
 
-    /// No promise, not even powersafe overwrite unless a test asks for it: Selenite makes that one itself.
+    /// No promise but that of os_unix.c: powersafe overwrite, unless a test forbids it.
     fn device_characteristics(&mut self) -> c_int {
         const POWERSAFE_OVERWRITE: c_int = 0x1000;
-        if self.disk.lock().is_powersafe {
+        if self.disk.lock().damaged_sector.is_none() {
             POWERSAFE_OVERWRITE
         } else {
             0

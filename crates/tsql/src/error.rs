@@ -97,6 +97,12 @@ impl Fault {
         Self::with(103, 4, message)
     }
 
+    /// A transaction's or savepoint's name; `start` as in [`Fault::long_identifier`].
+    pub(crate) fn long_transaction_name(start: &str) -> Self {
+        let message = format!("The identifier that starts with '{start}' is too long. Maximum length is 32.");
+        Self::with(103, 2, message)
+    }
+
     pub(crate) fn not_common_table(token: &str) -> Self {
         let message = format!(
             "Incorrect syntax near '{}'. If this is intended to be a common table expression, you need to explicitly \
@@ -165,6 +171,11 @@ impl Fault {
         Self::with(119, 1, message)
     }
 
+    pub(crate) const USE_IN_PROCEDURE: Self = Self::fixed(
+        154,
+        1,
+        "a USE database statement is not allowed in a procedure, function or trigger.",
+    );
     pub(crate) const UNCLOSED_COMMENT: Self = Self::fixed(113, 1, "Missing end comment mark '*/'.");
     pub(crate) const WITH_AFTER_STATEMENT: Self = Self::fixed(
         319,

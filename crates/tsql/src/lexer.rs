@@ -45,7 +45,8 @@ impl Lexer<'_> {
     /// Whether it was let go on to the end.
     fn run(&mut self, goes_on: &dyn Fn() -> bool) -> bool {
         loop {
-            if self.tokens.len().is_multiple_of(crate::TOKENS_BETWEEN_LOOKS) && !goes_on() {
+            let count = self.tokens.len();
+            if count > 0 && count.is_multiple_of(crate::TOKENS_BETWEEN_LOOKS) && !goes_on() {
                 return false;
             }
             let Ok(()) = self.skip_blanks() else {

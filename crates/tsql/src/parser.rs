@@ -119,6 +119,8 @@ struct Parser<'a> {
     catch_depth: u32,
     /// How many statements are open.
     statement_depth: u32,
+    /// How many queries are open that stand in another statement or query.
+    query_depth: u32,
     /// Whether nothing of the batch was taken yet.
     batch_start: bool,
     /// Whether the next SELECT is a statement's first.
@@ -151,6 +153,7 @@ impl<'a> Parser<'a> {
             loop_depth: 0,
             catch_depth: 0,
             statement_depth: 0,
+            query_depth: 0,
             batch_start: false,
             top_select: false,
             in_procedure: false,

@@ -3,7 +3,7 @@
 //! D1. What the file is, is decided again whenever SHARED is taken, and before anything is created: another
 //!     connection may have made it a database since (FORMAT 2.6).
 //! D2. Whoever takes SQLite's write lock looks at the generation before a page is sealed (FORMAT 3.8).
-//!     In WAL mode the last writer's mark saves looking (`generation_mark.rs`).
+//!     So does whoever begins to read. In WAL mode the last writer's mark saves looking (`generation_mark.rs`).
 //! D3. The file below is opened, read and closed through the VFS below only: closing any other descriptor of it
 //!     would drop SQLite's locks (fcntl(2)).
 
@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use selenite_cipher::Suite;
 use selenite_format::State;
-use selenite_keyring::{Config, Identity, KeyError, Keyring, Unlocked};
+use selenite_keyring::{Config, Identity, KeyError, OriginPolicy, Trust, Unlocked};
 
 use crate::closing::{Closing, FileId};
 use crate::error::VfsError;
@@ -41,8 +41,8 @@ pub struct Database {
     /// Device and inode, where they are known to be those of the file that is open.
     pub identity: Option<(u64, u64)>,
     config: Config,
-    /// As it was when a master key was last found in it, or not.
-    keyring: Mutex<Keyring>,
+    /// With the keyring file as it was when a master key was last found in it, or not.
+    trust: Mutex<Trust>,
     identities: Vec<Box<dyn Identity>>,
     inner: Mutex<Inner>,
     /// Counts the views: a file compares it before it uses the view that it holds.
@@ -62,24 +62,25 @@ pub struct Database {
 /// With what a database is opened: loaded before its file is, so that a missing key makes no file.
 pub struct Credentials {
     config: Config,
-    keyring: Keyring,
+    trust: Trust,
     identities: Vec<Box<dyn Identity>>,
 }
 
 impl Credentials {
-    /// Loads the identities that are in force, and the keyring file.
+    /// Loads the identities that are in force, and the keyring file, for the database at `path`.
     ///
     /// # Errors
     /// As the keyring has it.
-    pub fn load(config: Config, settings: &Settings) -> Result<Self, VfsError> {
+    pub fn load(config: Config, settings: &Settings, path: &Path) -> Result<Self, VfsError> {
         let identities = match &settings.identity {
             Some(spec) => selenite_keyring::load(spec, &config)?,
             None => Vec::new(),
         };
-        let keyring = config.load_keyring()?;
+        let mut trust = Trust::load(&config, settings.origin, Some(path))?;
+        trust.commitment = settings.expected_commitment;
         Ok(Self {
             config,
-            keyring,
+            trust,
             identities,
         })
     }
@@ -105,6 +106,7 @@ impl Inner {
     /// Notes the first region of the WAL index, or that it is no longer mapped.
     pub fn set_index(&mut self, region: Option<ShmRegion>) {
         self.mark = region.map(GenerationMark::new);
+        self.mark_at_look = None;
     }
 }
 
@@ -118,6 +120,8 @@ pub struct Inner {
     pub page_count: Option<u32>,
     /// The mark in the WAL index, while that is mapped.
     mark: Option<GenerationMark>,
+    /// What it said before a reader looked at the superblocks last.
+    mark_at_look: Option<u32>,
     content: Content,
     place: Place,
     heads: Option<Heads>,
@@ -137,7 +141,7 @@ impl Database {
     ) -> Result<Self, VfsError> {
         let Credentials {
             config,
-            keyring,
+            trust,
             identities,
         } = credentials;
         let host = presence.host().clone();
@@ -150,13 +154,14 @@ impl Database {
             settings,
             path,
             config,
-            keyring: Mutex::new(keyring),
+            trust: Mutex::new(trust),
             identities,
             inner: Mutex::new(Inner {
                 lower,
                 level: LockLevel::NONE,
                 page_count: None,
                 mark: None,
+                mark_at_look: None,
                 content: Content::Empty,
                 place: Place::A,
                 heads: None,
@@ -224,7 +229,7 @@ impl Database {
 
     /// Whether this connection may change the superblock.
     pub fn holds_write_lock(&self, inner: &Inner) -> bool {
-        inner.level >= LockLevel::RESERVED || self.wal_write.load(Ordering::Acquire)
+        inner.level >= LockLevel::RESERVED || self.wal_write.load(Ordering::Acquire) || self.settings.takes_no_locks
     }
 
     /// Tells SQLite's log and `selenite_last_error()` why something was refused, and gives SQLite's code for it.
@@ -268,6 +273,25 @@ impl Database {
         Ok(changed)
     }
 
+    /// As [`Database::refresh`], for who has just taken a read mark of the WAL. Where nobody has changed the superblock this
+    /// costs one read of mapped memory.
+    ///
+    /// # Errors
+    /// Whatever refuses the file now.
+    pub fn refresh_as_reader(&self, inner: &mut Inner) -> Result<(), VfsError> {
+        let (Content::Sealed(view), Some(mark)) = (&inner.content, inner.mark) else {
+            return Ok(());
+        };
+        let value = mark.value();
+        if mark.is_of(&view.unlocked.superblock) || (value.is_some() && value == inner.mark_at_look) {
+            return Ok(());
+        }
+        inner.mark_at_look = None;
+        self.refresh(inner)?;
+        inner.mark_at_look = value;
+        Ok(())
+    }
+
     /// Makes an empty file a database, with superblocks that are synced before its first page (FORMAT 2.6). The caller
     /// holds SQLite's write lock.
     ///
@@ -291,6 +315,11 @@ impl Database {
             suite,
             now(),
         )?;
+        let trust = self.trust();
+        if trust.policy == OriginPolicy::Own {
+            trust.note_created(&new)?;
+        }
+        drop(trust);
         let (new, place) = store_new(&mut inner.lower, new)?;
         inner.page_count = Some(0);
         self.adopt(inner, new, place)
@@ -322,7 +351,12 @@ impl Database {
         // What it says of pages may rest on what somebody wrote under `synchronous = OFF`.
         self.host.sync_clock.time(|| inner.lower.sync(SyncFlags::FULL))?;
         let (new, place) = store(&mut inner.lower, inner.place, new, takes_rights_away)?;
-        self.adopt(inner, new, place)
+        let is_retired = new.superblock.state == State::Retired;
+        self.adopt(inner, new, place)?;
+        if let (Content::Sealed(view), Some(mark), false) = (&inner.content, inner.mark, is_retired) {
+            mark.set(&view.unlocked.superblock);
+        }
+        Ok(())
     }
 
     /// Notes in the superblock whether there are pages, if it says otherwise (FORMAT 3.9).
@@ -395,12 +429,17 @@ impl Database {
 
     /// Opens a superblock. A master key that was renewed is in the keyring file by now, not in what was read of it before.
     fn unlock(&self, bytes: &[u8]) -> Result<Unlocked, VfsError> {
-        let mut keyring = self.keyring.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.host.unlock(bytes, &self.identities, &keyring) {
-            Err(KeyError::DatabaseReplaced { .. }) => *keyring = self.config.load_keyring()?,
+        let mut trust = self.trust();
+        match self.host.unlock(bytes, &self.identities, &trust) {
+            Err(KeyError::DatabaseReplaced { .. }) => trust.keyring = self.config.load_keyring()?,
             unlocked => return Ok(unlocked?),
         }
-        Ok(self.host.unlock(bytes, &self.identities, &keyring)?)
+        Ok(self.host.unlock(bytes, &self.identities, &trust)?)
+    }
+
+    /// What is demanded of the file's origin.
+    fn trust(&self) -> MutexGuard<'_, Trust> {
+        self.trust.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// S3. Ends a change that was cut off between its two writes: the superblock that does not count is written anew.

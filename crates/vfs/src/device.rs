@@ -6,9 +6,10 @@ use crate::ffi::{Code, Control, LowerFile, RawControl};
 
 /// The promises (`SQLITE_IOCAP_*`) passed on for a file of ours; a file in clear keeps its own.
 ///
-/// Powersafe overwrite is always claimed: a page is written whole, so a crash damages no other, and SQLite then never
-/// splits a frame at a sector's end. Atomic writes are not: they would be of SQLite's offsets. Reads of parts of a page
-/// are not offered either.
+/// Powersafe overwrite is the device's to claim, or the URI's (`psow`): a page lies at a multiple of its size, as SQLite takes
+/// it to, so what SQLite does for its sectors (journal headers of a sector, commits in the WAL that are padded, all pages of
+/// a sector journaled) protects the same bytes. Atomic writes are not passed on: they would be of SQLite's offsets. Reads of
+/// parts of a page are not offered either.
 pub fn characteristics(lower: c_int, is_plain: bool) -> c_int {
     const SAFE_APPEND: c_int = 0x200;
     const SEQUENTIAL: c_int = 0x400;
@@ -18,24 +19,20 @@ pub fn characteristics(lower: c_int, is_plain: bool) -> c_int {
     if is_plain {
         return lower;
     }
-    (lower & (SAFE_APPEND | SEQUENTIAL | UNDELETABLE_WHEN_OPEN | IMMUTABLE)) | POWERSAFE_OVERWRITE
+    lower & (SAFE_APPEND | SEQUENTIAL | UNDELETABLE_WHEN_OPEN | POWERSAFE_OVERWRITE | IMMUTABLE)
 }
 
 /// A file control on a WAL or journal: what would be of the VFS below alone is passed down.
 ///
 /// # Errors
 /// `NOTFOUND` for what is answered by the database file only; as the VFS below has it.
-pub fn control_beside_main(is_plain: bool, lower: &mut LowerFile, control: &mut RawControl) -> Result<(), Code> {
+pub fn control_beside_main(lower: &mut LowerFile, control: &mut RawControl) -> Result<(), Code> {
     let raw = *control;
     match control.parse() {
         Control::Atomic | Control::Visit(_) => Err(Code::NOTFOUND),
         Control::MmapSize(size) => {
             *size = 0;
             lower.forbid_mapping();
-            Ok(())
-        }
-        Control::PowersafeOverwrite(value) if !is_plain => {
-            *value = 1;
             Ok(())
         }
         Control::Pragma(_)

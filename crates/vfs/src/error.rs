@@ -17,6 +17,8 @@ pub enum VfsError {
     NotEncrypted(&'static str),
     /// The caller or the key's keeper.
     Key(KeyError),
+    /// The caller: a new database is to be made, and no identity was given.
+    NoKeyToMake,
     /// The file: a page that was not sealed as this page of this database.
     Unauthentic {
         /// Where it was met.
@@ -64,8 +66,11 @@ impl VfsError {
         match self {
             Self::NotEncrypted(_) => Code::NOTADB,
             Self::Key(error) => match error {
-                KeyError::NoKey => Code::AUTH,
                 KeyError::KeyServiceAway { .. } => Code::IOERR_AUTH,
+                KeyError::ForeignOrigin { .. }
+                | KeyError::OriginUnknown { .. }
+                | KeyError::PathReplaced { .. }
+                | KeyError::NotPinned { .. } => Code::AUTH_USER,
                 KeyError::Tampered { .. } | KeyError::Damaged => Code::CORRUPT,
                 KeyError::UnsupportedVersion { .. } => Code::CANTOPEN,
                 KeyError::NotEncrypted => Code::NOTADB,
@@ -73,8 +78,14 @@ impl VfsError {
                 KeyError::BadSpec { .. }
                 | KeyError::UnknownCommand { .. }
                 | KeyError::BadFile { .. }
+                | KeyError::BadConfig { .. }
+                | KeyError::Untrusted { .. }
+                | KeyError::Elevated { .. }
+                | KeyError::BadPath { .. }
+                | KeyError::BadOrigin { .. }
                 | KeyError::Io { .. } => Code::CANTOPEN,
-                KeyError::WrongKey
+                KeyError::NoKey
+                | KeyError::WrongKey
                 | KeyError::KeyRefused { .. }
                 | KeyError::DatabaseReplaced { .. }
                 | KeyError::NotListed { .. }
@@ -93,10 +104,44 @@ impl VfsError {
             Self::Superblock(_) | Self::BothDamaged | Self::Replaced(_) => Code::CORRUPT,
             Self::Retired | Self::Unexpected(_) => Code::IOERR_VNODE,
             Self::SettingsMismatch(_) => Code::IOERR_CODEC,
-            Self::Setting(_) => Code::CANTOPEN,
+            Self::Setting(_) | Self::NoKeyToMake => Code::CANTOPEN,
             Self::DeprecatedSuite | Self::MainElsewhere => Code::PERM,
             Self::OtherSqlite => Code::CANTOPEN,
             Self::Lower(code) => *code,
+        }
+    }
+
+    /// The same, of a file that is not opened for it. A key that is missing or wrong is what programs around encrypted SQLite databases
+    /// know as "file is not a database". An open file has errors of input and output instead: after any other code SQLite's pager
+    /// would go on with the transaction (`pager_error` in pager.c).
+    #[must_use]
+    pub fn code_of_opening(&self) -> Code {
+        match self.code() {
+            Code::IOERR_BADKEY => Code::NOTADB,
+            code => code,
+        }
+    }
+
+    /// Whether a key is to blame that is missing or not the right one: the file itself may be whole.
+    #[must_use]
+    pub fn is_of_key(&self) -> bool {
+        match self {
+            Self::NoKeyToMake => true,
+            Self::Key(_) => [Code::IOERR_AUTH, Code::IOERR_BADKEY, Code::AUTH_USER].contains(&self.code()),
+            Self::NotEncrypted(_)
+            | Self::Unauthentic { .. }
+            | Self::UnknownEpoch { .. }
+            | Self::Superblock(_)
+            | Self::BothDamaged
+            | Self::Retired
+            | Self::Replaced(_)
+            | Self::Unexpected(_)
+            | Self::SettingsMismatch(_)
+            | Self::DeprecatedSuite
+            | Self::OtherSqlite
+            | Self::MainElsewhere
+            | Self::Setting(_)
+            | Self::Lower(_) => false,
         }
     }
 
@@ -121,6 +166,7 @@ impl fmt::Display for VfsError {
         match self {
             Self::NotEncrypted(what) => write!(f, "not encrypted: {what}"),
             Self::Key(error) => write!(f, "{error}; {}", error.advice()),
+            Self::NoKeyToMake => write!(f, "no key given for a new database; {}", KeyError::NoKey.advice()),
             Self::Unauthentic { role, page_no } => write!(f, "page {page_no} of the {role} is not authentic"),
             Self::UnknownEpoch { role, page_no, epoch } => {
                 write!(f, "page {page_no} of the {role} is of key epoch {epoch}, which this database does not list")
@@ -152,6 +198,7 @@ impl std::error::Error for VfsError {
             Self::Superblock(error) => Some(error),
             Self::Lower(code) => Some(code),
             Self::NotEncrypted(_)
+            | Self::NoKeyToMake
             | Self::Unauthentic { .. }
             | Self::UnknownEpoch { .. }
             | Self::BothDamaged

@@ -1,4 +1,4 @@
-//! What a file has to be when it is opened: the caller says it in the URI (`database_id`, `encrypted`).
+//! What a file has to be when it is opened: the caller says it in the URI (`database_id`, `commitment`, `encrypted`).
 //!
 //! E1. Only when it is opened. What is open stays that database (`database.rs`, D4), and its encryption may be switched off meanwhile.
 
@@ -14,11 +14,17 @@ use crate::settings::Settings;
 /// `Unexpected`; whatever the VFS below says.
 pub fn check_expected(settings: &Settings, inner: &mut Inner) -> Result<(), VfsError> {
     let (expected, must_encrypt) = (settings.expected_id, settings.expects_encrypted);
+    let commitment = settings.expected_commitment;
     match inner.content().clone() {
         Content::Sealed(view) => {
             let superblock = &view.unlocked.superblock;
             if expected.is_some_and(|expected| expected != superblock.database_id) {
                 return Err(VfsError::Unexpected("it is another database, with another id"));
+            }
+            if commitment.is_some_and(|commitment| commitment != view.unlocked.master.commitment()) {
+                return Err(VfsError::Unexpected(
+                    "it has another master key, with another commitment",
+                ));
             }
             if must_encrypt && superblock.epochs.iter().any(|epoch| epoch.suite == Suite::None) {
                 return Err(VfsError::Unexpected("pages of it may be in clear"));
@@ -30,7 +36,9 @@ pub fn check_expected(settings: &Settings, inner: &mut Inner) -> Result<(), VfsE
             Ok(())
         }
         Content::Plain if must_encrypt => Err(VfsError::Unexpected("it is a database in clear")),
-        Content::Empty if must_encrypt || expected.is_some() => Err(VfsError::Unexpected("it is empty")),
+        Content::Empty if must_encrypt || expected.is_some() || commitment.is_some() => {
+            Err(VfsError::Unexpected("it is empty"))
+        }
         Content::Plain | Content::Empty => Ok(()),
     }
 }

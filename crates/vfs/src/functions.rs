@@ -12,13 +12,13 @@ use crate::error::VfsError;
 use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value, forget_cached};
 use crate::main_file::{EpochPages, MainFile};
 use crate::own_descriptors;
-use crate::selenite::{host_of, set_default};
+use crate::selenite::{host_of, make_default};
 use crate::snapshot::{self, Snapshot};
 use crate::status;
 use crate::thread_io;
 use crate::wal_file::WalFile;
 
-/// All of them.
+/// Those that any statement may call: none of them takes a right away, gives one, or opens a file.
 pub const FUNCTIONS: &[Entry] = &[
     Entry {
         name: c"selenite_version",
@@ -32,18 +32,23 @@ pub const FUNCTIONS: &[Entry] = &[
     },
     Entry {
         name: c"selenite_last_error",
-        arguments: 0,
-        body: last_error,
-    },
-    Entry {
-        name: c"selenite_apply",
         arguments: -1,
-        body: apply,
+        body: last_error,
     },
     Entry {
         name: c"selenite_reserve",
         arguments: 2,
         body: reserve,
+    },
+];
+
+/// Those of operations on databases (`crates/engine`). The extension does not have them: a statement that was injected into an
+/// application's SQL could make a database unusable (`selenite_retire`) or empty the pool (`selenite_drop_pages`).
+pub const ENGINE_FUNCTIONS: &[Entry] = &[
+    Entry {
+        name: c"selenite_apply",
+        arguments: -1,
+        body: apply,
     },
     Entry {
         name: c"selenite_old_pages",
@@ -107,17 +112,38 @@ fn version(_call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Text(env!("CARGO_PKG_VERSION").to_owned()))
 }
 
-/// `selenite_default(1)`: files that are opened without naming a VFS go through ours; 0 undoes it.
+/// `selenite_default(1)`: files that are opened without naming a VFS go through ours, from then on. SQL can't undo it: an
+/// injected statement would have the application write its next database in clear.
 fn default(call: &FunctionCall<'_>) -> Result<Value, String> {
-    let wanted = call.integer(0).ok_or("selenite_default takes 1 or 0")?;
-    set_default(call.api(), wanted != 0).map_err(|error| error.to_string())?;
-    Ok(Value::Integer(i64::from(wanted != 0)))
+    if call.integer(0).ok_or("selenite_default takes 1")? == 0 {
+        return Err(
+            "selenite_default(0) is refused: no SQL statement turns encryption off; the program itself can open a file \
+             with vfs=unix in its URI, or call sqlite3_vfs_register"
+                .to_owned(),
+        );
+    }
+    make_default(call.api()).map_err(|error| error.to_string())?;
+    Ok(Value::Integer(1))
 }
 
-/// Why a file was last refused in this process.
+/// `selenite_last_error()`: why a file of this connection was last refused, or one that it could not attach; of a connection without
+/// a file of ours, any file in this process. `selenite_last_error(file)`: that of one file, by its path or its schema's name.
 fn last_error(call: &FunctionCall<'_>) -> Result<Value, String> {
     let host = host_of(call.api()).ok_or("not installed")?;
-    Ok(host.last_error().map_or(Value::Null, Value::Text))
+    let files = call.files();
+    let found = match call.count() {
+        0 => host.last_error_of(&files),
+        1 => {
+            let named = call.text(0).ok_or("selenite_last_error takes a file or a schema")?;
+            let of_schema = files.iter().find(|file| file.schema.eq_ignore_ascii_case(&named));
+            match of_schema.and_then(|file| file.path.clone()) {
+                Some(path) => host.last_error_at(Path::new(&path)),
+                None => host.last_error_at(Path::new(&named)),
+            }
+        }
+        _ => return Err("selenite_last_error takes nothing, a file or a schema".to_owned()),
+    };
+    Ok(found.map_or(Value::Null, |error| Value::Text(error.message)))
 }
 
 /// `selenite_apply(token [, schema])`: see [`change`].

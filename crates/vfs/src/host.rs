@@ -3,19 +3,21 @@
 //! H1. State is kept per copy: a process may hold Python's SQLite and apsw's, each with its own VFS list.
 //! H2. POSIX locks are the process's, not the copy's: a file that another copy has open is refused.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use selenite_cipher::Suite;
 use selenite_format::PageSize;
-use selenite_keyring::{Cache, Config, Identity, KeyError, Keyring, Recipient, Spec, Unlocked};
+use selenite_keyring::{Cache, Config, Identity, KeyError, Recipient, Spec, Trust, Unlocked};
 
 use crate::closing::Closings;
 use crate::counters::Counters;
 use crate::database::Database;
+use crate::environment;
 use crate::error::VfsError;
-use crate::ffi::{Api, Code, LowerVfs, Name};
+use crate::ffi::{Api, Code, LowerVfs, Name, SchemaFile};
+use crate::last_errors::{LastError, LastErrors, OpenFile};
 use crate::log_counters::LogCounters;
 use crate::pool::Pool;
 use crate::sync_clock::SyncClock;
@@ -44,7 +46,9 @@ pub struct Host {
     open: Mutex<Vec<Open>>,
     /// How many files are open, or about to be, under each path.
     present: Mutex<BTreeMap<String, usize>>,
-    last_error: Mutex<Option<String>>,
+    last_errors: Mutex<LastErrors>,
+    /// Key files of which the log was told that others can read them.
+    told_readable: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// A file that is open, or about to be. It is dropped once the file below is closed.
@@ -80,6 +84,8 @@ struct Open {
     name_address: usize,
     path: String,
     database: Weak<Database>,
+    /// What [`LastErrors::opened`] answered.
+    since: u64,
 }
 
 impl Host {
@@ -98,7 +104,8 @@ impl Host {
             cache: Cache::new(),
             open: Mutex::default(),
             present: Mutex::default(),
-            last_error: Mutex::default(),
+            last_errors: Mutex::default(),
+            told_readable: Mutex::default(),
         }
     }
 
@@ -107,20 +114,15 @@ impl Host {
     /// # Errors
     /// As the keyring has it.
     pub fn load_config() -> Result<Config, KeyError> {
-        Config::load(&|variable| std::env::var_os(variable))
+        environment::load_config()
     }
 
     /// Opens a superblock with one of the identities.
     ///
     /// # Errors
     /// As the keyring has it.
-    pub fn unlock(
-        &self,
-        bytes: &[u8],
-        identities: &[Box<dyn Identity>],
-        keyring: &Keyring,
-    ) -> Result<Unlocked, KeyError> {
-        selenite_keyring::unlock(bytes, identities, keyring, &self.cache)
+    pub fn unlock(&self, bytes: &[u8], identities: &[Box<dyn Identity>], trust: &Trust) -> Result<Unlocked, KeyError> {
+        selenite_keyring::unlock(bytes, identities, trust, &self.cache)
     }
 
     /// Keys for a new database, wrapped for each identity that the spec names.
@@ -144,12 +146,14 @@ impl Host {
 
     /// Notes an open database, so that its WAL and journals find it.
     pub fn enter(&self, name: &Name<'_>, database: &Arc<Database>) {
+        let since = self.last_errors().opened(&name.path().to_string_lossy());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|entry| entry.database.strong_count() > 0);
         open.push(Open {
             name_address: name.address(),
             path: name.path().to_string_lossy().into_owned(),
             database: Arc::downgrade(database),
+            since,
         });
     }
 
@@ -200,29 +204,83 @@ impl Host {
         present.keys().cloned().collect()
     }
 
-    /// Why the last file was refused.
-    #[must_use]
-    pub fn last_error(&self) -> Option<String> {
-        self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn last_errors(&self) -> MutexGuard<'_, LastErrors> {
+        self.last_errors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why one of a connection's files was last refused, or one that it could not attach.
+    pub(crate) fn last_error_of(&self, files: &[SchemaFile]) -> Option<LastError> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let main = files.first().and_then(|file| {
+            let entry = open
+                .iter()
+                .rev()
+                .find(|entry| Some(entry.name_address) == file.address)?;
+            Some(OpenFile {
+                path: entry.path.clone(),
+                since: entry.since,
+            })
+        });
+        let attached: Vec<String> = files.iter().filter_map(|file| file.path.clone()).collect();
+        self.last_errors().of_connection(main.as_ref(), &attached).cloned()
+    }
+
+    /// Why the file at a path was last refused.
+    pub(crate) fn last_error_at(&self, path: &Path) -> Option<LastError> {
+        let errors = self.last_errors();
+        let whole = std::path::absolute(path).ok()?;
+        let real = std::fs::canonicalize(path);
+        let names = [Some(path.to_owned()), Some(whole), real.ok()];
+        names
+            .into_iter()
+            .flatten()
+            .find_map(|name| errors.of(&name.to_string_lossy()).cloned())
     }
 
     /// Writes an error to SQLite's log and keeps it for `selenite_last_error()`.
     pub fn report(&self, path: &str, error: &VfsError) -> Code {
-        let code = error.code();
+        self.report_of(path, error, false)
+    }
+
+    /// The same, of a file that is not opened for it.
+    pub fn report_unopened(&self, path: &str, error: &VfsError) -> Code {
+        self.report_of(path, error, true)
+    }
+
+    fn report_of(&self, path: &str, error: &VfsError, is_of_opening: bool) -> Code {
+        let code = if is_of_opening {
+            error.code_of_opening()
+        } else {
+            error.code()
+        };
         if matches!(error, VfsError::Lower(_)) {
             return code;
         }
         thread_refusal::note(path, error);
-        let message = format!("selenite: {path}: {error}");
-        self.api.write_log(code.as_raw(), &message);
-        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+        self.api.write_log(code.as_raw(), &format!("selenite: {path}: {error}"));
+        self.last_errors().keep(path, error, is_of_opening);
         code
     }
 
-    /// Keeps an advice for `selenite_last_error()`, where SQLite itself will fail and can't say why.
+    /// Keeps an advice about a file that is not opened, for `selenite_last_error()`: SQLite itself will fail and can't say why.
     pub fn advise(&self, path: &str, text: &str) {
-        let message = format!("selenite: {path}: {text}");
-        *self.last_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+        self.last_errors().keep_text(path, text, true);
+    }
+
+    /// Keeps why something about an open file failed.
+    pub fn keep_text(&self, path: &str, text: &str) {
+        self.last_errors().keep_text(path, text, false);
+    }
+
+    /// Tells SQLite's log, once, that others can read a key file.
+    pub fn warn_of_readers(&self, path: &Path) {
+        let mut told = self.told_readable.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.insert(path.to_owned()) {
+            self.remark(
+                &path.to_string_lossy(),
+                "others than its owner can read this key file; take the right from them: chmod go-r",
+            );
+        }
     }
 
     /// Writes a remark to SQLite's log.

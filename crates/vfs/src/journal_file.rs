@@ -219,10 +219,16 @@ impl JournalFile {
 
     fn write_number(&mut self, number: u32, offset: u64) -> Result<(), VfsError> {
         let number_on_disk = match self.checksum {
-            Some((at, mask)) if at == offset => journal::mask_checksum(number, mask),
-            Some(_) | None => number,
+            Some((at, mask)) if at == offset => {
+                // Behind it a header may follow at once, of a page's size, which is then no page.
+                self.number = None;
+                journal::mask_checksum(number, mask)
+            }
+            Some(_) | None => {
+                self.number = Some((offset, number));
+                number
+            }
         };
-        self.number = Some((offset, number));
         Ok(self.lower.write(&number_on_disk.to_be_bytes(), offset)?)
     }
 
@@ -232,12 +238,12 @@ impl JournalFile {
 }
 
 /// A header as SQLite writes one (writeJournalHdr, syncJournal, zeroJournalHdr in pager.c): five numbers between a
-/// magic, which is zeros until the records are synced, and zeros up to the sector's end; or magic and record count
-/// alone; or zeros alone.
+/// magic, which is zeros until the records are synced, and zeros up to the sector's end, or to the page's where sectors are
+/// larger: then it is repeated up to the sector's end; or magic and record count alone; or zeros alone.
 fn is_header(data: &[u8]) -> bool {
     let numbers = match data.len() {
         12 if data.starts_with(&MAGIC) => 8..12,
-        size if (HEADER_SIZE..=SECTOR_SIZE).contains(&size)
+        size if (HEADER_SIZE..=SECTOR_SIZE_MAX).contains(&size)
             && (data.starts_with(&MAGIC) || data.starts_with(&[0; 8])) =>
         {
             8..HEADER_SIZE
@@ -299,7 +305,7 @@ impl File for JournalFile {
     }
 
     fn control(&mut self, control: &mut RawControl) -> Result<(), Code> {
-        device::control_beside_main(self.is_plain(), &mut self.lower, control)
+        device::control_beside_main(&mut self.lower, control)
     }
 
     fn sector_size(&mut self) -> c_int {
@@ -330,8 +336,8 @@ impl File for JournalFile {
 }
 
 const MAGIC_SIZE: u64 = 8;
-/// What SQLite takes for a sector where overwriting is powersafe, as we always say (setSectorSize in pager.c).
-const SECTOR_SIZE: usize = 512;
+/// MAX_SECTOR_SIZE (pager.c). Where overwriting is powersafe SQLite takes 512 for a sector, else what the device says.
+const SECTOR_SIZE_MAX: usize = 65536;
 
 #[cfg(test)]
 mod tests {
@@ -350,8 +356,10 @@ mod tests {
         assert!(!is_header(b"a value of eight bytes or more") && !is_header(&[1]));
         header[28] = 1;
         assert!(!is_header(&header));
-        let mut page = [0; 1024];
+        let mut page = [0; 4096];
         page[8..28].fill(9);
+        assert!(is_header(&page), "a sector of 4096 bytes");
+        page[4095] = 1;
         assert!(!is_header(&page));
     }
 }

@@ -5,6 +5,7 @@
 //! one connection share: keys, locks, the two superblocks. [`selenite`] is the door.
 #![deny(unsafe_code)]
 
+mod atomics;
 pub mod change;
 mod clear_file;
 mod closing;
@@ -12,6 +13,7 @@ mod collations;
 pub mod counters;
 pub mod database;
 mod device;
+mod environment;
 pub mod error;
 mod expectation;
 pub mod ffi;
@@ -20,6 +22,8 @@ pub mod generation_mark;
 mod host;
 mod index_header;
 pub mod journal_file;
+pub mod last_errors;
+mod locked_memory;
 pub mod log_counters;
 pub mod main_file;
 pub mod nameless_file;
@@ -43,12 +47,22 @@ mod sync_clock;
 pub mod thread_io;
 pub mod thread_memory;
 pub mod thread_refusal;
+mod uri_parameters;
 pub mod view;
 pub mod wal_file;
 
-/// What the extension's entry point and [`ffi::install_linked`] install.
+/// What [`ffi::install_linked`] installs for programs that carry out operations on databases.
 #[must_use]
 pub fn installer() -> ffi::Installer {
+    ffi::Installer {
+        own_functions: functions::ENGINE_FUNCTIONS,
+        ..extension_installer()
+    }
+}
+
+/// What the extension's entry point installs: it runs where others write the SQL.
+#[must_use]
+pub fn extension_installer() -> ffi::Installer {
     ffi::Installer {
         install: selenite::install,
         functions: functions::FUNCTIONS,

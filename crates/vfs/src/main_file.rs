@@ -26,7 +26,7 @@ mod snapshot;
 mod write;
 
 use std::any::Any;
-use std::ffi::c_int;
+use std::ffi::{CString, c_int};
 use std::sync::Arc;
 
 use selenite_cipher::{PageNo, TRAILER_SIZE};
@@ -69,7 +69,15 @@ pub struct MainFile {
     change_counter: Option<([u8; TRAILER_SIZE], [u8; 16])>,
     /// Whether a lock for writing was ever taken.
     was_reserved: bool,
+    /// Whether the file was made when it was opened.
+    is_made: bool,
+    /// Whether it is the target of a VACUUM INTO that was refused.
+    is_refused_copy: bool,
     /// Attached to a main database on another VFS: nothing is read or written (see `Control::Connection`).
+    /// Whether the connection that opened the file was told of.
+    was_claimed: bool,
+    /// Attached to a main database on another VFS: nothing is read or written (see `Control::Connection`). In shared-cache
+    /// mode that holds for all connections that share the file, until they have closed it.
     refused: bool,
 }
 
@@ -93,21 +101,47 @@ impl MainFile {
             page: Vec::new(),
             change_counter: None,
             was_reserved: false,
+            is_made: false,
+            is_refused_copy: false,
+            was_claimed: false,
             refused: false,
         })
     }
 
-    /// Before 3.53 SQLite can't VACUUM INTO a file whose page size is given (sqlite3BtreeSetPageSize answers
-    /// SQLITE_READONLY), fails with "out of memory", and closes the new file without ever locking it for writing.
-    fn advise_on_vacuum_into(&self) {
-        let is_empty = matches!(self.database.content(), Content::Empty);
+    /// Before 3.53 SQLite can't VACUUM INTO a file whose page size is given: sqlite3BtreeSetPageSize answers SQLITE_READONLY, which
+    /// becomes SQLITE_NOMEM, an error without a text. VACUUM INTO alone asks an empty file for its size without any lock (vacuum.c),
+    /// and takes an error for "output file already exists": that is SQLITE_ERROR, and `selenite_last_error()` has the reason.
+    fn refuse_vacuum_into(&mut self) -> Result<(), VfsError> {
+        let is_unlocked = self.database.lock().level == LockLevel::NONE;
         let host = &self.database.host;
-        if is_empty && !self.was_reserved && host.api.version() < 3_053_000 {
-            host.advise(
-                &self.database.path,
-                "nothing was written to this new database; VACUUM INTO an encrypted file wants SQLite 3.53: use selenite \
-                 encrypt --to, or the backup API",
-            );
+        if !is_unlocked || self.was_reserved || host.api.version() >= 3_053_000 {
+            return Ok(());
+        }
+        host.advise(
+            &self.database.path,
+            "nothing was written: VACUUM INTO an encrypted file needs SQLite 3.53; use selenite encrypt --to, or the backup API",
+        );
+        self.is_refused_copy = true;
+        Err(VfsError::Lower(Code::ERROR))
+    }
+
+    /// Notes that the file was made when it was opened.
+    pub fn note_made(&mut self) {
+        self.is_made = true;
+    }
+
+    /// Removes the empty file that a refused VACUUM INTO made.
+    fn remove_refused_copy(&mut self) {
+        let is_ours = self.is_refused_copy && self.is_made && !self.was_reserved;
+        if !is_ours || !matches!(self.database.content(), Content::Empty) {
+            return;
+        }
+        let mut inner = self.database.lock();
+        if inner.lower.size() == Ok(0)
+            && let Ok(path) = CString::new(self.database.path.as_bytes())
+        {
+            // One that stays is an empty file: as before.
+            let _ = self.database.host.lower.delete(&path, false);
         }
     }
 
@@ -142,16 +176,20 @@ impl MainFile {
 
     fn try_sync(&mut self, flags: SyncFlags) -> Result<(), VfsError> {
         self.settle()?;
+        if self.database.settings.takes_no_locks {
+            // There is no lock with which a transaction ends.
+            self.note_pages_at_end();
+        }
         let mut inner = self.database.lock();
         Ok(self.database.host.sync_clock.time(|| inner.lower.sync(flags))?)
     }
 
     fn try_size(&mut self) -> Result<u64, VfsError> {
         let Some(view) = self.sealer.view(&self.database) else {
-            let mut inner = self.database.lock();
-            return match inner.content() {
-                Content::Plain => Ok(inner.lower.size()?),
-                Content::Empty | Content::Sealed(_) => Ok(0),
+            return match self.database.content() {
+                Content::Plain => Ok(self.database.lock().lower.size()?),
+                Content::Empty => self.refuse_vacuum_into().map(|()| 0),
+                Content::Sealed(_) => Ok(0),
             };
         };
         let mut inner = self.database.lock();
@@ -244,7 +282,7 @@ impl File for MainFile {
 
 impl Drop for MainFile {
     fn drop(&mut self) {
-        self.advise_on_vacuum_into();
+        self.remove_refused_copy();
         self.drop_ahead();
         self.page.zeroize();
         if let Some((_, bytes)) = &mut self.change_counter {

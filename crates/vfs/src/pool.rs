@@ -21,15 +21,15 @@ pub mod label;
 pub mod pooled_file;
 mod shard;
 mod tables;
-#[cfg(test)]
+#[cfg(all(test, not(selenite_loom)))]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 
 use selenite_cipher::DatabaseId;
 
+use crate::atomics::{AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 use crate::ffi::ForkPage;
 use pooled_file::PooledFile;
 use tables::{Budget, Tables};

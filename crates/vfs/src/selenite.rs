@@ -8,10 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::clear_file::ClearFile;
 use crate::database::{Content, Credentials, Database};
+use crate::environment;
 use crate::error::VfsError;
-use crate::ffi::{Api, Code, LowerVfs, Name, OpenFlags, Opened, Registered, Vfs, register};
+use crate::ffi::{
+    Api, Code, FunctionCall, LowerVfs, Name, OpenFlags, Opened, Registered, Vfs, make_private_file, register,
+};
 use crate::host::{Host, Identify};
 use crate::journal_file::JournalFile;
+use crate::last_errors::LastError;
+use crate::locked_memory;
 use crate::main_file::MainFile;
 use crate::nameless_file::NamelessFile;
 use crate::own_descriptors;
@@ -53,7 +58,7 @@ pub fn install_above(api: Api, lower: LowerVfs, identify: Identify) -> Result<()
         return Ok(());
     }
     let host = Arc::new(Host::new(api, lower, identify));
-    let default = std::env::var_os("SELENITE_DEFAULT").is_some_and(|value| value == "1");
+    let default = environment::variable("SELENITE_DEFAULT").is_some_and(|value| value == "1");
     let registered = register_above(&host, c"selenite", default).map_err(|code| code.to_string())?;
     installed.insert(api.identity(), Installed { host, registered });
     Ok(())
@@ -78,24 +83,30 @@ pub(crate) fn host_of(api: &Api) -> Option<Arc<Host>> {
     installed.get(&api.identity()).map(|installed| installed.host.clone())
 }
 
-/// Keeps why something that is not the VFS's own failed, by its name, for `selenite_last_error()`.
-pub fn keep_error(api: &Api, of: &str, what: &str) {
-    if let Some(host) = host_of(api) {
-        host.advise(of, what);
+/// Why the file at a path was last refused in this process, by whichever copy of SQLite.
+#[must_use]
+pub fn last_error_at(path: &Path) -> Option<LastError> {
+    let hosts: Vec<Arc<Host>> = {
+        let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+        installed.values().map(|installed| installed.host.clone()).collect()
+    };
+    hosts.iter().find_map(|host| host.last_error_at(path))
+}
+
+/// Keeps why a function failed that is not the VFS's own, for `selenite_last_error()`.
+pub fn keep_error(call: &FunctionCall<'_>, of: &str, what: &str) {
+    if let Some(host) = host_of(call.api()) {
+        let main = call.files().into_iter().next().and_then(|file| file.path);
+        host.keep_text(main.as_deref().unwrap_or(of), &format!("{of}: {what}"));
     }
 }
 
-pub(crate) fn set_default(api: &Api, default: bool) -> Result<(), Code> {
+pub(crate) fn make_default(api: &Api) -> Result<(), Code> {
     let registered = {
         let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
         installed.get(&api.identity()).ok_or(Code::MISUSE)?.registered
     };
-    if default {
-        return registered.set_default(true);
-    }
-    // SQLite has no call that takes the default away: the VFS below is put before ours again.
-    let host = host_of(api).ok_or(Code::MISUSE)?;
-    host.api.prefer(host.lower)
+    registered.set_default(true)
 }
 
 impl Selenite {
@@ -127,13 +138,23 @@ impl Selenite {
 
     fn open_main(&self, name: &Name<'_>, flags: OpenFlags) -> Result<Opened, VfsError> {
         let config = Host::load_config()?;
-        let settings = Settings::read(name, &|variable| std::env::var_os(variable), &config)?;
+        let settings = Settings::read(name, &environment::variable, &config)?;
         let path = name.path();
         let text = path.to_string_lossy().into_owned();
         if flags.has(OpenFlags::CREATE) && is_missing_or_empty(path) {
             settings.check_new()?;
         }
-        let credentials = Credentials::load(config, &settings)?;
+        if settings.lock_memory {
+            locked_memory::lock()?;
+        }
+        let credentials = Credentials::load(config, &settings, path)?;
+        if let Some(readable) = settings
+            .identity
+            .as_ref()
+            .and_then(selenite_keyring::readable_by_others)
+        {
+            self.host.warn_of_readers(readable);
+        }
         if let Some(size) = settings.pool_size {
             self.host.pool.set_limit(size);
         }
@@ -141,17 +162,29 @@ impl Selenite {
         let presence = self.host.arrive(&text, |is_present| {
             own_descriptors::has_open(path) && !is_ours(path, is_present)
         })?;
+        let is_made = flags.has(OpenFlags::CREATE) && self.make_private(name);
         let (lower, flags) = self.host.lower.open(Some(name), flags)?;
         drop(gate);
         let has_shm = lower.has_shm();
         let database = Arc::new(Database::open(presence, credentials, settings, text, lower)?);
         self.host.enter(name, &database);
-        let file = MainFile::new(database)?;
+        let mut file = MainFile::new(database)?;
+        if is_made {
+            file.note_made();
+        }
         Ok(Opened {
             file: Box::new(file),
             flags,
             has_shm,
         })
+    }
+
+    /// A new database is its owner's alone: SQLite's own VFS would have it read by all that the umask admits. It gives logs and journals
+    /// the mode of their database. Answers whether it was made. Whoever wants another mode names a file that has it (`modeof=`), or makes the file before.
+    fn make_private(&self, name: &Name<'_>) -> bool {
+        let is_on_disk = self.host.lower.name().to_bytes().starts_with(b"unix");
+        // Where there is a file already it stays; whatever else is in the way the VFS below meets, and can say.
+        is_on_disk && name.parameter(c"modeof").is_none() && make_private_file(name.text()).is_ok()
     }
 
     /// A WAL or journal, treated as its database is.
@@ -185,7 +218,7 @@ impl Vfs for Selenite {
                 || "a temporary file".into(),
                 |name| name.path().to_string_lossy().into_owned(),
             );
-            self.host.report(&path, &error)
+            self.host.report_unopened(&path, &error)
         })
     }
 
@@ -199,6 +232,10 @@ impl Vfs for Selenite {
 
     fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
         self.host.lower.full_pathname(path, out)
+    }
+
+    fn is_sealing(&self) -> bool {
+        true
     }
 }
 

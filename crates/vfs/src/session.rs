@@ -8,14 +8,16 @@
 //!     counter and the clock, under a key of the system's. The processor's is no part of the memory that was copied; the
 //!     system's is, until it hears of the copy.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use aes::Aes256;
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use selenite_cipher::{PageNonce, SessionId, Suite};
 
-use crate::ffi::{Code, ForkPage, cycle_count, hardware_random, os_random};
+use crate::atomics::{AtomicU64, Ordering, yield_now};
+#[cfg(not(selenite_loom))]
+use crate::ffi::ForkPage;
+use crate::ffi::{Code, cycle_count, hardware_random, os_random};
 
 /// Draws the nonces of one file.
 pub struct Nonces {
@@ -66,7 +68,7 @@ impl Nonces {
                 *self.seed.insert(seed)
             }
         };
-        let (session, counter) = sessions.next()?;
+        let (session, counter) = sessions.next(words())?;
         Ok(PageNonce {
             session,
             salt: self.salt(seed),
@@ -114,20 +116,31 @@ static SHORT: Sessions = Sessions {
     page_count_max: 128,
 };
 
+/// The words of this process.
+#[cfg(not(selenite_loom))]
+fn words() -> &'static [AtomicU64] {
+    ForkPage::of_process().words()
+}
+
+/// A model brings words of its own.
+#[cfg(selenite_loom)]
+fn words() -> &'static [AtomicU64] {
+    &[]
+}
+
 /// The lower half of word 0.
 fn counter_of(word: u64) -> u32 {
     u32::try_from(word & u64::from(u32::MAX)).unwrap_or(u32::MAX)
 }
 
 impl Sessions {
-    fn next(&self) -> Result<(SessionId, u32), Code> {
-        let words = ForkPage::of_process().words();
+    fn next(&self, words: &[AtomicU64]) -> Result<(SessionId, u32), Code> {
         let word = |index: usize| -> &AtomicU64 { &words[self.first_word + index] };
         loop {
             // Looked at before it is added to: threads that wait for a new session must not add up to a carry.
             let seen = word(0).load(Ordering::SeqCst);
             if seen >> 32 == 0 || counter_of(seen) >= self.page_count_max {
-                self.draw(seen >> 32)?;
+                self.draw(words, seen >> 32)?;
                 continue;
             }
             let taken = word(0).fetch_add(1, Ordering::SeqCst);
@@ -145,18 +158,17 @@ impl Sessions {
     }
 
     /// Draws the session that comes after `serial`, unless another thread does.
-    fn draw(&self, serial: u64) -> Result<(), Code> {
-        let words = ForkPage::of_process().words();
+    fn draw(&self, words: &[AtomicU64], serial: u64) -> Result<(), Code> {
         let word = |index: usize| -> &AtomicU64 { &words[self.first_word + index] };
         if word(3)
             .compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst)
             .is_err()
         {
-            std::thread::yield_now();
+            yield_now();
             return Ok(());
         }
         let drawn = if word(0).load(Ordering::SeqCst) >> 32 == serial {
-            self.replace(serial)
+            self.replace(words, serial)
         } else {
             Ok(())
         };
@@ -164,8 +176,7 @@ impl Sessions {
         drawn
     }
 
-    fn replace(&self, serial: u64) -> Result<(), Code> {
-        let words = ForkPage::of_process().words();
+    fn replace(&self, words: &[AtomicU64], serial: u64) -> Result<(), Code> {
         let mut session = [0; 16];
         os_random(&mut session)?;
         let (low, high) = session.split_at(8);
@@ -179,7 +190,41 @@ impl Sessions {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, selenite_loom))]
+mod model {
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// N1, with sessions of two pages, so that threads meet where one ends.
+    #[test]
+    fn no_pair_of_session_and_counter_is_given_twice() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let sessions = Sessions {
+                first_word: 0,
+                page_count_max: 2,
+            };
+            let sessions = Arc::new(sessions);
+            let words: Arc<Vec<AtomicU64>> = Arc::new((0..4).map(|_| AtomicU64::new(0)).collect());
+            let take = |count: usize| {
+                let (sessions, words) = (sessions.clone(), words.clone());
+                move || -> Vec<_> { (0..count).map(|_| sessions.next(&words).unwrap()).collect() }
+            };
+            let other = loom::thread::spawn(take(2));
+            let mut pairs = take(2)();
+            pairs.extend(other.join().unwrap());
+            let mut seen = std::collections::HashSet::new();
+            for (session, counter) in pairs {
+                assert!(counter < sessions.page_count_max);
+                assert!(seen.insert((session.0, counter)), "{counter} of {session:?}");
+            }
+        });
+    }
+}
+
+#[cfg(all(test, not(selenite_loom)))]
 mod tests {
     use std::collections::HashSet;
 

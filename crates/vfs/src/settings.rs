@@ -4,10 +4,11 @@ use std::ffi::{CStr, OsString};
 
 use selenite_cipher::{DatabaseId, Suite};
 use selenite_format::{AutoVacuum, PageSize};
-use selenite_keyring::{Config, KeyError, Spec};
+use selenite_keyring::{Config, OriginPolicy, Spec};
 
 use crate::error::VfsError;
 use crate::ffi::Name;
+use crate::uri_parameters;
 
 /// The settings of one database. None of them is a secret: an identity is named, never given.
 #[derive(Clone, Debug)]
@@ -24,10 +25,19 @@ pub struct Settings {
     pub allow_plain: bool,
     /// Whether TRIPLE_DES_3KEY is.
     pub allow_deprecated: bool,
+    /// Whether the process's memory has to be locked.
+    pub lock_memory: bool,
     /// How many bytes the pool may take from now on, if that was said.
     pub pool_size: Option<usize>,
     /// The database that the file has to be when it is opened; what has no superblock is admitted as `allow_plain` says.
     pub expected_id: Option<DatabaseId>,
+    /// Whether SQLite takes no locks on the file (`nolock=1`): the application promises that nobody else uses it.
+    pub takes_no_locks: bool,
+    /// The commitment of the master key that the file has to have when it is opened (FORMAT 4.2); what has no superblock is
+    /// admitted as `allow_plain` says. A file that has it is admitted whatever its origin.
+    pub expected_commitment: Option<[u8; 32]>,
+    /// Which origins are admitted, if that was said; else the environment or the configuration file says it.
+    pub origin: Option<OriginPolicy>,
     /// Whether all pages of the file have to be encrypted when it is opened, whatever `allow_plain` says.
     pub expects_encrypted: bool,
 }
@@ -41,6 +51,9 @@ impl Settings {
     /// # Errors
     /// [`VfsError::Setting`] names the parameter and what it may be.
     pub fn read(name: &Name<'_>, environment: Environment<'_>, config: &Config) -> Result<Self, VfsError> {
+        uri_parameters::check(name.parameter_names())?;
+        // `selenite_backup` looks at it when it is called, in the URI of the main database alone: here it is checked.
+        parse(name.parameter(c"backup"), false, |value| parse_allow("backup", value))?;
         let lookup = |key: &'static CStr, variable: &'static str| -> Result<Option<String>, VfsError> {
             if let Some(value) = name.parameter(key) {
                 return Ok(Some(value));
@@ -77,14 +90,23 @@ impl Settings {
             allow_deprecated: parse(lookup(c"deprecated", "SELENITE_DEPRECATED")?, false, |value| {
                 parse_allow("deprecated", value)
             })?,
+            lock_memory: parse(lookup(c"lock_memory", "SELENITE_LOCK_MEMORY")?, false, parse_switch)?,
             pool_size: lookup(c"pool_size", "SELENITE_POOL_SIZE")?
                 .map(|value| parse_size(&value))
                 .transpose()?,
+            takes_no_locks: name.parameter(c"nolock").is_some_and(|value| is_true(&value)),
             // Of one file, and so of its URI alone.
             expected_id: parse(name.parameter(c"database_id"), None, |value| parse_id(value).map(Some))?,
+            expected_commitment: parse(name.parameter(c"commitment"), None, |value| {
+                parse_digits("commitment", value).map(Some)
+            })?,
+            // `Config::load` has read SELENITE_ORIGIN.
+            origin: parse(name.parameter(c"origin"), None, |value| Ok(Some(value.parse()?)))?,
             expects_encrypted: parse(name.parameter(c"encrypted"), false, |value| match value {
                 "required" => Ok(true),
-                _ => Err(VfsError::Setting(format!("encrypted is {value}: it may be required"))),
+                _ => Err(VfsError::Setting(format!(
+                    "invalid encrypted={value}; the only value is `required`"
+                ))),
             })?,
         })
     }
@@ -94,10 +116,10 @@ impl Settings {
     /// Whether a new database may be made with these settings.
     ///
     /// # Errors
-    /// `NoKey` without an identity; `DeprecatedSuite` or `NotEncrypted` for a suite that was not allowed.
+    /// `NoKeyToMake` without an identity; `DeprecatedSuite` or `NotEncrypted` for a suite that was not allowed.
     pub fn check_new(&self) -> Result<(), VfsError> {
         if self.identity.is_none() {
-            return Err(VfsError::Key(KeyError::NoKey));
+            return Err(VfsError::NoKeyToMake);
         }
         if self.suite.is_deprecated() && !self.allow_deprecated {
             return Err(VfsError::DeprecatedSuite);
@@ -109,6 +131,13 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// As `sqlite3_uri_boolean` reads it.
+fn is_true(value: &str) -> bool {
+    let word = value.to_ascii_lowercase();
+    let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
+    ["yes", "true", "on"].contains(&word.as_str()) || digits.parse::<u32>().is_ok_and(|number| number != 0)
 }
 
 fn parse<T>(
@@ -134,19 +163,23 @@ fn parse_suite(value: &str) -> Result<Suite, VfsError> {
     })
 }
 
-/// 32 hexadecimal digits.
 fn parse_id(value: &str) -> Result<DatabaseId, VfsError> {
-    let bad = || VfsError::Setting(format!("database_id {value} is not 32 hexadecimal digits"));
+    parse_digits("database_id", value).map(DatabaseId)
+}
+
+/// `N` bytes, two hexadecimal digits each.
+fn parse_digits<const N: usize>(key: &'static str, value: &str) -> Result<[u8; N], VfsError> {
+    let bad = || VfsError::Setting(format!("{key} {value} is not {} hexadecimal digits", 2 * N));
     let digits = value.as_bytes();
-    let is_plain = digits.len() == 32 && digits.iter().all(u8::is_ascii_hexdigit);
+    let is_plain = digits.len() == 2 * N && digits.iter().all(u8::is_ascii_hexdigit);
     if !is_plain {
         return Err(bad());
     }
-    let mut id = [0; 16];
-    for (byte, at) in id.iter_mut().zip((0..32).step_by(2)) {
+    let mut bytes = [0; N];
+    for (byte, at) in bytes.iter_mut().zip((0..2 * N).step_by(2)) {
         *byte = u8::from_str_radix(&value[at..at + 2], 16).map_err(|_| bad())?;
     }
-    Ok(DatabaseId(id))
+    Ok(bytes)
 }
 
 fn parse_auto_vacuum(value: &str) -> Result<AutoVacuum, VfsError> {
@@ -180,12 +213,20 @@ fn parse_size(value: &str) -> Result<usize, VfsError> {
         })
 }
 
+fn parse_switch(value: &str) -> Result<bool, VfsError> {
+    match value {
+        "1" => Ok(true),
+        "0" | "" => Ok(false),
+        _ => Err(VfsError::Setting(format!("invalid lock_memory={value}; use 1 or 0"))),
+    }
+}
+
 fn parse_allow(key: &'static str, value: &str) -> Result<bool, VfsError> {
     match value {
         "allow" => Ok(true),
         "refuse" | "" => Ok(false),
         _ => Err(VfsError::Setting(format!(
-            "{key} is {value}: it may be allow or refuse"
+            "invalid {key}={value}; use `allow` or `refuse`"
         ))),
     }
 }

@@ -62,6 +62,14 @@ pub fn rows(main: &mut MainFile) -> Vec<Vec<Value>> {
             reencryption(&mut rows, superblock, page_count, &database.path);
         }
     }
+    if let Some(readable) = database
+        .settings
+        .identity
+        .as_ref()
+        .and_then(selenite_keyring::readable_by_others)
+    {
+        rows.text("warning", "key_readable", readable.display().to_string());
+    }
     counters(&mut rows, &database.host);
     rows.0
 }

@@ -13,6 +13,7 @@
 mod frames;
 mod gather;
 mod own;
+mod padding;
 mod signature;
 mod writer;
 
@@ -20,7 +21,7 @@ use std::any::Any;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use selenite_cipher::PageNo;
+use selenite_cipher::{PageNo, TRAILER_SIZE};
 use selenite_format::FileOffset;
 use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Position};
 use zeroize::Zeroize;
@@ -44,6 +45,8 @@ pub struct WalFile {
     header: Option<[u8; HEADER_SIZE]>,
     own: Own,
     gather: Gather,
+    /// The frame that was written when its first part came.
+    padding: Option<u64>,
     /// One frame as it lies on disk.
     frame: Vec<u8>,
     /// The opened page, where SQLite wants a part of it.
@@ -72,6 +75,7 @@ impl WalFile {
             header: None,
             own: Own::default(),
             gather: Gather::default(),
+            padding: None,
             frame: Vec::new(),
             page: Vec::new(),
         })
@@ -199,7 +203,7 @@ impl WalFile {
             head.copy_from_slice(&header.encode());
             return Ok(());
         }
-        match self.open_recovered(header.page_no, page, is_own)? {
+        match self.open_recovered(index, header.page_no, page, is_own, view)? {
             Opened::Page => head.copy_from_slice(&header.encode()),
             Opened::End => page.fill(0),
         }
@@ -207,23 +211,58 @@ impl WalFile {
     }
 
     /// FORMAT 6.4, 2 to 4.
-    fn open_recovered(&mut self, page_no: PageNo, out: &mut [u8], is_own: bool) -> Result<Opened, VfsError> {
-        match self.open_loaded(page_no, out) {
-            Ok(()) => Ok(Opened::Page),
-            Err(VfsError::Unauthentic { role, page_no }) if !is_own => {
-                let text = format!("page {page_no} of the {role} is not authentic: the log ends before it");
-                self.database.host.remark(&self.database.path, &text);
-                Ok(Opened::End)
-            }
-            Err(VfsError::UnknownEpoch { epoch, .. }) if !is_own && !self.is_above_highest(epoch) => Ok(Opened::End),
-            Err(error) => Err(error),
+    fn open_recovered(
+        &mut self,
+        index: u64,
+        page_no: PageNo,
+        out: &mut [u8],
+        is_own: bool,
+        view: &View,
+    ) -> Result<Opened, VfsError> {
+        let error = match self.open_loaded(page_no, out) {
+            Ok(()) => return Ok(Opened::Page),
+            Err(error) => error,
+        };
+        let is_end = match &error {
+            VfsError::Unauthentic { .. } => !is_own,
+            VfsError::UnknownEpoch { .. } => !is_own && !self.is_of_newer_database(index, view)?,
+            _ => false,
+        };
+        if !is_end {
+            return Err(error);
         }
+        let text = format!("{error}: the log ends before it");
+        self.database.host.remark(&self.database.path, &text);
+        Ok(Opened::End)
     }
 
-    fn is_above_highest(&mut self, epoch: u32) -> bool {
-        self.sealer
+    /// Whether the frame that was loaded, and the one behind it, are of a key epoch above the highest that the superblock
+    /// ever used: the log was written when the database was newer than it is now. One such frame proves nothing: its
+    /// trailer may be what a power failure left of a sector. Nor do two whose trailers are the same.
+    fn is_of_newer_database(&mut self, index: u64, view: &View) -> Result<bool, VfsError> {
+        let highest = self
+            .sealer
             .view(&self.database)
-            .is_none_or(|view| epoch > view.page_keys.epoch_max().0)
+            .map_or(0, |now| now.page_keys.epoch_max().0);
+        let Some(trailer) = self.frame.last_chunk::<TRAILER_SIZE>().copied() else {
+            return Ok(false);
+        };
+        if epoch_of(&trailer) <= highest {
+            return Ok(false);
+        }
+        let Some(next) = self.header_at(index + 1, view)? else {
+            return Ok(false);
+        };
+        if next.salts() != self.salts()? {
+            return Ok(false);
+        }
+        let mut behind = [0; TRAILER_SIZE];
+        let end = wal::frame_offset(index + 2, view.geometry.page_size()).0;
+        match self.lower.read(&mut behind, end - TRAILER_SIZE_U64) {
+            Ok(()) => Ok(epoch_of(&behind) == epoch_of(&trailer) && behind != trailer),
+            Err(Code::IOERR_SHORT_READ) => Ok(false),
+            Err(code) => Err(code.into()),
+        }
     }
 
     fn read_frame_page(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
@@ -341,8 +380,7 @@ impl File for WalFile {
             visit.show(self);
             return Ok(());
         }
-        let is_plain = matches!(self.database.content(), Content::Plain);
-        device::control_beside_main(is_plain, &mut self.lower, control)
+        device::control_beside_main(&mut self.lower, control)
     }
 
     fn sector_size(&mut self) -> c_int {
@@ -380,6 +418,13 @@ impl Drop for WalFile {
     }
 }
 
+/// The key epoch that a trailer names (FORMAT 5.1).
+fn epoch_of(trailer: &[u8; TRAILER_SIZE]) -> u32 {
+    let [a, b, c, d, ..] = *trailer;
+    u32::from_be_bytes([a, b, c, d])
+}
+
+const TRAILER_SIZE_U64: u64 = 48;
 /// Where a frame's checksum stands in its header.
 const CHECKSUM_OFFSET: usize = 16;
 /// The block of a frame that SQLite is yet to sign.

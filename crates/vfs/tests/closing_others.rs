@@ -48,7 +48,7 @@ fn a_database_is_closed_though_another_is_being_locked() {
         drop(connection);
         done.send(()).unwrap();
     });
-    let closed = is_done.recv_timeout(Duration::from_secs(20));
+    let closed = is_done.recv_timeout(Duration::from_secs(60));
     leave.send(()).unwrap();
     locking.join().unwrap();
     closing.join().unwrap();

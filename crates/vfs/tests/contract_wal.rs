@@ -161,3 +161,39 @@ fn a_frame_that_is_not_authentic_ends_the_log_in_recovery() {
     assert_eq!(count, 6);
     connection.execute("INSERT INTO t VALUES(100, 'goes on')", []).unwrap();
 }
+
+/// FORMAT 3.8: who begins to read sees by the mark in the index, one read of memory, that no key was changed.
+#[test]
+fn a_read_transaction_reads_no_superblock_where_none_was_changed() {
+    let disk = Disk::new();
+    let _entered = disk.enter();
+    let key = KeyFile::new(1);
+    let opening = Opening::encrypted("/mark/main.db", &key);
+    let writer = open_wal(&opening);
+    let reader = opening.connect().unwrap();
+    let heads = |connection: &Connection| {
+        disk.watch();
+        let _rows: i64 = connection
+            .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+            .unwrap();
+        let calls = disk.calls().into_iter();
+        calls
+            .filter(|call| call.call == Call::Read && call.role == Role::Main && call.offset < 65536)
+            .count()
+    };
+    for round in 0..5 {
+        writer
+            .execute_batch("INSERT INTO t(body) VALUES(zeroblob(10))")
+            .unwrap();
+        let first = heads(&reader);
+        assert!(round == 0 || first == 0, "{first} reads in round {round}");
+        assert_eq!(heads(&reader), 0);
+    }
+    // A new index says nothing, and is read once.
+    drop((reader, writer));
+    let reader = opening.connect().unwrap();
+    assert!(heads(&reader) > 0, "it takes SHARED");
+    for _ in 0..3 {
+        assert_eq!(heads(&reader), 0);
+    }
+}

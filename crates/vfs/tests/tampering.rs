@@ -81,7 +81,7 @@ fn open_and_read(opening: &Opening) -> Result<u64, Problem> {
     Ledger::SMALL.check(&opening.connect()?, "main")
 }
 
-fn damage_many(path: &str, in_log: bool, allowed: std::ops::RangeInclusive<u64>) {
+fn damage_many(path: &str, in_log: bool, allowed: std::ops::RangeInclusive<u64>) -> (u32, u32) {
     let seed = Random::seed_or(7);
     let mut random = Random::new(seed);
     let key = KeyFile::new(1);
@@ -101,16 +101,18 @@ fn damage_many(path: &str, in_log: bool, allowed: std::ops::RangeInclusive<u64>)
         }
     }
     println!("{path}: {refused} refused, {harmless} harmless, seed {seed}");
-    assert!(refused > 200 && harmless > 20, "{refused} refused, {harmless} harmless");
+    (refused, harmless)
 }
 
 #[test]
 fn damage_to_the_database_file_is_refused_or_harmless() {
-    damage_many("/tampering/main.db", false, LAST..=LAST);
+    let (refused, harmless) = damage_many("/tampering/main.db", false, LAST..=LAST);
+    assert!(refused > 200 && harmless > 20, "{refused} refused, {harmless} harmless");
 }
 
-/// The log may end early: then the commits behind are gone, wholly.
+/// The log may end early, as that of stock SQLite: then the commits behind are gone, wholly (FORMAT 6.4).
 #[test]
-fn damage_to_the_log_is_refused_or_ends_it_at_a_commit() {
-    damage_many("/tampering/main.db-wal", true, 5..=LAST);
+fn damage_to_the_log_ends_it_at_a_commit() {
+    let (_, harmless) = damage_many("/tampering/main.db-wal", true, 5..=LAST);
+    assert!(harmless > 2000, "{harmless} harmless");
 }

@@ -49,8 +49,6 @@ fn work(connection: &Connection, mode: &str) {
 
 fn written(opening: &Opening, settings: &str, mode: &str) -> Written {
     let disk = Disk::new();
-    // Without this promise stock SQLite pads its logs.
-    disk.promise_powersafe_overwrite();
     let _entered = disk.enter();
     let connection = opening.connect().unwrap();
     connection.execute_batch(settings).unwrap();

@@ -108,6 +108,7 @@ const RANKS: &[(&str, Standing)] = &[
     ("peers/sqlcipher", Standing::Rank(5)),
     ("peers/sqlite3mc", Standing::Rank(5)),
     ("crates/testing", Standing::TestOnly),
+    ("crates/fuzzing", Standing::TestOnly),
     ("peers/contract", Standing::TestOnly),
     ("fuzz", Standing::TestOnly),
     ("tests/clients/tds/tiberius", Standing::TestOnly),

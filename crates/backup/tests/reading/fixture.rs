@@ -10,7 +10,7 @@ use selenite_backup::{
 use selenite_cipher::{DatabaseId, Secret, Suite};
 use selenite_format::PageSize;
 use selenite_format::anchor::Mark;
-use selenite_keyring::{Cache, Identity, Keyring, RawIdentity, Recipient, Unlocked, create, os_random};
+use selenite_keyring::{Cache, Identity, RawIdentity, Recipient, Trust, Unlocked, create, os_random};
 use selenite_testing::HandMade;
 
 pub const PAGE_SIZE: u32 = 1024;
@@ -20,7 +20,7 @@ pub struct Bench {
     folder: tempfile::TempDir,
     pub unlocked: Unlocked,
     pub identities: Vec<Box<dyn Identity>>,
-    pub keyring: Keyring,
+    pub trust: Trust,
     pub cache: Cache,
 }
 
@@ -31,7 +31,7 @@ impl Bench {
             folder: tempfile::tempdir().unwrap(),
             unlocked,
             identities: vec![raw(1)],
-            keyring: Keyring::default(),
+            trust: Trust::default(),
             cache: Cache::new(),
         }
     }
@@ -51,7 +51,7 @@ impl Bench {
     pub fn keys(&self) -> KeySource<'_> {
         KeySource::Identities {
             identities: &self.identities,
-            keyring: &self.keyring,
+            trust: &self.trust,
             cache: &self.cache,
         }
     }

@@ -2,7 +2,7 @@
 
 use selenite_backup::{BackupError, Destination, KeySource, OpenArchive, OpenedBy, Part, object_key};
 use selenite_cipher::{MasterKey, Secret};
-use selenite_keyring::{AgeIdentity, KeyError, Keyring, Recipient};
+use selenite_keyring::{AgeIdentity, KeyError, Keyring, OriginPolicy, Recipient};
 use selenite_testing::HandMade;
 
 use crate::fixture::{Bench, Lying, add, is_refused, raw, replace, words};
@@ -37,9 +37,22 @@ fn an_archive_is_opened_by_a_slot_a_recipient_or_the_master_key() {
     let error = bench.read(&name).unwrap_err();
     assert!(matches!(error, BackupError::Key { .. }), "{error}");
     bench.identities = vec![raw(2), Box::new(escrow)];
+    // S2: whoever knows the recipient could have made it.
+    let error = bench.read(&name).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            BackupError::Key {
+                source: KeyError::OriginUnknown { .. },
+                ..
+            }
+        ),
+        "{error}"
+    );
+    bench.trust.policy = OriginPolicy::Any;
     assert_eq!(bench.read(&name).unwrap(), words(&[(1, "a")]));
     // S1: nothing vouches for what was opened without a master key.
-    bench.keyring.add(bench.id(), [7; 32]).unwrap();
+    bench.trust.keyring.add(bench.id(), [7; 32]).unwrap();
     let error = bench.read(&name).unwrap_err();
     assert!(
         matches!(
@@ -51,8 +64,8 @@ fn an_archive_is_opened_by_a_slot_a_recipient_or_the_master_key() {
         ),
         "{error}"
     );
-    bench.keyring = Keyring::default();
-    bench.keyring.set_only_listed(true);
+    bench.trust.keyring = Keyring::default();
+    bench.trust.keyring.set_only_listed(true);
     assert!(bench.read(&name).is_err());
 }
 
@@ -71,7 +84,7 @@ fn a_pin_refuses_a_backup_of_another_master_key_but_not_its_base() {
     tip.put(&bench.destination());
     let commitment = bench.unlocked.master.commitment();
     assert_ne!(commitment, old.master.commitment());
-    bench.keyring.add(bench.id(), commitment).unwrap();
+    bench.trust.keyring.add(bench.id(), commitment).unwrap();
     assert_eq!(bench.read(&tip.name()).unwrap(), words(&[(1, "a"), (2, "c")]));
     assert!(matches!(
         bench.read(&base.name()).unwrap_err(),

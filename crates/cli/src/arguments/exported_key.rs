@@ -37,12 +37,12 @@ pub const EXPORT_HELP: &str = "\
 Example:
   selenite -i key.txt keys export app.db --recipient age1... --to app.key.age
 
-Who has the file and the recipient's identity opens this database, every copy and every backup of it, until the master
+Who has the file and the recipient's identity opens this database, every copy and every backup of it, until the master \
 key is renewed (keys renew): it never expires by itself. Keep both elsewhere, and apart. After keys renew, export anew.";
 
 pub const IMPORT_HELP: &str = "\
 Example:
   selenite -i escrow.txt keys import app.db app.key.age --for age1...
 
-The identity in force opens the file, and none has to open the database. What was exported before the master key was
+The identity in force opens the file, and none has to open the database. What was exported before the master key was \
 renewed opens nothing that was written since.";

@@ -55,7 +55,7 @@ pub enum LabCommand {
     /// Pass or fail a build by what a study found.
     #[command(
         after_help = "Example:\n  selenite lab gate quick.lab.db --fail-above 3%\n  selenite lab gate now.lab.db --against before.json\n\n\
-    Exit status: 0 within the limit or no worse, 10 above it or worse, 11 not resolved, 12 the study\n\
+    Exit status: 0 within the limit or no worse, 10 above it or worse, 11 not resolved, 12 the study \
     can't tell."
     )]
     Gate(LabGate),

@@ -7,9 +7,9 @@ use selenite_backup::ArchiveName;
 use selenite_engine::parse_utc;
 
 pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt restore /backups --to app.db\n\n\
-    The newest backup, unless --backup or --at says otherwise. The file is new: every page is sealed\n\
-    under a new key, and opened once more before the file gets its name. Who could open the database\n\
-    when it was backed up can open it: somebody whose key slot was removed since, too. With --for,\n\
+    The newest backup, unless --backup or --at says otherwise. The file is new: every page is sealed \
+    under a new key, and opened once more before the file gets its name. Who could open the database \
+    when it was backed up can open it: somebody whose key slot was removed since, too. With --for, \
     these can and nobody else; it is another database then, with an id of its own.";
 
 #[derive(Args)]

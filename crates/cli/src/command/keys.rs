@@ -1,8 +1,8 @@
 //! `selenite keys`: who can open a database.
 
+mod accept;
 mod exported_key;
 
-use selenite_engine::key_export;
 use selenite_engine::keys::{self, Changed};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, utc};
@@ -13,7 +13,7 @@ use crate::arguments::{KeysCommand, KeysList};
 use crate::complaint::Complaint;
 use crate::lines::elapsed;
 use crate::meter::Meter;
-use crate::output::{print, print_json};
+use crate::output::{note, print, print_json};
 use crate::printable;
 
 pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
@@ -23,7 +23,7 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
         ..access.clone()
     };
     match command {
-        KeysCommand::List(list) => show_list(list),
+        KeysCommand::List(list) => show_list(list, access),
         KeysCommand::Add(add) => show(&keys::add(
             &Disk,
             &add.database,
@@ -32,7 +32,11 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
             &add.label,
         )?),
         KeysCommand::Remove(remove) => {
-            show(&keys::remove(&Disk, &remove.database, &changing(), &remove.slot)?)?;
+            let changed = keys::remove(&Disk, &remove.database, &changing(), &remove.slot)?;
+            show(&changed)?;
+            if changed.shuts_out_caller {
+                eprintln!("warning: it was the only key slot of this identity, which opens the database no longer");
+            }
             remind();
             Ok(())
         }
@@ -61,13 +65,8 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
             Ok(print(&text)?)
         }
         KeysCommand::Export(export) => exported_key::export(export, &changing()),
-        KeysCommand::Import(import) => show(&key_export::import(
-            &Disk,
-            &import.database,
-            &changing(),
-            &import.file,
-            (&import.recipient, &import.label),
-        )?),
+        KeysCommand::Import(import) => exported_key::import(import, &changing()),
+        KeysCommand::Accept(accept) => accept::run(accept, &changing()),
         KeysCommand::Pin(pin) => {
             let keyring = keys::pin(&Disk, &pin.database, access, pin.replace)?;
             Ok(print(&format!(
@@ -79,14 +78,23 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
     }
 }
 
-fn show_list(arguments: &KeysList) -> Result<(), Complaint> {
-    let list = keys::list(&Disk, &arguments.database)?;
+fn show_list(arguments: &KeysList, access: &Access) -> Result<(), Complaint> {
+    let list = keys::list_with_origin(&Disk, &arguments.database, access)?;
     if arguments.json {
         let slots: Vec<Value> = list.slots.iter().map(slot_json).collect();
-        let object = json!({ "database_id": list.database_id.to_string(), "slots": slots });
+        let object = json!({
+            "database_id": list.database_id.to_string(),
+            "slots": slots,
+            "origin": list.origin.map(|origin| origin.to_string()),
+            "commitment": list.commitment.map(|commitment| hexadecimal(&commitment)),
+        });
         return Ok(print_json(&object)?);
     }
-    Ok(print(&slot_lines(&list.slots).join("\n"))?)
+    print(&slot_lines(&list.slots).join("\n"))?;
+    if let (Some(origin), Some(commitment)) = (list.origin, list.commitment) {
+        note(&format!("origin {origin}, commitment {}", hexadecimal(&commitment)));
+    }
+    Ok(())
 }
 
 fn show(changed: &Changed) -> Result<(), Complaint> {
@@ -96,6 +104,11 @@ fn show(changed: &Changed) -> Result<(), Complaint> {
     }
     text.push_str(&format!("done in {}\n", elapsed(changed.elapsed)));
     Ok(print(&text)?)
+}
+
+/// Two digits for each byte.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A slot that is gone does not undo what its holder has seen.

@@ -3,9 +3,11 @@
 use std::io;
 use std::sync::Arc;
 
+use rustix::fs::Mode;
+use rustix::process::umask;
 use selenite_engine::Access;
 use selenite_server::data::Hall;
-use selenite_server::{Announcement, Log, Server, Settings, SqlFront};
+use selenite_server::{Announcement, Log, Server, Settings, SqlFront, process};
 
 use crate::arguments::serve::Serve;
 use crate::complaint::Complaint;
@@ -13,6 +15,9 @@ use crate::output::{note, print};
 use crate::{interrupt, printable};
 
 pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
+    // Before a key is read. Whatever the caller's umask, what a server makes is its user's alone.
+    process::forbid_core_dumps()?;
+    umask(Mode::RWXG | Mode::RWXO);
     let file = match &arguments.config {
         Some(path) => Settings::read(path)?,
         None => Settings::default(),
@@ -21,12 +26,16 @@ pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
     if access.identity.is_some() {
         settings.identity = None;
     }
+    if settings.lock_memory == Some(true) {
+        process::lock_memory()?;
+    }
     let mut config = settings.config(access.clone())?;
     config.log = Log::new(note);
-    // Before anything runs: a signal that comes meanwhile is not lost.
+    // A start may wait for long, for an identity from a pipe. A signal ends it, as a kill would; what it leaves the next one puts right.
     let signal = interrupt::signal()?;
     let front = Arc::new(SqlFront::new(Arc::new(Hall::default())));
     let running = Server::start(config, &mut announce, |_| Ok(front))?;
+    signal.started();
     print(&format!("listening on {}", running.address()))?;
     signal.wait();
     running.stop();
@@ -49,6 +58,13 @@ fn announce(announcement: Announcement<'_>) -> io::Result<()> {
         Announcement::NotLoopback(address) => {
             note(&format!("warning: other machines can reach {address}"));
         }
+        Announcement::FewerSessions {
+            promised,
+            allowed,
+            descriptors,
+        } => note(&format!(
+            "warning: {allowed} sessions instead of {promised}: the process may have {descriptors} file descriptors: see ulimit -n"
+        )),
         Announcement::InClear(_) => {
             note("warning: clients may send passwords and data in clear: see --encryption");
         }

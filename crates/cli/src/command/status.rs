@@ -12,13 +12,14 @@ use selenite_engine::storage::Disk;
 use selenite_engine::{Access, EngineError, EpochCounts, Sealed, Status, Superblocks, utc, whole_file};
 use serde_json::{Value, json};
 
-use super::keys::{slot_json, slot_lines};
+use super::keys::{hexadecimal, slot_json, slot_lines};
 use crate::arguments;
 use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, count};
 use crate::meter::Meter;
 use crate::output::print;
 use crate::printable;
+use crate::terminal;
 
 pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), Complaint> {
     let is_folder = arguments.database.is_dir();
@@ -89,10 +90,9 @@ fn place(arguments: &arguments::Status) -> table::Place {
         return table::Place::default();
     }
     let size = rustix::termios::tcgetwinsize(&stdout).ok();
-    let is_unset = |name| std::env::var_os(name).is_none_or(|set| set.is_empty());
     table::Place {
         width: size.map(|size| size.ws_col.into()).filter(|&width: &usize| width > 0),
-        colored: is_unset("NO_COLOR"),
+        colored: terminal::takes_colors(true),
     }
 }
 
@@ -185,6 +185,12 @@ fn describe(lines: &mut Lines, sealed: &Sealed) {
     }
     if let Some(is_pinned) = sealed.is_pinned {
         lines.add("pinned", if is_pinned { "yes" } else { "no" });
+    }
+    if let Some(origin) = sealed.origin {
+        lines.add("origin", origin.to_string());
+    }
+    if let Some(commitment) = &sealed.commitment {
+        lines.add("commitment", hexadecimal(commitment));
     }
     lines.add("superblocks", superblock_words(sealed.superblocks));
     lines.add("suite", sealed.suite);
@@ -285,6 +291,8 @@ fn json(status: &Status) -> Value {
         "superblocks": superblocks_json(sealed.superblocks),
         "opened_by": sealed.opened_by.as_ref().map(|slot| slot.id.to_string()),
         "pinned": sealed.is_pinned,
+        "origin": sealed.origin.map(|origin| origin.to_string()),
+        "commitment": sealed.commitment.map(|commitment| hexadecimal(&commitment)),
         "suite": sealed.suite,
         "state": sealed.state_word(),
         "cursor": sealed.cursor,

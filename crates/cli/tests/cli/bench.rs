@@ -77,6 +77,13 @@ impl Bench {
         }
     }
 
+    /// Whether a process may lock all of its memory: it is root's, or has no limit.
+    pub fn may_lock_memory(&self) -> bool {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).maximum;
+        let capabilities = rustix::thread::capabilities(None).unwrap();
+        limit.is_none() || capabilities.effective.contains(rustix::thread::CapabilitySet::IPC_LOCK)
+    }
+
     /// The names in the folder that are no key's, no configuration's and no state's.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();

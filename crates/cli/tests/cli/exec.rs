@@ -52,7 +52,7 @@ fn a_new_database_is_made_only_if_told_to() {
         "8192",
     ];
     assert_eq!(bench.run(&words).done().out, "7\n");
-    bench.run(&words).failed(1, "exists already");
+    bench.run(&words).failed(2, "exists already");
     let json = bench.run(&["status", "new.db", "--json"]).done().json();
     assert_eq!(json["superblock"]["suite"], "CHACHA20");
     assert_eq!(json["superblock"]["page_size"], 8192);

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use selenite_engine::State;
-use selenite_keyring::{Cache, Config, Keyring, Unlocked};
+use selenite_keyring::{Cache, Config, Trust, Unlocked};
 use serde_json::Value;
 
 use crate::bench::{Bench, NOTES, Ran, flip_page, run};
@@ -65,7 +65,7 @@ fn unlocked(bench: &Bench, path: &Path) -> Unlocked {
     let spec = format!("age:{}", bench.path("key.txt").display());
     let identities = selenite_keyring::load_identity(&spec, &Config::default()).unwrap();
     let bytes = fs::read(path).unwrap();
-    selenite_keyring::unlock(&bytes[..32768], &identities, &Keyring::default(), &Cache::new()).unwrap()
+    selenite_keyring::unlock(&bytes[..32768], &identities, &Trust::default(), &Cache::new()).unwrap()
 }
 
 /// Changes a superblock in both places, as nobody but a holder of its keys can.

@@ -195,7 +195,7 @@ fn an_exported_key_opens_a_database_whose_identities_are_lost() {
     assert!(ran.err.contains("until the master key is renewed"), "{ran:?}");
     let mode = std::fs::metadata(bench.path("app.age")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    bench.run(&export).failed(1, "exists already");
+    bench.run(&export).failed(2, "exists already");
     bench.run(&[&export[..], &["--force"]].concat()).done();
 
     bench.run(&["keygen", "-o", "new.txt"]).done();

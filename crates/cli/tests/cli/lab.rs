@@ -296,7 +296,7 @@ fn presets_are_listed_written_and_planned() {
         assert!(plan.contains("blocks") && plan.contains("disk"), "{plan}");
     }
     assert!(!lab.path("quick.lab.db").exists(), "a dry run made a store");
-    lab.refused(&["init", "quick"], 6);
+    lab.refused(&["init", "quick"], 2);
     assert!(lab.refused(&["init", "qick"], 2).contains("quick"));
 }
 

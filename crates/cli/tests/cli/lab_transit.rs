@@ -53,7 +53,8 @@ fn what_a_server_sends_is_proved_encrypted_counted_and_measured() {
             "{arm}: {level}"
         );
     }
-    assert!(switches("offload") >= 128.0, "{cell}");
+    // Each packet is handed to another thread, which need not give its processor up for it.
+    assert!(switches("offload") > 0.0, "{cell}");
     let page = std::fs::read_to_string(folder.join("w.md")).unwrap();
     for part in [
         "### CPU time of the server for each packet",

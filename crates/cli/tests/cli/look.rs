@@ -219,7 +219,7 @@ fn salvage_says_what_was_lost_and_exits_by_it() {
     flip_page(&path, 4);
     bench
         .run(&["-i", "key.txt", "salvage", "app.db", "--to", "saved.db"])
-        .failed(1, "exists already");
+        .failed(2, "exists already");
     let ran = bench
         .run(&["-i", "key.txt", "salvage", "app.db", "--to", "part.db"])
         .failed(5, "not everything");
@@ -243,4 +243,90 @@ fn salvage_says_what_was_lost_and_exits_by_it() {
     assert_eq!(json["dropped_slots"].as_array().unwrap().len(), 1);
     bench.run(&["salvage", "app.db", "--to", "x.db"]).failed(4, "no key");
     bench.run(&["-i", "key.txt", "verify", "part.db"]).done();
+}
+
+#[test]
+fn a_database_whose_first_64_kib_are_gone_is_damaged_and_not_in_clear() {
+    use std::io::{Seek, SeekFrom, Write};
+    for filler in [0, b'x', 0xff] {
+        let (bench, path) = Bench::encrypted();
+        let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file.write_all(&[filler; 65_536]).unwrap();
+        drop(file);
+        for words in [
+            &["-i", "key.txt", "verify", "app.db"][..],
+            &["status", "app.db"],
+            &["-i", "key.txt", "salvage", "app.db", "--to", "saved.db"],
+        ] {
+            let ran = bench.run(words).failed(5, "superblock");
+            assert!(
+                ran.err.contains("damaged") && !ran.err.contains("not encrypted"),
+                "{ran:?}"
+            );
+        }
+        let listed = bench.run(&["status", ".", "--json"]).done().json();
+        let codes = listed["databases"][0]["warnings"].to_string();
+        assert!(codes.contains("damaged"), "{codes}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_file_of_ours_is_no_database() {
+    let bench = Bench::new();
+    // Another product's: random bytes at any page size.
+    let noise: Vec<u8> = (0..200_000_u64)
+        .flat_map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23).to_le_bytes())
+        .collect();
+    std::fs::write(bench.path("noise.db"), noise).unwrap();
+    bench.run(&["status", "noise.db"]).failed(3, "not an SQLite database");
+    // Small numbers where an epoch would be, and nothing random behind them.
+    let counts: Vec<u8> = (0..100_000_u32).flat_map(|_| 1_u32.to_be_bytes()).collect();
+    std::fs::write(bench.path("counts.db"), counts).unwrap();
+    bench.run(&["verify", "counts.db"]).failed(3, "not an SQLite database");
+}
+
+#[test]
+fn a_key_file_that_others_can_read_is_a_warning_and_one_that_they_can_write_an_error() {
+    use std::os::unix::fs::PermissionsExt;
+    let (bench, _) = Bench::encrypted();
+    let set = |mode| std::fs::set_permissions(bench.path("key.txt"), std::fs::Permissions::from_mode(mode)).unwrap();
+    set(0o644);
+    let text = bench.run(&["-i", "key.txt", "status", "app.db"]).done().out;
+    assert!(
+        text.contains("key file can be read by others: chmod go-r key.txt"),
+        "{text}"
+    );
+    let json = bench.run(&["-i", "key.txt", "status", ".", "--json"]).done().json();
+    assert!(
+        json["databases"][0]["warnings"].to_string().contains("key_readable"),
+        "{json}"
+    );
+    let without = bench.run(&["status", "app.db"]).done().out;
+    assert!(!without.contains("can be read by others"), "{without}");
+    set(0o666);
+    bench
+        .run(&["-i", "key.txt", "status", "app.db"])
+        .failed(4, "key.txt is not trusted: others than its owner can write there");
+    set(0o600);
+    let text = bench.run(&["-i", "key.txt", "status", "app.db"]).done().out;
+    assert!(!text.contains("can be read by others"), "{text}");
+}
+
+#[test]
+fn what_exists_already_and_a_wrong_configuration_are_errors_of_usage() {
+    let bench = Bench::new();
+    bench.run(&["keygen", "-o", "key.txt"]).failed(2, "key.txt");
+    std::fs::write(bench.path("quick.toml"), "").unwrap();
+    bench
+        .run(&["lab", "init", "quick", "--output", "quick.toml"])
+        .failed(2, "exists already");
+    std::fs::write(bench.path("config.toml"), "identiy = 'key.txt'\n").unwrap();
+    bench.plain("store.lab.db", NOTES);
+    let mut command = bench.command(&["encrypt", "store.lab.db"]);
+    let ran = crate::bench::run(command.env("SELENITE_CONFIG", bench.path("config.toml")));
+    ran.failed(2, "did you mean \"identity\"?");
+    bench
+        .run(&["lab", "aa", "store.lab.db"])
+        .failed(2, "store.lab.db is a store, an SQLite database, and no configuration");
 }

@@ -43,7 +43,7 @@ fn what_is_there_is_replaced_only_by_force() {
     let (bench, path) = Bench::encrypted();
     bench.run(&["-i", "key.txt", "backup", "app.db", "backups"]).done();
     let again = ["-i", "key.txt", "restore", "backups", "--to", "app.db"];
-    bench.run(&again).failed(1, "exists already");
+    bench.run(&again).failed(2, "exists already");
     std::fs::write(&path, "no database").unwrap();
     let forced = bench.run(&[&again[..], &["--force"]].concat()).done();
     assert!(forced.err.contains("replaced without a lock"), "{}", forced.err);

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -19,8 +19,8 @@ struct Served {
 impl Served {
     fn start(bench: &Bench, port: u16, words: &[&str]) -> Option<Self> {
         let listen = format!("127.0.0.1:{port}");
-        let mut child = bench
-            .command(&[&["serve", "--data", "data", "--listen", &listen], words].concat())
+        let words = [&["serve", "--data", "data", "--listen", &listen], words].concat();
+        let mut child = without_umask(&bench.command(&words))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -47,6 +47,14 @@ impl Served {
         }
     }
 
+    /// What the system says of the process in one of its files.
+    fn told_of(&self, file: &str, line: &str) -> String {
+        let path = format!("/proc/{}/{file}", self.child.id());
+        let text = std::fs::read_to_string(path).unwrap();
+        let found = text.lines().find(|told| told.starts_with(line)).unwrap();
+        found.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// Ends it; answers its exit status, and what else it said to each of both.
     fn end(mut self, signal: Signal) -> (i32, String, String) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
@@ -55,6 +63,24 @@ impl Served {
         self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
         (self.child.wait().unwrap().code().unwrap(), out, err)
     }
+}
+
+/// The same command under the least strict of masks.
+fn without_umask(command: &Command) -> Command {
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "umask 0; exec \"$0\" \"$@\""])
+        .arg(command.get_program())
+        .args(command.get_args());
+    shell.env_clear();
+    shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if let Some(path) = std::env::var_os("PATH") {
+        shell.env("PATH", path);
+    }
+    if let Some(folder) = command.get_current_dir() {
+        shell.current_dir(folder);
+    }
+    shell
 }
 
 /// A server at a port below those that the system gives away.
@@ -148,4 +174,83 @@ fn a_port_that_is_taken_is_said_so_before_anything_is_made() {
         .run(&["serve", "--data", "data", "--listen", &listen])
         .failed(7, "can't listen at");
     assert_eq!(bench.names(), Vec::<String>::new());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_dumps_no_core_and_what_it_makes_is_its_users_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let bench = Bench::new();
+    let (served, _) = start(&bench, &[]);
+    let limits = served.told_of("limits", "Max core file size");
+    assert_eq!(limits, "Max core file size 0 0 bytes");
+    for file in ["master.db", "master.db-wal", "server-certificate.pem", "audit.jsonl"] {
+        let mode = std::fs::metadata(bench.path("data").join(file))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o077, 0, "{file}: {mode:o}");
+    }
+    served.end(Signal::TERM);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_locked_or_the_server_does_not_start() {
+    let bench = Bench::new();
+    let unlocked = start(&bench, &[]).0;
+    assert_eq!(unlocked.told_of("status", "VmLck"), "VmLck: 0 kB");
+    unlocked.end(Signal::TERM);
+    if bench.may_lock_memory() {
+        let (locked, _) = start(&bench, &["--lock-memory"]);
+        assert_ne!(locked.told_of("status", "VmLck"), "VmLck: 0 kB");
+        locked.end(Signal::TERM);
+    } else {
+        let ran = bench.run(&["serve", "--data", "data", "--lock-memory"]);
+        ran.failed(2, "memory can't be locked");
+    }
+}
+
+#[test]
+fn a_signal_ends_a_server_that_waits_for_its_identity() {
+    use std::time::{Duration, Instant};
+
+    let bench = Bench::new();
+    let pipe = bench.path("identity");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    let first = u16::try_from(std::process::id() % 4000).unwrap() + 8_000;
+    let listen = format!("127.0.0.1:{first}");
+    let words = [
+        "--identity",
+        "age:identity",
+        "serve",
+        "--data",
+        "data",
+        "--listen",
+        &listen,
+    ];
+    let mut child = bench
+        .command(&words)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has the folder before it reads the identity, which nobody ever writes.
+    let lock = bench.path("data").join(".selenite-server");
+    let began = Instant::now();
+    while !lock.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended");
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }

@@ -5,6 +5,7 @@ use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_format::archive::Base;
 
 use super::Reader;
+use crate::restore::latest::followed_until;
 use crate::{Access, EngineError, Watch};
 
 /// What a destination holds.
@@ -50,6 +51,8 @@ pub struct Known {
     pub missing_count: usize,
     /// Whether it has a digest of the rows.
     pub has_digest: bool,
+    /// Up to when it was followed, in milliseconds since 1970-01-01 UTC, as its log says.
+    pub followed_until: Option<u64>,
 }
 
 /// What all that a backup rests on is like, as far as names, sizes and manifests tell.
@@ -85,6 +88,7 @@ pub fn list(
             backup,
             why_not,
             is_closed,
+            followed_until,
         } = look(&reader, destination, &entry)?;
         let fault = entry.fault(backup.as_ref().map(|backup| &backup.facts));
         links.push(Link {
@@ -97,7 +101,7 @@ pub fn list(
             is_whole: backup.is_some() && fault.is_none(),
         });
         archives.push(Listed {
-            known: backup.map(|backup| known(&backup)),
+            known: backup.map(|backup| known(&backup, followed_until)),
             entry,
             why_not,
             fault,
@@ -166,6 +170,7 @@ struct Look {
     why_not: Option<String>,
     /// Whether that is the keys' fault.
     is_closed: bool,
+    followed_until: Option<u64>,
 }
 
 /// Opens it, or says why not. That the destination fails is an error.
@@ -174,12 +179,13 @@ fn look(reader: &Reader, destination: &dyn Destination, entry: &Entry) -> Result
         return Ok(Look::default());
     }
     let not_read = |why_not: String, is_closed| Look {
-        backup: None,
         why_not: Some(why_not),
         is_closed,
+        ..Look::default()
     };
     match reader.open(destination, entry) {
         Ok(backup) => Ok(Look {
+            followed_until: moment(destination, &backup, entry.log_whole)?,
             backup: Some(backup),
             ..Look::default()
         }),
@@ -193,8 +199,19 @@ fn look(reader: &Reader, destination: &dyn Destination, entry: &Entry) -> Result
     }
 }
 
+/// Up to when its log goes; nothing where the log's end does not open, which `backups verify` tells of.
+fn moment(destination: &dyn Destination, backup: &Backup, log_count: u32) -> Result<Option<u64>, EngineError> {
+    match followed_until(destination, backup, log_count) {
+        Ok(until) => Ok(until),
+        Err(error) => match selenite_backup::fault_of(error) {
+            Ok(_) | Err(BackupError::NotThere { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        },
+    }
+}
+
 /// All but its base, of which the name may be that of a later one.
-fn known(backup: &Backup) -> Known {
+fn known(backup: &Backup, followed_until: Option<u64>) -> Known {
     let facts = &backup.facts;
     Known {
         made: facts.made,
@@ -205,5 +222,6 @@ fn known(backup: &Backup) -> Known {
         page_size: facts.page_size.as_u32(),
         missing_count: facts.missing.len(),
         has_digest: facts.digest.is_some(),
+        followed_until,
     }
 }

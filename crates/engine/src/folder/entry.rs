@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use selenite_cipher::Suite;
 use selenite_format::State;
-use selenite_keyring::KeyError;
+use selenite_keyring::{KeyError, Origin};
 
 use super::Look;
 use super::nature::Nature;
-use super::neighbours::Neighbours;
+use super::neighbours::{Neighbours, is_claimed};
 use super::warning::Warning;
 use crate::age::Age;
 use crate::draft::target_of_draft;
@@ -133,6 +133,9 @@ impl Entry {
             warnings.push(Warning::Refused);
         }
         let Some(sealed) = sealed else { return };
+        if sealed.origin == Some(Origin::Foreign) && sealed.is_pinned != Some(true) {
+            warnings.push(Warning::Foreign);
+        }
         let has = |is_such: fn(Suite) -> bool| {
             let mut suites = sealed.epochs.iter().filter_map(|epoch| Suite::from_name(epoch.suite));
             suites.any(is_such)
@@ -148,6 +151,9 @@ impl Entry {
         }
         if sealed.superblocks.keeps_dropped {
             warnings.push(Warning::SuperblockBehind);
+        }
+        if let Some(path) = &sealed.key_readable {
+            warnings.push(Warning::KeyReadable(path.clone()));
         }
         if sealed.state.has_cursor() && !reencrypt::is_held(&self.path) {
             warnings.push(Warning::Unfinished);
@@ -211,7 +217,7 @@ impl Entry {
             warnings.extend(neighbours.copies_of(&name).into_iter().map(Warning::PlainCopy));
         }
         warnings.extend(neighbours.drafts_of(&name).into_iter().map(Warning::Draft));
-        if self.is_draft() {
+        if self.is_draft() && !is_claimed(&self.path) {
             warnings.push(Warning::Draft(self.path.clone()));
         }
     }

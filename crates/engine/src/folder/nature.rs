@@ -3,6 +3,7 @@
 use selenite_format::{Chosen, SUPERBLOCK_A, SUPERBLOCK_B, choose};
 
 use crate::EngineError;
+use crate::lost_prefix::has_sealed_pages;
 use crate::raw_file::RawFile;
 
 /// What a file is. Nothing is authenticated, nor known to be whole.
@@ -34,6 +35,7 @@ impl Nature {
             Chosen::Plain => Self::Plain,
             Chosen::Empty => Self::Empty,
             Chosen::A(_) | Chosen::B(_) | Chosen::Torn => Self::Sealed,
+            Chosen::Foreign if has_sealed_pages(file)? => Self::Sealed,
             Chosen::Foreign => Self::Foreign,
         })
     }

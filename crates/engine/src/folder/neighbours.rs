@@ -5,12 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use selenite_format::{journal, wal};
+use selenite_vfs::operation_file;
 
 use super::nature::Nature;
 use super::walk::{Names, Walk};
 use super::{Unreadable, look_into};
 use crate::EngineError;
-use crate::draft::{beside, folder_of, target_of_draft};
+use crate::draft::{CLAIM, beside, folder_of, target_of_draft};
 use crate::raw_file::RawFile;
 
 /// The files of a folder.
@@ -48,10 +49,11 @@ impl Neighbours {
         self.names.path.join(name)
     }
 
-    /// The drafts that were to be the database of that name.
+    /// The drafts that were to be the database of that name, without those that a process is at work on.
     pub fn drafts_of(&self, name: &OsStr) -> Vec<PathBuf> {
         let is_of = |draft: &&OsString| target_of_draft(draft) == Some(name);
-        self.drafts.iter().filter(is_of).map(|draft| self.path(draft)).collect()
+        let drafts = self.drafts.iter().filter(is_of).map(|draft| self.path(draft));
+        drafts.filter(|draft| !is_claimed(draft)).collect()
     }
 
     /// The databases in clear that are named like copies of it.
@@ -83,6 +85,17 @@ impl Neighbours {
         }
         found
     }
+}
+
+/// Whether a process holds the claim on a draft, or the draft is that claim.
+pub fn is_claimed(draft: &Path) -> bool {
+    let is_claim = draft.as_os_str().as_bytes().ends_with(CLAIM.as_bytes());
+    let claim = if is_claim {
+        draft.to_owned()
+    } else {
+        beside(draft, CLAIM)
+    };
+    operation_file::read(&claim).is_ok_and(|held| held.is_some())
 }
 
 /// Whether a file is named like a copy of the database: its whole name, or that without the extension, and then something
@@ -168,6 +181,27 @@ mod tests {
         }
         assert!(is("app", "app.bak"));
         assert!(!is("", "-x"));
+    }
+
+    #[test]
+    fn a_draft_that_a_process_is_at_work_on_is_passed_over() {
+        use crate::storage::{Disk, Storage};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("app.db");
+        let names = [
+            ".app.db.selenite-tmp-01234567-claim",
+            ".app.db.selenite-tmp-restore",
+            ".app.db.selenite-tmp-restore-claim",
+        ];
+        for name in names {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let drafts = || Neighbours::of(&path, &mut Vec::new()).drafts_of(OsStr::new("app.db"));
+        assert_eq!(drafts().len(), 3, "nobody holds them");
+        let held = [names[0], names[2]].map(|name| Disk.claim(&folder.path().join(name)).unwrap().unwrap());
+        assert_eq!(drafts(), Vec::<PathBuf>::new());
+        drop(held);
+        assert_eq!(drafts(), [folder.path().join(names[1])]);
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub enum Warning {
     Damaged,
     /// The keyring file, or another rule of the user's, refuses it: why is beside it.
     Refused,
+    /// Nothing shows that the holder of the identity in force made or accepted it, and it is not pinned.
+    Foreign,
     /// It was replaced by another of the same name, and is no longer to be used.
     Retired,
     /// Pages are, or may be, in clear.
@@ -66,6 +68,8 @@ pub enum Warning {
     Draft(PathBuf),
     /// Its pages were being sealed anew, and nobody is at it.
     Unfinished,
+    /// Others than its owner can read the key file that opens it.
+    KeyReadable(PathBuf),
 }
 
 impl Warning {
@@ -76,6 +80,7 @@ impl Warning {
             Self::InClear => "in_clear",
             Self::Damaged => "damaged",
             Self::Refused => "refused",
+            Self::Foreign => "foreign",
             Self::Retired => "retired",
             Self::SuiteNone => "suite_none",
             Self::SuiteDeprecated => "suite_deprecated",
@@ -91,17 +96,19 @@ impl Warning {
             Self::PlainCopy(_) => "plain_copy",
             Self::Draft(_) => "draft",
             Self::Unfinished => "unfinished",
+            Self::KeyReadable(_) => "key_readable",
         }
     }
 
-    /// The file beside the database that it is about.
+    /// The file that it is about, where that is another than the database.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         match self {
-            Self::LogInClear(path) | Self::PlainCopy(path) | Self::Draft(path) => Some(path),
+            Self::LogInClear(path) | Self::PlainCopy(path) | Self::Draft(path) | Self::KeyReadable(path) => Some(path),
             Self::InClear
             | Self::Damaged
             | Self::Refused
+            | Self::Foreign
             | Self::Retired
             | Self::SuiteNone
             | Self::SuiteDeprecated
@@ -131,6 +138,7 @@ impl fmt::Display for Warning {
             Self::InClear => f.write_str("in clear beside encrypted ones"),
             Self::Damaged => f.write_str("damaged"),
             Self::Refused => f.write_str("refused"),
+            Self::Foreign => f.write_str("foreign origin: selenite keys accept DB if you know who made it"),
             Self::Retired => f.write_str("was replaced by another file"),
             Self::SuiteNone => f.write_str("suite NONE"),
             Self::SuiteDeprecated => f.write_str("suite deprecated"),
@@ -145,6 +153,7 @@ impl fmt::Display for Warning {
             Self::LogInClear(path) => write!(f, "log in clear: {}", name(path)),
             Self::PlainCopy(path) => write!(f, "copy in clear: {}", name(path)),
             Self::Draft(path) => write!(f, "draft: {}", name(path)),
+            Self::KeyReadable(path) => write!(f, "key file can be read by others: chmod go-r {}", path.display()),
             Self::Unfinished => f.write_str("sealing anew was cut off: selenite reencrypt DB --resume"),
         }
     }

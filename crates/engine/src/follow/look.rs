@@ -32,13 +32,15 @@ pub struct Look {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Keys {
     commitment: [u8; 32],
-    slots: Vec<[u8; 16]>,
+    /// By their ids; with their parameters, since an origin mark that was added is in new archives only.
+    slots: Vec<([u8; 16], Vec<u8>)>,
 }
 
 impl Keys {
     /// Of a superblock.
     pub fn of(unlocked: &Unlocked) -> Self {
-        let mut slots: Vec<[u8; 16]> = unlocked.superblock.slots.iter().map(|slot| slot.id.0).collect();
+        let slots = unlocked.superblock.slots.iter();
+        let mut slots: Vec<_> = slots.map(|slot| (slot.id.0, slot.parameters.clone())).collect();
         slots.sort_unstable();
         Self {
             commitment: unlocked.master.commitment(),

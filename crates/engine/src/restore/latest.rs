@@ -58,6 +58,19 @@ pub fn latest<'a>(
     Ok(found)
 }
 
+/// The last moment that the log of a backup tells of, in milliseconds since 1970-01-01 UTC; nothing without a log. A file's time would be
+/// that of a copy.
+///
+/// # Errors
+/// As opening an object of the log.
+pub fn followed_until(
+    destination: &dyn Destination,
+    backup: &Backup,
+    log_count: u32,
+) -> Result<Option<u64>, BackupError> {
+    Ok(Moment::of(destination, backup, log_count, u64::MAX)?.millis)
+}
+
 /// The last moment of which a backup tells.
 struct Moment {
     seconds: u64,

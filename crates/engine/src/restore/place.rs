@@ -183,7 +183,7 @@ fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, E
     let is_unopenable = match error.class() {
         Class::NotEncrypted | Class::Data => true,
         Class::Key => match &superblock {
-            Some(bytes) => is_of_another_key(bytes, access)?,
+            Some(bytes) => is_of_another_key(path, bytes, access)?,
             None => false,
         },
         Class::Other | Class::Usage | Class::Io | Class::Busy | Class::Interrupted => false,
@@ -195,16 +195,19 @@ fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, E
 }
 
 /// L4. SQLite's number says that no key was to be had, and not why: it is asked for once more.
-fn is_of_another_key(superblock: &[u8], access: &Access) -> Result<bool, EngineError> {
+fn is_of_another_key(path: &Path, superblock: &[u8], access: &Access) -> Result<bool, EngineError> {
     let config = Access::config()?;
     let identities = access.identities(&config)?;
-    let unlocked = selenite_keyring::unlock(superblock, &identities, &config.load_keyring()?, &Cache::new());
+    let unlocked = selenite_keyring::unlock(superblock, &identities, &access.trust(&config, path)?, &Cache::new());
     let Err(error) = unlocked else { return Ok(false) };
     let is_the_files = matches!(
         error,
         KeyError::WrongKey
             | KeyError::DatabaseReplaced { .. }
             | KeyError::NotListed { .. }
+            | KeyError::ForeignOrigin { .. }
+            | KeyError::OriginUnknown { .. }
+            | KeyError::PathReplaced { .. }
             | KeyError::Tampered { .. }
             | KeyError::Damaged
             | KeyError::UnsupportedVersion { .. }

@@ -21,6 +21,14 @@ pub struct FrameAt {
     pub trailer: [u8; TRAILER_SIZE],
 }
 
+impl FrameAt {
+    /// The key epoch that its trailer names.
+    pub(super) fn epoch(&self) -> u32 {
+        let [a, b, c, d, ..] = self.trailer;
+        u32::from_be_bytes([a, b, c, d])
+    }
+}
+
 /// What became of a frame.
 pub(super) enum Frame {
     /// Its salts are not those of the log: it is of another one, or its header is damaged.
@@ -115,6 +123,11 @@ impl<'a> FrameReader<'a> {
             checksum: stored,
             follows: sum.is_none_or(follows),
         }
+    }
+
+    /// The highest epoch that the superblock ever used.
+    pub(super) fn epoch_max(&self) -> u32 {
+        self.log.view.page_keys.epoch_max().0
     }
 
     /// The bytes of the frame that was read last.

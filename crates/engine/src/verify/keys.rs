@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use selenite_cipher::Suite;
-use selenite_keyring::{Cache, Identity, KeyError, Keyring, Unlocked};
+use selenite_keyring::{Cache, Identity, KeyError, Trust, Unlocked};
 use selenite_vfs::view::View;
 
 use crate::error::ONLY_NONE;
@@ -31,7 +31,7 @@ enum Source<'a> {
 
 struct Asked {
     identities: Vec<Box<dyn Identity>>,
-    keyring: Keyring,
+    trust: Trust,
     cache: Cache,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Keys<'a> {
         let config = Access::config()?;
         let source = Source::Asked(Box::new(Asked {
             identities: access.identities(&config)?,
-            keyring: config.load_keyring()?,
+            trust: access.trust(&config, path)?,
             cache: Cache::new(),
         }));
         Ok(Self { path, access, source })
@@ -57,10 +57,10 @@ impl<'a> Keys<'a> {
     pub(crate) fn view(&self, file: &RawFile) -> Result<View, EngineError> {
         let unlocked = match &self.source {
             Source::Given(unlocked) => unlocked.duplicate(),
-            Source::Asked(asked) => match asked.unlock(self.path, file, &asked.keyring) {
+            Source::Asked(asked) => match asked.unlock(self.path, file, &asked.trust) {
                 // A master key that was renewed meanwhile is in the keyring file by now.
                 Err(EngineError::Key(KeyError::DatabaseReplaced { .. })) => {
-                    asked.unlock(self.path, file, &Access::config()?.load_keyring()?)?
+                    asked.unlock(self.path, file, &self.access.trust(&Access::config()?, self.path)?)?
                 }
                 unlocked => unlocked?,
             },
@@ -78,8 +78,8 @@ impl<'a> Keys<'a> {
 }
 
 impl Asked {
-    fn unlock(&self, path: &Path, file: &RawFile, keyring: &Keyring) -> Result<Unlocked, EngineError> {
-        unlock(path, file, &self.identities, keyring, &self.cache)
+    fn unlock(&self, path: &Path, file: &RawFile, trust: &Trust) -> Result<Unlocked, EngineError> {
+        unlock(path, file, &self.identities, trust, &self.cache)
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
         let Source::Asked(asked) = &mut keys.source else {
             panic!("they are given");
         };
-        asked.keyring.replace(id, [0; 32]);
+        asked.trust.keyring.replace(id, [0; 32]);
         assert!(keys.view(&file).is_ok());
     }
 }

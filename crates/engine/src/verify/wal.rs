@@ -9,6 +9,8 @@
 //!     before them, and writers went on from there, with the same salts (walIndexRecover in wal.c keeps them). No fault.
 //! W4. A log whose header is damaged is empty to SQLite. Where frames in it open and end a transaction, the header is bad.
 //! W5. What others overwrote while it was read is read again: a fault is one of the log as it is.
+//! W6. Where the frame at which the log would end and the next one are both of an epoch above the highest (FORMAT 6.4 number
+//!     2), it is bad, too: nobody opens that log.
 
 use std::collections::BTreeMap;
 
@@ -299,6 +301,10 @@ struct Walk {
     suspect: Option<BadPage>,
     /// W3. The same, while frames follow each other that do not follow the last good one.
     given_up: Option<(BadPage, FrameAt)>,
+    /// W6. The last frame of an epoch above the highest.
+    newer: Option<FrameAt>,
+    /// W6. Whether another of that epoch follows it.
+    is_of_newer: bool,
 }
 
 impl Walk {
@@ -328,6 +334,14 @@ impl Walk {
     fn bad(&mut self, at: FrameAt, why: String, reading: &mut Reading, reader: &FrameReader<'_>) {
         if self.given_up.is_some() {
             return;
+        }
+        if self.suspect.is_none() || self.newer.is_some_and(|before| before.index + 1 == at.index) {
+            let newer = (at.epoch() > reader.epoch_max()).then_some(at);
+            self.is_of_newer |= self
+                .newer
+                .zip(newer)
+                .is_some_and(|(before, at)| before.epoch() == at.epoch() && before.trailer != at.trailer);
+            self.newer = newer;
         }
         self.open_bad.push(at);
         self.suspect(
@@ -379,7 +393,7 @@ impl Walk {
         if reading.end.is_none() {
             reading.report.uncommitted_count = count(&self.open);
         }
-        if !reading.behind.is_empty() {
+        if !reading.behind.is_empty() || self.is_of_newer {
             reading.bad = self.suspect;
         }
     }

@@ -120,10 +120,10 @@ impl Shelf {
         let access = self.bench.access();
         let identities =
             selenite_keyring::load(access.identity.as_ref().unwrap(), &selenite_keyring::Config::default());
-        let keyring = selenite_keyring::Keyring::default();
+        let trust = selenite_keyring::Trust::default();
         let keys = selenite_backup::KeySource::Identities {
             identities: &identities.unwrap(),
-            keyring: &keyring,
+            trust: &trust,
             cache: &selenite_keyring::Cache::new(),
         };
         let id = superblock_of(&self.bench, &self.database).superblock.database_id;

@@ -32,7 +32,8 @@ fn export(bench: &Bench, path: &Path, recipient: &str, name: &str) -> PathBuf {
 }
 
 fn import(bench: &Bench, path: &Path, access: &Access, from: &Path) -> Result<keys::Changed, EngineError> {
-    key_export::import(&Disk, path, access, from, (&[bench.spec("other-key")], "found again"))
+    let imported = key_export::import(&Disk, path, access, from, (&[bench.spec("other-key")], "found again"))?;
+    Ok(imported.changed)
 }
 
 fn count(bench: &Bench, path: &Path, key: &str) -> usize {

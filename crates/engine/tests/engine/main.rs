@@ -26,6 +26,7 @@ mod locks;
 mod offline;
 mod offline_kill;
 mod offline_power;
+mod origin;
 mod other_process;
 mod pausing;
 mod planted;

@@ -95,7 +95,7 @@ impl Power {
         let _ = self
             .0
             .1
-            .wait_timeout_while(state, Duration::from_secs(10), is_ahead)
+            .wait_timeout_while(state, Duration::from_secs(60), is_ahead)
             .unwrap();
     }
 

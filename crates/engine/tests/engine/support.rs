@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Cell, Database, EngineError, Rows};
 use selenite_format::{Chosen, choose};
-use selenite_keyring::{Cache, Config, Keyring, Unlocked};
+use selenite_keyring::{Cache, Config, Trust, Unlocked};
 
 /// A folder with a key in it.
 pub struct Bench {
@@ -110,7 +110,7 @@ pub fn superblock_of(bench: &Bench, path: &Path) -> Unlocked {
         panic!("{} has no superblock", path.display())
     };
     let identities = selenite_keyring::load_identity(&bench.spec("key"), &Config::default()).unwrap();
-    selenite_keyring::unlock(bytes, &identities, &Keyring::default(), &Cache::new()).unwrap()
+    selenite_keyring::unlock(bytes, &identities, &Trust::default(), &Cache::new()).unwrap()
 }
 
 /// Changes a database's superblock, under the next generation, in both places.

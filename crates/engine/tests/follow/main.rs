@@ -134,7 +134,7 @@ impl Bench {
 pub(crate) fn access(spec: &str) -> Access {
     Access {
         identity: Some(spec.parse().unwrap()),
-        busy_wait: Duration::from_secs(20),
+        busy_wait: Duration::from_secs(60),
         ..Access::default()
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn access(spec: &str) -> Access {
     Access {
         identity: Some(spec.parse().unwrap()),
         allow_plain: true,
-        busy_wait: std::time::Duration::from_secs(20),
+        busy_wait: std::time::Duration::from_secs(60),
         ..Access::default()
     }
 }

@@ -11,7 +11,7 @@ use crate::world::{PAGE_SIZE, Sealer, epoch_record, main_file_of, named, superbl
 mod frame;
 
 pub fn all() -> Vec<Vector> {
-    [good(), ends(), epochs(), images(), reads()].concat()
+    [good(), ends(), epochs(), torn(), images(), reads()].concat()
 }
 
 /// A log of which `count` frames are taken, the first `committed` of them being whole transactions; `end` says why no more.
@@ -176,6 +176,12 @@ fn epochs() -> Vec<Vector> {
     };
     let gone = with_last(2, last.seal(3, &mut Sealer::new(1, AES)));
     let above = with_last(2, last.seal(3, &mut Sealer::new(4, AES)));
+    let mut newer = sealed_under(&mut Sealer::new(2, AES), &frames());
+    let mut of_newer = Sealer::new(4, AES);
+    for (frame, index) in frames().iter().zip(0..).skip(2) {
+        newer[usize::try_from(index).expect("small")] = frame.seal(index, &mut of_newer);
+    }
+    let newer = Sparse::whole("wal", file(&newer));
     let deprecated = with_last(1, last.seal(3, &mut Sealer::new(2, Suite::TripleDes3Key)));
     let none = with_last(1, last.seal(3, &mut Sealer::new(2, Suite::None)));
     let old = with_second(State::Changing, Suite::TripleDes3Key);
@@ -186,9 +192,47 @@ fn epochs() -> Vec<Vector> {
     let of_none = "the last frame is in suite NONE, switching on, below the cursor";
     vec![
         three(case("epoch-gone", "ok", of_gone, &later(), gone), "epoch"),
-        case("epoch-above", "wal of another time", of_above, &later(), above),
+        three(case("epoch-above", "ok", of_above, &later(), above), "epoch"),
+        case(
+            "epoch-above-twice",
+            "wal of another time",
+            "the last two frames are of epoch 4, and the highest ever used is 3",
+            &later(),
+            newer,
+        ),
         case("suite-deprecated", "deprecated suite", of_old, &old, deprecated),
         three(case("suite-none", "ok", of_none, &switching_on, none), "unauthentic"),
+    ]
+}
+
+/// FORMAT 6.4 numbers 2 and 4: what a power failure may leave of a frame that was being written. The header stands in a
+/// sector before the one of the trailer.
+fn torn() -> Vec<Vector> {
+    let good = sealed(&frames());
+    let end = FRAME_HEADER_SIZE + PAGE_SIZE;
+    let torn = |first: usize, size: usize, fill: &dyn Fn(usize) -> u8| {
+        let mut log = good.clone();
+        for frame in &mut log[first..] {
+            for (at, byte) in frame[end - size..].iter_mut().enumerate() {
+                *byte = fill(at);
+            }
+        }
+        file(&log)
+    };
+    let scattered = |at: usize| u8::try_from((at * 167 + 13) % 251).expect("below 251");
+    vec![
+        ends_at(
+            "torn-trailer",
+            "the last 512 bytes of the last frame are others, and name an epoch above the highest",
+            (3, 3, "epoch"),
+            torn(3, 512, &scattered),
+        ),
+        ends_at(
+            "torn-trailers",
+            "the trailers of the last two frames are 255 throughout",
+            (2, 0, "epoch"),
+            torn(2, 512, &|_| 255),
+        ),
     ]
 }
 

@@ -8,6 +8,7 @@ mod archives;
 mod followed;
 mod journals;
 mod logs;
+mod origins;
 mod pages;
 mod slots;
 mod superblocks;
@@ -24,6 +25,7 @@ fn vectors() -> Vec<Vector> {
     [
         superblocks::all(),
         slots::all(),
+        origins::all(),
         pages::all(),
         logs::all(),
         journals::all(),

@@ -15,7 +15,7 @@ pub fn all() -> Vec<Vector> {
 const PASSPHRASE: &str = "Clear as gypsum";
 /// The master key in an age file: age draws its nonces itself, so it is kept.
 const AGE_WRAPPED: &[u8] = include_bytes!("../../../../testdata/age/wrapped.age");
-const AGE_IDENTITY: &str = include_str!("../../../../testdata/age/identity.txt");
+pub const AGE_IDENTITY: &str = include_str!("../../../../testdata/age/identity.txt");
 const AGE_RECIPIENT: &str = include_str!("../../../../testdata/age/recipient.txt");
 
 fn with_slots(vector: Vector, slots: Vec<Slot>) -> Vector {
@@ -44,7 +44,7 @@ fn passphrase_key() -> String {
     format!("passphrase {PASSPHRASE}")
 }
 
-fn age_slot() -> Slot {
+pub fn age_slot() -> Slot {
     Slot {
         kind: SlotKind::Age,
         id: SlotId(named("age slot id")),

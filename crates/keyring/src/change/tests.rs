@@ -6,11 +6,11 @@ use selenite_cipher::Secret;
 
 use super::*;
 use crate::fixture::{ROTATE, age, command, database, passphrase, raw};
-use crate::{Cache, Identity, Keyring, os_random, unlock};
+use crate::{Cache, Identity, Keyring, Trust, os_random, unlock};
 
 fn opens(database: &Unlocked, identity: Box<dyn Identity>) -> bool {
     let bytes = database.encode().unwrap();
-    match unlock(&bytes, &[identity], &Keyring::default(), &Cache::new()) {
+    match unlock(&bytes, &[identity], &Trust::any(), &Cache::new()) {
         Ok(unlocked) => unlocked.master.secret().ct_eq(database.master.secret()),
         Err(KeyError::WrongKey) => false,
         Err(error) => panic!("{error}"),
@@ -199,13 +199,13 @@ fn a_pinned_database_has_to_be_pinned_anew_after_renewal() {
     let change = renew_master(&from, &[own.as_ref()], 0, &mut os_random).unwrap();
     let bytes = change.unlocked.encode().unwrap();
     let identities: Vec<Box<dyn Identity>> = vec![raw(1)];
-    let error = unlock(&bytes, &identities, &keyring, &Cache::new()).unwrap_err();
+    let error = unlock(&bytes, &identities, &Trust::from(keyring.clone()), &Cache::new()).unwrap_err();
     assert!(matches!(error, KeyError::DatabaseReplaced { .. }), "{error}");
     keyring.replace(id, change.report.commitment.unwrap());
     unlock(
         &bytes,
         &identities,
-        &Keyring::parse(&keyring.encode(), Path::new("k")).unwrap(),
+        &Trust::from(Keyring::parse(&keyring.encode(), Path::new("k")).unwrap()),
         &Cache::new(),
     )
     .unwrap();

@@ -1,5 +1,7 @@
 //! Tests of the configuration. They name the file by `SELENITE_CONFIG`, so that the machine's own is never read.
 
+use std::fs;
+
 use super::*;
 
 fn parsed(text: &str) -> Result<Config, KeyError> {
@@ -48,7 +50,9 @@ fn an_unknown_key_is_an_error_that_names_the_nearest_known_key() {
     );
     assert!(complaint("keyrings = 'x'").ends_with("did you mean \"keyring\"?"));
     assert!(complaint("[command]\nx = 'y'").ends_with("did you mean \"commands\"?"));
-    assert!(complaint("colour = 1").ends_with("known are identity, keyring, state, commands"));
+    assert!(
+        complaint("colour = 1").ends_with("known are identity, keyring, state, origin, passphrase_cost_max, commands")
+    );
 }
 
 #[test]
@@ -141,4 +145,41 @@ fn a_configuration_that_is_cut_off_or_damaged_is_taken_or_refused() {
             let _ = parsed(&format!("{}{byte}{}", &whole[..end], &whole[end + 1..]));
         }
     }
+}
+
+#[test]
+fn what_a_passphrase_slot_may_cost_is_a_number_from_1_on() {
+    assert_eq!(parsed("").unwrap().passphrase_cost_max(), 4);
+    assert_eq!(parsed("passphrase_cost_max = 86").unwrap().passphrase_cost_max(), 86);
+    for value in ["0", "-1", "1.5", "'4'", "5000000000"] {
+        assert!(
+            complaint(&format!("passphrase_cost_max = {value}")).contains("has to be a number from 1 on"),
+            "{value}"
+        );
+    }
+}
+
+#[test]
+fn a_configuration_that_others_can_write_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.toml");
+    fs::write(&path, "[commands]\nkms = '/bin/true'").unwrap();
+    let env = |name: &str| (name == "SELENITE_CONFIG").then(|| path.clone().into_os_string());
+    for (mode, is_refused) in [(0o600, false), (0o644, false), (0o777, true), (0o666, true)] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let loaded = Config::load(&env);
+        assert_eq!(
+            matches!(loaded, Err(KeyError::Untrusted { .. })),
+            is_refused,
+            "{mode:o}"
+        );
+    }
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let error = Config::load(&env).unwrap_err();
+    assert!(
+        matches!(&error, KeyError::Untrusted { path, .. } if path == folder.path()),
+        "{error}"
+    );
 }

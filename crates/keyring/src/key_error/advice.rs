@@ -19,6 +19,10 @@ impl KeyError {
                 refusal: Refusal::OutOfMemory,
                 ..
             } => "use another identity, or a machine with more memory",
+            Self::KeyRefused {
+                refusal: Refusal::CostLimit,
+                ..
+            } => "if you trust the file, raise passphrase_cost_max in the configuration file",
             Self::KeyRefused { .. } => {
                 "use another identity; if none is left, find out who wrote this slot, for it was not selenite"
             }
@@ -31,6 +35,18 @@ impl KeyError {
                 "if its master key was renewed, replace its line in the keyring file; if not, do not trust this file"
             }
             Self::NotListed { .. } => "if you trust this file, add it to the keyring file",
+            Self::ForeignOrigin { .. } => {
+                "if you know who made it, run `selenite keys accept DB` (for a backup, add --origin any); if not, do not use it"
+            }
+            Self::OriginUnknown { .. } => "if you know who made it, add --origin any",
+            Self::PathReplaced { .. } => {
+                "if you know who replaced it, run `selenite keys accept DB`; if not, do not use it"
+            }
+            Self::NotPinned { .. } => {
+                "make the keyring file writable, name another (SELENITE_KEYRING), or set origin=any"
+            }
+            Self::BadPath { .. } => "give the file another name",
+            Self::BadOrigin { .. } => "use own or any",
             Self::ExportedClosed { .. } => "name the identity of the recipient for whom it was exported: --identity",
             Self::ExportedElsewhere { .. } => "look for the key that was exported from this database",
             Self::ExportedOther { .. } => {
@@ -41,6 +57,11 @@ impl KeyError {
             }
             Self::UnknownCommand { .. } => "name the command under [commands] in the configuration",
             Self::BadFile { .. } => "correct the file, or name another",
+            Self::BadConfig { .. } => "correct the file",
+            Self::Untrusted { .. } => {
+                "make it the user's or root's own, and take the right to write from others: chown, chmod go-w"
+            }
+            Self::Elevated { .. } => "name a key file in the URI: selenite_identity=",
             Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
                 "choose another name: keys are never overwritten"
             }

@@ -32,6 +32,22 @@ impl fmt::Display for KeyError {
             Self::NotListed { database_id } => {
                 write!(f, "database {} is not in the keyring file", database_id)
             }
+            Self::ForeignOrigin { database_id } => write!(
+                f,
+                "database {database_id} is of foreign origin: no key slot has an origin mark of the identity that opens it"
+            ),
+            Self::OriginUnknown { database_id } => write!(
+                f,
+                "the origin of database {database_id} is unknown: the key that opens it can't prove who made it"
+            ),
+            Self::PathReplaced { path, database_id } => write!(
+                f,
+                "the keyring file lists another database, or another master key, for {}, where database {database_id} is now",
+                path.display()
+            ),
+            Self::NotPinned { source } => write!(f, "the database can't be pinned on first use: {source}"),
+            Self::BadPath { path } => write!(f, "{}: the path is not UTF-8", path.display()),
+            Self::BadOrigin { value } => write!(f, "invalid origin {value:?}: the values are own and any"),
             Self::ExportedClosed { path } => {
                 write!(f, "none of the keys given opens the exported key {}", path.display())
             }
@@ -58,6 +74,18 @@ impl fmt::Display for KeyError {
                 write!(f, "{}", path.display())?;
                 line.iter().try_for_each(|line| write!(f, ", line {line}"))?;
                 write!(f, ": {problem}")
+            }
+            Self::BadConfig { path, line, problem } => {
+                write!(f, "{}", path.display())?;
+                line.iter().try_for_each(|line| write!(f, ", line {line}"))?;
+                write!(f, ": {problem}")
+            }
+            Self::Untrusted { path, problem } => write!(f, "{} is not trusted: {problem}", path.display()),
+            Self::Elevated { what } => {
+                write!(
+                    f,
+                    "{what} is refused in a process with elevated rights (set-user-ID, set-group-ID or capabilities)"
+                )
             }
             Self::Io { verb, path, source } => {
                 write!(f, "can't {verb} {}: {source}", path.display())
@@ -98,6 +126,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Cost => "its passphrase cost is outside the limits",
+            Self::CostLimit => "its passphrase costs more than the configuration admits",
             Self::CostOfAll => "the passphrase slots together cost more than one may",
             Self::Size => "its parameters or its wrapped key have a wrong size",
             Self::OutOfMemory => "this machine has not the memory that its passphrase takes",

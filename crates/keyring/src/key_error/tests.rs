@@ -30,7 +30,16 @@ fn all() -> Vec<KeyError> {
         ServiceFailure::Refused,
     ];
     all.extend(failures.map(away));
-    all.extend([Refusal::Cost, Refusal::CostOfAll, Refusal::Size, Refusal::OutOfMemory].map(refused));
+    all.extend(
+        [
+            Refusal::Cost,
+            Refusal::CostLimit,
+            Refusal::CostOfAll,
+            Refusal::Size,
+            Refusal::OutOfMemory,
+        ]
+        .map(refused),
+    );
     all
 }
 
@@ -88,6 +97,16 @@ fn detailed() -> Vec<KeyError> {
             line: Some(3),
             problem: "y".into(),
         },
+        KeyError::BadConfig {
+            path: path.clone(),
+            line: Some(3),
+            problem: "y".into(),
+        },
+        KeyError::Untrusted {
+            path: path.clone(),
+            problem: "y",
+        },
+        KeyError::Elevated { what: "a command" },
         KeyError::Io {
             verb: "read",
             path,

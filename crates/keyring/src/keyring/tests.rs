@@ -43,9 +43,10 @@ fn add_does_not_replace_a_commitment_but_replace_does() {
 #[test]
 fn both_commitments_are_listed_while_a_master_key_is_renewed() {
     let next = [0xef; 32];
+    let path = Path::new("/app.db");
     let mut keyring = Keyring::default();
     keyring.add(ID, COMMITMENT).unwrap();
-    keyring.expect(ID, COMMITMENT, next);
+    keyring.expect(path, ID, COMMITMENT, next);
     let both = Keyring::parse(&keyring.encode(), Path::new("k")).unwrap();
     assert_eq!(both, keyring);
     for commitment in [COMMITMENT, next] {

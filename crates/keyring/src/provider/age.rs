@@ -10,17 +10,20 @@ mod sealed;
 
 use std::str::FromStr;
 
+use age::secrecy::ExposeSecret;
 use age::x25519;
-use selenite_cipher::{DatabaseId, Secret, SlotId, sha256};
+use selenite_cipher::{DatabaseId, OriginKey, Secret, SlotId, sha256};
 use selenite_format::{SLOT_IDENTIFIER_SIZE_MAX, SLOT_WRAPPED_SIZE_MAX, Slot, SlotKind};
+use zeroize::Zeroizing;
 
 use super::{Effort, Identity, Recipient, SlotBody, bound, unbound};
-use crate::{EXPORTED_KEY_SIZE, KeyError};
+use crate::{EXPORTED_KEY_SIZE, KeyError, OriginProof};
 
 /// An identity that is an age key: `AGE-SECRET-KEY-1...`.
 pub struct AgeIdentity {
     key: x25519::Identity,
     recipient: AgeRecipient,
+    origin: OriginKey,
 }
 
 /// A recipient that is an age public key (`age1...`) or one of a plugin (`age1NAME1...`).
@@ -40,13 +43,19 @@ impl AgeIdentity {
         Self::new(x25519::Identity::generate())
     }
 
+    #[cfg(test)]
+    pub(crate) fn secret_text(&self) -> String {
+        self.key.to_string().expose_secret().to_owned()
+    }
+
     fn new(key: x25519::Identity) -> Self {
         let public = key.to_public();
         let recipient = AgeRecipient {
             text: public.to_string(),
             key: PublicKey::Native(Box::new(public)),
         };
-        Self { key, recipient }
+        let origin = origin_key(&key);
+        Self { key, recipient, origin }
     }
 }
 
@@ -67,6 +76,11 @@ impl AgeRecipient {
     /// The recipient's own text.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether a program has to be run to wrap a key for it.
+    pub fn needs_plugin(&self) -> bool {
+        matches!(self.key, PublicKey::Plugin(_))
     }
 
     /// The recipient that a slot is for, if it is one that takes no plugin.
@@ -175,6 +189,10 @@ impl Recipient for AgeIdentity {
     fn owns(&self, database_id: DatabaseId, slot: &Slot) -> Result<bool, KeyError> {
         self.recipient.owns(database_id, slot)
     }
+
+    fn origin_token(&self, database_id: DatabaseId, slot_id: SlotId) -> Option<Secret<32>> {
+        Some(self.origin.token(database_id, slot_id))
+    }
 }
 
 impl Identity for AgeIdentity {
@@ -194,6 +212,10 @@ impl Identity for AgeIdentity {
         sha256(&[b"age".as_slice(), self.recipient.text.as_bytes()].concat())
     }
 
+    fn origin_proof(&self) -> OriginProof {
+        OriginProof::Token
+    }
+
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
         // Whatever is wrong with an age file, nobody for whom it was made sees it: it is not for this key.
         let plain = sealed::open::<64>(&self.key, &slot.wrapped).map_err(|_| KeyError::WrongKey)?;
@@ -207,6 +229,15 @@ impl Identity for AgeIdentity {
     fn unwrap_archive_key(&self, file: &[u8]) -> Result<Secret<32>, KeyError> {
         sealed::open(&self.key, file).map_err(|_| KeyError::WrongKey)
     }
+}
+
+/// The origin key of an identity: its secret bytes are the payload of its text, which is all that crate `age` gives.
+fn origin_key(key: &x25519::Identity) -> OriginKey {
+    let text = key.to_string();
+    let (_, payload) = bech32::decode(text.expose_secret()).expect("crate age wrote it in Bech32");
+    let payload = Zeroizing::new(payload);
+    let bytes: &[u8; 32] = payload.as_slice().try_into().expect("an x25519 key has 32 bytes");
+    OriginKey::new(&Secret::fill(|secret| secret.copy_from_slice(bytes)))
 }
 
 /// A recipient of a type that crate `age` itself can wrap for.

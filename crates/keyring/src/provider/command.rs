@@ -18,8 +18,8 @@ use selenite_format::{SLOT_WRAPPED_SIZE_MAX, Slot, SlotKind};
 use zeroize::Zeroizing;
 
 use super::{Effort, Identity, Recipient, SlotBody, bound, unbound};
-use crate::KeyError;
 use crate::key_error::ServiceFailure;
+use crate::{KeyError, OriginProof};
 
 /// An identity that a command of the configuration holds.
 pub struct CommandIdentity {
@@ -106,6 +106,10 @@ impl Identity for CommandIdentity {
             text.extend(sha256(word.as_bytes()));
         }
         sha256(&text)
+    }
+
+    fn origin_proof(&self) -> OriginProof {
+        OriginProof::None
     }
 
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use super::age::AgeIdentity;
 use super::{Effort, Identity, Recipient, SlotBody};
-use crate::{KeyError, Spec, os_random, random};
+use crate::{KeyError, OriginProof, Spec, os_random, random};
 
 /// A master key that [`Spec::Held`] finds, until this is dropped.
 pub struct HeldMaster {
@@ -139,6 +139,11 @@ impl Identity for HeldIdentity {
         sha256(&[b"held".as_slice(), &self.token].concat())
     }
 
+    /// Who holds the master key was given it, and not the database.
+    fn origin_proof(&self) -> OriginProof {
+        OriginProof::Possession
+    }
+
     fn unwrap(&self, database_id: DatabaseId, _: &Slot) -> Result<Secret<32>, KeyError> {
         let is_its = database_id == self.database_id;
         is_its.then(|| self.master.duplicate()).ok_or(KeyError::WrongKey)
@@ -168,7 +173,7 @@ static HELD: Mutex<Held> = Mutex::new(BTreeMap::new());
 mod tests {
     use super::*;
     use crate::fixture::{database, raw};
-    use crate::{Cache, Config, Keyring, load, unlock};
+    use crate::{Cache, Config, Trust, load, unlock};
 
     #[test]
     fn a_held_key_opens_its_database_while_it_is_held_and_no_longer() {
@@ -177,7 +182,7 @@ mod tests {
         let held = HeldMaster::new(made.superblock.database_id, &made.master);
         let spec: Spec = held.spec().to_string().parse().unwrap();
         let cache = Cache::new();
-        let open = |identities: &[Box<dyn Identity>]| unlock(&bytes, identities, &Keyring::default(), &cache);
+        let open = |identities: &[Box<dyn Identity>]| unlock(&bytes, identities, &Trust::default(), &cache);
         let identities = load(&spec, &Config::default()).unwrap();
         assert!(open(&identities).unwrap().master.secret().ct_eq(made.master.secret()));
         drop(held);
@@ -213,7 +218,7 @@ mod tests {
         let of = |id, held: &crate::Unlocked| {
             let held = HeldMaster::new(id, &held.master);
             let identities = load(&held.spec(), &Config::default()).unwrap();
-            unlock(&made.encode().unwrap(), &identities, &Keyring::default(), &Cache::new())
+            unlock(&made.encode().unwrap(), &identities, &Trust::default(), &Cache::new())
         };
         let error = of(other.superblock.database_id, &made).unwrap_err();
         assert!(matches!(error, KeyError::WrongKey), "{error}");

@@ -11,12 +11,13 @@ use zeroize::Zeroizing;
 
 use super::{Effort, Identity, Recipient, SlotBody};
 use crate::key_error::Refusal;
-use crate::{KeyError, os_random, random};
+use crate::{KeyError, OriginProof, os_random, random};
 
 /// An identity that is a passphrase.
 pub struct PassphraseIdentity {
     passphrase: Zeroizing<Vec<u8>>,
     cost: Cost,
+    cost_max: u32,
 }
 
 /// What a new passphrase slot costs to open. The default is the second choice of RFC 9106.
@@ -49,6 +50,7 @@ impl PassphraseIdentity {
         (!is_empty).then(|| Self {
             passphrase,
             cost: Cost::default(),
+            cost_max: u32::MAX,
         })
     }
 
@@ -56,6 +58,21 @@ impl PassphraseIdentity {
     #[must_use]
     pub fn with_cost(self, cost: Cost) -> Self {
         Self { cost, ..self }
+    }
+
+    /// The same identity; a slot that costs more than so many times the default is not tried.
+    #[must_use]
+    pub fn with_cost_max(self, cost_max: u32) -> Self {
+        Self { cost_max, ..self }
+    }
+
+    /// Whether a slot's cost is within [`PassphraseIdentity::with_cost_max`]: its memory, and memory times passes.
+    fn admits(&self, cost: &PassphraseCost) -> bool {
+        let default = Cost::default();
+        let (factor, memory) = (u64::from(self.cost_max), u64::from(cost.memory_kib));
+        let default_memory = u64::from(default.memory_kib);
+        memory <= factor * default_memory
+            && memory * u64::from(cost.passes) <= factor * default_memory * u64::from(default.passes)
     }
 
     /// The identity in the contents of a passphrase file. Refuses (`BadFile`) an empty one and one that is not UTF-8.
@@ -127,7 +144,7 @@ impl Identity for PassphraseIdentity {
 
     fn effort(&self, slot: &Slot) -> Effort {
         // A cost that will be refused is not spent.
-        let cost = parse(&slot.parameters).filter(|cost| cost.check().is_ok());
+        let cost = parse(&slot.parameters).filter(|cost| cost.check().is_ok() && self.admits(cost));
         Effort::Stretch(cost.map_or(0, |cost| u64::from(cost.memory_kib) * u64::from(cost.passes)))
     }
 
@@ -136,11 +153,18 @@ impl Identity for PassphraseIdentity {
         sha256(&text)
     }
 
+    fn origin_proof(&self) -> OriginProof {
+        OriginProof::Possession
+    }
+
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
         let refused = |refusal| KeyError::KeyRefused { slot: slot.id, refusal };
         let cost = parse(&slot.parameters).ok_or_else(|| refused(Refusal::Size))?;
         if slot.wrapped.len() != WRAPPED_SIZE {
             return Err(refused(Refusal::Size));
+        }
+        if cost.check().is_ok() && !self.admits(&cost) {
+            return Err(refused(Refusal::CostLimit));
         }
         let key = SlotKey::from_passphrase(&self.passphrase, &cost).map_err(|refusal| refused(refusal.into()))?;
         key.unwrap(database_id, slot.id, SlotKind::Passphrase.id(), &slot.wrapped)
@@ -158,10 +182,9 @@ impl From<CostRefused> for Refusal {
     }
 }
 
-/// What all passphrase slots that are tried at one unlocking may cost together, in KiB times passes: what one of
-/// them may. Else 32 costly slots would keep whoever opens the file busy for a quarter of an hour; 32 of the default
-/// cost fit.
-pub(crate) const STRETCH_MAX: u64 = 1_048_576 * 16;
+/// What all passphrase slots that are tried at one unlocking may cost together, in KiB times passes: 32 slots of the default
+/// cost. One that costs more, and was admitted, is tried if it is the first.
+pub(crate) const STRETCH_MAX: u64 = 65_536 * 3 * 32;
 
 /// Parameters of a slot (FORMAT 4.5): memory, passes, lanes, salt.
 fn encode(cost: &PassphraseCost) -> [u8; PARAMETERS_SIZE] {

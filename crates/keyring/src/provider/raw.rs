@@ -6,7 +6,7 @@ use selenite_cipher::{DatabaseId, Secret, SlotId, SlotKey, sha256};
 use selenite_format::{Slot, SlotKind};
 
 use super::{Effort, Identity, Recipient, SlotBody};
-use crate::{KeyError, hex, os_random, random};
+use crate::{KeyError, OriginProof, hex, os_random, random};
 
 /// An identity that is a key of 32 bytes.
 pub struct RawIdentity {
@@ -75,6 +75,10 @@ impl Identity for RawIdentity {
 
     fn fingerprint(&self) -> [u8; 32] {
         sha256(&[b"raw".as_slice(), &self.key_id].concat())
+    }
+
+    fn origin_proof(&self) -> OriginProof {
+        OriginProof::Possession
     }
 
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {

@@ -12,7 +12,7 @@ use crate::Recipient;
 use crate::fixture::{Counted, ROTATE, age, command, database, passphrase, raw};
 
 fn open_with(bytes: &[u8], identity: Box<dyn Identity>) -> Result<Unlocked, KeyError> {
-    unlock(bytes, &[identity], &Keyring::default(), &Cache::new())
+    unlock(bytes, &[identity], &Trust::default(), &Cache::new())
 }
 
 fn raw_database() -> Unlocked {
@@ -49,7 +49,7 @@ fn each_of_five_slots_opens_the_database() {
     let bytes = made.encode().unwrap();
     let identities: Vec<Box<dyn Identity>> = vec![raw(1), passphrase("correct horse"), key, command(ROTATE), raw(2)];
     for (identity, slot) in identities.into_iter().zip(&made.superblock.slots) {
-        let unlocked = open_with(&bytes, identity).unwrap();
+        let unlocked = unlock(&bytes, &[identity], &Trust::any(), &Cache::new()).unwrap();
         assert_eq!(unlocked.slot, slot.id);
         assert_eq!(unlocked.superblock, made.superblock);
         assert!(unlocked.master.secret().ct_eq(made.master.secret()));
@@ -57,14 +57,14 @@ fn each_of_five_slots_opens_the_database() {
         assert_eq!(unlocked.data_keys().unwrap().len(), 1);
     }
     let wrong: Vec<Box<dyn Identity>> = vec![raw(3), passphrase("battery staple"), age()];
-    let error = unlock(&bytes, &wrong, &Keyring::default(), &Cache::new()).unwrap_err();
+    let error = unlock(&bytes, &wrong, &Trust::default(), &Cache::new()).unwrap_err();
     assert!(matches!(error, KeyError::WrongKey), "{error}");
 }
 
 #[test]
 fn what_needs_no_key_is_found_without_one() {
     let bytes = raw_database().encode().unwrap();
-    let of = |bytes: &[u8]| unlock(bytes, &[], &Keyring::default(), &Cache::new()).unwrap_err();
+    let of = |bytes: &[u8]| unlock(bytes, &[], &Trust::default(), &Cache::new()).unwrap_err();
     assert!(matches!(of(&bytes), KeyError::NoKey));
     assert!(matches!(of(b"SQLite format 3\0"), KeyError::NotEncrypted));
     assert!(matches!(of(b""), KeyError::NotEncrypted));
@@ -78,7 +78,7 @@ fn what_needs_no_key_is_found_without_one() {
 #[test]
 fn a_key_service_that_is_away_is_no_wrong_key_unless_something_else_opens() {
     let bytes = database(vec![command(ROTATE), raw(1)]).encode().unwrap();
-    let with = |identities: Vec<Box<dyn Identity>>| unlock(&bytes, &identities, &Keyring::default(), &Cache::new());
+    let with = |identities: Vec<Box<dyn Identity>>| unlock(&bytes, &identities, &Trust::default(), &Cache::new());
     let error = with(vec![raw(2), command("exit 7"), passphrase("x")]).unwrap_err();
     assert!(matches!(error, KeyError::KeyServiceAway { .. }), "{error}");
     assert!(with(vec![command("exit 7"), raw(1)]).is_ok());
@@ -90,7 +90,7 @@ fn the_cache_saves_the_second_unwrapping_and_not_the_check() {
     let bytes = made.encode().unwrap();
     let (cache, counter) = (Cache::new(), Arc::new(AtomicU32::new(0)));
     let identities: Vec<Box<dyn Identity>> = vec![Box::new(Counted(*passphrase("x"), counter.clone()))];
-    let unlock_it = |bytes: &[u8]| unlock(bytes, &identities, &Keyring::default(), &cache);
+    let unlock_it = |bytes: &[u8]| unlock(bytes, &identities, &Trust::default(), &cache);
     for _ in 0..3 {
         assert!(unlock_it(&bytes).unwrap().master.secret().ct_eq(made.master.secret()));
     }
@@ -99,7 +99,7 @@ fn the_cache_saves_the_second_unwrapping_and_not_the_check() {
     let tampered = forged(bytes.clone(), |bytes| bytes[38] ^= 1);
     assert!(matches!(unlock_it(&tampered).unwrap_err(), KeyError::Tampered { .. }));
     let other: Vec<Box<dyn Identity>> = vec![passphrase("y")];
-    let error = unlock(&bytes, &other, &Keyring::default(), &cache).unwrap_err();
+    let error = unlock(&bytes, &other, &Trust::default(), &cache).unwrap_err();
     assert!(matches!(error, KeyError::WrongKey), "{error}");
 
     let changed = rewritten(made, |superblock| superblock.slots[0].wrapped[0] ^= 1);
@@ -117,7 +117,7 @@ fn what_did_not_pass_the_mac_is_not_cached() {
     let identities: Vec<Box<dyn Identity>> = vec![Box::new(Counted(*raw(1), counter.clone()))];
     let tampered = forged(bytes, |bytes| bytes[38] ^= 1);
     for count in 1..3 {
-        unlock(&tampered, &identities, &Keyring::default(), &cache).unwrap_err();
+        unlock(&tampered, &identities, &Trust::default(), &cache).unwrap_err();
         assert_eq!(counter.load(Ordering::Relaxed), count);
     }
 }
@@ -127,7 +127,7 @@ fn no_secret_is_shown() {
     let made = database(vec![raw(0x77)]);
     let bytes = made.encode().unwrap();
     let identities: Vec<Box<dyn Identity>> = vec![raw(0x77), passphrase("hunter2")];
-    let unlocked = unlock(&bytes, &identities, &Keyring::default(), &Cache::new()).unwrap();
+    let unlocked = unlock(&bytes, &identities, &Trust::default(), &Cache::new()).unwrap();
     let text = format!("{identities:?} {unlocked:?}");
     for secret in [
         "hunter2",

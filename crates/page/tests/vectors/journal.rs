@@ -36,7 +36,7 @@ impl Journal {
             offset += sector_size;
             let size = record_size(database.superblock.page_size);
             let count = match header.record_count {
-                RECORD_COUNT_UNKNOWN => (file.size - offset) / size as u64,
+                RECORD_COUNT_UNKNOWN => file.size.saturating_sub(offset) / size as u64,
                 count => u64::from(count),
             };
             for _ in 0..count {

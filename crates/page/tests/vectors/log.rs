@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use selenite_cipher::PageNo;
+use selenite_cipher::{PageNo, TRAILER_SIZE};
 use selenite_format::trailer;
 use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Header, checksum, frame_count, frame_offset};
 use selenite_page::PageError;
@@ -85,7 +85,9 @@ impl<'a> Log<'a> {
             Ok(page) => page,
             Err(PageError::UnknownEpoch {
                 above_highest: true, ..
-            }) => return Err("wal of another time".to_owned()),
+            }) if self.goes_on_in_epoch(database, header, trailer) => {
+                return Err("wal of another time".to_owned());
+            }
             Err(PageError::UnknownEpoch { .. }) => return Ok(Err("epoch")),
             Err(PageError::DeprecatedSuite) => return Err("deprecated suite".to_owned()),
             // FORMAT 6.4 number 2: epoch 0 is not listed, and not above the highest.
@@ -96,6 +98,17 @@ impl<'a> Log<'a> {
         *sum = checksum(header.order, *sum, &page);
         let good = *sum == frame.header.checksum() && number != PageNo(0);
         Ok(if good { Ok(page) } else { Err("checksum") })
+    }
+
+    /// FORMAT 6.4 number 2: whether the next frame is of this log and of the same epoch, with another trailer.
+    fn goes_on_in_epoch(&self, database: &Database<'_>, header: &Header, trailer: &[u8; TRAILER_SIZE]) -> bool {
+        let next = self.frame_count + 1;
+        if next >= frame_count(self.file.size, database.superblock.page_size) {
+            return false;
+        }
+        let frame = self.frame(database, next);
+        let (_, behind) = trailer::split_image(&frame.image).unwrap();
+        frame.header.salts() == header.salts && behind[..4] == trailer[..4] && behind != trailer
     }
 
     /// FORMAT 6.5: number and page of a frame that recovery has passed.

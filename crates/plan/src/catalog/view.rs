@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_tsql::ast::{Name, SelectStatement};
+use selenite_tsql::ast::{Condition, Name, ObjectName, QueryBody, SelectStatement, TableSourceKind};
 use selenite_types::DataType;
 use selenite_types::storage::StorageClass;
 
@@ -21,6 +21,49 @@ pub struct View {
     pub columns: Vec<Name>,
     /// Its rows.
     pub select: Arc<SelectStatement>,
+    /// `WITH CHECK OPTION`: what is written through it must be rows of it.
+    pub check_option: bool,
+}
+
+impl View {
+    /// The one table or view that it is over; none if it is over several, or something else.
+    #[must_use]
+    pub fn table_name(&self) -> Option<&ObjectName> {
+        let QueryBody::Select(select) = &self.select.query.body else {
+            return None;
+        };
+        match select.from.as_slice() {
+            [one] => match &one.kind {
+                TableSourceKind::Table { name, .. } => Some(name),
+                TableSourceKind::Variable { .. }
+                | TableSourceKind::Function { .. }
+                | TableSourceKind::Derived { .. }
+                | TableSourceKind::Values { .. }
+                | TableSourceKind::Join(_) => None,
+            },
+            [] | [_, ..] => None,
+        }
+    }
+
+    /// The condition that WITH CHECK OPTION looks at, and the name that its table has there; none inside where the view has no condition,
+    /// none at all where it is not over one table alone.
+    #[must_use]
+    pub fn checked_filter(&self) -> Option<Option<(&Condition, &str)>> {
+        let QueryBody::Select(select) = &self.select.query.body else {
+            return None;
+        };
+        let [source] = select.from.as_slice() else {
+            return None;
+        };
+        let TableSourceKind::Table { name, alias, .. } = &source.kind else {
+            return None;
+        };
+        let is_plain = self.select.with.is_empty() && select.top.is_none() && self.select.query.offset.is_none();
+        let alias = alias
+            .as_ref()
+            .map_or(name.name.text.as_str(), |alias| alias.text.as_str());
+        is_plain.then(|| select.filter.as_ref().map(|filter| (filter, alias)))
+    }
 }
 
 /// A view that the server has.

@@ -187,8 +187,11 @@ impl Delete {
         let mut seen = HashSet::new();
         run.select(text, &self.compiled, &mut |_, row| {
             let values = InputColumn::read(inputs, row)?;
-            let Some(Value::BigInt(row_id)) = values.first() else {
-                return Err(PlanError::internal("a row without its rowid"));
+            let row_id = match values.first() {
+                Some(Value::BigInt(row_id)) => row_id,
+                // An outer join has no row of the table here.
+                Some(Value::Null) => return Ok(ControlFlow::Continue(())),
+                _ => return Err(PlanError::internal("a row without its rowid")),
             };
             if seen.insert(*row_id) {
                 rows.push((*row_id, values));

@@ -8,13 +8,14 @@ use selenite_types::DataType;
 use super::fill::{RowWriter, targets};
 use super::insert::{GivenExpr, Insert, InsertSource};
 use super::output::{Layout, Outputs};
+use super::through::{InsertTarget, ThroughColumn};
 use crate::catalog::Table;
 use crate::query::tree::{Limit, Query};
 use crate::query::{Clause, QueryBinder};
 use crate::statement::Binding;
 use crate::statement::inputs::{InputColumn, Inputs};
 use crate::writer::{Parameter, ParameterValue, Writer, qualified};
-use crate::{Expr, PlanError, common_type};
+use crate::{Expr, PlanError, common_type, same_name};
 
 impl Binding<'_> {
     /// Binds an INSERT.
@@ -23,8 +24,15 @@ impl Binding<'_> {
     pub(crate) fn insert(&self, insert: &ast::Insert) -> Result<Insert, PlanError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&insert.options)?;
-        let table = binder.target_table(&insert.target)?;
-        let targets = targets(&table, &insert.columns)?;
+        let InsertTarget { table, through, views } =
+            QueryBinder::new(self.catalog, self.variables).insert_target(&insert.target)?;
+        let targets = match &through {
+            None => targets(&table, &insert.columns)?,
+            Some((view, columns)) => view_targets(&table, (view, columns), &insert.columns)?,
+        };
+        if through.is_some() && !insert.output.is_empty() {
+            return Err(PlanError::unsupported("OUTPUT of an INSERT through a view"));
+        }
         let has_list = !insert.columns.is_empty();
         let limit = limit_of(binder.bind_limit(insert.top.as_ref(), None, false)?)?;
         let mut inputs = Inputs::from(table.columns.len());
@@ -47,7 +55,8 @@ impl Binding<'_> {
             ast::InsertSource::Execute(_) => Ok(Source::Execute),
         })?;
         let (source, targets, types) = self.insert_source(binder, &table, targets, bound)?;
-        let writer = RowWriter::of_targets(self, &table, targets, types)?;
+        let mut writer = RowWriter::of_targets(self, &table, targets, types)?;
+        writer.rules.add_views(self, &views)?;
         Ok(Insert {
             writer,
             source,
@@ -95,9 +104,48 @@ impl Binding<'_> {
     }
 }
 
+/// The table's columns that an INSERT through a view gives: those of a list of the view's, or all that can be given.
+///
+/// Errors: 207, 264, 271; 4406 for what the view computes.
+fn view_targets(
+    table: &Table,
+    (view, columns): (&str, &[ThroughColumn]),
+    given: &[ast::Name],
+) -> Result<Vec<usize>, PlanError> {
+    let derived = || PlanError::derived_column(view);
+    if given.is_empty() {
+        let mut all = Vec::with_capacity(columns.len());
+        for (_, at) in columns {
+            let at = at.ok_or_else(derived)?;
+            let column = table.columns.get(at);
+            if column.is_some_and(|column| column.identity.is_none() && column.computed.is_none()) {
+                all.push(at);
+            }
+        }
+        return Ok(all);
+    }
+    let mut own = Vec::with_capacity(given.len());
+    for name in given {
+        let line = name.position.line;
+        let found = columns.iter().find(|(column, _)| same_name(column, &name.text));
+        let (_, at) = found.ok_or_else(|| PlanError::unknown_column(&name.text).on_line(line))?;
+        let column = at
+            .and_then(|at| table.columns.get(at))
+            .ok_or_else(|| derived().on_line(line))?;
+        own.push(ast::Name {
+            text: column.name.clone(),
+            ..name.clone()
+        });
+    }
+    targets(table, &own)
+}
+
 /// TOP's count, evaluated before the first row.
 fn limit_of(limit: Option<Limit>) -> Result<Option<Parameter>, PlanError> {
     match limit {
+        Some(Limit::Top { count, .. }) if count.holds_query() => {
+            Err(PlanError::unsupported("INSERT with a subquery in TOP"))
+        }
         Some(Limit::Top { count, .. }) => Ok(Some(Parameter {
             value: ParameterValue::RowCount(count),
             data_type: DataType::BigInt,

@@ -102,6 +102,14 @@ impl PlanError {
         Self::unbound_identifier(name)
     }
 
+    /// 550: a row that is written through a view WITH CHECK OPTION and is none of it.
+    pub(crate) fn check_option() -> Self {
+        let text = "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a \
+                    view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under \
+                    the CHECK OPTION constraint.";
+        Self::new(550, Ends::Statement, text)
+    }
+
     /// 4405: a change through a query of several tables, of groups or of distinct rows.
     pub(crate) fn change_of_several(name: &str) -> Self {
         let text = format!(

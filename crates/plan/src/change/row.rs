@@ -6,7 +6,7 @@ use selenite_types::storage::Stored;
 use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_prefix};
 
 use super::reference::References;
-use crate::catalog::{ChangeVerb, Table, Violation};
+use crate::catalog::{ChangeVerb, Table, View, Violation};
 use crate::query::{Clause, QueryBinder};
 use crate::statement::{Binding, Call, NOTHING, Run, StoreError};
 use crate::writer::{qualified, quoted, stored};
@@ -23,6 +23,8 @@ pub(crate) struct RowRules {
     pub references: References,
     checks: Vec<(Predicate, usize)>,
     null_keys: Vec<(usize, String)>,
+    /// What rows must fulfil that are written through views WITH CHECK OPTION.
+    of_views: Vec<Predicate>,
 }
 
 impl RowRules {
@@ -71,12 +73,40 @@ impl RowRules {
             references: References::bind(table, verb, changed)?,
             checks,
             null_keys,
+            of_views: Vec::new(),
         })
+    }
+
+    /// Adds what views ask of the rows that are written through them.
+    ///
+    /// Errors: whatever is wrong with a view's condition; 40510 for one that asks other tables.
+    pub fn add_views(&mut self, binding: &Binding<'_>, views: &[Arc<View>]) -> Result<(), PlanError> {
+        for view in views.iter().filter(|view| view.check_option) {
+            let filter = view
+                .checked_filter()
+                .ok_or_else(|| PlanError::unsupported(CHECK_OPTION))?;
+            let Some((filter, alias)) = filter else { continue };
+            let mut binder = QueryBinder::new(binding.catalog, binding.variables);
+            let mut bound = binder.plain_table(&self.table);
+            let number = bound.sources.first().map_or(0, |source| source.number);
+            for source in &mut bound.sources {
+                source.alias = alias.to_owned();
+                source.database_and_schema = Some((self.table.database.clone(), self.table.schema.clone()));
+            }
+            let bound = binder.scoped(bound.sources, |binder| binder.condition(Clause::Where, filter));
+            let mut condition = bound?;
+            if !binder.parts.outsides.is_empty() {
+                return Err(PlanError::unsupported(CHECK_OPTION));
+            }
+            condition.rewrite(&mut |node| over_row(node, number));
+            self.of_views.push(condition);
+        }
+        Ok(())
     }
 
     /// Whether SQLite's own rules are all that there are.
     pub fn is_plain(&self) -> bool {
-        self.checks.is_empty() && self.null_keys.is_empty()
+        self.checks.is_empty() && self.null_keys.is_empty() && self.of_views.is_empty()
     }
 
     /// Computes the computed columns of a row, and sees that it keeps the table's rules.
@@ -99,6 +129,11 @@ impl RowRules {
                 && let Some(check) = self.table.checks.get(*at)
             {
                 return Err(self.table.check_failed(check, verb));
+            }
+        }
+        for condition in &self.of_views {
+            if condition.evaluate(&run.frame(row))? != Some(true) {
+                return Err(PlanError::check_option());
             }
         }
         Ok(())
@@ -170,6 +205,9 @@ impl RowRules {
         }
     }
 }
+
+/// What WITH CHECK OPTION is supported for is said where it is refused.
+const CHECK_OPTION: &str = "WITH CHECK OPTION of a view that is not over one table, or asks another";
 
 fn unbroken() -> PlanError {
     PlanError::internal("a foreign key that nobody breaks")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 
 use super::through::ThroughColumn;
-use crate::catalog::{Relation, Table};
+use crate::catalog::{Relation, Table, View};
 use crate::query::QueryBinder;
 use crate::query::source::{Bound, join};
 use crate::query::tree::JoinKind;
@@ -25,6 +25,8 @@ pub(crate) struct Target {
     pub alone: bool,
     /// The columns of the query that it is changed through.
     pub through: Option<Vec<ThroughColumn>>,
+    /// The views that it is changed through.
+    pub views: Vec<Arc<View>>,
 }
 
 impl Target {
@@ -37,6 +39,7 @@ impl Target {
             bound,
             alone: false,
             through: None,
+            views: Vec::new(),
         }
     }
 }
@@ -121,7 +124,7 @@ impl QueryBinder<'_> {
     }
 
     /// The source that a target of no FROM is, if it is a common table expression or a view.
-    fn bind_query_target(&mut self, target: &ast::ChangeTarget) -> Result<Option<Bound>, PlanError> {
+    pub(super) fn bind_query_target(&mut self, target: &ast::ChangeTarget) -> Result<Option<Bound>, PlanError> {
         let ast::ChangeTarget::Table(name) = target else {
             return Ok(None);
         };

@@ -1,11 +1,13 @@
-//! Changes through a common table expression, a view or a derived table: of the rows of the one table behind it.
+//! Changes through a common table expression, a view or a derived table: of the rows of the one table behind it, or behind a view
+//! behind it.
 
 use std::sync::Arc;
 
+use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType};
 
 use super::target::Target;
-use crate::catalog::Table;
+use crate::catalog::{Relation, Table, View};
 use crate::query::QueryBinder;
 use crate::query::source::Bound;
 use crate::query::tree::{Body, From, Join, JoinKind, Leaf, Query, QueryColumn, ROW_ID, Rows};
@@ -17,6 +19,18 @@ struct Opened {
     columns: Vec<ThroughColumn>,
     /// The rowid's place among the query's columns.
     place: usize,
+    /// The views on the way to the table.
+    views: Vec<Arc<View>>,
+}
+
+/// What an INSERT writes to.
+pub(crate) struct InsertTarget {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The name and the columns of the view that was named.
+    pub through: Option<(String, Vec<ThroughColumn>)>,
+    /// That view, and those between it and the table.
+    pub views: Vec<Arc<View>>,
 }
 
 /// A column of a query that rows are changed through: its name, and the table's column that it is.
@@ -29,7 +43,12 @@ impl QueryBinder<'_> {
     pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, PlanError> {
         let alias = bound.sources.iter().find(|source| source.number == number);
         let alias = alias.map(|source| source.alias.clone()).unwrap_or_default();
-        let Opened { table, columns, place } = self
+        let Opened {
+            table,
+            columns,
+            place,
+            views,
+        } = self
             .open_query(&mut bound.from, number)?
             .ok_or_else(|| PlanError::change_of_several(&alias))?;
         self.parts.row_ids.insert(number, format!("c{place}"));
@@ -61,6 +80,39 @@ impl QueryBinder<'_> {
             },
             alone: false,
             through: Some(columns),
+            views,
+        })
+    }
+
+    /// The table behind the target of an INSERT, which may be a view.
+    ///
+    /// Errors: as [`QueryBinder::target_table`] and [`QueryBinder::through`].
+    pub(super) fn insert_target(&mut self, target: &ast::ChangeTarget) -> Result<InsertTarget, PlanError> {
+        let plain = |table| InsertTarget {
+            table,
+            through: None,
+            views: Vec::new(),
+        };
+        // A table is asked for once: who may only write to it reads nothing of it.
+        if let ast::ChangeTarget::Table(name) = target
+            && !name.single().is_some_and(|single| self.is_common(single))
+        {
+            let relation = self.relation(name).map_err(|error| error.on_line(name.position.line))?;
+            if let Relation::Table(table) = relation {
+                return Ok(plain(table));
+            }
+        }
+        let Some(mut bound) = self.bind_query_target(target)? else {
+            return Ok(plain(self.target_table(target)?));
+        };
+        let source = bound.sources.first();
+        let (number, alias) = source.map_or((0, String::new()), |source| (source.number, source.alias.clone()));
+        let opened = self.open_query(&mut bound.from, number)?;
+        let opened = opened.ok_or_else(|| PlanError::change_of_several(&alias))?;
+        Ok(InsertTarget {
+            table: opened.table,
+            through: Some((alias, opened.columns)),
+            views: opened.views,
         })
     }
 
@@ -70,7 +122,7 @@ impl QueryBinder<'_> {
             return Ok(None);
         };
         match &mut leaf.rows {
-            Rows::Query(query) => Ok(self.add_row_id(query)),
+            Rows::Query(query) => Ok(self.add_row_id(query, number)),
             Rows::Common(index) => {
                 let index = *index;
                 let common = self.parts.commons.get_mut(index);
@@ -82,30 +134,47 @@ impl QueryBinder<'_> {
                         "A change through a recursive common table expression",
                     ));
                 };
-                let added = self.add_row_id(&mut query);
+                let added = self.add_row_id(&mut query, number);
                 if let Some(common) = self.parts.commons.get_mut(index) {
                     common.query = Some(query);
                 }
                 Ok(added)
             }
-            Rows::Table(_) | Rows::System(_) | Rows::Function(..) => Ok(None),
+            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) => Ok(None),
         }
     }
 
-    fn add_row_id(&self, query: &mut Query) -> Option<Opened> {
+    /// Lets the query of source `number` give its table's rowid, and each query between it and the table.
+    fn add_row_id(&mut self, query: &mut Query, number: u32) -> Option<Opened> {
         let Body::Select(select) = &mut query.body else {
             return None;
         };
-        let Some(From::Leaf(Leaf { source, .. })) = &select.from else {
+        let Some(From::Leaf(leaf)) = &mut select.from else {
             return None;
         };
         if select.grouped || select.distinct {
             return None;
         }
-        let (source, table) = (*source, Arc::clone(self.parts.tables.get(source)?));
+        let source = leaf.source;
+        let (table, below, mut views) = match (self.parts.tables.get(&source), &mut leaf.rows) {
+            (Some(table), _) => (Arc::clone(table), None, Vec::new()),
+            (None, Rows::Query(inner)) => {
+                let opened = self.add_row_id(inner, source)?;
+                self.parts.row_ids.insert(source, format!("c{}", opened.place));
+                (opened.table, Some(opened.columns), opened.views)
+            }
+            (None, Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Common(_) | Rows::Lateral(_)) => {
+                return None;
+            }
+        };
+        views.extend(self.parts.views.get(&number).cloned());
         let origin = |column: &QueryColumn| {
             let origin = column.origin.filter(|origin| origin.source == source)?;
-            usize::try_from(origin.column).ok()
+            let at = usize::try_from(origin.column).ok()?;
+            match &below {
+                Some(columns) => columns.get(at)?.1,
+                None => Some(at),
+            }
         };
         let columns = query
             .columns
@@ -117,7 +186,12 @@ impl QueryBinder<'_> {
         query.columns.push(QueryColumn::of(String::new(), &row_id));
         select.items.push(row_id);
         let place = select.items.len() - 1;
-        Some(Opened { table, columns, place })
+        Some(Opened {
+            table,
+            columns,
+            place,
+            views,
+        })
     }
 }
 

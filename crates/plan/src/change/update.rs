@@ -119,8 +119,11 @@ impl Update {
         let mut seen = HashSet::new();
         run.select(&rows.text, &self.compiled, &mut |run, row| {
             let mut values = InputColumn::read(&rows.inputs, row)?;
-            let Some(Value::BigInt(row_id)) = values.first() else {
-                return Err(PlanError::internal("a row without its rowid"));
+            let row_id = match values.first() {
+                Some(Value::BigInt(row_id)) => row_id,
+                // An outer join has no row of the table here.
+                Some(Value::Null) => return Ok(ControlFlow::Continue(())),
+                _ => return Err(PlanError::internal("a row without its rowid")),
             };
             let row_id = *row_id;
             // Of several rows of FROM that match one, the first counts.

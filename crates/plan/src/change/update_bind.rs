@@ -39,7 +39,8 @@ impl Binding<'_> {
         let parts = binder.with_commons(&update.with, |binder| self.update_parts(binder, update))?;
         let table = Arc::clone(&parts.target.table);
         let changed: Vec<usize> = parts.sets.iter().filter_map(|set| set.column).collect();
-        let rules = RowRules::bind(self, &table, ChangeVerb::Update, &|column| changed.contains(&column))?;
+        let mut rules = RowRules::bind(self, &table, ChangeVerb::Update, &|column| changed.contains(&column))?;
+        rules.add_views(self, &parts.target.views)?;
         if let Some(update) = whole(&mut binder, &parts, &rules, update)? {
             return Ok(update);
         }

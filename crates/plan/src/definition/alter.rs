@@ -7,6 +7,7 @@ use selenite_tsql::ast::{
 };
 use selenite_types::{DataType, Place};
 
+use super::column::is_sysname;
 use super::constraint::Naming;
 use super::sqlite::quoted;
 use super::{ColumnDefinition, IndexDefinition, TableDefinition};
@@ -94,6 +95,7 @@ impl TableDefinition {
                 for element in elements {
                     altered.add(element, (check.unwrap_or(true), &naming))?;
                 }
+                altered.definition.check_index_names()?;
             }
             AlterTableAction::Drop(elements) => {
                 for element in elements {
@@ -332,7 +334,9 @@ impl Alteration {
             table.check_type_not_needed(name, old, new)?;
         }
         let column = &mut table.columns[at];
-        let nullable = change.nullable.unwrap_or(column.identity.is_none());
+        let nullable = change
+            .nullable
+            .unwrap_or(column.identity.is_none() && !is_sysname(&change.type_name));
         let is_stricter = column.nullable && !nullable;
         column.data_type = Some(new);
         column.nullable = nullable;

@@ -41,7 +41,8 @@ impl ColumnDefinition {
         if let Some(collation) = &column.collation {
             read.is_binary = Collation::explicit(&collation.text)?.is_binary;
         }
-        read.nullable = column.nullable.unwrap_or(true);
+        // What is declared as sysname is NOT NULL unless it says otherwise.
+        read.nullable = column.nullable.unwrap_or(!is_sysname_column(&column.kind));
         if let Some(identity) = &column.identity {
             read.number(identity, (table, column.nullable))
                 .map_err(|error| error.on_line(line))?;
@@ -106,6 +107,18 @@ impl ColumnDefinition {
             }),
         })
     }
+}
+
+fn is_sysname_column(kind: &ColumnKind) -> bool {
+    match kind {
+        ColumnKind::Typed(type_name) => is_sysname(type_name),
+        ColumnKind::Computed { .. } => false,
+    }
+}
+
+/// Whether a type was written as sysname.
+pub(super) fn is_sysname(type_name: &ast::TypeName) -> bool {
+    type_name.name.name.is("sysname")
 }
 
 /// A whole number, perhaps with a sign.

@@ -7,7 +7,7 @@ use selenite_types::DataType;
 
 use super::constraint::{Naming, key_columns};
 use super::subquery::check_scalar;
-use super::{CheckDefinition, ColumnDefinition, IndexDefinition, KeyDefinition, TableDefinition, check_schema};
+use super::{CheckDefinition, ColumnDefinition, IndexDefinition, KeyDefinition, SCHEMA, TableDefinition, check_schema};
 use crate::catalog::KeyKind;
 use crate::{Ends, PlanError, same_name};
 
@@ -54,8 +54,42 @@ impl TableDefinition {
         for element in elements {
             table.add_rest(element, &naming)?;
         }
+        table.check_primary_columns(elements)?;
+        table.check_index_names()?;
         table.keys.sort_by_key(|key| key.kind != KeyKind::Primary);
         Ok(table)
+    }
+
+    /// 8111 for a column of the primary key that is said to be NULL.
+    fn check_primary_columns(&self, elements: &[TableElement]) -> Result<(), PlanError> {
+        let primary = self.keys.iter().find(|key| key.kind == KeyKind::Primary);
+        let columns = primary.map_or(&[][..], |key| &key.columns);
+        let is_null = |element: &TableElement| match element {
+            TableElement::Column(column) if column.nullable == Some(true) => {
+                columns.iter().any(|(name, _)| same_name(name, &column.name.text))
+            }
+            TableElement::Column(_) | TableElement::Constraint(_) | TableElement::Index(_) => false,
+        };
+        match elements.iter().any(is_null) {
+            true => Err(PlanError::primary_key_nullable(&self.name)),
+            false => Ok(()),
+        }
+    }
+
+    /// 1913 for an index whose name another index or a key of the table has.
+    pub(super) fn check_index_names(&self) -> Result<(), PlanError> {
+        let keys = self.keys.iter().map(|key| key.name.as_str());
+        let mut seen: Vec<&str> = keys.collect();
+        for index in &self.indexes {
+            if seen.iter().any(|known| same_name(known, &index.name)) {
+                return Err(PlanError::index_name_taken(
+                    &index.name,
+                    &format!("{SCHEMA}.{}", self.name),
+                ));
+            }
+            seen.push(&index.name);
+        }
+        Ok(())
     }
 
     /// Adds a column without its constraints.
@@ -191,7 +225,8 @@ impl TableDefinition {
         }
         let columns = key_columns(&key.columns, column);
         self.check_index_columns(columns.iter().map(|(name, _)| name.as_str()))?;
-        let is_explicit = |known: &ColumnDefinition| is_new && column.is_none() && known.nullable;
+        let is_of_table = column.is_none() || !key.columns.is_empty();
+        let is_explicit = |known: &ColumnDefinition| is_new && is_of_table && known.nullable;
         if is_primary {
             for (name, _) in &columns {
                 let Some(known) = self.columns.iter_mut().find(|known| same_name(&known.name, name)) else {
@@ -259,8 +294,9 @@ impl TableDefinition {
     }
 }
 
+/// Whether it makes its column the primary key: one with a list of columns stands there as it would behind all columns.
 fn is_primary(constraint: &Constraint) -> bool {
-    matches!(constraint.kind, ConstraintKind::PrimaryKey(_))
+    matches!(&constraint.kind, ConstraintKind::PrimaryKey(key) if key.columns.is_empty())
 }
 
 /// What may be a column of an index: anything but `max`.

@@ -89,6 +89,15 @@ impl PlanError {
         Self::of_definition(1909, text)
     }
 
+    /// 1913: an index whose name its table has already.
+    #[must_use]
+    pub fn index_name_taken(index: &str, table: &str) -> Self {
+        let text = format!(
+            "The operation failed because an index or statistics with name '{index}' already exists on table '{table}'."
+        );
+        Self::of_definition(1913, text)
+    }
+
     /// 1919: a column that is too long for a key.
     pub(super) fn index_column_type(column: &str, table: &str) -> Self {
         let text = format!(

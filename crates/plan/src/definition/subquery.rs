@@ -15,6 +15,11 @@ pub(super) fn check_scalar(rule: &impl Display) -> Result<(), PlanError> {
     }
 }
 
+/// Whether a value or condition has no subquery.
+pub fn is_scalar(rule: &impl Display) -> bool {
+    !has_query(&rule.to_string())
+}
+
 /// Whether the word SELECT, which is no name, is in a text outside strings and delimited names.
 fn has_query(text: &str) -> bool {
     let mut rest = text;

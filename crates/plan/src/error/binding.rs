@@ -57,6 +57,13 @@ impl PlanError {
         Self::new(134, Ends::Batch, text).with_severity(15)
     }
 
+    /// 2739: a variable of a type that only columns and parameters have.
+    #[must_use]
+    pub fn old_type_of_variable() -> Self {
+        let text = "The text, ntext, and image data types are invalid for local variables.";
+        Self::new(2739, Ends::Batch, text)
+    }
+
     /// 137: a variable that is not declared.
     #[must_use]
     pub fn undeclared_variable(name: &str) -> Self {

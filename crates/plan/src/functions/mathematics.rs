@@ -10,13 +10,14 @@ use super::{
     typing::{Typing, number_type},
 };
 
+mod bits;
 mod exact;
 mod float;
 mod power;
 mod random;
 mod round;
 
-use Rule::{Float, Int, Number};
+use Rule::{Bits, Float, Int, Number, Whole};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("abs", &[Number], NUMBER, exact::abs),
@@ -24,12 +25,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("asin", &[Float], FLOAT, float::asin),
     Function::new("atan", &[Float], FLOAT, float::atan),
     Function::new("atn2", &[Float, Float], FLOAT, float::atn2),
+    Function::new("bit_count", &[Bits], Typing::Is(DataType::BigInt), bits::bit_count),
     Function::new("ceiling", &[Number], Typing::By(exact::whole_type), exact::ceiling),
     Function::new("cos", &[Float], FLOAT, float::cos),
     Function::new("cot", &[Float], FLOAT, float::cot),
     Function::new("degrees", &[Number], Typing::By(power::angle_type), power::degrees),
     Function::new("exp", &[Float], FLOAT, float::exp),
     Function::new("floor", &[Number], Typing::By(exact::whole_type), exact::floor),
+    Function::new("left_shift", &[Bits, Whole], Typing::By(bits::same), bits::left_shift),
     Function::new("log", &[Float, Float], FLOAT, float::log).optional(1),
     Function::new("log10", &[Float], FLOAT, float::log10),
     Function::new("pi", &[], FLOAT, float::pi).never_null(),
@@ -39,6 +42,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         .optional(1)
         .taking_nulls()
         .of_statement(),
+    Function::new("right_shift", &[Bits, Whole], Typing::By(bits::same), bits::right_shift),
     Function::new("round", &[Number, Int, Int], NUMBER, round::round).optional(1),
     Function::new("sign", &[Number], NUMBER, exact::sign),
     Function::new("sin", &[Float], FLOAT, float::sin),

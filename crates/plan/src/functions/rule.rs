@@ -43,6 +43,10 @@ pub(crate) enum Rule {
     Offset,
     /// Whole numbers as int, text as it is.
     IntOrText,
+    /// Whole numbers and bytes as they are, and nothing else.
+    Bits,
+    /// Whole numbers as bigint, and nothing else.
+    Whole,
     /// A constant int, which tells how many digits of a second a result has.
     Scale,
 }
@@ -76,7 +80,7 @@ impl Rule {
                 let width = text_width(&argument.data_type);
                 argument.converted_to(&varying(true, width))
             }
-            Self::Int | Self::BigInt if !is_numeric(family) && !is_null => Err(refused()),
+            Self::Int | Self::BigInt if !is_numeric(family) && family != Family::Binary && !is_null => Err(refused()),
             Self::Int => argument.converted_to(&DataType::Int),
             Self::BigInt => argument.converted_to(&DataType::BigInt),
             Self::Float | Self::Number if !is_numeric(family) && !is_null => Err(refused()),
@@ -86,6 +90,12 @@ impl Rule {
             Self::IntOrText if is_numeric(family) => argument.converted_to(&DataType::Int),
             Self::IntOrText => Err(refused()),
             Self::Scale => scale_of(argument, function),
+            Self::Bits if family == Family::Integer => Ok(argument),
+            Self::Bits if family == Family::Binary && !argument.data_type.is_max() => Ok(argument),
+            Self::Whole if matches!(family, Family::Integer | Family::Bit) || is_null => {
+                argument.converted_to(&DataType::BigInt)
+            }
+            Self::Bits | Self::Whole => Err(refused()),
             Self::Moment | Self::DateOperand | Self::Date | Self::LocalMoment | Self::Offset => {
                 self.moment(argument, refused)
             }

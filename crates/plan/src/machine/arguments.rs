@@ -60,6 +60,7 @@ pub(super) fn bind(
             parameter: number,
             argument,
             to: None,
+            given: given.map(|(_, data_type)| *data_type),
         });
     }
     Ok(bound)

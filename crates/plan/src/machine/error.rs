@@ -58,6 +58,12 @@ impl PlanError {
         Self::new(2754, Ends::Statement, text)
     }
 
+    /// 2778: RAISERROR WITH LOG by somebody who is no administrator.
+    pub(crate) fn log_needs_administrator() -> Self {
+        let text = "Only System Administrator can specify WITH LOG option for RAISERROR command.";
+        Self::new(2778, Ends::Statement, text)
+    }
+
     /// 2786: an argument of RAISERROR of another type than its place takes.
     pub(crate) fn substitution_mismatch(number: usize) -> Self {
         let text = format!(

@@ -84,7 +84,6 @@ impl Machine {
                 };
                 self.statement(&program, *id, done, host)
             }
-            Step::Refuse(error) => self.fail((**error).clone(), Failed::of(Command::NONE), host),
             Step::SetInt(_) | Step::BranchInt(_) | Step::Set(_) | Step::Branch(_) | Step::Jump(_) => Ok(()),
         }
     }

@@ -18,7 +18,7 @@ use super::{
     answer::Told,
     arguments::{bind, converted},
     called_name,
-    frame::{Frame, Raised, Reach, Returns, Saved},
+    frame::{Frame, OutputSlot, Raised, Reach, Returns, Saved},
     raise::{Failed, Halt},
 };
 
@@ -367,25 +367,55 @@ impl Machine {
             let raised = self.mismatch(frame);
             self.tell_raised(&raised, host)?;
         }
+        let returned = match status {
+            Some(status) => self.client_outputs(frame, host).map(|outputs| Some((status, outputs))),
+            None => Ok(None),
+        };
+        let (status, outputs) = match returned {
+            Ok(Some((status, outputs))) => (Some(status), outputs),
+            Ok(None) => (None, Vec::new()),
+            Err(error) => {
+                let raised = self.raised(error);
+                self.tell_raised(&raised, host)?;
+                (None, Vec::new())
+            }
+        };
         self.answer.flush(host)?;
         if let Some(status) = status {
             host.return_status(status)?;
-            for output in &frame.returns.outputs {
-                let Some(parameter) = frame.program.parameters().get(output.parameter) else {
-                    continue;
-                };
-                host.return_value(&Output {
-                    ordinal: first_ordinal + output.argument,
-                    name: &parameter.name,
-                    data_type: parameter.data_type,
-                    value: frame.slots.get(parameter.slot.index()).unwrap_or(&Value::Null),
-                })?;
-            }
+        }
+        for (output, value, data_type) in outputs {
+            let name = frame.program.parameters().get(output.parameter);
+            host.return_value(&Output {
+                ordinal: first_ordinal + output.argument,
+                name: name.map_or("", |parameter| &parameter.name),
+                data_type,
+                value: &value,
+            })?;
         }
         let error = if is_doomed || status.is_none() { Done::ERROR } else { 0 };
         let more = if more { Done::MORE } else { 0 };
         self.answer
             .finish(last(DoneKind::Procedure, error | more, Command::EXECUTE), host)
+    }
+
+    /// The values that go back to the client, each of the type that it gave its argument, as if that were a variable of this type.
+    fn client_outputs<H: Host + ?Sized>(
+        &self,
+        frame: &Frame,
+        host: &H,
+    ) -> Result<Vec<(OutputSlot, Value, DataType)>, PlanError> {
+        let format = host.environment().session().date_format;
+        let mut outputs = Vec::with_capacity(frame.returns.outputs.len());
+        for output in &frame.returns.outputs {
+            let Some(parameter) = frame.program.parameters().get(output.parameter) else {
+                continue;
+            };
+            let value = frame.slots.get(parameter.slot.index()).unwrap_or(&Value::Null);
+            let to = output.given.unwrap_or(parameter.data_type);
+            outputs.push((*output, converted(value, &parameter.data_type, &to, format)?, to));
+        }
+        Ok(outputs)
     }
 
     /// Ends a request that an error broke off: its frames, and the answer.

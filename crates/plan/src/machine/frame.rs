@@ -64,6 +64,8 @@ pub(super) struct OutputSlot {
     pub(super) argument: usize,
     /// The caller's variable; none if it is the client's.
     pub(super) to: Option<(Slot, DataType)>,
+    /// The type that the client gave its argument; none where it gave no value.
+    pub(super) given: Option<DataType>,
 }
 
 /// An error on its way.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use selenite_types::{DataType, Value, utf16_prefix};
 
 use crate::{
-    Ends, PlanError,
+    Ends, Key, PlanError,
     program::step::{Operand, RaiseError, Throw},
 };
 
 use super::{
     Command, Host, Machine, Message,
     answer::Told,
-    frame::Reach,
+    frame::{Raised, Reach},
     message::SEVERITY_INFO_MAX,
-    raise::{Failed, Halt},
+    raise::{Failed, Halt, SEVERITY_FATAL_MIN},
     substitution::{substitute, unescape},
 };
 
@@ -50,6 +50,9 @@ impl Machine {
             Ok(told) => told,
             Err(error) => return self.fail(error, Failed::of(Command::PRINT), host),
         };
+        if told.severity() >= SEVERITY_FATAL_MIN {
+            return self.end_connection(told, host);
+        }
         if told.severity() > SEVERITY_INFO_MAX {
             let mut raised = self.raised(told);
             raised.honours_abort = false;
@@ -76,6 +79,31 @@ impl Machine {
         self.flush_if(statement.no_wait, done, host)
     }
 
+    /// RAISERROR of a severity that ends the connection, whatever is around it: the client is told by whom, why, and that no more comes.
+    fn end_connection<H: Host + ?Sized>(&mut self, told: PlanError, host: &mut H) -> Result<(), Halt> {
+        let text = format!(
+            "Process ID {} has raised user error {}, severity {}. SQL Server is terminating this process.",
+            host.session_mut().spid,
+            told.number(),
+            told.severity()
+        );
+        let mut raised = self.raised(PlanError::new(2745, Ends::Connection, text).with_state(2));
+        self.tell_raised(&raised, host)?;
+        raised.error = told;
+        raised.to_log = true;
+        self.tell_raised(&raised, host)?;
+        let text = "Cannot continue the execution because the session is in the kill state.";
+        let last = PlanError::new(596, Ends::Connection, text).with_severity(21);
+        let last = Raised {
+            line: 0,
+            procedure: None,
+            to_log: false,
+            ..self.raised(last)
+        };
+        self.tell_raised(&last, host)?;
+        Err(Halt::Connection)
+    }
+
     fn flush_if<H: Host + ?Sized>(&mut self, no_wait: bool, done: Result<(), Halt>, host: &mut H) -> Result<(), Halt> {
         if no_wait && done.is_ok() {
             host.flush()?;
@@ -92,6 +120,9 @@ impl Machine {
         };
         if severity > SEVERITY_PLAIN_MAX && !statement.log {
             return Err(PlanError::severity_needs_log());
+        }
+        if statement.log && !is_administrator(host)? {
+            return Err(PlanError::log_needs_administrator());
         }
         let message = self.evaluate(&statement.message, host)?;
         if !matches!(message, Value::Text(_) | Value::Null) {
@@ -148,6 +179,12 @@ impl Machine {
             .last()
             .and_then(|frame| frame.program.procedure_name().cloned())
     }
+}
+
+/// Whether the session's login is of sysadmin.
+fn is_administrator<H: Host + ?Sized>(host: &H) -> Result<bool, PlanError> {
+    let role = host.environment().login(Key::Name("sysadmin"))?;
+    Ok(role.is_some_and(|role| role.is_role && role.is_member))
 }
 
 /// RAISERROR with the number of a message: there are none but the user's own text.

@@ -225,4 +225,4 @@ impl Machine {
 }
 
 /// From here on an error ends the connection.
-const SEVERITY_FATAL_MIN: u8 = 20;
+pub(super) const SEVERITY_FATAL_MIN: u8 = 20;

@@ -177,8 +177,8 @@ impl<'a> Compiler<'a> {
             StatementKind::Execute(execute) => self.execute(*execute, line)?,
             StatementKind::Select(select) => self.select(*select, position)?,
             StatementKind::Unsupported(unsupported) => {
-                let error = PlanError::unsupported(&unsupported.what).on_line(unsupported.position.line);
-                self.push(Step::Refuse(Box::new(error)), line);
+                // Nothing of the batch runs: what stands before it would be half of what was meant.
+                return Err(PlanError::unsupported(&unsupported.what).on_line(unsupported.position.line));
             }
             kind => self.host_statement(ast::Statement { kind, position }, Role::Plain)?,
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Value};
 
-use crate::{Expr, PlanError, Predicate, Slot, machine::ResultColumn};
+use crate::{Expr, Predicate, Slot, machine::ResultColumn};
 
 use super::StatementId;
 
@@ -105,8 +105,6 @@ pub(crate) enum Step {
         /// Whether the client gets rows of it.
         rows: bool,
     },
-    /// What is not supported.
-    Refuse(Box<PlanError>),
     /// The end: as RETURN without a value.
     End,
 }

@@ -4,7 +4,8 @@
 //! L2. A query that does not depend on the left side is joined as any other.
 //! L3. Rows of one SELECT become a join with its own sources; one row of aggregates becomes a subquery for each column; the
 //!     first rows of a table become a join with those whose rowid is among them; VALUES becomes a join with its numbers.
-//! L4. Any other is refused by name.
+//! L4. Any other becomes one value for each row of the left side, a JSON array of its rows, that json_each takes apart: a virtual table
+//!     as in L1.
 
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Value};
@@ -67,9 +68,12 @@ impl QueryBinder<'_> {
         rename(&mut query, &alias.name.text, &alias.columns).map_err(|error| error.on_line(line))?;
         let depends = self.depends_on(&left.sources, |parts, visit| parts.visit_query(&query, visit));
         let mut bound = if depends {
-            let lateral = self
-                .lateral(&left, query.clone())
-                .map_err(|error| error.on_line(line))?;
+            // An outer one must be able to tell whether a row was found.
+            let is_enough = |lateral: &Lateral| !outer || lateral.from.is_none() || lateral.marker.is_some();
+            let lateral = match self.lateral(&left, query.clone())?.filter(is_enough) {
+                Some(lateral) => lateral,
+                None => self.lateral_array(query.clone()),
+            };
             self.join_lateral(left, lateral, &query, alias, outer)?
         } else {
             let right = self.leaf(query, alias.name.text.clone());
@@ -91,38 +95,61 @@ impl QueryBinder<'_> {
         self.parts.mentions(&wanted, walk)
     }
 
-    fn lateral(&mut self, left: &Bound, query: Query) -> Result<Lateral, PlanError> {
+    /// What a query becomes that depends on the left side; none if it can't be taken apart.
+    fn lateral(&mut self, left: &Bound, query: Query) -> Result<Option<Lateral>, PlanError> {
         if let Body::Values(rows) = &query.body {
-            return Ok(self.lateral_values(rows, &query.columns));
+            return Ok(Some(self.lateral_values(rows, &query.columns)));
         }
         let Body::Select(select) = &query.body else {
-            return Err(refused("a combination of queries"));
+            return Ok(None);
         };
         let windows = select.items.iter().any(|item| self.parts.has_window(item));
         if windows {
-            return Err(refused("a query with window functions"));
+            return Ok(None);
         }
         if select.grouped {
             let single = select.group_by.is_empty() && select.having.is_none() && query.limit.is_none();
-            return if single {
-                // Each column is a query of its own, with all sources.
-                self.spend(select.items.len().saturating_mul(select.items.len()))?;
-                Ok(self.lateral_aggregates(select))
-            } else {
-                Err(refused("a query with GROUP BY"))
-            };
+            if !single {
+                return Ok(None);
+            }
+            // Each column is a query of its own, with all sources.
+            self.spend(select.items.len().saturating_mul(select.items.len()))?;
+            return Ok(Some(self.lateral_aggregates(select)));
         }
         if select.distinct {
-            return Err(refused("a query with DISTINCT"));
+            return Ok(None);
         }
-        if query.limit.is_some() {
-            return self.lateral_first_rows(&query, select);
+        Ok(match query.limit {
+            Some(_) => self.lateral_first_rows(&query, select),
+            None => self.lateral_rows(left, select),
+        })
+    }
+
+    /// Any query: its rows as an array.
+    fn lateral_array(&mut self, query: Query) -> Lateral {
+        let elements = query.columns.iter().enumerate();
+        let places = elements.map(|(at, column)| Place::Element(at, column.data_type.storage_class()));
+        let source = self.parts.add_source(places.collect());
+        let read = |(at, column): (usize, &QueryColumn)| {
+            let column_ref = ColumnRef {
+                source,
+                column: u32::try_from(at).unwrap_or(u32::MAX),
+            };
+            column.read(column_ref)
+        };
+        let columns: Vec<Expr> = query.columns.iter().enumerate().map(read).collect();
+        let rows = Rows::Lateral(Box::new(query));
+        Lateral {
+            from: Some(From::Leaf(Leaf { source, rows })),
+            on: None,
+            // All of them are NULL where there is no row.
+            marker: columns.first().cloned(),
+            columns: columns.into_iter().map(Place::Inlined).collect(),
         }
-        self.lateral_rows(left, select)
     }
 
     /// One SELECT: its sources, and its filter as the join's.
-    fn lateral_rows(&mut self, left: &Bound, select: &Select) -> Result<Lateral, PlanError> {
+    fn lateral_rows(&mut self, left: &Bound, select: &Select) -> Option<Lateral> {
         let columns = select.items.iter().cloned().map(Place::Inlined).collect();
         let mut on = Vec::new();
         let from = match &select.from {
@@ -139,7 +166,7 @@ impl QueryBinder<'_> {
             Some(from) => self.marker(from),
             None => None,
         };
-        Ok(Lateral {
+        Some(Lateral {
             from,
             on,
             columns,
@@ -147,32 +174,28 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// The sources, with the conditions of inner joins taken out; none may itself depend on the left side.
-    fn independent(&self, left: &Bound, from: From, on: &mut Vec<Predicate>) -> Result<From, PlanError> {
+    /// The sources, with the conditions of inner joins taken out; none if one of them itself depends on the left side.
+    fn independent(&self, left: &Bound, from: From, on: &mut Vec<Predicate>) -> Option<From> {
         match from {
             From::Leaf(leaf) => {
                 let query = match &leaf.rows {
-                    Rows::Query(query) => query,
+                    Rows::Query(query) | Rows::Lateral(query) => query,
                     Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Common(_) => {
-                        return Ok(From::Leaf(leaf));
+                        return Some(From::Leaf(leaf));
                     }
                 };
-                if self.depends_on(&left.sources, |parts, visit| parts.visit_query(query, visit)) {
-                    return Err(refused("a query whose derived table depends on the left side"));
-                }
-                Ok(From::Leaf(leaf))
+                let depends = self.depends_on(&left.sources, |parts, visit| parts.visit_query(query, visit));
+                (!depends).then_some(From::Leaf(leaf))
             }
             From::Join(mut join) if join.kind == JoinKind::Inner => {
                 join.left = self.independent(left, join.left, on)?;
                 join.right = self.independent(left, join.right, on)?;
                 on.extend(join.on.take().map(conjuncts).into_iter().flatten());
-                Ok(From::Join(join))
+                Some(From::Join(join))
             }
             from @ From::Join(_) => {
-                if self.depends_on(&left.sources, |parts, visit| parts.visit_from(&from, visit)) {
-                    return Err(refused("a query whose outer join depends on the left side"));
-                }
-                Ok(from)
+                let depends = self.depends_on(&left.sources, |parts, visit| parts.visit_from(&from, visit));
+                (!depends).then_some(from)
             }
         }
     }
@@ -203,8 +226,8 @@ impl QueryBinder<'_> {
         }
     }
 
-    /// The first rows of a table: those whose rowid is among them.
-    fn lateral_first_rows(&mut self, query: &Query, select: &Select) -> Result<Lateral, PlanError> {
+    /// The first rows of a table: those whose rowid is among them. None if it is more than a table, or cut otherwise.
+    fn lateral_first_rows(&mut self, query: &Query, select: &Select) -> Option<Lateral> {
         let Some(From::Leaf(
             leaf @ Leaf {
                 source,
@@ -212,13 +235,11 @@ impl QueryBinder<'_> {
             },
         )) = &select.from
         else {
-            return Err(refused("the first rows of more than one table"));
+            return None;
         };
         match &query.limit {
             Some(Limit::Top { ties: false, .. } | Limit::Offset { .. }) | None => {}
-            Some(Limit::Top { ties: true, .. } | Limit::Percent { .. }) => {
-                return Err(refused("TOP with PERCENT or WITH TIES"));
-            }
+            Some(Limit::Top { ties: true, .. } | Limit::Percent { .. }) => return None,
         }
         let row_id = Expr::new(
             ExprKind::Column(ColumnRef {
@@ -253,7 +274,7 @@ impl QueryBinder<'_> {
         };
         let on = Some(Predicate::Outside(self.parts.add_outside(among)));
         let columns = select.items.iter().cloned().map(Place::Inlined).collect();
-        Ok(Lateral {
+        Some(Lateral {
             from: Some(From::Leaf(leaf.clone())),
             on,
             columns,
@@ -389,7 +410,7 @@ impl QueryBinder<'_> {
                     let at = query.columns.iter().position(|column| !column.nullable);
                     at.and_then(|at| u32::try_from(at).ok())
                 }
-                Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Common(_) => None,
+                Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Common(_) | Rows::Lateral(_) => None,
             };
             if marker.is_none() {
                 marker = column.map(|column| {

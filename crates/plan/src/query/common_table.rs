@@ -149,7 +149,7 @@ impl QueryBinder<'_> {
         }
         let combined = match &table.query.body {
             ast::QueryBody::Combined(combined) => Some(combined),
-            ast::QueryBody::Select(_) => None,
+            ast::QueryBody::Select(_) | ast::QueryBody::Nested(_) => None,
         };
         let is_union = combined.is_some_and(|combined| {
             combined

@@ -1,11 +1,12 @@
 //! TOP, OFFSET and FETCH.
 
 use selenite_tsql::ast;
-use selenite_types::{DataType, Family};
+use selenite_types::{DataType, Family, Value};
 
 use super::QueryBinder;
 use super::tree::Limit;
-use crate::{Binder, Expr, NoQuery, PlanError};
+use crate::functions::{Function, Typing};
+use crate::{Binder, Expr, ExprKind, FunctionCall, NoQuery, PlanError};
 
 impl QueryBinder<'_> {
     /// Binds what cuts a query.
@@ -47,11 +48,34 @@ impl QueryBinder<'_> {
     }
 
     fn row_count(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
-        let bound = self.fixed(expr)?;
+        let bound = match &expr.kind {
+            ast::ExprKind::Subquery(query) => return self.queried_count(query, expr.position.line),
+            _ => self.fixed(expr)?,
+        };
         if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) && !bound.is_null_word() {
             return Err(PlanError::row_count_type().on_line(expr.position.line));
         }
         bound.converted_to(&DataType::BigInt)
+    }
+
+    /// A count that a query gives, which SQLite asks once: it sees no columns of the queries around it.
+    fn queried_count(&mut self, query: &ast::Query, line: u32) -> Result<Expr, PlanError> {
+        let scopes = std::mem::take(&mut self.scopes);
+        let bound = self.nested(|binder| binder.bind_scalar(query));
+        self.scopes = scopes;
+        let bound = bound.map_err(|error| match error.number() {
+            UNBOUND => PlanError::column_in_limit().on_line(line),
+            _ => error.on_line(line),
+        })?;
+        if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) {
+            return Err(PlanError::row_count_type().on_line(line));
+        }
+        let count = FunctionCall {
+            function: &QUERIED_COUNT,
+            part: None,
+            arguments: vec![bound.converted_to(&DataType::BigInt)?],
+        };
+        Ok(Expr::new(ExprKind::Call(Box::new(count)), DataType::BigInt))
     }
 
     /// A value that no row changes.
@@ -65,6 +89,13 @@ impl QueryBinder<'_> {
         bound.map_err(|error| error.on_line(expr.position.line))
     }
 }
+
+/// Sees that a count that a query gave is one; no name leads to it.
+static QUERIED_COUNT: Function = Function::new("top", &[], Typing::Is(DataType::BigInt), |call| match call.value(0) {
+    Value::BigInt(count) if *count >= 0 => Ok(Value::BigInt(*count)),
+    _ => Err(PlanError::invalid_row_count()),
+})
+.taking_nulls();
 
 const UNKNOWN_COLUMN: i32 = 207;
 const UNBOUND: i32 = 4104;

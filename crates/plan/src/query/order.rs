@@ -140,6 +140,7 @@ fn written(body: &ast::QueryBody, expr: &ast::Expr) -> Option<usize> {
     let select = match body {
         ast::QueryBody::Select(select) => select,
         ast::QueryBody::Combined(combination) => return written(&combination.first, expr),
+        ast::QueryBody::Nested(query) => return written(&query.body, expr),
     };
     let before_star = select.items.iter().map_while(|item| match item {
         ast::SelectItem::Value { value, .. } => Some(value),

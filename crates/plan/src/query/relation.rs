@@ -38,7 +38,7 @@ impl QueryBinder<'_> {
         match self.relation(name).map_err(|error| error.on_line(name.position.line))? {
             Relation::Table(table) => self.bind_table(&table, alias.map(|alias| alias.text.clone())),
             Relation::View(view) => self.bind_view(&view, alias),
-            Relation::System(view) => Ok(self.bind_system(&view, alias)),
+            Relation::System(view) => Ok(self.bind_system(&view, name.database.as_ref(), alias)),
         }
     }
 
@@ -185,6 +185,9 @@ impl QueryBinder<'_> {
         let mut query = query?;
         rename(&mut query, &view.name, &view.columns)?;
         let mut bound = self.leaf(query, alias.map_or(&view.name, |alias| &alias.text).clone());
+        for source in &bound.sources {
+            self.parts.views.insert(source.number, Arc::clone(view));
+        }
         if alias.is_none() {
             let named = Some((view.database.clone(), view.schema.clone()));
             bound
@@ -199,9 +202,9 @@ impl QueryBinder<'_> {
         self.with_commons(&view.select.with, |binder| binder.bind_rows(&view.select.query))
     }
 
-    fn bind_system(&mut self, view: &SystemView, alias: Option<&ast::Name>) -> Bound {
+    fn bind_system(&mut self, view: &SystemView, database: Option<&ast::Name>, alias: Option<&ast::Name>) -> Bound {
         let (number, columns) = self.system_columns(&view.columns, false);
-        let named = alias.is_none().then(|| (String::from("master"), view.schema.clone()));
+        let named = alias.is_none().then(|| (database_of(database), view.schema.clone()));
         let alias = alias.map_or(&view.name, |alias| &alias.text).clone();
         let source = Source {
             alias,
@@ -221,7 +224,7 @@ impl QueryBinder<'_> {
 
     fn system_columns(&mut self, columns: &[SystemColumn], is_json: bool) -> (u32, Vec<SourceColumn>) {
         let place = |(at, column): (usize, &SystemColumn)| match is_json {
-            true => Place::Element(at, column.is_blob()),
+            true => Place::Element(at, column.data_type.storage_class()),
             false => Place::Named(column.name.clone()),
         };
         let places = columns.iter().enumerate().map(place).collect();
@@ -255,9 +258,8 @@ impl QueryBinder<'_> {
                 .zip(names)
                 .for_each(|(column, name)| column.name.clone_from(&name.text));
         }
-        let named = alias
-            .is_none()
-            .then(|| (String::from("master"), function.schema.clone()));
+        let database = database_of(call.name.database.as_ref());
+        let named = alias.is_none().then(|| (database, function.schema.clone()));
         let alias = alias.map_or(&function.name, |alias| &alias.name.text).clone();
         let source = Source {
             alias,
@@ -311,6 +313,11 @@ impl QueryBinder<'_> {
         }
         name
     }
+}
+
+/// The database that a name of the server's own is qualified by: the one that was written, or that in which all of them are.
+fn database_of(written: Option<&ast::Name>) -> String {
+    written.map_or_else(|| String::from("master"), |written| written.text.clone())
 }
 
 fn index(at: usize) -> u32 {

@@ -22,7 +22,7 @@ impl QueryBinder<'_> {
     pub(crate) fn bind_rows(&mut self, query: &ast::Query) -> Result<Query, PlanError> {
         let cut = match &query.body {
             ast::QueryBody::Select(select) => select.top.is_some(),
-            ast::QueryBody::Combined(_) => false,
+            ast::QueryBody::Combined(_) | ast::QueryBody::Nested(_) => false,
         };
         if let (Some(item), false) = (query.order_by.first(), cut || query.offset.is_some()) {
             return Err(PlanError::order_in_view().on_line(item.value.position.line));
@@ -42,6 +42,7 @@ impl QueryBinder<'_> {
                 bound.limit = self.bind_limit(None, query.offset.as_ref(), false)?;
                 Ok(bound)
             }
+            ast::QueryBody::Nested(inner) => self.nested(|binder| binder.bind_rows(inner)),
         }
     }
 
@@ -49,6 +50,7 @@ impl QueryBinder<'_> {
         match body {
             ast::QueryBody::Select(select) => self.bind_select(select, &[], None),
             ast::QueryBody::Combined(combined) => self.nested(|binder| binder.bind_combination(combined)),
+            ast::QueryBody::Nested(query) => self.nested(|binder| binder.bind_rows(query)),
         }
     }
 

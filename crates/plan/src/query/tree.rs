@@ -8,10 +8,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use selenite_tsql::ast::SetOperator;
+use selenite_types::storage::StorageClass;
 use selenite_types::{Comparison, DataType, Value};
 
 use crate::budget::Budget;
-use crate::catalog::{SystemRows, SystemView, Table};
+use crate::catalog::{SystemRows, SystemView, Table, View};
 use crate::{Aggregate, Collation, ColumnRef, Expr, ExprKind, OutsideRef, Predicate};
 
 /// What the queries of one statement share.
@@ -27,6 +28,8 @@ pub(crate) struct Parts {
     pub row_ids: HashMap<u32, String>,
     /// The tables among the sources, by number.
     pub tables: HashMap<u32, Arc<Table>>,
+    /// The views among the sources, by number.
+    pub views: HashMap<u32, Arc<View>>,
     /// Whether a hint asks that what is read be held until the transaction ends.
     pub holds: bool,
     /// How much the statement may still cost.
@@ -38,8 +41,8 @@ pub(crate) struct Parts {
 pub(crate) enum Place {
     /// A column of a table by its name.
     Named(String),
-    /// An element of a row that is a JSON array, by its index; whether it is a blob.
-    Element(usize, bool),
+    /// An element of a row that is a JSON array, by its index, and how it is stored.
+    Element(usize, StorageClass),
     /// A column of a query, by its position.
     Numbered(usize),
     /// What a query that was taken apart computes it from.
@@ -153,6 +156,8 @@ pub(crate) enum Rows {
     Query(Box<Query>),
     /// A common table expression, by its index in [`Parts::commons`].
     Common(usize),
+    /// A query that sees the columns of the sources before it: a JSON array of its rows, read by json_each.
+    Lateral(Box<Query>),
 }
 
 /// Two sources joined.

@@ -126,7 +126,7 @@ impl Parts {
     pub fn visit_from(&self, from: &From, visit: Visit<'_>) {
         match from {
             From::Leaf(leaf) => match &leaf.rows {
-                Rows::Query(query) => self.visit_query(query, visit),
+                Rows::Query(query) | Rows::Lateral(query) => self.visit_query(query, visit),
                 Rows::Function(_, arguments) => arguments.iter().for_each(|expr| self.visit_expr(expr, visit)),
                 Rows::Table(_) | Rows::System(_) | Rows::Common(_) => {}
             },
@@ -170,5 +170,14 @@ pub(crate) fn held_by(node: Node<'_>) -> Option<OutsideRef> {
         }) => Some(*reference),
         Node::Predicate(Predicate::Outside(reference)) => Some(*reference),
         Node::Expr(_) | Node::Predicate(_) | Node::Slot(_) => None,
+    }
+}
+
+impl Expr {
+    /// Whether a subquery, an aggregate or a window function is in it.
+    pub(crate) fn holds_query(&self) -> bool {
+        let mut holds = false;
+        self.visit(&mut |node| holds |= held_by(node).is_some());
+        holds
     }
 }

@@ -294,6 +294,7 @@ fn into_of(body: &ast::QueryBody) -> Option<&ast::ObjectName> {
     match body {
         ast::QueryBody::Select(select) => select.into.as_ref(),
         ast::QueryBody::Combined(combined) => into_of(&combined.first),
+        ast::QueryBody::Nested(_) => None,
     }
 }
 

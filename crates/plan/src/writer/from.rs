@@ -1,5 +1,7 @@
 //! FROM as SQL.
 
+use selenite_types::storage::StorageClass;
+
 use super::Writer;
 use super::rows::quoted;
 use crate::PlanError;
@@ -30,6 +32,8 @@ impl Writer {
         for link in chain.into_iter().rev() {
             let right = self.from(&link.right)?;
             let right = match &link.right {
+                // An ON behind another is not SQLite's.
+                From::Join(_) if link.on.is_some() => format!("({right})"),
                 From::Join(inner) if !(link.kind == JoinKind::Inner && keeps_left(inner)) => format!("({right})"),
                 From::Join(_) | From::Leaf(_) => right,
             };
@@ -53,7 +57,7 @@ impl Writer {
         let source = leaf.source;
         self.note_source(match &leaf.rows {
             Rows::Common(index) => Some(*index),
-            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Query(_) => None,
+            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Query(_) | Rows::Lateral(_) => None,
         });
         Ok(match &leaf.rows {
             Rows::Table(table) => format!("{} AS t{source}", qualified(&table.sqlite)?),
@@ -79,6 +83,14 @@ impl Writer {
                 format!("({}{fence}) AS t{source}", self.query(query)?)
             }
             Rows::Common(index) => format!("q{index} AS t{source}"),
+            Rows::Lateral(query) => {
+                let columns = query.columns.iter().enumerate();
+                let elements = columns.map(|(at, column)| as_element(at, column.data_type.storage_class()));
+                let elements: Vec<String> = elements.collect();
+                let elements = elements.join(", ");
+                let rows = self.query(query)?;
+                format!("json_each((SELECT json_group_array(json_array({elements})) FROM ({rows}))) AS t{source}")
+            }
         })
     }
 }
@@ -105,7 +117,7 @@ fn system(view: &SystemView) -> Result<String, PlanError> {
     for (at, column) in view.columns.iter().enumerate() {
         columns.push(format!(
             "{} AS {}",
-            element("value", at, column.is_blob()),
+            element("value", at, column.data_type.storage_class()),
             quoted(&column.name)?
         ));
     }
@@ -124,9 +136,22 @@ fn json_rows(name: &str, arguments: &[String]) -> String {
 }
 
 /// An element of a row that is a JSON array.
-pub(super) fn element(row: &str, at: usize, is_blob: bool) -> String {
+pub(super) fn element(row: &str, at: usize, class: StorageClass) -> String {
     let element = format!("({row} ->> '$[{at}]')");
-    if is_blob { format!("unhex{element}") } else { element }
+    match class {
+        StorageClass::Blob => format!("unhex{element}"),
+        StorageClass::Real => format!("CAST({element} AS REAL)"),
+        StorageClass::Null | StorageClass::Integer | StorageClass::Text => element,
+    }
+}
+
+/// A column of a query as [`element`] reads it back: JSON has no bytes, and SQLite writes 15 digits of a float there.
+fn as_element(at: usize, class: StorageClass) -> String {
+    match class {
+        StorageClass::Blob => format!("iif(c{at} IS NULL, NULL, hex(c{at}))"),
+        StorageClass::Real => format!("iif(c{at} IS NULL, NULL, printf('%!.17g', c{at}))"),
+        StorageClass::Null | StorageClass::Integer | StorageClass::Text => format!("c{at}"),
+    }
 }
 
 /// A name in SQLite with its schema.

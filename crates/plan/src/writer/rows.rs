@@ -5,8 +5,8 @@ use selenite_tsql::ast::SetOperator;
 use super::parameter::ParameterValue;
 use super::value::collated;
 use super::{Form, SqlText, Writer};
-use crate::PlanError;
 use crate::query::tree::{Body, Common, Limit, OrderKey, OrderTerm, Query, QueryColumn, Select};
+use crate::{Expr, PlanError};
 
 /// How a SELECT's columns are written.
 #[derive(Clone, Copy, Default)]
@@ -33,7 +33,7 @@ impl Writer {
     pub fn query(&mut self, query: &Query) -> Result<String, PlanError> {
         match &query.limit {
             Some(Limit::Top { count, ties: true }) => {
-                let bound = self.checked(ParameterValue::RowCount(count.clone()));
+                let bound = self.row_count(count)?;
                 self.ranked(query, "rank()", &format!("r <= {bound}"))
             }
             Some(Limit::Percent { count, ties }) => {
@@ -58,7 +58,7 @@ impl Writer {
     fn limit(&mut self, limit: Option<&Limit>) -> Result<String, PlanError> {
         Ok(match limit {
             Some(Limit::Top { count, .. }) => {
-                format!(" LIMIT {}", self.checked(ParameterValue::RowCount(count.clone())))
+                format!(" LIMIT {}", self.row_count(count)?)
             }
             Some(Limit::Offset { skip, fetch }) => {
                 let fetch = match fetch {
@@ -72,6 +72,14 @@ impl Writer {
             }
             Some(Limit::Percent { .. }) | None => String::new(),
         })
+    }
+
+    /// TOP's count: a parameter, or what a query gives.
+    fn row_count(&mut self, count: &Expr) -> Result<String, PlanError> {
+        match count.holds_query() {
+            true => self.value(count),
+            false => Ok(self.checked(ParameterValue::RowCount(count.clone()))),
+        }
     }
 
     /// The rows whose rank among all fulfils a condition.

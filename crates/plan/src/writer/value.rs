@@ -73,7 +73,7 @@ impl Writer {
         }
         match self.parts.place(column) {
             Some(Place::Named(name)) => Ok(format!("t{source}.{}", super::quoted(name)?)),
-            Some(Place::Element(at, is_blob)) => Ok(super::from::element(&format!("t{source}.value"), *at, *is_blob)),
+            Some(Place::Element(at, class)) => Ok(super::from::element(&format!("t{source}.value"), *at, *class)),
             Some(Place::Numbered(at)) => Ok(format!("t{source}.c{at}")),
             Some(Place::Inlined(expr)) => {
                 let expr = expr.clone();

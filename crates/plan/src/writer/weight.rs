@@ -58,7 +58,8 @@ impl Writer {
                     columns
                 }
                 Rows::Common(index) => self.weigh_common(*index)?,
-                Rows::Table(_) | Rows::System(_) | Rows::Function(..) => continue,
+                // What is read from JSON is put together where it stands.
+                Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) => continue,
             };
             for (column, weight) in (0..).zip(columns) {
                 self.weights.columns.insert(ColumnRef { source, column }, weight);

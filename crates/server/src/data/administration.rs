@@ -68,7 +68,8 @@ impl DataBench<'_> {
         self.check_no_transaction("CREATE DATABASE")?;
         let name = DatabaseName::new(&create.name.text).map_err(|error| of_master(&error))?;
         let instance = self.patron.instance;
-        let new = NewDatabase::begin(instance.master(), instance.data_folder(), instance.access(), &name);
+        let how = (instance.access(), instance.config().new_databases);
+        let new = NewDatabase::begin(instance.master(), instance.data_folder(), how, &name);
         let made = new.and_then(|new| {
             let id = new.id();
             let made = new.make().and_then(|draft| new.publish(draft));

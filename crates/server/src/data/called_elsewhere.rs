@@ -10,11 +10,12 @@ use std::sync::Arc;
 use selenite_plan::machine::{Call, Callee, Failure, FrameKind};
 use selenite_plan::program::{Body, Program};
 use selenite_plan::{PlanError, same_name};
-use selenite_tsql::ast::{ObjectName, StatementKind};
+use selenite_tsql::ast::{Name, ObjectName, StatementKind};
 
 use super::data_bench::DataBench;
 use super::permission::check_call;
 use super::procedures;
+use super::refusal::unknown_database;
 use super::session_catalog::SessionCatalog;
 
 /// A procedure that was found in another database, and is about to begin.
@@ -55,6 +56,29 @@ impl DataBench<'_> {
             self.let_go(id);
         }
         found
+    }
+
+    /// A text is about to run, as a procedure of that database.
+    ///
+    /// # Errors
+    /// 911, 916.
+    pub(super) fn text_in(&mut self, database: Option<&Name>, program: &Arc<Program>) -> Result<(), Failure> {
+        self.elsewhere = None;
+        let Some(database) = database else {
+            return Ok(());
+        };
+        self.used()?;
+        let known = &self.objects.directory.databases;
+        let found = known.iter().find(|record| same_name(&record.name, &database.text));
+        let id = found.ok_or_else(|| unknown_database(&database.text))?.id;
+        if id != self.current {
+            self.admitted(id)?;
+            self.elsewhere = Some(Elsewhere {
+                program: program.clone(),
+                database_id: id,
+            });
+        }
+        Ok(())
     }
 
     /// E1. A frame begins: that of a procedure of another database there. What is answered is the database to come back to.

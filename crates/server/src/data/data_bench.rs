@@ -7,7 +7,7 @@ use selenite_engine::thread_memory;
 use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_plan::program::Program;
 use selenite_plan::statement::Statement;
-use selenite_plan::{Ends, NameKey, PlanError, same_name};
+use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
@@ -18,14 +18,16 @@ use super::database::OpenDatabase;
 use super::definition::{Work, is_of_temporary};
 use super::frames::Frames;
 use super::hall::{Hall, of_master};
+use super::identity_insert::IdentityInsert;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::permission::{Standing, no_access};
-use super::refusal::unknown_database;
+use super::refusal::{too_many_files, unknown_database};
 use super::session_catalog::SessionCatalog;
 use super::table_statement::words;
 use super::transaction::Transaction;
 use super::used_database::Used;
+use crate::audit::{self, Audited, Event};
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
 
 /// What a session works with.
@@ -49,7 +51,7 @@ pub struct DataBench<'a> {
     /// Of what `objects` is a picture.
     pub(super) known: Option<Of>,
     pub(super) heeded: Told,
-    pub(super) identity_insert: Option<NameKey>,
+    pub(super) identity_insert: Option<IdentityInsert>,
     /// Whether a transaction of the client's is open.
     in_transaction: bool,
     /// Whether the client knows that its transaction writes to several databases.
@@ -121,6 +123,9 @@ impl<'a> DataBench<'a> {
             let record = instance.master().database_of(id).map_err(|error| of_master(&error))?;
             let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
             let shared = self.hall.database(instance, &record)?;
+            if !self.patron.visitor.is_administrator && !instance.descriptors().has_room() {
+                return Err(too_many_files(&record.name));
+            }
             let database = OpenDatabase::connect(shared, instance, self.patron.interrupts.clone())?;
             let mut transaction = Transaction::default();
             if self.in_transaction {
@@ -189,6 +194,7 @@ impl<'a> DataBench<'a> {
             self.frames.note_temporary(&create.name.name.text);
         }
         self.note_definitions()?;
+        self.note_dropped();
         done
     }
 
@@ -303,6 +309,89 @@ impl<'a> DataBench<'a> {
         self.open.remove(&id);
         self.known = None;
     }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is about no rows and no objects is administration"
+    )]
+    fn carry_out_permitted(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        errand: &mut Errand<'_>,
+    ) -> Result<Affected, Failure> {
+        self.permit(statement)?;
+        match &statement.statement.kind {
+            StatementKind::Select(_)
+            | StatementKind::Insert(_)
+            | StatementKind::Update(_)
+            | StatementKind::Delete(_)
+            | StatementKind::Truncate(_) => {
+                let done = self.on_tables(statement, slots, errand);
+                if let Err(Failure::Error(_)) = done {
+                    // Binding that was stopped is no error of the statement's.
+                    errand.receiver.poll()?;
+                }
+                done
+            }
+            // A table variable, which was made when its frame began.
+            StatementKind::Declare(_) => Ok(Affected::Nothing),
+            StatementKind::CreateTable(_)
+            | StatementKind::AlterTable(_)
+            | StatementKind::CreateIndex(_)
+            | StatementKind::AlterIndex(_)
+            | StatementKind::DropIndex { .. }
+            | StatementKind::View(_)
+            | StatementKind::Procedure(_)
+            | StatementKind::CreateSchema(_) => self.define(statement, errand),
+            StatementKind::Drop(drop) => match drop.kind {
+                ast::DropKind::Table
+                | ast::DropKind::View
+                | ast::DropKind::Procedure
+                | ast::DropKind::Function
+                | ast::DropKind::Trigger
+                | ast::DropKind::Schema => self.define(statement, errand),
+                ast::DropKind::Database
+                | ast::DropKind::Login
+                | ast::DropKind::User
+                | ast::DropKind::Role
+                | ast::DropKind::Certificate => self.administer(statement, slots, errand),
+            },
+            StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), errand),
+            StatementKind::Kill(kill) => {
+                self.kill(kill)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Checkpoint(_) => {
+                self.checkpoint(errand)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Shutdown { .. } => {
+                let refused = PlanError::unsupported("SHUTDOWN").with_ends(Ends::Statement);
+                Err(refused.into())
+            }
+            _ => self.administer(statement, slots, errand),
+        }
+    }
+
+    fn note_audited(&self, audited: &Audited, database: &str, error: Option<i32>) {
+        let Patron {
+            instance,
+            visitor,
+            entry,
+            ..
+        } = &self.patron;
+        instance.audit().write(&Event {
+            event: audited.event,
+            error,
+            reason: None,
+            login: Some(&visitor.login),
+            address: Some(entry.facts().peer.ip()),
+            session: Some(entry.spid()),
+            database: Some(database),
+            object: audited.object.as_deref(),
+        });
+    }
 }
 
 impl Workbench for DataBench<'_> {
@@ -350,74 +439,38 @@ impl Workbench for DataBench<'_> {
         self.bind_given(statement, &mut errand)
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "what is about no rows and no objects is administration"
-    )]
     fn statement(
         &mut self,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
         mut errand: Errand<'_>,
     ) -> Result<Affected, Failure> {
-        self.permit(statement)?;
-        match &statement.statement.kind {
-            StatementKind::Select(_)
-            | StatementKind::Insert(_)
-            | StatementKind::Update(_)
-            | StatementKind::Delete(_)
-            | StatementKind::Truncate(_) => {
-                let done = self.on_tables(statement, slots, &mut errand);
-                if let Err(Failure::Error(_)) = done {
-                    // Binding that was stopped is no error of the statement's.
-                    errand.receiver.poll()?;
-                }
-                done
-            }
-            // A table variable, which was made when its frame began.
-            StatementKind::Declare(_) => Ok(Affected::Nothing),
-            StatementKind::CreateTable(_)
-            | StatementKind::AlterTable(_)
-            | StatementKind::CreateIndex(_)
-            | StatementKind::AlterIndex(_)
-            | StatementKind::DropIndex { .. }
-            | StatementKind::View(_)
-            | StatementKind::Procedure(_)
-            | StatementKind::CreateSchema(_) => self.define(statement, &mut errand),
-            StatementKind::Drop(drop) => match drop.kind {
-                ast::DropKind::Table
-                | ast::DropKind::View
-                | ast::DropKind::Procedure
-                | ast::DropKind::Function
-                | ast::DropKind::Trigger
-                | ast::DropKind::Schema => self.define(statement, &mut errand),
-                ast::DropKind::Database
-                | ast::DropKind::Login
-                | ast::DropKind::User
-                | ast::DropKind::Role
-                | ast::DropKind::Certificate => self.administer(statement, slots, &mut errand),
-            },
-            StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), &mut errand),
-            StatementKind::Kill(kill) => {
-                self.kill(kill)?;
-                Ok(Affected::Nothing)
-            }
-            StatementKind::Checkpoint(_) => {
-                self.checkpoint(&mut errand)?;
-                Ok(Affected::Nothing)
-            }
-            StatementKind::Shutdown { .. } => {
-                let refused = PlanError::unsupported("SHUTDOWN").with_ends(Ends::Statement);
-                Err(refused.into())
-            }
-            _ => self.administer(statement, slots, &mut errand),
-        }
+        let Some(audited) = audit::of_statement(&statement.statement.kind) else {
+            return self.carry_out_permitted(statement, slots, &mut errand);
+        };
+        let database = self.current_database().name;
+        let done = self.carry_out_permitted(statement, slots, &mut errand);
+        self.note_audited(&audited, &database, Audited::error(&done));
+        done
+    }
+
+    fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure> {
+        self.text_in(database, program)
     }
 
     fn call(&mut self, call: &Call<'_>, mut errand: Errand<'_>) -> Result<Option<Callee>, Failure> {
         self.stand()?;
         let may = (self.standing.owns(), self.standing.is_administrator);
-        if let Some(callee) = self.call_security(call, may, &mut errand)? {
+        let done = match self.call_security(call, may, &mut errand) {
+            Ok(None) => self.call_accept(call),
+            done => done,
+        };
+        if let Some(audited) = audit::of_call(call)
+            && !matches!(done, Ok(None))
+        {
+            self.note_audited(&audited, &self.current_database().name, Audited::error(&done));
+        }
+        if let Some(callee) = done? {
             return Ok(Some(callee));
         }
         self.used()?;

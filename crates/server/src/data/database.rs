@@ -14,10 +14,10 @@ use selenite_plan::definition::quoted;
 
 use super::damaged_page::note_file;
 use super::durability::DelayedDurability;
-use super::expectation::open_expected;
+use super::expectation::{check_suite, open_expected};
 use super::functions;
 use super::going::Going;
-use super::identities::Identities;
+use super::identities::{Identities, IdentityJournal};
 use super::log_sync::{CommitNo, LogFile, LogLost, LogSync};
 use super::objects::SessionObjects;
 use super::refusal::{log_lost, trouble};
@@ -80,6 +80,8 @@ pub struct OpenDatabase {
     /// Rises with each change of definitions in the open transaction; 0 without.
     changes: Cell<u64>,
     temporary: RefCell<Arc<Schema>>,
+    /// What the open transaction has done to the numbers of tables.
+    pub identity_journal: IdentityJournal,
 }
 
 impl SharedDatabase {
@@ -251,6 +253,9 @@ impl OpenDatabase {
             Ok((connection, running, is_synced_later))
         };
         let (connection, running, is_synced_later) = open_expected(instance, &shared.record, connect)?;
+        if shared.path.is_some() {
+            check_suite(instance, &shared.record, &connection)?;
+        }
         Ok(Self {
             shared,
             connection,
@@ -261,6 +266,7 @@ impl OpenDatabase {
             own: RefCell::default(),
             changes: Cell::new(0),
             temporary: RefCell::default(),
+            identity_journal: IdentityJournal::default(),
         })
     }
 
@@ -372,9 +378,16 @@ impl OpenDatabase {
                 self.shared.epoch.fetch_add(1, Ordering::AcqRel);
             }
         }
-        if !is_committed {
-            self.shared.identities.release();
+        if is_committed {
+            self.identity_journal.clear();
+        } else {
+            self.undo_numbers(0);
         }
+    }
+
+    /// What definitions have done to the numbers of tables since `mark` is undone.
+    pub fn undo_numbers(&self, mark: usize) {
+        self.shared.identities.undo(&self.identity_journal, mark);
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, Option<(Version, Arc<Schema>)>> {

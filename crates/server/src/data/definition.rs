@@ -178,11 +178,17 @@ impl Work<'_> {
         catalog_rows::store(&self.database.connection, schema, &row)
     }
 
+    /// An object's number begins or ends to be a table's.
+    fn forget_numbers(&self, object_id: i32) {
+        let identities = &self.database.shared.identities;
+        identities.forget(object_id, &self.database.identity_journal);
+    }
+
     /// Removes an object's row and those of what is its own.
     fn forget(&self, schema: &str, object_id: i32) -> Result<(), PlanError> {
         catalog_rows::ensure(&self.database.connection, schema)?;
         catalog_rows::remove(&self.database.connection, schema, object_id)?;
-        self.database.shared.identities.forget(object_id);
+        self.forget_numbers(object_id);
         Ok(())
     }
 }

@@ -12,6 +12,7 @@ use selenite_plan::{NameKey, PlanError};
 use selenite_tsql::ast::{StatementKind, TableElement, VariableType};
 
 use super::data_bench::DataBench;
+use super::identity_insert::IdentityInsert;
 use super::table_variables::{KeptRows, TableVariable};
 use super::temporary_tables;
 
@@ -28,6 +29,8 @@ struct FrameOwn {
     before: Option<i32>,
     variables: Arc<Variables>,
     temporary: Vec<String>,
+    /// What IDENTITY_INSERT was when it began.
+    identity_insert: Option<IdentityInsert>,
 }
 
 impl Frames {
@@ -92,6 +95,7 @@ impl DataBench<'_> {
             before,
             variables: Arc::new(variables),
             temporary: Vec::new(),
+            identity_insert: self.identity_insert.clone(),
         });
         Ok(())
     }
@@ -101,10 +105,14 @@ impl DataBench<'_> {
     pub(super) fn end_frame(&mut self) -> Option<i32> {
         let frame = self.frames.0.pop()?;
         let before = frame.before;
+        // As every SET in a procedure or text.
+        if frame.kind != FrameKind::Batch {
+            self.identity_insert = frame.identity_insert;
+        }
         let Ok(used) = self.in_use() else { return before };
         for variable in frame.variables.values() {
             let _ = variable.drop_in(&used.database.connection);
-            used.database.shared.identities.forget(variable.table.object_id);
+            used.database.shared.identities.discard(variable.table.object_id);
         }
         if frame.temporary.is_empty() {
             return before;

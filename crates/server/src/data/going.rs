@@ -92,7 +92,7 @@ impl Going {
         match self.interrupts.poll() {
             None => false,
             Some(Interrupt::Killed | Interrupt::Stopping | Interrupt::Gone) => true,
-            Some(Interrupt::Attention) => !self.writing.may_ask(),
+            Some(Interrupt::Attention | Interrupt::TimedOut) => !self.writing.may_ask(),
         }
     }
 

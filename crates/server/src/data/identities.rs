@@ -1,9 +1,12 @@
 //! The next numbers of tables with IDENTITY.
 //!
 //! I1. A number is given once, whether or not its row is kept: also after DELETE and ROLLBACK, as SQL Server has it.
+//!     What is undone is a definition: a table that was dropped or emptied goes on where it was ([`IdentityJournal`]), and the
+//!     counter of one that never was is gone.
 //! I2. Numbers are reserved [`RESERVED`] at a time, in the transaction that takes the first of them: a restart leaves a gap of that
 //!     size at most. Whoever begins, begins behind the highest number in the table, too.
 
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -18,6 +21,38 @@ use super::schema::Schema;
 /// The numbers of one database's tables, shared by all sessions.
 #[derive(Default)]
 pub struct Identities(Mutex<HashMap<i32, Counter>>);
+
+/// What a session's open transaction has done to counters by its definitions: the counter that each of these tables had before,
+/// oldest first. Only the session that writes to the database has entries.
+#[derive(Default)]
+pub struct IdentityJournal {
+    before: RefCell<Vec<(i32, Option<Counter>)>>,
+    /// Its length when the statement that runs began.
+    statement: Cell<usize>,
+}
+
+impl IdentityJournal {
+    /// Where it is now: to come back to.
+    pub fn mark(&self) -> usize {
+        self.before.borrow().len()
+    }
+
+    /// A statement begins that may be undone alone.
+    pub fn begin_statement(&self) {
+        self.statement.set(self.mark());
+    }
+
+    /// Where it was when the statement began.
+    pub fn statement(&self) -> usize {
+        self.statement.get()
+    }
+
+    /// What was done counts.
+    pub fn clear(&self) {
+        self.before.borrow_mut().clear();
+        self.statement.set(0);
+    }
+}
 
 #[derive(Clone, Copy)]
 struct Counter {
@@ -90,25 +125,52 @@ impl Identities {
         }
     }
 
-    /// A table is gone, or was emptied: what is in the file counts.
-    pub fn forget(&self, table_id: i32) {
+    /// A table is made or dropped: its number is another table's from now on, unless that is undone.
+    pub fn forget(&self, table_id: i32, journal: &IdentityJournal) {
+        let before = self.lock().remove(&table_id);
+        journal.before.borrow_mut().push((table_id, before));
+    }
+
+    /// A table that no transaction brings back is gone.
+    pub fn discard(&self, table_id: i32) {
         self.lock().remove(&table_id);
     }
 
-    /// A table is empty, and its numbers begin at the seed.
+    /// A table is empty, and its numbers restart at the seed.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn begin_anew(&self, connection: &Connection, table: &Table) -> Result<(), PlanError> {
-        let (rule, _) = numbered(table)?;
+    pub fn restart(&self, connection: &Connection, table: &Table, journal: &IdentityJournal) -> Result<(), PlanError> {
+        let (rule, column) = numbered(table)?;
+        let next = match self.lock().get(&table.object_id) {
+            Some(counter) => counter.next,
+            None => load(connection, table, (rule, &column))?,
+        };
         reserve(connection, table, rule.seed)?;
-        self.forget(table.object_id);
+        let before = Counter { next, left: 0 };
+        journal.before.borrow_mut().push((table.object_id, Some(before)));
+        self.lock().insert(
+            table.object_id,
+            Counter {
+                next: rule.seed,
+                left: 0,
+            },
+        );
         Ok(())
     }
 
-    /// A transaction was rolled back, and perhaps what it reserved: all is reserved anew.
-    pub fn release(&self) {
-        for counter in self.lock().values_mut() {
+    /// A transaction was rolled back to where its journal was at `mark`, and perhaps what it reserved: all is reserved again.
+    pub fn undo(&self, journal: &IdentityJournal, mark: usize) {
+        let mut counters = self.lock();
+        let mut before = journal.before.borrow_mut();
+        let first = mark.min(before.len());
+        for (table_id, counter) in before.drain(first..).rev() {
+            match counter {
+                Some(counter) => counters.insert(table_id, counter),
+                None => counters.remove(&table_id),
+            };
+        }
+        for counter in counters.values_mut() {
             counter.left = 0;
         }
     }

@@ -1,11 +1,21 @@
 //! SET IDENTITY_INSERT.
 
 use selenite_plan::machine::Failure;
-use selenite_plan::{Ends, NameKey, PlanError};
+use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::ObjectName;
 
 use super::data_bench::DataBench;
 use super::permission::no_object;
+
+/// The table that numbers may be given for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct IdentityInsert {
+    /// Its database; none of a temporary table, which goes along with its session.
+    database_id: Option<i32>,
+    object_id: i32,
+    /// As messages show it.
+    name: String,
+}
 
 impl DataBench<'_> {
     /// Lets numbers be given for one table of the session's, or for none.
@@ -14,6 +24,7 @@ impl DataBench<'_> {
     /// 1088, 8106, 8107.
     pub(super) fn set_identity_insert(&mut self, table: &ObjectName, on: bool) -> Result<(), Failure> {
         self.used()?;
+        self.objects.catalog.check_place(table)?;
         let name = &table.name.text;
         self.stand()?;
         if !name.starts_with('#') && !self.standing.defines() {
@@ -32,19 +43,42 @@ impl DataBench<'_> {
             let text = format!("Table '{name}' does not have the identity property. Cannot perform SET operation.");
             return Err(PlanError::new(8106, Ends::Statement, text).into());
         }
-        let key = NameKey::new(name);
+        let known = IdentityInsert {
+            database_id: (!name.starts_with('#')).then_some(self.current),
+            object_id: found.table.object_id,
+            name: found.table.full_name(),
+        };
         match (&self.identity_insert, on) {
-            (Some(other), true) if *other != key => {
+            (Some(other), true) if *other != known => {
                 let text = format!(
                     "IDENTITY_INSERT is already ON for table '{}'. Cannot perform SET operation for table '{name}'.",
-                    other.as_str()
+                    other.name
                 );
                 return Err(PlanError::new(8107, Ends::Statement, text).into());
             }
-            (_, true) => self.identity_insert = Some(key),
-            (Some(other), false) if *other == key => self.identity_insert = None,
+            (_, true) => self.identity_insert = Some(known),
+            (Some(other), false) if *other == known => self.identity_insert = None,
             (_, false) => {}
         }
         Ok(())
+    }
+
+    /// The number of the table in the database in use that numbers may be given for.
+    pub(super) fn numbered_by_hand(&self) -> Option<i32> {
+        let on = self.identity_insert.as_ref()?;
+        let is_here = on.database_id.is_none_or(|database| database == self.current);
+        is_here.then_some(on.object_id)
+    }
+
+    /// A definition was carried out: a table that is gone is numbered by nobody, whatever gets its number next.
+    pub(super) fn note_dropped(&mut self) {
+        let Some(object_id) = self.numbered_by_hand() else {
+            return;
+        };
+        let catalog = &self.objects.catalog;
+        let mut tables = catalog.schema.tables().chain(catalog.temporary.tables());
+        if !tables.any(|table| table.table.object_id == object_id) {
+            self.identity_insert = None;
+        }
     }
 }

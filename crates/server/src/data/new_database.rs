@@ -10,16 +10,20 @@ use std::path::{Path, PathBuf};
 use selenite_engine::storage::{Disk, Storage};
 use selenite_engine::{Access, Database, Draft, EngineError, Layout, Suite};
 
+use selenite_keyring::OriginPolicy;
+
 use super::catalog_rows;
+use super::commitment::load_commitment;
 use super::database::look_by;
-use super::encryption::FileState;
 use super::expectation::plain_access;
+use crate::NewDatabases;
 use crate::master::{DatabaseName, DatabaseRecord, Master, MasterError};
 
 /// A database that is being made.
 pub struct NewDatabase<'a> {
     master: &'a Master,
     access: Access,
+    new_databases: NewDatabases,
     record: DatabaseRecord,
     path: PathBuf,
 }
@@ -60,12 +64,22 @@ impl<'a> NewDatabase<'a> {
     ///
     /// # Errors
     /// [`NotMade`]; nothing is noted then.
-    pub fn begin(master: &'a Master, folder: &Path, access: &Access, name: &DatabaseName) -> Result<Self, NotMade> {
+    pub fn begin(
+        master: &'a Master,
+        folder: &Path,
+        (access, new_databases): (&Access, NewDatabases),
+        name: &DatabaseName,
+    ) -> Result<Self, NotMade> {
         let path = name.path(folder);
         let record = master.add_database(name)?;
         let new = Self {
             master,
-            access: plain_access(access),
+            // Nobody else makes a file under a draft's name, and from here on its commitment tells it.
+            access: Access {
+                origin: Some(OriginPolicy::Any),
+                ..plain_access(access)
+            },
+            new_databases,
             record,
             path,
         };
@@ -84,18 +98,21 @@ impl<'a> NewDatabase<'a> {
         let path = draft_of(&self.path, self.record.id)?;
         remove_draft(&path).map_err(|error| NotMade::Failed(error.to_string()))?;
         let draft = Draft::create_at(&Disk, path)?;
-        // In clear until SET ENCRYPTION ON, as SQL Server has it; the layout is the one that it is switched on in.
-        let layout = Layout {
-            suite: Suite::None,
-            ..Layout::default()
+        let layout = match self.new_databases {
+            // Under the server's identity, from the first byte on.
+            NewDatabases::Encrypted => Layout::default(),
+            // In clear until SET ENCRYPTION ON; the layout is the one that it is switched on in.
+            NewDatabases::Clear => Layout {
+                suite: Suite::None,
+                ..Layout::default()
+            },
         };
         drop(Database::create(&Disk, draft.path(), &self.access, &layout)?);
         self.fill(draft.path())?;
-        let state = FileState::load(draft.path(), &self.access)?;
-        let id = state
-            .database_id
-            .ok_or_else(|| NotMade::Failed("a new file without an id".to_owned()))?;
+        let known = load_commitment(draft.path(), &self.access)?;
+        let (id, commitment) = known.ok_or_else(|| NotMade::Failed("a new file without an id".to_owned()))?;
         self.master.note_file_id(self.record.id, id)?;
+        self.master.note_commitment(self.record.id, commitment)?;
         Ok(draft)
     }
 
@@ -124,6 +141,9 @@ impl<'a> NewDatabase<'a> {
     /// # Errors
     /// What master.db says.
     pub fn finish(self) -> Result<DatabaseRecord, MasterError> {
+        if self.new_databases == NewDatabases::Encrypted {
+            self.master.require_encryption(self.record.id, true)?;
+        }
         self.master.finish_file(self.record.id)?;
         Ok(self.record)
     }

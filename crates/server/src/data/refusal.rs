@@ -45,15 +45,29 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
             format!("Failed to update the database because it is read-only ({error})."),
         ),
         Some(_) | None => {
-            // The rest is the file's path, and whose key opens it: not a client's to know.
-            let said = match error.sqlite_error() {
-                Some(failure) if code == Some(ErrorCode::CannotOpen) => failure.to_string(),
-                Some(_) | None => error.to_string(),
+            // What SQLite says besides is of its own statement, the file's path, and whose key opens it: not a client's to know.
+            let failure = match error {
+                rusqlite::Error::SqlInputError { error, .. } => Some(error),
+                _ => error.sqlite_error(),
             };
-            let text = format!("SQLite could not do what the statement needs: {said}.");
+            let said = match failure {
+                Some(failure) => format!(
+                    "{} (code {})",
+                    failure.to_string().to_lowercase(),
+                    failure.extended_code
+                ),
+                None => "an unexpected answer of the file".to_owned(),
+            };
+            let text = format!("The storage engine could not carry out the statement: {said}.");
             PlanError::new(50823, Ends::Statement, text)
         }
     }
+}
+
+/// 4060: the file descriptors that are left are not for this session.
+pub fn too_many_files(database: &str) -> PlanError {
+    let text = format!("Cannot open database \"{database}\": the server has too many files open.");
+    PlanError::new(4060, Ends::Batch, text).with_severity(11)
 }
 
 /// 1222: LOCK_TIMEOUT is over.

@@ -72,6 +72,7 @@ fn makes_table(body: &QueryBody) -> bool {
     match body {
         QueryBody::Select(select) => select.into.is_some(),
         QueryBody::Combined(combined) => makes_table(&combined.first),
+        QueryBody::Nested(_) => false,
     }
 }
 

@@ -250,6 +250,7 @@ impl SchemaView {
             name: row.name.clone(),
             columns: view.columns,
             select: Arc::new(view.select),
+            check_option: view.check_option,
         };
         Ok(Self {
             view: Arc::new(view),

@@ -14,6 +14,7 @@ mod user;
 
 pub use facts::{login_facts, user_facts};
 pub use principals::{Principals, User};
+pub(super) use procedure::argument;
 pub use role::FixedRole;
 
 use selenite_plan::machine::{Affected, Failure, TableStatement};

@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, ffi};
 use selenite_engine::thread_memory;
+use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
 use selenite_plan::execution::ROWS_FUNCTION;
 use selenite_plan::statement::{Call, RowSink, Store, StoreError, Truncate};
-use selenite_plan::{NameKey, PlanError};
 use selenite_types::storage::{Stored, StoredRef};
 
 use super::functions::stored_ref;
 use super::going::Going;
-use super::identities::Identities;
+use super::identities::{Identities, IdentityJournal};
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::refusal::{is_busy, refusal, trouble};
@@ -32,10 +32,12 @@ pub struct SqliteStore<'a> {
     pub running: &'a Running,
     /// What is around the statement.
     pub scene: LateScene<'a>,
-    /// The table of SET IDENTITY_INSERT.
-    pub identity_insert: Option<&'a NameKey>,
+    /// The number of the table of SET IDENTITY_INSERT.
+    pub identity_insert: Option<i32>,
     /// The next numbers of the database's tables.
     pub identities: &'a Identities,
+    /// What the session's definitions have done to them.
+    pub identity_journal: &'a IdentityJournal,
     /// How long the statement waits for other processes.
     pub patience: LockPatience,
     /// Says when to wait no longer.
@@ -165,7 +167,9 @@ impl Store for SqliteStore<'_> {
     }
 
     fn next_identity(&self, table: &Table) -> Result<i128, PlanError> {
-        self.identities.take(self.connection, table)
+        let taken = self.identities.take(self.connection, table)?;
+        self.last_identity.set(Some(taken));
+        Ok(taken)
     }
 
     fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError> {
@@ -190,12 +194,12 @@ impl Store for SqliteStore<'_> {
     }
 
     fn identity_insert(&self, table: &Table) -> bool {
-        self.identity_insert.is_some_and(|on| *on == NameKey::new(&table.name))
+        self.identity_insert == Some(table.object_id)
     }
 }
 
 impl SqliteStore<'_> {
-    /// `TRUNCATE TABLE`: its numbers begin anew.
+    /// `TRUNCATE TABLE`: its numbers restart at the seed.
     ///
     /// # Errors
     /// 547 for rows that others refer to; what SQLite says.
@@ -212,7 +216,8 @@ impl SqliteStore<'_> {
             Err(StoreError::Constraint(message)) => return Err(PlanError::internal(&message)),
         }
         if truncate.table.identity().is_some() {
-            self.identities.begin_anew(self.connection, &truncate.table)?;
+            self.identities
+                .restart(self.connection, &truncate.table, self.identity_journal)?;
         }
         Ok(0)
     }

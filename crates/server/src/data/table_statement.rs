@@ -209,7 +209,9 @@ impl DataBench<'_> {
     /// B4, of a statement that changes what is the session's own: nobody is waited for.
     pub(super) fn begin_own(&mut self, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
         self.begin_statement(false, true, errand)?;
-        execute(&self.in_use()?.database, "SAVEPOINT statement")?;
+        let database = &self.in_use()?.database;
+        execute(database, "SAVEPOINT statement")?;
+        database.identity_journal.begin_statement();
         Ok(Begun::Own)
     }
 
@@ -272,6 +274,7 @@ impl DataBench<'_> {
             return Ok(Begun::Nothing);
         }
         execute(&used.database, "SAVEPOINT statement")?;
+        used.database.identity_journal.begin_statement();
         Ok(Begun::Savepoint)
     }
 
@@ -289,17 +292,23 @@ impl DataBench<'_> {
             (Begun::Nothing, _) => {}
             (Begun::Transaction, Ok(_)) => used.transaction.commit(&used.database)?,
             (Begun::Transaction, Err(_)) => used.transaction.rollback(&used.database),
-            (Begun::Savepoint | Begun::Own, Ok(_)) => execute(&used.database, "RELEASE statement")?,
+            (Begun::Savepoint | Begun::Own, Ok(_)) => {
+                execute(&used.database, "RELEASE statement")?;
+                if !used.transaction.is_open() {
+                    used.database.identity_journal.clear();
+                }
+            }
             (Begun::Savepoint | Begun::Own, Err(_)) if is_gone => {}
             (Begun::Own, Err(_)) => {
                 execute(&used.database, "ROLLBACK TO statement")?;
                 execute(&used.database, "RELEASE statement")?;
+                used.database.undo_numbers(used.database.identity_journal.statement());
             }
             (Begun::Savepoint, Err(_)) => {
                 execute(&used.database, "ROLLBACK TO statement")?;
                 execute(&used.database, "RELEASE statement")?;
                 used.database.note_change();
-                used.database.shared.identities.release();
+                used.database.undo_numbers(used.database.identity_journal.statement());
             }
         }
         done
@@ -324,8 +333,9 @@ impl DataBench<'_> {
             connection: &used.database.connection,
             running: &used.database.running,
             scene: LateScene::new(errand.state, sight),
-            identity_insert: self.identity_insert.as_ref(),
+            identity_insert: self.numbered_by_hand(),
             identities: &used.database.shared.identities,
+            identity_journal: &used.database.identity_journal,
             patience: LockPatience::of(errand.state.lock_timeout()),
             interrupts: &used.database.interrupts,
             going: &used.database.going,
@@ -380,6 +390,19 @@ impl DataBench<'_> {
         if let Some(stop) = stop {
             return Err(stop.into());
         }
+        let is_numberless = match bound {
+            Statement::Insert(insert) => insert.table().identity().is_none(),
+            Statement::Rows(_)
+            | Statement::Assign(_)
+            | Statement::Into(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Truncate(_) => false,
+        };
+        // As SQL Server has it: an INSERT into a table without numbers leaves none behind.
+        if done.is_ok() && is_numberless {
+            errand.state.session.identity = None;
+        }
         self.conclude(done, (slots, values), last_identity.get(), errand)
     }
 
@@ -393,8 +416,7 @@ impl DataBench<'_> {
     ) -> Result<Affected, Failure> {
         // An interrupted statement of SQLite's is no error of its own.
         errand.receiver.poll()?;
-        let count = done.inspect_err(|error| log_damage(self.patron.instance, error))?;
-        slots.clone_from_slice(&values);
+        // A number counts as given last also where its statement fails.
         if let Some(number) = identity {
             let number = Decimal {
                 unscaled: number,
@@ -403,6 +425,8 @@ impl DataBench<'_> {
             errand.state.session.identity = Some(number);
             errand.state.session.scope_identity = Some(number);
         }
+        let count = done.inspect_err(|error| log_damage(self.patron.instance, error))?;
+        slots.clone_from_slice(&values);
         let used = self.open.get(&self.current);
         if used.is_some_and(|used| used.database.running.take_left_out_null()) {
             errand.receiver.message(&LEFT_OUT_NULL)?;

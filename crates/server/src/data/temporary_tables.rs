@@ -67,7 +67,8 @@ pub fn drop_table(database: &OpenDatabase, name: &str) -> Result<(), PlanError> 
         .execute_batch(&sql)
         .map_err(|error| trouble(&error))?;
     super::catalog_rows::remove(&database.connection, "temp", table.table.object_id)?;
-    database.shared.identities.forget(table.table.object_id);
+    let id = table.table.object_id;
+    database.shared.identities.forget(id, &database.identity_journal);
     Ok(())
 }
 

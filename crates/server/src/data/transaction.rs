@@ -32,8 +32,18 @@ pub struct Transaction {
     has_changed: bool,
     /// S4.
     is_lost: bool,
-    /// Names in order, and whether SQLite's transaction had begun.
-    savepoints: Vec<(String, bool)>,
+    /// In order.
+    savepoints: Vec<Savepoint>,
+}
+
+/// A savepoint of the client's.
+struct Savepoint {
+    /// Its name, whose letters' case counts as in SQL Server.
+    name: String,
+    /// Whether SQLite's transaction had begun.
+    was_writing: bool,
+    /// Where the journal of identities was.
+    numbers: usize,
 }
 
 impl Transaction {
@@ -175,7 +185,11 @@ impl Transaction {
         if self.turn.is_some() {
             execute(database, &format!("SAVEPOINT s{}", self.savepoints.len()))?;
         }
-        self.savepoints.push((name.to_owned(), self.turn.is_some()));
+        self.savepoints.push(Savepoint {
+            name: name.to_owned(),
+            was_writing: self.turn.is_some(),
+            numbers: database.identity_journal.mark(),
+        });
         Ok(())
     }
 
@@ -185,19 +199,16 @@ impl Transaction {
     /// What SQLite says.
     pub fn rollback_to(&mut self, database: &OpenDatabase, name: &str) -> Result<(), PlanError> {
         self.check()?;
-        let found = self
-            .savepoints
-            .iter()
-            .rposition(|(known, _)| selenite_plan::same_name(known, name));
-        let Some(at) = found else {
+        let Some(at) = self.savepoints.iter().rposition(|known| known.name == name) else {
             // Of a database that was used later than the savepoint: all that was done in it.
             self.undo(database);
             return Ok(());
         };
         self.savepoints.truncate(at + 1);
-        if self.savepoints[at].1 {
+        if self.savepoints[at].was_writing {
             execute(database, &format!("ROLLBACK TO s{at}"))?;
             database.note_change();
+            database.undo_numbers(self.savepoints[at].numbers);
         } else {
             // S3.
             self.undo(database);

@@ -9,6 +9,9 @@ use std::path::Path;
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, DatabaseId, Draft, Expected, Suite, keys};
 
+use selenite_keyring::OriginPolicy;
+
+use super::commitment::load_commitment;
 use super::dropped_database::{is_own, path_of, remove_files};
 use super::encryption::{FileState, Phase, note_key};
 use super::expectation::plain_access;
@@ -38,16 +41,31 @@ impl Settlement<'_> {
                 return;
             }
         };
+        // A server from before that has noted no commitments, and made its key slots without marks: its databases are believed once.
+        let is_first = !self.master.has_commitments().unwrap_or(true);
+        let origin = if is_first { Some(OriginPolicy::Any) } else { None };
         for file in &files {
-            self.one(file);
+            self.settle(file, origin);
+        }
+        if is_first {
+            self.log.line(
+                "The commitments of the databases are noted: from now on none is opened under another master key.",
+            );
+            if let Err(fault) = self.master.set_commitments() {
+                self.log.line(&format!("master.db: {fault}"));
+            }
         }
         self.tell_strangers();
     }
 
     /// Puts right what was begun with one database. Nobody else has it open.
     pub fn one(&self, file: &DatabaseFile) {
+        self.settle(file, None);
+    }
+
+    fn settle(&self, file: &DatabaseFile, origin: Option<OriginPolicy>) {
         let done = match file.unfinished {
-            None => self.look_at(file),
+            None => self.look_at(file, origin),
             Some(Unfinished::Creation) => self.end_creation(file),
             Some(Unfinished::Removal) => self.end_removal(file),
             Some(Unfinished::Restore) => self.end_restore(file),
@@ -58,7 +76,16 @@ impl Settlement<'_> {
     }
 
     /// Learns of a file what nobody has noted yet.
-    fn look_at(&self, file: &DatabaseFile) -> Result<(), MasterError> {
+    fn look_at(&self, file: &DatabaseFile, origin: Option<OriginPolicy>) -> Result<(), MasterError> {
+        let mut known = file.clone();
+        if known.commitment.is_none()
+            && let Some((id, commitment)) = self.identity_of(file, origin)
+            && known.file_id.is_none_or(|known| known == id)
+        {
+            self.master.note_commitment(file.database_id, commitment)?;
+            known.commitment = Some(commitment);
+        }
+        let file = &known;
         let has_key = self.master.encryption_key(file.database_id)?.is_some();
         if file.file_id.is_some() && (file.must_be_encrypted || !has_key) {
             return Ok(());
@@ -127,12 +154,15 @@ impl Settlement<'_> {
     fn adopt(&self, file: &DatabaseFile, id: DatabaseId, state: &FileState) -> Result<(), MasterError> {
         let path = path_of(self.folder, file)?;
         let suite = Suite::from_name(&state.suite).unwrap_or(Suite::None);
+        let known = self.identity_of(file, None).filter(|(known, _)| *known == id);
+        let commitment = known.map(|(_, commitment)| commitment);
         match keys::list(&Disk, &path) {
             Ok(list) => note_key(self.master, file.database_id, suite, &list.slots)?,
             Err(why) => self.log.line(&format!("Database '{}': {why}.", file.name)),
         }
+        self.master.allow_deprecated(file.database_id, state.is_deprecated())?;
         self.master
-            .settle_file(file.database_id, id, state.phase == Phase::Encrypted)
+            .settle_file(file.database_id, (id, commitment), state.phase == Phase::Encrypted)
     }
 
     /// U2. A log that a restore has put aside is not removed: it may be all that is left of commits.
@@ -154,10 +184,24 @@ impl Settlement<'_> {
         Ok(())
     }
 
+    /// The id and commitment of a database's file, if it has them and its origin is admitted.
+    fn identity_of(&self, file: &DatabaseFile, origin: Option<OriginPolicy>) -> Option<(DatabaseId, [u8; 32])> {
+        let path = path_of(self.folder, file).ok()?;
+        let present = plain_access(self.access);
+        let access = Access {
+            origin: origin.or(present.origin),
+            ..present
+        };
+        // What is not there, or not to be opened, is told by whoever opens it.
+        load_commitment(&path, &access).ok().flatten()
+    }
+
     fn state(&self, file: &DatabaseFile, expected: Option<DatabaseId>) -> Option<FileState> {
         let access = Access {
             expected: Expected {
                 database_id: expected,
+                // Of one that may have been replaced none is expected.
+                commitment: expected.and(file.commitment),
                 is_encrypted: false,
             },
             ..plain_access(self.access)

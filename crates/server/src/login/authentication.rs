@@ -4,12 +4,12 @@ use std::net::IpAddr;
 use std::time::Instant;
 
 use super::Refusal;
-use super::lockout::Visit;
+use super::lockout::{Account, Attempt, Blocked};
 use crate::Instance;
 use crate::master::{Attempts, LoginRecord, MasterError};
 use crate::password::{PasswordFault, PasswordHash, check_new_password};
 
-/// Who wants to come in.
+/// Who wants to log in.
 pub struct Applicant<'a> {
     /// The login's name.
     pub name: &'a str,
@@ -23,55 +23,108 @@ pub struct Applicant<'a> {
     pub deadline: Instant,
 }
 
-/// What is to be written when the client has its answer: what that costs says nothing to it then.
+/// What is to be written when the client has its answer and its connection is closed: what that costs says nothing to it then.
 #[must_use = "failures are not kept otherwise"]
 #[derive(Default)]
-pub struct Afterwards(Option<(i64, Attempts)>);
+pub struct Afterwards(Option<Outcome>);
+
+enum Outcome {
+    /// A login, and its failures from now on.
+    Known(i64, Attempts),
+    /// There is no such login. As much is written as for one that there is: whoever logs in next waits as long.
+    Unknown,
+}
 
 impl Afterwards {
     /// Writes it. That it can't be written is for the log: what counts is in memory.
     pub fn write(self, instance: &Instance) {
-        if let Some((login, attempts)) = self.0
-            && let Err(error) = instance.master().store_attempts(login, attempts)
-        {
+        let written = match self.0 {
+            None => return,
+            Some(Outcome::Known(login, attempts)) => instance.master().store_attempts(login, attempts),
+            Some(Outcome::Unknown) => instance.master().count_unknown_login(),
+        };
+        if let Err(error) = written {
             instance.log().line(&format!("failed logins are not kept: {error}"));
         }
     }
 }
 
-/// Decides. A2: something is stretched in every case.
-pub fn authenticate(instance: &Instance, applicant: &Applicant<'_>) -> (Result<LoginRecord, Refusal>, Afterwards) {
-    let found = instance.master().login_and_hash(applicant.name);
-    let mut afterwards = Afterwards::default();
-    let outcome = match found {
-        Ok(Some((login, hash))) => decide(instance, applicant, login, &hash, &mut afterwards),
-        Ok(None) => pretend(instance, applicant, Refusal::Unknown),
-        Err(error) => Err(trouble(&error)),
+/// Whether a password is the login's, asked by a statement of a session. Counted as a login is.
+///
+/// # Errors
+/// [`PasswordFault`].
+pub fn confirm(
+    instance: &Instance,
+    (login, hash): (&LoginRecord, &PasswordHash),
+    (password, address): (&str, IpAddr),
+    deadline: Instant,
+) -> (Result<bool, PasswordFault>, Afterwards) {
+    let lockout = instance.lockout();
+    lockout.recall(login.id, login.attempts);
+    let account = Account::Login(login.id);
+    let reservation = match lockout.reserve(Attempt { account, address }, now, deadline) {
+        Ok(reservation) => reservation,
+        Err(Blocked::Locked | Blocked::Address) => return (Ok(false), Afterwards::default()),
+        Err(Blocked::Crowded) => return (Err(PasswordFault::Crowded), Afterwards::default()),
     };
+    let place = instance.statement_gate().enter(deadline);
+    let checked = place.and_then(|_place| hash.is_of(password));
+    let kept = match checked {
+        Ok(true) => reservation.succeeded(),
+        Ok(false) => reservation.failed(now()),
+        Err(_) => None,
+    };
+    (
+        checked,
+        Afterwards(kept.map(|attempts| Outcome::Known(login.id, attempts))),
+    )
+}
+
+/// Decides. equal-cost: a password is hashed whether the login is there, locked, or neither.
+pub fn authenticate(instance: &Instance, applicant: &Applicant<'_>) -> (Result<LoginRecord, Refusal>, Afterwards) {
+    let mut afterwards = Afterwards::default();
+    let outcome = decide(instance, applicant, &mut afterwards);
     (outcome, afterwards)
 }
 
-fn decide(
-    instance: &Instance,
-    applicant: &Applicant<'_>,
-    login: LoginRecord,
-    hash: &PasswordHash,
-    afterwards: &mut Afterwards,
-) -> Result<LoginRecord, Refusal> {
+fn decide(instance: &Instance, applicant: &Applicant<'_>, afterwards: &mut Afterwards) -> Result<LoginRecord, Refusal> {
     let lockout = instance.lockout();
-    let visit = Visit {
-        login: login.id,
+    let found = instance.master().login_and_hash(applicant.name);
+    let found = found.map_err(|error| trouble(&error))?;
+    let (account, hash) = match &found {
+        Some((login, hash)) => {
+            lockout.recall(login.id, login.attempts);
+            (Account::Login(login.id), hash)
+        }
+        None => (lockout.unknown(applicant.name), instance.nobodys_password()),
+    };
+    let attempt = Attempt {
+        account,
         address: applicant.address,
     };
-    lockout.recall(login.id, login.attempts);
-    if lockout.is_locked(visit, now()) {
-        return pretend(instance, applicant, Refusal::Locked);
-    }
-    if !is_right(instance, applicant, hash)? {
-        afterwards.0 = lockout.failed(visit, now()).map(|attempts| (login.id, attempts));
+    let reservation = match lockout.reserve(attempt, now, applicant.deadline) {
+        Ok(reservation) => reservation,
+        Err(Blocked::Locked) => {
+            is_right(instance, applicant, instance.nobodys_password())?;
+            return Err(Refusal::Locked);
+        }
+        Err(Blocked::Address) => return Err(Refusal::TooManyFailures),
+        Err(Blocked::Crowded) => return Err(Refusal::Trouble(PasswordFault::Crowded.to_string())),
+    };
+    let is_right = is_right(instance, applicant, hash)?;
+    let Some((login, _)) = found else {
+        reservation.failed(now());
+        afterwards.0 = Some(Outcome::Unknown);
+        return Err(Refusal::Unknown);
+    };
+    let kept = match is_right {
+        true => reservation.succeeded(),
+        false => reservation.failed(now()),
+    };
+    afterwards.0 = kept.map(|attempts| Outcome::Known(login.id, attempts));
+    if !is_right {
         return Err(Refusal::WrongPassword);
     }
-    afterwards.0 = lockout.succeeded(visit, now()).map(|attempts| (login.id, attempts));
     if login.is_disabled {
         return Err(Refusal::Disabled);
     }
@@ -82,12 +135,6 @@ fn decide(
         None => {}
     }
     Ok(login)
-}
-
-/// Costs what a wrong password costs.
-fn pretend(instance: &Instance, applicant: &Applicant<'_>, refusal: Refusal) -> Result<LoginRecord, Refusal> {
-    is_right(instance, applicant, instance.nobodys_password())?;
-    Err(refusal)
 }
 
 fn is_right(instance: &Instance, applicant: &Applicant<'_>, hash: &PasswordHash) -> Result<bool, Refusal> {
@@ -119,6 +166,7 @@ fn trouble(error: &MasterError) -> Refusal {
     Refusal::Trouble(error.to_string())
 }
 
+/// Seconds since 1970-01-01 UTC.
 fn now() -> i64 {
     i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
 }

@@ -1,148 +1,358 @@
-//! Who may not try passwords for a while.
+//! Failed logins, and who may not try passwords for a while.
 //!
-//! L1. Five wrong passwords in a row lock a login for a minute; five more for two, then four, eight, and fifteen minutes at most. While it
-//!     is locked no password is tried, and trying makes it no longer.
-//! L2. A stranger must not keep the owner out: an address from which a login has come in since the server started counts for itself,
-//!     and so does this machine. What others do wrong is counted for all others together, and kept in master.db.
-//! L3. What is remembered is bounded; a failure of yesterday is forgotten.
+//! - reserved-before-hashed: an attempt is counted before its password is hashed, and given back when the password was right. However many
+//!   attempts run at once, no more passwords are tried than one after the other: an attempt that could exceed the limit waits for the ones
+//!   before it.
+//! - lock-of-a-login: `attempts_per_login` wrong passwords in a row (5) lock a login for a minute; as many more for two, then four, eight, and
+//!   fifteen minutes at most. While it is locked no password is tried, and attempts do not prolong the lock.
+//! - unknown-as-known: a login that does not exist is counted and locked as one that does.
+//! - owner-not-locked-out: an address from which a login has succeeded since the server started has a counter of its own, and so has
+//!   loopback. Failures from all other addresses are counted together, and kept in master.db.
+//! - limit-of-an-address: an address has `attempts_per_address` wrong passwords (100) for all logins together; one is forgiven each minute.
+//!   Loopback is not limited.
+//! - bounded: what is remembered of addresses and unknown logins is bounded; a failure is forgotten an hour after the last one.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-use crate::master::Attempts;
+use super::recent_map::RecentMap;
+use crate::master::{Attempts, folded};
 
-/// Failed logins, by login and by where they came from.
-#[derive(Default)]
+/// Failed logins, by login and by address.
 pub struct Lockout {
+    limits: AttemptLimits,
+    /// Names of unknown logins are kept as hashes under a key of this process.
+    hasher: RandomState,
     state: Mutex<State>,
+    settled: Condvar,
 }
 
-#[derive(Default)]
-struct State {
-    /// From everywhere else.
-    strangers: HashMap<i64, Attempts>,
-    /// From places that the login has come in from. A value says also when it was last used.
-    known: HashMap<(i64, IpAddr), (Attempts, i64)>,
-}
-
-/// A login and a place, as failures are counted.
+/// How many wrong passwords are tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Visit {
-    /// The login's id.
-    pub login: i64,
+pub struct AttemptLimits {
+    /// In a row, of one login, before it is locked. At least 1.
+    pub per_login: u32,
+    /// From one address, for all logins together; 0 is no limit.
+    pub per_address: u32,
+}
+
+/// Whose password is tried.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Account {
+    /// A login, by its id.
+    Login(i64),
+    /// A name that no login has, as [`Lockout::unknown`] hashes it.
+    Unknown(u64),
+}
+
+/// A login that is attempted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Attempt {
+    /// Whose password.
+    pub account: Account,
     /// Where the client is.
     pub address: IpAddr,
 }
 
+/// Why no password is tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blocked {
+    /// The login is locked.
+    Locked,
+    /// Too many wrong passwords from this address.
+    Address,
+    /// Too many attempts are waiting for too long.
+    Crowded,
+}
+
+/// An attempt that is counted. Dropped without an outcome it is given back: no password was tried.
+pub struct Reservation<'a> {
+    lockout: &'a Lockout,
+    attempt: Attempt,
+    counter: CounterKey,
+}
+
+struct State {
+    /// Known logins, from addresses that they have not come from.
+    strangers: HashMap<i64, Counter>,
+    /// Known logins, from addresses that they have come from.
+    known: RecentMap<(i64, IpAddr), Counter>,
+    /// Unknown logins, from loopback or not.
+    unknown: RecentMap<(u64, bool), Counter>,
+    addresses: RecentMap<IpAddr, AddressCounter>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum CounterKey {
+    Stranger(i64),
+    Known(i64, IpAddr),
+    Unknown(u64, bool),
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counter {
+    attempts: Attempts,
+    /// Reserved, and without an outcome yet.
+    pending_count: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct AddressCounter {
+    failure_count: u32,
+    /// When the last one was forgiven.
+    forgiven: i64,
+    pending_count: u32,
+}
+
+#[derive(PartialEq, Eq)]
+enum Room {
+    /// A password may be tried.
+    Free,
+    /// Perhaps, when attempts before this one have ended.
+    Taken,
+    /// None may be tried.
+    Blocked,
+}
+
 impl Lockout {
-    /// What was kept of a login when the server stopped. Only what came before the first failure counts.
+    /// Nobody has failed yet.
+    pub fn new(limits: AttemptLimits) -> Self {
+        Self {
+            limits,
+            hasher: RandomState::new(),
+            state: Mutex::new(State {
+                strangers: HashMap::new(),
+                known: RecentMap::new(KNOWN_GENERATION_SIZE),
+                unknown: RecentMap::new(UNKNOWN_GENERATION_SIZE),
+                addresses: RecentMap::new(ADDRESS_GENERATION_SIZE),
+            }),
+            settled: Condvar::new(),
+        }
+    }
+
+    /// The account of a name that no login has.
+    pub fn unknown(&self, name: &str) -> Account {
+        Account::Unknown(self.hasher.hash_one(folded(name)))
+    }
+
+    /// What was kept of a login when the server stopped. Only what came before its first attempt counts.
     pub fn recall(&self, login: i64, attempts: Attempts) {
-        self.lock().strangers.entry(login).or_insert(attempts);
+        let counter = Counter {
+            attempts,
+            pending_count: 0,
+        };
+        self.lock().strangers.entry(login).or_insert(counter);
     }
 
-    /// Whether no password is to be tried now. Times are seconds since 1970-01-01 UTC.
-    pub fn is_locked(&self, visit: Visit, now: i64) -> bool {
-        let state = self.lock();
-        let until = state.attempts(visit.placed()).locked_until;
-        // A clock that was set back must not lock for longer than it could have been.
-        now < until && until <= now + LOCK_SECONDS_MAX
-    }
-
-    /// Counts a failure. Answers what is to be kept in master.db, if it is of a stranger.
-    pub fn failed(&self, visit: Visit, now: i64) -> Option<Attempts> {
+    /// Counts an attempt before its password is hashed. `now` is in seconds since 1970-01-01 UTC. An attempt that could be one too many waits
+    /// for the outcome of those before it, until `deadline`.
+    ///
+    /// # Errors
+    /// [`Blocked`]: no password is to be tried.
+    pub fn reserve(
+        &self,
+        attempt: Attempt,
+        now: impl Fn() -> i64,
+        deadline: Instant,
+    ) -> Result<Reservation<'_>, Blocked> {
+        let attempt = attempt.of_network();
         let mut state = self.lock();
-        let place = visit.placed();
-        let mut attempts = state.attempts(place);
-        if now > attempts.failure_last + MEMORY_SECONDS {
-            attempts = Attempts::default();
+        loop {
+            let (key, now) = (state.key(attempt), now());
+            // The address first: who has no attempts left learns nothing of a login.
+            let address = state.room_of_address(attempt.address, self.limits.per_address, now);
+            if address == Room::Blocked {
+                return Err(Blocked::Address);
+            }
+            let login = state.counter(key).room(self.limits.per_login, now);
+            if login == Room::Blocked {
+                return Err(Blocked::Locked);
+            }
+            if address == Room::Free && login == Room::Free {
+                state.counter(key).pending_count += 1;
+                if self.is_limited(attempt.address) {
+                    state.addresses.entry(attempt.address).pending_count += 1;
+                }
+                return Ok(Reservation {
+                    lockout: self,
+                    attempt,
+                    counter: key,
+                });
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Blocked::Crowded);
+            }
+            let waited = self.settled.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        attempts.failure_count = attempts.failure_count.saturating_add(1);
-        attempts.failure_last = now;
-        if attempts.failure_count.is_multiple_of(FAILURE_COUNT) {
-            let doublings = (attempts.failure_count / FAILURE_COUNT - 1).min(DOUBLING_COUNT_MAX);
-            attempts.locked_until = now + LOCK_SECONDS_MAX.min(LOCK_SECONDS << doublings);
-        }
-        state.keep(place, attempts, now)
     }
 
-    /// A login came in: its place is known from now on. Answers what is to be kept in master.db, if it was a stranger that had failed.
-    pub fn succeeded(&self, visit: Visit, now: i64) -> Option<Attempts> {
-        let mut state = self.lock();
-        let place = visit.placed();
-        let was_known = state.is_known(place);
-        if !was_known && state.known.len() >= KNOWN_COUNT_MAX {
-            state.forget_one();
-        }
-        state
-            .known
-            .insert((place.login, place.address), (Attempts::default(), now));
-        if was_known {
-            return None;
-        }
-        let before = state.strangers.insert(place.login, Attempts::default());
-        before
-            .is_some_and(|before| before.failure_count > 0)
-            .then(Attempts::default)
-    }
-
-    /// Forgets all failures of a login: ALTER LOGIN .. UNLOCK, a new password, a login that is gone.
+    /// Forgets all failures of a login: ALTER LOGIN .. UNLOCK, or a new password.
     pub fn forgive(&self, login: i64) {
         let mut state = self.lock();
-        state.strangers.insert(login, Attempts::default());
-        for ((_, _), (attempts, _)) in state.known.iter_mut().filter(|((id, _), _)| *id == login) {
-            *attempts = Attempts::default();
+        state.strangers.entry(login).or_default().attempts = Attempts::default();
+        for (_, counter) in state.known.entries_mut().filter(|((id, _), _)| *id == login) {
+            counter.attempts = Attempts::default();
         }
+        self.settled.notify_all();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    /// Forgets a login that was dropped, with the addresses that it came from: another may get its id.
+    pub fn forget(&self, login: i64) {
+        let mut state = self.lock();
+        state.strangers.remove(&login);
+        state.known.retain(|(id, _)| *id != login);
+    }
+
+    fn is_limited(&self, address: IpAddr) -> bool {
+        self.limits.per_address > 0 && !address.is_loopback()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn is_known(&self, place: Visit) -> bool {
-        place.address.is_loopback() || self.known.contains_key(&(place.login, place.address))
-    }
-
-    fn attempts(&self, place: Visit) -> Attempts {
-        let known = self
-            .known
-            .get(&(place.login, place.address))
-            .map(|(attempts, _)| *attempts);
-        match known {
-            Some(attempts) => attempts,
-            None if place.address.is_loopback() => Attempts::default(),
-            None => self.strangers.get(&place.login).copied().unwrap_or_default(),
+impl Reservation<'_> {
+    /// The password was wrong. Answers what is to be kept in master.db of a known login.
+    pub fn failed(self, now: i64) -> Option<Attempts> {
+        let per_login = self.lockout.limits.per_login;
+        let mut state = self.lockout.lock();
+        if self.lockout.is_limited(self.attempt.address) {
+            let address = state.addresses.entry(self.attempt.address);
+            address.forgive(now);
+            address.failure_count = address.failure_count.saturating_add(1);
+        }
+        let attempts = state.counter(self.counter).fail(per_login, now);
+        match self.counter {
+            CounterKey::Stranger(_) => Some(attempts),
+            CounterKey::Known(..) | CounterKey::Unknown(..) => None,
         }
     }
 
-    fn keep(&mut self, place: Visit, attempts: Attempts, now: i64) -> Option<Attempts> {
-        if self.is_known(place) {
-            self.known.insert((place.login, place.address), (attempts, now));
-            return None;
-        }
-        self.strangers.insert(place.login, attempts);
-        Some(attempts)
-    }
-
-    /// Makes room: the place goes that was not used for the longest time.
-    fn forget_one(&mut self) {
-        let oldest = self
-            .known
-            .iter()
-            .min_by_key(|(_, (_, used))| *used)
-            .map(|(place, _)| *place);
-        if let Some(oldest) = oldest {
-            self.known.remove(&oldest);
+    /// The password was right: the login's failures are forgotten, and its address is known from now on. Answers what is to be kept in
+    /// master.db if it had failed.
+    pub fn succeeded(self) -> Option<Attempts> {
+        let mut state = self.lockout.lock();
+        let counter = state.counter(self.counter);
+        let had_failed = std::mem::take(&mut counter.attempts).failure_count > 0;
+        match (self.counter, self.attempt.account) {
+            (CounterKey::Stranger(login), _) => {
+                state.known.entry((login, self.attempt.address));
+                had_failed.then(Attempts::default)
+            }
+            (CounterKey::Known(..) | CounterKey::Unknown(..), _) => None,
         }
     }
 }
 
-impl Visit {
-    /// Addresses that are one place: this machine is 127.0.0.1, whatever it is called, and of IPv6 the first 64 bits count, as a client
-    /// has all that are behind them.
-    fn placed(self) -> Self {
+/// Whatever its outcome: it is pending no longer.
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let mut state = self.lockout.lock();
+        let counter = state.counter(self.counter);
+        counter.pending_count = counter.pending_count.saturating_sub(1);
+        if self.lockout.is_limited(self.attempt.address) {
+            let address = state.addresses.entry(self.attempt.address);
+            address.pending_count = address.pending_count.saturating_sub(1);
+        }
+        self.lockout.settled.notify_all();
+    }
+}
+
+impl State {
+    fn key(&self, attempt: Attempt) -> CounterKey {
+        let address = attempt.address;
+        match attempt.account {
+            Account::Unknown(name) => CounterKey::Unknown(name, address.is_loopback()),
+            Account::Login(login) => {
+                let is_known = address.is_loopback() || self.known.find(&(login, address)).is_some();
+                match is_known {
+                    true => CounterKey::Known(login, address),
+                    false => CounterKey::Stranger(login),
+                }
+            }
+        }
+    }
+
+    fn counter(&mut self, key: CounterKey) -> &mut Counter {
+        match key {
+            CounterKey::Stranger(login) => self.strangers.entry(login).or_default(),
+            CounterKey::Known(login, address) => self.known.entry((login, address)),
+            CounterKey::Unknown(name, is_loopback) => self.unknown.entry((name, is_loopback)),
+        }
+    }
+
+    fn room_of_address(&mut self, address: IpAddr, limit: u32, now: i64) -> Room {
+        if limit == 0 || address.is_loopback() {
+            return Room::Free;
+        }
+        let counter = self.addresses.entry(address);
+        counter.forgive(now);
+        if counter.failure_count >= limit {
+            Room::Blocked
+        } else if counter.failure_count + counter.pending_count >= limit {
+            Room::Taken
+        } else {
+            Room::Free
+        }
+    }
+}
+
+impl Counter {
+    fn room(&self, per_login: u32, now: i64) -> Room {
+        let Attempts {
+            failure_count,
+            locked_until,
+            ..
+        } = self.attempts;
+        // A clock that was set back must not lock for longer than it could have been.
+        if now < locked_until && locked_until <= now + LOCK_SECONDS_MAX {
+            return Room::Blocked;
+        }
+        match failure_count % per_login + self.pending_count < per_login {
+            true => Room::Free,
+            false => Room::Taken,
+        }
+    }
+
+    fn fail(&mut self, per_login: u32, now: i64) -> Attempts {
+        let attempts = &mut self.attempts;
+        if now > attempts.failure_last + MEMORY_SECONDS {
+            *attempts = Attempts::default();
+        }
+        attempts.failure_count = attempts.failure_count.saturating_add(1);
+        attempts.failure_last = now;
+        if attempts.failure_count.is_multiple_of(per_login) {
+            let doublings = (attempts.failure_count / per_login - 1).min(DOUBLING_COUNT_MAX);
+            attempts.locked_until = now + LOCK_SECONDS_MAX.min(LOCK_SECONDS << doublings);
+        }
+        *attempts
+    }
+}
+
+impl AddressCounter {
+    fn forgive(&mut self, now: i64) {
+        // A clock that was set back forgives from now on.
+        let elapsed = (now - self.forgiven).max(0) / FORGIVEN_SECONDS;
+        self.failure_count = self
+            .failure_count
+            .saturating_sub(u32::try_from(elapsed).unwrap_or(u32::MAX));
+        self.forgiven = match self.failure_count {
+            0 => now,
+            _ => (self.forgiven + elapsed * FORGIVEN_SECONDS).min(now),
+        };
+    }
+}
+
+impl Attempt {
+    /// Addresses that count as one: loopback is 127.0.0.1, whatever it is called, and of IPv6 the first 64 bits count, as a client has all
+    /// addresses behind them.
+    fn of_network(self) -> Self {
         let address = match self.address.to_canonical() {
             address if address.is_loopback() => IpAddr::from([127, 0, 0, 1]),
             IpAddr::V4(address) => address.into(),
@@ -155,117 +365,21 @@ impl Visit {
     }
 }
 
-const FAILURE_COUNT: u32 = 5;
 const LOCK_SECONDS: i64 = 60;
 const LOCK_SECONDS_MAX: i64 = 15 * 60;
 /// 2^4 minutes are more than the longest lock.
 const DOUBLING_COUNT_MAX: u32 = 4;
-/// A day.
-const MEMORY_SECONDS: i64 = 86_400;
-/// 4096 places of all logins together: 400 KiB.
-const KNOWN_COUNT_MAX: usize = 4096;
+/// An hour: four of the longest locks. What is remembered of unknown logins must outlast it.
+const MEMORY_SECONDS: i64 = 3600;
+/// A minute.
+const FORGIVEN_SECONDS: i64 = 60;
+/// Up to 4096 addresses of all logins together: 400 KiB.
+const KNOWN_GENERATION_SIZE: usize = 2048;
+/// Up to 131,072 unknown logins: 10 MiB. To make the server forget one that is locked for fifteen minutes, as many others have to be tried
+/// meanwhile, and some 80 passwords a second are hashed: 72,000.
+const UNKNOWN_GENERATION_SIZE: usize = 65_536;
+/// Up to 32,768 addresses: 2 MiB.
+const ADDRESS_GENERATION_SIZE: usize = 16_384;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOW: i64 = 1_800_000_000;
-
-    fn visit(address: &str) -> Visit {
-        Visit {
-            login: 1,
-            address: address.parse().unwrap(),
-        }
-    }
-
-    fn fail(lockout: &Lockout, visit: Visit, count: u32, now: i64) -> Option<Attempts> {
-        (0..count).map(|_| lockout.failed(visit, now)).last().unwrap()
-    }
-
-    #[test]
-    fn five_failures_lock_for_a_minute_and_then_for_longer_up_to_fifteen() {
-        let lockout = Lockout::default();
-        let stranger = visit("192.0.2.1");
-        let mut now = NOW;
-        for seconds in [60, 120, 240, 480, 900, 900, 900] {
-            fail(&lockout, stranger, 4, now);
-            assert!(!lockout.is_locked(stranger, now));
-            let kept = fail(&lockout, stranger, 1, now).unwrap();
-            assert_eq!(kept.locked_until, now + seconds);
-            assert!(lockout.is_locked(stranger, now));
-            assert!(lockout.is_locked(stranger, now + seconds - 1));
-            now += seconds;
-            assert!(!lockout.is_locked(stranger, now));
-        }
-        assert_eq!(lockout.failed(stranger, now + 86_401).unwrap().failure_count, 1);
-    }
-
-    #[test]
-    fn what_strangers_do_keeps_out_strangers_and_not_who_is_known() {
-        let lockout = Lockout::default();
-        let (owner, stranger, other) = (visit("192.0.2.1"), visit("198.51.100.7"), visit("203.0.113.9"));
-        assert_eq!(lockout.succeeded(owner, NOW), None);
-        assert!(fail(&lockout, stranger, 5, NOW).is_some());
-        assert!(lockout.is_locked(stranger, NOW));
-        assert!(lockout.is_locked(other, NOW));
-        for free in [
-            owner,
-            visit("127.0.0.1"),
-            visit("127.8.8.8"),
-            visit("::1"),
-            visit("::ffff:192.0.2.1"),
-        ] {
-            assert!(!lockout.is_locked(free, NOW), "{free:?}");
-        }
-        // Who is known is locked out by himself alone, and what he does right helps no stranger.
-        assert_eq!(lockout.succeeded(owner, NOW), None);
-        assert!(lockout.is_locked(stranger, NOW));
-        assert_eq!(fail(&lockout, owner, 5, NOW), None);
-        assert!(lockout.is_locked(owner, NOW));
-        assert!(!lockout.is_locked(visit("::1"), NOW));
-        assert_eq!(fail(&lockout, visit("::1"), 5, NOW), None);
-        assert!(lockout.is_locked(visit("127.0.0.1"), NOW));
-    }
-
-    #[test]
-    fn a_stranger_who_comes_in_is_known_and_clears_what_was_counted() {
-        let lockout = Lockout::default();
-        let (stranger, neighbour) = (visit("2001:db8::1"), visit("2001:db8::ffff:1"));
-        fail(&lockout, stranger, 4, NOW);
-        assert_eq!(lockout.succeeded(neighbour, NOW), Some(Attempts::default()));
-        fail(&lockout, visit("192.0.2.1"), 5, NOW);
-        assert!(!lockout.is_locked(stranger, NOW));
-        lockout.forgive(1);
-        assert!(!lockout.is_locked(visit("192.0.2.1"), NOW));
-    }
-
-    #[test]
-    fn a_lock_outlives_the_server_but_not_a_clock_that_was_set_back() {
-        let lockout = Lockout::default();
-        let kept = Attempts {
-            failure_count: 5,
-            failure_last: NOW,
-            locked_until: NOW + 60,
-        };
-        lockout.recall(1, kept);
-        let stranger = visit("192.0.2.1");
-        assert!(lockout.is_locked(stranger, NOW));
-        assert!(!lockout.is_locked(stranger, NOW - 86_400));
-        lockout.forgive(1);
-        lockout.recall(1, kept);
-        assert!(!lockout.is_locked(stranger, NOW));
-    }
-
-    #[test]
-    fn places_that_are_remembered_are_bounded() {
-        let lockout = Lockout::default();
-        for number in 0..5000_u32 {
-            let address = IpAddr::from(number.to_be_bytes());
-            lockout.succeeded(Visit { login: 1, address }, NOW + i64::from(number));
-        }
-        let state = lockout.lock();
-        assert_eq!(state.known.len(), KNOWN_COUNT_MAX);
-        let newest = IpAddr::from(4999_u32.to_be_bytes());
-        assert!(state.known.contains_key(&(1, newest)));
-    }
-}
+mod tests;

@@ -15,6 +15,8 @@ pub enum Refusal {
     WrongPassword,
     /// It is locked after failures.
     Locked,
+    /// Too many wrong passwords came from the client's address.
+    TooManyFailures,
     /// Nobody may log in by it.
     Disabled,
     /// A new password has to be chosen.
@@ -33,6 +35,10 @@ pub enum Refusal {
     Language(String),
     /// Too many sessions: as many as there may be.
     Full(usize),
+    /// Too many sessions of the login: as many as it may have.
+    FullOfLogin(usize),
+    /// The process has too few file descriptors left.
+    NoDescriptors(usize),
     /// Windows' authentication.
     Integrated,
     /// A user instance.
@@ -69,7 +75,7 @@ impl Refusal {
         };
         let own = |number, text| vec![Notice::new(LOGIN_SEVERITY, number, text)];
         match self {
-            Self::Unknown | Self::WrongPassword | Self::Trouble(_) => login(failed),
+            Self::Unknown | Self::WrongPassword | Self::TooManyFailures | Self::Trouble(_) => login(failed),
             Self::Locked => own(
                 18486,
                 format!(
@@ -113,7 +119,9 @@ impl Refusal {
                      this SQL Server."
                 ),
             ),
-            Self::Full(max) => vec![Notice::new(20, 17809, full(*max))],
+            Self::Full(max) | Self::FullOfLogin(max) | Self::NoDescriptors(max) => {
+                vec![Notice::new(20, 17809, full(*max))]
+            }
             Self::Integrated => own(18452, UNTRUSTED.to_owned()),
             Self::UserInstance => vec![Notice::new(16, 18493, USER_INSTANCE.to_owned())],
             Self::Unsupported(what) => complaint(&TdsError::Unsupported { what }),
@@ -156,6 +164,7 @@ impl fmt::Display for Refusal {
             Self::Unknown => f.write_str("there is no such login"),
             Self::WrongPassword => f.write_str("wrong password"),
             Self::Locked => f.write_str("locked after wrong passwords"),
+            Self::TooManyFailures => f.write_str("too many wrong passwords from this address"),
             Self::Disabled => f.write_str("the login is disabled"),
             Self::MustChange => f.write_str("the password has to be changed first"),
             Self::Expired => f.write_str("the password is too old"),
@@ -170,6 +179,8 @@ impl fmt::Display for Refusal {
             }
             Self::Language(name) => write!(f, "language {name} is not known"),
             Self::Full(max) => write!(f, "there are {max} sessions, and may be no more"),
+            Self::FullOfLogin(max) => write!(f, "the login has {max} sessions, and may have no more"),
+            Self::NoDescriptors(_) => f.write_str("the process has too few file descriptors left (ulimit -n)"),
             Self::Integrated => f.write_str("Windows authentication is not supported"),
             Self::UserInstance => f.write_str("user instances are not supported"),
             Self::Unsupported(what) => write!(f, "{what} is not supported"),

@@ -31,10 +31,14 @@ pub(crate) struct DatabaseFile {
     pub unfinished: Option<Unfinished>,
     /// The id in its superblock, if it was seen.
     pub file_id: Option<DatabaseId>,
-    /// Of the file that is about to take its place.
+    /// The commitment of its master key, if it was seen. Nobody can make another file that has it.
+    pub commitment: Option<[u8; 32]>,
+    /// The id of the file that is about to take its place.
     pub next_file_id: Option<DatabaseId>,
     /// Whether no page of it may be in clear.
     pub must_be_encrypted: bool,
+    /// Whether an administrator chose a suite for it that is deprecated.
+    pub allows_deprecated: bool,
 }
 
 impl Unfinished {
@@ -85,6 +89,30 @@ impl Master {
         self.update("file_id = ?2", database_id, &file_id.0.as_slice())
     }
 
+    /// Notes the commitment of its file's master key.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn note_commitment(&self, database_id: i32, commitment: [u8; 32]) -> Result<(), MasterError> {
+        self.update("commitment = ?2", database_id, &commitment.as_slice())
+    }
+
+    /// Whether the commitments of databases are noted. Where not, a server from before that has made them all.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn has_commitments(&self) -> Result<bool, MasterError> {
+        self.with(super::schema::has_commitments)
+    }
+
+    /// They are noted from now on.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn set_commitments(&self) -> Result<(), MasterError> {
+        self.with(super::schema::set_commitments)
+    }
+
     /// Notes that a database's file is being removed.
     ///
     /// # Errors
@@ -120,12 +148,14 @@ impl Master {
     pub(crate) fn settle_file(
         &self,
         database_id: i32,
-        file_id: DatabaseId,
+        (file_id, commitment): (DatabaseId, Option<[u8; 32]>),
         must_be_encrypted: bool,
     ) -> Result<(), MasterError> {
         self.change(|connection| {
-            let sql = "UPDATE selenite_database SET file_id = ?2, must_be_encrypted = ?3 WHERE id = ?1";
-            connection.execute(sql, (database_id, file_id.0.as_slice(), must_be_encrypted))?;
+            let sql =
+                "UPDATE selenite_database SET file_id = ?2, commitment = ?3, must_be_encrypted = ?4 WHERE id = ?1";
+            let commitment = commitment.as_ref().map(<[u8; 32]>::as_slice);
+            connection.execute(sql, (database_id, file_id.0.as_slice(), commitment, must_be_encrypted))?;
             finish(connection, database_id)
         })
     }
@@ -136,6 +166,14 @@ impl Master {
     /// What SQLite says.
     pub(crate) fn require_encryption(&self, database_id: i32, is_required: bool) -> Result<(), MasterError> {
         self.update("must_be_encrypted = ?2", database_id, &is_required)
+    }
+
+    /// Notes that an administrator chose a deprecated suite for a database, or has left it.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub(crate) fn allow_deprecated(&self, database_id: i32, is_allowed: bool) -> Result<(), MasterError> {
+        self.update("allows_deprecated = ?2", database_id, &is_allowed)
     }
 
     fn update(&self, what: &str, database_id: i32, value: &dyn rusqlite::ToSql) -> Result<(), MasterError> {
@@ -163,7 +201,10 @@ fn file(row: &Row<'_>) -> rusqlite::Result<DatabaseFile> {
         file_id: id(row.get(3)?),
         next_file_id: id(row.get(4)?),
         must_be_encrypted: row.get(5)?,
+        allows_deprecated: row.get(6)?,
+        commitment: row.get(7)?,
     })
 }
 
-const SELECT: &str = "SELECT id, name, unfinished, file_id, next_file_id, must_be_encrypted FROM selenite_database";
+const SELECT: &str = "SELECT id, name, unfinished, file_id, next_file_id, must_be_encrypted, allows_deprecated, \
+    commitment FROM selenite_database";

@@ -59,6 +59,48 @@ pub struct EncryptionKeyRecord {
     pub set: i64,
     /// When a scan last began, ended, was suspended or resumed; 0 if there was none.
     pub scanned: i64,
+    /// Whether the database is encrypted by it.
+    pub tde: Tde,
+}
+
+/// Transparent data encryption of a database, as T-SQL switches it. Its file may be encrypted all the same: under the server's identity.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tde {
+    /// SET ENCRYPTION OFF, or never ON.
+    Off,
+    /// SET ENCRYPTION ON, whose scan has not ended.
+    TurningOn,
+    /// SET ENCRYPTION ON.
+    On,
+    /// ALTER DATABASE ENCRYPTION KEY REGENERATE, whose scan has not ended.
+    ChangingKey,
+    /// SET ENCRYPTION OFF, whose scan has not ended.
+    TurningOff,
+}
+
+impl Tde {
+    /// What it is when its scan has ended.
+    pub fn settled(self) -> Self {
+        match self {
+            Self::TurningOn | Self::On | Self::ChangingKey => Self::On,
+            Self::Off | Self::TurningOff => Self::Off,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::TurningOn => "turning on",
+            Self::On => "on",
+            Self::ChangingKey => "changing key",
+            Self::TurningOff => "turning off",
+        }
+    }
+
+    fn of(word: &str) -> Self {
+        let all = [Self::Off, Self::TurningOn, Self::ChangingKey, Self::TurningOff];
+        all.into_iter().find(|one| one.word() == word).unwrap_or(Self::On)
+    }
 }
 
 impl Master {
@@ -224,7 +266,7 @@ impl Master {
 
 fn store(connection: &Connection, new: &EncryptionKeyRecord) -> Result<(), MasterError> {
     let sql = "INSERT OR REPLACE INTO selenite_encryption_key (database_id, certificate_id, algorithm, slot, created, \
-        regenerated, modified, switched, scanned) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        regenerated, modified, switched, scanned, tde) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     connection.execute(
         sql,
         (
@@ -237,6 +279,7 @@ fn store(connection: &Connection, new: &EncryptionKeyRecord) -> Result<(), Maste
             new.modified,
             new.set,
             new.scanned,
+            new.tde.word(),
         ),
     )?;
     Ok(())
@@ -253,11 +296,12 @@ fn record(row: &Row<'_>) -> rusqlite::Result<EncryptionKeyRecord> {
         modified: row.get(6)?,
         set: row.get(7)?,
         scanned: row.get(8)?,
+        tde: Tde::of(&row.get::<_, String>(9)?),
     })
 }
 
 const SELECT: &str = "SELECT database_id, certificate_id, algorithm, slot, created, regenerated, modified, switched, \
-    scanned FROM selenite_encryption_key";
+    scanned, tde FROM selenite_encryption_key";
 
 /// A database that is dropped takes its key with it; a certificate can't go while a key names it.
 pub(super) const TABLES: &str = "
@@ -292,7 +336,8 @@ CREATE TABLE IF NOT EXISTS selenite_encryption_key (
     regenerated INTEGER NOT NULL,
     modified INTEGER NOT NULL,
     switched INTEGER NOT NULL,
-    scanned INTEGER NOT NULL
+    scanned INTEGER NOT NULL,
+    tde TEXT NOT NULL DEFAULT 'on'
 ) STRICT;
 ";
 

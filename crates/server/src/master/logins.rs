@@ -77,7 +77,7 @@ impl Master {
     /// What SQLite says.
     pub fn logins(&self) -> Result<Vec<LoginRecord>, MasterError> {
         self.with(|connection| {
-            let mut statement = connection.prepare_cached(&format!("{SELECT} ORDER BY id"))?;
+            let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} {FROM} ORDER BY id"))?;
             let rows = statement.query_map([], record)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
@@ -93,22 +93,21 @@ impl Master {
 
     /// The login of that name with its password's hash.
     pub(crate) fn login_and_hash(&self, name: &str) -> Result<Option<(LoginRecord, PasswordHash)>, MasterError> {
+        // One query, whether or not there is such a login.
         self.with(|connection| {
-            let Some(login) = find(connection, name)? else {
-                return Ok(None);
-            };
-            let sql = "SELECT hash, salt, memory_kib, passes FROM selenite_login WHERE id = ?1";
-            let hash = connection.prepare_cached(sql)?.query_row([login.id], |row| {
-                Ok(PasswordHash {
-                    hash: row.get(0)?,
-                    salt: row.get(1)?,
+            let mut asked = connection.prepare_cached(&format!("SELECT {COLUMNS}, {HASH} WHERE folded = ?1"))?;
+            let found = asked.query_row([folded(name)], |row| {
+                let hash = PasswordHash {
+                    hash: row.get("hash")?,
+                    salt: row.get("salt")?,
                     cost: PasswordCost {
-                        memory_kib: row.get(2)?,
-                        passes: row.get(3)?,
+                        memory_kib: row.get("memory_kib")?,
+                        passes: row.get("passes")?,
                     },
-                })
-            })?;
-            Ok(Some((login, hash)))
+                };
+                Ok((record(row)?, hash))
+            });
+            Ok(found.optional()?)
         })
     }
 
@@ -237,6 +236,18 @@ impl Master {
         })
     }
 
+    /// Counts an attempt of a login that there is not.
+    pub(crate) fn count_unknown_login(&self) -> Result<(), MasterError> {
+        self.with(|connection| {
+            connection.execute(
+                "INSERT INTO selenite_setting (name, value) VALUES ('unknown_login_count', 1) \
+                 ON CONFLICT (name) DO UPDATE SET value = value + 1",
+                [],
+            )?;
+            Ok(())
+        })
+    }
+
     fn set(&self, name: &str, column: &'static str, value: &dyn rusqlite::ToSql) -> Result<(), MasterError> {
         self.change(|connection| {
             let login = known(connection, name)?;
@@ -268,7 +279,7 @@ fn known(connection: &Connection, name: &str) -> Result<LoginRecord, MasterError
 }
 
 fn find(connection: &Connection, name: &str) -> Result<Option<LoginRecord>, MasterError> {
-    let mut statement = connection.prepare_cached(&format!("{SELECT} WHERE folded = ?1"))?;
+    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} {FROM} WHERE folded = ?1"))?;
     Ok(statement.query_row([folded(name)], record).optional()?)
 }
 
@@ -303,8 +314,10 @@ fn check_name(name: &str) -> Result<(), MasterError> {
     Err(MasterError::Name(name.to_owned()))
 }
 
-const SELECT: &str = "SELECT id, name, sid, is_administrator, is_disabled, must_change, default_database, created, modified, \
-    password_set, failure_count, failure_last, locked_until, checks_policy, checks_expiration FROM selenite_login";
+const COLUMNS: &str = "id, name, sid, is_administrator, is_disabled, must_change, default_database, created, modified, \
+    password_set, failure_count, failure_last, locked_until, checks_policy, checks_expiration";
+const FROM: &str = "FROM selenite_login";
+const HASH: &str = "hash, salt, memory_kib, passes FROM selenite_login";
 /// sysname.
 const UNIT_COUNT_MAX: usize = 128;
 /// 42 days: Windows' own, which SQL Server takes over.

@@ -6,10 +6,11 @@ use selenite_keyring::os_random;
 use super::{MasterError, now};
 use crate::password::PasswordHash;
 
-/// Makes the tables, if they are not there.
+/// Makes the tables, if they are not there, and adds what those of the first servers do not have.
 pub fn create(connection: &Connection) -> Result<(), MasterError> {
     connection.execute_batch(TABLES)?;
-    Ok(connection.execute_batch(super::keys::TABLES)?)
+    connection.execute_batch(super::keys::TABLES)?;
+    upgrade(connection)
 }
 
 /// What a new server begins with.
@@ -37,9 +38,29 @@ pub fn fill(connection: &Connection, administrator: &PasswordHash) -> Result<(),
         [instance],
     )?;
     connection.execute(
+        "INSERT INTO selenite_setting (name, value) VALUES (?1, 1)",
+        [COMMITMENTS],
+    )?;
+    connection.execute(
         "INSERT INTO selenite_setting (name, value) VALUES ('version', ?1)",
         [VERSION],
     )?;
+    Ok(())
+}
+
+/// Whether the commitments of databases are noted. A server from before that has noted none.
+pub fn has_commitments(connection: &Connection) -> Result<bool, MasterError> {
+    let sql = "SELECT 1 FROM selenite_setting WHERE name = ?1";
+    Ok(connection
+        .query_row(sql, [COMMITMENTS], |_| Ok(()))
+        .optional()?
+        .is_some())
+}
+
+/// They are noted from now on.
+pub fn set_commitments(connection: &Connection) -> Result<(), MasterError> {
+    let sql = "INSERT OR IGNORE INTO selenite_setting (name, value) VALUES (?1, 1)";
+    connection.execute(sql, [COMMITMENTS])?;
     Ok(())
 }
 
@@ -55,10 +76,7 @@ pub fn check(connection: &Connection) -> Result<bool, MasterError> {
         .optional()?
     {
         None => Ok(false),
-        Some(VERSION) => {
-            upgrade(connection)?;
-            Ok(true)
-        }
+        Some(VERSION) => Ok(true),
         Some(version) => Err(MasterError::Version(version)),
     }
 }
@@ -73,20 +91,34 @@ fn upgrade(connection: &Connection) -> Result<(), MasterError> {
             .is_none()
         {
             connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {declared}"))?;
+            if column == "allows_deprecated" {
+                connection.execute_batch(CHOSEN_BEFORE)?;
+            }
         }
     }
     Ok(())
 }
 
+/// The setting that says so.
+const COMMITMENTS: &str = "commitments";
+
 /// What the first servers did not have.
-const ADDED: [(&str, &str, &str); 6] = [
+const ADDED: [(&str, &str, &str); 9] = [
     ("selenite_login", "checks_policy", "INTEGER NOT NULL DEFAULT 1"),
     ("selenite_login", "checks_expiration", "INTEGER NOT NULL DEFAULT 0"),
     ("selenite_database", "unfinished", "TEXT NOT NULL DEFAULT ''"),
     ("selenite_database", "file_id", "BLOB"),
     ("selenite_database", "next_file_id", "BLOB"),
     ("selenite_database", "must_be_encrypted", "INTEGER NOT NULL DEFAULT 0"),
+    ("selenite_database", "allows_deprecated", "INTEGER NOT NULL DEFAULT 0"),
+    ("selenite_database", "commitment", "BLOB"),
+    // A key that there was before belongs to a database that is encrypted, unless its file says otherwise.
+    ("selenite_encryption_key", "tde", "TEXT NOT NULL DEFAULT 'on'"),
 ];
+
+/// Databases that were encrypted by a deprecated suite before that was noted.
+const CHOSEN_BEFORE: &str = "UPDATE selenite_database SET allows_deprecated = 1 WHERE id IN \
+    (SELECT database_id FROM selenite_encryption_key WHERE algorithm = 'TRIPLE_DES_3KEY')";
 
 /// The first layout of these tables.
 const VERSION: i64 = 1;
@@ -107,7 +139,9 @@ CREATE TABLE IF NOT EXISTS selenite_database (
     unfinished TEXT NOT NULL DEFAULT '',
     file_id BLOB,
     next_file_id BLOB,
-    must_be_encrypted INTEGER NOT NULL DEFAULT 0
+    must_be_encrypted INTEGER NOT NULL DEFAULT 0,
+    allows_deprecated INTEGER NOT NULL DEFAULT 0,
+    commitment BLOB
 ) STRICT;
 CREATE TABLE IF NOT EXISTS selenite_login (
     id INTEGER PRIMARY KEY,

@@ -36,6 +36,8 @@ pub struct SessionFacts {
     pub login: String,
     /// Its security id.
     pub sid: [u8; 16],
+    /// Whether it was an administrator when it logged in.
+    pub is_administrator: bool,
     /// The client's machine, as the client calls it.
     pub host: String,
     /// The client's program, as it calls itself.

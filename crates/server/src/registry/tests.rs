@@ -9,6 +9,7 @@ fn facts(address: SocketAddr) -> SessionFacts {
     SessionFacts {
         login: "sa".to_owned(),
         sid: [1; 16],
+        is_administrator: false,
         host: "host".to_owned(),
         program: "test".to_owned(),
         library: "library".to_owned(),
@@ -24,15 +25,49 @@ fn facts(address: SocketAddr) -> SessionFacts {
 }
 
 fn enter(registry: &Registry) -> Option<Presence<'_>> {
+    enter_as(registry, 1, false).ok()
+}
+
+fn enter_as(registry: &Registry, login: u8, is_administrator: bool) -> Result<Presence<'_>, NoPlace> {
     let listener = crate::loopback::listener();
     let address = listener.local_addr().unwrap();
     let socket = Arc::new(TcpStream::connect(address).unwrap());
-    registry.enter(facts(address), Arc::default(), Arc::new(Leash::new(&socket)))
+    let facts = SessionFacts {
+        sid: [login; 16],
+        is_administrator,
+        ..facts(address)
+    };
+    registry.enter(facts, Arc::default(), Arc::new(Leash::new(&socket)))
+}
+
+fn limits(max: usize, per_login: usize, administrators: usize) -> SessionLimits {
+    SessionLimits {
+        max,
+        per_login,
+        administrators,
+    }
+}
+
+#[test]
+fn a_login_has_its_share_and_an_administrator_a_place_when_all_are_taken() {
+    let registry = Registry::new(limits(3, 2, 1));
+    let mut places = vec![
+        enter_as(&registry, 1, false).unwrap(),
+        enter_as(&registry, 1, false).unwrap(),
+    ];
+    assert_eq!(enter_as(&registry, 1, false).err(), Some(NoPlace::Login(2)));
+    places.push(enter_as(&registry, 2, false).unwrap());
+    assert_eq!(enter_as(&registry, 3, false).err(), Some(NoPlace::Server(3)));
+    places.push(enter_as(&registry, 4, true).unwrap());
+    assert_eq!(enter_as(&registry, 4, true).err(), Some(NoPlace::Server(3)));
+    drop(places);
+    let places: Vec<_> = (0..4).map(|_| enter_as(&registry, 4, true).unwrap()).collect();
+    assert_eq!(places.len(), 4);
 }
 
 #[test]
 fn the_lowest_number_that_is_free_is_given_from_51_up() {
-    let registry = Registry::new(3);
+    let registry = Registry::new(limits(3, 3, 0));
     let places: Vec<_> = (0..3).map(|_| enter(&registry).unwrap()).collect();
     let spids: Vec<u16> = places.iter().map(|place| place.entry().spid()).collect();
     assert_eq!(spids, [51, 52, 53]);
@@ -46,25 +81,33 @@ fn the_lowest_number_that_is_free_is_given_from_51_up() {
 
 #[test]
 fn there_are_no_more_sessions_than_numbers() {
-    assert_eq!(Registry::new(usize::MAX).session_max(), 32_717);
+    assert_eq!(
+        Registry::new(limits(usize::MAX, usize::MAX, 1)).limits(),
+        limits(32_716, 32_716, 1)
+    );
 }
 
 #[test]
 fn what_a_thread_has_cost_is_counted_after_its_end() {
-    let registry = Registry::new(3);
+    let registry = Registry::new(limits(3, 3, 0));
     let switches = std::thread::scope(|scope| {
         let session = scope.spawn(|| {
             let place = enter(&registry).unwrap();
             place.entry().wake();
+            let (begin, begins) = std::sync::mpsc::channel::<()>();
             let other = scope.spawn({
                 let entry = place.entry().clone();
                 move || {
                     let _own = entry.adopt_this_thread();
-                    std::thread::park_timeout(std::time::Duration::from_millis(1));
+                    // Nobody sends: it gives its processor up until this thread has seen that it did.
+                    begins.recv().unwrap_err();
                 }
             });
+            while place.entry().figures().switches < 1 {
+                std::thread::yield_now();
+            }
+            drop(begin);
             other.join().unwrap();
-            // It waited for the other, and the other waited: two switches.
             let figures = place.entry().figures();
             place.entry().rest();
             assert_eq!(place.entry().status(), Status::Sleeping);
@@ -72,14 +115,14 @@ fn what_a_thread_has_cost_is_counted_after_its_end() {
         });
         session.join().unwrap()
     });
-    assert!(switches >= 2);
+    assert!(switches >= 1);
     assert!(registry.context_switches() >= switches);
     assert!(!registry.cpu().is_zero());
 }
 
 #[test]
 fn a_session_that_is_killed_knows_it() {
-    let registry = Registry::new(3);
+    let registry = Registry::new(limits(3, 3, 0));
     let place = enter(&registry).unwrap();
     assert!(!place.entry().is_ending());
     assert!(!registry.kill(52));

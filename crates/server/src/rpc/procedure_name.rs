@@ -6,8 +6,8 @@ use selenite_tsql::ast::{Name, ObjectName, Position};
 /// What is called.
 #[derive(Clone, Debug)]
 pub(super) enum Target {
-    /// A procedure of the session's own.
-    Own(ProcedureId),
+    /// A procedure of the session's own, and the database in which it is called.
+    Own(ProcedureId, Option<Name>),
     /// Any other.
     Other(ObjectName),
 }
@@ -18,17 +18,20 @@ pub(super) fn parse(text: &str) -> Option<Target> {
     Some(own(&name).unwrap_or(Target::Other(name)))
 }
 
-/// The session's own procedure of that name; none if it is another.
+/// The session's own procedure of that name; none if it is another. sp_executesql is in every database, as in SQL Server.
 pub(super) fn own(name: &ObjectName) -> Option<Target> {
     let is_of = |part: &Option<Name>, known: &[&str]| match part {
         None => true,
         Some(part) => known.iter().any(|known| part.is(known)),
     };
-    if name.server.is_some() || !is_of(&name.schema, &["sys", "dbo"]) || !is_of(&name.database, &["master"]) {
+    if name.server.is_some() || !is_of(&name.schema, &["sys", "dbo"]) {
         return None;
     }
     let id = ProcedureId::ALL.into_iter().find(|id| name.name.is(id.name()))?;
-    Some(Target::Own(id))
+    match id {
+        ProcedureId::ExecuteSql => Some(Target::Own(id, name.database.clone())),
+        _ => is_of(&name.database, &["master"]).then_some(Target::Own(id, None)),
+    }
 }
 
 /// Up to four parts between dots, in brackets, quotes or neither; a `;1` behind them is left out.
@@ -100,13 +103,17 @@ mod tests {
             "master.dbo.sp_executesql;1",
         ] {
             assert!(
-                matches!(parse(text), Some(Target::Own(ProcedureId::ExecuteSql))),
+                matches!(parse(text), Some(Target::Own(ProcedureId::ExecuteSql, _))),
                 "{text}"
             );
         }
         assert!(matches!(parse("sp_reset_connection"), Some(Target::Other(_))));
         assert!(matches!(parse("other.sp_executesql"), Some(Target::Other(_))));
-        assert!(matches!(parse("db.dbo.sp_executesql"), Some(Target::Other(_))));
+        assert!(matches!(parse("db.dbo.sp_prepare"), Some(Target::Other(_))));
+        let Some(Target::Own(ProcedureId::ExecuteSql, Some(database))) = parse("db.dbo.sp_executesql") else {
+            panic!("it is in every database");
+        };
+        assert_eq!(database.text, "db");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use selenite_tsql::ast::{Parameter, StatementKind, Tree};
 use selenite_tsql::{Options, SyntaxError, parse_while};
 
 use super::program_cache::ProgramKey;
+use super::unsupported;
 
 /// Compiles a text with its parameters, as long as `goes_on` says so.
 ///
@@ -17,6 +18,10 @@ pub(crate) fn compile(key: &ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Pr
     };
     let parameters = parameters(&key.parameters, options, goes_on)?;
     let tree = parse_while(&key.text, options, goes_on).map_err(|error| both(&error))?;
+    let refused = unsupported::find(&tree.statements);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
     match parameters {
         None => Program::of_batch(&key.text, tree),
         Some(parameters) => Program::of_text(&key.text, tree, &parameters),

@@ -78,7 +78,7 @@ fn server(instance: &Instance, tds_version: TdsVersion) -> Server {
         engine_edition: 3,
         process_id: i32::try_from(std::process::id()).unwrap_or(0),
         data_path: Arc::from(instance.data_folder().to_string_lossy()),
-        connection_count_max: i32::try_from(instance.registry().session_max()).unwrap_or(i32::MAX),
+        connection_count_max: i32::try_from(instance.registry().limits().max).unwrap_or(i32::MAX),
     }
 }
 

@@ -303,6 +303,11 @@ impl Host for SessionHost<'_> {
 }
 
 impl SessionHost<'_> {
+    /// A text is about to run as sp_executesql of a database.
+    pub fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure> {
+        self.bench.run_in(database, program)
+    }
+
     /// A procedure of the workbench's.
     pub fn called(&mut self, call: &Call<'_>) -> Result<Callee, Failure> {
         let (bench, errand) = self.errand();

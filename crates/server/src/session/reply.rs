@@ -160,6 +160,11 @@ impl Reply {
         self.written(written)
     }
 
+    /// A request begins: its time counts from here on.
+    pub fn begin_request(&self) {
+        self.interrupts.begin_request();
+    }
+
     /// What is told so far reaches the client now.
     pub fn flush(&mut self) -> Result<(), Stop> {
         let written = self.tokens.packets_mut().flush();
@@ -225,7 +230,7 @@ impl Reply {
             // A pulled leash looks like a peer that left.
             self.ended = Some(match self.interrupts.poll() {
                 Some(Interrupt::Killed | Interrupt::Stopping) => Ended::Told,
-                Some(Interrupt::Attention | Interrupt::Gone) | None => Ended::Broken,
+                Some(Interrupt::Attention | Interrupt::TimedOut | Interrupt::Gone) | None => Ended::Broken,
             });
             if !matches!(error, TdsError::Sink(_)) {
                 self.log.line(&format!("an answer could not be sent: {error}"));
@@ -327,7 +332,7 @@ impl Receiver for Reply {
     fn poll(&mut self) -> Result<(), Stop> {
         let ended = match self.interrupts.poll() {
             None => return Ok(()),
-            Some(Interrupt::Attention) => return Err(Stop::Attention),
+            Some(Interrupt::Attention | Interrupt::TimedOut) => return Err(Stop::Attention),
             Some(Interrupt::Killed | Interrupt::Stopping) => Ended::Told,
             Some(Interrupt::Gone) => Ended::Broken,
         };

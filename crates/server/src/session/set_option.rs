@@ -50,6 +50,21 @@ pub(super) fn set(host: &mut SessionHost<'_>, option: &SetOption, value: Option<
     }
 }
 
+/// What can be told of a SET before it runs: whether there is such an option, and whether it is supported.
+///
+/// # Errors
+/// 195, 40517.
+pub(super) fn check(option: &SetOption) -> Result<(), PlanError> {
+    match option {
+        SetOption::Switch { names, on } => names
+            .iter()
+            .filter(|name| !MACHINE_SWITCHES.iter().any(|known| name.is(known)))
+            .try_for_each(|name| check_switch(&name.text, *on)),
+        SetOption::Statistics { names, on } => check_statistics(names, *on),
+        SetOption::Value { .. } | SetOption::IdentityInsert { .. } | SetOption::IsolationLevel(_) => Ok(()),
+    }
+}
+
 /// What becomes of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Effect {
@@ -86,16 +101,24 @@ fn turn(host: &mut SessionHost<'_>, name: &str, on: bool) {
     *options = if on { *options | bit } else { *options & !bit };
 }
 
-fn statistics(host: &mut SessionHost<'_>, names: &[Name], on: bool) -> Result<(), Failure> {
+fn check_statistics(names: &[Name], on: bool) -> Result<(), PlanError> {
     for name in names {
         let is_known = ["TIME", "IO", "PROFILE", "XML"].iter().any(|known| name.is(known));
         if !is_known {
-            return Err(unknown_option(&format!("STATISTICS {}", name.text)).into());
+            return Err(unknown_option(&format!("STATISTICS {}", name.text)));
         }
         if on && !name.is("TIME") && !name.is("IO") {
-            return Err(unsupported(&format!("STATISTICS {} ON", name.text.to_ascii_uppercase())).into());
+            return Err(unsupported(&format!(
+                "STATISTICS {} ON",
+                name.text.to_ascii_uppercase()
+            )));
         }
     }
+    Ok(())
+}
+
+fn statistics(host: &mut SessionHost<'_>, names: &[Name], on: bool) -> Result<(), Failure> {
+    check_statistics(names, on)?;
     for name in names {
         if name.is("TIME") {
             host.stopwatch = on.then(Stopwatch::start);
@@ -250,6 +273,9 @@ pub(crate) const QUOTED_IDENTIFIER: i32 = 256;
 /// What TEXTSIZE 0 means.
 const TEXT_SIZE_DEFAULT: i32 = 4096;
 const CONTEXT_INFO_SIZE: usize = 128;
+
+/// The switches that the machine keeps: all of them may be ON and OFF.
+const MACHINE_SWITCHES: [&str; 3] = ["NOCOUNT", "XACT_ABORT", "IMPLICIT_TRANSACTIONS"];
 
 /// By their names in lower case. An option that may be set either way changes nothing of what is supported.
 const SWITCHES: [(&str, Effect); 21] = [

@@ -95,6 +95,7 @@ impl<'a> Visit<'a> {
             }
             Err(error) => return Err(self.broken(&error)),
         };
+        self.host.reply.begin_request();
         self.reset(message.reset())?;
         match Request::parse(&message) {
             Ok(Request::Batch(batch)) => self.batch(&batch.text),
@@ -236,8 +237,16 @@ impl<'a> Visit<'a> {
 
     /// The end of a request.
     fn ended(&mut self, ended: machine::Ended) -> Served {
+        let is_timeout = self.wire.take_timeout();
         let done = match ended {
             machine::Ended::Finished => Ok(()),
+            machine::Ended::Attention if is_timeout => {
+                tell(&mut self.host.reply, &statement_timeout());
+                return match self.host.reply.ended() {
+                    None => Ok(()),
+                    Some(ended) => Err(ended),
+                };
+            }
             machine::Ended::Attention => {
                 // Noted by whoever stopped the machine; a second one comes with the next message.
                 let _ = self.wire.take_attention();
@@ -337,6 +346,13 @@ fn tell(reply: &mut Reply, error: &PlanError) {
     });
     let told = told.and_then(|()| reply.bare_done(DoneKind::Statement, Done::ERROR));
     let _ = told.and_then(|()| reply.finish());
+}
+
+/// 8649: what SQL Server's query governor says.
+fn statement_timeout() -> PlanError {
+    let text = "The query has been canceled because it ran for longer than the configured threshold. Contact the system \
+        administrator.";
+    PlanError::new(8649, Ends::Batch, text).with_severity(17)
 }
 
 /// How a call that is not understood is answered.

@@ -132,7 +132,7 @@ impl Talk {
                 assert!(!self.wire.take_attention());
                 self.finish(Done::ATTENTION).map_err(|_| Ended::Broken)
             }
-            Interrupt::Killed | Interrupt::Stopping => Err(Ended::Told),
+            Interrupt::TimedOut | Interrupt::Killed | Interrupt::Stopping => Err(Ended::Told),
             Interrupt::Gone => Err(Ended::Left),
         }
     }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use selenite_server::Instance;
 use selenite_server::master::NewLogin;
 use selenite_server::password::{PasswordCost, PasswordHash};
+use selenite_server::{Instance, SessionLimits};
 use selenite_tds::client::{Token, new_login};
 use selenite_tds::{Done, Feature, PacketSize, TdsVersion};
 
@@ -248,7 +248,13 @@ fn what_can_not_be_had_is_refused_by_its_name() {
 
 #[test]
 fn a_session_too_many_is_told_17809() {
-    let bench = Bench::with(|config| config.limits.session_max = 2);
+    let bench = Bench::with(|config| {
+        config.limits.sessions = SessionLimits {
+            max: 2,
+            per_login: 2,
+            administrators: 0,
+        }
+    });
     let (mut one, two) = (bench.client(Mode::On), bench.client(Mode::On));
     assert_eq!(try_in(&bench, "sa", &bench.password), [(17809, 20)]);
     assert_eq!(try_in(&bench, "sa", "wrong"), FAILED);

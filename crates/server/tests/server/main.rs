@@ -10,6 +10,7 @@ mod front;
 mod hostile;
 mod logins;
 mod modes;
+mod origin;
 mod requests;
 mod sessions;
 mod start;

@@ -14,14 +14,14 @@ use crate::client::{Client, Mode, new_prelogin};
 use crate::front::TestFront;
 
 #[derive(Default)]
-struct Said {
-    password: Option<String>,
+pub struct Said {
+    pub password: Option<String>,
     certificate: Option<(PathBuf, bool)>,
     identity: Option<(PathBuf, bool)>,
     others: Vec<String>,
 }
 
-fn start(config: &Config) -> (Result<Running, ServerError>, Said) {
+pub fn start(config: &Config) -> (Result<Running, ServerError>, Said) {
     let mut said = Said::default();
     let mut announce = |announcement: Announcement<'_>| {
         match announcement {
@@ -29,6 +29,8 @@ fn start(config: &Config) -> (Result<Running, ServerError>, Said) {
             Announcement::Certificate { path, is_new, .. } => said.certificate = Some((path.to_owned(), is_new)),
             Announcement::Identity { path, is_new } => said.identity = Some((path.to_owned(), is_new)),
             Announcement::NotLoopback(_) | Announcement::InClear(_) => said.others.push(format!("{announcement:?}")),
+            // Of the machine that tests.
+            Announcement::FewerSessions { .. } => {}
         }
         Ok(())
     };

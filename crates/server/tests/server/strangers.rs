@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use selenite_tds::client::{login, new_login, prelogin};
@@ -30,7 +30,7 @@ fn allow_descriptors(count: u64) {
 #[test]
 fn a_thousand_half_open_connections_keep_nobody_out() {
     allow_descriptors(8192);
-    let bench = Bench::new();
+    let bench = Bench::with(|config| config.limits.login_time = Duration::from_secs(1 << 20));
     let mut session = bench.client(Mode::On);
     let hello = prelogin(&new_prelogin(Encryption::On)).unwrap();
     let mut crowd = Vec::with_capacity(CROWD);
@@ -42,11 +42,9 @@ fn a_thousand_half_open_connections_keep_nobody_out() {
         let _ = stranger.write_all(&hello[..sent]);
         crowd.push(stranger);
     }
-    let begun = Instant::now();
+    // Whoever would have to wait for them would wait for ever: their time to log in does not end here.
     assert!(bench.client(Mode::On).works());
     assert!(bench.client(Mode::Strict).works());
-    // The time that they have to log in is a minute here.
-    assert!(begun.elapsed() < Duration::from_secs(30));
     assert!(session.works());
 }
 
@@ -66,42 +64,51 @@ fn who_has_waited_longest_is_sent_away_and_sessions_go_on() {
     }
 }
 
-/// What a stranger has said before it becomes slow.
-fn stopped_at_each_step(bench: &Bench) -> Vec<(&'static str, TcpStream, Vec<u8>)> {
-    let open = || {
-        let socket = TcpStream::connect(bench.address()).unwrap();
-        socket.set_nodelay(true).unwrap();
-        socket
-    };
-    let encrypted = prelogin(&new_prelogin(Encryption::On)).unwrap();
-    let plain = prelogin(&new_prelogin(Encryption::NotSupported)).unwrap();
-    let hello = |versions| {
-        let config = config(Mode::On, &bench.certificate, versions);
-        let name = rustls::pki_types::ServerName::try_from("localhost").unwrap();
-        let mut tls = rustls::ClientConnection::new(config, name).unwrap();
-        let mut flight = Vec::new();
-        tls.write_tls(&mut flight).unwrap();
-        flight
-    };
-    let mut largest = new_login("sa", &bench.password);
-    largest.sspi = vec![0; 60_000];
-    let largest = login(&largest).unwrap();
-    let after_prelogin = |bytes: &[u8]| {
-        let mut client = Client::open(bench.address()).unwrap();
-        client.socket.write_all(bytes).unwrap();
-        client.message().unwrap();
-        client.socket
-    };
-    vec![
-        ("PRELOGIN", open(), plain.clone()),
-        (
-            "TLS's hello inside PRELOGIN",
-            after_prelogin(&encrypted),
-            wrap(&hello(&[&rustls::version::TLS12])),
-        ),
-        ("TLS's hello before all", open(), hello(&[&rustls::version::TLS13])),
-        ("the largest login", after_prelogin(&plain), largest),
-    ]
+/// A stranger that becomes slow at some step: what it has said is sent, and what it has still to say.
+type Step = fn(&Bench) -> Option<(TcpStream, Vec<u8>)>;
+
+/// Each is begun when it is its turn. None where even that took too long, which a busy machine may.
+const STEPS: [(&str, Step); 4] = [
+    ("PRELOGIN", |bench| Some((open(bench), plain_hello()))),
+    ("TLS's hello inside PRELOGIN", |bench| {
+        let encrypted = prelogin(&new_prelogin(Encryption::On)).unwrap();
+        let hello = tls_hello(bench, &[&rustls::version::TLS12]);
+        Some((after_prelogin(bench, &encrypted)?, wrap(&hello)))
+    }),
+    ("TLS's hello before all", |bench| {
+        Some((open(bench), tls_hello(bench, &[&rustls::version::TLS13])))
+    }),
+    ("the largest login", |bench| {
+        let mut largest = new_login("sa", &bench.password);
+        largest.sspi = vec![0; 60_000];
+        Some((after_prelogin(bench, &plain_hello())?, login(&largest).unwrap()))
+    }),
+];
+
+fn open(bench: &Bench) -> TcpStream {
+    let socket = TcpStream::connect(bench.address()).unwrap();
+    socket.set_nodelay(true).unwrap();
+    socket
+}
+
+fn plain_hello() -> Vec<u8> {
+    prelogin(&new_prelogin(Encryption::NotSupported)).unwrap()
+}
+
+fn tls_hello(bench: &Bench, versions: &[&'static rustls::SupportedProtocolVersion]) -> Vec<u8> {
+    let config = config(Mode::On, &bench.certificate, versions);
+    let name = rustls::pki_types::ServerName::try_from("localhost").unwrap();
+    let mut tls = rustls::ClientConnection::new(config, name).unwrap();
+    let mut flight = Vec::new();
+    tls.write_tls(&mut flight).unwrap();
+    flight
+}
+
+fn after_prelogin(bench: &Bench, bytes: &[u8]) -> Option<TcpStream> {
+    let mut client = Client::open(bench.address()).unwrap();
+    client.socket.write_all(bytes).ok()?;
+    client.message().ok()?;
+    Some(client.socket)
 }
 
 #[test]
@@ -110,10 +117,14 @@ fn whoever_is_slow_at_any_step_is_closed_in_time() {
         config.encryption = EncryptionMode::Optional;
         config.limits.login_time = Duration::from_millis(500);
     });
-    for (step, mut socket, bytes) in stopped_at_each_step(&bench) {
-        // The wait between two bytes is the socket's, which gives up after a few milliseconds.
-        socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
-        let begun = Instant::now();
+    for (step, begin) in STEPS {
+        let (mut socket, bytes) = loop {
+            if let Some(begun) = begin(&bench) {
+                break begun;
+            }
+        };
+        // The wait between two bytes is the socket's. All of them would take far longer than there is time.
+        socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let sent = bytes.iter().take_while(|byte| {
             let is_closed = match socket.read(&mut [0; 64]) {
                 Ok(size) => size == 0,
@@ -123,7 +134,6 @@ fn whoever_is_slow_at_any_step_is_closed_in_time() {
         });
         let sent = sent.count();
         assert!(sent < bytes.len(), "{step}: all {sent} bytes were waited for");
-        assert!(begun.elapsed() < Duration::from_secs(20), "{step}");
     }
     assert!(bench.has_said("took too long"));
 }

@@ -98,7 +98,7 @@ fn what_was_backed_up_comes_back_under_its_name_and_under_another() {
 
 #[test]
 fn a_database_in_clear_is_sealed_in_its_backup_and_in_clear_again_when_restored() {
-    let bench = Bench::new();
+    let bench = crate::encryption::in_clear();
     let mut client = filled(&bench);
     let before = rows(&mut client, "d");
     succeed(&mut client, "BACKUP DATABASE d TO DISK = 'd.bak' WITH NO_COMPRESSION");
@@ -114,6 +114,23 @@ fn a_database_in_clear_is_sealed_in_its_backup_and_in_clear_again_when_restored(
     let bench = bench.restarted();
     let bytes = std::fs::read(bench.data_folder().join("e.db")).unwrap();
     assert!(bytes.windows(7).any(|window| window == b"row 299"));
+}
+
+#[test]
+fn a_database_in_clear_is_encrypted_when_a_server_restores_it_whose_databases_are() {
+    let bench = crate::encryption::in_clear();
+    let mut client = filled(&bench);
+    let before = rows(&mut client, "d");
+    succeed(&mut client, "BACKUP DATABASE d TO DISK = 'd.bak'");
+    drop(client);
+    let bench = bench.restarted_as(|config| config.new_databases = selenite_server::NewDatabases::Encrypted);
+    let mut client = bench.client();
+    succeed(&mut client, "RESTORE DATABASE e FROM DISK = 'd.bak'");
+    assert_eq!(rows(&mut client, "e"), before);
+    drop(client);
+    let bench = bench.restarted();
+    let bytes = std::fs::read(bench.data_folder().join("e.db")).unwrap();
+    assert!(!bytes.windows(7).any(|window| window == b"row 299"));
 }
 
 fn collect(folder: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {

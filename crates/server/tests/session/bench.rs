@@ -4,6 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use selenite_engine::Access;
@@ -21,7 +22,11 @@ pub struct Bench {
     pub hall: Arc<Hall>,
     password: String,
     place: TempDir,
+    change: Change,
 }
+
+/// What is said of a server besides what all tests' have.
+type Change = Arc<dyn Fn(&mut Config) + Send + Sync>;
 
 impl Bench {
     pub fn new() -> Self {
@@ -30,12 +35,17 @@ impl Bench {
 
     /// One with other limits.
     pub fn limited(limits: ServerLimits) -> Self {
-        Self::started(place_of_key(7), String::new(), limits)
+        Self::with(move |config| config.limits = limits)
     }
 
     /// One with an identity of its own, whose key is 32 of these bytes.
     pub fn of_key(key: u8) -> Self {
-        Self::start(place_of_key(key), String::new())
+        Self::start(place_of_key(key), String::new(), Arc::new(|_| {}))
+    }
+
+    /// One that is started otherwise.
+    pub fn with(change: impl Fn(&mut Config) + Send + Sync + 'static) -> Self {
+        Self::start(place_of_key(7), String::new(), Arc::new(change))
     }
 
     /// Ends the server, and starts another one in its place.
@@ -47,13 +57,22 @@ impl Bench {
     pub fn restarted_after(self, between: impl FnOnce()) -> Self {
         let Self {
             running,
+            hall,
             password,
             place,
-            ..
+            change,
         } = self;
         running.stop();
+        // It has the server's files open.
+        drop(hall);
         between();
-        Self::start(place, password)
+        Self::start(place, password, change)
+    }
+
+    /// Ends the server, and starts another one in its place, otherwise.
+    pub fn restarted_as(self, change: impl Fn(&mut Config) + Send + Sync + 'static) -> Self {
+        let change = Arc::new(change);
+        Self { change, ..self }.restarted()
     }
 
     /// Ends the server; its folder goes.
@@ -71,17 +90,14 @@ impl Bench {
         access(&self.place)
     }
 
-    fn start(place: TempDir, password: String) -> Self {
-        Self::started(place, password, ServerLimits::default())
-    }
-
-    fn started(place: TempDir, mut password: String, limits: ServerLimits) -> Self {
-        let (running, hall) = launch_limited(place.path(), &mut password, limits);
+    fn start(place: TempDir, mut password: String, change: Change) -> Self {
+        let (running, hall) = launch_with(place.path(), &mut password, &*change);
         Self {
             running,
             hall,
             password,
             place,
+            change,
         }
     }
 
@@ -123,10 +139,10 @@ pub fn place_of_key(key: u8) -> TempDir {
 
 /// Starts a server in a place that has a key and a certificate.
 pub fn launch(place: &Path, password: &mut String) -> (Running, Arc<Hall>) {
-    launch_limited(place, password, ServerLimits::default())
+    launch_with(place, password, &|_| {})
 }
 
-fn launch_limited(place: &Path, password: &mut String, limits: ServerLimits) -> (Running, Arc<Hall>) {
+fn launch_with(place: &Path, password: &mut String, change: &dyn Fn(&mut Config)) -> (Running, Arc<Hall>) {
     let files = TlsFiles {
         certificate: place.join("certificate.pem"),
         key: place.join("key.pem"),
@@ -137,8 +153,10 @@ fn launch_limited(place: &Path, password: &mut String, limits: ServerLimits) -> 
     config.tls_files = Some(files);
     config.encryption = EncryptionMode::Optional;
     config.password_cost = PasswordCost::LEAST;
+    // A busy machine may take its time.
+    config.limits.login_time = Duration::from_secs(60);
     config.log = Log::silent();
-    config.limits = limits;
+    change(&mut config);
     let mut announce = |announcement: Announcement<'_>| {
         if let Announcement::Password(first) = announcement {
             first.clone_into(password);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use selenite_engine::reencrypt::pause;
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Cell, Database, Rows};
+use selenite_server::NewDatabases;
 use selenite_types::Value;
 
 use crate::bench::Bench;
@@ -94,12 +95,74 @@ pub fn make_table(client: &mut Client, database: &str, row_count: i32) {
 
 pub const MASTER_KEY: &str = "USE master CREATE MASTER KEY ENCRYPTION BY PASSWORD='$ql$h@ck@12'";
 
+/// A server whose new databases are in clear.
+pub fn in_clear() -> Bench {
+    Bench::with(|config| config.new_databases = NewDatabases::Clear)
+}
+
 #[test]
 fn the_second_source_encrypts_its_database_while_others_write() {
+    encrypt_and_decrypt(&in_clear(), true);
+}
+
+#[test]
+fn the_second_source_sees_the_same_of_a_database_that_is_never_in_clear() {
+    encrypt_and_decrypt(&Bench::new(), false);
+}
+
+#[test]
+fn a_new_database_is_encrypted_from_its_first_byte_and_t_sql_says_nothing_of_it() {
     let bench = Bench::new();
     let mut client = bench.client();
+    make_table(&mut client, "d", 500);
+    assert!(!has_plaintext(&bench, "d"));
+    let own = "SELECT is_encrypted FROM sys.databases WHERE name = 'd'";
+    assert_eq!(client.value(own), Value::Bit(false));
+    let keys = client.batch("SELECT * FROM sys.dm_database_encryption_keys");
+    assert_eq!(keys.rows().len(), 0);
+    // A file in clear in its place is nobody's.
+    drop(client);
+    let path = bench.data_folder().join("d.db");
+    let bench = bench.restarted_after(|| {
+        for tail in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{tail}", path.display()));
+        }
+        std::fs::write(&path, "").unwrap();
+    });
+    refused(&mut bench.client(), &[(945, "USE d")]);
+}
+
+#[test]
+fn a_scan_of_which_a_kill_left_nothing_but_the_note_is_begun_again() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    make_table(&mut client, "d", 100);
+    let key = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE c";
+    run(
+        &mut client,
+        &[MASTER_KEY, "CREATE CERTIFICATE c WITH SUBJECT = 's'", "USE d", key],
+    );
+    drop(client);
+    let mut bench = bench;
+    for (noted, wanted) in [("turning on", 3), ("changing key", 3), ("turning off", 1)] {
+        let before = epoch(&bench, "d");
+        let master = bench.data_folder();
+        let access = bench.access();
+        bench = bench.restarted_after(|| {
+            let master = Database::open(&Disk, &master.join("master.db"), &access).unwrap();
+            let note = format!("UPDATE selenite_encryption_key SET tde = '{noted}'");
+            master.run(&note, &mut Taken::default()).unwrap();
+        });
+        let mut client = bench.client();
+        wait_for_state(&mut client, "d", wanted);
+        assert!(epoch(&bench, "d") > before, "{noted}");
+    }
+}
+
+fn encrypt_and_decrypt(bench: &Bench, is_in_clear: bool) {
+    let mut client = bench.client();
     make_table(&mut client, "TestDB", 3000);
-    assert!(has_plaintext(&bench, "TestDB"));
+    assert_eq!(has_plaintext(bench, "TestDB"), is_in_clear);
     assert_eq!(
         client
             .batch("SELECT * FROM sys.dm_database_encryption_keys")
@@ -126,8 +189,8 @@ fn the_second_source_encrypts_its_database_while_others_write() {
     pause(&Disk, &bench.data_folder().join("TestDB.db")).unwrap();
     run(&mut client, &["ALTER DATABASE TestDB SET ENCRYPTION ON"]);
     assert_eq!(state(&mut client, "TestDB"), 2);
-    write_while_it_is_encrypted(&bench, &mut client);
-    assert!(!has_plaintext(&bench, "TestDB"));
+    write_while_it_is_encrypted(bench, &mut client);
+    assert!(!has_plaintext(bench, "TestDB"));
     check_what_is_shown(&mut client);
     // Sessions that were there and those that come find what was written.
     let mut other = bench.client();
@@ -138,7 +201,9 @@ fn the_second_source_encrypts_its_database_while_others_write() {
     assert_eq!(client.int("SELECT COUNT(*) FROM t WHERE name = 'changed'"), 1);
     run(&mut client, &["ALTER DATABASE CURRENT SET ENCRYPTION OFF"]);
     wait_for_state(&mut client, "TestDB", 1);
-    assert!(has_plaintext(&bench, "TestDB"));
+    assert_eq!(has_plaintext(bench, "TestDB"), is_in_clear);
+    let is_encrypted = "SELECT is_encrypted FROM sys.databases WHERE name = 'TestDB'";
+    assert_eq!(client.value(is_encrypted), Value::Bit(false));
     run(&mut client, &["DROP DATABASE ENCRYPTION KEY"]);
     assert_eq!(
         client
@@ -197,7 +262,7 @@ fn check_what_is_shown(client: &mut Client) {
 
 #[test]
 fn a_scan_that_is_suspended_stays_so_over_a_restart_and_goes_on() {
-    let bench = Bench::new();
+    let bench = in_clear();
     let mut client = bench.client();
     make_table(&mut client, "d", 500);
     let key = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_128 ENCRYPTION BY SERVER CERTIFICATE c";

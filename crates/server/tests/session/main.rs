@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test asks for tokens of one kind")]
 
+mod accepted_forms;
 mod answers;
+mod audit;
 mod backup;
 mod batches;
 mod bench;
@@ -12,6 +14,7 @@ mod cancel;
 mod catalog_procedures;
 mod certificates;
 mod client;
+mod commitments;
 mod damaged_pages;
 mod dbcc;
 mod definitions;
@@ -20,6 +23,7 @@ mod encryption;
 mod ends;
 mod found;
 mod group_commit;
+mod identity_numbers;
 mod insert_execute;
 mod inside;
 mod isolation;
@@ -32,12 +36,15 @@ mod options;
 mod other_server;
 mod principals;
 mod references;
+mod refused_batches;
 mod replaced_files;
 mod several_databases;
 mod speed;
 mod table_variables;
 mod tables;
+mod time_limit;
 mod transactions;
 mod undeclared;
+mod view_changes;
 mod views;
 mod wire_rules;

@@ -246,7 +246,7 @@ fn the_key_that_refuses_is_the_one_that_is_told() {
 }
 
 #[test]
-fn many_keys_are_shuffled_in_no_time() {
+fn many_keys_are_shuffled_in_linear_time() {
     let bench = Bench::new();
     let mut client = client(
         &bench,
@@ -254,8 +254,11 @@ fn many_keys_are_shuffled_in_no_time() {
            DECLARE @i INT = 0 BEGIN TRAN WHILE @i < 5003 BEGIN INSERT t VALUES (@i, @i, NULL) SET @i += 1 END COMMIT
            UPDATE t SET up = (id + 1) % 5003"],
     );
-    let began = std::time::Instant::now();
+    // Its own processor time: what else the machine does is not in it.
+    let cpu_ms = "SELECT cpu_time FROM sys.dm_exec_sessions WHERE session_id = @@SPID";
+    let before = client.int(cpu_ms);
     runs(&mut client, &["UPDATE t SET id = id * 2 % 5003"]);
+    let took = client.int(cpu_ms) - before;
     shows(&mut client, "SELECT COUNT(*) FROM t WHERE id = v * 2 % 5003", &["5003"]);
-    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+    assert!(took < 20_000, "{took} ms");
 }

@@ -6,7 +6,7 @@ use selenite_types::Value;
 
 use crate::bench::Bench;
 use crate::client::{Answer, Client};
-use crate::encryption::{MASTER_KEY, make_table, refused, run, state, wait_for_state};
+use crate::encryption::{MASTER_KEY, in_clear, make_table, refused, run, state, wait_for_state};
 
 fn numbers(answer: &Answer) -> Vec<i32> {
     answer.errors().iter().map(|(number, _)| *number).collect()
@@ -18,7 +18,7 @@ fn copy(from: &Path, to: &Path) {
 
 /// A server with the databases `d` and `e`, which are encrypted, and files of `d` from before that; and where the databases are.
 fn encrypted() -> (Bench, PathBuf) {
-    let bench = Bench::new();
+    let bench = in_clear();
     let folder = bench.data_folder();
     let mut client = bench.client();
     for name in ["d", "e"] {

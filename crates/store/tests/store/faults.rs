@@ -134,11 +134,14 @@ fn a_write_whose_answer_comes_too_late_is_found_by_reading_it_back() {
     let store = FaultyStore::start(Habits::default());
     let mut settings = settings(store.port);
     settings.patience.request = Duration::from_millis(500);
+    // On a busy machine other answers may be late as well.
+    settings.patience.tries_max = 100;
     let place = open(&settings);
     place.put_new("first", b"").unwrap();
+    let before = store.count("GET");
     store.fail([Fault::LosesLate]);
     place.put_new("a", OBJECT).unwrap();
-    assert_eq!(store.count("GET"), 1);
+    assert!(store.count("GET") > before);
 }
 
 #[test]

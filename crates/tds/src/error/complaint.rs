@@ -87,6 +87,7 @@ fn of_parameter(error: &ParameterError) -> (i32, u8, String) {
             (8015, format!("{parameter} Data type 0x{byte:02X} {text}"))
         }
         ParameterFault::Unsupported(what) => (40510, unsupported(what)),
+        ParameterFault::UnsupportedType(what) => (40510, format!("{parameter} Data type '{what}' is not supported.")),
     };
     (number, 16, text)
 }

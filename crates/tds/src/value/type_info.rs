@@ -51,7 +51,7 @@ impl WireType {
             | byte::NCHAR => Self::parse_string(byte, reader),
             byte::TEXT | byte::NTEXT | byte::IMAGE => Self::parse_legacy(byte, reader),
             _ => Err(match byte::unsupported(byte) {
-                Some(name) => ParameterFault::Unsupported(name),
+                Some(name) => ParameterFault::UnsupportedType(name),
                 None => ParameterFault::UnknownType(byte),
             }
             .into()),

@@ -46,6 +46,8 @@ pub enum QueryBody {
     Select(Box<Select>),
     /// Several.
     Combined(Box<Combination>),
+    /// A query in parentheses of its own, with an ORDER BY that says which rows its TOP or OFFSET takes.
+    Nested(Box<Query>),
 }
 
 /// SELECTs combined from left to right; INTERSECTs, which bind more, are a combination of their own.

@@ -4,7 +4,7 @@ use super::{Parse, Parser};
 use crate::{
     ast::{
         Assignment, AssignmentTarget, ChangeTarget, CommonTable, Condition, Delete, Insert, InsertSource, Name, Output,
-        OutputInto, StatementKind, Update, ValueOrDefault,
+        OutputInto, StatementKind, Top, Update, ValueOrDefault,
     },
     error::Fault,
     keyword::Keyword,
@@ -17,7 +17,7 @@ impl Parser<'_> {
         if self.is_keyword(Keyword::Bulk) {
             return self.refused_statement("INSERT BULK");
         }
-        let top = self.optional_top()?;
+        let top = self.optional_change_top()?;
         self.eat_keyword(Keyword::Into);
         let target = self.change_target()?;
         let hints = self.table_hints()?;
@@ -39,6 +39,15 @@ impl Parser<'_> {
             source,
             options,
         })))
+    }
+
+    /// TOP of a change, whose count must stand in parentheses.
+    fn optional_change_top(&mut self) -> Parse<Option<Top>> {
+        if self.is_keyword(Keyword::Top) && !self.is_at(1, TokenKind::LeftParen) {
+            self.advance();
+            return Err(self.unexpected());
+        }
+        self.optional_top()
     }
 
     /// A column of a list; what it is qualified with does not count in SQL Server either.
@@ -131,7 +140,7 @@ impl Parser<'_> {
             self.refuse("UPDATE STATISTICS", self.since(start));
             return Ok(StatementKind::Break);
         }
-        let top = self.optional_top()?;
+        let top = self.optional_change_top()?;
         let target = self.change_target()?;
         let hints = self.table_hints()?;
         self.expect_keyword(Keyword::Set)?;
@@ -220,7 +229,7 @@ impl Parser<'_> {
 
     pub(super) fn delete(&mut self, with: Vec<CommonTable>) -> Parse<StatementKind> {
         self.advance();
-        let top = self.optional_top()?;
+        let top = self.optional_change_top()?;
         self.eat_keyword(Keyword::From);
         let target = self.change_target()?;
         let hints = self.table_hints()?;

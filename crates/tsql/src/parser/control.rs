@@ -130,7 +130,7 @@ impl Parser<'_> {
             self.expect_keyword(Keyword::Transaction)?;
         }
         let name = match self.is_transaction_name() {
-            true => Some(self.name_or_variable()?),
+            true => Some(self.transaction_name()?),
             false => None,
         };
         if name.is_some() && self.is_keyword(Keyword::With) && self.is_word_at(1, "mark") {

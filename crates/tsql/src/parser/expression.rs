@@ -4,7 +4,10 @@
 
 use super::{Parse, Parser, WEIGHT_EXPRESSION};
 use crate::{
-    ast::{BinaryOperator, Condition, ConditionKind, Expr, ExprKind, Position, Query, UnaryOperator},
+    ast::{
+        Arguments, BinaryOperator, Condition, ConditionKind, Expr, ExprKind, FunctionCall, Name, Position, Query,
+        UnaryOperator,
+    },
     error::Fault,
     keyword::Keyword,
     token::TokenKind,
@@ -107,6 +110,7 @@ impl Parser<'_> {
     /// How much the operator binds that is next; nothing if none is.
     fn operator_level(&self) -> Option<Level> {
         match self.kind() {
+            _ if self.shift().is_some() => Some(Level::Add),
             TokenKind::Star | TokenKind::Slash | TokenKind::Percent => Some(Level::Multiply),
             TokenKind::Plus | TokenKind::Minus | TokenKind::Ampersand | TokenKind::Pipe | TokenKind::Caret => {
                 Some(Level::Add)
@@ -123,6 +127,39 @@ impl Parser<'_> {
             TokenKind::Word if self.is_time_zone() => Some(Level::Tight),
             _ => None,
         }
+    }
+
+    /// The function that `<<` or `>>` stands for, if one of these is next.
+    fn shift(&self) -> Option<&'static str> {
+        let (first, second) = (self.peek(), self.peek_at(1));
+        let adjacent = first.position.end == second.position.start;
+        match (first.kind, second.kind) {
+            (TokenKind::Less, TokenKind::Less) if adjacent => Some("LEFT_SHIFT"),
+            (TokenKind::Greater, TokenKind::Greater) if adjacent => Some("RIGHT_SHIFT"),
+            _ => None,
+        }
+    }
+
+    /// `a << b`, which is `LEFT_SHIFT(a, b)`.
+    fn shifted(&mut self, start: Position, left: Expr, function: &str) -> Parse<Expr> {
+        let first = self.advance().position;
+        self.advance();
+        let position = self.since(first);
+        let right = self.nested(1, |p| p.value(Level::Multiply))?;
+        let name = Name {
+            text: String::from(function),
+            quoted: false,
+            position,
+        };
+        let call = FunctionCall {
+            name: Self::single(name),
+            arguments: Arguments::List(vec![left, right]),
+            within_group: Vec::new(),
+            null_treatment: None,
+            over: None,
+            odbc: false,
+        };
+        Ok(self.expr_since(start, ExprKind::Function(Box::new(call))))
     }
 
     fn is_time_zone(&self) -> bool {
@@ -160,6 +197,9 @@ impl Parser<'_> {
     }
 
     fn arithmetic(&mut self, start: Position, left: Expr, level: Level) -> Parse<Expr> {
+        if let Some(function) = self.shift() {
+            return self.shifted(start, left, function);
+        }
         let operator = match self.kind() {
             TokenKind::Star => BinaryOperator::Multiply,
             TokenKind::Slash => BinaryOperator::Divide,

@@ -99,7 +99,7 @@ impl Parser<'_> {
 
     fn column_or_function(&mut self) -> Parse<Expr> {
         let start = self.here();
-        let name = self.object_name()?;
+        let name = self.written_name()?;
         if self.is(TokenKind::LeftParen) {
             return self.call(name, false);
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Parse, Parser};
-use crate::{ast::Name, error::Fault};
+use crate::{ast::Name, error::Fault, token::TokenKind};
 
 /// The labels of a batch or procedure, and the GOTOs that wait for them.
 #[derive(Default)]
@@ -13,6 +13,11 @@ pub(super) struct Labels {
 }
 
 impl Parser<'_> {
+    /// Whether a label stands here: a name and a colon, but not the two colons of `::`.
+    pub(super) fn is_label(&self) -> bool {
+        self.is_name() && self.is_at(1, TokenKind::Colon) && !self.is_at(2, TokenKind::Colon)
+    }
+
     pub(super) fn declare_label(&mut self, name: &Name) -> Parse<()> {
         if self.labels.declared.insert(name.text.to_lowercase()) {
             return Ok(());

@@ -99,8 +99,23 @@ impl Parser<'_> {
         Ok(String::from(self.text(token)))
     }
 
-    /// A name of one to four parts.
+    /// A name of one to four parts; those before the last may be left out, and their points stay.
     pub(super) fn object_name(&mut self) -> Parse<ObjectName> {
+        let (start, first) = (self.here(), self.at);
+        while self.eat(TokenKind::Point) {}
+        let has_points = self.at > first;
+        let mut name = self.written_name()?;
+        let written = self.tokens.get(first..self.at).unwrap_or(&[]);
+        let point_count = written.iter().filter(|token| token.kind == TokenKind::Point).count();
+        if has_points && point_count >= PART_COUNT_MAX {
+            return Err(self.too_many_parts(start));
+        }
+        name.position = self.since(start);
+        Ok(name)
+    }
+
+    /// A name of one to four parts whose first is written.
+    pub(super) fn written_name(&mut self) -> Parse<ObjectName> {
         self.object_name_up_to(None)
     }
 
@@ -158,7 +173,7 @@ impl Parser<'_> {
 
     /// A column, perhaps with its table.
     pub(super) fn column_name(&mut self) -> Parse<ColumnName> {
-        let name = self.object_name()?;
+        let name = self.written_name()?;
         Ok(column_of(name))
     }
 

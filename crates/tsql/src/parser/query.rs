@@ -56,26 +56,34 @@ impl Parser<'_> {
         if first.order_by.is_empty() {
             return self.nested(WEIGHT_QUERY, |p| p.checked_query(start, Some(first.body)));
         }
-        match self.is_set_operator() {
-            true => Err(self.unexpected()),
-            false => Ok(first),
+        if !self.is_set_operator() {
+            return Ok(first);
         }
+        let first = QueryBody::Nested(Box::new(first));
+        self.nested(WEIGHT_QUERY, |p| p.checked_query(start, Some(first)))
     }
 
     /// A query in a query, in which ORDER BY only says which rows TOP and OFFSET take.
     fn checked_query(&mut self, start: Position, first: Option<QueryBody>) -> Parse<Query> {
         let outer = core::mem::take(&mut self.top_select);
+        self.query_depth += 1;
         let body = self.query_body(start, first)?;
+        let query = self.checked_query_after(start, body)?;
+        self.query_depth -= 1;
+        self.top_select = outer;
+        Ok(query)
+    }
+
+    fn checked_query_after(&mut self, start: Position, body: QueryBody) -> Parse<Query> {
         let ordered = self.here();
         let (query, for_clause) = self.query_after(start, body)?;
         let cut = match &query.body {
             QueryBody::Select(select) => select.top.is_some(),
-            QueryBody::Combined(_) => false,
+            QueryBody::Combined(_) | QueryBody::Nested(_) => false,
         };
         if !query.order_by.is_empty() && !cut && query.offset.is_none() && !for_clause {
             return Err(Fault::ORDER_BY_NESTED.at(ordered));
         }
-        self.top_select = outer;
         Ok(query)
     }
 
@@ -141,7 +149,15 @@ impl Parser<'_> {
     fn query_term(&mut self) -> Parse<QueryBody> {
         if self.eat(TokenKind::LeftParen) {
             let start = self.here();
-            let body = self.nested(WEIGHT_QUERY, |p| p.query_body(start, None))?;
+            let body = self.nested(WEIGHT_QUERY, |p| {
+                let body = p.query_body(start, None)?;
+                // In a statement's own query ORDER BY stands behind the last SELECT alone.
+                if p.query_depth == 0 || !p.is_keyword(Keyword::Order) {
+                    return Ok(body);
+                }
+                let query = p.checked_query_after(start, body)?;
+                Ok(QueryBody::Nested(Box::new(query)))
+            })?;
             self.expect(TokenKind::RightParen)?;
             return Ok(body);
         }

@@ -1,6 +1,6 @@
 //! One SELECT, and the lists that look like its.
 
-use super::{Parse, Parser};
+use super::{Parse, Parser, expression::Term};
 use crate::{
     ast::{AssignmentOperator, Expr, Select, SelectItem, Top},
     error::Fault,
@@ -67,13 +67,10 @@ impl Parser<'_> {
         if !self.eat_keyword(Keyword::Top) {
             return Ok(None);
         }
-        let start = self.here();
-        let count = if self.eat(TokenKind::LeftParen) {
-            let count = self.expression()?;
-            self.expect(TokenKind::RightParen)?;
-            Expr {
-                position: self.since(start),
-                ..count
+        let count = if self.is(TokenKind::LeftParen) {
+            match self.parenthesised(false)? {
+                Term::Value(count) => count,
+                Term::Condition(_) => return Err(self.unexpected()),
             }
         } else {
             let number = matches!(self.kind(), TokenKind::Integer | TokenKind::Decimal | TokenKind::Float);
@@ -127,7 +124,7 @@ impl Parser<'_> {
             return Ok(SelectItem::Value { value, alias });
         }
         let value = self.expression()?;
-        let alias = match self.eat_keyword(Keyword::As) || self.is_name() || self.is_string() {
+        let alias = match self.eat_keyword(Keyword::As) || (self.is_name() && !self.is_label()) || self.is_string() {
             true => Some(self.name_or_string()?),
             false => None,
         };

@@ -3,8 +3,8 @@
 use super::{Parse, Parser, WEIGHT_SOURCE};
 use crate::{
     ast::{
-        DerivedAlias, Expr, Join, JoinHint, JoinKind, Name, Position, Query, Setting, SettingValue, TableSource,
-        TableSourceKind,
+        DerivedAlias, Expr, Join, JoinHint, JoinKind, Name, ObjectName, Position, Query, Setting, SettingValue,
+        TableSource, TableSourceKind,
     },
     error::Fault,
     keyword::Keyword,
@@ -113,6 +113,7 @@ impl Parser<'_> {
                 self.source_since(start, TableSourceKind::Variable { name, alias, hints })
             }
             TokenKind::Keyword(keyword) => self.refused_rowset(keyword)?,
+            TokenKind::Colon if self.is_at(1, TokenKind::Colon) => self.system_function()?,
             _ => self.table_or_function()?,
         };
         self.refused_pivot(source)
@@ -121,6 +122,30 @@ impl Parser<'_> {
     fn source_since(&self, start: Position, kind: TableSourceKind) -> TableSource {
         let position = self.since(start);
         TableSource { kind, position }
+    }
+
+    /// `::f(..)`, the old form of `sys.f(..)`.
+    fn system_function(&mut self) -> Parse<TableSource> {
+        let start = self.advance().position;
+        self.advance();
+        let colons = self.since(start);
+        let name = self.name()?;
+        if !self.is(TokenKind::LeftParen) {
+            return Err(self.unexpected());
+        }
+        let schema = Name {
+            text: String::from("sys"),
+            quoted: false,
+            position: colons,
+        };
+        let name = ObjectName {
+            schema: Some(schema),
+            position: self.since(start),
+            ..Self::single(name)
+        };
+        let call = self.table_function(name)?;
+        let alias = self.optional_derived_alias()?;
+        Ok(self.source_since(start, TableSourceKind::Function { call, alias }))
     }
 
     fn table_or_function(&mut self) -> Parse<TableSource> {
@@ -147,7 +172,7 @@ impl Parser<'_> {
 
     /// `[AS] name`, or nothing.
     pub(super) fn optional_alias(&mut self) -> Parse<Option<Name>> {
-        match self.eat_keyword(Keyword::As) || (self.is_name() && !self.is_window_clause()) {
+        match self.eat_keyword(Keyword::As) || (self.is_name() && !self.is_label() && !self.is_window_clause()) {
             true => self.name().map(Some),
             false => Ok(None),
         }

@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser, WEIGHT_STATEMENT};
 use crate::{
-    ast::{Statement, StatementKind, Transaction, Tree, Unsupported},
+    ast::{NameOrVariable, Statement, StatementKind, Transaction, Tree, Unsupported},
     error::Fault,
     keyword::Keyword,
     token::TokenKind,
@@ -96,8 +96,11 @@ impl Parser<'_> {
             Keyword::Goto => self.goto(),
             Keyword::Commit | Keyword::Rollback | Keyword::Save => self.end_transaction(keyword),
             Keyword::Use => {
-                self.advance();
-                self.name().map(StatementKind::Use)
+                let start = self.advance().position;
+                match self.in_procedure {
+                    true => Err(Fault::USE_IN_PROCEDURE.at(start)),
+                    false => self.name().map(StatementKind::Use),
+                }
             }
             Keyword::Truncate => self.truncate(),
             Keyword::Drop => self.drop(),
@@ -132,8 +135,7 @@ impl Parser<'_> {
 
     /// What begins with a name: a label, THROW, or at the batch's beginning a procedure's call.
     fn name_statement(&mut self, first: bool, separated: bool) -> Parse<StatementKind> {
-        let label = self.is_at(1, TokenKind::Colon) && !self.is_at(2, TokenKind::Colon);
-        if label && self.is_name() {
+        if self.is_label() {
             let name = self.name()?;
             self.advance();
             self.declare_label(&name)?;
@@ -161,7 +163,7 @@ impl Parser<'_> {
                     self.eat_word("work");
                 }
                 let name = match named && self.is_transaction_name() {
-                    true => Some(self.name_or_variable()?),
+                    true => Some(self.transaction_name()?),
                     false => None,
                 };
                 if keyword == Keyword::Commit {
@@ -174,7 +176,7 @@ impl Parser<'_> {
                     Transaction::Rollback(name)
                 }
             }
-            _ if named => Transaction::Save(self.name_or_variable()?),
+            _ if named => Transaction::Save(self.transaction_name()?),
             _ => return Err(self.unexpected()),
         };
         Ok(StatementKind::Transaction(transaction))
@@ -183,6 +185,18 @@ impl Parser<'_> {
     /// Whether a transaction's name stands here, and not a label.
     pub(super) fn is_transaction_name(&self) -> bool {
         self.is(TokenKind::Variable) || (self.is_name() && !self.is_at(1, TokenKind::Colon))
+    }
+
+    /// The name of a transaction or savepoint; what a variable holds is cut, what is written must fit.
+    pub(super) fn transaction_name(&mut self) -> Parse<NameOrVariable> {
+        let name = self.name_or_variable()?;
+        if let NameOrVariable::Name(name) = &name
+            && name.text.encode_utf16().nth(TRANSACTION_NAME_LENGTH_MAX).is_some()
+        {
+            let start: String = name.text.chars().take(TRANSACTION_NAME_LENGTH_MAX + 1).collect();
+            return Err(Fault::long_transaction_name(&start).at(name.position));
+        }
+        Ok(name)
     }
 
     fn delayed_durability(&mut self) -> Parse<Option<bool>> {
@@ -198,3 +212,6 @@ impl Parser<'_> {
         Ok(Some(delayed))
     }
 }
+
+/// SQL Server's own limit.
+const TRANSACTION_NAME_LENGTH_MAX: usize = 32;

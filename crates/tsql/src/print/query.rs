@@ -51,6 +51,7 @@ impl fmt::Display for QueryBody {
         match self {
             Self::Select(select) => write!(f, "{select}"),
             Self::Combined(combination) => write!(f, "{combination}"),
+            Self::Nested(query) => write!(f, "({query})"),
         }
     }
 }
@@ -72,6 +73,7 @@ impl fmt::Display for Part<'_> {
         match self.0 {
             QueryBody::Select(select) => write!(f, "{select}"),
             QueryBody::Combined(combination) => write!(f, "({combination})"),
+            QueryBody::Nested(query) => write!(f, "({query})"),
         }
     }
 }

@@ -56,7 +56,7 @@ macro_rules! api {
                         None
                     },
                     $($name: {
-                        // SAFETY: the table only ever grows, and 3.40 has more than 253 entries (sqlite3ext.h).
+                        // SAFETY: the table only ever grows, and 3.40 has more than 264 entries (sqlite3ext.h).
                         let entry = unsafe { *table.add($index) };
                         if entry.is_null() {
                             return None;
@@ -97,11 +97,15 @@ api! {
     162 create_function_v2: unsafe extern "C" fn(*mut Database, *const c_char, c_int, c_int, *mut c_void, Function, Step, Final, Destructor) -> c_int,
     165 db_status: unsafe extern "C" fn(*mut Database, c_int, *mut c_int, *mut c_int, c_int) -> c_int,
     167 log: unsafe extern "C" fn(c_int, *const c_char, ...),
+    177 vtab_config: unsafe extern "C" fn(*mut Database, c_int, ...) -> c_int,
+    180 db_filename: unsafe extern "C" fn(*mut Database, *const c_char) -> *const c_char,
     189 uri_parameter: unsafe extern "C" fn(*const c_char, *const c_char) -> *const c_char,
     192 auto_extension: unsafe extern "C" fn(Option<unsafe extern "C" fn()>) -> c_int,
     197 malloc64: unsafe extern "C" fn(u64) -> *mut c_void,
+    245 uri_key: unsafe extern "C" fn(*const c_char, c_int) -> *const c_char,
     246 filename_database: unsafe extern "C" fn(*const c_char) -> *const c_char,
     252 txn_state: unsafe extern "C" fn(*mut Database, *const c_char) -> c_int,
+    264 db_name: unsafe extern "C" fn(*mut Database, c_int) -> *const c_char,
 }
 
 // SAFETY: the functions are SQLite's; those called here may be called from any thread.
@@ -129,14 +133,6 @@ impl Api {
         // SAFETY: `name` is null or ends with a zero byte.
         let found = unsafe { (self.vfs_find)(name) };
         LowerVfs::new(found)
-    }
-
-    /// Makes a VFS the default one.
-    ///
-    /// # Errors
-    /// As `sqlite3_vfs_register` has it.
-    pub fn prefer(&self, vfs: LowerVfs) -> Result<(), Code> {
-        self.register_vfs(vfs.as_ptr(), true)
     }
 
     /// Writes a line to SQLite's error log (sqlite.org/errlog.html): never a secret, never a value of the data.
@@ -239,11 +235,15 @@ mod tests {
             create_function_v2 = sqlite3_create_function_v2,
             db_status = sqlite3_db_status,
             log = sqlite3_log,
+            vtab_config = sqlite3_vtab_config,
+            db_filename = sqlite3_db_filename,
             uri_parameter = sqlite3_uri_parameter,
             auto_extension = sqlite3_auto_extension,
             malloc64 = sqlite3_malloc64,
+            uri_key = sqlite3_uri_key,
             filename_database = sqlite3_filename_database,
             txn_state = sqlite3_txn_state,
+            db_name = sqlite3_db_name,
         }
         let is_interrupted = api.is_interrupted.unwrap();
         assert_eq!(

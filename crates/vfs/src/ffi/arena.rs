@@ -92,6 +92,38 @@ impl Part {
     }
 }
 
+/// Miri knows no advice to a kernel: there it is the allocator's memory.
+#[cfg(miri)]
+impl Mapping {
+    fn new(size: usize) -> Option<Self> {
+        let layout = Self::layout(size)?;
+        // SAFETY: of a size that is not 0 (`layout`).
+        let start = unsafe { std::alloc::alloc_zeroed(layout) };
+        Some(Self {
+            start: NonNull::new(start)?,
+            size,
+        })
+    }
+
+    fn layout(size: usize) -> Option<std::alloc::Layout> {
+        let align = if size >= HUGE { HUGE } else { 4096 };
+        std::alloc::Layout::from_size_align(size, align)
+            .ok()
+            .filter(|layout| layout.size() > 0)
+    }
+}
+
+#[cfg(miri)]
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        if let Some(layout) = Self::layout(self.size) {
+            // SAFETY: allocated in `new` with this layout; no part is left: each keeps it.
+            unsafe { std::alloc::dealloc(self.start.as_ptr(), layout) };
+        }
+    }
+}
+
+#[cfg(not(miri))]
 impl Mapping {
     fn new(size: usize) -> Option<Self> {
         // More than is wanted, so that a place at a multiple of `HUGE` is in it; the rest is given back.
@@ -145,6 +177,7 @@ impl Mapping {
     }
 }
 
+#[cfg(not(miri))]
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `new`, of which no part is left: each keeps it.
@@ -180,6 +213,7 @@ mod tests {
         assert!(Arena::take(0).is_none());
     }
 
+    #[cfg(not(miri))]
     /// What the kernel says of the mapping at an address (proc(5), `VmFlags`).
     fn flags_at(address: usize) -> String {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
@@ -198,6 +232,7 @@ mod tests {
         panic!("nothing is mapped at {address:x}");
     }
 
+    #[cfg(not(miri))]
     #[test]
     fn the_kernel_keeps_it_from_core_dumps_and_from_children() {
         for size in [4096, 2 << 20, 4 << 20] {
@@ -209,6 +244,7 @@ mod tests {
         }
     }
 
+    #[cfg(not(miri))]
     #[test]
     fn a_forked_child_finds_zeros() {
         let mut parts = Arena::take(4 << 20).unwrap().cut(&[4 << 20]);

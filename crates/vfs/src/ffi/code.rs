@@ -23,6 +23,7 @@ impl Code {
     pub const MISMATCH: Self = Self::known(20);
     pub const MISUSE: Self = Self::known(21);
     pub const AUTH: Self = Self::known(23);
+    pub const AUTH_USER: Self = Self::known(23 | (1 << 8));
     pub const NOTADB: Self = Self::known(26);
     pub const IOERR_READ: Self = Self::known(10 | (1 << 8));
     pub const IOERR_SHORT_READ: Self = Self::known(10 | (2 << 8));

@@ -1,9 +1,11 @@
 //! File controls (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html), taken apart.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::sqlite::{Database, FCNTL_VISIT, RawVfs};
-use super::{Api, Code, FileVisit};
+use super::connections::{self, MainPlace};
+use super::sqlite::{Database, FCNTL_VISIT};
+use super::{Api, FileVisit};
 
 /// A file control that a file may want to answer itself.
 pub enum Control<'a> {
@@ -21,9 +23,9 @@ pub enum Control<'a> {
     CheckpointStart,
     /// A checkpoint has copied all it could.
     CheckpointDone,
-    /// Whether a crash may damage more than was being written: always no here.
+    /// Whether a crash damages only what was being written.
     PowersafeOverwrite(&'a mut c_int),
-    /// The connection that opened this file.
+    /// A connection that uses this file.
     Connection(Connection<'a>),
     /// Our own.
     Visit(&'a mut FileVisit<'a>),
@@ -39,16 +41,14 @@ pub struct RawControl {
     pub(super) operation: c_int,
     pub(super) argument: *mut c_void,
     api: Api,
-    vfs: *mut RawVfs,
 }
 
 impl RawControl {
-    pub(super) fn new(operation: c_int, argument: *mut c_void, api: Api, vfs: *mut RawVfs) -> Self {
+    pub(super) fn new(operation: c_int, argument: *mut c_void, api: Api) -> Self {
         Self {
             operation,
             argument,
             api,
-            vfs,
         }
     }
 
@@ -71,12 +71,12 @@ impl RawControl {
                 Control::MmapSize(unsafe { &mut *self.argument.cast::<i64>() })
             }
             30 if !self.argument.is_null() => {
-                // SAFETY: SQLITE_FCNTL_PDB passes a pointer to a connection's pointer.
-                let database = unsafe { *self.argument.cast::<*mut Database>() };
+                // SAFETY: SQLITE_FCNTL_PDB passes a pointer to a connection's pointer, which lives as long as the file is
+                // open. In shared-cache mode other threads change it meanwhile.
+                let database = unsafe { AtomicPtr::from_ptr(self.argument.cast::<*mut Database>()) };
                 Control::Connection(Connection {
                     api: &self.api,
-                    database,
-                    vfs: self.vfs,
+                    database: database.load(Ordering::Relaxed),
                 })
             }
             FCNTL_VISIT if !self.argument.is_null() => {
@@ -154,30 +154,25 @@ impl VfsName<'_> {
     }
 }
 
-/// The connection to which a file belongs, during one call.
+/// The connection that SQLite names to a file, during one call.
 pub struct Connection<'a> {
     api: &'a Api,
     database: *mut Database,
-    vfs: *mut RawVfs,
 }
 
 impl Connection<'_> {
-    /// Whether the connection opens its nameless files through this VFS.
+    /// Whether the connection opens its nameless files through a VFS that does not seal them.
     ///
-    /// SQLite opens temporary files through the VFS of the *main* database (its pager says which).
+    /// `is_opener` is for the first call after the file was opened: until then no other connection can know the file, so
+    /// the connection is the one that has just opened it, on this thread, and may be asked. In any later call, which there
+    /// is in shared-cache mode only, it may be another thread's or closed: only its address is looked up.
     #[must_use]
-    pub fn has_main_on_this_vfs(&self) -> bool {
-        const VFS_POINTER: c_int = 27;
-        let mut main: *mut RawVfs = std::ptr::null_mut();
-        // SAFETY: the connection is alive (SQLite is calling us for it), and the control fills one pointer.
-        let code =
-            unsafe { (self.api.file_control)(self.database, c"main".as_ptr(), VFS_POINTER, (&raw mut main).cast()) };
-        // While main itself is being opened there is no main to ask: the file is main.
-        Code::check(code).is_err() || std::ptr::eq(main, self.vfs) || self.main_is_ours_below_a_shim()
-    }
-
-    fn main_is_ours_below_a_shim(&self) -> bool {
-        let mut seen = false;
-        super::function::visit_file(self.api, self.database, c"main", &mut |_| seen = true).is_ok() && seen
+    pub fn has_main_elsewhere(&self, is_opener: bool) -> bool {
+        let place = match connections::known(self.database.addr()) {
+            Some(place) => place,
+            None if is_opener => connections::place_of(self.api, self.database),
+            None => MainPlace::Sealing,
+        };
+        place == MainPlace::Elsewhere
     }
 }

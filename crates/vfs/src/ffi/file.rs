@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::slice;
 
 use super::guard::{guard, guard_or};
-use super::sqlite::{IoMethods, RawFile, RawVfs, SyncFlags};
+use super::sqlite::{IoMethods, RawFile, SyncFlags};
 use super::{Api, Code, RawControl, ShmLock, ShmRegion};
 
 /// A level of SQLite's file locks (sqlite.org/lockingv3.html).
@@ -51,7 +51,6 @@ pub trait File: Send + Any {
 pub struct OpenFile {
     base: RawFile,
     api: Api,
-    vfs: *mut RawVfs,
     file: Box<dyn File>,
 }
 
@@ -60,7 +59,7 @@ impl OpenFile {
     ///
     /// # Safety
     /// `place` has room for an `OpenFile`: SQLite allocates `szOsFile` bytes, aligned to 8.
-    pub unsafe fn store(place: *mut RawFile, api: Api, vfs: *mut RawVfs, file: Box<dyn File>, has_shm: bool) {
+    pub unsafe fn store(place: *mut RawFile, api: Api, file: Box<dyn File>, has_shm: bool) {
         let methods = if has_shm {
             &raw const WITH_SHM
         } else {
@@ -69,7 +68,6 @@ impl OpenFile {
         let open = Self {
             base: RawFile { methods },
             api,
-            vfs,
             file,
         };
         // SAFETY: the caller's promise.
@@ -176,7 +174,7 @@ unsafe extern "C" fn file_control(raw: *mut RawFile, operation: c_int, argument:
     guard(|| {
         // SAFETY: the file is open (I2).
         let file = unsafe { OpenFile::of(raw) };
-        let mut control = RawControl::new(operation, argument, file.api, file.vfs);
+        let mut control = RawControl::new(operation, argument, file.api);
         file.file.control(&mut control)
     })
 }

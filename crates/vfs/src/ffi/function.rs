@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use super::collation::{Collation, add_collations};
 use super::guard::{guard, guard_or};
 use super::sqlite::{Database, FCNTL_VISIT, RawApi, RawContext, RawFile, RawValue};
-use super::{Api, Code, Table};
+use super::{Api, Code, Name, Table};
 
 /// What an SQL function answers.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,6 +29,16 @@ pub struct Entry {
     pub arguments: c_int,
     /// What it does; an error's text becomes the statement's error message.
     pub body: fn(&FunctionCall<'_>) -> Result<Value, String>,
+}
+
+/// One of a connection's databases.
+pub(crate) struct SchemaFile {
+    /// Its name in SQL.
+    pub schema: String,
+    /// Of its file's name in SQLite's memory, which tells connections to one file apart; nothing without a file.
+    pub address: Option<usize>,
+    /// Its file.
+    pub path: Option<String>,
 }
 
 /// A function's call: its arguments and its connection.
@@ -83,6 +93,39 @@ impl FunctionCall<'_> {
     pub(super) fn database(&self) -> *mut Database {
         // SAFETY: a function's context belongs to a connection (sqlite.org/c3ref/context_db_handle.html).
         unsafe { (self.api.context_db_handle)(self.context) }
+    }
+
+    /// The files of the connection's databases, as SQLite passed their names to xOpen; main's first. Those in memory have none.
+    pub(crate) fn files(&self) -> Vec<SchemaFile> {
+        let database = self.database();
+        let file = |index| {
+            // SAFETY: the connection is in use by the caller (sqlite.org/c3ref/db_name.html).
+            let schema = unsafe { (self.api.db_name)(database, index) };
+            if schema.is_null() {
+                return None;
+            }
+            // SAFETY: as above; the schema's name is SQLite's own.
+            let name = unsafe { (self.api.db_filename)(database, schema) };
+            let name = Name::from_raw(name, self.api).filter(|name| !name.text().is_empty());
+            // SAFETY: a schema's name ends with a zero byte and stays as long as the schema.
+            let schema = unsafe { CStr::from_ptr(schema) }.to_string_lossy().into_owned();
+            Some(SchemaFile {
+                schema,
+                address: name.as_ref().map(Name::address),
+                path: name.map(|name| name.path().to_string_lossy().into_owned()),
+            })
+        };
+        (0..).map_while(file).collect()
+    }
+
+    /// A parameter of the URI by which the program itself opened the connection: that of its main database. ATTACH, which is
+    /// SQL, can neither set nor replace it.
+    #[must_use]
+    pub fn opening_parameter(&self, key: &CStr) -> Option<String> {
+        // SAFETY: the connection is in use by the caller. "main" is always the first database, also where
+        // SQLITE_DBCONFIG_MAINDBNAME gave it another name (sqlite.org/c3ref/db_filename.html).
+        let name = unsafe { (self.api.db_filename)(self.database(), c"main".as_ptr()) };
+        Name::from_raw(name, self.api)?.parameter(key)
     }
 
     /// Shows the WAL or rollback journal of ours that `schema` has open to `visitor`. It may be called from the visitor of
@@ -325,6 +368,8 @@ fn load(database: *mut Database, error: *mut *mut c_char, routines: *const RawAp
         super::module::add_table(database, &api, table)?;
     }
     add_collations(database, &api, installer.collations)?;
+    // Behind the tables: those that they replace forget the connection.
+    super::connections::note(&api, database);
     Ok(api)
 }
 

@@ -1,5 +1,7 @@
 //! What is asked of the machine itself: randomness and the cycle counter.
 
+use std::ffi::CStr;
+
 use super::Code;
 
 /// Fills `out` from the operating system's generator (getrandom(2)).
@@ -20,6 +22,57 @@ pub fn os_random(out: &mut [u8]) -> Result<(), Code> {
         }
     }
     Ok(())
+}
+
+/// Whether this process has rights that who started it does not have (set-user-ID, set-group-ID, file capabilities): the kernel says so
+/// in AT_SECURE (getauxval(3)). Its environment is theirs, and not its owner's.
+#[must_use]
+pub fn is_elevated() -> bool {
+    // SAFETY: the call reads what the kernel left for this process, and touches no memory of ours.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// Makes an empty file that only its owner may use (mode 0600), where none of that name is. No descriptor of it is opened: closing
+/// that would give up the locks of this process on the file (fcntl(2)).
+///
+/// # Errors
+/// `AlreadyExists`; what mknod(2) says.
+pub fn make_private_file(path: &CStr) -> std::io::Result<()> {
+    // SAFETY: the path ends with a zero byte.
+    match unsafe { libc::mknod(path.as_ptr(), libc::S_IFREG | 0o600, 0) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// Has the system swap out nothing of this process, now and later (mlockall(2)); a page counts from when it is used.
+///
+/// # Errors
+/// As the system has it.
+pub fn lock_memory() -> std::io::Result<()> {
+    const FLAGS: libc::c_int = libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT;
+    // SAFETY: the call takes flags alone, and moves no memory.
+    match unsafe { libc::mlockall(FLAGS) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// How much memory this process may lock, in bytes; nothing where there is no limit.
+///
+/// # Errors
+/// As the system has it.
+pub fn locked_memory_limit() -> std::io::Result<Option<u64>> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the struct is ours, and lives for this call.
+    match unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) } {
+        0 if limit.rlim_cur == libc::RLIM_INFINITY => Ok(None),
+        0 => Ok(Some(limit.rlim_cur)),
+        _ => Err(std::io::Error::last_os_error()),
+    }
 }
 
 /// Asks the system to keep nothing of a file in its cache that is on disk already (posix_fadvise(2)), by the number of a

@@ -12,6 +12,7 @@ mod api;
 mod arena;
 mod code;
 mod collation;
+mod connections;
 mod control;
 mod file;
 mod fork_page;
@@ -34,12 +35,16 @@ pub use collation::Collation;
 pub use control::{Connection, Control, Pragma, RawControl, VfsName};
 pub use file::{File, LockLevel};
 pub use fork_page::ForkPage;
+pub(crate) use function::SchemaFile;
 pub use function::{
     AutoExtension, COPY_COUNT_MAX, Entry, EntryPoint, FileVisit, FunctionCall, Installer, Value, entry_point,
     install_linked,
 };
 pub use lower::{LowerFile, LowerVfs};
-pub use machine::{cycle_count, forget_cached, hardware_random, os_random};
+pub use machine::{
+    cycle_count, forget_cached, hardware_random, is_elevated, lock_memory, locked_memory_limit, make_private_file,
+    os_random,
+};
 pub use memory::{Config, CountingAllocator, count_sqlite};
 pub use module::{Table, TableRow};
 pub use name::Name;

@@ -107,6 +107,8 @@ struct IndexInfo {
 struct TableHome {
     api: Api,
     table: Table,
+    /// The connection's address: it is forgotten when the module goes with it.
+    connection: usize,
 }
 
 unsafe extern "C" fn connect(
@@ -117,9 +119,12 @@ unsafe extern "C" fn connect(
     out: *mut *mut RawTable,
     _error: *mut *mut c_char,
 ) -> c_int {
+    const DIRECT_ONLY: c_int = 3;
     guard(|| {
         // SAFETY: `add_table` passed a home that lives for ever.
         let home = unsafe { &*data.cast::<TableHome>() };
+        // SAFETY: called within xConnect, as it has to be; this option takes no argument (sqlite.org/c3ref/vtab_config.html).
+        Code::check(unsafe { (home.api.vtab_config)(database, DIRECT_ONLY) })?;
         // SAFETY: the connection is open; the declaration ends with a zero byte.
         Code::check(unsafe { (home.api.declare_vtab)(database, home.table.declaration.as_ptr()) })?;
         let table = Box::new(RawTable {
@@ -287,7 +292,8 @@ static MODULE: Module = Module {
 
 unsafe extern "C" fn drop_home(home: *mut c_void) {
     // SAFETY: made by `add_table`; SQLite calls this once, when the last table of the module is gone.
-    drop(unsafe { Box::from_raw(home.cast::<TableHome>()) });
+    let home = unsafe { Box::from_raw(home.cast::<TableHome>()) };
+    super::connections::forget(home.connection);
 }
 
 /// Gives a connection a table-valued function.
@@ -295,6 +301,7 @@ pub(super) fn add_table(database: *mut Database, api: &Api, table: &'static Tabl
     let home = Box::into_raw(Box::new(TableHome {
         api: *api,
         table: *table,
+        connection: database.addr(),
     }))
     .cast::<c_void>();
     let module = (&raw const MODULE).cast::<c_void>();

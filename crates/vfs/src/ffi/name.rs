@@ -68,6 +68,18 @@ impl<'a> Name<'a> {
         Some(value.to_string_lossy().into_owned())
     }
 
+    /// The names of all parameters of that URI.
+    #[must_use]
+    pub fn parameter_names(&self) -> Vec<String> {
+        let name = |index| {
+            // SAFETY: the name came from SQLite's own xOpen (sqlite.org/c3ref/uri_boolean.html).
+            let key = unsafe { (self.api.uri_key)(self.pointer, index) };
+            // SAFETY: it is null behind the last one, or ends with a zero byte and lives as long as the name.
+            (!key.is_null()).then(|| unsafe { CStr::from_ptr(key) }.to_string_lossy().into_owned())
+        };
+        (0..).map_while(name).collect()
+    }
+
     /// Of the name of a journal or WAL: the database's.
     #[must_use]
     pub fn database(&self) -> Name<'a> {

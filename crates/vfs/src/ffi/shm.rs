@@ -3,7 +3,8 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::atomics::{AtomicU32, Ordering};
 
 /// One mapped region of the WAL index.
 #[derive(Clone, Copy)]

@@ -1,6 +1,7 @@
 //! The C side of a VFS: [`Vfs`] is what is implemented in safe code, [`register`] makes it known.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::sync::{Mutex, PoisonError};
 
 use super::file::OpenFile;
 use super::guard::{guard, guard_or};
@@ -27,6 +28,10 @@ pub trait Vfs: Send + Sync + 'static {
     fn access(&self, path: &CStr, flags: c_int) -> Result<bool, Code>;
     /// Answers whether a symbolic link was followed.
     fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code>;
+    /// Whether nameless files that are opened through it are sealed.
+    fn is_sealing(&self) -> bool {
+        false
+    }
 }
 
 /// A VFS that SQLite knows; it stays until the process ends.
@@ -67,12 +72,25 @@ pub fn register(api: Api, name: &CStr, below: LowerVfs, vfs: Box<dyn Vfs>, defau
         below,
         vfs,
     }));
+    let is_sealing = home.vfs.is_sealing();
     let raw = &raw mut home.raw;
     home.raw.app_data = std::ptr::from_mut(home).cast();
+    if is_sealing {
+        SEALING.lock().unwrap_or_else(PoisonError::into_inner).push(raw.addr());
+    }
     api.register_vfs(raw, default)?;
     // SAFETY: leaked above, and not changed again but by SQLite's own list of VFSs.
     Ok(Registered(unsafe { &*raw.cast::<Home>() }))
 }
+
+/// Whether it is a VFS of ours that seals nameless files.
+pub(super) fn is_sealing(raw: *const RawVfs) -> bool {
+    let sealing = SEALING.lock().unwrap_or_else(PoisonError::into_inner);
+    sealing.contains(&raw.addr())
+}
+
+/// The VFSs that do, by address; none is ever freed.
+static SEALING: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 fn raw_vfs(name: &'static CStr, below: &RawVfs) -> Result<RawVfs, Code> {
     Ok(RawVfs {
@@ -129,7 +147,7 @@ unsafe extern "C" fn open(
             unsafe { out_flags.write(opened.flags.0) };
         }
         // SAFETY: SQLite allocated `szOsFile` bytes, which is the size of an OpenFile.
-        unsafe { OpenFile::store(file, home.api, raw, opened.file, opened.has_shm) };
+        unsafe { OpenFile::store(file, home.api, opened.file, opened.has_shm) };
         Ok(())
     })
 }

@@ -41,7 +41,8 @@ impl MainFile {
                 Ok(())
             }
             Control::Connection(connection) => {
-                self.refused = !is_plain && !connection.has_main_on_this_vfs() && !self.database.settings.allow_plain;
+                let is_elsewhere = connection.has_main_elsewhere(!std::mem::replace(&mut self.was_claimed, true));
+                self.refused |= is_elsewhere && !is_plain && !self.database.settings.allow_plain;
                 self.pass(&raw)
             }
             Control::CheckpointStart => {
@@ -60,10 +61,6 @@ impl MainFile {
             // Hints of the size that SQLite knows, which is not the file's: below, they would cut live pages or leave
             // places that were never sealed.
             Control::SizeHint | Control::ChunkSize if !is_plain => Ok(()),
-            Control::PowersafeOverwrite(value) if !is_plain => {
-                *value = 1;
-                Ok(())
-            }
             Control::Atomic => Err(Code::NOTFOUND.into()),
             Control::SizeHint | Control::ChunkSize | Control::PowersafeOverwrite(_) | Control::Other => self.pass(&raw),
         }

@@ -1,7 +1,7 @@
 //! SQLite's locks on the database file: the moments at which it may have become another.
 //!
-//! L1. SHARED taken, or the write lock: the superblocks are looked at again (D1 and D2 in `database.rs`). Where that
-//!     fails the lock is given back.
+//! L1. SHARED taken, a read mark or the write lock: the superblocks are looked at again (D1 and D2 in `database.rs`). Where
+//!     that fails the lock is given back.
 //! L2. A transaction that stored the first pages notes so before its lock goes (FORMAT 3.9).
 //! L3. What was gathered for the WAL is forgotten before its write lock goes (`Database::turn`).
 //! L4. What was read ahead under a lock is dropped before that lock is given back.
@@ -85,12 +85,18 @@ impl MainFile {
         }
     }
 
+    /// As at the end of a lock, where SQLite takes none.
+    pub(super) fn note_pages_at_end(&self) {
+        self.note_pages_before_unlock(&mut self.database.lock());
+    }
+
     /// A failure here is no failure of the transaction, which is committed: it is tried again by the next.
     fn note_pages_before_unlock(&self, inner: &mut Inner) {
         let Content::Sealed(view) = inner.content().clone() else {
             return;
         };
-        if view.unlocked.superblock.pages_exist || inner.level < LockLevel::EXCLUSIVE {
+        let may_write = inner.level >= LockLevel::EXCLUSIVE || self.database.settings.takes_no_locks;
+        if view.unlocked.superblock.pages_exist || !may_write {
             return;
         }
         let has_pages = inner.lower.size().is_ok_and(|size| view.geometry.page_count(size) > 0);
@@ -125,6 +131,17 @@ impl MainFile {
         if lock.lock {
             self.read_lock.note(lock, self.region.as_ref());
             self.database.note_shm_lock(is_write.then_some(true));
+        }
+        // D2.
+        if lock.lock
+            && !lock.exclusive
+            && has_mark(lock)
+            && let Err(error) = self.database.refresh_as_reader(&mut inner)
+        {
+            let back = ShmLock { lock: false, ..lock };
+            self.read_lock.note(back, None);
+            let _ = inner.lower.shm_lock(back);
+            return Err(error);
         }
         if lock.exclusive && takes_write {
             inner.page_count = None;

@@ -137,7 +137,8 @@ fn check_first_page(data: &[u8], offset: u64, page_size: PageSize) -> Result<(),
     let reserve_is_free = data.last_chunk::<TRAILER_SIZE>() == Some(&[0; TRAILER_SIZE]);
     if data.len() != page_size.bytes() || !reserve_is_free || (offset == 0 && usize::from(data[20]) != TRAILER_SIZE) {
         return Err(VfsError::SettingsMismatch(
-            "page size or reserved bytes of a new database",
+            "page size or reserved bytes of a new database: the backup API and sqlite3_recover copy pages as they are, and \
+             those of a database in clear have no room; use selenite encrypt --to, or .recover and .dump as SQL",
         ));
     }
     Ok(())

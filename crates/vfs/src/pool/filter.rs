@@ -5,9 +5,8 @@
 //!     twice as many at most. So a scan of more than that is not known when it comes again, nor are random reads of a
 //!     file many times as large as the pool: what would be thrown out before it is read again is not taken in.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
-
 use super::shard::PageKey;
+use crate::atomics::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 /// The counts and the marks of one pool.
 pub struct Filter {
@@ -97,7 +96,7 @@ fn spread(key: PageKey) -> usize {
     usize::try_from(place).unwrap_or(0)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(selenite_loom)))]
 mod tests {
     use super::*;
 

@@ -3,13 +3,13 @@
 //! A generation ends with every change of the file's label, by whomever. To let it outlive the checkpoints and transactions
 //! of this process's own connections was tried, and left: docs/decisions/0006-page-pool.md.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::label::Label;
 use super::shard::PageKey;
 use super::tables::Tables;
 use super::{Pool, lock};
+use crate::atomics::{AtomicU64, AtomicUsize, Mutex, Ordering};
 
 /// A file whose pages are in the pool, as long as a connection has it open.
 pub struct PooledFile {

@@ -9,12 +9,12 @@
 //!     one up. Sizes of which no page is here give theirs up when a file is closed.
 //! T4. Closed, all pages are wiped and all chunks given back; whoever still has the tables finds nothing in them.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::sync::{Arc, OnceLock, TryLockError};
 
 use super::filter::Filter;
 use super::lock;
 use super::shard::{PageKey, Room, Shard};
+use crate::atomics::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering};
 use crate::ffi::Arena;
 
 /// Bytes that may be taken, and that are.
@@ -306,3 +306,6 @@ const SHARD_COUNT_U32: u32 = 16;
 const CHUNK_SIZE: usize = 2 << 20;
 const SYSTEM_PAGE: usize = 4096;
 const PAGE_BYTES_USUAL: usize = 4096;
+
+#[cfg(all(test, selenite_loom))]
+mod model;

@@ -23,7 +23,13 @@ impl WalFile {
         };
         let page_size = view.geometry.page_size();
         self.renew(&view);
-        match wal::position(FileOffset(offset), page_size) {
+        let position = wal::position(FileOffset(offset), page_size);
+        if let Position::Frame { index, within } = position
+            && self.is_padding(index, within, data.len(), &view)
+        {
+            return self.write_padding(index, within, data, &view);
+        }
+        match position {
             Position::Header(0) if data.len() == HEADER_SIZE => self.write_header(data, page_size.as_u32()),
             Position::Frame { index, within: 0 } if data.len() == FRAME_HEADER_SIZE => {
                 self.settle(&view)?;
@@ -52,6 +58,7 @@ impl WalFile {
         if header[8..12] != page_size.to_be_bytes() {
             return Err(VfsError::SettingsMismatch("the page size of the WAL"));
         }
+        self.padding = None;
         self.header = None;
         self.gather.discard();
         self.own = Own::default();
@@ -63,6 +70,7 @@ impl WalFile {
     fn write_frame_header(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
         let bytes: &[u8; FRAME_HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
         let mut header = FrameHeader::parse(bytes);
+        self.padding = None;
         if self.own.note(index, &header, self.database.turn()) {
             self.sealer.begin();
         }

@@ -45,7 +45,7 @@ fn a_file_is_opened_only_if_it_is_what_the_uri_expects() {
         assert_eq!(opened(&bench, name, &parameters), expected, "{name} {parameters}");
     }
     let told = Bench::last_error();
-    assert!(told.contains("encrypted is yes"), "{told}");
+    assert!(told.contains("invalid encrypted=yes"), "{told}");
 }
 
 #[test]

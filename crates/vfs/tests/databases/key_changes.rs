@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::workbench::{Bench, check, code, edit, fill};
 use rusqlite::Connection;
-use selenite_keyring::{Config, KeyError, Unlocked, change, load_identity, os_random};
+use selenite_keyring::{Config, KeyError, Unlocked, change, epoch_change, load_identity, os_random};
 use selenite_vfs::error::VfsError;
 
 /// Runs a change of keys as the engine does: staged, and applied under SQLite's write lock.
@@ -94,7 +94,7 @@ fn generation(connection: &Connection) -> i64 {
     connection.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// FORMAT 3.8. The mark in the WAL index is what a writer looks at: it is there, and a change of keys takes it away.
+/// FORMAT 3.8. The mark in the WAL index is what a writer looks at: it is there, and a change of keys changes it.
 #[test]
 fn a_writer_of_a_log_sees_every_change_of_keys_before_it_seals() {
     let bench = Bench::new();
@@ -117,7 +117,8 @@ fn a_writer_of_a_log_sees_every_change_of_keys_before_it_seals() {
         } else {
             renew(&one, &bench, "raw.key");
         }
-        assert_eq!(mark(), u32::MAX, "the mark outlives the keys");
+        assert_eq!(i64::from(mark()), generation(&one), "the mark outlives the keys");
+        assert_ne!(i64::from(mark()), before);
         write(&other);
         // It is the writer who set it: to ask for the generation would make it look, too.
         assert_eq!(i64::from(mark()), generation(&one));
@@ -226,4 +227,80 @@ fn a_retired_plain_file_is_refused_by_every_sqlite() {
     );
     let stock = Connection::open(bench.path("plain.db")).unwrap();
     assert_ne!(code(stock.query_row("SELECT count(*) FROM t", [], |_| Ok(()))), 0);
+}
+
+/// What a key's holder reads in a connection that is open all the while.
+fn count(connection: &Connection) -> i32 {
+    code(connection.query_row("SELECT count(*) FROM t", [], |_| Ok(())))
+}
+
+fn write(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("UPDATE t SET name = name || '.' WHERE id = 7")
+}
+
+fn shut_out(bench: &Bench, connection: &Connection, renews: bool) {
+    if renews {
+        renew(connection, bench, "second.key");
+    } else {
+        remove_first(connection).unwrap();
+    }
+}
+
+#[test]
+fn who_lost_a_slot_reads_nothing_from_the_next_transaction_on() {
+    for mode in ["delete", "truncate", "persist", "wal"] {
+        for renews in [false, true] {
+            let bench = Bench::new();
+            bench.write_key("second.key", 9);
+            bench.filled("a.db", "");
+            let reader = bench.open("a.db", "").unwrap();
+            reader.pragma_update(None, "journal_mode", mode).unwrap();
+            add(&bench, &reader, "second.key");
+            let other = bench.open_as("a.db", "second.key", "").unwrap();
+            check(&reader);
+            reader.execute_batch("BEGIN").unwrap();
+            assert_eq!(count(&reader), 0);
+            if mode == "wal" {
+                shut_out(&bench, &other, renews);
+                assert_eq!(count(&reader), 0, "the transaction that is open goes on");
+                reader.execute_batch("COMMIT").unwrap();
+            } else {
+                reader.execute_batch("COMMIT").unwrap();
+                shut_out(&bench, &other, renews);
+            }
+            for _ in 0..2 {
+                assert_ne!(count(&reader), 0, "{mode}, renewed: {renews}");
+            }
+            assert_ne!(code(write(&reader)), 0);
+            check(&other);
+            write(&other).unwrap();
+            check(&other);
+            assert_ne!(count(&reader), 0, "{mode}, renewed: {renews}, after a writer");
+        }
+    }
+}
+
+#[test]
+fn who_keeps_a_slot_reads_on_after_each_change() {
+    for mode in ["delete", "wal"] {
+        let bench = Bench::new();
+        bench.write_key("second.key", 9);
+        bench.filled("a.db", "");
+        let one = bench.open("a.db", "").unwrap();
+        one.pragma_update(None, "journal_mode", mode).unwrap();
+        let reader = bench.open("a.db", "").unwrap();
+        check(&reader);
+        add(&bench, &one, "second.key");
+        check(&reader);
+        write(&one).unwrap();
+        check(&reader);
+        apply(&one, |unlocked| {
+            let suite = unlocked.superblock.epochs[0].suite;
+            epoch_change::begin(unlocked, suite, 1, &mut os_random)
+        })
+        .unwrap();
+        check(&reader);
+        write(&one).unwrap();
+        check(&reader);
+    }
 }

@@ -5,6 +5,8 @@ mod bad_input;
 mod expected;
 mod key_changes;
 mod lock_place;
+mod parameters;
 mod pins;
+mod shared_cache;
 mod suites;
 mod workbench;

@@ -33,7 +33,7 @@ fn renew(connection: &Connection, bench: &Bench, keyring: &Path) -> (DatabaseId,
         let changed = change::renew_master(unlocked, &[own.as_ref()], 2, &mut os_random)?;
         let (id, old) = (unlocked.superblock.database_id, unlocked.master.commitment());
         Keyring::update(&keyring, |pins| {
-            pins.expect(id, old, changed.report.commitment.unwrap());
+            pins.expect(Path::new("a.db"), id, old, changed.report.commitment.unwrap());
             Ok(())
         })?;
         Ok(changed)

@@ -114,8 +114,11 @@ fn row(one: &Listed) -> [String; COLUMN_COUNT] {
         let missing = u64::try_from(missing).unwrap_or(u64::MAX);
         state.push_str(&format!(", without {}", counted(missing, "bad page")));
     }
-    if entry.log_count > 0 {
-        state.push_str(&format!(", followed until {}", utc(entry.modified)));
+    match known.and_then(|known| known.followed_until) {
+        Some(until) => state.push_str(&format!(", followed until {}", utc(until / 1000))),
+        // Of when, its log tells, to who has a key: the files' times are those of a copy.
+        None if entry.log_count > 0 => state.push_str(", followed"),
+        None => {}
     }
     if known.is_none() && one.why_not.is_some() {
         state.push_str(", not read");
@@ -159,7 +162,8 @@ fn json(listing: &Listing) -> Value {
             "parts": entry.part_count,
             "size": entry.size,
             "modified": utc(entry.modified),
-            "followed_until": (entry.log_count > 0).then(|| utc(entry.modified)),
+            "followed_until": known.and_then(|known| known.followed_until).map(|until| utc(until / 1000)),
+            "followed": entry.log_count > 0,
             "why_not_read": one.why_not,
         })
     };

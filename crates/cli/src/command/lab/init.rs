@@ -1,7 +1,7 @@
 //! `selenite lab init`.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
 use selenite_engine::EngineError;
@@ -25,10 +25,16 @@ pub fn run(arguments: &LabInit) -> Result<(), Complaint> {
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
-    let mut file = File::create_new(&path).map_err(|source| EngineError::Io {
-        verb: "make",
-        path: path.clone(),
-        source,
+    let mut file = File::create_new(&path).map_err(|source| match source.kind() {
+        ErrorKind::AlreadyExists => EngineError::Exists {
+            path: path.clone(),
+            can_force: false,
+        },
+        _ => EngineError::Io {
+            verb: "make",
+            path: path.clone(),
+            source,
+        },
     })?;
     file.write_all(preset.text.as_bytes())
         .map_err(|source| EngineError::Io {

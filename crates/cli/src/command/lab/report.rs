@@ -12,6 +12,7 @@ use super::{export, summary, usage};
 use crate::arguments::lab::LabReport;
 use crate::complaint::Complaint;
 use crate::output::print;
+use crate::printable;
 
 pub fn run(arguments: &LabReport) -> Result<(), Complaint> {
     let summaries = arguments
@@ -57,7 +58,7 @@ fn show(summaries: &[Summary], ascii: bool) -> Result<(), Complaint> {
     let look = Look {
         width: width(),
         unicode: !ascii && speaks_unicode(),
-        color: is_terminal && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+        color: crate::terminal::takes_colors(is_terminal),
     };
     let texts: Vec<String> = summaries
         .iter()
@@ -80,14 +81,13 @@ fn speaks_unicode() -> bool {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Complaint> {
-    std::fs::write(path, text).map_err(|source| {
-        EngineError::Io {
-            verb: "write",
-            path: path.to_owned(),
-            source,
-        }
-        .into()
-    })
+    std::fs::write(path, text).map_err(|source| EngineError::Io {
+        verb: "write",
+        path: path.to_owned(),
+        source,
+    })?;
+    eprintln!("wrote {}", printable::path(path));
+    Ok(())
 }
 
 const PAGE: usize = 100;

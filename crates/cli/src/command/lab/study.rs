@@ -1,6 +1,7 @@
 //! A study as a command names it: a preset or a file, with what else was asked for.
 
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use selenite_engine::EngineError;
@@ -63,6 +64,16 @@ fn text(study: &str) -> Result<String, Complaint> {
     if !is_path {
         return Ok(preset(study)?.text.to_owned());
     }
+    if is_sqlite(path) {
+        let what = format!(
+            "{} is a store, an SQLite database, and no configuration",
+            path.display()
+        );
+        return Err(usage(
+            what,
+            "name the preset or the configuration file of a study; its figures are shown by selenite lab report STORE",
+        ));
+    }
     std::fs::read_to_string(path).map_err(|source| {
         if matches!(source.kind(), ErrorKind::InvalidData | ErrorKind::IsADirectory) {
             let what = format!("{} is no configuration: {source}", path.display());
@@ -75,6 +86,13 @@ fn text(study: &str) -> Result<String, Complaint> {
         }
         .into()
     })
+}
+
+/// Whether a file is one of SQLite's: a study's results where its configuration is wanted.
+fn is_sqlite(path: &Path) -> bool {
+    let mut head = [0; 16];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == *b"SQLite format 3\0"
 }
 
 #[cfg(test)]

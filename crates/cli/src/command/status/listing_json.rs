@@ -45,6 +45,7 @@ fn entry(entry: &Entry) -> Value {
 fn superblock(entry: &Entry, sealed: &Sealed) -> Value {
     json!({
         "authentic": sealed.authentic,
+        "origin": sealed.origin.map(|origin| origin.to_string()),
         "superblocks": superblocks_json(sealed.superblocks),
         "suite": sealed.suite,
         "state": sealed.state_word(),

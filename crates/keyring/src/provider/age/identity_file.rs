@@ -15,10 +15,19 @@ use super::plugin::PluginIdentity;
 use crate::civil_time::rfc3339;
 use crate::{Identity, KeyError};
 
+/// What an age identity file holds.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    /// In the order of the file.
+    pub identities: Vec<Box<dyn Identity>>,
+    /// Whether a plugin holds one of them.
+    pub has_plugin: bool,
+}
+
 /// The identities in the contents of an age identity file.
 ///
 /// Refuses (`BadFile`) a line that is none, naming its number and not its text, and a file without any.
-pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Vec<Box<dyn Identity>>, KeyError> {
+pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Parsed, KeyError> {
     let bad = |line, problem: &'static str| KeyError::BadFile {
         path: path.to_owned(),
         line,
@@ -27,6 +36,7 @@ pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Vec<Box<dyn Identity
     let text =
         std::str::from_utf8(contents).map_err(|_| bad(None, "an age identity file is UTF-8, and this is not"))?;
     let mut identities: Vec<Box<dyn Identity>> = Vec::new();
+    let mut has_plugin = false;
     let mut comment_recipient = None;
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -35,6 +45,7 @@ pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Vec<Box<dyn Identity
         } else if let Ok(key) = line.parse::<x25519::Identity>() {
             identities.push(Box::new(AgeIdentity::new(key)));
         } else if let Some(plugin) = PluginIdentity::parse(line, comment_recipient) {
+            has_plugin = true;
             identities.push(Box::new(plugin));
         } else if !line.is_empty() {
             return Err(bad(Some(index + 1), what_is(line)));
@@ -43,7 +54,7 @@ pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Vec<Box<dyn Identity
     if identities.is_empty() {
         return Err(bad(None, "holds no age identity"));
     }
-    Ok(identities)
+    Ok(Parsed { identities, has_plugin })
 }
 
 /// The text of a new age identity file: a secret key, its public key and when it was made.

@@ -14,7 +14,7 @@ use selenite_format::{Slot, SlotKind};
 use super::{AgeRecipient, sealed};
 use crate::key_error::ServiceFailure;
 use crate::provider::{Effort, Identity, Recipient, SlotBody, thread, unbound};
-use crate::{EXPORTED_KEY_SIZE, KeyError};
+use crate::{EXPORTED_KEY_SIZE, KeyError, OriginProof};
 
 /// A recipient of a plugin: `age1NAME1...`.
 pub struct PluginRecipient(plugin::Recipient);
@@ -116,6 +116,10 @@ impl Identity for PluginIdentity {
 
     fn fingerprint(&self) -> [u8; 32] {
         sha256(&[b"age plugin".as_slice(), self.identity.to_string().as_bytes()].concat())
+    }
+
+    fn origin_proof(&self) -> OriginProof {
+        OriginProof::None
     }
 
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {

@@ -17,7 +17,7 @@ const FAKE_IDENTITY: &str = "AGE-PLUGIN-FAKE-18YX8DC";
 const OTHER_IDENTITY: &str = "AGE-PLUGIN-OTHER-1W258LR";
 
 fn identities(text: &str) -> Vec<Box<dyn Identity>> {
-    parse(Path::new("k"), text.as_bytes()).unwrap()
+    parse(Path::new("k"), text.as_bytes()).unwrap().identities
 }
 
 fn complaint(text: &str) -> String {

@@ -110,3 +110,44 @@ fn a_passphrase_file_is_neither_empty_nor_binary() {
     let identity = PassphraseIdentity::from_file(Path::new("k"), b"x\n").unwrap();
     assert!(identity.owns(DATABASE, &slot("x")).unwrap());
 }
+
+#[test]
+fn a_slot_that_costs_more_than_is_admitted_is_refused_before_it_is_spent() {
+    let slot = slot("x");
+    let with_cost = |memory_kib: u32, passes: u32| {
+        let mut parameters = slot.parameters.clone();
+        parameters[0..4].copy_from_slice(&memory_kib.to_be_bytes());
+        parameters[4..8].copy_from_slice(&passes.to_be_bytes());
+        Slot {
+            parameters,
+            ..slot.clone()
+        }
+    };
+    let least = identity("x").with_cost_max(1);
+    for (memory_kib, passes) in [(65537, 1), (65536, 4), (1_048_576, 1), (1_048_576, 16)] {
+        let slot = with_cost(memory_kib, passes);
+        let refused = least.unwrap(DATABASE, &slot);
+        assert!(
+            matches!(
+                refused,
+                Err(KeyError::KeyRefused {
+                    refusal: Refusal::CostLimit,
+                    ..
+                })
+            ),
+            "{memory_kib} {passes}"
+        );
+        assert_eq!(least.effort(&slot), Effort::Stretch(0));
+    }
+    let default = identity("x").with_cost_max(4);
+    for (memory_kib, passes, is_admitted) in [
+        (65536, 12, true),
+        (65536, 13, false),
+        (262_144, 3, true),
+        (262_145, 1, false),
+    ] {
+        let is_tried = default.effort(&with_cost(memory_kib, passes)) != Effort::Stretch(0);
+        assert_eq!(is_tried, is_admitted, "{memory_kib} {passes}");
+    }
+    least.unwrap(DATABASE, &slot).unwrap();
+}

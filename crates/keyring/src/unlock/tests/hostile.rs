@@ -112,7 +112,7 @@ fn a_hostile_passphrase_slot_is_refused_and_others_still_open() {
             "not even looked at"
         );
         let both: Vec<Box<dyn Identity>> = vec![passphrase("x"), raw(1)];
-        assert!(unlock(&bytes, &both, &Keyring::default(), &Cache::new()).is_ok());
+        assert!(unlock(&bytes, &both, &Trust::default(), &Cache::new()).is_ok());
     }
     let bytes = rewritten(database(vec![passphrase("x")]), |superblock| {
         superblock.slots[0].wrapped.resize(8192, 0);
@@ -181,6 +181,10 @@ impl Recipient for Unstretched {
 }
 
 impl Identity for Unstretched {
+    fn origin_proof(&self) -> crate::OriginProof {
+        crate::OriginProof::Possession
+    }
+
     fn can_open(&self, slot: &Slot) -> bool {
         passphrase("y").can_open(slot)
     }
@@ -217,10 +221,16 @@ fn a_forged_database_of_a_pinned_id_is_refused() {
     let recipient = || -> Vec<Box<dyn Recipient>> { vec![Box::new(public.parse::<crate::AgeRecipient>().unwrap())] };
     let honest = database(recipient());
     let id = honest.superblock.database_id;
-    let mut keyring = Keyring::default();
+    let mut keyring = crate::Keyring::default();
     keyring.add(id, honest.master.commitment()).unwrap();
     let identities: Vec<Box<dyn Identity>> = vec![identity];
-    let open = |bytes: &[u8], keyring: &Keyring| unlock(bytes, &identities, keyring, &Cache::new());
+    let open = |bytes: &[u8], keyring: &crate::Keyring| {
+        let trust = Trust {
+            keyring: keyring.clone(),
+            ..Trust::any()
+        };
+        unlock(bytes, &identities, &trust, &Cache::new())
+    };
     assert_eq!(open(&honest.encode().unwrap(), &keyring).unwrap().pin, Pin::Pinned);
 
     // Whoever knows the public key and the id can make a database that opens, but not the master key that was pinned.
@@ -242,7 +252,7 @@ fn a_forged_database_of_a_pinned_id_is_refused() {
     .unwrap();
     assert_eq!(forged.superblock.database_id, id);
     let bytes = forged.encode().unwrap();
-    assert!(open(&bytes, &Keyring::default()).is_ok());
+    assert!(open(&bytes, &crate::Keyring::default()).is_ok());
     let error = open(&bytes, &keyring).unwrap_err();
     assert!(matches!(error, KeyError::DatabaseReplaced { database_id } if database_id == id));
 

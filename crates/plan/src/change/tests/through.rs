@@ -74,5 +74,32 @@ fn what_is_not_one_table_s_rows_is_not_changed() {
             "{query}"
         );
     }
-    assert_eq!(session.number("INSERT v (name) VALUES ('x')"), 40510);
+    assert_eq!(session.number("INSERT v (more) VALUES (1)"), 4406);
+}
+
+#[test]
+fn a_view_of_a_view_is_changed_beside_other_tables() {
+    let mut session = doubled();
+    session.define(
+        "CREATE VIEW w AS SELECT name AS other, a AS number FROM v
+GO
+CREATE VIEW plain (x, y) AS SELECT b, a FROM t AS q",
+    );
+    let join = "JOIN t ON t.a = w.number WHERE t.id = 1";
+    assert_eq!(
+        session
+            .answer(&format!("UPDATE w SET other = 'q' FROM w {join}"))
+            .counts,
+        [3]
+    );
+    assert_eq!(
+        session
+            .answer("UPDATE k SET x = 'r' FROM plain AS k JOIN t ON t.a = k.y WHERE t.id = 3")
+            .counts,
+        [1]
+    );
+    assert_eq!(session.rows("SELECT b FROM t ORDER BY id"), "q\nq\nr\nq");
+    assert_eq!(session.answer(&format!("DELETE w FROM w {join}")).counts, [3]);
+    assert_eq!(session.answer("INSERT w (number, other) VALUES (7, 's')").counts, [1]);
+    assert_eq!(session.rows("SELECT a, b FROM t"), "2|r\n7|s");
 }

@@ -69,6 +69,20 @@ fn raiserror_above_18_needs_with_log() {
     assert_eq!(told("RAISERROR('x', 19, 1) WITH LOG")[0].1, 19);
 }
 
+#[test]
+fn raiserror_with_log_is_for_administrators() {
+    let mut bench = Bench::new();
+    bench.host.is_stranger = true;
+    assert_eq!(
+        bench.run("RAISERROR('x', 5, 1) WITH LOG")[0],
+        "msg 2778 level 16 line 1"
+    );
+    assert_eq!(
+        bench.run("RAISERROR('x', 20, 1) WITH LOG")[0],
+        "msg 2778 level 16 line 1"
+    );
+}
+
 /// RAISERROR with a number: it must be of sys.messages, which has none that RAISERROR may use.
 #[test]
 fn raiserror_with_a_number_is_refused() {

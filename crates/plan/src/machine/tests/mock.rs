@@ -61,6 +61,8 @@ pub(crate) struct Mock {
     /// Stops at this call of `done`, `message` or `poll`.
     pub(crate) stop_at: Option<(u32, Stop)>,
     pub(crate) commit_fails: bool,
+    /// Whether its login is no administrator.
+    pub(crate) is_stranger: bool,
     pub(crate) statements_begun: u32,
     /// How often names were looked at.
     pub(crate) looks_at_names: u32,
@@ -106,6 +108,7 @@ impl Mock {
             procedures: Vec::new(),
             stop_at: None,
             commit_fails: false,
+            is_stranger: false,
             statements_begun: 0,
             looks_at_names: 0,
         }
@@ -189,8 +192,14 @@ impl Environment for Mock {
         Ok(None)
     }
 
-    fn login(&self, _: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
-        Ok(None)
+    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+        let role = PrincipalFacts {
+            id: 3,
+            name: Arc::from("sysadmin"),
+            is_role: true,
+            is_member: !self.is_stranger,
+        };
+        Ok(matches!(key, Key::Name("sysadmin")).then_some(role))
     }
 
     fn alias_type(&self, _: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {

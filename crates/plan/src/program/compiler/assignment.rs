@@ -31,7 +31,13 @@ impl Compiler<'_> {
             number,
             name: &declaration.name,
         };
-        let declared = crate::declared_type(type_name, place);
+        let is_old = ["text", "ntext", "image"]
+            .iter()
+            .any(|word| type_name.name.name.is(word));
+        let declared = match is_old {
+            true => Err(PlanError::old_type_of_variable()),
+            false => crate::declared_type(type_name, place),
+        };
         // A variable of no known type is declared all the same: its uses are not undeclared.
         let fallback = declared.as_ref().copied().unwrap_or(DataType::Int);
         let slot = self.declare(&declaration.name, fallback)?;

@@ -24,14 +24,11 @@ impl Compiler<'_> {
             }
         };
         if call.number.is_some_and(|number| number != 1) {
-            let error = PlanError::unsupported("A procedure's number");
-            self.push(Step::Refuse(Box::new(error)), line);
-            return Ok(());
+            return Err(PlanError::unsupported("A procedure's number"));
         }
         if let Some(option) = call.options.iter().find(|option| !option.name.is("RECOMPILE")) {
-            let error = PlanError::unsupported(&format!("EXECUTE ... WITH {}", option.name.text.to_uppercase()));
-            self.push(Step::Refuse(Box::new(error)), line);
-            return Ok(());
+            let option = option.name.text.to_uppercase();
+            return Err(PlanError::unsupported(&format!("EXECUTE ... WITH {option}")));
         }
         let status = match &call.status {
             Some(name) => {

@@ -153,6 +153,7 @@ impl Tables {
             name: view.name.name.text.clone(),
             columns: view.columns.clone(),
             select: Arc::new(view.select.clone()),
+            check_option: view.check_option,
         }));
     }
 

@@ -83,24 +83,33 @@ fn a_query_that_does_not_depend_is_joined_as_any_other() {
 }
 
 #[test]
-fn what_can_not_be_taken_apart_is_refused_by_name() {
-    let shop = shop();
-    let apply = |query: &str| {
-        shop.fault(&format!("SELECT 1 FROM customer c CROSS APPLY ({query}) x"))
-            .1
+fn what_can_not_be_taken_apart_is_applied_row_by_row() {
+    let session = Session::new(
+        "CREATE TABLE t (id int, a int) INSERT t VALUES (1, 1), (1, 1), (1, 2), (2, 5)
+         CREATE TABLE k (id int) INSERT k VALUES (1), (2), (3)",
+    );
+    let apply = |kind: &str, query: &str| {
+        let order = "ORDER BY k.id, x.a";
+        session.rows(&format!("SELECT k.id, x.a FROM k {kind} APPLY ({query}) x {order}"))
     };
-    assert_eq!(
-        apply("SELECT DISTINCT customer FROM orders WHERE customer = c.id"),
-        "APPLY of a query with DISTINCT is not supported."
-    );
-    assert_eq!(
-        apply("SELECT customer FROM orders WHERE customer = c.id GROUP BY customer"),
-        "APPLY of a query with GROUP BY is not supported."
-    );
-    assert_eq!(
-        apply("SELECT c.id AS i UNION SELECT 1"),
-        "APPLY of a combination of queries is not supported."
-    );
+    let distinct = "SELECT DISTINCT a FROM t WHERE id = k.id";
+    assert_eq!(apply("CROSS", distinct), "1|1\n1|2\n2|5");
+    assert_eq!(apply("OUTER", distinct), "1|1\n1|2\n2|5\n3|NULL");
+    let grouped = "SELECT SUM(a) AS a FROM t WHERE id = k.id GROUP BY a HAVING COUNT(*) > k.id - 1";
+    assert_eq!(apply("OUTER", grouped), "1|2\n1|2\n2|NULL\n3|NULL");
+    let combined = "SELECT k.id AS a UNION SELECT a + 10 FROM t WHERE id = k.id";
+    assert_eq!(apply("CROSS", combined), "1|1\n1|11\n1|12\n2|2\n2|15\n3|3");
+    let first = "SELECT TOP 1 WITH TIES a FROM t WHERE id = k.id ORDER BY a";
+    assert_eq!(apply("OUTER", first), "1|1\n1|1\n2|5\n3|NULL");
+    let inner = "SELECT y.a FROM (SELECT TOP 1 a FROM t WHERE id = k.id ORDER BY a DESC) y JOIN k q ON q.id = k.id";
+    assert_eq!(apply("OUTER", inner), "1|2\n2|5\n3|NULL");
+    // One of them in another, and behind it.
+    let deep =
+        "SELECT z.a FROM k q CROSS APPLY (SELECT DISTINCT a FROM t WHERE id = q.id) z WHERE q.id = k.id GROUP BY z.a";
+    assert_eq!(apply("CROSS", deep), "1|1\n1|2\n2|5");
+    let twice = "SELECT x.a, y.n FROM k CROSS APPLY (SELECT DISTINCT a FROM t WHERE id = k.id) x
+        OUTER APPLY (SELECT COUNT(*) AS n FROM t WHERE t.a > x.a GROUP BY id) y ORDER BY x.a, y.n";
+    assert_eq!(session.rows(twice), "1|1\n1|1\n2|1\n5|NULL");
 }
 
 #[test]

@@ -4,6 +4,15 @@ use super::shop;
 use crate::statement::sqlite::Session;
 
 #[test]
+fn what_is_joined_before_an_on_comes_belongs_to_the_right_side() {
+    let shop = shop();
+    let inner = "SELECT c.id, o.id, d.id FROM customer c JOIN orders o JOIN orders d ON d.id = o.id + 1 ON o.customer = c.id ORDER BY o.id";
+    let plain = "SELECT c.id, o.id, d.id FROM customer c, orders o, orders d WHERE d.id = o.id + 1 AND o.customer = c.id ORDER BY o.id";
+    assert!(!shop.rows(plain).is_empty());
+    assert_eq!(shop.rows(inner), shop.rows(plain));
+}
+
+#[test]
 fn an_inner_join_keeps_pairs_that_match() {
     let rows =
         shop().rows("SELECT c.name, o.id FROM customer c INNER JOIN orders o ON c.id = o.customer ORDER BY o.id");

@@ -18,8 +18,11 @@ use super::device::Device;
 use super::making::{Processed, reading_access, tell_processed};
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, tell, trouble};
+use crate::NewDatabases;
+use crate::data::commitment::load_commitment;
 use crate::data::data_bench::DataBench;
 use crate::data::encryption::note_key;
+use crate::data::expectation::plain_access;
 use crate::data::hall::of_master;
 use crate::data::new_database::in_the_way;
 use crate::master::{DatabaseName, DatabaseRecord};
@@ -91,7 +94,7 @@ impl DataBench<'_> {
             which: Which::Named(set.name.clone()),
             database_id: Some(set.database_id),
             force: !is_new,
-            keep_clear: true,
+            keep_clear: instance.config().new_databases == NewDatabases::Clear,
             // A certificate may be what opens it; from here on the server does.
             add_own_slot: true,
             ..Restore::new(&path)
@@ -116,7 +119,14 @@ impl DataBench<'_> {
         };
         let noted = note_key(master, record.id, restored.suite, &restored.slots);
         let is_encrypted = restored.suite != Suite::None;
-        let noted = noted.and_then(|()| master.settle_file(record.id, restored.database_id, is_encrypted));
+        let noted = noted.and_then(|()| master.allow_deprecated(record.id, restored.suite.is_deprecated()));
+        // Nobody has it open. What can't be told has to bear the mark of the server's identity when it is opened.
+        let known = load_commitment(&path, &plain_access(instance.access())).ok().flatten();
+        let commitment = known
+            .filter(|(id, _)| *id == restored.database_id)
+            .map(|(_, commitment)| commitment);
+        let identity = (restored.database_id, commitment);
+        let noted = noted.and_then(|()| master.settle_file(record.id, identity, is_encrypted));
         noted.map_err(|error| Refused::because(of_master(&error)))?;
         drop(closure);
         tell_processed(

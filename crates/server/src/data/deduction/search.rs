@@ -330,6 +330,7 @@ impl Search<'_> {
                     .iter()
                     .try_for_each(|term| self.body(&term.body, columns, &[]))
             }
+            QueryBody::Nested(query) => self.query(query, columns),
         }
     }
 

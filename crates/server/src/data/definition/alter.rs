@@ -29,13 +29,10 @@ impl Work<'_> {
         }
         self.check_new_names(new, Some(&table.definition))?;
         self.resolve(new)?;
-        for index in &new.indexes {
-            if table
-                .indexes
-                .iter()
-                .any(|(_, known)| same_name(&known.name, &index.name))
-            {
-                return Err(refusal::index_taken(&index.name, &table.table.schema_name()));
+        let keys = new.keys.iter().map(|key| key.name.as_str());
+        for name in new.indexes.iter().map(|index| index.name.as_str()).chain(keys) {
+            if table.indexes.iter().any(|(_, known)| same_name(&known.name, name)) {
+                return Err(PlanError::index_name_taken(name, &table.table.schema_name()));
             }
         }
         self.check_rules(new)?;

@@ -28,14 +28,14 @@ impl Work<'_> {
             .find(|(_, known)| same_name(&known.name, &index.name));
         match old {
             Some((id, old)) if is_on(&create.options, "DROP_EXISTING") => self.unmake_index(old, *id)?,
-            Some(_) => return Err(refusal::index_taken(&index.name, &schema_name(&table))),
+            Some(_) => return Err(PlanError::index_name_taken(&index.name, &schema_name(&table))),
             None if table
                 .definition
                 .keys
                 .iter()
                 .any(|key| same_name(&key.name, &index.name)) =>
             {
-                return Err(refusal::index_taken(&index.name, &schema_name(&table)));
+                return Err(PlanError::index_name_taken(&index.name, &schema_name(&table)));
             }
             None => {}
         }

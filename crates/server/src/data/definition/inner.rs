@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_plan::statement::{Binding, Run, Statement};
-use selenite_plan::{NameKey, PlanError, Variables, same_name};
+use selenite_plan::{PlanError, Variables, same_name};
 use selenite_tsql::ast::ObjectName;
 
 use super::super::lock_patience::LockPatience;
@@ -35,8 +35,8 @@ impl Catalog for Few {
 
 impl Work<'_> {
     /// Runs a statement, and tells how many rows it read or changed: of rows that it shows, one at most. Numbers for an identity may be
-    /// given in `identity_insert`.
-    pub(super) fn run(&self, text: &str, tables: Few, identity_insert: Option<&NameKey>) -> Result<u64, PlanError> {
+    /// given for the table with the number `identity_insert`.
+    pub(super) fn run(&self, text: &str, tables: Few, identity_insert: Option<i32>) -> Result<u64, PlanError> {
         let tree = parsed(text)?;
         let statement = tree
             .statements
@@ -55,6 +55,7 @@ impl Work<'_> {
             scene: LateScene::new(self.state, self.objects),
             identity_insert,
             identities: &self.database.shared.identities,
+            identity_journal: &self.database.identity_journal,
             patience: LockPatience::of(self.state.lock_timeout()),
             interrupts: &self.database.interrupts,
             going: &self.database.going,

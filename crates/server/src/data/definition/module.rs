@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_plan::catalog::{self, Catalog, Relation, SystemFunction, Table};
-use selenite_plan::definition::SCHEMA;
+use selenite_plan::definition::{SCHEMA, is_scalar};
 use selenite_plan::program::Program;
 use selenite_plan::statement::Binding;
 use selenite_plan::{PlanError, Variables, same_name};
@@ -22,7 +22,7 @@ impl Work<'_> {
             }
         }
         if view.check_option {
-            return Err(PlanError::unsupported("WITH CHECK OPTION"));
+            self.check_checked(view)?;
         }
         let known = self
             .catalog
@@ -32,6 +32,33 @@ impl Work<'_> {
         let known = self.check_module(view.create, &view.name, (known, "view"))?;
         self.check_view(view)?;
         self.keep_module(ObjectKind::View, (&view.name, known), statement)
+    }
+
+    /// WITH CHECK OPTION is for views over one table, whose condition asks nothing else.
+    fn check_checked(&self, view: &View) -> Result<(), PlanError> {
+        let refused =
+            || PlanError::unsupported("WITH CHECK OPTION of a view that is not over one table, or asks another");
+        let seen = self.catalog_view(view);
+        let filter = seen.checked_filter().ok_or_else(refused)?;
+        let is_of_view = seen
+            .table_name()
+            .is_none_or(|table| self.catalog.schema.view(&table.name.text).is_some());
+        let is_scalar = filter.is_none_or(|(filter, _)| is_scalar(filter));
+        if is_of_view || !is_scalar {
+            return Err(refused());
+        }
+        Ok(())
+    }
+
+    fn catalog_view(&self, view: &View) -> catalog::View {
+        catalog::View {
+            database: self.catalog.database.to_string(),
+            schema: SCHEMA.to_owned(),
+            name: view.name.name.text.clone(),
+            columns: view.columns.clone(),
+            select: Arc::new(view.select.clone()),
+            check_option: view.check_option,
+        }
     }
 
     /// Binds a view once, and as queries will see it.
@@ -65,13 +92,7 @@ impl Work<'_> {
         }
         let outside = WithView {
             catalog: self.catalog,
-            view: Some(Arc::new(catalog::View {
-                database: self.catalog.database.to_string(),
-                schema: SCHEMA.to_owned(),
-                name: name.to_owned(),
-                columns: view.columns.clone(),
-                select: Arc::new(view.select.clone()),
-            })),
+            view: Some(Arc::new(self.catalog_view(view))),
         };
         let tree = parsed(&format!("SELECT * FROM {}", super::alter::bracketed(name)))?;
         let select = tree.statements.first().ok_or_else(|| PlanError::internal("a view"))?;

@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
+use selenite_plan::PlanError;
 use selenite_plan::catalog::{SqliteName, Table};
 use selenite_plan::definition::{
     Copied, IndexDefinition, Place, Rebuild, TableDefinition, index_name, null_index_name, quoted,
 };
-use selenite_plan::{NameKey, PlanError};
 use selenite_types::DataType;
 
 use super::super::database::OpenDatabase;
@@ -144,16 +144,17 @@ impl Work<'_> {
             "INSERT INTO {} ({columns}) SELECT {values} FROM [{SOURCE}]",
             bracketed(&new.name)
         );
-        let key = NameKey::new(&new.name);
         let given = target.identity().is_some() && !is_numbered;
+        if is_numbered {
+            // What another column was numbered up to is no matter of this one.
+            let (identities, journal) = (&self.database.shared.identities, &self.database.identity_journal);
+            identities.restart(&self.database.connection, &target, journal)?;
+        }
         self.run(
             &text,
             Few(vec![Arc::new(target), Arc::new(source)]),
-            given.then_some(&key),
+            given.then_some(old.table.object_id),
         )?;
-        if given {
-            self.database.shared.identities.forget(old.table.object_id);
-        }
         Ok(())
     }
 

@@ -61,14 +61,6 @@ pub fn no_index(name: &str) -> PlanError {
     refused(2727, format!("Cannot find index '{name}'.")).with_severity(11)
 }
 
-/// 1913: an index whose name its table has already.
-pub fn index_taken(index: &str, table: &str) -> PlanError {
-    let text = format!(
-        "The operation failed because an index or statistics with name '{index}' already exists on table '{table}'."
-    );
-    refused(1913, text)
-}
-
 /// 1902: a second clustered index.
 pub fn clustered_twice(table: &str, other: &str) -> PlanError {
     let text = format!(

@@ -130,6 +130,7 @@ impl Work<'_> {
         }
         let schema = self.place(&definition.name);
         let object_id = self.new_id(schema)?;
+        self.forget_numbers(object_id);
         for sql in definition.sqlite(schema) {
             self.execute(&sql)?;
         }

@@ -6,21 +6,22 @@ use std::sync::Arc;
 use selenite_engine::reencrypt::Goal;
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, EngineError, Suite, keys};
-use selenite_keyring::KeyError;
+use selenite_keyring::{HeldAge, KeyError};
 use selenite_plan::PlanError;
 use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{self, Encryptor, Name};
 
 use super::file_state::{FileState, Phase};
-use super::{DataBench, error, hexadecimal, info, missing, of_engine, unsupported};
+use super::{DataBench, error, held_certificates, hexadecimal, info, missing, of_engine, unsupported};
 use crate::data::database::SharedDatabase;
 use crate::data::expectation::access_to;
 use crate::data::hall::of_master;
 use crate::data::refusal::{deadlock, lock_timeout};
 use crate::data::turnstile::{NoTurn, Turn};
-use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord};
+use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::registry::own;
 use crate::workbench::Errand;
+use crate::{Instance, NewDatabases};
 
 /// A database whose keys are to be changed.
 pub struct Subject {
@@ -31,15 +32,34 @@ pub struct Subject {
     /// How it is opened.
     pub access: Access,
     shared: Arc<SharedDatabase>,
+    instance: Arc<Instance>,
 }
 
 impl Subject {
-    /// What its file says.
+    /// What its file says, as T-SQL shows it.
     ///
     /// # Errors
-    /// What the engine says.
+    /// What the engine says, or master.db.
     pub fn state(&self) -> Result<FileState, PlanError> {
-        FileState::load(&self.path, &self.access).map_err(|failed| of_engine(&self.record.name, &failed))
+        let loaded = FileState::load(&self.path, &self.access);
+        let loaded = loaded.map_err(|failed| of_engine(&self.record.name, &failed))?;
+        let key = self.instance.master().encryption_key(self.record.id);
+        Ok(loaded.shown(key.map_err(|fault| of_master(&fault))?.as_ref()))
+    }
+
+    /// Whether it stays encrypted when its encryption is switched off.
+    pub fn keeps_encrypted(&self) -> bool {
+        self.instance.config().new_databases == NewDatabases::Encrypted
+    }
+
+    /// Notes what its encryption key is, or is about to be. Before a scan begins, so that the next start goes on where a kill comes between.
+    ///
+    /// # Errors
+    /// What master.db says.
+    pub fn note(&self, tde: Tde) -> Result<(), PlanError> {
+        let master = self.instance.master();
+        let noted = master.change_encryption_key(self.record.id, |key, _| key.tde = tde);
+        noted.map_err(|fault| of_master(&fault))
     }
 
     /// Waits until nobody of this server writes to it.
@@ -76,7 +96,7 @@ impl DataBench<'_> {
         let certificate = self.encryptor(&create.encryptor)?;
         let slot = {
             let _turn = subject.turn(errand)?;
-            add_slot(&subject, &certificate)?
+            add_slot(instance, &subject, &certificate)?
         };
         let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
         let stored = instance.master().store_encryption_key(&EncryptionKeyRecord {
@@ -89,8 +109,10 @@ impl DataBench<'_> {
             modified: now,
             set: now,
             scanned: 0,
+            tde: Tde::Off,
         });
         stored.map_err(|fault| of_master(&fault))?;
+        self.allow_deprecated(&subject, suite)?;
         warn_without_backup(&certificate, errand)
     }
 
@@ -114,7 +136,7 @@ impl DataBench<'_> {
         if let Some(certificate) = &certificate {
             let slot = {
                 let _turn = subject.turn(errand)?;
-                replace_slot(&subject, &state, &key, certificate)?
+                replace_slot((instance, &subject), &state, &key, certificate)?
             };
             let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
                 key.certificate_id = certificate.id;
@@ -127,10 +149,14 @@ impl DataBench<'_> {
         let Some(suite) = suite else {
             return Ok(());
         };
-        match state.phase {
-            Phase::Encrypted if state.suite == suite.name() => self.begin_scan(&subject, Goal::NewKey, errand)?,
-            Phase::Encrypted => self.begin_scan(&subject, Goal::Suite(suite), errand)?,
-            Phase::Clear | Phase::Encrypting | Phase::Decrypting | Phase::ChangingKey => {}
+        self.allow_deprecated(&subject, suite)?;
+        if state.phase == Phase::Encrypted {
+            let goal = if state.suite == suite.name() {
+                Goal::NewKey
+            } else {
+                Goal::Suite(suite)
+            };
+            self.begin_noted_scan(&subject, goal, (Tde::On, Tde::ChangingKey), errand)?;
         }
         let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
             suite.name().clone_into(&mut key.algorithm);
@@ -158,6 +184,15 @@ impl DataBench<'_> {
         Ok(removed.map_err(|fault| of_master(&fault))?)
     }
 
+    /// A deprecated suite that an administrator has named is opened from now on.
+    fn allow_deprecated(&self, subject: &Subject, suite: Suite) -> Result<(), PlanError> {
+        if !suite.is_deprecated() {
+            return Ok(());
+        }
+        let noted = self.patron.instance.master().allow_deprecated(subject.record.id, true);
+        noted.map_err(|fault| of_master(&fault))
+    }
+
     /// The database of that id, if its encryption can be changed.
     ///
     /// # Errors
@@ -177,6 +212,7 @@ impl DataBench<'_> {
             path,
             access: access_to(instance, id)?,
             shared,
+            instance: instance.clone(),
         })
     }
 
@@ -231,18 +267,30 @@ pub(super) fn label(certificate: &CertificateRecord) -> String {
 }
 
 /// The certificate's key slot: a new one, or the one that it has.
-fn add_slot(subject: &Subject, certificate: &CertificateRecord) -> Result<String, PlanError> {
+fn add_slot(instance: &Instance, subject: &Subject, certificate: &CertificateRecord) -> Result<String, PlanError> {
     let label = label(certificate);
     // A server that was killed between file and master.db leaves one.
     if let Some(slot) = subject.state()?.slot(&label) {
         return Ok(slot.to_owned());
     }
-    let added = keys::add(&Disk, &subject.path, &subject.access, &certificate.recipient, &label);
+    let (access, _held) = marking(instance, subject)?;
+    let added = keys::add(&Disk, &subject.path, &access, &certificate.recipient, &label);
     slot_added(added, subject)
 }
 
+/// How the database is opened to add a certificate's slot: with its private key at hand, so that the slot gets an origin mark
+/// and who restores the certificate elsewhere has the database as their own.
+fn marking(instance: &Instance, subject: &Subject) -> Result<(Access, Option<HeldAge>), PlanError> {
+    let held = held_certificates(instance)?;
+    let access = Access {
+        more: held.iter().map(HeldAge::spec).collect(),
+        ..subject.access.clone()
+    };
+    Ok((access, held))
+}
+
 fn replace_slot(
-    subject: &Subject,
+    (instance, subject): (&Instance, &Subject),
     state: &FileState,
     key: &EncryptionKeyRecord,
     certificate: &CertificateRecord,
@@ -255,17 +303,11 @@ fn replace_slot(
         remove_slot(subject, &key.slot)?;
         return Ok(slot.to_owned());
     }
-    let replaced = keys::replace(
-        &Disk,
-        &subject.path,
-        &subject.access,
-        &key.slot,
-        &certificate.recipient,
-        &label,
-    );
+    let (access, _held) = marking(instance, subject)?;
+    let replaced = keys::replace(&Disk, &subject.path, &access, &key.slot, &certificate.recipient, &label);
     if matches!(replaced, Err(EngineError::Key(KeyError::NoSuchSlot { .. }))) {
         // Somebody has taken it away: `selenite keys remove`.
-        return add_slot(subject, certificate);
+        return add_slot(instance, subject, certificate);
     }
     slot_added(replaced, subject)
 }

@@ -7,6 +7,8 @@ use selenite_engine::reencrypt::is_paused;
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Cell, Database, DatabaseId, EngineError, Rows, Suite};
 
+use crate::master::{EncryptionKeyRecord, Tde};
+
 /// What is done to a database's pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
@@ -26,6 +28,8 @@ pub enum Phase {
 #[derive(Clone, PartialEq, Debug)]
 pub struct FileState {
     /// What is done to its pages.
+    pub pages: Phase,
+    /// What T-SQL says of it ([`FileState::shown`]); the same unless it was asked for.
     pub phase: Phase,
     /// What new pages are sealed in: a suite's name.
     pub suite: String,
@@ -39,6 +43,8 @@ pub struct FileState {
     pub is_ours: bool,
     /// The id in its superblock; none where it has no superblock.
     pub database_id: Option<DatabaseId>,
+    /// The suites of its epochs.
+    pub epoch_suites: Vec<String>,
     /// Ids of key slots and their labels.
     pub slots: Vec<(String, String)>,
 }
@@ -69,9 +75,11 @@ impl FileState {
     fn of(facts: &Facts, is_paused: bool) -> Self {
         let none = Suite::None.name();
         let suite = facts.text("database", "suite");
-        let mut epochs = facts.section("epoch");
-        let first = epochs.next().and_then(|(_, value)| text_of(value).split(' ').next());
-        let phase = match (epochs.next().is_some(), first) {
+        let epochs = facts.section("epoch");
+        let epochs = epochs.map(|(_, value)| text_of(value).split(' ').next().unwrap_or_default().to_owned());
+        let epoch_suites: Vec<String> = epochs.collect();
+        let first = epoch_suites.first().map(String::as_str);
+        let phase = match (epoch_suites.len() > 1, first) {
             (false, _) if suite.is_none_or(|suite| suite == none) => Phase::Clear,
             (false, _) => Phase::Encrypted,
             (true, _) if suite == Some(none) => Phase::Decrypting,
@@ -93,6 +101,7 @@ impl FileState {
             (id.to_owned(), label.to_owned())
         });
         Self {
+            pages: phase,
             phase,
             suite: suite.unwrap_or(none).to_owned(),
             percent,
@@ -101,7 +110,30 @@ impl FileState {
             is_ours: suite.is_some(),
             database_id: facts.text("database", "database_id").and_then(parse_database_id),
             slots: slots.collect(),
+            epoch_suites,
         }
+    }
+
+    /// What T-SQL says of it: a database without an encryption key, or with one that is switched off, is in clear, whatever its pages are
+    /// encrypted by besides.
+    #[must_use]
+    pub fn shown(self, key: Option<&EncryptionKeyRecord>) -> Self {
+        let tde = key.map_or(Tde::Off, |key| key.tde);
+        let phase = match (self.pages, tde) {
+            (_, Tde::Off) | (Phase::Clear, _) => Phase::Clear,
+            (Phase::Encrypting, _) | (_, Tde::TurningOn) => Phase::Encrypting,
+            (Phase::Decrypting, _) | (_, Tde::TurningOff) => Phase::Decrypting,
+            (Phase::ChangingKey, Tde::On) | (_, Tde::ChangingKey) => Phase::ChangingKey,
+            (Phase::Encrypted, Tde::On) => Phase::Encrypted,
+        };
+        let percent = if phase.is_moving() { self.percent } else { 0.0 };
+        Self { phase, percent, ..self }
+    }
+
+    /// Whether it has pages in a suite that is deprecated, or will have.
+    pub fn is_deprecated(&self) -> bool {
+        let is = |suite: &str| Suite::from_name(suite).is_some_and(Suite::is_deprecated);
+        is(&self.suite) || self.epoch_suites.iter().any(|suite| is(suite))
     }
 
     /// The id of the key slot of that label.

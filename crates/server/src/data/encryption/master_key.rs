@@ -263,7 +263,7 @@ pub fn open_with_password(
 
 /// Stretching a password takes memory: so many at a time, and no more.
 fn with_place<R>(instance: &Instance, stretch: impl FnOnce() -> R) -> Result<R, PlanError> {
-    let place = instance.password_gate().enter(Instant::now() + PATIENCE);
+    let place = instance.statement_gate().enter(Instant::now() + PATIENCE);
     let _place = place.map_err(|_| {
         let text = "A timeout occurred while waiting for memory resources to execute the query in resource pool 'default' \
             (2). Rerun the query.";

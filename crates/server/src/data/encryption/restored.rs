@@ -4,7 +4,7 @@ use selenite_engine::Suite;
 use selenite_keyring::SlotSummary;
 
 use super::database_key::label;
-use crate::master::{EncryptionKeyRecord, Master, MasterError};
+use crate::master::{EncryptionKeyRecord, Master, MasterError, Tde};
 
 /// Notes what a restored file says, in the place of what was noted of the file before it.
 ///
@@ -40,8 +40,14 @@ pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSu
                 // A restored file has a data key of its own.
                 regenerated: now,
                 modified: now,
-                set: present.map_or(created, |present| present.set),
+                set: present.as_ref().map_or(created, |present| present.set),
                 scanned: 0,
+                // Whether it was switched on stands in no file.
+                tde: match (&present, suite) {
+                    (_, Suite::None) => Tde::Off,
+                    (Some(present), _) => present.tde.settled(),
+                    (None, _) => Tde::On,
+                },
             })
         }
     };

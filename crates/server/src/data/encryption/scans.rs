@@ -14,13 +14,14 @@ use std::time::Duration;
 
 use selenite_engine::reencrypt::{Goal, Reencrypt, is_paused, reencrypt};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, EngineError, Observer, Progress, Watch};
+use selenite_engine::{Access, EngineError, Observer, Progress, Suite, Watch};
 use selenite_keyring::KeyError;
 
 use super::file_state::{FileState, Phase};
-use crate::Instance;
+use super::switch::goal_of;
 use crate::data::expectation::access_to;
-use crate::master::{DatabaseName, DatabaseRecord};
+use crate::master::{DatabaseName, DatabaseRecord, EncryptionKeyRecord};
+use crate::{Instance, NewDatabases};
 
 /// The scans of a server.
 #[derive(Default)]
@@ -63,8 +64,11 @@ impl Scans {
             return;
         }
         let unfinished = instance.master().encryption_keys().and_then(|keys| {
-            let ids = keys.iter().map(|key| instance.master().database_of(key.database_id));
-            ids.collect::<Result<Vec<_>, _>>()
+            let found = keys.into_iter().map(|key| {
+                let record = instance.master().database_of(key.database_id)?;
+                Ok(record.map(|record| (key, record)))
+            });
+            found.collect::<Result<Vec<_>, _>>()
         });
         let unfinished = match unfinished {
             Ok(found) => found.into_iter().flatten(),
@@ -73,7 +77,8 @@ impl Scans {
                 return;
             }
         };
-        for record in unfinished {
+        let keeps_encrypted = instance.config().new_databases == NewDatabases::Encrypted;
+        for (key, record) in unfinished {
             let Ok(name) = DatabaseName::new(&record.name) else {
                 continue;
             };
@@ -82,14 +87,17 @@ impl Scans {
                 continue;
             };
             match FileState::load(&path, &access) {
-                Ok(state) if state.phase.is_moving() => {
+                Ok(state) => {
+                    let Some(goal) = goal_of(key.tde, &key, &state, keeps_encrypted) else {
+                        note_settled(instance, &record);
+                        continue;
+                    };
                     if is_paused(&Disk, &path) {
                         let text = format!("The encryption scan of database '{}' is suspended.", record.name);
                         instance.log().line(&text);
                     }
-                    self.start(instance, &record, &path, Goal::GoOn);
+                    self.start(instance, &record, &path, goal);
                 }
-                Ok(_) => {}
                 Err(failed) => instance.log().line(&format!("database '{}': {failed}", record.name)),
             }
         }
@@ -316,19 +324,45 @@ impl Work {
         }
     }
 
-    /// From here on no page of the database may be in clear, if none is.
+    /// From here on no page of the database may be in clear, if none is; and what was begun with its encryption key has ended.
     fn note_encrypted(&self) -> Result<(), String> {
         let state = FileState::load(&self.path, &self.access).map_err(|failed| failed.to_string())?;
-        if state.phase != Phase::Encrypted {
-            return Ok(());
+        let (master, id) = (self.instance.master(), self.record.id);
+        let mut noted = Ok(());
+        if state.pages == Phase::Encrypted {
+            noted = master.require_encryption(id, true);
         }
-        let noted = self.instance.master().require_encryption(self.record.id, true);
-        noted.map_err(|fault| format!("master.db: {fault}"))
+        let noted = noted.and_then(|()| match master.encryption_key(id)? {
+            Some(key) if state.is_deprecated() || names_deprecated(&key) => Ok(()),
+            Some(_) | None => master.allow_deprecated(id, false),
+        });
+        noted.map_err(|fault| format!("master.db: {fault}"))?;
+        note_settled(&self.instance, &self.record);
+        Ok(())
     }
 
     fn say(&self, text: &str) {
         self.instance.log().line(text);
     }
+}
+
+/// What was begun with a database's encryption key has ended.
+fn note_settled(instance: &Instance, record: &DatabaseRecord) {
+    let master = instance.master();
+    let noted = match master.encryption_key(record.id) {
+        Ok(Some(key)) if key.tde != key.tde.settled() => {
+            master.change_encryption_key(record.id, |key, _| key.tde = key.tde.settled())
+        }
+        Ok(_) => Ok(()),
+        Err(fault) => Err(fault),
+    };
+    if let Err(fault) = noted {
+        instance.log().line(&format!("master.db: {fault}"));
+    }
+}
+
+fn names_deprecated(key: &EncryptionKeyRecord) -> bool {
+    Suite::from_name(&key.algorithm).is_some_and(Suite::is_deprecated)
 }
 
 /// ATTENTION is to be answered within 50 ms.

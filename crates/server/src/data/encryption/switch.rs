@@ -2,7 +2,7 @@
 
 use selenite_engine::reencrypt::{Goal, pause, resume};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Expected, Suite};
+use selenite_engine::{Access, Expected, Layout, Suite};
 use selenite_plan::PlanError;
 use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{Name, Setting};
@@ -11,7 +11,7 @@ use super::database_key::Subject;
 use super::file_state::{FileState, Phase};
 use super::{DataBench, error, of_engine, unsupported};
 use crate::data::hall::of_master;
-use crate::master::EncryptionKeyRecord;
+use crate::master::{EncryptionKeyRecord, Tde};
 use crate::workbench::Errand;
 
 /// What is to become of a database's encryption.
@@ -92,7 +92,7 @@ impl DataBench<'_> {
         })?;
         match change {
             Change::On => self.switch_on(&subject, &key, errand),
-            Change::Off => self.switch_off(&subject, errand),
+            Change::Off => self.switch_off(&subject, &key, errand),
             Change::Suspend => Ok(self.suspend(&subject)?),
             Change::Resume => self.resume(&subject, errand),
         }
@@ -103,43 +103,47 @@ impl DataBench<'_> {
         if !state.is_ours {
             return Err(unsupported("ENCRYPTION ON of a database that was made by another program").into());
         }
-        let goal = match state.phase {
-            Phase::Clear => {
-                let suite = Suite::from_name(&key.algorithm);
-                Goal::Suite(suite.ok_or_else(|| PlanError::internal("an algorithm that is none"))?)
-            }
+        match state.phase {
+            Phase::Clear if state.pages.is_moving() => return Err(in_progress("enable").into()),
+            Phase::Clear => {}
             // One that has stopped by an error goes on.
-            Phase::Encrypting if !state.is_running && !self.hall.scans().is_running(subject.record.id) => Goal::GoOn,
+            Phase::Encrypting if !state.is_running && !self.hall.scans().is_running(subject.record.id) => {}
             Phase::Encrypted | Phase::Encrypting => {
                 let text = "Cannot enable database encryption because it is already enabled.";
                 return Err(error(33107, text).into());
             }
             Phase::Decrypting | Phase::ChangingKey => return Err(in_progress("enable").into()),
-        };
-        self.begin_scan(subject, goal, errand)?;
+        }
+        let goal = goal_of(Tde::TurningOn, key, &state, subject.keeps_encrypted());
+        let goal = goal.ok_or_else(|| PlanError::internal("an algorithm that is none"))?;
+        self.begin_noted_scan(subject, goal, (key.tde, Tde::TurningOn), errand)?;
         Ok(self.note_switch(subject)?)
     }
 
-    fn switch_off(&self, subject: &Subject, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    fn switch_off(&self, subject: &Subject, key: &EncryptionKeyRecord, errand: &mut Errand<'_>) -> Result<(), Failure> {
         if self.admit_in_clear(subject)? {
+            subject.note(Tde::Off)?;
             return Ok(self.note_switch(subject)?);
         }
         let state = self.settled(subject, errand)?;
-        let goal = match state.phase {
+        match state.phase {
             Phase::Clear => {
                 let text = "Cannot disable database encryption because it is already disabled.";
                 return Err(error(33108, text).into());
             }
-            Phase::Decrypting if !state.is_running && !self.hall.scans().is_running(subject.record.id) => Goal::GoOn,
-            Phase::Encrypted => Goal::Off,
+            Phase::Decrypting if !state.is_running && !self.hall.scans().is_running(subject.record.id) => {}
+            Phase::Encrypted => {}
             Phase::Encrypting | Phase::Decrypting | Phase::ChangingKey => return Err(in_progress("disable").into()),
-        };
+        }
+        let goal = goal_of(Tde::TurningOff, key, &state, subject.keeps_encrypted()).unwrap_or(Goal::GoOn);
         let master = self.patron.instance.master();
-        // Before the first page is decrypted, since a kill may come between.
-        let noted = master.require_encryption(subject.record.id, false);
-        noted.map_err(|fault| of_master(&fault))?;
-        if let Err(why) = self.begin_scan(subject, goal, errand) {
-            if subject.state().is_ok_and(|state| state.phase == Phase::Encrypted) {
+        if goal == Goal::Off {
+            // Before the first page is decrypted, since a kill may come between.
+            let noted = master.require_encryption(subject.record.id, false);
+            noted.map_err(|fault| of_master(&fault))?;
+        }
+        if let Err(why) = self.begin_noted_scan(subject, goal, (key.tde, Tde::TurningOff), errand) {
+            if subject.state().is_ok_and(|state| state.pages == Phase::Encrypted) {
                 let noted = master.require_encryption(subject.record.id, true);
                 noted.map_err(|fault| of_master(&fault))?;
             }
@@ -191,6 +195,26 @@ impl DataBench<'_> {
         Ok(self.note_scan(subject)?)
     }
 
+    /// Begins a scan that turns the state of a database's encryption key from one into another. Both are noted: a scan that does not begin
+    /// leaves the first.
+    ///
+    /// # Errors
+    /// As [`Self::begin_scan`].
+    pub(super) fn begin_noted_scan(
+        &self,
+        subject: &Subject,
+        goal: Goal,
+        (before, after): (Tde, Tde),
+        errand: &mut Errand<'_>,
+    ) -> Result<(), Failure> {
+        subject.note(after)?;
+        let begun = self.begin_scan(subject, goal, errand);
+        if begun.is_err() && subject.state().is_ok_and(|state| !state.pages.is_moving()) {
+            subject.note(before)?;
+        }
+        begun
+    }
+
     /// Begins a scan in the background, and waits until the file says so.
     ///
     /// # Errors
@@ -218,6 +242,25 @@ impl DataBench<'_> {
         let master = self.patron.instance.master();
         let noted = master.change_encryption_key(subject.record.id, |key, now| key.scanned = now);
         noted.map_err(|fault| of_master(&fault))
+    }
+}
+
+/// What a scan has to do to a database's pages for its encryption key to become so; none where nothing is to be done, or the key's algorithm is
+/// none. `keeps_encrypted` says whether a database that is switched off stays encrypted, under the server's identity alone.
+pub fn goal_of(tde: Tde, key: &EncryptionKeyRecord, state: &FileState, keeps_encrypted: bool) -> Option<Goal> {
+    if state.pages.is_moving() {
+        return Some(Goal::GoOn);
+    }
+    let sealed_anew = |suite: Suite| {
+        let is_same = state.pages == Phase::Encrypted && state.suite == suite.name();
+        if is_same { Goal::NewKey } else { Goal::Suite(suite) }
+    };
+    match tde {
+        Tde::TurningOn | Tde::ChangingKey => Suite::from_name(&key.algorithm).map(sealed_anew),
+        Tde::TurningOff if state.pages == Phase::Clear => None,
+        Tde::TurningOff if keeps_encrypted => Some(sealed_anew(Layout::default().suite)),
+        Tde::TurningOff => Some(Goal::Off),
+        Tde::On | Tde::Off => None,
     }
 }
 

@@ -99,8 +99,9 @@ impl DataBench<'_> {
                 }
                 if let Some(old) = old {
                     let found = master.login_and_hash(name).map_err(|error| of_master(&error))?;
-                    let (_, hash) = found.ok_or_else(|| not_there("alter", "login", name))?;
-                    if !is_right(instance, &hash, old)? {
+                    let (login, hash) = found.ok_or_else(|| not_there("alter", "login", name))?;
+                    let address = self.patron.entry.facts().peer.ip();
+                    if !is_right(instance, (&login, &hash), (old, address))? {
                         return Err(not_there("alter", "login", name));
                     }
                 }
@@ -144,6 +145,7 @@ impl DataBench<'_> {
         }
         let removed = self.patron.instance.master().remove_login(name);
         removed.map_err(|error| told(name, &error))?;
+        self.patron.instance.forget_login(present.id);
         self.hall.reload();
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! New passwords, and the options about them.
 
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use selenite_plan::PlanError;
@@ -7,6 +8,8 @@ use selenite_tsql::ast::{ExprKind, Literal, Password, Setting};
 
 use super::error;
 use crate::Instance;
+use crate::login::confirm;
+use crate::master::LoginRecord;
 use crate::password::{PasswordHash, RuleBroken, check_new_password};
 
 /// The text of a password.
@@ -42,7 +45,7 @@ pub(super) fn stretch(
         false => Ok(()),
     };
     checked.map_err(broken)?;
-    let place = instance.password_gate().enter(Instant::now() + PATIENCE);
+    let place = instance.statement_gate().enter(Instant::now() + PATIENCE);
     let hash = place.and_then(|_place| PasswordHash::new(password, instance.password_cost()));
     hash.map_err(|fault| {
         error(
@@ -52,13 +55,17 @@ pub(super) fn stretch(
     })
 }
 
-/// Whether a password is the login's.
+/// Whether a password is the login's. A wrong one counts as a failed login from that address; while the login is locked none is right.
 ///
 /// # Errors
 /// As [`stretch`].
-pub(super) fn is_right(instance: &Instance, hash: &PasswordHash, password: &str) -> Result<bool, PlanError> {
-    let place = instance.password_gate().enter(Instant::now() + PATIENCE);
-    let checked = place.and_then(|_place| hash.is_of(password));
+pub(super) fn is_right(
+    instance: &Instance,
+    (login, hash): (&LoginRecord, &PasswordHash),
+    (password, address): (&str, IpAddr),
+) -> Result<bool, PlanError> {
+    let (checked, afterwards) = confirm(instance, (login, hash), (password, address), Instant::now() + PATIENCE);
+    afterwards.write(instance);
     checked.map_err(|fault| {
         error(
             15121,

@@ -84,7 +84,7 @@ fn own(call: &Call<'_>) -> Option<Own> {
 }
 
 /// The text of an argument, by its name or place.
-fn argument(call: &Call<'_>, name: &str, place: usize) -> Result<String, PlanError> {
+pub(in crate::data) fn argument(call: &Call<'_>, name: &str, place: usize) -> Result<String, PlanError> {
     let by_name = |argument: &&CallArgument| argument.name.as_ref().is_some_and(|known| same_name(known, name));
     let by_place = || call.arguments.get(place).filter(|argument| argument.name.is_none());
     let found = call.arguments.iter().find(by_name).or_else(by_place);

@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 use super::*;
+use crate::NewDatabases;
 use crate::data::dropped_database::{NotDropped, drop_database};
 use crate::data::new_database::{NewDatabase, NotMade};
 use crate::master::DatabaseName;
@@ -14,6 +15,7 @@ struct Place {
     access: Access,
     master: Master,
     key: TempDir,
+    new_databases: NewDatabases,
 }
 
 impl Place {
@@ -32,12 +34,14 @@ impl Place {
             access,
             master,
             key,
+            new_databases: NewDatabases::Clear,
         }
     }
 
     fn begin(&self, name: &str) -> Result<NewDatabase<'_>, NotMade> {
         let name = DatabaseName::new(name).unwrap();
-        NewDatabase::begin(&self.master, self.folder.path(), &self.access, &name)
+        let how = (&self.access, self.new_databases);
+        NewDatabase::begin(&self.master, self.folder.path(), how, &name)
     }
 
     /// CREATE DATABASE, without a kill.
@@ -80,8 +84,12 @@ impl Place {
 
 #[test]
 fn a_database_whose_making_was_cut_off_is_whole_or_its_name_is_free() {
-    for step in 0..=4 {
-        let place = Place::new();
+    let modes = [NewDatabases::Clear, NewDatabases::Encrypted];
+    for (step, new_databases) in (0..=4).flat_map(|step| modes.map(|mode| (step, mode))) {
+        let place = Place {
+            new_databases,
+            ..Place::new()
+        };
         let new = place.begin("d").unwrap();
         assert_eq!(place.master.database("d").unwrap(), None);
         let draft = draft_of(&place.path("d.db"), new.id()).unwrap();
@@ -107,7 +115,10 @@ fn a_database_whose_making_was_cut_off_is_whole_or_its_name_is_free() {
         let state = FileState::load(&place.path("d.db"), &plain_access(&place.access)).unwrap();
         assert_eq!((known.len(), known[0].unfinished), (1, None));
         assert_eq!(known[0].file_id, state.database_id);
-        assert!(state.database_id.is_some() && !known[0].must_be_encrypted);
+        assert!(state.database_id.is_some());
+        let is_encrypted = new_databases == NewDatabases::Encrypted;
+        assert_eq!(known[0].must_be_encrypted, is_encrypted, "{step}");
+        assert_eq!(state.pages == Phase::Encrypted, is_encrypted);
         assert!(place.key.path().exists());
     }
 }

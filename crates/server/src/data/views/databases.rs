@@ -145,7 +145,7 @@ const CONFIGURATIONS: &[ColumnSpec] = &[
 ];
 
 fn configurations(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let sessions = i32::try_from(sight.objects.instance.registry().session_max()).unwrap_or(i32::MAX);
+    let sessions = i32::try_from(sight.objects.instance.registry().limits().max).unwrap_or(i32::MAX);
     Ok(vec![row![
         103,
         "user connections",

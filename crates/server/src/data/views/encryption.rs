@@ -96,15 +96,14 @@ fn encryption_keys(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
     let mut any_is_encrypted = false;
     for record in users_databases(sight) {
-        let key = keys.iter().find(|key| key.database_id == record.id);
-        let state = look(sight, record);
-        let has_none = state.as_ref().is_none_or(|state| state.phase == Phase::Clear);
-        any_is_encrypted |= !has_none;
-        // One without a key may be encrypted all the same: by the command line.
-        if key.is_some() || !has_none {
-            let certificate = key.and_then(|key| certificates.iter().find(|one| one.id == key.certificate_id));
-            rows.push(encryption_key(sight, record, (key, certificate), state.as_ref()));
-        }
+        // One without a key may be encrypted all the same: under the server's identity alone, which T-SQL knows nothing of.
+        let Some(key) = keys.iter().find(|key| key.database_id == record.id) else {
+            continue;
+        };
+        let state = look(sight, record, Some(key));
+        any_is_encrypted |= state.as_ref().is_some_and(|state| state.phase != Phase::Clear);
+        let certificate = certificates.iter().find(|one| one.id == key.certificate_id);
+        rows.push(encryption_key(sight, record, (Some(key), certificate), state.as_ref()));
     }
     if any_is_encrypted {
         rows.insert(0, tempdb_key(sight));
@@ -175,8 +174,11 @@ fn tempdb_key(sight: &Sight<'_>) -> Row {
 
 /// The ids of the databases that are encrypted, or will be when their scan has ended.
 pub(super) fn encrypted_databases(sight: &Sight<'_>) -> Vec<i32> {
+    let keys = sight.objects.instance.master().encryption_keys().unwrap_or_default();
     let is_encrypted = |record: &&DatabaseRecord| {
-        look(sight, record).is_some_and(|state| match state.phase {
+        let key = keys.iter().find(|key| key.database_id == record.id);
+        let state = key.and_then(|key| look(sight, record, Some(key)));
+        state.is_some_and(|state| match state.phase {
             Phase::Encrypted | Phase::Encrypting | Phase::ChangingKey => true,
             Phase::Clear | Phase::Decrypting => false,
         })
@@ -254,11 +256,11 @@ fn users_databases<'a>(sight: &Sight<'a>) -> impl Iterator<Item = &'a DatabaseRe
 }
 
 /// What a database's file says; nothing if it can't be asked.
-fn look(sight: &Sight<'_>, record: &DatabaseRecord) -> Option<FileState> {
+fn look(sight: &Sight<'_>, record: &DatabaseRecord, key: Option<&EncryptionKeyRecord>) -> Option<FileState> {
     let instance = &sight.objects.instance;
     let path = DatabaseName::new(&record.name).ok()?.path(instance.data_folder());
     let access = access_to(instance, record.id).ok()?;
-    FileState::load(&path, &access).ok()
+    Some(FileState::load(&path, &access).ok()?.shown(key))
 }
 
 /// encryption_state and its word.

@@ -124,7 +124,7 @@ fn views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             } else {
                 Cell::Null
             },
-            "NONE",
+            if view.view.check_option { "CASCADE" } else { "NONE" },
             "NO"
         ]
     };

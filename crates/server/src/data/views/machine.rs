@@ -56,7 +56,7 @@ fn machine(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
         processors.map(|count| small(count.get())),
         field_kb("/proc/meminfo", "MemTotal").map(big),
         field_kb("/proc/self/status", "VmRSS").map(big),
-        small(instance.registry().session_max()),
+        small(instance.registry().limits().max),
         1,
         uptime.map(|uptime| big(uptime.saturating_sub(running))),
         Cell::of_time(Some(instance.started()), sight.state.now.offset_minutes),

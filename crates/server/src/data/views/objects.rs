@@ -261,8 +261,11 @@ const VIEW: &[ColumnSpec] = &[
 ];
 
 fn views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    Ok(of_kind(sight, ObjectKind::View, |_| {
-        vec![Cell::from(false); VIEW.len()]
+    let schema = &sight.objects.catalog.schema;
+    Ok(of_kind(sight, ObjectKind::View, |listed| {
+        let is_checked = schema.view(&listed.name).is_some_and(|view| view.view.check_option);
+        let cell = |(name, ..): &ColumnSpec| Cell::from(is_checked && *name == "with_check_option");
+        VIEW.iter().map(cell).collect()
     }))
 }
 

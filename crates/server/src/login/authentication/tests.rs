@@ -1,9 +1,12 @@
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use selenite_engine::Access;
 use tempfile::TempDir;
 
 use super::*;
+use crate::audit::AuditLog;
+use crate::descriptors::Descriptors;
 use crate::master::Master;
 use crate::password::PasswordCost;
 use crate::transport::TlsSetup;
@@ -30,7 +33,9 @@ fn instance(place: &TempDir) -> Instance {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
     let tls = TlsSetup::new(&[made.cert.der().clone()], &key.into()).unwrap();
-    Instance::new(config, folder, master, tls).unwrap()
+    let descriptors = Descriptors::provide(&mut config.limits).unwrap().0;
+    let audit = AuditLog::open(&config.audit, folder.path(), &config.log).unwrap();
+    Instance::new(config, folder, master, tls, (descriptors, audit)).unwrap()
 }
 
 fn try_in(instance: &Instance, password: &str, address: &str) -> Result<(), Refusal> {
@@ -112,3 +117,81 @@ fn a_login_that_finds_no_time_to_be_checked_is_refused_as_any_other() {
     drop(places);
     assert!(try_in(&instance, "right", "127.0.0.1").is_ok());
 }
+
+fn attempt(instance: &Instance, name: &str, password: &str, address: &str) -> Result<(), Refusal> {
+    let applicant = Applicant {
+        name,
+        password,
+        new_password: None,
+        address: address.parse().unwrap(),
+        deadline: Instant::now() + Duration::from_secs(60),
+    };
+    let (outcome, afterwards) = authenticate(instance, &applicant);
+    afterwards.write(instance);
+    outcome.map(drop)
+}
+
+/// The error numbers that a client is told.
+fn numbers(refused: Result<(), Refusal>) -> Vec<i32> {
+    let notices = refused.unwrap_err().notices("x").into_iter();
+    notices.map(|notice| notice.number).collect()
+}
+
+#[test]
+fn two_hundred_simultaneous_passwords_are_tried_five_times() {
+    let place = tempfile::tempdir().unwrap();
+    let instance = instance(&place);
+    let barrier = Barrier::new(THREADS);
+    for name in ["sa", "nobody"] {
+        let told: Vec<Vec<i32>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS)
+                .map(|number| {
+                    let (instance, barrier) = (&instance, &barrier);
+                    scope.spawn(move || {
+                        barrier.wait();
+                        numbers(attempt(instance, name, &format!("wrong-{number}"), "192.0.2.1"))
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let tried = told.iter().filter(|numbers| **numbers == [18456]).count();
+        let locked = told.iter().filter(|numbers| **numbers == [18486]).count();
+        assert_eq!((tried, locked), (5, THREADS - 5), "{name}");
+    }
+}
+
+#[test]
+fn many_simultaneous_right_passwords_are_let_in() {
+    let place = tempfile::tempdir().unwrap();
+    let instance = instance(&place);
+    let barrier = Barrier::new(THREADS);
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                barrier.wait();
+                attempt(&instance, "sa", "right", "192.0.2.1").unwrap();
+            });
+        }
+    });
+}
+
+#[test]
+fn an_unknown_login_is_answered_as_a_known_one_in_every_state() {
+    let place = tempfile::tempdir().unwrap();
+    let instance = instance(&place);
+    for address in ["192.0.2.1", "127.0.0.1"] {
+        let told = |name: &str| -> Vec<Vec<i32>> {
+            let tries = (0..7).map(|_| numbers(attempt(&instance, name, "wrong", address)));
+            tries.collect()
+        };
+        let known = told("sa");
+        assert_eq!(known[4..], [vec![18456], vec![18486], vec![18486]]);
+        assert_eq!(told("nobody"), known, "{address}");
+        // Names are compared without regard to case.
+        assert_eq!(numbers(attempt(&instance, "NoBody", "wrong", address)), [18486]);
+        assert_eq!(numbers(attempt(&instance, "SA", "wrong", address)), [18486]);
+    }
+}
+
+const THREADS: usize = 200;

@@ -87,6 +87,7 @@ fn a_certificate_stays_while_a_database_needs_it_and_a_key_goes_with_its_databas
         modified: 3,
         set: 4,
         scanned: 5,
+        tde: Tde::ChangingKey,
     };
     master.store_encryption_key(&key).unwrap();
     assert_eq!(master.encryption_keys().unwrap(), [key.clone()]);

@@ -115,6 +115,7 @@ pub const GROUPS: &[Group] = &[
             ("UPDATE", "UPDATE w SET b = 'c', a += 1 WHERE a = 1"),
             ("UPDATE FROM", "UPDATE w SET b = t.b FROM w JOIN t ON t.a = w.a"),
             ("UPDATE TOP", "UPDATE TOP (1) w SET a = 5"),
+            ("INSERT through a view", "INSERT v (a, b) VALUES (50, N'fifty')"),
             ("UPDATE through a view", "UPDATE v SET b = b"),
             ("UPDATE of a variable too", "DECLARE @a int; UPDATE w SET @a = a = 1"),
             ("DELETE", "DELETE FROM w WHERE a = 1"),

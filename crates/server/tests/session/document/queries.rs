@@ -124,6 +124,7 @@ pub const GROUPS: &[Group] = &[
                 "SELECT a FROM t WHERE b = N'ONE' COLLATE Latin1_General_BIN2",
             ),
             ("bits", "SELECT 5 & 3, 5 | 3, 5 ^ 3, ~5"),
+            ("shifts", "SELECT 1 << 3, 8 >> 1"),
             ("AT TIME ZONE", "SELECT GETDATE() AT TIME ZONE 'UTC'"),
             (
                 "ODBC's constants",

@@ -1,0 +1,100 @@
+//! Accepting databases that others made: from then on they are the accepting identity's own (FORMAT 4.7).
+//!
+//! Accepting adds a right and takes none away: an origin mark in each slot that an identity in force opens; or, where no
+//! identity that derives origin tokens opens one, a pin of the path in the keyring file.
+
+use std::path::{Path, PathBuf};
+
+use selenite_cipher::DatabaseId;
+use selenite_keyring::{
+    Identity, Origin, OriginPolicy, SlotSummary, Unlocked, absolute, change, os_random, pin_path, replace_path_pin,
+};
+
+use crate::database::Next;
+use crate::storage::Storage;
+use crate::{Access, Database, EngineError};
+
+/// A database that was accepted, for people to look at.
+#[derive(Clone, Debug)]
+pub struct Accepted {
+    /// The file's own name, without links.
+    pub path: PathBuf,
+    /// Which database.
+    pub database_id: DatabaseId,
+    /// The commitment of its master key (FORMAT 4.2).
+    pub commitment: [u8; 32],
+    /// What its origin was before.
+    pub origin: Origin,
+    /// The slots that got an origin mark.
+    pub marked: Vec<SlotSummary>,
+    /// All other slots: their holders can read the database, too.
+    pub others: Vec<SlotSummary>,
+    /// The keyring file that lists its path now.
+    pub pinned_in: Option<PathBuf>,
+}
+
+/// Accepts the database at `path`, whatever its origin. Others may use it meanwhile.
+///
+/// # Errors
+/// [`EngineError::Key`] where no identity in force opens it, and if a pin can't be written; what SQLite says.
+pub fn accept(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Accepted, EngineError> {
+    let config = Access::config()?;
+    let identities = access.identities(&config)?;
+    let access = Access {
+        origin: Some(OriginPolicy::Any),
+        ..access.clone()
+    };
+    let database = Database::open(storage, path, &access)?;
+    let (unlocked, marked) = database.change(move |unlocked| mark(unlocked, &identities))?;
+    drop(database);
+    let origin = unlocked.origin;
+    let keyring = config.keyring_path();
+    let pinned_in = match (origin, keyring) {
+        (Origin::Foreign | Origin::Unknown, _) if !marked.is_empty() => None,
+        (Origin::Foreign | Origin::Unknown, Some(keyring)) => {
+            pin_path(keyring, path, &unlocked)?;
+            Some(keyring.to_owned())
+        }
+        (Origin::Foreign | Origin::Unknown, None) => {
+            return Err(EngineError::usage(
+                "there is no folder for a keyring file",
+                "set SELENITE_KEYRING to the path of one",
+            ));
+        }
+        (Origin::Own, _) => None,
+    };
+    if let (None, Some(keyring)) = (&pinned_in, keyring) {
+        replace_path_pin(keyring, path, &unlocked)?;
+    }
+    let is_other = |slot: &SlotSummary| marked.iter().all(|marked| marked.id != slot.id);
+    let slots = unlocked.superblock.slots.iter().map(SlotSummary::new);
+    Ok(Accepted {
+        path: absolute(path),
+        database_id: unlocked.superblock.database_id,
+        commitment: unlocked.master.commitment(),
+        origin,
+        others: slots
+            .filter(|slot| slot.id != unlocked.slot && is_other(slot))
+            .collect(),
+        marked,
+        pinned_in,
+    })
+}
+
+/// Marks the slots of a database that is not the identities' own; what it was, and the slots.
+fn mark(
+    unlocked: &Unlocked,
+    identities: &[Box<dyn Identity>],
+) -> Result<Next<(Unlocked, Vec<SlotSummary>)>, EngineError> {
+    let accepted = change::accept(unlocked, identities, &mut os_random)?;
+    let marked = accepted.report.accepted;
+    let result = (unlocked.duplicate(), marked.clone());
+    if marked.is_empty() {
+        return Ok(Next::Leave(result));
+    }
+    Ok(Next::Write(
+        Box::new(accepted.unlocked),
+        accepted.takes_rights_away,
+        result,
+    ))
+}

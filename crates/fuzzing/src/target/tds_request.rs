@@ -1,0 +1,54 @@
+//! Any bytes as a request of each kind, with its headers and without.
+
+use selenite_tds::{Limits, Message, MessageKind, MessageReader, PacketSize, Request, Reset, RpcRequest, client};
+
+/// Panics where what must hold does not.
+pub fn fuzz(data: &[u8]) {
+    let mut headed = vec![22, 0, 0, 0, 18, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0];
+    headed.extend_from_slice(data);
+    for data in [data, &headed] {
+        for kind in [MessageKind::SqlBatch, MessageKind::Rpc, MessageKind::TransactionRequest] {
+            let message = Message::new(kind, Reset::None, data.to_vec());
+            match Request::parse(&message) {
+                Ok(Request::Rpc(request)) => send_again(&request),
+                Ok(Request::Batch(_) | Request::Transaction(_)) => {}
+                Err(error) => assert!(error.complaint().is_some(), "{error}"),
+            }
+        }
+    }
+}
+
+/// A call is the same when it is sent again, but for how its types are told.
+fn send_again(request: &RpcRequest) {
+    let packets = client::rpc(request, PacketSize::MAX, Reset::None).expect("what is parsed fits its types");
+    let mut reader = MessageReader::new();
+    reader.set_limits(Limits::LoggedIn {
+        message_size_max: u32::MAX,
+    });
+    let mut bytes = packets.as_slice();
+    let Ok(Some(selenite_tds::Incoming::Message(message))) = reader.push(&mut bytes) else {
+        panic!("no message");
+    };
+    let Ok(Request::Rpc(again)) = Request::parse(&message) else {
+        panic!("no call");
+    };
+    assert_eq!(again.calls.len(), request.calls.len());
+    for (again, call) in again.calls.iter().zip(&request.calls) {
+        assert_eq!(again.procedure, call.procedure);
+        assert_eq!(again.parameters.len(), call.parameters.len());
+        for (again, parameter) in again.parameters.iter().zip(&call.parameters) {
+            assert_eq!(again.type_info.data_type, parameter.type_info.data_type);
+            let is_utf8 = parameter
+                .type_info
+                .collation
+                .is_some_and(|collation| collation.is_utf8());
+            // Text of a collation in UTF-8 may have what code page 1252 lacks.
+            assert!(
+                is_utf8 || again.value == parameter.value,
+                "{:?} {:?}",
+                again.value,
+                parameter.value
+            );
+        }
+    }
+}

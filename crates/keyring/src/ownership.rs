@@ -1,0 +1,288 @@
+//! Who can change a file that decides about keys, and who can read it.
+//!
+//! O1. A key file, configuration or keyring file is refused where somebody else than its user and root can write it, or put another
+//!     file in its place: every folder on the way to it is looked at, also behind links (as OpenSSH does with `authorized_keys`).
+//!     A folder with the sticky bit, such as /tmp, is taken: nobody there replaces the files of others.
+//! O2. The group's right to write is taken for the owner's own where the group has the owner's number (the private groups of Debian,
+//!     Fedora and others, with their umask of 002) and no access list gives the right to somebody else.
+//! O3. What has no name on a disk (a pipe, a terminal) is as its opener made it.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Component, Path, PathBuf};
+
+use crate::KeyError;
+
+/// Refuses ([`KeyError::Untrusted`]) a file that others than this process's user and root can change.
+pub fn check(path: &Path, file: &File) -> Result<(), KeyError> {
+    check_for(rustix::process::geteuid().as_raw(), path, file)
+}
+
+/// Whether others than its owner can read the file.
+pub fn is_readable_by_others(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|facts| facts.is_file() && others_may(READ, path, &facts))
+}
+
+fn check_for(user: u32, path: &Path, file: &File) -> Result<(), KeyError> {
+    let failed = |source| KeyError::Io {
+        verb: "look at",
+        path: path.to_owned(),
+        source,
+    };
+    let refused = |(place, problem): (PathBuf, &'static str)| KeyError::Untrusted { path: place, problem };
+    let facts = file.metadata().map_err(failed)?;
+    let kind = facts.file_type();
+    if kind.is_char_device() || kind.is_socket() {
+        return Ok(());
+    }
+    check_one(user, path, &facts).map_err(refused)?;
+    if !facts.is_file() {
+        return Ok(());
+    }
+    let mut walk = Walk::new(path).map_err(failed)?;
+    while let Some((place, facts)) = walk.next().map_err(failed)? {
+        check_one(user, &place, &facts).map_err(refused)?;
+    }
+    Ok(())
+}
+
+/// One folder, link or file on the way.
+fn check_one(user: u32, path: &Path, facts: &Metadata) -> Result<(), (PathBuf, &'static str)> {
+    if facts.uid() != user && facts.uid() != ROOT {
+        return Err((path.to_owned(), "it belongs to another user"));
+    }
+    // A link has no mode: its folder's counts.
+    let is_shared = facts.is_dir() && facts.mode() & STICKY != 0;
+    if !facts.is_symlink() && !is_shared && others_may(WRITE, path, facts) {
+        return Err((path.to_owned(), "others than its owner can write there"));
+    }
+    Ok(())
+}
+
+/// O2.
+fn others_may(right: u32, path: &Path, facts: &Metadata) -> bool {
+    let is_private = || facts.gid() == facts.uid() && !has_access_list(path);
+    facts.mode() & right != 0 || (facts.mode() & (right << GROUP_SHIFT) != 0 && !is_private())
+}
+
+/// Whether acl(5) gives rights to more users and groups than a mode names.
+fn has_access_list(path: &Path) -> bool {
+    rustix::fs::getxattr(path, c"system.posix_acl_access", &mut [0_u8; 0][..]).is_ok_and(|size| size > 0)
+}
+
+/// The folders, links and the file that a path leads through, from the root on.
+struct Walk {
+    /// Without links, and looked at.
+    resolved: PathBuf,
+    pending: VecDeque<OsString>,
+    link_count: usize,
+    has_begun: bool,
+}
+
+impl Walk {
+    fn new(path: &Path) -> io::Result<Self> {
+        let mut walk = Self {
+            resolved: PathBuf::from("/"),
+            pending: VecDeque::new(),
+            link_count: 0,
+            has_begun: false,
+        };
+        walk.go_to(&std::path::absolute(path)?);
+        Ok(walk)
+    }
+
+    /// Puts a path before what is pending.
+    fn go_to(&mut self, path: &Path) {
+        for component in path.components().rev() {
+            match component {
+                Component::Normal(name) => self.pending.push_front(name.to_owned()),
+                Component::ParentDir => self.pending.push_front("..".into()),
+                Component::RootDir => self.resolved = PathBuf::from("/"),
+                Component::CurDir | Component::Prefix(_) => {}
+            }
+        }
+    }
+
+    fn next(&mut self) -> io::Result<Option<(PathBuf, Metadata)>> {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            return Ok(Some((self.resolved.clone(), fs::metadata(&self.resolved)?)));
+        }
+        // The descriptors in /proc lead to files that may have no name; what was opened was looked at itself.
+        if self.resolved.starts_with("/proc") {
+            return Ok(None);
+        }
+        let Some(name) = self.pending.pop_front() else {
+            return Ok(None);
+        };
+        if name == ".." {
+            self.resolved.pop();
+            return self.next();
+        }
+        let place = self.resolved.join(name);
+        let facts = fs::symlink_metadata(&place)?;
+        if facts.is_symlink() {
+            self.link_count += 1;
+            if self.link_count > LINK_COUNT_MAX {
+                return Err(rustix::io::Errno::LOOP.into());
+            }
+            self.go_to(&fs::read_link(&place)?);
+        } else {
+            self.resolved = place.clone();
+        }
+        Ok(Some((place, facts)))
+    }
+}
+
+const ROOT: u32 = 0;
+const STICKY: u32 = 0o1000;
+const READ: u32 = 0o4;
+const WRITE: u32 = 0o2;
+const GROUP_SHIFT: u32 = 3;
+/// What Linux follows (path_resolution(7)).
+const LINK_COUNT_MAX: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    use super::*;
+
+    /// A folder for its owner only, below /tmp, with a key file in it.
+    struct Place(tempfile::TempDir);
+
+    impl Place {
+        fn new() -> Self {
+            let place = Self(tempfile::tempdir().unwrap());
+            fs::create_dir(place.path("in")).unwrap();
+            place.set("in", 0o755);
+            fs::write(place.path("in/key"), [7; 32]).unwrap();
+            place.set("in/key", 0o600);
+            place
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
+        }
+
+        fn set(&self, name: &str, mode: u32) {
+            fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+
+        fn check(&self, name: &str) -> Result<(), KeyError> {
+            let path = self.path(name);
+            check(&path, &File::open(&path).unwrap())
+        }
+
+        /// What is refused, by its path's last name.
+        fn refused(&self, name: &str) -> Option<String> {
+            match self.check(name) {
+                Ok(()) => None,
+                Err(KeyError::Untrusted { path, .. }) => Some(path.file_name().unwrap().display().to_string()),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_others_can_write_or_replace_is_refused() {
+        let place = Place::new();
+        for (mode, is_refused) in [
+            (0o600, false),
+            (0o400, false),
+            (0o644, false),
+            (0o602, true),
+            (0o666, true),
+        ] {
+            place.set("in/key", mode);
+            assert_eq!(place.refused("in/key").is_some(), is_refused, "{mode:o}");
+        }
+        place.set("in/key", 0o600);
+        for (mode, is_refused) in [
+            (0o700, false),
+            (0o755, false),
+            (0o757, true),
+            (0o1777, false),
+            (0o777, true),
+        ] {
+            place.set("in", mode);
+            assert_eq!(place.refused("in/key"), is_refused.then(|| "in".to_owned()), "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn the_folders_behind_a_link_count_and_those_of_the_link() {
+        let place = Place::new();
+        fs::create_dir(place.path("other")).unwrap();
+        symlink("../in/./key", place.path("other/first")).unwrap();
+        symlink(place.path("other/first"), place.path("second")).unwrap();
+        assert_eq!(place.refused("second"), None);
+        place.set("other", 0o777);
+        assert_eq!(place.refused("second"), Some("other".to_owned()));
+        place.set("other", 0o755);
+        place.set("in", 0o777);
+        assert_eq!(place.refused("second"), Some("in".to_owned()));
+    }
+
+    #[test]
+    fn a_private_group_is_its_owner_and_another_is_not() {
+        let place = Place::new();
+        let facts = fs::metadata(place.path("in/key")).unwrap();
+        let is_private = facts.uid() == facts.gid();
+        for name in ["in/key", "in"] {
+            place.set(name, 0o770);
+            assert_eq!(place.refused("in/key").is_none(), is_private, "{name}");
+        }
+        if facts.uid() != ROOT {
+            eprintln!("skipped: only root can give a file to another group");
+            return;
+        }
+        chown(place.path("in"), None, Some(12)).unwrap();
+        assert_eq!(place.refused("in/key"), Some("in".to_owned()));
+    }
+
+    #[test]
+    fn a_file_or_folder_of_another_user_is_refused() {
+        let place = Place::new();
+        let path = place.path("in/key");
+        let file = File::open(&path).unwrap();
+        let owner = fs::metadata(&path).unwrap().uid();
+        if owner != ROOT {
+            let error = check_for(owner + 1, &path, &file).unwrap_err();
+            assert!(matches!(error, KeyError::Untrusted { .. }), "{error}");
+            return;
+        }
+        // What is root's is everybody's to trust.
+        check_for(12, &path, &file).unwrap();
+        chown(place.path("in"), Some(12), None).unwrap();
+        assert_eq!(place.refused("in/key"), Some("in".to_owned()));
+        check_for(12, &path, &file).unwrap();
+    }
+
+    #[test]
+    fn a_descriptor_of_a_process_is_looked_at_itself() {
+        use std::os::fd::AsRawFd;
+        let place = Place::new();
+        let held = File::open(place.path("in/key")).unwrap();
+        let path = PathBuf::from(format!("/dev/fd/{}", held.as_raw_fd()));
+        check(&path, &File::open(&path).unwrap()).unwrap();
+        let (reader, _writer) = io::pipe().unwrap();
+        let path = PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
+        check(&path, &File::open(&path).unwrap()).unwrap();
+        place.set("in/key", 0o666);
+        let path = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+        check(&path, &File::open(&path).unwrap()).unwrap_err();
+    }
+
+    #[test]
+    fn who_may_read_is_told() {
+        let place = Place::new();
+        for (mode, is_readable) in [(0o600, false), (0o604, true), (0o644, true)] {
+            place.set("in/key", mode);
+            assert_eq!(is_readable_by_others(&place.path("in/key")), is_readable, "{mode:o}");
+        }
+        assert!(!is_readable_by_others(&place.path("none")));
+    }
+}

@@ -1,0 +1,132 @@
+//! Which statements and procedures are in the audit log, and what they are done to.
+
+use selenite_plan::machine::{Call, Failure};
+use selenite_tsql::ast::{DropKind, ExprKind, Literal, NameOrVariable, ObjectName, PermissionAction, StatementKind};
+use selenite_types::Value;
+
+/// A statement that is in the audit log.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Audited {
+    /// Its words.
+    pub event: &'static str,
+    /// What it is done to, as far as the statement has a name for it.
+    pub object: Option<String>,
+}
+
+impl Audited {
+    /// The error's number, of one that failed. None if it was told to stop, which no client is told the number of.
+    pub fn error<R>(done: &Result<R, Failure>) -> Option<i32> {
+        match done {
+            Ok(_) => None,
+            Err(Failure::Error(error)) => Some(error.number()),
+            Err(Failure::Stop(_)) => Some(STOPPED),
+        }
+    }
+}
+
+/// What is in the audit log of a statement; none of one that changes no principals, keys, settings or databases.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "all other statements are about rows and objects"
+)]
+pub fn of_statement(kind: &StatementKind) -> Option<Audited> {
+    let (event, object) = match kind {
+        StatementKind::CreateDatabase(create) => ("CREATE DATABASE", Some(create.name.text.clone())),
+        StatementKind::AlterDatabase(alter) => ("ALTER DATABASE", alter.name.as_ref().map(|name| name.text.clone())),
+        StatementKind::Backup(backup) => ("BACKUP", written(&backup.database)),
+        StatementKind::Restore(restore) => ("RESTORE", restore.database.as_ref().and_then(written)),
+        StatementKind::CreateMasterKey { .. } => ("CREATE MASTER KEY", None),
+        StatementKind::RegenerateMasterKey { .. } => ("ALTER MASTER KEY", None),
+        StatementKind::OpenMasterKey { .. } => ("OPEN MASTER KEY", None),
+        StatementKind::BackupMasterKey { .. } => ("BACKUP MASTER KEY", None),
+        StatementKind::RestoreMasterKey { .. } => ("RESTORE MASTER KEY", None),
+        StatementKind::DropMasterKey => ("DROP MASTER KEY", None),
+        StatementKind::CreateCertificate(create) => ("CREATE CERTIFICATE", Some(create.name.text.clone())),
+        StatementKind::BackupCertificate(backup) => ("BACKUP CERTIFICATE", Some(backup.name.text.clone())),
+        StatementKind::CreateEncryptionKey(_) => ("CREATE DATABASE ENCRYPTION KEY", None),
+        StatementKind::AlterEncryptionKey(_) => ("ALTER DATABASE ENCRYPTION KEY", None),
+        StatementKind::DropEncryptionKey => ("DROP DATABASE ENCRYPTION KEY", None),
+        StatementKind::CreateLogin(create) => ("CREATE LOGIN", Some(create.name.text.clone())),
+        StatementKind::AlterLogin(alter) => ("ALTER LOGIN", Some(alter.name.text.clone())),
+        StatementKind::CreateUser(create) => ("CREATE USER", Some(create.name.text.clone())),
+        StatementKind::AlterUser(alter) => ("ALTER USER", Some(alter.name.text.clone())),
+        StatementKind::CreateRole(create) => ("CREATE ROLE", Some(create.name.text.clone())),
+        StatementKind::AlterRole(alter) => match alter.server {
+            true => ("ALTER SERVER ROLE", Some(alter.name.text.clone())),
+            false => ("ALTER ROLE", Some(alter.name.text.clone())),
+        },
+        StatementKind::Permission(change) => match change.action {
+            PermissionAction::Grant => ("GRANT", None),
+            PermissionAction::Deny => ("DENY", None),
+            PermissionAction::Revoke => ("REVOKE", None),
+        },
+        StatementKind::Drop(drop) => (dropped(drop.kind)?, Some(names(&drop.names))),
+        StatementKind::Kill(kill) => ("KILL", session(&kill.session.kind)),
+        StatementKind::Reconfigure { .. } => ("RECONFIGURE", None),
+        StatementKind::Shutdown { .. } => ("SHUTDOWN", None),
+        _ => return None,
+    };
+    Some(Audited { event, object })
+}
+
+/// What is in the audit log of a procedure's call. Its arguments are: they are names of principals and settings.
+pub fn of_call(call: &Call<'_>) -> Option<Audited> {
+    let name = &call.procedure.name;
+    let event = PROCEDURES.iter().copied().find(|known| name.is(known))?;
+    let told = call.arguments.iter().filter_map(|argument| match &argument.value {
+        Some((Value::Text(text), _)) => Some(text.to_string()),
+        Some((Value::Int(number), _)) => Some(number.to_string()),
+        Some(_) | None => None,
+    });
+    let told = told.collect::<Vec<_>>().join(", ");
+    Some(Audited {
+        event,
+        object: Some(told).filter(|told| !told.is_empty()),
+    })
+}
+
+fn dropped(kind: DropKind) -> Option<&'static str> {
+    match kind {
+        DropKind::Database => Some("DROP DATABASE"),
+        DropKind::Login => Some("DROP LOGIN"),
+        DropKind::User => Some("DROP USER"),
+        DropKind::Role => Some("DROP ROLE"),
+        DropKind::Certificate => Some("DROP CERTIFICATE"),
+        DropKind::Table
+        | DropKind::View
+        | DropKind::Procedure
+        | DropKind::Function
+        | DropKind::Trigger
+        | DropKind::Schema => None,
+    }
+}
+
+fn names(names: &[ObjectName]) -> String {
+    let names: Vec<&str> = names.iter().map(|name| name.name.text.as_str()).collect();
+    names.join(", ")
+}
+
+fn written(name: &NameOrVariable) -> Option<String> {
+    match name {
+        NameOrVariable::Name(name) => Some(name.text.clone()),
+        NameOrVariable::Variable(_) => None,
+    }
+}
+
+fn session(kind: &ExprKind) -> Option<String> {
+    if let ExprKind::Literal(Literal::Integer(digits)) = kind {
+        return Some(digits.clone());
+    }
+    None
+}
+
+/// No number of SQL Server's: the client left, or sent ATTENTION.
+const STOPPED: i32 = 0;
+const PROCEDURES: [&str; 6] = [
+    "sp_addrolemember",
+    "sp_droprolemember",
+    "sp_addsrvrolemember",
+    "sp_dropsrvrolemember",
+    "sp_configure",
+    "sp_accept_database",
+];

@@ -1,0 +1,25 @@
+//! Which master key a database has: its commitment, which nobody without that key can choose (FORMAT 4.2).
+
+use std::path::Path;
+
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, DatabaseId, EngineError, status};
+use selenite_keyring::{KeyError, Origin, OriginPolicy};
+
+/// The id and the commitment of a database that nobody of this process has open; none of a file in clear without a superblock.
+///
+/// # Errors
+/// [`EngineError`]: of one whose origin `access` does not admit, too.
+pub fn load_commitment(path: &Path, access: &Access) -> Result<Option<(DatabaseId, [u8; 32])>, EngineError> {
+    let Some(sealed) = status(&Disk, path, access)?.sealed else {
+        return Ok(None);
+    };
+    let database_id = sealed.database_id;
+    let commitment = sealed.commitment.ok_or(EngineError::Key(KeyError::WrongKey))?;
+    // Of the same superblock: a file that was put there meanwhile is not taken for the one that was checked.
+    let is_foreign = sealed.origin.is_none_or(|origin| origin == Origin::Foreign) && sealed.is_pinned != Some(true);
+    if is_foreign && access.origin != Some(OriginPolicy::Any) {
+        return Err(EngineError::Key(KeyError::ForeignOrigin { database_id }));
+    }
+    Ok(Some((database_id, commitment)))
+}

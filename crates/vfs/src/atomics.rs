@@ -1,0 +1,14 @@
+//! Atomics and locks of what loom models: the standard library's, or loom's under `--cfg selenite_loom` (`make audit-loom`).
+
+#[cfg(selenite_loom)]
+pub use loom::{
+    sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    sync::{Mutex, MutexGuard},
+    thread::yield_now,
+};
+#[cfg(not(selenite_loom))]
+pub use std::{
+    sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    sync::{Mutex, MutexGuard},
+    thread::yield_now,
+};

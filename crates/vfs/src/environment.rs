@@ -1,0 +1,53 @@
+//! The process's environment, as far as it decides about anything here.
+//!
+//! V1. In a process with elevated rights who started it chose the variables, and not who owns the program: there are none then, as
+//!     secure_getenv(3) has it. The folders that HOME and XDG_CONFIG_HOME name are not looked for either.
+
+use std::ffi::OsString;
+
+use selenite_keyring::{Config, KeyError};
+
+use crate::ffi::is_elevated;
+
+/// A variable, if this process may believe it.
+pub fn variable(name: &str) -> Option<OsString> {
+    believed(is_elevated(), name)
+}
+
+/// The configuration, read anew: a program may set its environment after it loaded us.
+///
+/// # Errors
+/// As the keyring has it.
+pub fn load_config() -> Result<Config, KeyError> {
+    config_of(is_elevated())
+}
+
+fn believed(is_elevated: bool, name: &str) -> Option<OsString> {
+    if is_elevated { None } else { std::env::var_os(name) }
+}
+
+fn config_of(is_elevated: bool) -> Result<Config, KeyError> {
+    if is_elevated {
+        return Ok(Config::elevated());
+    }
+    Config::load(&variable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_with_elevated_rights_has_no_variables_and_no_configuration() {
+        // PATH is there wherever tests run.
+        assert!(believed(false, "PATH").is_some());
+        assert_eq!(believed(true, "PATH"), None);
+        let config = config_of(true).unwrap();
+        assert!(config.is_elevated());
+        assert_eq!(
+            (config.identity(), config.keyring_path(), config.state_folder()),
+            (None, None, None)
+        );
+        assert!(!is_elevated(), "the tests run with the rights of who started them");
+    }
+}

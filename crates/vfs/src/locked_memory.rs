@@ -1,0 +1,60 @@
+//! `lock_memory=1`: nothing of the process's memory is swapped out.
+//!
+//! L1. All of it is locked, not keys alone: keys are also in what ciphers expand them to, and pages in SQLite's cache and the pool.
+//! L2. Under a finite limit it is refused: memory that is asked for later, by whatever part of the program, would then not be had.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use crate::error::VfsError;
+use crate::ffi;
+
+/// Locks the memory of this process, once and for as long as it runs.
+///
+/// # Errors
+/// [`VfsError::Setting`] says what is missing.
+pub fn lock() -> Result<(), VfsError> {
+    static IS_LOCKED: Mutex<bool> = Mutex::new(false);
+    let mut is_locked = IS_LOCKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if *is_locked {
+        return Ok(());
+    }
+    let refused = |why: String| VfsError::Setting(format!("lock_memory=1 can't be honoured: {why}"));
+    let limit = ffi::locked_memory_limit().map_err(|error| refused(error.to_string()))?;
+    if let Some(limit) = limit.filter(|_| !has_ipc_lock(&status())) {
+        return Err(refused(format!(
+            "this process may lock {limit} bytes; raise the limit (ulimit -l unlimited, LimitMEMLOCK=infinity) or give it CAP_IPC_LOCK"
+        )));
+    }
+    ffi::lock_memory().map_err(|error| refused(error.to_string()))?;
+    *is_locked = true;
+    Ok(())
+}
+
+/// What proc(5) says of this process; nothing where there is no /proc.
+fn status() -> String {
+    std::fs::read_to_string("/proc/self/status").unwrap_or_default()
+}
+
+/// Whether CAP_IPC_LOCK is among the effective capabilities: then no limit counts.
+fn has_ipc_lock(status: &str) -> bool {
+    let digits = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let set = digits.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+    set.is_some_and(|set| set >> CAP_IPC_LOCK & 1 == 1)
+}
+
+/// capabilities(7)
+const CAP_IPC_LOCK: u32 = 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_capability_is_read_from_what_the_kernel_says() {
+        assert!(has_ipc_lock("Name:\tx\nCapEff:\t000001ffffffffff\n"));
+        assert!(has_ipc_lock("CapEff:\t0000000000004000"));
+        assert!(!has_ipc_lock("CapPrm:\t0000000000004000\nCapEff:\t000001ffffffbfff"));
+        assert!(!has_ipc_lock("CapEff:\tnonsense") && !has_ipc_lock(""));
+    }
+}

@@ -1,0 +1,141 @@
+//! The names of the parameters that a database's URI may have.
+//!
+//! U1. A parameter that is spelt almost like one of ours is refused by name: `encryptd=required` would open a database in clear.
+//! U2. Others pass: they are SQLite's, or those of a VFS above or below.
+
+use crate::error::VfsError;
+
+/// Refuses the first name that is meant to be one of ours and is none.
+///
+/// # Errors
+/// [`VfsError::Setting`] names it, and what was meant.
+pub fn check(names: impl IntoIterator<Item = String>) -> Result<(), VfsError> {
+    names.into_iter().try_for_each(|name| check_one(&name))
+}
+
+fn check_one(name: &str) -> Result<(), VfsError> {
+    if OURS.contains(&name) || SQLITES.contains(&name) {
+        return Ok(());
+    }
+    if KEYS.contains(&name) {
+        return Err(VfsError::Setting(format!(
+            "the URI parameter {name} is refused: no key stands in a URI; name the file of one with selenite_identity"
+        )));
+    }
+    let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
+    let wanted = plain(name);
+    let near = OURS
+        .iter()
+        .map(|ours| (strsim::osa_distance(&wanted, &plain(ours)), ours))
+        .min()
+        .filter(|(distance, ours)| *distance <= edits_max(ours));
+    match near {
+        Some((_, ours)) => Err(VfsError::Setting(format!(
+            "unknown URI parameter {}; did you mean {ours}?",
+            shown(name)
+        ))),
+        None if wanted.starts_with("selenite") => Err(VfsError::Setting(format!(
+            "unknown URI parameter {}; known are {}",
+            shown(name),
+            OURS.join(", ")
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// As it goes into a log: it may hold anything.
+fn shown(name: &str) -> String {
+    name.escape_default().take(SHOWN_SIZE_MAX).collect()
+}
+
+/// How many letters may be wrong: one of a short word, two of a longer one.
+fn edits_max(word: &str) -> usize {
+    if word.len() <= SHORT { 1 } else { 2 }
+}
+
+/// Those that `Settings` and `selenite_backup` read.
+const OURS: [&str; 13] = [
+    "selenite_identity",
+    "page_size",
+    "cipher",
+    "auto_vacuum",
+    "plain",
+    "deprecated",
+    "pool_size",
+    "database_id",
+    "commitment",
+    "origin",
+    "encrypted",
+    "backup",
+    "lock_memory",
+];
+/// <https://sqlite.org/c3ref/open.html#urifilenameexamples>, and what its own VFSs know.
+const SQLITES: [&str; 14] = [
+    "vfs",
+    "mode",
+    "cache",
+    "psow",
+    "nolock",
+    "immutable",
+    "modeof",
+    "reserve",
+    "ptr",
+    "sz",
+    "max",
+    "freeonclose",
+    "hexdump",
+    "delay",
+];
+/// Those by which other products take a key.
+const KEYS: [&str; 4] = ["key", "hexkey", "textkey", "passphrase"];
+const SHORT: usize = 5;
+const SHOWN_SIZE_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(name: &str) -> String {
+        check([name.to_owned()]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_misspelt_parameter_is_refused_by_name() {
+        for (name, meant) in [
+            ("encryptd", "encrypted"),
+            ("Encrypted", "encrypted"),
+            ("encrypt", "encrypted"),
+            ("cypher", "cipher"),
+            ("chiper", "cipher"),
+            ("pagesize", "page_size"),
+            ("page-size", "page_size"),
+            ("databaseid", "database_id"),
+            ("plian", "plain"),
+            ("depreciated", "deprecated"),
+            ("selenite_identiy", "selenite_identity"),
+            ("backups", "backup"),
+            ("comitment", "commitment"),
+        ] {
+            assert_eq!(
+                said(name),
+                format!("unknown URI parameter {name}; did you mean {meant}?")
+            );
+        }
+        assert!(said("selenite_key").contains("known are selenite_identity, page_size"));
+        for key in KEYS {
+            assert!(said(key).contains("no key stands in a URI"), "{key}");
+        }
+        assert!(!said("selenite\u{1b}[2J").contains('\u{1b}'));
+    }
+
+    #[test]
+    fn parameters_of_ours_of_sqlite_and_of_other_vfs_pass() {
+        check(OURS.map(str::to_owned)).unwrap();
+        check(SQLITES.map(str::to_owned)).unwrap();
+        for name in [
+            "", "timeout", "uri", "user", "name", "path", "owner", "size", "zv", "rev", "pages", "main",
+        ] {
+            check([name.to_owned()]).unwrap();
+        }
+    }
+}
