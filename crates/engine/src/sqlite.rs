@@ -20,6 +20,24 @@ pub fn install() -> Result<(), EngineError> {
         })
 }
 
+/// Counts the memory of the linked SQLite for each thread ([`selenite_vfs::thread_memory`]). To be called before anything else uses SQLite.
+///
+/// # Errors
+/// [`EngineError::Sqlite`] where SQLite is in use already.
+pub fn count_memory() -> Result<(), EngineError> {
+    static COUNTED: OnceLock<Result<(), String>> = OnceLock::new();
+    COUNTED
+        .get_or_init(|| {
+            selenite_vfs::ffi::count_sqlite(libsqlite3_sys::sqlite3_config).map_err(|code| code.to_string())
+        })
+        .clone()
+        .map_err(|what| EngineError::Sqlite {
+            class: Class::Other,
+            what,
+            next: "report this".to_owned(),
+        })
+}
+
 fn try_install() -> Result<(), String> {
     selenite_vfs::ffi::install_linked(selenite_vfs::installer(), libsqlite3_sys::sqlite3_auto_extension)
         .map_err(|code| code.to_string())?;

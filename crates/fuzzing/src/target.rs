@@ -18,13 +18,14 @@ pub mod tds_login;
 pub mod tds_request;
 pub mod tds_stream;
 pub mod tsql;
+pub mod tsql_bind;
 pub mod wal;
 
 /// Takes any bytes, and panics where what must hold does not.
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names that they have in `fuzz/`.
-pub const TARGETS: [(&str, Target); 19] = [
+pub const TARGETS: [(&str, Target); 20] = [
     ("anchor", anchor::fuzz),
     ("archive_facts", archive_facts::fuzz),
     ("archive_log", archive_log::fuzz),
@@ -43,5 +44,6 @@ pub const TARGETS: [(&str, Target); 19] = [
     ("tds_request", tds_request::fuzz),
     ("tds_stream", tds_stream::fuzz),
     ("tsql", tsql::fuzz),
+    ("tsql_bind", tsql_bind::fuzz),
     ("wal", wal::fuzz),
 ];

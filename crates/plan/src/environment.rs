@@ -40,6 +40,13 @@ pub trait Environment {
     /// The session's random numbers: RAND.
     fn random(&self) -> &Cell<RandomState>;
 
+    /// Asked before so many bytes are allocated for a value; 0 asks whether too many are in use.
+    ///
+    /// Errors: 701.
+    fn reserve(&self, _bytes: usize) -> Result<(), PlanError> {
+        Ok(())
+    }
+
     /// A new random uniqueidentifier: NEWID.
     fn new_guid(&self) -> Guid;
 

@@ -9,7 +9,7 @@ use selenite_types::{DataType, Operator, Value, convert};
 
 use crate::{
     Convert, Environment, Expr, ExprKind, FunctionCall, Let, PlanError, Predicate,
-    functions::{Arguments, TEXT_SIZE_MAX, whole_in, within},
+    functions::{Arguments, whole_in, within},
 };
 
 mod condition;
@@ -133,6 +133,11 @@ fn converted(conversion: &Convert, to: &DataType, frame: &Frame<'_>) -> Result<V
             Some(style)
         }
     };
+    let size = size_of(&value);
+    if size > HEAVY_SIZE {
+        // Bytes as text are two digits each, and made once more for the value.
+        frame.environment.reserve(size.saturating_mul(2 * COPIES))?;
+    }
     let format = frame.environment.session().date_format;
     match convert(&value, &conversion.operand.data_type, to, style, format) {
         Ok(value) => Ok(value),
@@ -157,8 +162,9 @@ fn computed(
 /// One string behind another: NULL if either is, unless the session takes NULL for an empty string.
 fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) -> Result<Value, PlanError> {
     let sum = size_of(&left).saturating_add(size_of(&right));
-    if sum > TEXT_SIZE_MAX {
+    if sum > HEAVY_SIZE {
         within(sum)?;
+        frame.environment.reserve(sum.saturating_mul(COPIES))?;
     }
     let is_null = left == Value::Null || right == Value::Null;
     if is_null && !frame.environment.session().concat_null_yields_null {
@@ -177,8 +183,8 @@ fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) ->
     Ok(Operator::Add.apply(&left, &right, data_type)?)
 }
 
-/// The bytes of a text or binary value.
-fn size_of(value: &Value) -> usize {
+/// The bytes of a text or binary value; 0 of any other.
+pub(crate) fn size_of(value: &Value) -> usize {
     if let Value::Text(text) = value {
         return text.len();
     }
@@ -206,6 +212,10 @@ fn called(call: &FunctionCall, expr: &Expr, frame: &Frame<'_>) -> Result<Value, 
             many.as_slice()
         }
     };
+    let size = values.iter().map(size_of).fold(0, usize::saturating_add);
+    if size > HEAVY_SIZE {
+        frame.environment.reserve(size.saturating_mul(COPIES))?;
+    }
     call.function.run(&Arguments {
         values,
         exprs: &call.arguments,
@@ -215,6 +225,12 @@ fn called(call: &FunctionCall, expr: &Expr, frame: &Frame<'_>) -> Result<Value, 
         environment: frame.environment,
     })
 }
+
+/// 64 KiB: what is smaller costs less memory than asking for it is worth.
+pub(crate) const HEAVY_SIZE: usize = 64 << 10;
+
+/// A text is put together, and then copied to where it is shared.
+pub(crate) const COPIES: usize = 2;
 
 #[cold]
 fn no_slot() -> PlanError {

@@ -87,6 +87,12 @@ pub struct ServerLimits {
     pub message_size_max: u32,
     /// Passwords that are tried at a time.
     pub password_check_max: usize,
+    /// Bytes of memory that one session may use.
+    pub session_memory: u64,
+    /// Bytes of memory that all sessions may use; 0 is three quarters of the machine's.
+    pub server_memory: u64,
+    /// How long a statement waits for a lock, whatever SET LOCK_TIMEOUT says.
+    pub lock_timeout: Duration,
 }
 
 /// How many sessions.
@@ -125,6 +131,11 @@ impl Default for ServerLimits {
             message_size_max: 256 << 20,
             // Two: 38 MiB, and some 80 logins a second.
             password_check_max: 2,
+            // 256 MiB: a text of 128 MiB, the longest, and a copy of it.
+            session_memory: 256 << 20,
+            server_memory: 0,
+            // SQL Server's clients give a statement 30 s.
+            lock_timeout: Duration::from_secs(30),
         }
     }
 }

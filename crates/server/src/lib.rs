@@ -30,6 +30,7 @@ mod login;
 #[cfg(test)]
 mod loopback;
 pub mod master;
+mod memory;
 pub mod password;
 pub mod process;
 mod registry;

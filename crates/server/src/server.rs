@@ -12,6 +12,7 @@ use crate::audit::{AuditLog, Event};
 use crate::descriptors::Descriptors;
 use crate::listener::{Listener, Stopper};
 use crate::master::{Master, MasterError};
+use crate::memory;
 use crate::password::{PasswordHash, random_password};
 use crate::{Config, DataFolder, Front, Instance, ServerError, certificate, identity};
 
@@ -46,6 +47,7 @@ impl Server {
         // First what fails most often, and before anything is made.
         let listener = Listener::bind(config.listen)?;
         let address = listener.address();
+        memory::start(&config.limits, &config.log);
         let data_folder = DataFolder::take(&config.data)?;
         let own_identity = identity::settle(&mut config.access, config.new_identity.as_deref(), data_folder.path())?;
         if let Some(own) = &own_identity {

@@ -88,11 +88,11 @@ impl Stock {
     ///
     /// # Errors
     /// What is wrong with it: at least one.
-    pub(crate) fn program(&self, key: ProgramKey) -> Result<Arc<Program>, Vec<PlanError>> {
+    pub(crate) fn program(&self, key: ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Arc<Program>, Vec<PlanError>> {
         if let Some(program) = self.programs.find(&key) {
             return Ok(program);
         }
-        let program = Arc::new(compiler::compile(&key)?);
+        let program = Arc::new(compiler::compile(&key, goes_on)?);
         self.programs.keep(key, &program);
         Ok(program)
     }

@@ -52,6 +52,12 @@ pub struct Settings {
     pub max_logins: Option<usize>,
     /// How many seconds a login may take.
     pub login_timeout: Option<u64>,
+    /// How many MiB of memory a session may use.
+    pub session_memory: Option<u64>,
+    /// How many MiB of memory all sessions may use.
+    pub server_memory: Option<u64>,
+    /// How many seconds a statement waits for a lock.
+    pub lock_timeout: Option<u64>,
     /// How many wrong passwords in a row lock a login.
     pub attempts_per_login: Option<u32>,
     /// How many wrong passwords an address has; 0 is no limit.
@@ -119,6 +125,9 @@ impl Settings {
             admin_sessions: self.admin_sessions.or(others.admin_sessions),
             max_logins: self.max_logins.or(others.max_logins),
             login_timeout: self.login_timeout.or(others.login_timeout),
+            session_memory: self.session_memory.or(others.session_memory),
+            server_memory: self.server_memory.or(others.server_memory),
+            lock_timeout: self.lock_timeout.or(others.lock_timeout),
             attempts_per_login: self.attempts_per_login.or(others.attempts_per_login),
             attempts_per_address: self.attempts_per_address.or(others.attempts_per_address),
             statement_timeout: self.statement_timeout.or(others.statement_timeout),
@@ -205,7 +214,26 @@ impl Settings {
                 LIMITS,
             ));
         }
+        self.limit_resources(&mut limits)?;
         Ok(limits)
+    }
+
+    /// Memory and waits.
+    fn limit_resources(&self, limits: &mut ServerLimits) -> Result<(), ServerError> {
+        let bytes = |mib: u64| mib.saturating_mul(1 << 20);
+        limits.session_memory = self.session_memory.map_or(limits.session_memory, bytes);
+        limits.server_memory = self.server_memory.map_or(limits.server_memory, bytes);
+        limits.lock_timeout = self.lock_timeout.map_or(limits.lock_timeout, Duration::from_secs);
+        let is_sound = limits.session_memory >= SESSION_MEMORY_MIN
+            && (limits.server_memory == 0 || limits.server_memory >= limits.session_memory)
+            && (Duration::from_secs(1)..=LOCK_TIMEOUT_MAX).contains(&limits.lock_timeout);
+        match is_sound {
+            true => Ok(()),
+            false => Err(usage(
+                "a memory limit that no session can work in, or a wait for a lock of less than a second or more than a day",
+                RESOURCES,
+            )),
+        }
     }
 }
 
@@ -293,6 +321,12 @@ fn usage(what: impl Into<String>, next: &str) -> ServerError {
 const NO_FILE: &str = "none";
 const BOTH: &str = "give both, --tls-cert and --tls-key, or neither";
 const LIMITS: &str = "limits are at least 1, and a login may take 1 to 3600 seconds";
+const RESOURCES: &str =
+    "session-memory is at least 16 (MiB), server-memory no less than that, lock-timeout 1 to 86400 (seconds)";
+/// 16 MiB: what a connection to a database and a short statement take.
+const SESSION_MEMORY_MIN: u64 = 16 << 20;
+/// A day.
+const LOCK_TIMEOUT_MAX: Duration = Duration::from_secs(86_400);
 /// An hour.
 const LOGIN_TIME_MAX: Duration = Duration::from_secs(3600);
 
@@ -303,7 +337,8 @@ mod tests {
     #[test]
     fn a_file_says_what_flags_say_and_flags_win() {
         let text = "data = \"data\"\nidentity = \"age:~/key\"\nlisten = \"127.0.0.2\"\ntls-cert = \"/c\"\ntls-key = \"k\"\n\
-            encryption = \"strict\"\ntls-offload = \"thread\"\nmax-sessions = 7\nmax-logins = 8\nlogin-timeout = 9\n";
+            encryption = \"strict\"\ntls-offload = \"thread\"\nmax-sessions = 7\nmax-logins = 8\nlogin-timeout = 9\n\
+            session-memory = 64\nserver-memory = 1024\nlock-timeout = 5\n";
         let file = Settings::parse(text, Path::new("/etc/s.toml"), Some(Path::new("/home/x"))).unwrap();
         let flags = Settings {
             listen: Some("127.0.0.3:99".to_owned()),
@@ -320,6 +355,9 @@ mod tests {
         assert_eq!((config.limits.sessions.max, config.limits.lobby_max), (7, 8));
         assert_eq!(config.limits.sessions.per_login, 2);
         assert_eq!(config.limits.login_time, Duration::from_secs(9));
+        let limits = config.limits;
+        assert_eq!((limits.session_memory, limits.server_memory), (64 << 20, 1 << 30));
+        assert_eq!(limits.lock_timeout, Duration::from_secs(5));
         let listen = file.config(Access::default()).unwrap().listen;
         assert_eq!(listen, SocketAddr::from(([127, 0, 0, 2], PORT)));
     }
@@ -400,6 +438,18 @@ mod tests {
         }));
         assert!(bad(Settings {
             audit_failure: Some("stop".to_owned()),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            session_memory: Some(15),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            server_memory: Some(100),
+            ..none()
+        }));
+        assert!(bad(Settings {
+            lock_timeout: Some(0),
             ..none()
         }));
         assert!(bad(Settings {

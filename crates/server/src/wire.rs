@@ -63,6 +63,8 @@ pub enum WireError {
     Peer(TdsError),
     /// The client sent what is no TLS.
     Tls(String),
+    /// The client sends more than there is memory for.
+    NoMemory,
     /// The machine's error, or the network's.
     Io(io::Error),
 }
@@ -237,6 +239,7 @@ impl Shared {
             LineError::End => WireError::Cut,
             LineError::Tds(error) => WireError::Peer(error),
             LineError::Io(error) => WireError::Io(error),
+            LineError::NoMemory => WireError::NoMemory,
             LineError::Tls(_) | LineError::Framing(_) => WireError::Tls(error.to_string()),
             LineError::TooSlow | LineError::TooMuch => WireError::Io(io::Error::other(error.to_string())),
         }
@@ -330,6 +333,7 @@ impl fmt::Display for WireError {
             Self::Stopping => f.write_str("the server stops"),
             Self::Peer(error) => write!(f, "{error}"),
             Self::Tls(error) => f.write_str(error),
+            Self::NoMemory => f.write_str("the client sent more than there is memory for"),
             Self::Io(error) => write!(f, "{error}"),
         }
     }
@@ -338,7 +342,7 @@ impl fmt::Display for WireError {
 impl std::error::Error for WireError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Left | Self::Cut | Self::Killed | Self::Stopping | Self::Tls(_) => None,
+            Self::Left | Self::Cut | Self::Killed | Self::Stopping | Self::Tls(_) | Self::NoMemory => None,
             Self::Peer(error) => Some(error),
             Self::Io(error) => Some(error),
         }

@@ -209,6 +209,11 @@ impl Fault {
         1,
         "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.",
     );
+    pub(crate) const STOPPED: Self = Self::fixed(
+        701,
+        123,
+        "There is insufficient system memory in resource pool 'default' to run this query.",
+    );
     pub(crate) const CASE_TOO_DEEP: Self = Self::fixed(125, 4, "Case expressions may only be nested to level 10.");
     pub(crate) const IIF_TOO_DEEP: Self = Self::fixed(125, 2, "Case expressions may only be nested to level 10.");
     pub(crate) const EMPTY_NAME: Self = Self::fixed(

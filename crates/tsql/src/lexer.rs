@@ -15,7 +15,9 @@ mod number;
 mod tests;
 
 /// All tokens of `text`, which is at most `u32::MAX` bytes long; the last one ends it.
-pub(crate) fn tokens(text: &str) -> Vec<Token> {
+///
+/// None if `goes_on`, asked every few thousand tokens, says so.
+pub(crate) fn tokens(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Vec<Token>> {
     let mut lexer = Lexer {
         text,
         bytes: text.as_bytes(),
@@ -23,8 +25,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         line: 1,
         tokens: Vec::with_capacity(text.len() / BYTES_PER_TOKEN + 1),
     };
-    lexer.run();
-    lexer.tokens
+    lexer.run(goes_on).then_some(lexer.tokens)
 }
 
 /// Whether SQL Server takes the character as a blank: controls are.
@@ -41,10 +42,15 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
-    fn run(&mut self) {
+    /// Whether it was let go on to the end.
+    fn run(&mut self, goes_on: &dyn Fn() -> bool) -> bool {
         loop {
+            let count = self.tokens.len();
+            if count > 0 && count.is_multiple_of(crate::TOKENS_BETWEEN_LOOKS) && !goes_on() {
+                return false;
+            }
             let Ok(()) = self.skip_blanks() else {
-                return;
+                return true;
             };
             let (start, line) = (self.at, self.line);
             let kind = self.token();
@@ -53,7 +59,7 @@ impl Lexer<'_> {
                 kind,
                 TokenKind::End | TokenKind::UnclosedQuote | TokenKind::LongIdentifier
             ) {
-                return;
+                return true;
             }
         }
     }

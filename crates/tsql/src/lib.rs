@@ -17,7 +17,10 @@ mod token;
 pub use batch::{Batch, split_batches};
 pub use error::SyntaxError;
 pub use keyword::is_reserved;
-pub use parser::{Options, parse};
+pub use parser::{Options, parse, parse_while};
+
+/// 4,096 tokens: some 100 us, and less than a MiB of a tree.
+pub(crate) const TOKENS_BETWEEN_LOOKS: usize = 4096;
 
 /// The most levels that a tree has: 500, so that a walk that takes 2 KiB for a level needs half of a stack of 2 MiB.
 pub const DEPTH_MAX: u32 = 500;

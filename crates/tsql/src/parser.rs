@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    DEPTH_MAX,
+    DEPTH_MAX, TOKENS_BETWEEN_LOOKS,
     ast::{Position, Tree},
     error::{Fault, SyntaxError},
     keyword::Keyword,
@@ -79,10 +79,23 @@ impl Default for Options {
 ///
 /// The first fault of the text, as SQL Server says it; nothing of the batch may run then.
 pub fn parse(text: &str, options: Options) -> Result<Tree, SyntaxError> {
+    parse_while(text, options, &|| true)
+}
+
+/// As [`parse`], as long as `goes_on` says so: it is asked every few thousand tokens, and may look at the memory in use, or at whoever
+/// waits for the answer.
+///
+/// # Errors
+///
+/// As [`parse`]; 701 where it does not go on.
+pub fn parse_while(text: &str, options: Options, goes_on: &dyn Fn() -> bool) -> Result<Tree, SyntaxError> {
     if text.len() > TEXT_SIZE_MAX {
         return Err(*Fault::TOO_DEEP.at(Position::default()));
     }
-    let mut parser = Parser::new(text, options);
+    let Some(tokens) = lexer::tokens(text, goes_on) else {
+        return Err(*Fault::STOPPED.at(Position::default()));
+    };
+    let mut parser = Parser::new(text, tokens, options, goes_on);
     parser.batch().map_err(|error| *error)
 }
 
@@ -117,11 +130,13 @@ struct Parser<'a> {
     /// What the statement that is being made has that is not supported.
     refused: Option<(Cow<'static, str>, Position)>,
     labels: label::Labels,
+    goes_on: &'a dyn Fn() -> bool,
+    /// The token at which to ask that next.
+    look_at: usize,
 }
 
 impl<'a> Parser<'a> {
-    fn new(source: &'a str, options: Options) -> Self {
-        let tokens = lexer::tokens(source);
+    fn new(source: &'a str, tokens: Vec<Token>, options: Options, goes_on: &'a dyn Fn() -> bool) -> Self {
         let none = Token {
             kind: TokenKind::End,
             position: Position::default(),
@@ -144,6 +159,8 @@ impl<'a> Parser<'a> {
             in_procedure: false,
             refused: None,
             labels: label::Labels::default(),
+            goes_on,
+            look_at: TOKENS_BETWEEN_LOOKS,
         }
     }
 
@@ -151,6 +168,12 @@ impl<'a> Parser<'a> {
     ///
     /// The levels of what it makes are one more than those of the highest node in it.
     fn nested<T>(&mut self, weight: u32, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.at >= self.look_at {
+            self.look_at = self.at + TOKENS_BETWEEN_LOOKS;
+            if !(self.goes_on)() {
+                return Err(Fault::STOPPED.at(self.peek().position));
+            }
+        }
         self.stack += weight;
         if self.stack > STACK_MAX {
             return Err(Fault::TOO_DEEP.at(self.peek().position));

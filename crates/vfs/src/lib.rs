@@ -45,6 +45,7 @@ mod status;
 mod superblock_pair;
 mod sync_clock;
 pub mod thread_io;
+pub mod thread_memory;
 pub mod thread_refusal;
 mod uri_parameters;
 pub mod view;

@@ -51,6 +51,15 @@ pub struct Serve {
     /// How many seconds a connection may take to log in [default: 15]
     #[arg(long, value_name = "SECONDS")]
     pub login_timeout: Option<u64>,
+    /// How much memory a session may use [default: 256]
+    #[arg(long, value_name = "MIB")]
+    pub session_memory: Option<u64>,
+    /// How much memory all sessions may use [default: three quarters of the machine's]
+    #[arg(long, value_name = "MIB")]
+    pub server_memory: Option<u64>,
+    /// How long a statement waits for a lock at most [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    pub lock_timeout: Option<u64>,
     /// How many wrong passwords in a row lock a login [default: 5]
     #[arg(long, value_name = "COUNT")]
     pub attempts_per_login: Option<u32>,
@@ -93,6 +102,9 @@ impl Serve {
             admin_sessions: self.admin_sessions,
             max_logins: self.max_logins,
             login_timeout: self.login_timeout,
+            session_memory: self.session_memory,
+            server_memory: self.server_memory,
+            lock_timeout: self.lock_timeout,
             attempts_per_login: self.attempts_per_login,
             attempts_per_address: self.attempts_per_address,
             statement_timeout: self.statement_timeout,

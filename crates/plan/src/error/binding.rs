@@ -279,6 +279,13 @@ impl PlanError {
         Self::new(8623, Ends::Batch, text).with_severity(16)
     }
 
+    /// 701: more memory than the session may use.
+    #[must_use]
+    pub fn out_of_memory() -> Self {
+        let text = "There is insufficient system memory in resource pool 'default' to run this query.";
+        Self::new(701, Ends::Batch, text).with_severity(17).with_state(123)
+    }
+
     /// 10753: a window function without OVER.
     #[must_use]
     pub fn over_required(function: &str) -> Self {

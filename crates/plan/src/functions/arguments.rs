@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, DatePart, Value, Width, utf16_prefix};
 
+use super::within;
+use crate::evaluate::{COPIES, HEAVY_SIZE};
 use crate::{Collation, Environment, Expr, PlanError};
 
 /// The values of a call, and what is known of them.
@@ -73,6 +75,17 @@ impl<'a> Arguments<'a> {
     pub fn part(&self) -> Result<DatePart, PlanError> {
         self.part
             .ok_or_else(|| PlanError::internal("a function of dates without a part"))
+    }
+
+    /// Asks for the memory of a text of so many bytes.
+    ///
+    /// Errors: 7119 for one that is too long; 701.
+    pub fn reserve(&self, size: usize) -> Result<(), PlanError> {
+        within(size)?;
+        if size > HEAVY_SIZE {
+            self.environment.reserve(size.saturating_mul(COPIES))?;
+        }
+        Ok(())
     }
 
     /// A text of the result's type: cut to its length.

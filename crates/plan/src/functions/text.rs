@@ -22,7 +22,7 @@ mod soundex;
 
 pub(crate) use compose::name_parts;
 pub(crate) use number_text::fixed;
-pub(crate) use replace::{TEXT_SIZE_MAX, within};
+pub(crate) use replace::within;
 
 use Rule::{Any, BigInt, Float, Int, National, Text, TextOnly, TextOrBinaryOnly};
 

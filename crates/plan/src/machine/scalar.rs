@@ -4,6 +4,7 @@ use selenite_types::{Comparison, Value};
 
 use crate::{
     Frame as Values, PlanError,
+    evaluate::size_of,
     program::{
         index,
         step::{Asks, Branch, BranchInt, Set, SetInt, Step, read_int},
@@ -150,6 +151,9 @@ impl Set {
             environment: host.environment(),
         };
         let value = self.operand.value.evaluate(&values)?;
+        if size_of(&value) > LARGE_SIZE {
+            values.environment.reserve(0)?;
+        }
         if let Some(slot) = slots.get_mut(self.slot.index()) {
             *slot = value;
         }
@@ -204,15 +208,11 @@ pub(super) fn announce_for<H: Host + ?Sized>(
 
 /// Whether work on a value may take as long as thousands of steps.
 pub(super) fn is_heavy(value: &Value) -> bool {
-    let size = if let Value::Text(text) = value {
-        text.len()
-    } else if let Value::Binary(bytes) = value {
-        bytes.len()
-    } else {
-        0
-    };
-    size > HEAVY_SIZE
+    size_of(value) > HEAVY_SIZE
 }
+
+/// 4 KiB: of smaller values a session's memory is as many as it has variables.
+const LARGE_SIZE: usize = 4 << 10;
 
 /// 64 KiB: some 10 us of work.
 const HEAVY_SIZE: usize = 64 << 10;

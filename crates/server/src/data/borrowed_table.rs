@@ -18,6 +18,7 @@ use selenite_plan::definition::{ColumnDefinition, TableDefinition, quoted};
 
 use super::database::OpenDatabase;
 use super::refusal::trouble;
+use super::sqlite_store::within_memory;
 use super::transaction::execute;
 
 /// A table whose rows a statement reads in another database.
@@ -42,9 +43,8 @@ pub fn lend(source: &OpenDatabase, home: &OpenDatabase, tables: &[&Borrowed]) ->
     }
     let done = home.undisturbed(|| {
         tables.iter().try_for_each(|table| {
-            table
-                .copy(&source.connection, &home.connection)
-                .map_err(|error| trouble(&error))
+            // The copy lies in memory, however large the table is.
+            within_memory(&mut || table.copy(&source.connection, &home.connection)).map_err(|error| trouble(&error))
         })
     });
     if is_alone && !source.connection.is_autocommit() {

@@ -12,7 +12,10 @@ use super::database::Version;
 
 /// By program and number, for one state of the definitions.
 #[derive(Default)]
-pub struct BoundCache(HashMap<(usize, StatementId), Kept>);
+pub struct BoundCache {
+    kept: HashMap<(usize, StatementId), Kept>,
+    size: u64,
+}
 
 struct Kept {
     /// Kept, so that no other program comes to lie at its address.
@@ -39,22 +42,28 @@ pub struct Of {
 impl BoundCache {
     /// What was bound of a statement, if it still holds.
     pub fn find(&self, statement: &TableStatement<'_>, of: Of) -> Option<Arc<Statement>> {
-        let kept = self.0.get(&(address(statement.program), statement.id))?;
+        let kept = self.kept.get(&(address(statement.program), statement.id))?;
         (kept.of == of && Arc::ptr_eq(&kept.program, statement.program)).then(|| kept.bound.clone())
     }
 
-    /// Keeps what was bound.
-    pub fn keep(&mut self, statement: &TableStatement<'_>, of: Of, bound: Arc<Statement>) {
-        if self.0.len() >= COUNT_MAX {
-            self.0.clear();
+    /// Keeps what was bound, which takes so many bytes.
+    pub fn keep(&mut self, statement: &TableStatement<'_>, of: Of, bound: Arc<Statement>, size: u64) {
+        if size > ONE_SIZE_MAX {
+            return;
         }
+        if self.kept.len() >= COUNT_MAX || self.size + size > SIZE_MAX {
+            self.kept.clear();
+            self.size = 0;
+        }
+        // What it replaces counts until all go.
+        self.size += size;
         let key = (address(statement.program), statement.id);
         let kept = Kept {
             program: statement.program.clone(),
             of,
             bound,
         };
-        self.0.insert(key, kept);
+        self.kept.insert(key, kept);
     }
 }
 
@@ -84,5 +93,9 @@ fn address(program: &Arc<Program>) -> usize {
     Arc::as_ptr(program).addr()
 }
 
+/// 16 MiB of bound statements in a session.
+const SIZE_MAX: u64 = 16 << 20;
+/// 1 MiB: what is larger is generated, and seldom comes twice.
+const ONE_SIZE_MAX: u64 = 1 << 20;
 /// Of a session: a text seldom has more statements than ten, and an application seldom more texts than some dozens.
 const COUNT_MAX: usize = 256;

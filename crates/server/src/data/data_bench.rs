@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use selenite_engine::thread_memory;
 use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_plan::program::Program;
 use selenite_plan::statement::Statement;
@@ -77,6 +78,7 @@ impl<'a> DataBench<'a> {
             variables: Arc::default(),
             is_away: false,
             elsewhere: Arc::default(),
+            interrupts: patron.interrupts.clone(),
         };
         let (instance, interrupts) = (patron.instance.clone(), patron.interrupts.clone());
         let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
@@ -157,6 +159,7 @@ impl<'a> DataBench<'a> {
                 variables: Arc::default(),
                 is_away: self.is_away,
                 elsewhere: Arc::default(),
+                interrupts: self.patron.interrupts.clone(),
             };
             self.known = Some(of);
         }
@@ -216,7 +219,12 @@ impl<'a> DataBench<'a> {
             state: errand.state,
             objects: &self.objects,
         };
-        match work.carry_out(statement.statement)? {
+        // An index is sorted in memory.
+        let done = thread_memory::enforced(|| work.carry_out(statement.statement));
+        if thread_memory::take_refused() && done.is_err() {
+            return Err(PlanError::out_of_memory().into());
+        }
+        match done? {
             Some(()) => Ok(Affected::Nothing),
             None => Err(PlanError::unsupported(&words(statement))
                 .with_ends(Ends::Statement)
@@ -318,7 +326,14 @@ impl<'a> DataBench<'a> {
             | StatementKind::Insert(_)
             | StatementKind::Update(_)
             | StatementKind::Delete(_)
-            | StatementKind::Truncate(_) => self.on_tables(statement, slots, errand),
+            | StatementKind::Truncate(_) => {
+                let done = self.on_tables(statement, slots, errand);
+                if let Err(Failure::Error(_)) = done {
+                    // Binding that was stopped is no error of the statement's.
+                    errand.receiver.poll()?;
+                }
+                done
+            }
             // A table variable, which was made when its frame began.
             StatementKind::Declare(_) => Ok(Affected::Nothing),
             StatementKind::CreateTable(_)

@@ -241,7 +241,9 @@ impl OpenDatabase {
             let is_synced_later = mode.eq_ignore_ascii_case("wal");
             let synchronous = if is_synced_later { "NORMAL" } else { "FULL" };
             connection.execute_batch(&format!(
-                "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA temp_store = memory"
+                // Pages of temporary tables that were dropped go back to the session's memory.
+                "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA temp_store = memory; \
+                 PRAGMA temp.auto_vacuum = FULL"
             ))?;
             shared.load_durability(&connection)?;
             connection.busy_timeout(BUSY_WAIT)?;

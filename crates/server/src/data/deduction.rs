@@ -21,6 +21,7 @@ use selenite_tsql::ast::{
 use selenite_tsql::{Options, parse};
 use selenite_types::DataType;
 
+use crate::memory;
 use crate::session::{ProgramKey, compile};
 use places::{Found, Place, Scope};
 
@@ -103,7 +104,7 @@ fn compiled(text: &str, parameters: &str) -> Result<Program, PlanError> {
         parameters: parameters.into(),
         quoted_identifier: true,
     };
-    compile(&key).map_err(|mut errors| match errors.is_empty() {
+    compile(&key, &|| memory::reserve(0).is_ok()).map_err(|mut errors| match errors.is_empty() {
         true => PlanError::internal("a text without program or error"),
         false => errors.swap_remove(0),
     })

@@ -8,6 +8,7 @@ use selenite_plan::execution::{AggregateRun, ROWS_FUNCTION, SingleValue, next_le
 use selenite_types::storage::{Stored, StoredRef};
 
 use super::running::Running;
+use crate::memory;
 
 /// Gives a connection the functions; they see what runs through `running`.
 ///
@@ -92,6 +93,7 @@ impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Group {
 
     fn step(&self, context: &mut Context<'_>, run: &mut Option<AggregateRun>) -> Result<()> {
         let run = begun(&self.0, context, run)?;
+        check_memory(&self.0)?;
         if context.len() > 2 {
             run.separate(stored_ref(context.get_raw(2)))
                 .map_err(|error| self.0.refuse(error))?;
@@ -114,6 +116,7 @@ impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
 
     fn step(&self, context: &mut Context<'_>, run: &mut Option<AggregateRun>) -> Result<()> {
         let run = begun(&self.0, context, run)?;
+        check_memory(&self.0)?;
         run.enter(argument(context)).map_err(|error| self.0.refuse(error))
     }
 
@@ -133,6 +136,11 @@ impl WindowAggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
         }
         Ok(())
     }
+}
+
+/// An aggregate keeps what it is given, and there may be one for each group.
+fn check_memory(running: &Running) -> Result<()> {
+    memory::reserve(0).map_err(|error| running.refuse(error))
 }
 
 fn begun<'a>(

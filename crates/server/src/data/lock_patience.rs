@@ -1,4 +1,7 @@
 //! LOCK_TIMEOUT: how long a statement waits for others, of this server or of another process.
+//!
+//! Two sessions of one client's thread can block each other where no wait of a session shows it: the client waits itself. So no wait is
+//! without end: [`SessionState::lock_timeout`](crate::workbench::SessionState::lock_timeout).
 
 use std::time::{Duration, Instant};
 
@@ -9,27 +12,25 @@ use super::refusal::{is_busy, lock_timeout};
 /// The time that one statement has.
 #[derive(Clone, Copy, Debug)]
 pub struct LockPatience {
-    /// None is for ever.
-    until: Option<Instant>,
+    until: Instant,
 }
 
 impl LockPatience {
-    /// That of SET LOCK_TIMEOUT, from now on: -1 is for ever.
-    pub fn of(lock_timeout_ms: i32) -> Self {
-        let patience = u64::try_from(lock_timeout_ms).ok().map(Duration::from_millis);
+    /// So long from now on.
+    pub fn of(timeout: Duration) -> Self {
         Self {
-            until: patience.map(|patience| Instant::now() + patience),
+            until: Instant::now() + timeout,
         }
     }
 
-    /// What is left of it; none is for ever.
-    pub fn left(self) -> Option<Duration> {
-        self.until.map(|until| until.saturating_duration_since(Instant::now()))
+    /// What is left of it.
+    pub fn left(self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
     }
 
     /// Whether it is over.
     pub fn is_over(self) -> bool {
-        self.left().is_some_and(|left| left.is_zero())
+        self.left().is_zero()
     }
 
     /// Asks SQLite until no other process is in its way.
@@ -64,6 +65,8 @@ mod tests {
 
     use super::*;
 
+    const LONG: Duration = Duration::from_secs(3600);
+
     fn busy() -> rusqlite::Error {
         rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None)
     }
@@ -78,7 +81,7 @@ mod tests {
     #[test]
     fn who_has_no_time_asks_once() {
         let mut count = 0;
-        let asked = LockPatience::of(0).ask(
+        let asked = LockPatience::of(Duration::ZERO).ask(
             || Ok(()),
             || {
                 count += 1;
@@ -89,9 +92,9 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_ever_asks_until_it_is_free_or_told_to_stop() {
+    fn who_has_time_asks_until_it_is_free_or_told_to_stop() {
         let mut count = 0;
-        let asked = LockPatience::of(-1).ask(
+        let asked = LockPatience::of(LONG).ask(
             || Ok(()),
             || {
                 count += 1;
@@ -99,14 +102,14 @@ mod tests {
             },
         );
         assert_eq!(number(asked), Ok(()));
-        let stopped = LockPatience::of(-1).ask(|| Err(Stop::Attention), || Err(busy()));
+        let stopped = LockPatience::of(LONG).ask(|| Err(Stop::Attention), || Err(busy()));
         assert_eq!(number(stopped), Err(0));
     }
 
     #[test]
     fn another_trouble_is_told_at_once() {
         let full = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None);
-        let asked = LockPatience::of(-1).ask(|| Ok(()), || Err(full()));
+        let asked = LockPatience::of(LONG).ask(|| Ok(()), || Err(full()));
         let Err(Failure::Error(error)) = asked else {
             panic!("{asked:?}");
         };

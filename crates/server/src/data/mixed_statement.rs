@@ -50,7 +50,7 @@ impl DataBench<'_> {
         errand: &mut Errand<'_>,
     ) -> Result<Affected, Failure> {
         let (bound, borrowed) = self.bound_among(places, statement, errand)?;
-        let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
+        let patience = LockPatience::of(errand.state.lock_timeout());
         self.look_from(places)?;
         self.current = places.home;
         self.used_in(patience, errand)?;
@@ -118,7 +118,7 @@ impl DataBench<'_> {
     fn place(&mut self, id: i32, errand: &mut Errand<'_>) -> Result<Place, Failure> {
         let record = self.admitted(id)?;
         let current = self.current;
-        let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
+        let patience = LockPatience::of(errand.state.lock_timeout());
         let temporary = self.objects.catalog.temporary.clone();
         self.current = id;
         let found = self.used_in(patience, errand);

@@ -229,6 +229,10 @@ impl<'a> PlacesCatalog<'a> {
 }
 
 impl Catalog for PlacesCatalog<'_> {
+    fn poll(&self) -> Result<(), PlanError> {
+        self.places.current()?.objects.catalog.poll()
+    }
+
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let is_own = is_sessions(&name.name.text);
         if !is_own && let Some(view) = self.system_view(name)? {

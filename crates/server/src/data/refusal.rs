@@ -32,6 +32,7 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
     let code = error.sqlite_error_code();
     match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => lock_timeout(),
+        Some(ErrorCode::OutOfMemory) => PlanError::out_of_memory(),
         Some(ErrorCode::DiskFull) => {
             let text = "Could not allocate space in the database because its disk is full.";
             PlanError::new(1105, Ends::Statement, text)

@@ -12,6 +12,7 @@ use super::directory::Directory;
 use super::frames::Variables;
 use super::schema::{Schema, SchemaView, parsed};
 use super::views;
+use crate::{Interrupts, memory};
 
 /// The objects that a session sees.
 #[derive(Clone)]
@@ -30,6 +31,8 @@ pub struct SessionCatalog {
     pub is_away: bool,
     /// The database that a name was of, if it was another one.
     pub elsewhere: Arc<Mutex<Option<i32>>>,
+    /// To be asked while a statement is bound.
+    pub interrupts: Interrupts,
 }
 
 impl SessionCatalog {
@@ -129,6 +132,14 @@ impl SessionCatalog {
 }
 
 impl Catalog for SessionCatalog {
+    fn poll(&self) -> Result<(), PlanError> {
+        memory::reserve(0)?;
+        match self.interrupts.poll() {
+            None => Ok(()),
+            Some(_) => Err(PlanError::internal("a statement that is to stop")),
+        }
+    }
+
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let own = name.name.text.as_str();
         if own.starts_with('#') {

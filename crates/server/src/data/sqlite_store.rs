@@ -2,15 +2,17 @@
 
 use std::cell::{Cell, OnceCell};
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, ffi};
+use selenite_engine::thread_memory;
 use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
 use selenite_plan::execution::ROWS_FUNCTION;
 use selenite_plan::statement::{Call, RowSink, Store, StoreError, Truncate};
-use selenite_types::storage::Stored;
+use selenite_types::storage::{Stored, StoredRef};
 
 use super::functions::stored_ref;
 use super::going::Going;
@@ -19,8 +21,8 @@ use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::refusal::{is_busy, refusal, trouble};
 use super::running::{Running, RunningCall, Scene};
-use crate::Interrupts;
 use crate::workbench::SessionState;
+use crate::{Interrupts, memory};
 
 /// A connection while a statement of T-SQL's runs.
 pub struct SqliteStore<'a> {
@@ -89,10 +91,11 @@ impl SqliteStore<'_> {
             }
             body(&mut statement)
         };
-        let mut done = once();
+        let mut limited = || within_memory(&mut once);
+        let mut done = limited();
         // Locks are taken before the first row: so nothing is done twice.
         while done.as_ref().is_err_and(is_busy) && self.may_wait() {
-            done = once();
+            done = limited();
         }
         self.running.begin(before);
         done.map_err(|error| match self.running.take_error() {
@@ -128,10 +131,14 @@ impl Store for SqliteStore<'_> {
             while let Some(found) = rows.next().map_err(|error| told_already(error, count_told))? {
                 count_told += 1;
                 let mut values = Vec::with_capacity(count);
+                let mut size = 0;
                 for index in 0..count {
-                    values.push(stored_ref(found.get_ref(index)?));
+                    let value = stored_ref(found.get_ref(index)?);
+                    size += size_of(&value);
+                    values.push(value);
                 }
-                match row(&values) {
+                // The row is made of T-SQL's values now; and perhaps rows are kept.
+                match memory::reserve(size).and_then(|()| row(&values)) {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(())) => break,
                     Err(error) => {
@@ -213,6 +220,32 @@ impl SqliteStore<'_> {
                 .restart(self.connection, &truncate.table, self.identity_journal)?;
         }
         Ok(0)
+    }
+}
+
+/// Runs what SQLite does, within the session's memory. Where that ends SQLite says so (SQLITE_NOMEM), but rusqlite expects that a text of
+/// a column can always be had, and panics.
+///
+/// # Errors
+/// Those of `body`; SQLITE_NOMEM.
+pub(super) fn within_memory<R>(body: &mut impl FnMut() -> Result<R, rusqlite::Error>) -> Result<R, rusqlite::Error> {
+    let out_of_memory = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_NOMEM), None);
+    let done = catch_unwind(AssertUnwindSafe(|| thread_memory::enforced(body)));
+    let is_refused = thread_memory::take_refused();
+    match done {
+        // What went on after a smaller piece was got has succeeded.
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(_)) | Err(_) if is_refused => Err(out_of_memory()),
+        Ok(Err(error)) => Err(error),
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// The bytes of a text or blob.
+fn size_of(value: &StoredRef<'_>) -> usize {
+    match value {
+        StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.len(),
+        StoredRef::Null | StoredRef::Integer(_) | StoredRef::Real(_) => 0,
     }
 }
 

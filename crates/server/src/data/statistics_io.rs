@@ -131,6 +131,10 @@ struct Asked<'a> {
 }
 
 impl Catalog for Asked<'_> {
+    fn poll(&self) -> Result<(), PlanError> {
+        self.catalog.poll()
+    }
+
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let found = self.catalog.relation(name)?;
         if let Some(Relation::Table(table)) = &found {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use selenite_engine::thread_memory;
 use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
 use selenite_plan::change::GivenRow;
@@ -34,7 +35,7 @@ impl DataBench<'_> {
         slots: &mut [Value],
         errand: &mut Errand<'_>,
     ) -> Result<Affected, Failure> {
-        let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
+        let patience = LockPatience::of(errand.state.lock_timeout());
         let of = self.used_in(patience, errand)?;
         match self.bound(statement, of, errand.state.row_count_max) {
             Ok(bound) if self.makes_elsewhere(&bound) => self.on_several(statement, slots, errand),
@@ -100,7 +101,7 @@ impl DataBench<'_> {
         errand: &mut Errand<'_>,
     ) -> Result<Arc<Statement>, Failure> {
         self.permit(statement)?;
-        let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
+        let patience = LockPatience::of(errand.state.lock_timeout());
         let of = self.used_in(patience, errand)?;
         let bound = self.bound(statement, of, errand.state.row_count_max);
         if bound.is_err() && self.objects.catalog.take_elsewhere().is_some() {
@@ -143,7 +144,7 @@ impl DataBench<'_> {
         from: &SessionObjects,
     ) -> Result<Option<Affected>, Failure> {
         self.stand()?;
-        let patience = LockPatience::of(errand.state.session.lock_timeout_ms);
+        let patience = LockPatience::of(errand.state.lock_timeout());
         let of = self.used_in(patience, errand)?;
         let bound = match self.bound(statement, of, errand.state.row_count_max) {
             Ok(bound) => bound,
@@ -186,11 +187,13 @@ impl DataBench<'_> {
             variables: statement.program.variables(),
         };
         let tree = limited.as_ref().unwrap_or(statement.statement);
+        let before = thread_memory::used();
         let bound = Arc::new(binding.statement(tree)?);
+        let size = thread_memory::used().saturating_sub(before);
         let who = (&self.standing, self.objects.catalog.database.as_ref());
         check_rows(&bound, &statement.statement.kind, &asked.seen(), who)?;
         if !is_limited {
-            self.bound.keep(statement, of, bound.clone());
+            self.bound.keep(statement, of, bound.clone(), size);
         }
         Ok(bound)
     }
@@ -222,7 +225,7 @@ impl DataBench<'_> {
             return Ok(());
         }
         used.transaction.check()?;
-        let waits = (self.patron.entry.spid(), errand.state.session.lock_timeout_ms);
+        let waits = (self.patron.entry.spid(), errand.state.lock_timeout());
         used.transaction
             .ensure_write(&used.database, waits, || errand.receiver.poll())
     }
@@ -256,7 +259,7 @@ impl DataBench<'_> {
             return Ok(Begun::Nothing);
         }
         let was_writing = used.transaction.writes();
-        let waits = (self.patron.entry.spid(), errand.state.session.lock_timeout_ms);
+        let waits = (self.patron.entry.spid(), errand.state.lock_timeout());
         used.transaction
             .ensure_write(&used.database, waits, || errand.receiver.poll())?;
         if !changes {
@@ -333,7 +336,7 @@ impl DataBench<'_> {
             identity_insert: self.numbered_by_hand(),
             identities: &used.database.shared.identities,
             identity_journal: &used.database.identity_journal,
-            patience: LockPatience::of(errand.state.session.lock_timeout_ms),
+            patience: LockPatience::of(errand.state.lock_timeout()),
             interrupts: &used.database.interrupts,
             going: &used.database.going,
             last_identity: &last_identity,

@@ -3,11 +3,14 @@
 //! S1. READ COMMITTED keeps no snapshot between statements: SQLite's transaction begins with the first write, IMMEDIATE, once the session
 //!     has its turn. REPEATABLE READ and above begin so at the first statement of any kind.
 //! S2. Who is first in the queue has SQLite's lock, or gets it from another process, which waits for nothing of this server's. Who has one
-//!     database's turn and waits for another's, and closes a ring, gets 1205 (N1 of the turnstile): so no wait is without end.
+//!     database's turn and waits for another's, and closes a ring, gets 1205 (N1 of the turnstile). A ring that a client closes by
+//!     waiting itself is seen by nobody: every wait has an end (1222).
 //! S3. A savepoint from before SQLite's transaction is its beginning: going back to it ends that.
 //! S4. SQLite rolls a transaction back all by itself when the disk fails, or a statement that writes is interrupted
 //!     (sqlite.org/lang_transaction.html), which is avoided where that can be (`going`). Then nothing of the client's is done any more
 //!     until it has heard of that: 3998.
+
+use std::time::Duration;
 
 use selenite_plan::PlanError;
 use selenite_plan::machine::{Failure, Stop};
@@ -86,14 +89,14 @@ impl Transaction {
     pub fn ensure_write(
         &mut self,
         database: &OpenDatabase,
-        (session, lock_timeout_ms): (u16, i32),
+        (session, timeout): (u16, Duration),
         mut poll: impl FnMut() -> Result<(), Stop>,
     ) -> Result<(), Failure> {
         if self.turn.is_some() {
             return Ok(());
         }
         database.check_log()?;
-        let patience = LockPatience::of(lock_timeout_ms);
+        let patience = LockPatience::of(timeout);
         let waits = (session, database.shared.waits.as_ref());
         let turn = match database.shared.turnstile.enter(waits, patience.left(), &mut poll) {
             Ok(turn) => turn,

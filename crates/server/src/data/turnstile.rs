@@ -63,7 +63,7 @@ impl Turnstile {
     pub fn enter<E>(
         self: &Arc<Self>,
         (session, waits): (u16, &Waits),
-        patience: Option<Duration>,
+        patience: Duration,
         poll: impl FnMut() -> Result<(), E>,
     ) -> Result<Turn, NoTurn<E>> {
         let mut queue = self.lock();
@@ -95,20 +95,21 @@ impl Turnstile {
     fn wait<E>(
         &self,
         number: u64,
-        patience: Option<Duration>,
+        patience: Duration,
         mut poll: impl FnMut() -> Result<(), E>,
     ) -> Result<(), NoTurn<E>> {
-        let until = patience.map(|patience| Instant::now() + patience);
+        let until = Instant::now() + patience;
         let wait = own::begin_wait(WaitType::LockExclusive);
         let mut queue = self.lock();
         while let Some((first, session)) = queue.waiting.front().copied()
             && first != number
         {
             wait.blocked_by(session);
-            if until.is_some_and(|until| Instant::now() >= until) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
                 return Err(NoTurn::TimedOut);
             }
-            let left = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()).min(LOOK));
+            let left = left.min(LOOK);
             let waited = self
                 .moved
                 .wait_timeout(queue, left)
@@ -184,6 +185,8 @@ const LOOK: Duration = Duration::from_millis(10);
 mod tests {
     use super::*;
 
+    const LONG: Duration = Duration::from_secs(3600);
+
     fn free() -> Result<(), ()> {
         Ok(())
     }
@@ -193,12 +196,12 @@ mod tests {
         let turnstile = Arc::new(Turnstile::default());
         let waits = Waits::default();
         let order = Arc::new(Mutex::new(Vec::new()));
-        let first = turnstile.enter((50, &waits), None, free).unwrap();
+        let first = turnstile.enter((50, &waits), LONG, free).unwrap();
         std::thread::scope(|scope| {
             for number in 0..5_u16 {
                 let (others, order, waits) = (turnstile.clone(), order.clone(), &waits);
                 scope.spawn(move || {
-                    let turn = others.enter((51 + number, waits), None, free).unwrap();
+                    let turn = others.enter((51 + number, waits), LONG, free).unwrap();
                     order.lock().unwrap().push(number);
                     drop(turn);
                 });
@@ -225,15 +228,15 @@ mod tests {
     fn who_waits_too_long_or_is_told_to_stop_leaves_the_queue() {
         let turnstile = Arc::new(Turnstile::default());
         let waits = Waits::default();
-        let first = turnstile.enter((50, &waits), None, free).unwrap();
-        let late = turnstile.enter((51, &waits), Some(Duration::ZERO), free);
+        let first = turnstile.enter((50, &waits), LONG, free).unwrap();
+        let late = turnstile.enter((51, &waits), Duration::ZERO, free);
         assert!(matches!(late, Err(NoTurn::TimedOut)));
-        let told = turnstile.enter((51, &waits), None, || Err("attention"));
+        let told = turnstile.enter((51, &waits), LONG, || Err("attention"));
         assert!(matches!(told, Err(NoTurn::Stopped("attention"))));
         assert_eq!(turnstile.count(), 1);
         assert!(waits.lock().is_empty());
         drop(first);
-        assert!(turnstile.enter((51, &waits), Some(Duration::ZERO), free).is_ok());
+        assert!(turnstile.enter((51, &waits), Duration::ZERO, free).is_ok());
     }
 
     #[test]
@@ -242,17 +245,17 @@ mod tests {
         let waits = Waits::default();
         let turns: Vec<Turn> = (0..3_u16)
             .zip(&turnstiles)
-            .map(|(session, turnstile)| turnstile.enter((session, &waits), None, free).unwrap())
+            .map(|(session, turnstile)| turnstile.enter((session, &waits), LONG, free).unwrap())
             .collect();
         std::thread::scope(|scope| {
             for session in 0..2_u16 {
                 let (next, waits) = (turnstiles[usize::from(session) + 1].clone(), &waits);
-                scope.spawn(move || next.enter((session, waits), None, free).map(drop));
+                scope.spawn(move || next.enter((session, waits), LONG, free).map(drop));
                 while waits.lock().len() < usize::from(session) + 1 {
                     std::thread::yield_now();
                 }
             }
-            let ring = turnstiles[0].enter((2, &waits), None, free);
+            let ring = turnstiles[0].enter((2, &waits), LONG, free);
             assert!(matches!(ring, Err(NoTurn::Deadlock)));
             drop(turns);
         });

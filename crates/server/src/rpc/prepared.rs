@@ -12,6 +12,8 @@ use selenite_tsql::ast::ObjectName;
 pub(crate) struct Prepared {
     statements: HashMap<i32, Statement>,
     last: i32,
+    /// Bytes of the texts.
+    size: usize,
 }
 
 /// What a handle stands for.
@@ -27,11 +29,15 @@ impl Prepared {
     /// A handle for a statement: from 1, and no number twice in a session until all are used up.
     ///
     /// # Errors
-    /// 50701 if there are too many.
+    /// 50701 if there are too many, 701 if their texts are too long together.
     pub fn add(&mut self, statement: Statement) -> Result<i32, PlanError> {
         if self.statements.len() >= STATEMENT_COUNT_MAX {
             return Err(too_many());
         }
+        if self.size + statement.size() > SIZE_MAX {
+            return Err(PlanError::out_of_memory());
+        }
+        self.size += statement.size();
         loop {
             self.last = self.last.checked_add(1).unwrap_or(1);
             if !self.statements.contains_key(&self.last) {
@@ -48,12 +54,25 @@ impl Prepared {
 
     /// Lets a handle go. Whether there was one.
     pub fn remove(&mut self, handle: i32) -> bool {
-        self.statements.remove(&handle).is_some()
+        let removed = self.statements.remove(&handle);
+        self.size -= removed.as_ref().map_or(0, Statement::size);
+        removed.is_some()
     }
 
     /// Lets all go. Their numbers do not come again.
     pub fn clear(&mut self) {
         self.statements.clear();
+        self.size = 0;
+    }
+}
+
+impl Statement {
+    /// The bytes of its text.
+    fn size(&self) -> usize {
+        match self {
+            Self::Program(program) => program.source().len(),
+            Self::Procedure(_) => 0,
+        }
     }
 }
 
@@ -73,6 +92,8 @@ fn too_many() -> PlanError {
     PlanError::new(50_701, Ends::Batch, text)
 }
 
+/// 8 MiB of texts: a program takes up to a hundred times as much.
+const SIZE_MAX: usize = 8 << 20;
 /// 16384: a client that forgets to let them go holds some hundred MiB at most.
 const STATEMENT_COUNT_MAX: usize = 16_384;
 
@@ -98,6 +119,7 @@ mod tests {
         assert!(prepared.remove(7));
         assert!(!prepared.remove(7));
         assert!(prepared.find(7).is_none());
+        assert_eq!(prepared.size, 0);
         assert_eq!(prepared.add(statement()), Ok(16_385));
         prepared.last = i32::MAX;
         prepared.clear();

@@ -7,6 +7,8 @@ use selenite_plan::change::GivenRow;
 use selenite_plan::statement::Statement;
 use selenite_types::{DataType, Value};
 
+use crate::memory;
+
 /// Takes rows instead of the client.
 pub(crate) struct Capture {
     statement: Arc<Statement>,
@@ -43,11 +45,16 @@ impl Capture {
     }
 
     /// A row.
-    pub fn row(&mut self, values: &[Value]) {
+    ///
+    /// # Errors
+    /// 701.
+    pub fn row(&mut self, values: &[Value]) -> Result<(), PlanError> {
+        memory::reserve(0)?;
         self.rows.push(GivenRow {
             values: values.to_vec(),
             types: Arc::clone(&self.types),
         });
+        Ok(())
     }
 
     /// All rows.

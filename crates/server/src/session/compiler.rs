@@ -3,21 +3,21 @@
 use selenite_plan::program::Program;
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{Parameter, StatementKind, Tree};
-use selenite_tsql::{Options, SyntaxError, parse};
+use selenite_tsql::{Options, SyntaxError, parse_while};
 
 use super::program_cache::ProgramKey;
 use super::unsupported;
 
-/// Compiles a text with its parameters.
+/// Compiles a text with its parameters, as long as `goes_on` says so.
 ///
 /// # Errors
 /// What is wrong with either: at least one.
-pub(crate) fn compile(key: &ProgramKey) -> Result<Program, Vec<PlanError>> {
+pub(crate) fn compile(key: &ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Program, Vec<PlanError>> {
     let options = Options {
         quoted_identifier: key.quoted_identifier,
     };
-    let parameters = parameters(&key.parameters, options)?;
-    let tree = parse(&key.text, options).map_err(|error| both(&error))?;
+    let parameters = parameters(&key.parameters, options, goes_on)?;
+    let tree = parse_while(&key.text, options, goes_on).map_err(|error| both(&error))?;
     let refused = unsupported::find(&tree.statements);
     if !refused.is_empty() {
         return Err(refused);
@@ -29,13 +29,17 @@ pub(crate) fn compile(key: &ProgramKey) -> Result<Program, Vec<PlanError>> {
 }
 
 /// `@a int, @b nvarchar(10) OUTPUT`: what stands behind a procedure's name, and so it is read.
-fn parameters(declared: &str, options: Options) -> Result<Option<Vec<Parameter>>, Vec<PlanError>> {
+fn parameters(
+    declared: &str,
+    options: Options,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<Option<Vec<Parameter>>, Vec<PlanError>> {
     if declared.trim().is_empty() {
         return Ok(None);
     }
     // On a line of its own: a comment at the end must not hide the AS.
     let text = format!("CREATE PROCEDURE p {declared}\nAS");
-    let tree = parse(&text, options).map_err(|error| both(&error))?;
+    let tree = parse_while(&text, options, goes_on).map_err(|error| both(&error))?;
     match of_procedure(tree) {
         Some(parameters) => Ok(Some(parameters)),
         None => Err(vec![PlanError::syntax_near("AS").on_line(1)]),
@@ -67,12 +71,17 @@ fn both(error: &SyntaxError) -> Vec<PlanError> {
 }
 
 fn syntax(error: &SyntaxError) -> PlanError {
+    if error.number == OUT_OF_MEMORY {
+        return PlanError::out_of_memory();
+    }
     let number = i32::try_from(error.number).unwrap_or(i32::MAX);
     PlanError::new(number, Ends::Batch, error.message.clone())
         .with_severity(error.severity)
         .with_state(error.state)
         .on_line(error.line)
 }
+
+const OUT_OF_MEMORY: u32 = 701;
 
 #[cfg(test)]
 mod tests {
@@ -81,11 +90,12 @@ mod tests {
     use super::*;
 
     fn numbers(text: &str, parameters: &str) -> Vec<i32> {
-        let compiled = compile(&ProgramKey {
+        let key = ProgramKey {
             text: Arc::from(text),
             parameters: Arc::from(parameters),
             quoted_identifier: true,
-        });
+        };
+        let compiled = compile(&key, &|| true);
         compiled.map_or_else(|errors| errors.iter().map(PlanError::number).collect(), |_| Vec::new())
     }
 

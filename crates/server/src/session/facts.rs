@@ -34,6 +34,7 @@ pub(super) fn new_state(instance: &Instance, visitor: &Visitor, entry: &SessionE
         isolation: IsolationLevel::ReadCommitted,
         row_count_max: 0,
         statistics_io: false,
+        lock_timeout_max: instance.config().limits.lock_timeout,
     }
 }
 

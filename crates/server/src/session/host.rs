@@ -23,6 +23,8 @@ use super::program_cache::ProgramKey;
 use super::reply::Reply;
 use super::statistics::Stopwatch;
 use super::{Stock, set_option};
+use crate::ServerLimits;
+use crate::memory;
 use crate::registry::{SessionSight, WaitType, own};
 use crate::rpc::in_batch;
 use crate::wire::LOOK_EVERY_NS;
@@ -34,6 +36,8 @@ pub(crate) struct SessionHost<'a> {
     pub state: SessionState,
     pub reply: Reply,
     pub bench: Box<dyn Workbench + 'a>,
+    /// How much a request may use.
+    pub limits: ServerLimits,
     /// SET STATISTICS TIME; none while it is off.
     pub stopwatch: Option<Stopwatch>,
     /// The number by which the client knows the transaction; 0 without one.
@@ -84,12 +88,16 @@ impl SessionHost<'_> {
     /// # Errors
     /// What is wrong with it.
     pub fn program(&self, text: &str, parameters: &str) -> Result<Arc<Program>, Vec<PlanError>> {
+        memory::reserve(text.len()).map_err(|error| vec![error])?;
         let key = ProgramKey {
             text: Arc::from(text),
             parameters: Arc::from(parameters),
             quoted_identifier: self.state.session.options & set_option::QUOTED_IDENTIFIER != 0,
         };
-        self.stock.program(key)
+        let program = self.stock.program(key, &|| self.reply.goes_on());
+        // What it has become of the text, which the parser did not see.
+        memory::reserve(0).map_err(|error| vec![error])?;
+        program
     }
 
     /// The handle that is still to be told.
@@ -335,6 +343,10 @@ impl Environment for SessionHost<'_> {
 
     fn random(&self) -> &Cell<RandomState> {
         &self.state.random
+    }
+
+    fn reserve(&self, bytes: usize) -> Result<(), PlanError> {
+        memory::reserve(bytes)
     }
 
     fn new_guid(&self) -> Guid {

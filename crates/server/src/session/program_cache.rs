@@ -20,11 +20,20 @@ pub(crate) struct ProgramKey {
     pub quoted_identifier: bool,
 }
 
+impl ProgramKey {
+    /// The bytes of its texts.
+    fn size(&self) -> usize {
+        self.text.len() + self.parameters.len()
+    }
+}
+
 #[derive(Default)]
 struct Shelf {
     programs: HashMap<ProgramKey, Kept>,
     /// Counts the questions.
     now: u64,
+    /// Bytes of their texts.
+    size: usize,
 }
 
 struct Kept {
@@ -45,24 +54,34 @@ impl ProgramCache {
 
     /// Keeps a program, if it is not too long, instead of the one that was not used for longest.
     pub fn keep(&self, key: ProgramKey, program: &Arc<Program>) {
-        if key.text.len() + key.parameters.len() > TEXT_SIZE_MAX {
+        let size = key.size();
+        if size > TEXT_SIZE_MAX {
             return;
         }
         let mut shelf = self.shelf();
-        if shelf.programs.len() >= PROGRAM_COUNT_MAX {
+        while shelf.programs.len() >= PROGRAM_COUNT_MAX || shelf.size + size > SIZE_MAX {
             let oldest = shelf.programs.iter().min_by_key(|(_, kept)| kept.used);
-            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
-                shelf.programs.remove(&oldest);
-            }
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
+                break;
+            };
+            shelf.programs.remove(&oldest);
+            shelf.size -= oldest.size();
         }
         let used = shelf.now;
         let program = program.clone();
-        shelf.programs.insert(key, Kept { program, used });
+        shelf.size += size;
+        if let Some(before) = shelf.programs.insert(key, Kept { program, used }) {
+            // Two sessions compiled it at the same time.
+            shelf.size -= size;
+            drop(before);
+        }
     }
 
     /// Keeps none of them.
     pub fn clear(&self) {
-        self.shelf().programs.clear();
+        let mut shelf = self.shelf();
+        shelf.programs.clear();
+        shelf.size = 0;
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf> {
@@ -72,6 +91,8 @@ impl ProgramCache {
 
 /// 512 programs, of which one has some tens of KiB at most.
 const PROGRAM_COUNT_MAX: usize = 512;
+/// 2 MiB of texts: a program takes up to a hundred times as much.
+const SIZE_MAX: usize = 2 << 20;
 /// 16 KiB: what is longer is generated, and seldom comes twice.
 const TEXT_SIZE_MAX: usize = 16 * 1024;
 
@@ -91,7 +112,7 @@ mod tests {
     #[test]
     fn the_program_that_was_not_used_for_longest_goes_first() {
         let cache = ProgramCache::default();
-        let program = Arc::new(compile(&key("PRINT 1")).unwrap());
+        let program = Arc::new(compile(&key("PRINT 1"), &|| true).unwrap());
         for number in 0..PROGRAM_COUNT_MAX {
             assert!(cache.find(&key(&number.to_string())).is_none());
             cache.keep(key(&number.to_string()), &program);
@@ -104,10 +125,24 @@ mod tests {
     }
 
     #[test]
+    fn long_texts_take_the_place_of_several() {
+        let cache = ProgramCache::default();
+        let program = Arc::new(compile(&key("PRINT 1"), &|| true).unwrap());
+        let long = |number: usize| key(&format!("{number:>width$}", width = TEXT_SIZE_MAX));
+        let count = SIZE_MAX / TEXT_SIZE_MAX;
+        for number in 0..=count {
+            cache.keep(long(number), &program);
+            cache.keep(long(number), &program);
+        }
+        assert!(cache.find(&long(0)).is_none());
+        assert!((1..=count).all(|number| cache.find(&long(number)).is_some()));
+    }
+
+    #[test]
     fn a_long_text_is_not_kept() {
         let cache = ProgramCache::default();
         let long = key(&format!("PRINT 1 {}", " ".repeat(TEXT_SIZE_MAX)));
-        let program = Arc::new(compile(&long).unwrap());
+        let program = Arc::new(compile(&long, &|| true).unwrap());
         cache.keep(long.clone(), &program);
         assert!(cache.find(&long).is_none());
     }
@@ -115,7 +150,7 @@ mod tests {
     #[test]
     fn programs_of_the_same_text_differ_by_how_it_was_read() {
         let cache = ProgramCache::default();
-        let program = Arc::new(compile(&key("PRINT 1")).unwrap());
+        let program = Arc::new(compile(&key("PRINT 1"), &|| true).unwrap());
         cache.keep(key("PRINT 1"), &program);
         let other = ProgramKey {
             quoted_identifier: false,

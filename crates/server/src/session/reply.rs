@@ -7,6 +7,7 @@ use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowSh
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 
 use super::capture::Capture;
+use crate::memory;
 use crate::workbench::Receiver;
 use crate::{Ended, Interrupt, Interrupts, Log, Outlet};
 
@@ -59,6 +60,11 @@ impl Reply {
     pub fn set_text_size(&mut self, bytes: i32) {
         // 2147483647 is no limit, and so are -1 and its kin.
         self.text_size = usize::try_from(bytes).ok().filter(|_| bytes != i32::MAX);
+    }
+
+    /// Whether a request goes on that takes long: nobody stops it, and its session has memory.
+    pub fn goes_on(&self) -> bool {
+        self.interrupts.poll().is_none() && memory::reserve(0).is_ok()
     }
 
     /// Why there is nobody to answer; none if there is.
@@ -265,7 +271,7 @@ impl Receiver for Reply {
 
     fn row(&mut self, values: &[Value]) -> Result<(), Failure> {
         if let Some(capture) = &mut self.capture {
-            capture.row(values);
+            capture.row(values)?;
             return Ok(());
         }
         let Some(rows) = &mut self.rows else {

@@ -13,6 +13,7 @@ use super::facts::new_state;
 use super::host::SessionHost;
 use super::reply::Reply;
 use super::statistics::Stopwatch;
+use crate::memory;
 use crate::registry::own;
 use crate::rpc::{Prepared, answer_call};
 use crate::workbench::{Errand, Patron, Receiver, SessionState, Workshop};
@@ -66,6 +67,7 @@ impl<'a> Visit<'a> {
                 state,
                 reply,
                 bench,
+                limits: instance.config().limits,
                 stopwatch: None,
                 transaction: 0,
                 swallows_done: false,
@@ -83,6 +85,7 @@ impl<'a> Visit<'a> {
 
     fn serve_one(&mut self) -> Served {
         own::note_state(|| self.host.sight());
+        memory::begin_request(&self.host.limits);
         let message = match self.wire.receive() {
             Ok(Incoming::Message(message)) => message,
             Ok(Incoming::Attention) => return self.answer_attention(),
@@ -140,6 +143,12 @@ impl<'a> Visit<'a> {
                 &mut self.host,
             ),
             Err(errors) => {
+                // A text that takes long to read may have been given up.
+                match machine::Host::poll(&mut self.host) {
+                    Ok(()) => {}
+                    Err(machine::Stop::Attention) => return self.ended(machine::Ended::Attention),
+                    Err(machine::Stop::Gone) => return self.ended(machine::Ended::Gone),
+                }
                 // Nothing ran: there are no execution times to tell.
                 let stopwatch = self.host.stopwatch.take();
                 let ended = self.machine.refuse(&errors, Entry::Batch, &mut self.host);
@@ -276,6 +285,10 @@ impl<'a> Visit<'a> {
                     let error = PlanError::new(complaint.number, Ends::Connection, complaint.text);
                     tell(&mut self.host.reply, &error.with_severity(complaint.severity));
                 }
+                Ended::Refused
+            }
+            WireError::NoMemory => {
+                tell(&mut self.host.reply, &PlanError::out_of_memory());
                 Ended::Refused
             }
             WireError::Cut | WireError::Tls(_) | WireError::Io(_) => Ended::Broken,

@@ -12,6 +12,7 @@ use selenite_tds::{Incoming, MessageReader};
 use super::inbound::Inbound;
 use super::patient::Patient;
 use super::{Encryptor, LineError, Traffic};
+use crate::memory;
 
 /// One connection. It belongs to one thread at a time.
 pub struct Line {
@@ -86,6 +87,9 @@ impl Line {
             }
             if !self.fill(patience)? {
                 return Ok(None);
+            }
+            if memory::reserve(0).is_err() {
+                return Err(LineError::NoMemory);
             }
         }
     }

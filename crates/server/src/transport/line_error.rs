@@ -14,6 +14,8 @@ pub enum LineError {
     TooSlow,
     /// The peer sent more than it may before login.
     TooMuch,
+    /// The peer sends more than there is memory for.
+    NoMemory,
     /// The peer sent what is no TLS, or not the TLS that was agreed on.
     Tls(rustls::Error),
     /// The peer broke a rule of TLS inside TDS.
@@ -62,6 +64,7 @@ impl From<LineError> for io::Error {
             LineError::Io(error) => error,
             LineError::End => io::ErrorKind::BrokenPipe.into(),
             LineError::TooSlow => io::ErrorKind::TimedOut.into(),
+            LineError::NoMemory => io::ErrorKind::OutOfMemory.into(),
             LineError::TooMuch | LineError::Tls(_) | LineError::Framing(_) | LineError::Tds(_) => Self::other(error),
         }
     }
@@ -73,6 +76,7 @@ impl fmt::Display for LineError {
             Self::End => f.write_str("the peer closed the connection"),
             Self::TooSlow => f.write_str("the peer took too long"),
             Self::TooMuch => f.write_str("the peer sent too much before the login"),
+            Self::NoMemory => f.write_str("the peer sent more than there is memory for"),
             Self::Tls(error) => write!(f, "TLS: {error}"),
             Self::Framing(what) => write!(f, "TLS inside TDS: {what}"),
             Self::Tds(error) => write!(f, "TDS: {error}"),
@@ -84,7 +88,7 @@ impl fmt::Display for LineError {
 impl std::error::Error for LineError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::End | Self::TooSlow | Self::TooMuch | Self::Framing(_) => None,
+            Self::End | Self::TooSlow | Self::TooMuch | Self::NoMemory | Self::Framing(_) => None,
             Self::Tls(error) => Some(error),
             Self::Tds(error) => Some(error),
             Self::Io(error) => Some(error),

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
 use selenite_plan::{CaughtError, Connection, RandomState, Server, Session};
 use selenite_tsql::ast::IsolationLevel;
@@ -30,6 +31,17 @@ pub struct SessionState {
     pub row_count_max: u64,
     /// SET STATISTICS IO: message 3615 after each statement that reads tables, which is the workbench's to send.
     pub statistics_io: bool,
+    /// How long any statement waits for a lock.
+    pub lock_timeout_max: Duration,
+}
+
+impl SessionState {
+    /// How long a statement waits for a lock: SET LOCK_TIMEOUT, and never longer than the server lets it.
+    #[must_use]
+    pub fn lock_timeout(&self) -> Duration {
+        let asked = u64::try_from(self.session.lock_timeout_ms).map(Duration::from_millis);
+        asked.map_or(self.lock_timeout_max, |asked| asked.min(self.lock_timeout_max))
+    }
 }
 
 /// The database in use.

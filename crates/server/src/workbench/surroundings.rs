@@ -9,6 +9,7 @@ use selenite_plan::{
 use selenite_types::{DataType, Guid, Moment};
 
 use super::{Objects, SessionState};
+use crate::memory;
 
 /// An [`Environment`] of borrowed parts.
 #[derive(Clone, Copy)]
@@ -42,6 +43,10 @@ impl Environment for Surroundings<'_> {
 
     fn random(&self) -> &Cell<RandomState> {
         &self.state.random
+    }
+
+    fn reserve(&self, bytes: usize) -> Result<(), PlanError> {
+        memory::reserve(bytes)
     }
 
     fn new_guid(&self) -> Guid {

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use selenite_engine::Access;
 use selenite_server::data::Hall;
 use selenite_server::password::PasswordCost;
-use selenite_server::{Announcement, Config, Log, Running, Server, SqlFront, TlsFiles};
+use selenite_server::{Announcement, Config, Log, Running, Server, ServerLimits, SqlFront, TlsFiles};
 use selenite_tds::{EncryptionMode, PacketSize};
 use tempfile::TempDir;
 
@@ -31,6 +31,11 @@ type Change = Arc<dyn Fn(&mut Config) + Send + Sync>;
 impl Bench {
     pub fn new() -> Self {
         Self::of_key(7)
+    }
+
+    /// One with other limits.
+    pub fn limited(limits: ServerLimits) -> Self {
+        Self::with(move |config| config.limits = limits)
     }
 
     /// One with an identity of its own, whose key is 32 of these bytes.

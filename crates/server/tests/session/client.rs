@@ -93,6 +93,12 @@ impl Client {
         self.ask_after(text, Reset::None);
     }
 
+    /// Sends a batch that the server may not take.
+    pub fn try_ask(&mut self, text: &str) -> io::Result<()> {
+        let bytes = batch(&HEADERS, text, self.size, Reset::None).unwrap();
+        self.send(&bytes)
+    }
+
     fn ask_after(&mut self, text: &str, reset: Reset) {
         let bytes = batch(&HEADERS, text, self.size, reset).unwrap();
         self.send(&bytes).unwrap();

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::bench::Bench;
 use crate::client::Client;
+use selenite_server::ServerLimits;
 
 /// A database `d` with a table of one row, and a second session in it.
 fn two(bench: &Bench) -> (Client, Client) {
@@ -70,6 +71,27 @@ fn the_second_writer_waits_for_the_first() {
     assert_eq!(second.answer().unwrap().errors(), []);
     ok(&mut second, "COMMIT");
     assert_eq!(first.int("SELECT b FROM t"), 21);
+}
+
+#[test]
+fn no_wait_for_a_writer_is_longer_than_the_server_lets_it() {
+    let limits = ServerLimits {
+        lock_timeout: Duration::from_millis(50),
+        ..ServerLimits::default()
+    };
+    let bench = Bench::limited(limits);
+    let (mut first, mut second) = two(&bench);
+    ok(&mut first, "CREATE TABLE other (a int) BEGIN TRAN UPDATE t SET b = 20");
+    // One thread has both: while the second waits nobody can commit the first.
+    for timeout in ["-1", "3600000"] {
+        ok(&mut second, &format!("SET LOCK_TIMEOUT {timeout}"));
+        assert_eq!(second.int("SELECT @@LOCK_TIMEOUT"), timeout.parse().unwrap());
+        let answer = second.batch("BEGIN TRAN INSERT other VALUES (1)");
+        assert_eq!(answer.errors(), [(1222, 1)], "{timeout}");
+        ok(&mut second, "ROLLBACK");
+    }
+    ok(&mut first, "COMMIT");
+    ok(&mut second, "INSERT other VALUES (1)");
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod inside;
 mod isolation;
 mod killed;
 mod max_columns;
+mod memory;
 mod misfits;
 mod offsets;
 mod options;

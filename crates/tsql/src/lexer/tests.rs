@@ -1,5 +1,20 @@
 use super::*;
 
+fn tokens(text: &str) -> Vec<Token> {
+    super::tokens(text, &|| true).expect("nobody stops it")
+}
+
+#[test]
+fn who_asks_for_tokens_may_stop_it() {
+    let looks = core::cell::Cell::new(0);
+    let goes_on = || {
+        looks.set(looks.get() + 1);
+        looks.get() < 2
+    };
+    assert!(super::tokens(&"1 ".repeat(2 * crate::TOKENS_BETWEEN_LOOKS), &goes_on).is_none());
+    assert_eq!(looks.get(), 2);
+}
+
 /// The kinds and texts of all tokens but the end.
 fn lex(text: &str) -> Vec<(TokenKind, &str)> {
     let tokens = tokens(text);

@@ -20,6 +20,7 @@ mod function;
 mod guard;
 mod lower;
 mod machine;
+mod memory;
 mod module;
 mod name;
 mod shm;
@@ -44,6 +45,7 @@ pub use machine::{
     cycle_count, forget_cached, hardware_random, is_elevated, lock_memory, locked_memory_limit, make_private_file,
     os_random,
 };
+pub use memory::{Config, CountingAllocator, count_sqlite};
 pub use module::{Table, TableRow};
 pub use name::Name;
 pub use shm::{ShmLock, ShmMemory, ShmRegion};

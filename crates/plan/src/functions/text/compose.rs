@@ -77,7 +77,7 @@ fn append(text: &mut String, call: &Arguments<'_>, at: usize) -> Result<(), Plan
     } else {
         text.push_str(&text_of(value, &call.data_type(at)).unwrap_or_default());
     }
-    within(text.len())
+    call.reserve(text.len())
 }
 
 /// PARSENAME: a part of a name, the last being 1; NULL if it is not there.
@@ -170,6 +170,7 @@ pub(super) fn string_escape(call: &Arguments<'_>) -> Result<Value, PlanError> {
     }
     let mut escaped = String::with_capacity(call.text(0)?.len());
     for character in call.text(0)?.chars() {
+        within(escaped.len())?;
         match character {
             '"' => escaped.push_str("\\\""),
             '\\' => escaped.push_str("\\\\"),
@@ -185,7 +186,7 @@ pub(super) fn string_escape(call: &Arguments<'_>) -> Result<Value, PlanError> {
             other => escaped.push(other),
         }
     }
-    within(escaped.len())?;
+    call.reserve(escaped.len())?;
     Ok(call.text_result(&escaped))
 }
 

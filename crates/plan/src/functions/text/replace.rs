@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// 128 MiB: a longer text is refused as one beyond 2 GiB is in SQL Server, for a session's memory is shared by all.
-pub(crate) const TEXT_SIZE_MAX: usize = 128 << 20;
+const TEXT_SIZE_MAX: usize = 128 << 20;
 
 /// UPPER.
 pub(super) fn upper(call: &Arguments<'_>) -> Result<Value, PlanError> {
@@ -60,7 +60,7 @@ pub(super) fn replicate(call: &Arguments<'_>) -> Result<Value, PlanError> {
         Some(Width::Limited(width)) => count.min(usize::from(width)),
         Some(Width::Max) | None => count,
     };
-    within(text.len().saturating_mul(count))?;
+    call.reserve(text.len().saturating_mul(count))?;
     Ok(call.text_result(&text.repeat(count)))
 }
 
@@ -96,7 +96,7 @@ pub(super) fn replace(call: &Arguments<'_>) -> Result<Value, PlanError> {
     while let Some((start, end)) = search::find(rest, wanted, call.collation) {
         replaced.push_str(rest.get(..start).unwrap_or_default());
         replaced.push_str(replacement);
-        within(replaced.len())?;
+        call.reserve(replaced.len())?;
         rest = rest.get(end..).unwrap_or_default();
     }
     replaced.push_str(rest);
@@ -105,6 +105,9 @@ pub(super) fn replace(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// TRANSLATE: each character of the second text becomes the one in its place in the third.
 pub(super) fn translate(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    // The sets' characters are taken apart, each in four bytes.
+    let sets = call.text(1)?.len().saturating_add(call.text(2)?.len());
+    call.environment.reserve(sets.saturating_mul(4))?;
     let from: Vec<char> = call.text(1)?.chars().collect();
     let to: Vec<char> = call.text(2)?.chars().collect();
     if from.len() != to.len() {

@@ -56,7 +56,7 @@ impl Work<'_> {
             identity_insert,
             identities: &self.database.shared.identities,
             identity_journal: &self.database.identity_journal,
-            patience: LockPatience::of(self.state.session.lock_timeout_ms),
+            patience: LockPatience::of(self.state.lock_timeout()),
             interrupts: &self.database.interrupts,
             going: &self.database.going,
             last_identity: &last_identity,

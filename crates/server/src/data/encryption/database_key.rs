@@ -67,8 +67,7 @@ impl Subject {
     /// # Errors
     /// 1222; that nobody is left to go on for.
     fn turn(&self, errand: &mut Errand<'_>) -> Result<Turn, Failure> {
-        let patience = u64::try_from(errand.state.session.lock_timeout_ms).ok();
-        let patience = patience.map(std::time::Duration::from_millis);
+        let patience = errand.state.lock_timeout();
         let session = own::spid();
         let waits = (session, self.shared.waits.as_ref());
         match self.shared.turnstile.enter(waits, patience, || errand.receiver.poll()) {

@@ -67,6 +67,10 @@ fn count(seen: &[Seen], wanted: Option<&Arc<Table>>) -> usize {
 }
 
 impl Catalog for Asked<'_> {
+    fn poll(&self) -> Result<(), PlanError> {
+        self.catalog.poll()
+    }
+
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let found = self.catalog.relation(name)?;
         if let Some(found) = &found {

@@ -11,6 +11,7 @@ use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Family};
 
 use super::{BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, row, text};
+use crate::memory;
 use crate::session::{ProgramKey, compile};
 
 pub(super) const FUNCTIONS: &[FunctionSpec] = &[
@@ -105,7 +106,7 @@ fn columns_of(sight: &Sight<'_>, text: &str, parameters: &str) -> Result<Vec<Out
         true => PlanError::internal("a text without program or error"),
         false => errors.swap_remove(0),
     };
-    let program = compile(&key).map_err(first)?;
+    let program = compile(&key, &|| memory::reserve(0).is_ok()).map_err(first)?;
     let tree = parse(text, Options::default()).map_err(|_| PlanError::internal("a text that was parsed"))?;
     for statement in &tree.statements {
         if matches!(

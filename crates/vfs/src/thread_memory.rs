@@ -1,0 +1,231 @@
+//! What the calling thread has allocated, and how much it may.
+//!
+//! A server gives each session a thread, and SQLite's connections stay on it. So what a thread allocates is what a session uses: Rust's
+//! memory by [`crate::ffi::CountingAllocator`], SQLite's by [`crate::ffi::count_sqlite`]. The page pool is the process's, and not counted.
+//!
+//! T1. A thread counts for itself, without atomics; what it has counted is added to the process's total 64 KiB at a time.
+//! T2. Rust's allocations never fail: who is about to make a large one asks [`reserve`] first. SQLite's fail within [`enforced`].
+//! T3. A use begins at [`begin`]: what Rust had before, or another thread frees, does not count; SQLite's memory always does.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Begins to count a use of this thread, which may be so large. 0 is no limit.
+pub fn begin(limit: u64) {
+    let _ = OF_THREAD.try_with(|of_thread| {
+        of_thread.base.set(of_thread.rust.get());
+        of_thread.limit.set(signed(limit));
+    });
+}
+
+/// How many bytes this thread uses.
+#[must_use]
+pub fn used() -> u64 {
+    let used = OF_THREAD.try_with(OfThread::used).unwrap_or(0);
+    u64::try_from(used).unwrap_or(0)
+}
+
+/// How many bytes all threads use that were counted.
+#[must_use]
+pub fn total() -> u64 {
+    u64::try_from(TOTAL.load(Ordering::Relaxed)).unwrap_or(0)
+}
+
+/// What all threads may use. 0 is no limit.
+pub fn limit_total(limit: u64) {
+    TOTAL_LIMIT.store(signed(limit), Ordering::Relaxed);
+}
+
+/// Whether this thread may use so many bytes more.
+#[must_use]
+pub fn reserve(bytes: u64) -> bool {
+    OF_THREAD
+        .try_with(|of_thread| of_thread.may_use(signed_size(bytes)))
+        .unwrap_or(true)
+}
+
+/// Runs `body`, in which SQLite gets no more memory than the thread may use.
+pub fn enforced<R>(body: impl FnOnce() -> R) -> R {
+    let before = OF_THREAD.try_with(|of_thread| of_thread.is_enforced.replace(true));
+    // Puts it back where `body` panics, too.
+    let _end = Enforced(before.unwrap_or(false));
+    body()
+}
+
+/// Whether SQLite was refused memory since the last time.
+#[must_use]
+pub fn take_refused() -> bool {
+    OF_THREAD
+        .try_with(|of_thread| of_thread.is_refused.replace(false))
+        .unwrap_or(false)
+}
+
+/// Rust has allocated, or freed.
+#[inline]
+pub(crate) fn note_rust(bytes: i64) {
+    // A thread that is ending counts no more.
+    let _ = OF_THREAD.try_with(|of_thread| {
+        of_thread.rust.set(of_thread.rust.get() + bytes);
+        of_thread.note(bytes);
+    });
+}
+
+/// SQLite has allocated, or freed.
+pub(crate) fn note_sqlite(bytes: i64) {
+    let _ = OF_THREAD.try_with(|of_thread| {
+        of_thread.sqlite.set(of_thread.sqlite.get() + bytes);
+        of_thread.note(bytes);
+    });
+}
+
+/// Whether SQLite may have so many bytes more.
+pub(crate) fn admits_sqlite(bytes: i64) -> bool {
+    let admits = OF_THREAD.try_with(|of_thread| {
+        let admits = !of_thread.is_enforced.get() || of_thread.may_use(bytes);
+        if !admits {
+            of_thread.is_refused.set(true);
+        }
+        admits
+    });
+    admits.unwrap_or(true)
+}
+
+struct OfThread {
+    rust: Cell<i64>,
+    sqlite: Cell<i64>,
+    /// What Rust had when the use began.
+    base: Cell<i64>,
+    /// 0 is none.
+    limit: Cell<i64>,
+    is_enforced: Cell<bool>,
+    is_refused: Cell<bool>,
+    /// What the total does not have yet.
+    pending: Cell<i64>,
+}
+
+impl OfThread {
+    fn used(&self) -> i64 {
+        (self.rust.get() - self.base.get()).max(0) + self.sqlite.get().max(0)
+    }
+
+    fn may_use(&self, more: i64) -> bool {
+        let limit = self.limit.get();
+        if limit == 0 {
+            return true;
+        }
+        let wanted = self.used().saturating_add(more);
+        if wanted > limit {
+            return false;
+        }
+        let total_limit = TOTAL_LIMIT.load(Ordering::Relaxed);
+        // When all is used up, whoever uses little goes on.
+        wanted <= SHARE_ALWAYS || total_limit == 0 || TOTAL.load(Ordering::Relaxed).saturating_add(more) <= total_limit
+    }
+
+    #[inline]
+    fn note(&self, bytes: i64) {
+        let pending = self.pending.get() + bytes;
+        if pending.abs() < PENDING_MAX {
+            self.pending.set(pending);
+        } else {
+            self.pending.set(0);
+            TOTAL.fetch_add(pending, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Sets back whether SQLite is refused memory.
+struct Enforced(bool);
+
+impl Drop for Enforced {
+    fn drop(&mut self) {
+        let _ = OF_THREAD.try_with(|of_thread| of_thread.is_enforced.set(self.0));
+    }
+}
+
+fn signed(limit: u64) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+fn signed_size(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+thread_local! {
+    static OF_THREAD: OfThread = const { OfThread {
+        rust: Cell::new(0),
+        sqlite: Cell::new(0),
+        base: Cell::new(0),
+        limit: Cell::new(0),
+        is_enforced: Cell::new(false),
+        is_refused: Cell::new(false),
+        pending: Cell::new(0),
+    } };
+}
+
+static TOTAL: AtomicI64 = AtomicI64::new(0);
+static TOTAL_LIMIT: AtomicI64 = AtomicI64::new(0);
+
+/// 64 KiB: the total is wrong by no more for each thread, and most requests add nothing to it.
+const PENDING_MAX: i64 = 64 << 10;
+
+/// 4 MiB: enough for a login, a short query and KILL when others use everything.
+const SHARE_ALWAYS: i64 = 4 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_may_use_its_limit_and_no_more() {
+        std::thread::spawn(|| {
+            assert!(reserve(u64::MAX));
+            note_rust(1000);
+            begin(500);
+            assert_eq!(used(), 0);
+            note_rust(200);
+            note_sqlite(100);
+            assert_eq!(used(), 300);
+            assert!(reserve(200) && !reserve(201));
+            // What others have allocated and this thread frees is no credit.
+            note_rust(-5000);
+            assert_eq!(used(), 100);
+            assert!(!reserve(u64::MAX));
+            begin(500);
+            assert_eq!(used(), 100);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn sqlite_is_refused_memory_only_where_that_is_enforced() {
+        std::thread::spawn(|| {
+            begin(500);
+            assert!(admits_sqlite(501));
+            assert!(!take_refused());
+            enforced(|| {
+                assert!(admits_sqlite(500));
+                assert!(!admits_sqlite(501));
+                enforced(|| assert!(!admits_sqlite(501)));
+                assert!(!admits_sqlite(501));
+            });
+            assert!(take_refused() && !take_refused());
+            assert!(admits_sqlite(501));
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn what_a_thread_allocates_is_in_the_total() {
+        std::thread::spawn(|| {
+            let before = total();
+            note_rust(PENDING_MAX);
+            assert!(total() >= before);
+            note_rust(-PENDING_MAX);
+        })
+        .join()
+        .unwrap();
+    }
+}
