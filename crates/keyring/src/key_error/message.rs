@@ -14,9 +14,7 @@ impl fmt::Display for KeyError {
             Self::KeyServiceAway { service, failure } => {
                 write!(f, "key service {service:?} {failure}")
             }
-            Self::KeyRefused { slot, refusal } => {
-                write!(f, "key slot {} refused: {refusal}", slot)
-            }
+            Self::KeyRefused { slot, refusal } => write!(f, "key slot {slot} refused: {refusal}"),
             Self::Tampered { what, .. } => write!(f, "superblock was tampered with: {what}"),
             Self::Damaged => f.write_str("superblock is damaged"),
             Self::UnsupportedVersion { version } => {
@@ -29,40 +27,16 @@ impl fmt::Display for KeyError {
                 "database {} has another master key than the keyring file says",
                 database_id
             ),
-            Self::NotListed { database_id } => {
-                write!(f, "database {} is not in the keyring file", database_id)
-            }
-            Self::ForeignOrigin { database_id } => write!(
-                f,
-                "database {database_id} is of foreign origin: no key slot has an origin mark of the identity that opens it"
-            ),
-            Self::OriginUnknown { database_id } => write!(
-                f,
-                "the origin of database {database_id} is unknown: the key that opens it can't prove who made it"
-            ),
-            Self::PathReplaced { path, database_id } => write!(
-                f,
-                "the keyring file lists another database, or another master key, for {}, where database {database_id} is now",
-                path.display()
-            ),
-            Self::NotPinned { source } => write!(f, "the database can't be pinned on first use: {source}"),
+            Self::NotListed { database_id } => write!(f, "database {database_id} is not in the keyring file"),
+            Self::ForeignOrigin { .. }
+            | Self::OriginUnknown { .. }
+            | Self::PathReplaced { .. }
+            | Self::NotPinned { .. } => of_origin(self, f),
             Self::BadPath { path } => write!(f, "{}: the path is not UTF-8", path.display()),
             Self::BadOrigin { value } => write!(f, "invalid origin {value:?}: the values are own and any"),
-            Self::ExportedClosed { path } => {
-                write!(f, "none of the keys given opens the exported key {}", path.display())
+            Self::ExportedClosed { .. } | Self::ExportedElsewhere { .. } | Self::ExportedOther { .. } => {
+                of_exported_key(self, f)
             }
-            Self::ExportedElsewhere { exported, database } => {
-                write!(
-                    f,
-                    "the exported key is that of database {exported}, and this is {database}"
-                )
-            }
-            Self::ExportedOther { exported, database } => write!(
-                f,
-                "the exported master key was made {}, and this database has one that was made {}: it was renewed in between",
-                rfc3339(*exported),
-                rfc3339(*database)
-            ),
             Self::BadSpec { spec, problem } => write!(f, "{spec:?}: {problem}"),
             Self::UnknownCommand { name, nearest } => {
                 write!(f, "the configuration has no command {name:?}")?;
@@ -70,12 +44,7 @@ impl fmt::Display for KeyError {
                     .iter()
                     .try_for_each(|near| write!(f, ", but one named {near:?}"))
             }
-            Self::BadFile { path, line, problem } => {
-                write!(f, "{}", path.display())?;
-                line.iter().try_for_each(|line| write!(f, ", line {line}"))?;
-                write!(f, ": {problem}")
-            }
-            Self::BadConfig { path, line, problem } => {
+            Self::BadFile { path, line, problem } | Self::BadConfig { path, line, problem } => {
                 write!(f, "{}", path.display())?;
                 line.iter().try_for_each(|line| write!(f, ", line {line}"))?;
                 write!(f, ": {problem}")
@@ -105,6 +74,50 @@ impl fmt::Display for KeyError {
             Self::GenerationExhausted => f.write_str("the superblock's generation is the highest there is"),
         }
     }
+}
+
+/// What is said of a database whose origin is not admitted; of other errors nothing.
+fn of_origin(error: &KeyError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let KeyError::ForeignOrigin { database_id } = error {
+        let why = "no key slot has an origin mark of the identity that opens it";
+        return write!(f, "database {database_id} is of foreign origin: {why}");
+    }
+    if let KeyError::OriginUnknown { database_id } = error {
+        let why = "the key that opens it can't prove who made it";
+        return write!(f, "the origin of database {database_id} is unknown: {why}");
+    }
+    if let KeyError::PathReplaced { path, database_id } = error {
+        let path = path.display();
+        return write!(
+            f,
+            "the keyring file lists another database, or another master key, for {path}, where database {database_id} is now"
+        );
+    }
+    if let KeyError::NotPinned { source } = error {
+        return write!(f, "the database can't be pinned on first use: {source}");
+    }
+    Ok(())
+}
+
+/// What is said of an exported key; of other errors nothing.
+fn of_exported_key(error: &KeyError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let KeyError::ExportedClosed { path } = error {
+        return write!(f, "none of the keys given opens the exported key {}", path.display());
+    }
+    if let KeyError::ExportedElsewhere { exported, database } = error {
+        return write!(
+            f,
+            "the exported key is that of database {exported}, and this is {database}"
+        );
+    }
+    if let KeyError::ExportedOther { exported, database } = error {
+        let (exported, database) = (rfc3339(*exported), rfc3339(*database));
+        return write!(
+            f,
+            "the exported master key was made {exported}, and this database has one that was made {database}: it was renewed in between"
+        );
+    }
+    Ok(())
 }
 
 impl fmt::Display for ServiceFailure {
