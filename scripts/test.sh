@@ -82,4 +82,9 @@ for folder in "${folders[@]}"; do
     step "$folder" .venv/bin/python -m pytest -p no:cacheprovider "$folder"
   fi
 done
+if ((!$#)); then
+  # Some of SQLite's own tests; `make sqlite-suite` runs all.
+  printf '\n%s\n' tests/sqlite-suite
+  step sqlite-suite scripts/sqlite/suite.sh "$SELENITE_TEST_EXTENSION" --files tests/sqlite-suite/chosen.txt
+fi
 exit "$status"

@@ -35,5 +35,7 @@ fi
 rm -rf "$source" "$source.part"
 mkdir "$source.part"
 tar --extract --file "$apt/$archive" --directory "$source.part" --strip-components 1
+# It moves SQLite's lock byte to 64 KiB, where an encrypted database has page 1: the format has it at 1 GiB, where SQLite has.
+sed -i 's/^sqlite3_test_control_pending_byte 0x0010000$/# &/' "$source.part/test/tester.tcl"
 mv "$source.part" "$source"
 rm -rf "$apt"

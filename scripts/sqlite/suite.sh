@@ -12,8 +12,8 @@ as_user=()
 if ((EUID == 0)); then
   as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
   if ! "${as_user[@]}" test -x "$testfixture" -a -r "$extension"; then
-    echo "sqlite-suite: run it as an ordinary user, or from a folder that others can read" >&2
-    exit 1
+    echo "sqlite-suite: nobody but root can read this folder: tests of file permissions may differ" >&2
+    as_user=()
   fi
 fi
 exec "${as_user[@]}" /usr/bin/python3 tests/sqlite-suite/run.py "$testfixture" "$source" "$extension" "$@"

@@ -119,6 +119,9 @@ def test_vacuum_into_of_an_old_sqlite_is_an_error_and_harms_nothing(start: Start
     assert (folder / "empty.db").exists()
     assert DatabaseFile(folder / "app.db").digests() == before
     assert peer.value("PRAGMA integrity_check") == "ok"
+    # Where SQLite takes no locks at all, a new database is told from such a copy.
+    peer.open(folder / "unlocked.db", name="unlocked", nolock=1)
+    fill(peer, on="unlocked")
 
 
 def test_vacuum_into_a_plain_file_works_where_another_vfs_is_named(start: Start, folder: Path) -> None:

@@ -114,7 +114,8 @@ impl MainFile {
     fn refuse_vacuum_into(&mut self) -> Result<(), VfsError> {
         let is_unlocked = self.database.lock().level == LockLevel::NONE;
         let host = &self.database.host;
-        if !is_unlocked || self.was_reserved || host.api.version() >= 3_053_000 {
+        let takes_no_locks = self.database.settings.takes_no_locks;
+        if !is_unlocked || takes_no_locks || self.was_reserved || host.api.version() >= 3_053_000 {
             return Ok(());
         }
         host.advise(

@@ -223,12 +223,9 @@ impl WalFile {
             Ok(()) => return Ok(Opened::Page),
             Err(error) => error,
         };
-        let is_end = match &error {
-            VfsError::Unauthentic { .. } => !is_own,
-            VfsError::UnknownEpoch { .. } => !is_own && !self.is_of_newer_database(index, view)?,
-            _ => false,
-        };
-        if !is_end {
+        let is_unknown = matches!(error, VfsError::UnknownEpoch { .. });
+        let is_torn = is_unknown || matches!(error, VfsError::Unauthentic { .. });
+        if is_own || !is_torn || (is_unknown && self.is_of_newer_database(index, view)?) {
             return Err(error);
         }
         let text = format!("{error}: the log ends before it");

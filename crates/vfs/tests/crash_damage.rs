@@ -134,18 +134,20 @@ fn with_log(opening: &Opening) -> Image {
     disk.image()
 }
 
+/// A name, and the byte at each place.
+type Pattern = (&'static str, fn(usize) -> u8);
+
 /// What a failing disk leaves of a sector.
-fn patterns() -> Vec<(&'static str, Box<dyn Fn(usize) -> u8>)> {
-    vec![
-        ("zeros", Box::new(|_| 0)),
-        ("ones", Box::new(|_| 0xff)),
-        ("low epoch", Box::new(|at| u8::from(at % 4 == 3))),
-        ("next epoch", Box::new(|at| 2 * u8::from(at % 4 == 3))),
-        ("counted", Box::new(|at| at.to_le_bytes()[0])),
-        (
-            "scattered",
-            Box::new(|at| (at.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0]),
-        ),
+fn patterns() -> [Pattern; 6] {
+    [
+        ("zeros", |_| 0),
+        ("ones", |_| 0xff),
+        ("low epoch", |at| u8::from(at % 4 == 3)),
+        ("next epoch", |at| 2 * u8::from(at % 4 == 3)),
+        ("counted", |at| at.to_le_bytes()[0]),
+        ("scattered", |at| {
+            (at.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0]
+        }),
     ]
 }
 
@@ -166,7 +168,7 @@ fn a_torn_frame_at_the_end_ends_the_log_whatever_it_holds() {
                         // Its header is in a sector that was written.
                         let (start, end) = (32 + frame * FRAME + 24, 32 + (frame + 1) * FRAME);
                         let first = start.max((end - 1) / sector_size * sector_size);
-                        let bytes: Vec<u8> = (first..end).map(&pattern).collect();
+                        let bytes: Vec<u8> = (first..end).map(pattern).collect();
                         content.write(&bytes, u64::try_from(first).unwrap());
                     }
                 });

@@ -180,3 +180,54 @@ fn a_file_that_may_not_grow_is_an_error_with_words() {
         .run(&["-i", "key.txt", "restore", "backups", "--to", "new.db"])
         .done();
 }
+
+#[test]
+fn until_when_it_was_followed_is_what_the_log_says_and_not_when_its_files_were_copied() {
+    let (bench, database) = in_wal_mode();
+    let send = ["-i", "key.txt", "follow", "app.db", "backups", "--once"];
+    bench.run(&send).done();
+    database
+        .run("INSERT INTO note(text) VALUES ('later')", &mut Numbers::default())
+        .unwrap();
+    bench.run(&send).done();
+    let list = || {
+        bench
+            .run(&["-i", "key.txt", "backups", "list", "backups", "--json"])
+            .done()
+            .json()
+    };
+    let until = list()["backups"][0]["followed_until"].clone();
+    assert!(until.is_string(), "{until}");
+    // As `cp -r` leaves it, years later.
+    let much_later = std::time::SystemTime::now() + std::time::Duration::from_secs(100_000_000);
+    let mut folders = vec![bench.path("backups")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else {
+                let file = fs::File::options().write(true).open(entry.path()).unwrap();
+                file.set_modified(much_later).unwrap();
+            }
+        }
+    }
+    assert_eq!(list()["backups"][0]["followed_until"], until);
+    let text = bench.run(&["-i", "key.txt", "backups", "list", "backups"]).done().out;
+    assert!(
+        text.contains(&format!("followed until {}", until.as_str().unwrap())),
+        "{text}"
+    );
+    // Nobody without a key knows.
+    let closed = bench.run(&["backups", "list", "backups", "--json"]).done().json();
+    assert_eq!(closed["backups"][0]["followed_until"], serde_json::Value::Null);
+    assert_eq!(closed["backups"][0]["followed"], true);
+    // And while one follows, status has nothing to warn of; of what a kill left it does.
+    let codes = || bench.run(&["status", "app.db", "--json"]).done().json()["warnings"].to_string();
+    let follower = Follower::start(&bench);
+    while !bench.names().iter().any(|name| name.ends_with("-claim")) {
+        std::thread::yield_now();
+    }
+    assert!(!codes().contains("draft"), "{}", codes());
+    drop(follower);
+    assert!(codes().contains("draft"), "{}", codes());
+}

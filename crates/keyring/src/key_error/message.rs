@@ -14,7 +14,9 @@ impl fmt::Display for KeyError {
             Self::KeyServiceAway { service, failure } => {
                 write!(f, "key service {service:?} {failure}")
             }
-            Self::KeyRefused { slot, refusal } => write!(f, "key slot {slot} refused: {refusal}"),
+            Self::KeyRefused { slot, refusal } => {
+                write!(f, "key slot {} refused: {refusal}", slot)
+            }
             Self::Tampered { what, .. } => write!(f, "superblock was tampered with: {what}"),
             Self::Damaged => f.write_str("superblock is damaged"),
             Self::UnsupportedVersion { version } => {
@@ -27,16 +29,19 @@ impl fmt::Display for KeyError {
                 "database {} has another master key than the keyring file says",
                 database_id
             ),
-            Self::NotListed { database_id } => write!(f, "database {database_id} is not in the keyring file"),
+            Self::NotListed { database_id } => {
+                write!(f, "database {} is not in the keyring file", database_id)
+            }
             Self::ForeignOrigin { .. }
             | Self::OriginUnknown { .. }
             | Self::PathReplaced { .. }
-            | Self::NotPinned { .. } => of_origin(self, f),
-            Self::BadPath { path } => write!(f, "{}: the path is not UTF-8", path.display()),
-            Self::BadOrigin { value } => write!(f, "invalid origin {value:?}: the values are own and any"),
-            Self::ExportedClosed { .. } | Self::ExportedElsewhere { .. } | Self::ExportedOther { .. } => {
-                of_exported_key(self, f)
+            | Self::NotPinned { .. }
+            | Self::BadPath { .. }
+            | Self::BadOrigin { .. } => self.fmt_origin(f),
+            Self::ExportedClosed { path } => {
+                write!(f, "none of the keys given opens the exported key {}", path.display())
             }
+            Self::ExportedElsewhere { .. } | Self::ExportedOther { .. } => self.fmt_exported(f),
             Self::BadSpec { spec, problem } => write!(f, "{spec:?}: {problem}"),
             Self::UnknownCommand { name, nearest } => {
                 write!(f, "the configuration has no command {name:?}")?;
@@ -76,48 +81,48 @@ impl fmt::Display for KeyError {
     }
 }
 
-/// What is said of a database whose origin is not admitted; of other errors nothing.
-fn of_origin(error: &KeyError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if let KeyError::ForeignOrigin { database_id } = error {
-        let why = "no key slot has an origin mark of the identity that opens it";
-        return write!(f, "database {database_id} is of foreign origin: {why}");
+impl KeyError {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "Display sends these here, and has all")]
+    fn fmt_origin(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ForeignOrigin { database_id } => write!(
+                f,
+                "database {database_id} is of foreign origin: no key slot has an origin mark of the identity that opens it"
+            ),
+            Self::OriginUnknown { database_id } => write!(
+                f,
+                "the origin of database {database_id} is unknown: the key that opens it can't prove who made it"
+            ),
+            Self::PathReplaced { path, database_id } => write!(
+                f,
+                "the keyring file lists another database, or another master key, for {}, where database {database_id} is now",
+                path.display()
+            ),
+            Self::NotPinned { source } => write!(f, "the database can't be pinned on first use: {source}"),
+            Self::BadPath { path } => write!(f, "{}: the path is not UTF-8", path.display()),
+            Self::BadOrigin { value } => write!(f, "invalid origin {value:?}: the values are own and any"),
+            _ => Ok(()),
+        }
     }
-    if let KeyError::OriginUnknown { database_id } = error {
-        let why = "the key that opens it can't prove who made it";
-        return write!(f, "the origin of database {database_id} is unknown: {why}");
-    }
-    if let KeyError::PathReplaced { path, database_id } = error {
-        let path = path.display();
-        return write!(
-            f,
-            "the keyring file lists another database, or another master key, for {path}, where database {database_id} is now"
-        );
-    }
-    if let KeyError::NotPinned { source } = error {
-        return write!(f, "the database can't be pinned on first use: {source}");
-    }
-    Ok(())
-}
 
-/// What is said of an exported key; of other errors nothing.
-fn of_exported_key(error: &KeyError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if let KeyError::ExportedClosed { path } = error {
-        return write!(f, "none of the keys given opens the exported key {}", path.display());
+    #[expect(clippy::wildcard_enum_match_arm, reason = "Display sends these here, and has all")]
+    fn fmt_exported(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ExportedElsewhere { exported, database } => {
+                write!(
+                    f,
+                    "the exported key is that of database {exported}, and this is {database}"
+                )
+            }
+            Self::ExportedOther { exported, database } => write!(
+                f,
+                "the exported master key was made {}, and this database has one that was made {}: it was renewed in between",
+                rfc3339(*exported),
+                rfc3339(*database)
+            ),
+            _ => Ok(()),
+        }
     }
-    if let KeyError::ExportedElsewhere { exported, database } = error {
-        return write!(
-            f,
-            "the exported key is that of database {exported}, and this is {database}"
-        );
-    }
-    if let KeyError::ExportedOther { exported, database } = error {
-        let (exported, database) = (rfc3339(*exported), rfc3339(*database));
-        return write!(
-            f,
-            "the exported master key was made {exported}, and this database has one that was made {database}: it was renewed in between"
-        );
-    }
-    Ok(())
 }
 
 impl fmt::Display for ServiceFailure {

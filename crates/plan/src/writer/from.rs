@@ -57,7 +57,7 @@ impl Writer {
         let source = leaf.source;
         self.note_source(match &leaf.rows {
             Rows::Common(index) => Some(*index),
-            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Query(_) => None,
+            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Query(_) | Rows::Lateral(_) => None,
         });
         Ok(match &leaf.rows {
             Rows::Table(table) => format!("{} AS t{source}", qualified(&table.sqlite)?),

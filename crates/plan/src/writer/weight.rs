@@ -58,6 +58,11 @@ impl Writer {
                     columns
                 }
                 Rows::Common(index) => self.weigh_common(*index)?,
+                Rows::Lateral(query) => {
+                    // Its columns are elements of one value.
+                    self.weigh_query(query)?;
+                    continue;
+                }
                 Rows::Table(_) | Rows::System(_) | Rows::Function(..) => continue,
             };
             for (column, weight) in (0..).zip(columns) {

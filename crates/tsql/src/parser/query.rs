@@ -147,21 +147,32 @@ impl Parser<'_> {
 
     /// One SELECT, or a combination in parentheses.
     fn query_term(&mut self) -> Parse<QueryBody> {
-        if self.eat(TokenKind::LeftParen) {
-            let start = self.here();
-            let body = self.nested(WEIGHT_QUERY, |p| {
-                let body = p.query_body(start, None)?;
-                // In a statement's own query ORDER BY stands behind the last SELECT alone.
-                if p.query_depth == 0 || !p.is_keyword(Keyword::Order) {
-                    return Ok(body);
-                }
-                let query = p.checked_query_after(start, body)?;
-                Ok(QueryBody::Nested(Box::new(query)))
-            })?;
-            self.expect(TokenKind::RightParen)?;
-            return Ok(body);
+        if self.is(TokenKind::LeftParen) {
+            return self.term_in_parens();
         }
         self.select().map(Box::new).map(QueryBody::Select)
+    }
+
+    fn term_in_parens(&mut self) -> Parse<QueryBody> {
+        self.advance();
+        let body = self.nested(WEIGHT_QUERY, Self::content_of_term)?;
+        self.expect(TokenKind::RightParen)?;
+        Ok(body)
+    }
+
+    /// In a statement's own query ORDER BY stands behind the last SELECT alone.
+    fn content_of_term(&mut self) -> Parse<QueryBody> {
+        let start = self.here();
+        let body = self.query_body(start, None)?;
+        if self.query_depth == 0 || !self.is_keyword(Keyword::Order) {
+            return Ok(body);
+        }
+        self.ordered_term(start, body)
+    }
+
+    fn ordered_term(&mut self, start: Position, body: QueryBody) -> Parse<QueryBody> {
+        let query = self.checked_query_after(start, body)?;
+        Ok(QueryBody::Nested(Box::new(query)))
     }
 
     /// ORDER BY, OFFSET and FOR after a query's rows; whether FOR was there.
