@@ -218,7 +218,6 @@ fn offline_while_another_seals_anew_names_it() {
 #[test]
 fn somebody_is_shut_out_in_three_steps() {
     let bench = bench();
-    let other = bench.recipient("other.txt");
     bench
         .run(&["-i", "key.txt", "keys", "add", "app.db", "other.txt"])
         .done();

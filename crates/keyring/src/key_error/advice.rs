@@ -25,13 +25,10 @@ impl KeyError {
                 "if its master key was renewed, replace its line in the keyring file; if not, do not trust this file"
             }
             Self::NotListed { .. } => "if you trust this file, add it to the keyring file",
-            Self::ForeignOrigin { .. } => {
+            Self::ForeignOrigin { .. } | Self::PathReplaced { .. } => {
                 "if you know who made it, run `selenite keys accept DB` (for a backup, add --origin any); if not, do not use it"
             }
             Self::OriginUnknown { .. } => "if you know who made it, add --origin any",
-            Self::PathReplaced { .. } => {
-                "if you know who replaced it, run `selenite keys accept DB`; if not, do not use it"
-            }
             Self::NotPinned { .. } => {
                 "make the keyring file writable, name another (SELENITE_KEYRING), or set origin=any"
             }
