@@ -20,7 +20,7 @@ use crate::{Expr, PlanError};
 pub struct Insert {
     pub(super) writer: RowWriter,
     pub(super) source: InsertSource,
-    pub(super) limit: Option<Parameter>,
+    pub(super) limit: Option<Box<Parameter>>,
     pub(super) outputs: Vec<Outputs>,
 }
 

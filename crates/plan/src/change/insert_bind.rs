@@ -141,15 +141,15 @@ fn view_targets(
 }
 
 /// TOP's count, evaluated before the first row.
-fn limit_of(limit: Option<Limit>) -> Result<Option<Parameter>, PlanError> {
+fn limit_of(limit: Option<Limit>) -> Result<Option<Box<Parameter>>, PlanError> {
     match limit {
         Some(Limit::Top { count, .. }) if count.holds_query() => {
             Err(PlanError::unsupported("INSERT with a subquery in TOP"))
         }
-        Some(Limit::Top { count, .. }) => Ok(Some(Parameter {
+        Some(Limit::Top { count, .. }) => Ok(Some(Box::new(Parameter {
             value: ParameterValue::RowCount(count),
             data_type: DataType::BigInt,
-        })),
+        }))),
         Some(Limit::Percent { .. } | Limit::Offset { .. }) => Err(PlanError::unsupported("INSERT with TOP PERCENT")),
         None => Ok(None),
     }

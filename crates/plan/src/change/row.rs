@@ -22,9 +22,9 @@ pub(crate) struct RowRules {
     /// The foreign keys that the change may break.
     pub references: References,
     checks: Vec<(Predicate, usize)>,
-    null_keys: Vec<(usize, String)>,
+    null_keys: Box<[(usize, String)]>,
     /// What rows must fulfil that are written through views WITH CHECK OPTION.
-    of_views: Vec<Predicate>,
+    of_views: Box<[Predicate]>,
 }
 
 impl RowRules {
@@ -66,14 +66,14 @@ impl RowRules {
             }
             Ok(())
         })?;
-        let null_keys = null_keys(table, changed)?;
+        let null_keys = null_keys(table, changed)?.into_boxed_slice();
         Ok(Self {
             table: Arc::clone(table),
             computed,
             references: References::bind(table, verb, changed)?,
             checks,
             null_keys,
-            of_views: Vec::new(),
+            of_views: Box::default(),
         })
     }
 
@@ -81,6 +81,7 @@ impl RowRules {
     ///
     /// Errors: whatever is wrong with a view's condition; 40510 for one that asks other tables.
     pub fn add_views(&mut self, binding: &Binding<'_>, views: &[Arc<View>]) -> Result<(), PlanError> {
+        let mut conditions = Vec::new();
         for view in views.iter().filter(|view| view.check_option) {
             let filter = view
                 .checked_filter()
@@ -99,8 +100,9 @@ impl RowRules {
                 return Err(PlanError::unsupported(CHECK_OPTION));
             }
             condition.rewrite(&mut |node| over_row(node, number));
-            self.of_views.push(condition);
+            conditions.push(condition);
         }
+        self.of_views = conditions.into_boxed_slice();
         Ok(())
     }
 

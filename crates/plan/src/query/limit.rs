@@ -5,7 +5,7 @@ use selenite_types::{DataType, Family, Value};
 
 use super::QueryBinder;
 use super::tree::Limit;
-use crate::functions::{Function, Typing};
+use crate::functions::{Arguments, Function, Typing, whole_in};
 use crate::{Binder, Expr, ExprKind, FunctionCall, NoQuery, PlanError};
 
 impl QueryBinder<'_> {
@@ -48,10 +48,10 @@ impl QueryBinder<'_> {
     }
 
     fn row_count(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
-        let bound = match &expr.kind {
-            ast::ExprKind::Subquery(query) => return self.queried_count(query, expr.position.line),
-            _ => self.fixed(expr)?,
-        };
+        if let ast::ExprKind::Subquery(query) = &expr.kind {
+            return self.queried_count(query, expr.position.line);
+        }
+        let bound = self.fixed(expr)?;
         if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) && !bound.is_null_word() {
             return Err(PlanError::row_count_type().on_line(expr.position.line));
         }
@@ -91,11 +91,12 @@ impl QueryBinder<'_> {
 }
 
 /// Sees that a count that a query gave is one; no name leads to it.
-static QUERIED_COUNT: Function = Function::new("top", &[], Typing::Is(DataType::BigInt), |call| match call.value(0) {
-    Value::BigInt(count) if *count >= 0 => Ok(Value::BigInt(*count)),
-    _ => Err(PlanError::invalid_row_count()),
-})
-.taking_nulls();
+static QUERIED_COUNT: Function = Function::new("top", &[], Typing::Is(DataType::BigInt), queried_count).taking_nulls();
+
+fn queried_count(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    let count = whole_in(call.value(0)).filter(|count| *count >= 0);
+    count.map(Value::BigInt).ok_or_else(PlanError::invalid_row_count)
+}
 
 const UNKNOWN_COLUMN: i32 = 207;
 const UNBOUND: i32 = 4104;

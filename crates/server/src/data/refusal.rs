@@ -46,9 +46,10 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
         ),
         Some(_) | None => {
             // What SQLite says besides is of its own statement, the file's path, and whose key opens it: not a client's to know.
-            let failure = match error {
-                rusqlite::Error::SqlInputError { error, .. } => Some(error),
-                _ => error.sqlite_error(),
+            let failure = if let rusqlite::Error::SqlInputError { error, .. } = error {
+                Some(error)
+            } else {
+                error.sqlite_error()
             };
             let said = match failure {
                 Some(failure) => format!(

@@ -348,15 +348,9 @@ impl DataBench<'_> {
         let (mut values, mut stop) = (slots.to_vec(), None);
         let (mut count, most) = (0_u64, errand.state.row_count_max);
         let receiver = &mut *errand.receiver;
-        let given = match bound {
-            Statement::Insert(insert) if insert.is_execute() => receiver.take_captured(),
-            Statement::Insert(_)
-            | Statement::Rows(_)
-            | Statement::Assign(_)
-            | Statement::Into(_)
-            | Statement::Update(_)
-            | Statement::Delete(_)
-            | Statement::Truncate(_) => Vec::new(),
+        let given = match is_execute(bound) {
+            true => receiver.take_captured(),
+            false => Vec::new(),
         };
         let mut sink = |row: &[Value]| match receiver.row(row) {
             Ok(()) => {
@@ -390,17 +384,8 @@ impl DataBench<'_> {
         if let Some(stop) = stop {
             return Err(stop.into());
         }
-        let is_numberless = match bound {
-            Statement::Insert(insert) => insert.table().identity().is_none(),
-            Statement::Rows(_)
-            | Statement::Assign(_)
-            | Statement::Into(_)
-            | Statement::Update(_)
-            | Statement::Delete(_)
-            | Statement::Truncate(_) => false,
-        };
         // As SQL Server has it: an INSERT into a table without numbers leaves none behind.
-        if done.is_ok() && is_numberless {
+        if done.is_ok() && is_numberless(bound) {
             errand.state.session.identity = None;
         }
         self.conclude(done, (slots, values), last_identity.get(), errand)
@@ -433,6 +418,16 @@ impl DataBench<'_> {
         }
         Ok(Affected::Rows(count))
     }
+}
+
+/// Whether it inserts the rows of a procedure.
+fn is_execute(bound: &Statement) -> bool {
+    matches!(bound, Statement::Insert(insert) if insert.is_execute())
+}
+
+/// Whether it inserts into a table without IDENTITY.
+fn is_numberless(bound: &Statement) -> bool {
+    matches!(bound, Statement::Insert(insert) if insert.table().identity().is_none())
 }
 
 /// Runs a statement that needs nothing but rows, and tells how many it read or changed.

@@ -28,10 +28,10 @@ pub(super) fn own(name: &ObjectName) -> Option<Target> {
         return None;
     }
     let id = ProcedureId::ALL.into_iter().find(|id| name.name.is(id.name()))?;
-    match id {
-        ProcedureId::ExecuteSql => Some(Target::Own(id, name.database.clone())),
-        _ => is_of(&name.database, &["master"]).then_some(Target::Own(id, None)),
+    if id == ProcedureId::ExecuteSql {
+        return Some(Target::Own(id, name.database.clone()));
     }
+    is_of(&name.database, &["master"]).then_some(Target::Own(id, None))
 }
 
 /// Up to four parts between dots, in brackets, quotes or neither; a `;1` behind them is left out.

@@ -65,12 +65,10 @@ fn bytes_of(call: &Arguments<'_>) -> Result<Vec<u8>, PlanError> {
         return Ok(bytes.to_vec());
     }
     let number = call.bigint(0)?.to_be_bytes();
-    let size = match call.value(0) {
-        Value::TinyInt(_) => 1,
-        Value::SmallInt(_) => 2,
-        Value::Int(_) => 4,
-        _ => 8,
-    };
+    let size = [DataType::TinyInt, DataType::SmallInt, DataType::Int]
+        .into_iter()
+        .position(|known| known == call.data_type(0))
+        .map_or(8, |at| 1 << at);
     Ok(number.get(number.len() - size..).unwrap_or(&[]).to_vec())
 }
 
@@ -81,12 +79,16 @@ fn value_of(call: &Arguments<'_>, bytes: Vec<u8>) -> Value {
         *to = *from;
     }
     let [.., a, b, c, d] = wide;
-    match call.value(0) {
-        Value::TinyInt(_) => Value::TinyInt(d),
-        Value::SmallInt(_) => Value::SmallInt(i16::from_be_bytes([c, d])),
-        Value::Int(_) => Value::Int(i32::from_be_bytes([a, b, c, d])),
-        Value::BigInt(_) => Value::BigInt(i64::from_be_bytes(wide)),
-        _ => Value::Binary(Arc::from(bytes)),
+    if call.data_type == DataType::TinyInt {
+        Value::TinyInt(d)
+    } else if call.data_type == DataType::SmallInt {
+        Value::SmallInt(i16::from_be_bytes([c, d]))
+    } else if call.data_type == DataType::Int {
+        Value::Int(i32::from_be_bytes([a, b, c, d]))
+    } else if call.data_type == DataType::BigInt {
+        Value::BigInt(i64::from_be_bytes(wide))
+    } else {
+        Value::Binary(Arc::from(bytes))
     }
 }
 
