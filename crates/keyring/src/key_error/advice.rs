@@ -15,17 +15,7 @@ impl KeyError {
                 "compare the key slots, which can be listed without a key, with the identities that you have"
             }
             Self::KeyServiceAway { failure, .. } => failure.advice(),
-            Self::KeyRefused {
-                refusal: Refusal::OutOfMemory,
-                ..
-            } => "use another identity, or a machine with more memory",
-            Self::KeyRefused {
-                refusal: Refusal::CostLimit,
-                ..
-            } => "if you trust the file, raise passphrase_cost_max in the configuration file",
-            Self::KeyRefused { .. } => {
-                "use another identity; if none is left, find out who wrote this slot, for it was not selenite"
-            }
+            Self::KeyRefused { refusal, .. } => refusal.advice(),
             Self::Tampered { .. } => "restore the file from a backup, and find out who could write to it",
             Self::Damaged => "restore the file from a backup",
             Self::UnsupportedVersion { .. } => "use a newer selenite",
@@ -77,6 +67,18 @@ impl KeyError {
             Self::NotUnderWay => "nothing needs to be done",
             Self::NothingToChange => "choose a suite that encrypts",
             Self::GenerationExhausted => "copy the data into a new database",
+        }
+    }
+}
+
+impl Refusal {
+    fn advice(self) -> &'static str {
+        match self {
+            Self::OutOfMemory => "use another identity, or a machine with more memory",
+            Self::CostLimit => "if you trust the file, raise passphrase_cost_max in the configuration file",
+            Self::Cost | Self::CostOfAll | Self::Size => {
+                "use another identity; if none is left, find out who wrote this slot, for it was not selenite"
+            }
         }
     }
 }

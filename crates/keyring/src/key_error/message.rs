@@ -32,37 +32,15 @@ impl fmt::Display for KeyError {
             Self::NotListed { database_id } => {
                 write!(f, "database {} is not in the keyring file", database_id)
             }
-            Self::ForeignOrigin { database_id } => write!(
-                f,
-                "database {database_id} is of foreign origin: no key slot has an origin mark of the identity that opens it"
-            ),
-            Self::OriginUnknown { database_id } => write!(
-                f,
-                "the origin of database {database_id} is unknown: the key that opens it can't prove who made it"
-            ),
-            Self::PathReplaced { path, database_id } => write!(
-                f,
-                "the keyring file lists another database, or another master key, for {}, where database {database_id} is now",
-                path.display()
-            ),
-            Self::NotPinned { source } => write!(f, "the database can't be pinned on first use: {source}"),
+            Self::ForeignOrigin { .. }
+            | Self::OriginUnknown { .. }
+            | Self::PathReplaced { .. }
+            | Self::NotPinned { .. } => self.fmt_origin(f),
             Self::BadPath { path } => write!(f, "{}: the path is not UTF-8", path.display()),
             Self::BadOrigin { value } => write!(f, "invalid origin {value:?}: the values are own and any"),
-            Self::ExportedClosed { path } => {
-                write!(f, "none of the keys given opens the exported key {}", path.display())
+            Self::ExportedClosed { .. } | Self::ExportedElsewhere { .. } | Self::ExportedOther { .. } => {
+                self.fmt_exported(f)
             }
-            Self::ExportedElsewhere { exported, database } => {
-                write!(
-                    f,
-                    "the exported key is that of database {exported}, and this is {database}"
-                )
-            }
-            Self::ExportedOther { exported, database } => write!(
-                f,
-                "the exported master key was made {}, and this database has one that was made {}: it was renewed in between",
-                rfc3339(*exported),
-                rfc3339(*database)
-            ),
             Self::BadSpec { spec, problem } => write!(f, "{spec:?}: {problem}"),
             Self::UnknownCommand { name, nearest } => {
                 write!(f, "the configuration has no command {name:?}")?;
@@ -70,12 +48,7 @@ impl fmt::Display for KeyError {
                     .iter()
                     .try_for_each(|near| write!(f, ", but one named {near:?}"))
             }
-            Self::BadFile { path, line, problem } => {
-                write!(f, "{}", path.display())?;
-                line.iter().try_for_each(|line| write!(f, ", line {line}"))?;
-                write!(f, ": {problem}")
-            }
-            Self::BadConfig { path, line, problem } => {
+            Self::BadFile { path, line, problem } | Self::BadConfig { path, line, problem } => {
                 write!(f, "{}", path.display())?;
                 line.iter().try_for_each(|line| write!(f, ", line {line}"))?;
                 write!(f, ": {problem}")
@@ -104,6 +77,55 @@ impl fmt::Display for KeyError {
             Self::NothingToChange => f.write_str("its pages are in clear, and would be so again"),
             Self::GenerationExhausted => f.write_str("the superblock's generation is the highest there is"),
         }
+    }
+}
+
+impl KeyError {
+    fn fmt_origin(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::ForeignOrigin { database_id } = self {
+            return write!(
+                f,
+                "database {database_id} is of foreign origin: no key slot has an origin mark of the identity that opens it"
+            );
+        }
+        if let Self::OriginUnknown { database_id } = self {
+            return write!(
+                f,
+                "the origin of database {database_id} is unknown: the key that opens it can't prove who made it"
+            );
+        }
+        if let Self::PathReplaced { path, database_id } = self {
+            return write!(
+                f,
+                "the keyring file lists another database, or another master key, for {}, where database {database_id} is now",
+                path.display()
+            );
+        }
+        if let Self::NotPinned { source } = self {
+            return write!(f, "the database can't be pinned on first use: {source}");
+        }
+        Ok(())
+    }
+
+    fn fmt_exported(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::ExportedClosed { path } = self {
+            return write!(f, "none of the keys given opens the exported key {}", path.display());
+        }
+        if let Self::ExportedElsewhere { exported, database } = self {
+            return write!(
+                f,
+                "the exported key is that of database {exported}, and this is {database}"
+            );
+        }
+        if let Self::ExportedOther { exported, database } = self {
+            return write!(
+                f,
+                "the exported master key was made {}, and this database has one that was made {}: it was renewed in between",
+                rfc3339(*exported),
+                rfc3339(*database)
+            );
+        }
+        Ok(())
     }
 }
 
