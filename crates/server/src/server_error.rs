@@ -84,6 +84,9 @@ impl ServerError {
             }
             Self::Engine(error) | Self::Master(MasterError::Engine(error)) => error.advice(),
             Self::Master(MasterError::Version(_)) => "start it with the newer program".to_owned(),
+            Self::Master(MasterError::NotMaster(_)) => {
+                "put the right master.db back, and find out who could write to the folder".to_owned()
+            }
             Self::Io { .. } => "check the path, and who may use it".to_owned(),
             Self::Master(_) | Self::Machine(_) => String::new(),
         }

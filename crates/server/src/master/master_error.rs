@@ -23,6 +23,8 @@ pub enum MasterError {
     Password(PasswordFault),
     /// The file: it is of a newer server. Its version.
     Version(i64),
+    /// The file: it is a database, and not a master.db. The name of a table that no master.db has.
+    NotMaster(String),
     /// The caller: nobody could be told the first password.
     NotTold(io::Error),
     /// The file, the key, or the machine.
@@ -58,6 +60,7 @@ impl fmt::Display for MasterError {
             Self::Reserved(name) => write!(f, "{name} is the server's own"),
             Self::Password(fault) => write!(f, "{fault}"),
             Self::Version(version) => write!(f, "master.db is of a newer server (version {version})"),
+            Self::NotMaster(table) => write!(f, "master.db is another database, with the table {table:?}"),
             Self::NotTold(error) => write!(f, "the first password could not be told: {error}"),
             Self::Engine(error) => write!(f, "{error}"),
             Self::Sqlite(error) => write!(f, "master.db: {error}"),
@@ -68,7 +71,12 @@ impl fmt::Display for MasterError {
 impl std::error::Error for MasterError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Taken(_) | Self::Unknown(_) | Self::Name(_) | Self::Reserved(_) | Self::Version(_) => None,
+            Self::Taken(_)
+            | Self::Unknown(_)
+            | Self::Name(_)
+            | Self::Reserved(_)
+            | Self::Version(_)
+            | Self::NotMaster(_) => None,
             Self::Password(fault) => Some(fault),
             Self::NotTold(error) => Some(error),
             Self::Engine(error) => Some(error),

@@ -65,20 +65,42 @@ pub fn set_commitments(connection: &Connection) -> Result<(), MasterError> {
 }
 
 /// Whether the tables are there and filled. A start that was cut off leaves them otherwise.
+///
+/// `NotMaster` for a database that has others and no version: one of the server's own databases, say, that was renamed.
 pub fn check(connection: &Connection) -> Result<bool, MasterError> {
+    let Some(version) = version(connection)? else {
+        return check_unfinished(connection).map(|()| false);
+    };
+    match version {
+        VERSION => Ok(true),
+        version => Err(MasterError::Version(version)),
+    }
+}
+
+fn version(connection: &Connection) -> Result<Option<i64>, MasterError> {
     let table = "SELECT 1 FROM sqlite_schema WHERE name = 'selenite_setting'";
     if connection.query_row(table, [], |_| Ok(())).optional()?.is_none() {
-        return Ok(false);
+        return Ok(None);
     }
     let version = "SELECT value FROM selenite_setting WHERE name = 'version'";
-    match connection
-        .query_row(version, [], |row| row.get::<_, i64>(0))
-        .optional()?
-    {
-        None => Ok(false),
-        Some(VERSION) => Ok(true),
-        Some(version) => Err(MasterError::Version(version)),
+    Ok(connection.query_row(version, [], |row| row.get(0)).optional()?)
+}
+
+/// What a start that was cut off leaves has no tables but those of a master.db.
+fn check_unfinished(connection: &Connection) -> Result<(), MasterError> {
+    let ours = Connection::open_in_memory()?;
+    create(&ours)?;
+    let ours = tables(&ours)?;
+    match tables(connection)?.into_iter().find(|table| !ours.contains(table)) {
+        Some(table) => Err(MasterError::NotMaster(table)),
+        None => Ok(()),
     }
+}
+
+fn tables(connection: &Connection) -> Result<Vec<String>, MasterError> {
+    let mut asked = connection.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view', 'trigger')")?;
+    let names = asked.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
 }
 
 /// Adds what the first servers did not have. They read it all the same.

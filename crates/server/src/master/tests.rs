@@ -55,6 +55,23 @@ fn a_new_one_has_sa_and_the_databases_of_the_server() {
     assert!(master.login_and_hash("SA").unwrap().unwrap().1.is_of("first").unwrap());
 }
 
+/// Who may write to the folder has no key: another database of the server's identity must not become its logins.
+#[test]
+fn another_database_of_the_identity_is_not_taken_for_one_that_was_not_finished() {
+    let place = tempfile::tempdir().unwrap();
+    let access = access(&place);
+    let path = place.path().join(FILE);
+    drop(Database::create(&Disk, &path, &access, &Layout::default()).unwrap());
+    let other = Connection::open(access.uri(&path).as_str()).unwrap();
+    other.execute_batch("CREATE TABLE salary (eur INTEGER)").unwrap();
+    drop(other);
+    let refused = Master::open(place.path(), &access).map(|_| ()).unwrap_err();
+    assert!(
+        matches!(&refused, MasterError::NotMaster(table) if table == "salary"),
+        "{refused}"
+    );
+}
+
 #[test]
 fn one_that_was_not_finished_is_made_anew() {
     let place = tempfile::tempdir().unwrap();

@@ -212,6 +212,7 @@ fn told(name: &str, why: &MasterError) -> PlanError {
         ),
         MasterError::Password(_)
         | MasterError::Version(_)
+        | MasterError::NotMaster(_)
         | MasterError::NotTold(_)
         | MasterError::Engine(_)
         | MasterError::Sqlite(_) => of_master(why),
