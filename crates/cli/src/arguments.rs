@@ -224,8 +224,8 @@ pub enum KeysCommand {
     Import(KeysImport),
     /// Accept databases that others made: from then on they are this identity's own.
     #[command(after_help = "Example:\n  selenite -i key.txt keys accept app.db\n\n\
-        A database that others made for a public recipient is refused until it is accepted, since\n\
-        whoever knows the recipient can make one. Accept it if you know who made it: they, and the\n\
+        A database that others made for a public recipient is refused until it is accepted, since \
+        whoever knows the recipient can make one. Accept it if you know who made it: they, and the \
         holders of its other key slots, can read what is written to it.")]
     Accept(KeysAccept),
     /// Take the present master key for the database's own from now on (keyring file).
