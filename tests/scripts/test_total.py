@@ -48,6 +48,7 @@ def folder(tmp_path: Path) -> Path:
     for name in ("test.sh", "test-total.awk"):
         shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts")
     program(tmp_path / "scripts/sqlite/build-shell.sh", "exit 0")
+    program(tmp_path / "scripts/sqlite/suite.sh", "exit 0")
     (tmp_path / "tests/clients").mkdir(parents=True)
     (tmp_path / "tests/clients/test_a.py").touch()
     (tmp_path / "bin").mkdir()

@@ -107,7 +107,7 @@ pub enum Command {
     Drill(backups::Drill),
     /// Serve databases to SQL Server's clients, over TDS and TLS.
     #[command(after_help = serve::AFTER_HELP)]
-    Serve(serve::Serve),
+    Serve(Box<serve::Serve>),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),

@@ -62,6 +62,6 @@ pub use random::{Random, os_random};
 pub use secret_file::{read_trusted_text, write_key_file};
 pub use slot::{SlotSummary, find_slot};
 pub use spec::Spec;
-pub use trust::{Trust, absolute, pin_path, replace_path_pin};
+pub use trust::{Trust, absolute, passes_link, pin_path, replace_path_pin};
 pub use unlock::unlock;
 pub use unlocked::Unlocked;

@@ -1,6 +1,8 @@
 //! Which databases are taken for the caller's own.
 //!
 //! - *fail closed*: a first use that can't be noted in the keyring file is refused.
+//! - *no link*: a first use is believed of a path without symbolic links only. Whoever can replace a database could else
+//!   replace it by a link to one of their own, whose path the keyring file does not list.
 //! - *last*: a database is pinned on first use only after everything else about its superblock was checked.
 
 use std::path::{Path, PathBuf};
@@ -25,6 +27,7 @@ pub struct Trust {
 pub(crate) struct FirstUse {
     keyring: PathBuf,
     database: PathBuf,
+    is_linked: bool,
 }
 
 impl From<Keyring> for Trust {
@@ -47,6 +50,7 @@ impl Trust {
         let first_use = path.zip(keyring_path).map(|(database, keyring)| FirstUse {
             keyring: keyring.to_owned(),
             database: absolute(database),
+            is_linked: passes_link(database),
         });
         Ok(Self {
             keyring: config.load_keyring()?,
@@ -54,6 +58,13 @@ impl Trust {
             commitment: None,
             first_use,
         })
+    }
+
+    /// Says that the path was reached through a symbolic link, for a caller that has only the path behind it.
+    pub fn set_linked(&mut self) {
+        if let Some(first_use) = &mut self.first_use {
+            first_use.is_linked = true;
+        }
     }
 
     /// Whatever an identity opens, and no keyring file.
@@ -80,7 +91,7 @@ impl Trust {
     /// `NotPinned` if the keyring file can't be read or written.
     pub fn note_created(&self, unlocked: &Unlocked) -> Result<(), KeyError> {
         match &self.first_use {
-            Some(FirstUse { keyring, database }) => replace_path_pin(keyring, database, unlocked),
+            Some(first_use) => replace_path_pin(&first_use.keyring, &first_use.database, unlocked),
             None => Ok(()),
         }
     }
@@ -97,7 +108,8 @@ impl Trust {
             (OriginPolicy::Own, Origin::Foreign) if self.is_pinned_by_path(unlocked) => Ok(()),
             (OriginPolicy::Own, Origin::Foreign) => Err(KeyError::ForeignOrigin { database_id }),
             (OriginPolicy::Own, Origin::Unknown) => match &self.first_use {
-                Some(first_use) => first_use.check(unlocked),
+                // A caller that expects a commitment has not forgotten it: another master key is no first use.
+                Some(first_use) => first_use.check(unlocked, self.commitment.is_none()),
                 // A backup has no path; but its database may have one.
                 None if self.keyring.knows(database_id, commitment) => Ok(()),
                 None => Err(KeyError::OriginUnknown { database_id }),
@@ -109,15 +121,18 @@ impl Trust {
 impl Trust {
     fn is_pinned_by_path(&self, unlocked: &Unlocked) -> bool {
         let (id, commitment) = (unlocked.superblock.database_id, unlocked.master.commitment());
-        self.first_use.as_ref().is_some_and(|FirstUse { keyring, database }| {
-            Keyring::load_if_there(keyring).is_ok_and(|pins| pins.check_path(database, id, commitment) == Pin::Pinned)
-        })
+        self.first_use
+            .as_ref()
+            .is_some_and(|FirstUse { keyring, database, .. }| {
+                Keyring::load_if_there(keyring)
+                    .is_ok_and(|pins| pins.check_path(database, id, commitment) == Pin::Pinned)
+            })
     }
 }
 
 impl FirstUse {
-    fn check(&self, unlocked: &Unlocked) -> Result<(), KeyError> {
-        let Self { keyring, database } = self;
+    fn check(&self, unlocked: &Unlocked, may_pin: bool) -> Result<(), KeyError> {
+        let Self { keyring, database, .. } = self;
         let (id, commitment) = (unlocked.superblock.database_id, unlocked.master.commitment());
         let replaced = || KeyError::PathReplaced {
             path: database.clone(),
@@ -129,6 +144,7 @@ impl FirstUse {
         {
             Pin::Pinned => return Ok(()),
             Pin::Mismatch => return Err(replaced()),
+            Pin::Unknown if !may_pin || self.is_linked => return Err(KeyError::OriginUnknown { database_id: id }),
             Pin::Unknown => {}
         }
         // Another process may have pinned it since.
@@ -178,6 +194,13 @@ pub fn absolute(path: &Path) -> PathBuf {
             Ok::<_, std::io::Error>(folder.unwrap_or(Path::new(".")).canonicalize()?.join(name))
         })
         .unwrap_or_else(|_| path.to_owned())
+}
+
+/// Whether a path leads through a symbolic link, in its last part or before.
+#[must_use]
+pub fn passes_link(path: &Path) -> bool {
+    let is_link = |part: &Path| part.symlink_metadata().is_ok_and(|there| there.is_symlink());
+    std::path::absolute(path).is_ok_and(|path| path.ancestors().any(is_link))
 }
 
 fn not_pinned(source: KeyError) -> KeyError {

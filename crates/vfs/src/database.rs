@@ -71,13 +71,16 @@ impl Credentials {
     ///
     /// # Errors
     /// As the keyring has it.
-    pub fn load(config: Config, settings: &Settings, path: &Path) -> Result<Self, VfsError> {
+    pub fn load(config: Config, settings: &Settings, path: &Path, is_linked: bool) -> Result<Self, VfsError> {
         let identities = match &settings.identity {
             Some(spec) => selenite_keyring::load(spec, &config)?,
             None => Vec::new(),
         };
         let mut trust = Trust::load(&config, settings.origin, Some(path))?;
         trust.commitment = settings.expected_commitment;
+        if is_linked {
+            trust.set_linked();
+        }
         Ok(Self {
             config,
             trust,

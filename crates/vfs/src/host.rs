@@ -46,6 +46,8 @@ pub struct Host {
     open: Mutex<Vec<Open>>,
     /// How many files are open, or about to be, under each path.
     present: Mutex<BTreeMap<String, usize>>,
+    /// Paths, without links, that SQLite was asked for through a symbolic link.
+    linked: Mutex<BTreeSet<PathBuf>>,
     last_errors: Mutex<LastErrors>,
     /// Key files of which the log was told that others can read them.
     told_readable: Mutex<BTreeSet<PathBuf>>,
@@ -104,6 +106,7 @@ impl Host {
             cache: Cache::new(),
             open: Mutex::default(),
             present: Mutex::default(),
+            linked: Mutex::default(),
             last_errors: Mutex::default(),
             told_readable: Mutex::default(),
         }
@@ -195,6 +198,23 @@ impl Host {
             host: self.clone(),
             path: path.to_owned(),
         })
+    }
+
+    /// Notes whether a path, without links, was asked for by one that leads through a symbolic link.
+    pub fn note_link(&self, path: &Path, is_linked: bool) {
+        let mut linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_linked {
+            linked.insert(path.to_owned());
+        } else {
+            linked.remove(path);
+        }
+    }
+
+    /// Whether it was, when SQLite asked for its full name last.
+    #[must_use]
+    pub fn is_linked(&self, path: &Path) -> bool {
+        let linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
+        linked.contains(path)
     }
 
     /// The paths of the databases that are open, or about to be.

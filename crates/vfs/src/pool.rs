@@ -21,7 +21,8 @@ pub mod label;
 pub mod pooled_file;
 mod shard;
 mod tables;
-#[cfg(all(test, not(selenite_loom)))]
+#[cfg(test)]
+#[cfg(not(selenite_loom))]
 mod tests;
 
 use std::collections::BTreeMap;

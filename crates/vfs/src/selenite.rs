@@ -1,7 +1,8 @@
 //! The VFS `selenite`: which file gets which treatment, by its role.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, OsStr, c_int};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -147,7 +148,7 @@ impl Selenite {
         if settings.lock_memory {
             locked_memory::lock()?;
         }
-        let credentials = Credentials::load(config, &settings, path)?;
+        let credentials = Credentials::load(config, &settings, path, self.host.is_linked(path))?;
         if let Some(readable) = settings
             .identity
             .as_ref()
@@ -231,7 +232,13 @@ impl Vfs for Selenite {
     }
 
     fn full_pathname(&self, path: &CStr, out: &mut [u8]) -> Result<bool, Code> {
-        self.host.lower.full_pathname(path, out)
+        let found = self.host.lower.full_pathname(path, out)?;
+        let asked = Path::new(OsStr::from_bytes(path.to_bytes()));
+        if let Ok(full) = CStr::from_bytes_until_nul(out) {
+            let full = Path::new(OsStr::from_bytes(full.to_bytes()));
+            self.host.note_link(full, selenite_keyring::passes_link(asked));
+        }
+        Ok(found)
     }
 
     fn is_sealing(&self) -> bool {

@@ -190,7 +190,8 @@ impl Sessions {
     }
 }
 
-#[cfg(all(test, not(selenite_loom)))]
+#[cfg(test)]
+#[cfg(not(selenite_loom))]
 mod tests {
     use std::collections::HashSet;
 

@@ -63,19 +63,29 @@ pub fn take_refused() -> bool {
 /// Rust has allocated, or freed.
 #[inline]
 pub(crate) fn note_rust(bytes: i64) {
-    // A thread that is ending counts no more.
-    let _ = OF_THREAD.try_with(|of_thread| {
+    let noted = OF_THREAD.try_with(|of_thread| {
         of_thread.rust.set(of_thread.rust.get() + bytes);
         of_thread.note(bytes);
     });
+    if noted.is_err() {
+        note_ending(bytes);
+    }
 }
 
 /// SQLite has allocated, or freed.
 pub(crate) fn note_sqlite(bytes: i64) {
-    let _ = OF_THREAD.try_with(|of_thread| {
+    let noted = OF_THREAD.try_with(|of_thread| {
         of_thread.sqlite.set(of_thread.sqlite.get() + bytes);
         of_thread.note(bytes);
     });
+    if noted.is_err() {
+        note_ending(bytes);
+    }
+}
+
+/// A thread that is ending counts straight into the total.
+fn note_ending(bytes: i64) {
+    TOTAL.fetch_add(bytes, Ordering::Relaxed);
 }
 
 /// Whether SQLite may have so many bytes more.
@@ -131,6 +141,13 @@ impl OfThread {
             self.pending.set(0);
             TOTAL.fetch_add(pending, Ordering::Relaxed);
         }
+    }
+}
+
+/// What the total does not have yet of a thread that ends. Else the total would drift with every session.
+impl Drop for OfThread {
+    fn drop(&mut self) {
+        TOTAL.fetch_add(self.pending.replace(0), Ordering::Relaxed);
     }
 }
 

@@ -15,6 +15,8 @@ use crate::output::{note, print};
 use crate::{interrupt, printable};
 
 pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
+    // Before SQLite is used for anything: what a session takes of its memory would not be limited else.
+    selenite_engine::count_memory()?;
     // Before a key is read. Whatever the caller's umask, what a server makes is its user's alone.
     process::forbid_core_dumps()?;
     umask(Mode::RWXG | Mode::RWXO);
@@ -33,8 +35,9 @@ pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
     config.log = Log::new(note);
     // A start may wait for long, for an identity from a pipe. A signal ends it, as a kill would; what it leaves the next one puts right.
     let signal = interrupt::signal()?;
-    let front = Arc::new(SqlFront::new(Arc::new(Hall::default())));
-    let running = Server::start(config, &mut announce, |_| Ok(front))?;
+    let running = Server::start(config, &mut announce, |_| {
+        Ok(Arc::new(SqlFront::new(Arc::new(Hall::default()))))
+    })?;
     signal.started();
     print(&format!("listening on {}", running.address()))?;
     signal.wait();

@@ -286,7 +286,7 @@ fn a_backup_opened_by_a_recipients_file_alone_needs_leave() {
     person(&bench, "own-key");
     let (path, own) = (bench.path("app.db"), by(&bench, "own-key"));
     made(&path, &own, "WAL");
-    back_up(&bench, &path, &own, &[escrow.clone()]);
+    back_up(&bench, &path, &own, std::slice::from_ref(&escrow));
     let how = Restore {
         recipients: vec![escrow],
         ..Restore::new(&bench.path("restored.db"))

@@ -16,8 +16,8 @@ impl Bench {
     pub fn new() -> Self {
         selenite_engine::install().unwrap();
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("key"), [7; 32]).unwrap();
-        std::fs::write(folder.path().join("other-key"), [8; 32]).unwrap();
+        selenite_keyring::write_key_file(&folder.path().join("key"), &[7; 32]).unwrap();
+        selenite_keyring::write_key_file(&folder.path().join("other-key"), &[8; 32]).unwrap();
         Self { folder }
     }
 

@@ -30,7 +30,7 @@ impl ProgramKey {
 #[derive(Default)]
 struct Shelf {
     programs: HashMap<ProgramKey, Kept>,
-    /// Counts the questions.
+    /// Counts what was asked for and kept.
     now: u64,
     /// Bytes of their texts.
     size: usize,
@@ -59,6 +59,14 @@ impl ProgramCache {
             return;
         }
         let mut shelf = self.shelf();
+        shelf.now += 1;
+        let used = shelf.now;
+        let program = program.clone();
+        if let Some(kept) = shelf.programs.get_mut(&key) {
+            // Two sessions compiled it at the same time.
+            *kept = Kept { program, used };
+            return;
+        }
         while shelf.programs.len() >= PROGRAM_COUNT_MAX || shelf.size + size > SIZE_MAX {
             let oldest = shelf.programs.iter().min_by_key(|(_, kept)| kept.used);
             let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
@@ -67,14 +75,8 @@ impl ProgramCache {
             shelf.programs.remove(&oldest);
             shelf.size -= oldest.size();
         }
-        let used = shelf.now;
-        let program = program.clone();
         shelf.size += size;
-        if let Some(before) = shelf.programs.insert(key, Kept { program, used }) {
-            // Two sessions compiled it at the same time.
-            shelf.size -= size;
-            drop(before);
-        }
+        shelf.programs.insert(key, Kept { program, used });
     }
 
     /// Keeps none of them.

@@ -57,7 +57,7 @@ fn variables_and_values_are_counted() {
         format!("SELECT LEN(REPLACE({HALF}, 'x', 'xy'))"),
         format!("SELECT LEN(UPPER({HALF}))"),
         format!("SELECT LEN(CONVERT(varchar(max), CONVERT(varbinary(max), {HALF}), 1))"),
-        format!("SELECT LEN(STRING_ESCAPE(REPLICATE(CAST(CHAR(1) AS varchar(max)), 8000000), 'json'))"),
+        "SELECT LEN(STRING_ESCAPE(REPLICATE(CAST(CHAR(1) AS varchar(max)), 8000000), 'json'))".to_owned(),
         "SELECT LEN(REPLICATE(CAST('x' AS varchar(max)), 17000000))".to_owned(),
         "DECLARE @s varchar(max) = 'x' WHILE 1 = 1 SET @s += @s".to_owned(),
         format!("SELECT {HALF}, {HALF}, {HALF}"),

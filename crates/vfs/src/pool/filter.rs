@@ -96,7 +96,8 @@ fn spread(key: PageKey) -> usize {
     usize::try_from(place).unwrap_or(0)
 }
 
-#[cfg(all(test, not(selenite_loom)))]
+#[cfg(test)]
+#[cfg(not(selenite_loom))]
 mod tests {
     use super::*;
 

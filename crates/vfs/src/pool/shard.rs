@@ -321,5 +321,6 @@ const LIVES_MAX: u8 = 3;
 const STEPS_MAX: usize = 64;
 const DEAD_STEPS: usize = 2;
 
-#[cfg(all(test, not(selenite_loom)))]
+#[cfg(test)]
+#[cfg(not(selenite_loom))]
 mod tests;

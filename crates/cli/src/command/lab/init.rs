@@ -25,16 +25,18 @@ pub fn run(arguments: &LabInit) -> Result<(), Complaint> {
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
-    let mut file = File::create_new(&path).map_err(|source| match source.kind() {
-        ErrorKind::AlreadyExists => EngineError::Exists {
-            path: path.clone(),
-            can_force: false,
-        },
-        _ => EngineError::Io {
+    let mut file = File::create_new(&path).map_err(|source| {
+        if source.kind() == ErrorKind::AlreadyExists {
+            return EngineError::Exists {
+                path: path.clone(),
+                can_force: false,
+            };
+        }
+        EngineError::Io {
             verb: "make",
             path: path.clone(),
             source,
-        },
+        }
     })?;
     file.write_all(preset.text.as_bytes())
         .map_err(|source| EngineError::Io {
