@@ -68,6 +68,38 @@ fn a_database_is_pinned_on_first_use_and_another_at_its_path_is_refused() {
     assert!(is_replaced(home.open(&link, &second)));
 }
 
+/// Whoever can replace the file can replace it by a link to one that is listed nowhere.
+#[test]
+fn what_is_reached_through_a_link_is_no_first_use() {
+    let home = Home::new();
+    let (path, first, second) = (home.at("app.db"), made(), made());
+    assert!(home.open(&path, &first).is_ok());
+    let forged = home.at("forged.db");
+    fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(&forged, &path).unwrap();
+    let refused = home.open(&path, &second).unwrap_err();
+    assert!(matches!(refused, KeyError::OriginUnknown { .. }), "{refused}");
+    assert!(!Keyring::load(home.keyring()).unwrap().lists_path(&absolute(&forged)));
+    // A folder on the way counts, too; what was pinned under its own path is known by links.
+    let folder = home.folder.path().join("folder");
+    std::os::unix::fs::symlink(home.folder.path(), &folder).unwrap();
+    assert!(home.open(&folder.join("forged.db"), &second).is_err());
+    assert!(home.open(&forged, &second).is_ok());
+    assert!(home.open(&folder.join("forged.db"), &second).is_ok());
+}
+
+#[test]
+fn another_master_key_than_the_expected_one_is_no_first_use() {
+    let home = Home::new();
+    let (path, first, second) = (home.at("app.db"), made(), made());
+    let mut trust = Trust::load(&home.config, None, Some(&path)).unwrap();
+    trust.commitment = Some(first.master.commitment());
+    let identities: Vec<Box<dyn Identity>> = vec![command(ROTATE)];
+    let open = |made: &Unlocked| unlock(&made.encode().unwrap(), &identities, &trust, &Cache::new());
+    assert!(open(&first).is_ok());
+    assert!(matches!(open(&second), Err(KeyError::OriginUnknown { .. })));
+}
+
 #[test]
 fn an_id_with_another_master_key_is_refused_at_every_path() {
     let home = Home::new();
