@@ -73,8 +73,9 @@ pub fn of_statement(kind: &StatementKind) -> Option<Audited> {
 pub fn of_call(call: &Call<'_>) -> Option<Audited> {
     let name = &call.procedure.name;
     let event = PROCEDURES.iter().copied().find(|known| name.is(known))?;
-    let told = call.arguments.iter().filter_map(|argument| match &argument.value {
-        Some((Value::Text(text), _)) => Some(text.to_string()),
+    let told = call.arguments.iter().take(ARGUMENT_COUNT_MAX);
+    let told = told.filter_map(|argument| match &argument.value {
+        Some((Value::Text(text), _)) => Some(text.chars().take(NAME_LENGTH_MAX).collect()),
         Some((Value::Int(number), _)) => Some(number.to_string()),
         Some(_) | None => None,
     });
@@ -120,6 +121,10 @@ fn session(kind: &ExprKind) -> Option<String> {
     None
 }
 
+/// 4: none of these procedures takes more. A call that is refused is written, too.
+const ARGUMENT_COUNT_MAX: usize = 4;
+/// 128 characters: as long as a name may be. A text of megabytes would fill the disk.
+const NAME_LENGTH_MAX: usize = 128;
 /// No number of SQL Server's: the client left, or sent ATTENTION.
 const STOPPED: i32 = 0;
 const PROCEDURES: [&str; 6] = [

@@ -195,3 +195,5 @@ pub fn of_master(error: &MasterError) -> PlanError {
 
 /// The id of master.
 pub const MASTER: i32 = 1;
+/// The id of tempdb.
+pub const TEMPDB: i32 = 2;

@@ -10,6 +10,7 @@ use selenite_types::Value;
 
 use super::borrowed_table::{Borrowed, give_back, lend};
 use super::data_bench::DataBench;
+use super::hall::TEMPDB;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::permission::{Standing, no_access};
@@ -248,6 +249,3 @@ impl DataBench<'_> {
         self.used().map(drop)
     }
 }
-
-/// The id of tempdb.
-const TEMPDB: i32 = 2;

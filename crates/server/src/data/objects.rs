@@ -15,6 +15,7 @@ use selenite_types::{DataType, Decimal};
 
 use super::database::{SharedDatabase, look_at};
 use super::directory::Directory;
+use super::hall::TEMPDB;
 use super::object_list::ListedObject;
 use super::permission::{Standing, has_guests};
 use super::schema::{Schema, SchemaTable};
@@ -348,9 +349,6 @@ pub fn letters(kind: ObjectKind) -> &'static str {
         ObjectKind::Default => "D",
     }
 }
-
-/// The id of tempdb.
-const TEMPDB: i32 = 2;
 
 fn dbo() -> SchemaFacts {
     SchemaFacts {

@@ -27,7 +27,7 @@ use selenite_plan::{Ends, ObjectKind, PlanError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, StatementKind};
 
 use super::directory::Directory;
-use super::hall::MASTER;
+use super::hall::{MASTER, TEMPDB};
 use super::security::{FixedRole, Principals, User, not_there};
 
 /// What a login is in a database.
@@ -483,5 +483,4 @@ fn no_drop(kind: &str, name: &str) -> PlanError {
 pub const DBO: i32 = 1;
 /// Who has no user of its own.
 pub const GUEST: i32 = 2;
-const TEMPDB: i32 = 2;
 const MSDB: i32 = 4;

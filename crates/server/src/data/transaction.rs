@@ -16,10 +16,11 @@ use selenite_plan::PlanError;
 use selenite_plan::machine::{Failure, Stop};
 
 use super::database::OpenDatabase;
+use super::hall::{MASTER, TEMPDB};
 use super::lock_patience::LockPatience;
 use super::log_sync::CommitNo;
 use super::refusal::{deadlock, lock_timeout, transaction_lost, trouble};
-use super::turnstile::{NoTurn, Turn};
+use super::turnstile::{NoTurn, Turn, Turnstile};
 
 /// The state of one.
 #[derive(Default)]
@@ -98,14 +99,23 @@ impl Transaction {
         database.check_log()?;
         let patience = LockPatience::of(timeout);
         let waits = (session, database.shared.waits.as_ref());
-        let turn = match database.shared.turnstile.enter(waits, patience.left(), &mut poll) {
+        // Everybody is in master and tempdb, and writes there to temporary tables, which are the connection's own: SQLite locks
+        // them alone. Logins are written to the file, too, and must not wait for somebody's idle transaction.
+        let id = database.shared.record.id;
+        let is_everybodys = [MASTER, TEMPDB].contains(&id);
+        let (turnstile, begin) = if is_everybodys {
+            (Turnstile::of(id), "BEGIN")
+        } else {
+            (database.shared.turnstile.clone(), "BEGIN IMMEDIATE")
+        };
+        let turn = match turnstile.enter(waits, patience.left(), &mut poll) {
             Ok(turn) => turn,
             Err(NoTurn::Deadlock) => return Err(deadlock(session).into()),
             Err(NoTurn::TimedOut) => return Err(lock_timeout().into()),
             Err(NoTurn::Stopped(stop)) => return Err(stop.into()),
         };
         patience.ask(poll, || {
-            let begin = database.connection.prepare_cached("BEGIN IMMEDIATE");
+            let begin = database.connection.prepare_cached(begin);
             begin.and_then(|mut begin| begin.raw_execute()).map(drop)
         })?;
         self.turn = Some(turn);

@@ -169,6 +169,11 @@ impl Lockout {
             }
             let login = state.counter(key).room(self.limits.per_login, now);
             if login == Room::Blocked {
+                // A password is hashed for this, too: an address has no more of these than of others.
+                if self.is_limited(attempt.address) {
+                    let address = state.addresses.entry(attempt.address);
+                    address.failure_count = address.failure_count.saturating_add(1);
+                }
                 return Err(Blocked::Locked);
             }
             if address == Room::Free && login == Room::Free {

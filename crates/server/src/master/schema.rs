@@ -78,7 +78,7 @@ pub fn check(connection: &Connection) -> Result<bool, MasterError> {
 }
 
 fn version(connection: &Connection) -> Result<Option<i64>, MasterError> {
-    let table = "SELECT 1 FROM sqlite_schema WHERE name = 'selenite_setting'";
+    let table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'selenite_setting'";
     if connection.query_row(table, [], |_| Ok(())).optional()?.is_none() {
         return Ok(None);
     }

@@ -92,8 +92,8 @@ fn too_many() -> PlanError {
     PlanError::new(50_701, Ends::Batch, text)
 }
 
-/// 8 MiB of texts: a program takes up to a hundred times as much.
-const SIZE_MAX: usize = 8 << 20;
+/// 1 MiB of texts: a program takes some forty times as much, which is not counted from one request to the next.
+const SIZE_MAX: usize = 1 << 20;
 /// 16384: a client that forgets to let them go holds some hundred MiB at most.
 const STATEMENT_COUNT_MAX: usize = 16_384;
 

@@ -21,6 +21,39 @@ fn ok(client: &mut Client, text: &str) {
     assert_eq!(client.batch(text).errors(), [], "{text}");
 }
 
+/// Everybody is a user of master and tempdb, without a right there: nobody's idle transaction may stop logins or administration.
+#[test]
+fn a_transaction_of_temporary_tables_in_master_or_tempdb_keeps_nobody_waiting() {
+    let bench = Bench::new();
+    let mut administrator = bench.client();
+    ok(&mut administrator, "CREATE LOGIN low WITH PASSWORD = 'Gruen-Tisch-3'");
+    for (at, begun) in [
+        "BEGIN TRAN CREATE TABLE #t (a INT) INSERT #t VALUES (1)",
+        "USE tempdb BEGIN TRAN CREATE TABLE #t (a INT) INSERT #t VALUES (1)",
+        "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE BEGIN TRAN SELECT name FROM sys.databases",
+        "BEGIN TRAN SELECT name FROM sys.databases WITH (UPDLOCK)",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut low = bench.client_as("low", "Gruen-Tisch-3", "master");
+        ok(&mut low, begun);
+        let mut other = bench.client_as("low", "Gruen-Tisch-3", "master");
+        ok(&mut other, "SET LOCK_TIMEOUT 0");
+        ok(&mut other, begun);
+        ok(
+            &mut administrator,
+            &format!("CREATE LOGIN l{at} WITH PASSWORD = 'Gruen-Tisch-3'"),
+        );
+        ok(&mut administrator, &format!("CREATE DATABASE d{at}"));
+        ok(&mut low, "ROLLBACK");
+        assert_eq!(
+            low.int("SELECT COUNT(*) FROM tempdb.sys.tables WHERE name LIKE '#t%'"),
+            0
+        );
+    }
+}
+
 #[test]
 fn read_committed_keeps_no_snapshot_between_statements() {
     let bench = Bench::new();

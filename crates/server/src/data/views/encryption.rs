@@ -11,7 +11,7 @@ use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, b
 use crate::data::dbcc::real;
 use crate::data::encryption::{FileState, Phase};
 use crate::data::expectation::access_to;
-use crate::data::hall::{MASTER, of_master};
+use crate::data::hall::{MASTER, TEMPDB, of_master};
 use crate::master::{CertificateRecord, DatabaseName, DatabaseRecord, EncryptionKeyRecord};
 
 pub(super) const VIEWS: &[ViewSpec] = &[
@@ -305,7 +305,6 @@ fn key_of(suite: Suite) -> (&'static str, i32) {
     }
 }
 
-const TEMPDB: i32 = 2;
 /// SQL Server's number of it.
 const MASTER_KEY_ID: i32 = 101;
 
