@@ -45,5 +45,5 @@ Example:
   selenite -i escrow.txt keys import app.db app.key.age --for age1...
 
 The identity in force opens the file, and none has to open the database. What was exported before the master key was \
-renewed opens nothing that was written since. Neither the file nor the database proves who made it: to import is to
+renewed opens nothing that was written since. Neither the file nor the database proves who made it: to import is to \
 accept the database, whose id and commitment are told.";
