@@ -66,7 +66,8 @@ fn a_file_that_was_cut_within_a_page_has_a_bad_last_page() {
         .write(true)
         .open(&path)
         .unwrap()
-        .set_len(size - 1)
+        // The whole tag: one byte of it may have been zero, as what is missing is read.
+        .set_len(size - 16)
         .unwrap();
     let report = check(&bench, &path);
     assert_eq!(
