@@ -142,14 +142,16 @@ fn two_hundred_simultaneous_passwords_are_tried_five_times() {
     let place = tempfile::tempdir().unwrap();
     let instance = instance(&place);
     let barrier = Barrier::new(THREADS);
-    for name in ["sa", "nobody"] {
+    for (name, network) in [("sa", "192.0.2"), ("nobody", "198.51.100")] {
         let told: Vec<Vec<i32>> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)
                 .map(|number| {
                     let (instance, barrier) = (&instance, &barrier);
                     scope.spawn(move || {
+                        // From four addresses: one would have no attempts left.
+                        let address = format!("{network}.{}", number % 4);
                         barrier.wait();
-                        numbers(attempt(instance, name, &format!("wrong-{number}"), "192.0.2.1"))
+                        numbers(attempt(instance, name, &format!("wrong-{number}"), &address))
                     })
                 })
                 .collect();
@@ -159,6 +161,19 @@ fn two_hundred_simultaneous_passwords_are_tried_five_times() {
         let locked = told.iter().filter(|numbers| **numbers == [18486]).count();
         assert_eq!((tried, locked), (5, THREADS - 5), "{name}");
     }
+}
+
+/// Each of them costs a hash.
+#[test]
+fn attempts_on_a_locked_login_count_for_their_address() {
+    let place = tempfile::tempdir().unwrap();
+    let instance = instance(&place);
+    let refused = |name: &str| attempt(&instance, name, "wrong", "192.0.2.1").unwrap_err().to_string();
+    let per_address = instance.config().limits.attempts.per_address;
+    for _ in 0..per_address {
+        refused("sa");
+    }
+    assert_eq!(refused("nobody"), "too many wrong passwords from this address");
 }
 
 #[test]
