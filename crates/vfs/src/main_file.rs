@@ -73,7 +73,6 @@ pub struct MainFile {
     is_made: bool,
     /// Whether it is the target of a VACUUM INTO that was refused.
     is_refused_copy: bool,
-    /// Attached to a main database on another VFS: nothing is read or written (see `Control::Connection`).
     /// Whether the connection that opened the file was told of.
     was_claimed: bool,
     /// Attached to a main database on another VFS: nothing is read or written (see `Control::Connection`). In shared-cache
