@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes docs/BENCHMARKS.md of docs/studies/*.json.
+# Generates docs/BENCHMARKS.md and docs/studies/*.md from docs/studies/*.json.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -7,20 +7,30 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 page=docs/BENCHMARKS.md
 order=(speed-scan speed-dml speed-hummer speed-mixes speed-check speed-readers growth growth-large online quick convert-scan rekey rekey-peers backup integrity-check tds-messages)
 
-files=()
+# title FILE: its first heading
+title() {
+  sed -n '1s/^# //p' "$1"
+}
+
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
 for study in "${order[@]}"; do
-  [[ -e docs/studies/$study.json ]] && files+=("docs/studies/$study.json")
+  [[ -e docs/studies/$study.json ]] || continue
+  detail=docs/studies/$study.md
+  "$target/release/selenite" lab report "docs/studies/$study.json" --md "$detail" >/dev/null
+  # A page of its own begins with a heading of the first level.
+  sed -i 's/^##/#/' "$detail"
+  printf -- '- [%s](studies/%s.md)\n' "$(title "$detail")" "$study" >>"$list"
 done
-part=$(mktemp)
-trap 'rm -f "$part"' EXIT
-"$target/release/selenite" lab report "${files[@]}" --md "$part"
 if [[ -e docs/studies/budget.json ]]; then
-  printf '\n' >>"$part"
-  cargo run --locked --quiet --release -p selenite-lab --example budget -- page docs/studies/budget.json >>"$part"
+  cargo run --locked --quiet --release -p selenite-lab --example budget -- page docs/studies/budget.json |
+    sed 's/^##/#/' >docs/studies/budget.md
+  printf -- '- [%s](studies/budget.md)\n' "$(title docs/studies/budget.md)" >>"$list"
 fi
 {
   cat docs/studies/introduction.txt
   python3 scripts/goals.py docs/studies
   cat docs/studies/shortfalls.txt
-  cat "$part"
+  printf '## Detailed tables\n\n'
+  cat "$list"
 } >"$page"

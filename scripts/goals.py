@@ -72,8 +72,8 @@ def whole(studies, rows):
     if not rows:
         return
     print("### A whole database at once\n")
-    print("Elapsed time of it / of what stands behind the stroke, done to the twin in clear in the same run, with 95 % intervals; then CPU time, which the cores")
-    print("share; then elapsed time beside that of AES_256, where that was to be near.\n")
+    print("Elapsed time of the operation / of the one after the slash, done to the unencrypted copy in the same run, with")
+    print("95 % intervals; then CPU time, shared by the cores; then elapsed time relative to AES_256 where there is a goal.\n")
     print("| work | suite | goal | elapsed | | CPU | goal | beside AES_256 | |")
     print("|---|---|---|---|---|---|---|---|---|")
     for row in rows:
@@ -105,8 +105,8 @@ def backups(studies, rows):
     if not rows:
         return
     print("### Backups\n")
-    print("CPU time with its 95 % interval; sizes and memory are medians, and have none. Suite NONE is Selenite's layout in clear: \"the same command,")
-    print("plain\". It spends a SHA-256 on each page where the others spend a cipher; what it makes is sealed as all backups are.\n")
+    print("CPU time with its 95 % interval; sizes and memory are medians. Suite NONE is Selenite's layout without")
+    print("encryption: a SHA-256 a page instead of a cipher. Its backup is encrypted as all backups are.\n")
     print("| work | suite | goal | measured | |")
     print("|---|---|---|---|---|")
     for row in rows:
@@ -136,8 +136,8 @@ def transit(studies, rows):
     if not rows:
         return
     print("### What a server sends\n")
-    print("Source 000's loop, of the server's process alone. Ratios and differences are to the same server in clear, in the same run, with 95 % intervals;")
-    print("what has none is a median.\n")
+    print("The loop of 100 million iterations; the server's process alone. Ratios and differences are relative to")
+    print("the same server without encryption in the same run, with 95 % intervals; a figure without one is a median.\n")
     print("| work | encryption | goal | measured | |")
     print("|---|---|---|---|---|")
     for row in rows:
@@ -175,9 +175,8 @@ def main():
         if (folder / f"{row['study']}.json").exists()
     }
     print("## Against the goals\n")
-    print("CPU time (where said, elapsed time) of encrypted / stock SQLite in the same run, with 95 % intervals, beside what was to be reached; then")
-    print("elapsed time, which was to be at most 1.00, and CPU time against suite NONE (what the cipher adds to the same way; NONE itself spends")
-    print("about 2.5 us on a SHA-256 of each page, so that a cipher can cost less than it).\n")
+    print("CPU time (elapsed time where stated) of Selenite / stock SQLite in the same run with its 95 %")
+    print("interval, beside the goal; then elapsed time, whose goal is 1.00, and CPU time relative to suite NONE.\n")
     print("| work | suite | goal | CPU | | elapsed | against NONE |")
     print("|---|---|---|---|---|---|---|")
     for row in rows:

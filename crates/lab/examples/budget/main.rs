@@ -2,7 +2,7 @@
 //!
 //! `scripts/budget.sh` builds it and runs `budget measure`: an operation is done by a child of this program, once alone
 //! for its CPU time and once under `perf record` for its shares, by turns for stock SQLite and three suites. `budget page`
-//! makes a section of docs/BENCHMARKS.md of what was found.
+//! makes docs/studies/budget.md of what was found.
 //!
 //! U1. Nanoseconds come from a run without perf; only shares come from samples.
 //! U2. A sample counts if it lies between two readings of the clock around the operation, and every one that does has a

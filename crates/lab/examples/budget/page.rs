@@ -1,4 +1,4 @@
-//! A record as people read it: a section of docs/BENCHMARKS.md.
+//! A record as people read it: docs/studies/budget.md.
 
 use crate::class::Class;
 use crate::record::{Cell, Record, median};
