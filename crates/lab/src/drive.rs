@@ -7,7 +7,7 @@
 mod administrator;
 mod crew;
 mod failure;
-mod mouth;
+mod output_reader;
 mod sum;
 mod worker;
 

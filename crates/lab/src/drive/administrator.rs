@@ -19,7 +19,7 @@ pub struct Administrator {
     child: Child,
     began: Instant,
     /// Where it writes to: a pipe that nobody empties would stop it.
-    words: File,
+    output_file: File,
     /// Once it was waited for.
     is_over: bool,
 }
@@ -38,16 +38,16 @@ impl Administrator {
     ///
     /// # Errors
     /// [`DriveError::NotStarted`].
-    pub fn start(command: &WorkerCommand, words: &Path) -> Result<Self, DriveError> {
+    pub fn start(command: &WorkerCommand, output_file: &Path) -> Result<Self, DriveError> {
         let failed = |source: io::Error| not_started(command, source);
         let file = File::options()
             .read(true)
             .write(true)
             .create(true)
             .truncate(true)
-            .open(words);
+            .open(output_file);
         let file = file.map_err(failed)?;
-        std::fs::remove_file(words).map_err(failed)?;
+        std::fs::remove_file(output_file).map_err(failed)?;
         let [output, errors] = [file.try_clone().map_err(failed)?, file.try_clone().map_err(failed)?];
         let began = Instant::now();
         let child = Command::new(&command.program)
@@ -62,7 +62,7 @@ impl Administrator {
             program: command.program.clone(),
             child: child.map_err(failed)?,
             began,
-            words: file,
+            output_file: file,
             is_over: false,
         })
     }
@@ -107,13 +107,13 @@ impl Administrator {
     /// The last [`WORDS_MAX`] bytes of what it wrote.
     fn said(&mut self) -> String {
         let mut bytes = Vec::new();
-        let size = self.words.metadata().map_or(0, |facts| facts.len());
+        let size = self.output_file.metadata().map_or(0, |facts| facts.len());
         let from = SeekFrom::Start(size.saturating_sub(WORDS_MAX));
         // What it said is for people; without it nothing is missing.
         let _ = self
-            .words
+            .output_file
             .seek(from)
-            .and_then(|_| (&self.words).take(WORDS_MAX).read_to_end(&mut bytes));
+            .and_then(|_| (&self.output_file).take(WORDS_MAX).read_to_end(&mut bytes));
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }

@@ -33,7 +33,7 @@ pub enum DriveError {
         given: Duration,
     },
     /// The worker: it was killed because it answered what is no answer.
-    Rubbish {
+    Invalid {
         /// Which, and at what.
         at: Failure,
         /// What is wrong with it.
@@ -88,7 +88,7 @@ impl DriveError {
                     .to_owned()
             }
             Self::Hung { .. } => "make the block smaller, or block_timeout in [study] longer".to_owned(),
-            Self::Rubbish { .. } | Self::WrongProtocol { .. } => {
+            Self::Invalid { .. } | Self::WrongProtocol { .. } => {
                 "build the worker from the same sources as this program".to_owned()
             }
             Self::Refused { .. } => "change what the configuration asks of this engine".to_owned(),
@@ -116,7 +116,7 @@ impl fmt::Display for DriveError {
                 )?;
                 at.show_stderr(f)
             }
-            Self::Rubbish { at, what, line } => {
+            Self::Invalid { at, what, line } => {
                 write!(
                     f,
                     "worker {} did not answer {} with a line of the protocol: {what}: {line:?}",
@@ -152,7 +152,7 @@ impl std::error::Error for DriveError {
             Self::NotStarted { source, .. } => Some(source),
             Self::Died { .. }
             | Self::Hung { .. }
-            | Self::Rubbish { .. }
+            | Self::Invalid { .. }
             | Self::Refused { .. }
             | Self::WrongProtocol { .. } => None,
         }

@@ -172,14 +172,14 @@ fn rubbish_is_no_answer() {
         "echo '[1]'",
     ] {
         let error = hello_error(&fake(rubbish), LIMIT);
-        assert!(matches!(error, DriveError::Rubbish { .. }), "{rubbish}: {error}");
+        assert!(matches!(error, DriveError::Invalid { .. }), "{rubbish}: {error}");
     }
 }
 
 #[test]
 fn a_line_without_end_is_no_answer() {
     let error = hello_error(&fake("cat /dev/zero"), LIMIT);
-    let DriveError::Rubbish { line, .. } = error else {
+    let DriveError::Invalid { line, .. } = error else {
         panic!("{error}");
     };
     assert_eq!(line.len(), 120);
@@ -191,7 +191,7 @@ fn a_worker_that_speaks_unasked_is_not_believed() {
     worker.hello(LIMIT).unwrap();
     // Whether the second line is there before the next request or after it, it is no digest.
     let error = worker.ask::<Digest>(&Request::Digest, LIMIT).unwrap_err();
-    assert!(matches!(error, DriveError::Rubbish { .. }), "{error}");
+    assert!(matches!(error, DriveError::Invalid { .. }), "{error}");
 }
 
 #[test]

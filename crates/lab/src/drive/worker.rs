@@ -13,7 +13,7 @@ use selenite_worker::protocol::{Hello, PROTOCOL, Request, Response};
 use serde::de::DeserializeOwned;
 
 use super::failure::{DriveError, Failure};
-use super::mouth::{Mouth, Word, beginning};
+use super::output_reader::{OutputLine, OutputReader, beginning};
 
 /// How a worker is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Worker {
     child: Child,
     stdin: Option<ChildStdin>,
     /// None once the process was killed.
-    mouth: Option<Mouth>,
+    output: Option<OutputReader>,
     /// What was asked and not yet answered, or last asked.
     request: &'static str,
     /// How it ended and its last words, once it has.
@@ -74,7 +74,7 @@ impl Worker {
             command: command.clone(),
             child,
             stdin: Some(stdin),
-            mouth: Some(Mouth::new(stdout, stderr)),
+            output: Some(OutputReader::new(stdout, stderr)),
             request: "hello",
             end: None,
         })
@@ -112,7 +112,7 @@ impl Worker {
     ///
     /// # Errors
     /// [`DriveError::Refused`]; after all others it can't be asked again: [`DriveError::Died`], [`DriveError::Hung`] and
-    /// [`DriveError::Rubbish`].
+    /// [`DriveError::Invalid`].
     pub fn ask<T: DeserializeOwned>(&mut self, request: &Request, limit: Duration) -> Result<T, DriveError> {
         self.tell(request)?;
         let deadline = Instant::now() + limit;
@@ -130,7 +130,7 @@ impl Worker {
     /// Says a line, and waits for nothing.
     ///
     /// # Errors
-    /// [`DriveError::Died`]; [`DriveError::Rubbish`] if it spoke without being asked.
+    /// [`DriveError::Died`]; [`DriveError::Invalid`] if it spoke without being asked.
     pub(super) fn tell(&mut self, request: &Request) -> Result<(), DriveError> {
         if !matches!(request, Request::Control(_)) {
             self.request = name(request);
@@ -150,12 +150,15 @@ impl Worker {
     /// # Errors
     /// As of [`Worker::ask`], but for [`DriveError::Hung`].
     pub(super) fn answer<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<Option<T>, DriveError> {
-        let word = self.mouth.as_ref().map_or(Word::End, |mouth| mouth.next(limit));
+        let word = self
+            .output
+            .as_ref()
+            .map_or(OutputLine::End, |output| output.next(limit));
         match word {
-            Word::Silence => Ok(None),
-            Word::End => Err(self.died()),
-            Word::Rubbish(text) => Err(self.rubbish("no line of text", &text)),
-            Word::Line(line) => match serde_json::from_str::<Response<T>>(&line) {
+            OutputLine::Timeout => Ok(None),
+            OutputLine::End => Err(self.died()),
+            OutputLine::Invalid(text) => Err(self.rubbish("no line of text", &text)),
+            OutputLine::Line(line) => match serde_json::from_str::<Response<T>>(&line) {
                 Ok(Response::Ok(answer)) => Ok(Some(answer)),
                 Ok(Response::Error(text)) => Err(DriveError::Refused {
                     at: self.failure(),
@@ -190,15 +193,17 @@ impl Worker {
             return;
         }
         let status = kill(&mut self.child);
-        let words = self.mouth.take().map(Mouth::close).unwrap_or_default();
-        self.end = Some((status, words));
+        let output_file = self.output.take().map(OutputReader::close).unwrap_or_default();
+        self.end = Some((status, output_file));
     }
 
     fn check_silent(&mut self) -> Result<(), DriveError> {
-        match self.mouth.as_ref().map_or(Word::End, Mouth::pending) {
-            Word::Silence => Ok(()),
-            Word::End => Err(self.died()),
-            Word::Line(line) | Word::Rubbish(line) => Err(self.rubbish("it spoke without being asked", &line)),
+        match self.output.as_ref().map_or(OutputLine::End, OutputReader::pending) {
+            OutputLine::Timeout => Ok(()),
+            OutputLine::End => Err(self.died()),
+            OutputLine::Line(line) | OutputLine::Invalid(line) => {
+                Err(self.rubbish("it spoke without being asked", &line))
+            }
         }
     }
 
@@ -216,7 +221,7 @@ impl Worker {
     /// Kills it because what it said is no answer.
     pub(super) fn rubbish(&mut self, what: &str, line: &str) -> DriveError {
         self.kill();
-        DriveError::Rubbish {
+        DriveError::Invalid {
             at: self.failure(),
             what: what.to_owned(),
             line: beginning(line),
@@ -224,7 +229,7 @@ impl Worker {
     }
 
     fn failure(&self) -> Failure {
-        let so_far = || self.mouth.as_ref().map(Mouth::last_errors).unwrap_or_default();
+        let so_far = || self.output.as_ref().map(OutputReader::last_errors).unwrap_or_default();
         Failure {
             program: self.command.program.clone(),
             request: self.request,

@@ -87,11 +87,11 @@ impl Bench for World {
 
     fn seal_anew(&mut self, database: &Opening, how: &Online) -> Result<Administrator, DriveError> {
         let program = how.administrator.as_deref().unwrap_or(self.engines.program());
-        let mut words = database.path.as_os_str().to_owned();
-        words.push("-words");
+        let mut output_file = database.path.as_os_str().to_owned();
+        output_file.push("-words");
         Administrator::start(
             &native::reencryption(program, database, &how.options)?,
-            Path::new(&words),
+            Path::new(&output_file),
         )
     }
 

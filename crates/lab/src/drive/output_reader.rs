@@ -8,22 +8,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What was said next.
+/// One line of output.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum OutputLine {
     /// A line, without its end.
     Line(String),
     /// More than [`LINE_BYTES_MAX`] without an end, or no UTF-8; the beginning of it.
-    Rubbish(String),
+    Invalid(String),
     /// Nothing yet.
-    Silence,
+    Timeout,
     /// Nothing any more.
     End,
 }
 
 /// A process's output.
-pub struct Mouth {
-    lines: Receiver<Word>,
+pub struct OutputReader {
+    lines: Receiver<OutputLine>,
     reader: JoinHandle<()>,
     stderr: Stderr,
 }
@@ -36,7 +36,7 @@ pub struct Stderr {
     reader: JoinHandle<()>,
 }
 
-impl Mouth {
+impl OutputReader {
     /// Reads from now on.
     pub fn new(stdout: ChildStdout, stderr: ChildStderr) -> Self {
         let (sender, lines) = sync_channel(LINES_AHEAD);
@@ -48,21 +48,21 @@ impl Mouth {
         }
     }
 
-    /// Waits for the next word, at most `limit`.
-    pub fn next(&self, limit: Duration) -> Word {
+    /// Waits for the next line, at most `limit`.
+    pub fn next(&self, limit: Duration) -> OutputLine {
         match self.lines.recv_timeout(limit) {
             Ok(word) => word,
-            Err(RecvTimeoutError::Timeout) => Word::Silence,
-            Err(RecvTimeoutError::Disconnected) => Word::End,
+            Err(RecvTimeoutError::Timeout) => OutputLine::Timeout,
+            Err(RecvTimeoutError::Disconnected) => OutputLine::End,
         }
     }
 
-    /// The next word, if there is one.
-    pub fn pending(&self) -> Word {
+    /// The next line, if there is one.
+    pub fn pending(&self) -> OutputLine {
         match self.lines.try_recv() {
             Ok(word) => word,
-            Err(TryRecvError::Empty) => Word::Silence,
-            Err(TryRecvError::Disconnected) => Word::End,
+            Err(TryRecvError::Empty) => OutputLine::Timeout,
+            Err(TryRecvError::Disconnected) => OutputLine::End,
         }
     }
 
@@ -72,9 +72,9 @@ impl Mouth {
     }
 
     /// Waits for both threads, of a process that was killed. One that is kept from its end by a stranger who holds the
-    /// pipe is left behind after [`PATIENCE`].
+    /// pipe is left behind after [`CLOSE_TIMEOUT`].
     pub fn close(self) -> Vec<String> {
-        while !matches!(self.next(PATIENCE), Word::End | Word::Silence) {}
+        while !matches!(self.next(CLOSE_TIMEOUT), OutputLine::End | OutputLine::Timeout) {}
         drop(self.lines);
         if self.reader.is_finished() || self.stderr.is_over() {
             let _ = self.reader.join();
@@ -101,7 +101,7 @@ impl Stderr {
     }
 
     fn is_over(&self) -> bool {
-        self.ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected)
+        self.ended.recv_timeout(CLOSE_TIMEOUT) == Err(RecvTimeoutError::Disconnected)
     }
 
     fn close(self) -> Vec<String> {
@@ -114,7 +114,7 @@ impl Stderr {
     }
 }
 
-fn read_lines(stdout: impl Read, out: &SyncSender<Word>) {
+fn read_lines(stdout: impl Read, out: &SyncSender<OutputLine>) {
     let mut stdout = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
@@ -124,9 +124,9 @@ fn read_lines(stdout: impl Read, out: &SyncSender<Word>) {
         }
         let is_whole = line.pop_if(|byte| *byte == b'\n').is_some();
         let word = match String::from_utf8(line) {
-            Ok(text) if is_whole => Word::Line(text),
-            Ok(text) => Word::Rubbish(beginning(&text)),
-            Err(error) => Word::Rubbish(beginning(&String::from_utf8_lossy(error.as_bytes()))),
+            Ok(text) if is_whole => OutputLine::Line(text),
+            Ok(text) => OutputLine::Invalid(beginning(&text)),
+            Err(error) => OutputLine::Invalid(beginning(&String::from_utf8_lossy(error.as_bytes()))),
         };
         if out.send(word).is_err() {
             return;
@@ -170,4 +170,4 @@ const ERROR_LINES: usize = 20;
 /// 1 KiB: more than a line that a person wrote.
 const ERROR_BYTES_MAX: u64 = 1 << 10;
 /// The pipes of a killed process are closed at once; 2 s is for a machine that swaps.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
