@@ -5,17 +5,17 @@
 //! D3. What a worker says is bounded: an answer in bytes, its standard error in lines.
 
 mod administrator;
-mod crew;
 mod failure;
 mod output_reader;
 mod sum;
 mod worker;
+mod worker_group;
 
 pub use administrator::{Administrator, Ended};
-pub use crew::{Crew, CrewSample};
 pub use failure::{DriveError, Failure};
 pub use sum::{count, quantile};
 pub use worker::{Worker, WorkerCommand};
+pub use worker_group::{GroupSample, WorkerGroup};
 
 #[cfg(test)]
 mod tests;

@@ -26,7 +26,7 @@ use std::time::Duration;
 use selenite_stats::SESSIONS_MIN;
 use selenite_worker::protocol::{Opening, PLAIN};
 
-pub use bench::{Bench, Hands, Sealer};
+pub use bench::{Bench, Sealer, Workers};
 pub use error::RunError;
 pub use observer::{Observer, Progress, Quiet};
 pub use outlook::{Noise, Outlook, outlook};

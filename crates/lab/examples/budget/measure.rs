@@ -10,7 +10,7 @@ use selenite_lab::host;
 use crate::class::{Class, Classes};
 use crate::limit;
 use crate::profile::{self, Counts, printed};
-use crate::record::{Cell, Limit, LimitSeries, Record, Symbol, Turn};
+use crate::record::{Cell, Limit, LimitSeries, Record, RunningBlock, Symbol};
 use crate::work::{self, ARMS, Operation, Phase, key_file};
 
 /// Makes the databases in `folder`, which has to be empty, and measures `turns` times.
@@ -95,7 +95,7 @@ impl Bench<'_> {
             for ((class, _), count) in &counts {
                 *samples.entry(*class).or_default() += count;
             }
-            let turn = Turn {
+            let turn = RunningBlock {
                 ns: mean(alone)?,
                 watched_ns: mean(watched)?,
                 samples,

@@ -292,10 +292,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::record::{LimitSeries, Symbol, Turn};
+    use crate::record::{LimitSeries, RunningBlock, Symbol};
 
     fn record() -> Record {
-        let turn = |ns: f64| Turn {
+        let turn = |ns: f64| RunningBlock {
             ns,
             watched_ns: ns,
             samples: BTreeMap::from([(Class::Sqlite, 75), (Class::Unknown, 25)]),

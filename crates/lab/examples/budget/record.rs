@@ -35,14 +35,14 @@ pub struct Cell {
     /// The suite, or `plain`.
     pub arm: String,
     /// One after the other.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<RunningBlock>,
     /// The functions that took most, of all turns.
     pub symbols: Vec<Symbol>,
 }
 
 /// One turn.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct RunningBlock {
     /// CPU time of one operation, without perf.
     pub ns: f64,
     /// CPU time of one operation under perf: what watching costs.
@@ -113,7 +113,7 @@ impl Record {
 impl Cell {
     /// All samples of all turns.
     pub fn sample_count(&self) -> u64 {
-        self.turns.iter().map(Turn::sample_count).sum()
+        self.turns.iter().map(RunningBlock::sample_count).sum()
     }
 
     /// The median of the turns' CPU time.
@@ -129,12 +129,12 @@ impl Cell {
     /// The same by each turn's share: how far the shares differ, whatever the machine's speed in that turn was.
     pub fn parts(&self, class: Class) -> Vec<f64> {
         let total = self.total();
-        let part = |turn: &Turn| total * turn.of(class) as f64 / turn.sample_count().max(1) as f64;
+        let part = |turn: &RunningBlock| total * turn.of(class) as f64 / turn.sample_count().max(1) as f64;
         self.turns.iter().map(part).collect()
     }
 }
 
-impl Turn {
+impl RunningBlock {
     fn of(&self, class: Class) -> u64 {
         self.samples.get(&class).copied().unwrap_or(0)
     }
@@ -157,8 +157,8 @@ const PER_ARM: [&str; 2] = ["open", "seal"];
 mod tests {
     use super::*;
 
-    fn turn(ns: f64, samples: &[(Class, u64)]) -> Turn {
-        Turn {
+    fn turn(ns: f64, samples: &[(Class, u64)]) -> RunningBlock {
+        RunningBlock {
             ns,
             watched_ns: ns,
             samples: samples.iter().copied().collect(),

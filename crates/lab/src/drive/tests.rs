@@ -213,14 +213,14 @@ fn another_version_is_told() {
 #[test]
 fn a_refusal_is_no_end() {
     let refusing = polite(r#"*open*) echo '{"error":"no such cipher"}';;"#);
-    let mut crew = Crew::start(&refusing, 1, LIMIT).unwrap();
-    let error = crew.open(&opening(), LIMIT).unwrap_err();
+    let mut group = WorkerGroup::start(&refusing, 1, LIMIT).unwrap();
+    let error = group.open(&opening(), LIMIT).unwrap_err();
     assert!(
         error.is_refusal() && error.to_string().contains("no such cipher"),
         "{error}"
     );
-    crew.close(LIMIT).unwrap();
-    crew.quit(LIMIT);
+    group.close(LIMIT).unwrap();
+    group.quit(LIMIT);
 }
 
 #[test]
@@ -238,10 +238,10 @@ fn a_crew_shares_the_work_and_adds_it_up() {
     command
         .environment
         .extend([("FIRST".to_owned(), text(&first)), ("SECOND".to_owned(), text(&second))]);
-    let mut crew = Crew::start(&command, 2, LIMIT).unwrap();
-    assert_eq!(crew.pids().len(), 2);
+    let mut group = WorkerGroup::start(&command, 2, LIMIT).unwrap();
+    assert_eq!(group.pids().len(), 2);
 
-    let total = crew.run(&Work::SelectAll, 1, LIMIT, &mut || None).unwrap();
+    let total = group.run(&Work::SelectAll, 1, LIMIT, &mut || None).unwrap();
     assert_eq!(
         (total.sample.began_ns, total.sample.elapsed_ns, total.stagger_ns),
         (100, 80, 20)
@@ -258,7 +258,7 @@ fn a_crew_shares_the_work_and_adds_it_up() {
         .deserialize(&mut total.histograms["insert"].as_slice())
         .unwrap();
     assert_eq!(insert.len(), 1);
-    crew.quit(LIMIT);
+    group.quit(LIMIT);
 }
 
 #[test]
@@ -266,21 +266,21 @@ fn controls_are_passed_on_while_work_is_under_way() {
     let answer = serde_json::to_string(&serde_json::json!({ "ok": sample(1, 2, "x") })).unwrap();
     let mut command = polite(r#"*'"do":"run"'*) ;; *control*stop*true*) echo "$ANSWER";;"#);
     command.environment.insert("ANSWER".to_owned(), answer);
-    let mut crew = Crew::start(&command, 2, LIMIT).unwrap();
+    let mut group = WorkerGroup::start(&command, 2, LIMIT).unwrap();
     let mut asked = 0;
     let mut control = || {
         asked += 1;
         (asked == 2).then_some(Control { stop: true, mix: None })
     };
-    crew.run(&Work::SelectAll, 1, LIMIT, &mut control).unwrap();
+    group.run(&Work::SelectAll, 1, LIMIT, &mut control).unwrap();
     assert!(asked >= 2);
 }
 
 #[test]
 fn one_that_hangs_ends_the_whole_crew() {
-    let mut crew = Crew::start(&polite(r#"*'"do":"run"'*) sleep 1000;;"#), 3, LIMIT).unwrap();
-    let pids = crew.pids();
-    let error = crew.run(&Work::SelectAll, 1, SHORT, &mut || None).unwrap_err();
+    let mut group = WorkerGroup::start(&polite(r#"*'"do":"run"'*) sleep 1000;;"#), 3, LIMIT).unwrap();
+    let pids = group.pids();
+    let error = group.run(&Work::SelectAll, 1, SHORT, &mut || None).unwrap_err();
     assert!(matches!(error, DriveError::Hung { .. }), "{error}");
     assert!(pids.into_iter().all(|pid| !is_there(pid)));
 }
@@ -292,7 +292,7 @@ fn latencies_that_can_not_be_read_are_rubbish() {
     let mut command = polite(r#"*'"do":"run"'*) echo "$ANSWER";;"#);
     let answer = serde_json::to_string(&serde_json::json!({ "ok": broken })).unwrap();
     command.environment.insert("ANSWER".to_owned(), answer);
-    let mut crew = Crew::start(&command, 1, LIMIT).unwrap();
-    let error = crew.run(&Work::SelectAll, 1, LIMIT, &mut || None).unwrap_err();
+    let mut group = WorkerGroup::start(&command, 1, LIMIT).unwrap();
+    let error = group.run(&Work::SelectAll, 1, LIMIT, &mut || None).unwrap_err();
     assert!(error.to_string().contains("latencies of read"), "{error}");
 }

@@ -8,7 +8,7 @@ use selenite_worker::protocol::{Control, Dataset, Digest, Hello, Loaded, Opened,
 use crate::arm::Arm;
 use crate::cache::CacheError;
 use crate::config::Online;
-use crate::drive::{Administrator, Crew, CrewSample, DriveError, Ended};
+use crate::drive::{Administrator, DriveError, Ended, GroupSample, WorkerGroup};
 use crate::engines::EnginesError;
 use crate::proof::ProofError;
 use crate::summary::{HostFacts, HostSample};
@@ -16,7 +16,7 @@ use crate::summary::{HostFacts, HostSample};
 /// The world.
 pub trait Bench {
     /// Processes of an arm.
-    type Crew: Hands;
+    type WorkerGroup: Workers;
     /// A program that seals the pages of a database anew.
     type Sealer: Sealer;
 
@@ -28,7 +28,7 @@ pub trait Bench {
     /// Starts so many processes of an arm that was found.
     ///
     /// Errors: why not.
-    fn start(&mut self, arm: &Arm, count: u32) -> Result<Self::Crew, DriveError>;
+    fn start(&mut self, arm: &Arm, count: u32) -> Result<Self::WorkerGroup, DriveError>;
 
     /// Proves what an arm claims of a database file, beside that of its plain twin. What was seen is for people.
     ///
@@ -81,7 +81,7 @@ pub trait Bench {
 }
 
 /// Processes of an arm.
-pub trait Hands {
+pub trait Workers {
     /// Who they are.
     fn hello(&self) -> &Hello;
     /// Their process ids.
@@ -111,7 +111,7 @@ pub trait Hands {
         seed: u64,
         limit: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
-    ) -> Result<CrewSample, DriveError>;
+    ) -> Result<GroupSample, DriveError>;
     /// The same, where `control` is asked as often as `poll` says.
     ///
     /// Errors: as above.
@@ -122,7 +122,7 @@ pub trait Hands {
         limit: Duration,
         poll: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
-    ) -> Result<CrewSample, DriveError>;
+    ) -> Result<GroupSample, DriveError>;
     /// Ends them.
     fn end(self);
 }
@@ -141,29 +141,29 @@ impl Sealer for Administrator {
     }
 }
 
-impl Hands for Crew {
+impl Workers for WorkerGroup {
     fn hello(&self) -> &Hello {
-        Crew::hello(self)
+        WorkerGroup::hello(self)
     }
 
     fn pids(&self) -> Vec<u32> {
-        Crew::pids(self)
+        WorkerGroup::pids(self)
     }
 
     fn load(&mut self, at: &Opening, data: &Dataset, seed: u64, limit: Duration) -> Result<Loaded, DriveError> {
-        Crew::load(self, at, data, seed, limit)
+        WorkerGroup::load(self, at, data, seed, limit)
     }
 
     fn open(&mut self, at: &Opening, limit: Duration) -> Result<Opened, DriveError> {
-        Crew::open(self, at, limit)
+        WorkerGroup::open(self, at, limit)
     }
 
     fn close(&mut self, limit: Duration) -> Result<(), DriveError> {
-        Crew::close(self, limit)
+        WorkerGroup::close(self, limit)
     }
 
     fn digest(&mut self, limit: Duration) -> Result<Digest, DriveError> {
-        Crew::digest(self, limit)
+        WorkerGroup::digest(self, limit)
     }
 
     fn run(
@@ -172,8 +172,8 @@ impl Hands for Crew {
         seed: u64,
         limit: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
-    ) -> Result<CrewSample, DriveError> {
-        Crew::run(self, work, seed, limit, control)
+    ) -> Result<GroupSample, DriveError> {
+        WorkerGroup::run(self, work, seed, limit, control)
     }
 
     fn run_asked(
@@ -183,8 +183,8 @@ impl Hands for Crew {
         limit: Duration,
         poll: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
-    ) -> Result<CrewSample, DriveError> {
-        Crew::run_asked(self, work, seed, limit, poll, control)
+    ) -> Result<GroupSample, DriveError> {
+        WorkerGroup::run_asked(self, work, seed, limit, poll, control)
     }
 
     fn end(self) {

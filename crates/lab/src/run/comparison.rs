@@ -4,7 +4,7 @@ use selenite_worker::dataset::marker;
 use selenite_worker::protocol::{Loaded, PLAIN};
 
 use super::Runner;
-use super::bench::{Bench, Hands};
+use super::bench::{Bench, Workers};
 use super::error::RunError;
 use super::preparation::worker;
 use super::session::Stage;
@@ -14,7 +14,7 @@ use crate::proof::ProofError;
 
 impl<B: Bench> Runner<'_, B> {
     /// After a session, twins that were written still have to hold the same rows.
-    pub(super) fn compare_twins(&mut self, stage: &mut Stage<B::Crew>) -> Result<(), RunError> {
+    pub(super) fn compare_twins(&mut self, stage: &mut Stage<B::WorkerGroup>) -> Result<(), RunError> {
         let patience = self.patience();
         for data in stage.written.clone() {
             let together = |cell: &Cell| cell.data == data && cell.processes > 1 && writes(&cell.work);
@@ -25,13 +25,14 @@ impl<B: Bench> Runner<'_, B> {
                 let of = self.arms[arm].clone();
                 let path = self.twins.twin(stage.id, &of.name, &data);
                 let opening = self.opening(&of, &of.cipher, &path, self.config.layout.cache_kib);
-                let Some((_, crew)) = stage.crews.iter_mut().find(|((index, _), _)| *index == arm) else {
+                let Some((_, group)) = stage.groups.iter_mut().find(|((index, _), _)| *index == arm) else {
                     continue;
                 };
-                crew.open(&opening, patience)
+                group
+                    .open(&opening, patience)
                     .map_err(|source| worker(&of, "open", source))?;
-                let digest = crew.digest(patience).map_err(|source| worker(&of, "digest", source))?;
-                crew.close(patience).map_err(|source| worker(&of, "close", source))?;
+                let digest = group.digest(patience).map_err(|source| worker(&of, "digest", source))?;
+                group.close(patience).map_err(|source| worker(&of, "close", source))?;
                 let seen = (digest.rows, exact.then_some(digest.digest));
                 if *first.get_or_insert_with(|| seen.clone()) != seen {
                     return Err(self.differ(arm, 0, format!("data `{data}`, after session {}", stage.id)));
@@ -42,7 +43,7 @@ impl<B: Bench> Runner<'_, B> {
     }
 
     /// The masters were proved; this looks at what was measured.
-    pub(super) fn prove_twins(&mut self, stage: &mut Stage<B::Crew>) -> Result<(), RunError> {
+    pub(super) fn prove_twins(&mut self, stage: &mut Stage<B::WorkerGroup>) -> Result<(), RunError> {
         let patience = self.patience();
         for (data, dataset) in self.config.data.clone() {
             let loaded = Loaded {
@@ -55,16 +56,16 @@ impl<B: Bench> Runner<'_, B> {
                 let Some(control) = of.control.filter(|_| of.cipher != PLAIN) else {
                     continue;
                 };
-                let Some((_, crew)) = stage.crews.iter_mut().find(|((index, _), _)| *index == arm) else {
+                let Some((_, group)) = stage.groups.iter_mut().find(|((index, _), _)| *index == arm) else {
                     continue;
                 };
                 let path = self.twins.twin(stage.id, &of.name, &data);
                 let plain = self.twins.twin(stage.id, &self.arms[control].name, &data);
                 let opening = self.opening(&of, &of.cipher, &path, self.config.layout.cache_kib);
-                let opened = crew
+                let opened = group
                     .open(&opening, patience)
                     .map_err(|source| worker(&of, "open", source))?;
-                crew.close(patience).map_err(|source| worker(&of, "close", source))?;
+                group.close(patience).map_err(|source| worker(&of, "close", source))?;
                 match self.around.bench.prove(&of, &path, &plain, &loaded, &opened) {
                     // Rows that were written may have lost the marker in both.
                     Err(ProofError::Void { .. }) if stage.written.contains(&data) => {}

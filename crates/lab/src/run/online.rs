@@ -12,7 +12,7 @@ use selenite_worker::dataset::marker;
 use selenite_worker::protocol::{Control, Loaded, PLAIN};
 
 use super::Runner;
-use super::bench::{Bench, Hands, Sealer};
+use super::bench::{Bench, Sealer, Workers};
 use super::error::RunError;
 use super::listener::Listener;
 use super::plausibility::impossible;
@@ -20,7 +20,7 @@ use super::preparation::worker;
 use super::session::{Ran, Stage, check_encrypted, no_worker, void_or_error};
 use crate::arm::Arm;
 use crate::config::{Cell, Online};
-use crate::drive::{CrewSample, DriveError, Ended, count, quantile};
+use crate::drive::{DriveError, Ended, GroupSample, count, quantile};
 use crate::phase::{Phase, Phases, Sealing};
 
 /// What is run one after the other. The first is not looked at: caches and pools fill in it.
@@ -28,7 +28,7 @@ pub(super) const PHASES: [&str; 4] = ["warm-up", "before", "during", "after"];
 
 /// How a phase went.
 struct Went {
-    crew: CrewSample,
+    group: GroupSample,
     phase: Phase,
     /// Rows that were inserted.
     inserted: u64,
@@ -52,7 +52,7 @@ impl<B: Bench> Runner<'_, B> {
     /// Does it, on a copy that is there for it alone.
     pub(super) fn online(
         &mut self,
-        stage: &mut Stage<B::Crew>,
+        stage: &mut Stage<B::WorkerGroup>,
         cell: &Cell,
         how: &Online,
         (arm, seed): (usize, u64),
@@ -69,7 +69,7 @@ impl<B: Bench> Runner<'_, B> {
 
     fn phases(
         &mut self,
-        stage: &mut Stage<B::Crew>,
+        stage: &mut Stage<B::WorkerGroup>,
         (cell, how): (&Cell, &Online),
         (arm, seed): (usize, u64),
         (master, path): (&Path, &Path),
@@ -79,15 +79,15 @@ impl<B: Bench> Runner<'_, B> {
         let opening = self.opening(&of, &of.cipher, path, self.cache_with_pool_kib(&of, cell));
         let rows = self.rows_of(arm, &cell.data)?;
         let (limit, patience) = (self.config.study.block_timeout, self.patience());
-        let Some(crew) = stage.crews.get_mut(&(arm, cell.processes)) else {
+        let Some(group) = stage.groups.get_mut(&(arm, cell.processes)) else {
             return Ok(no_worker());
         };
-        let opened = match crew.open(&opening, patience) {
+        let opened = match group.open(&opening, patience) {
             Ok(opened) => opened,
             Err(error) => return void_or_error(&of, cell, error),
         };
         check_encrypted(&of, &of.cipher, &opened, cell)?;
-        self.around.bench.glance(&crew.pids());
+        self.around.bench.glance(&group.pids());
         let mut listener = Listener::new(&mut self.store, &mut self.stopped, self.around.interrupt);
         let mut went: Vec<Went> = Vec::new();
         for (name, turn) in PHASES.into_iter().zip(0..) {
@@ -101,7 +101,7 @@ impl<B: Bench> Runner<'_, B> {
                 limit,
             };
             let mut seal = || self.around.bench.seal_anew(&opening, how);
-            match plan.run(crew, &mut listener, &mut seal)? {
+            match plan.run(group, &mut listener, &mut seal)? {
                 Ok(phase) => went.push(phase),
                 Err(error) => return void_or_error(&of, cell, error),
             }
@@ -111,9 +111,9 @@ impl<B: Bench> Runner<'_, B> {
         }
         let is_over = listener.is_over();
         let altered = listener.end()?;
-        let digest = crew
+        let digest = group
             .digest(patience)
-            .and_then(|digest| crew.close(patience).map(|()| digest));
+            .and_then(|digest| group.close(patience).map(|()| digest));
         let digest = match digest {
             Ok(digest) => digest,
             Err(error) => return void_or_error(&of, cell, error),
@@ -143,7 +143,7 @@ impl<B: Bench> Runner<'_, B> {
     /// O3. And that it is encrypted still.
     fn prove_anew(
         &mut self,
-        stage: &mut Stage<B::Crew>,
+        stage: &mut Stage<B::WorkerGroup>,
         (cell, arm): (&Cell, usize),
         (master, path): (&Path, &Path),
     ) -> Result<(), RunError> {
@@ -160,12 +160,12 @@ impl<B: Bench> Runner<'_, B> {
             return Ok(());
         };
         let opening = self.opening(&of, &of.cipher, path, self.config.layout.cache_kib);
-        let Some(crew) = stage.crews.get_mut(&(arm, cell.processes)) else {
+        let Some(group) = stage.groups.get_mut(&(arm, cell.processes)) else {
             return Ok(());
         };
-        let opened = crew
+        let opened = group
             .open(&opening, patience)
-            .and_then(|opened| crew.close(patience).map(|()| opened));
+            .and_then(|opened| group.close(patience).map(|()| opened));
         let opened = opened.map_err(|source| worker(&of, "open", source))?;
         let loaded = Loaded {
             digest: String::new(),
@@ -186,10 +186,10 @@ impl Arm {
 }
 
 impl Plan<'_> {
-    /// Runs it. The inner error is the crew's.
-    fn run<C: Hands, S: Sealer>(
+    /// Runs it. The inner error is the group's.
+    fn run<C: Workers, S: Sealer>(
         &self,
-        crew: &mut C,
+        group: &mut C,
         listener: &mut Listener<'_>,
         seal: &mut dyn FnMut() -> Result<S, DriveError>,
     ) -> Result<Result<Went, DriveError>, RunError> {
@@ -229,31 +229,31 @@ impl Plan<'_> {
         };
         // A phase is ended by us: a worker that goes on for long after that hangs.
         let limit = self.how.phase() + self.limit * 2;
-        let ran = crew.run_asked(&self.cell.work, self.seed, limit, POLL, &mut control);
+        let ran = group.run_asked(&self.cell.work, self.seed, limit, POLL, &mut control);
         let waited = began.elapsed();
         drop(sealer);
         if let Some(source) = trouble {
             let at = format!("cell `{}`, the administrator's program", self.cell.name);
             return Err(worker(self.arm, &at, source));
         }
-        let crew = match ran {
-            Ok(crew) => crew,
+        let group = match ran {
+            Ok(group) => group,
             Err(error) => return Ok(Err(error)),
         };
         void = void.or_else(|| {
-            let what = impossible(&crew.sample, waited)?;
+            let what = impossible(&group.sample, waited)?;
             Some(format!("its worker says what can't be: {what}"))
         });
         let rubbish = |what: String| RunError::Histogram {
             arm: self.arm.name.clone(),
             what,
         };
-        let p99_ns = quantile(crew.histograms.values(), 0.99).map_err(rubbish)?;
-        let inserted = crew.histograms.get("insert").map_or(Ok(0), |v2| count(v2));
+        let p99_ns = quantile(group.histograms.values(), 0.99).map_err(rubbish)?;
+        let inserted = group.histograms.get("insert").map_or(Ok(0), |v2| count(v2));
         Ok(Ok(Went {
-            phase: Phase::of(&crew.sample, p99_ns.unwrap_or(0)),
+            phase: Phase::of(&group.sample, p99_ns.unwrap_or(0)),
             inserted: inserted.map_err(rubbish)?,
-            crew,
+            group,
             sealed,
             void,
         }))
@@ -279,7 +279,7 @@ fn together(went: Vec<Went>, is_over: bool, altered: bool) -> Ran {
     let void = went.iter().find_map(|phase| phase.void.clone());
     let mut parts = went.into_iter().skip(1);
     let (Some(before), Some(during), Some(after)) = (parts.next(), parts.next(), parts.next()) else {
-        let mut sample = CrewSample::default();
+        let mut sample = GroupSample::default();
         sample.sample.altered = is_over;
         return Ran {
             // Without a sample it is one of those that must not come one after the other.
@@ -290,8 +290,8 @@ fn together(went: Vec<Went>, is_over: bool, altered: bool) -> Ran {
     };
     let sealing = during.sealed.as_ref().map(|ended| Sealing {
         took_ns: u64::try_from(ended.took.as_nanos()).unwrap_or(u64::MAX),
-        pages: during.crew.sample.pages,
-        bytes: during.crew.sample.database_bytes,
+        pages: during.group.sample.pages,
+        bytes: during.group.sample.database_bytes,
         said: ended.said.clone(),
     });
     let phases = Phases {
@@ -300,13 +300,13 @@ fn together(went: Vec<Went>, is_over: bool, altered: bool) -> Ran {
         after: after.phase,
         sealing,
     };
-    let mut sample = during.crew;
+    let mut sample = during.group;
     let names = PHASES.iter().skip(1);
     let mut histograms = std::collections::BTreeMap::new();
     let of_phases = [
-        before.crew.histograms,
+        before.group.histograms,
         std::mem::take(&mut sample.histograms),
-        after.crew.histograms,
+        after.group.histograms,
     ];
     for (name, of_phase) in names.zip(of_phases) {
         let named = of_phase

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use selenite_worker::protocol::{Dataset, Hello, Loaded, Opened, PLAIN};
 
-use super::bench::{Bench, Hands};
+use super::bench::{Bench, Workers};
 use super::error::RunError;
 use super::observer::Progress;
 use super::{Runner, twins};
@@ -75,12 +75,12 @@ impl<B: Bench> Runner<'_, B> {
             let path = self.twins.master(&arm.name, data);
             let opening = self.opening(arm, &arm.cipher, &path, self.config.layout.cache_kib);
             let started = self.around.bench.start(arm, 1);
-            let mut crew = started.map_err(|source| worker(arm, "start", source))?;
-            let digest = crew
+            let mut group = started.map_err(|source| worker(arm, "start", source))?;
+            let digest = group
                 .open(&opening, limit)
-                .and_then(|_| crew.digest(limit))
-                .and_then(|digest| crew.close(limit).map(|()| digest));
-            crew.end();
+                .and_then(|_| group.digest(limit))
+                .and_then(|digest| group.close(limit).map(|()| digest));
+            group.end();
             let wanted = row
                 .masters
                 .get(data)
@@ -109,9 +109,9 @@ impl<B: Bench> Runner<'_, B> {
                 source: Box::new(source),
             })?;
             let started = self.around.bench.start(arm, 1);
-            let crew = started.map_err(|source| worker(arm, "start", source))?;
-            let hello = crew.hello().clone();
-            crew.end();
+            let group = started.map_err(|source| worker(arm, "start", source))?;
+            let hello = group.hello().clone();
+            group.end();
             arm.check(&hello)?;
             known.push(Known {
                 hello,
@@ -156,20 +156,20 @@ impl<B: Bench> Runner<'_, B> {
         self.twins.clear(&path)?;
         let opening = self.opening(&arm, &arm.cipher, &path, self.config.layout.cache_kib);
         let limit = LOAD.max(self.patience());
-        let mut crew = self
+        let mut group = self
             .around
             .bench
             .start(&arm, 1)
             .map_err(|source| worker(&arm, "start", source))?;
-        let loaded = crew
+        let loaded = group
             .load(&opening, dataset, seed, limit)
             .map_err(|source| worker(&arm, "load", source))?;
-        let opened = crew
+        let opened = group
             .open(&opening, limit)
             .map_err(|source| worker(&arm, "open", source))?;
-        let digest = crew.digest(limit).map_err(|source| worker(&arm, "digest", source))?;
-        crew.close(limit).map_err(|source| worker(&arm, "close", source))?;
-        crew.end();
+        let digest = group.digest(limit).map_err(|source| worker(&arm, "digest", source))?;
+        group.close(limit).map_err(|source| worker(&arm, "close", source))?;
+        group.end();
         self.check_layout(&arm, &opened)?;
         if digest.digest != loaded.digest || digest.rows != loaded.rows {
             let at = format!("data `{data}`, read again");

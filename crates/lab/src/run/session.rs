@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use selenite_worker::protocol::{Opened, PLAIN, Work};
 
-use super::bench::{Bench, Hands};
+use super::bench::{Bench, Workers};
 use super::error::RunError;
 use super::listener::Listener;
 use super::observer::Progress;
@@ -16,7 +16,7 @@ use crate::arm::Arm;
 use crate::cache::CacheError;
 use crate::config::cell::{TO_ARM, connections, writes};
 use crate::config::{CacheState, Cell};
-use crate::drive::{CrewSample, DriveError};
+use crate::drive::{DriveError, GroupSample};
 use crate::phase::Phases;
 use crate::proof::Claim;
 use crate::schedule;
@@ -27,7 +27,7 @@ use crate::summary::HostSample;
 pub(super) struct Stage<C> {
     pub(super) id: u32,
     /// By arm and number of processes.
-    pub(super) crews: BTreeMap<(usize, u32), C>,
+    pub(super) groups: BTreeMap<(usize, u32), C>,
     /// The numbers of the twins in the store, by arm and dataset.
     instances: BTreeMap<(usize, String), i64>,
     /// Datasets that were written.
@@ -41,7 +41,7 @@ pub(super) struct Stage<C> {
 /// How a block went.
 #[derive(Default)]
 pub(super) struct Ran {
-    pub(super) sample: Option<CrewSample>,
+    pub(super) sample: Option<GroupSample>,
     pub(super) phases: Option<Phases>,
     pub(super) void: Option<String>,
     /// The arm's processes have to be started anew.
@@ -59,7 +59,7 @@ impl<B: Bench> Runner<'_, B> {
         self.store.begin_session(id, whole_seconds(self.around.bench.now_s()))?;
         let mut stage = Stage {
             id,
-            crews: BTreeMap::new(),
+            groups: BTreeMap::new(),
             instances: BTreeMap::new(),
             written: BTreeSet::new(),
             answer: None,
@@ -88,8 +88,8 @@ impl<B: Bench> Runner<'_, B> {
                 .end_session(id, now, Some("its twins could not be compared or proved, or differ"))?;
             return Err(error);
         }
-        for (_, crew) in std::mem::take(&mut stage.crews) {
-            crew.end();
+        for (_, group) in std::mem::take(&mut stage.groups) {
+            group.end();
         }
         self.twins.drop_session(id)?;
         Ok(self
@@ -98,27 +98,31 @@ impl<B: Bench> Runner<'_, B> {
             .map(|()| true)?)
     }
 
-    /// The crews that some rows need.
+    /// The groups that some rows need.
     fn wanted(&self, rows: &[PlanRow]) -> BTreeSet<(usize, u32)> {
-        let crew = |row: &PlanRow| (index(row.arm), self.config.cells[index(row.cell)].processes);
-        rows.iter().map(crew).collect()
+        let group = |row: &PlanRow| (index(row.arm), self.config.cells[index(row.cell)].processes);
+        rows.iter().map(group).collect()
     }
 
-    fn start_crews(&mut self, stage: &mut Stage<B::Crew>, wanted: &BTreeSet<(usize, u32)>) -> Result<(), RunError> {
+    fn start_crews(
+        &mut self,
+        stage: &mut Stage<B::WorkerGroup>,
+        wanted: &BTreeSet<(usize, u32)>,
+    ) -> Result<(), RunError> {
         for (arm, count) in wanted {
             let of = &self.arms[*arm];
-            let crew = self
+            let group = self
                 .around
                 .bench
                 .start(of, *count)
                 .map_err(|source| worker(of, "start", source))?;
-            stage.crews.insert((*arm, *count), crew);
+            stage.groups.insert((*arm, *count), group);
         }
         Ok(())
     }
 
     /// Copies the masters of some datasets for all arms, in random order.
-    fn copy(&mut self, stage: &mut Stage<B::Crew>, datasets: &[String]) -> Result<(), RunError> {
+    fn copy(&mut self, stage: &mut Stage<B::WorkerGroup>, datasets: &[String]) -> Result<(), RunError> {
         let all: Vec<(usize, &String)> = datasets
             .iter()
             .flat_map(|data| (0..self.arms.len()).map(move |arm| (arm, data)))
@@ -132,13 +136,13 @@ impl<B: Bench> Runner<'_, B> {
             let name = self.arms[arm].name.clone();
             let twin = self.twins.twin(stage.id, &name, data);
             self.twins.copy(&self.twins.master(&name, data), &twin)?;
-            let crews = stage.crews.iter().filter(|((of, _), _)| *of == arm);
+            let groups = stage.groups.iter().filter(|((of, _), _)| *of == arm);
             let row = InstanceRow {
                 session: stage.id,
                 arm: number(arm),
                 data: data.clone(),
                 made: u32::try_from(begun + made).unwrap_or(u32::MAX),
-                pids: crews.flat_map(|(_, crew)| crew.pids()).collect(),
+                pids: groups.flat_map(|(_, group)| group.pids()).collect(),
                 path: twin.display().to_string(),
             };
             let id = self.store.add_instance(&row)?;
@@ -148,7 +152,12 @@ impl<B: Bench> Runner<'_, B> {
     }
 
     /// Runs a block; false if it was cut short by an end of the run, and so not written.
-    fn block(&mut self, stage: &mut Stage<B::Crew>, row: &PlanRow, place: (usize, usize)) -> Result<bool, RunError> {
+    fn block(
+        &mut self,
+        stage: &mut Stage<B::WorkerGroup>,
+        row: &PlanRow,
+        place: (usize, usize),
+    ) -> Result<bool, RunError> {
         let (arm, pair) = (index(row.arm), (row.cell, row.pair));
         let cell = self.config.cells[index(row.cell)].clone();
         let (session, (done, total)) = (stage.id, place);
@@ -206,7 +215,7 @@ impl<B: Bench> Runner<'_, B> {
     /// Writes a block, and counts those that are void.
     fn keep(
         &mut self,
-        stage: &Stage<B::Crew>,
+        stage: &Stage<B::WorkerGroup>,
         row: &PlanRow,
         ran: &Ran,
         host: &HostSample,
@@ -254,7 +263,7 @@ impl<B: Bench> Runner<'_, B> {
     }
 
     /// Brings the caches into their state, and does the work.
-    fn work(&mut self, stage: &mut Stage<B::Crew>, cell: &Cell, arm: usize, seed: u64) -> Result<Ran, RunError> {
+    fn work(&mut self, stage: &mut Stage<B::WorkerGroup>, cell: &Cell, arm: usize, seed: u64) -> Result<Ran, RunError> {
         let of = self.arms[arm].clone();
         let (source, cipher, work) = self.source(arm, cell);
         let path = self.twins.twin(stage.id, &self.arms[source].name, &cell.data);
@@ -270,20 +279,20 @@ impl<B: Bench> Runner<'_, B> {
         }
         let opening = self.opening(&of, &cipher, &path, self.cache_with_pool_kib(&of, cell));
         let (limit, patience) = (self.config.study.block_timeout, self.patience());
-        let Some(crew) = stage.crews.get_mut(&(arm, cell.processes)) else {
+        let Some(group) = stage.groups.get_mut(&(arm, cell.processes)) else {
             return Ok(no_worker());
         };
-        let opened = match crew.open(&opening, patience) {
+        let opened = match group.open(&opening, patience) {
             Ok(opened) => opened,
             Err(error) => return void_or_error(&of, cell, error),
         };
         check_encrypted(&of, &cipher, &opened, cell)?;
-        self.around.bench.glance(&crew.pids());
+        self.around.bench.glance(&group.pids());
         let mut listener = Listener::new(&mut self.store, &mut self.stopped, self.around.interrupt);
         let began = Instant::now();
-        let ran = crew.run(&work, seed, limit, &mut || listener.hear());
+        let ran = group.run(&work, seed, limit, &mut || listener.hear());
         let waited = began.elapsed();
-        let closed = ran.as_ref().ok().map(|_| crew.close(patience));
+        let closed = ran.as_ref().ok().map(|_| group.close(patience));
         let altered = listener.end()?;
         let mut sample = match (ran, closed) {
             (Err(error), _) | (Ok(_), Some(Err(error))) => return void_or_error(&of, cell, error),
@@ -333,7 +342,7 @@ impl<B: Bench> Runner<'_, B> {
 
     fn check_answer(
         &self,
-        stage: &mut Stage<B::Crew>,
+        stage: &mut Stage<B::WorkerGroup>,
         pair: (i64, u32),
         arm: usize,
         cell: &Cell,
@@ -352,18 +361,18 @@ impl<B: Bench> Runner<'_, B> {
     }
 
     /// New processes for an arm.
-    fn renew(&mut self, stage: &mut Stage<B::Crew>, arm: usize) -> Result<(), RunError> {
-        let wanted: BTreeSet<(usize, u32)> = stage.crews.keys().filter(|(of, _)| *of == arm).copied().collect();
-        stage.crews.retain(|(of, _), _| *of != arm);
+    fn renew(&mut self, stage: &mut Stage<B::WorkerGroup>, arm: usize) -> Result<(), RunError> {
+        let wanted: BTreeSet<(usize, u32)> = stage.groups.keys().filter(|(of, _)| *of == arm).copied().collect();
+        stage.groups.retain(|(of, _), _| *of != arm);
         self.start_crews(stage, &wanted)?;
         for data in self.config.data.keys() {
-            let crews = stage.crews.iter().filter(|((of, _), _)| *of == arm);
+            let groups = stage.groups.iter().filter(|((of, _), _)| *of == arm);
             let row = InstanceRow {
                 session: stage.id,
                 arm: number(arm),
                 data: data.clone(),
                 made: u32::try_from(stage.instances.len()).unwrap_or(u32::MAX),
-                pids: crews.flat_map(|(_, crew)| crew.pids()).collect(),
+                pids: groups.flat_map(|(_, group)| group.pids()).collect(),
                 path: self
                     .twins
                     .twin(stage.id, &self.arms[arm].name, data)

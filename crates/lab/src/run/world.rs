@@ -11,7 +11,7 @@ use super::bench::Bench;
 use crate::arm::Arm;
 use crate::cache::{CacheError, PageCache};
 use crate::config::Online;
-use crate::drive::{Administrator, Crew, DriveError, WorkerCommand};
+use crate::drive::{Administrator, DriveError, WorkerCommand, WorkerGroup};
 use crate::engines::{Engines, EnginesError, without_aes};
 use crate::host::{self, HostSampler, Source};
 use crate::native;
@@ -45,7 +45,7 @@ impl World {
 }
 
 impl Bench for World {
-    type Crew = Crew;
+    type WorkerGroup = WorkerGroup;
     type Sealer = Administrator;
 
     fn find(&mut self, arm: &Arm) -> Result<Vec<(String, String)>, EnginesError> {
@@ -67,9 +67,9 @@ impl Bench for World {
         Ok(facts)
     }
 
-    fn start(&mut self, arm: &Arm, count: u32) -> Result<Crew, DriveError> {
+    fn start(&mut self, arm: &Arm, count: u32) -> Result<WorkerGroup, DriveError> {
         let command = self.commands.get(&arm.name).cloned().unwrap_or_default();
-        Crew::start(&command, count, START)
+        WorkerGroup::start(&command, count, START)
     }
 
     fn prove(

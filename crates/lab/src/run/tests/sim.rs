@@ -15,11 +15,11 @@ use selenite_worker::protocol::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::super::bench::{Bench, Hands, Sealer};
+use super::super::bench::{Bench, Sealer, Workers};
 use crate::arm::Arm;
 use crate::cache::{CacheError, Residence};
 use crate::config::{Online, hex};
-use crate::drive::{CrewSample, DriveError, Ended, Failure};
+use crate::drive::{DriveError, Ended, Failure, GroupSample};
 use crate::engines::EnginesError;
 use crate::proof::ProofError;
 use crate::summary::{HostFacts, HostSample};
@@ -116,7 +116,7 @@ impl Sim {
 }
 
 impl Bench for Sim {
-    type Crew = Hand;
+    type WorkerGroup = Hand;
     type Sealer = SimSealer;
 
     fn seal_anew(&mut self, database: &Opening, _: &Online) -> Result<SimSealer, DriveError> {
@@ -277,7 +277,7 @@ fn digest(path: &Path) -> Digest {
     }
 }
 
-impl Hands for Hand {
+impl Workers for Hand {
     fn hello(&self) -> &Hello {
         &self.hello
     }
@@ -329,7 +329,7 @@ impl Hands for Hand {
         seed: u64,
         limit: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
-    ) -> Result<CrewSample, DriveError> {
+    ) -> Result<GroupSample, DriveError> {
         let path = self.path();
         let at = self.open.clone().unwrap();
         let (run, fault, interrupt) = {
@@ -391,7 +391,7 @@ impl Hands for Hand {
         if let Some(control) = control() {
             sample.altered |= control.stop || control.mix.is_some();
         }
-        Ok(CrewSample {
+        Ok(GroupSample {
             sample,
             histograms: BTreeMap::from([("op".to_owned(), vec![1])]),
             stagger_ns: 0,
@@ -406,7 +406,7 @@ impl Hands for Hand {
         limit: Duration,
         _: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
-    ) -> Result<CrewSample, DriveError> {
+    ) -> Result<GroupSample, DriveError> {
         let mut ran = self.run(work, seed, limit, &mut || None)?;
         let control = loop {
             match control() {

@@ -14,15 +14,15 @@ use super::worker::{Worker, WorkerCommand};
 
 /// Worker processes that work on one database together.
 #[derive(Debug)]
-pub struct Crew {
+pub struct WorkerGroup {
     /// In order of their shares; never empty.
     workers: Vec<Worker>,
     hello: Hello,
 }
 
-/// What a block cost all processes of a crew together.
+/// What a block cost all processes of a group together.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct CrewSample {
+pub struct GroupSample {
     /// Of all processes, without latencies.
     pub sample: Sample,
     /// Latencies by operation: V2-deflate HdrHistograms of nanoseconds.
@@ -31,7 +31,7 @@ pub struct CrewSample {
     pub stagger_ns: u64,
 }
 
-impl Crew {
+impl WorkerGroup {
     /// Starts so many processes (at least one), and greets them.
     ///
     /// # Errors
@@ -117,21 +117,21 @@ impl Crew {
     /// what it says is passed on to all.
     ///
     /// # Errors
-    /// As of [`Worker::ask`]. After all but [`DriveError::Refused`] every process of the crew was killed.
+    /// As of [`Worker::ask`]. After all but [`DriveError::Refused`] every process of the group was killed.
     pub fn run(
         &mut self,
         work: &Work,
         seed: u64,
         limit: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
-    ) -> Result<CrewSample, DriveError> {
+    ) -> Result<GroupSample, DriveError> {
         self.run_asked(work, seed, limit, POLL, control)
     }
 
     /// The same, where `control` is asked as often as `poll` says.
     ///
     /// # Errors
-    /// As of [`Crew::run`].
+    /// As of [`WorkerGroup::run`].
     pub fn run_asked(
         &mut self,
         work: &Work,
@@ -139,7 +139,7 @@ impl Crew {
         limit: Duration,
         poll: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
-    ) -> Result<CrewSample, DriveError> {
+    ) -> Result<GroupSample, DriveError> {
         let samples = self.work(work, seed, limit, poll, control);
         let samples = samples.inspect_err(|error| {
             if !error.is_refusal() {
@@ -150,7 +150,7 @@ impl Crew {
         let histograms = merged.map_err(|what| self.workers[0].rubbish(&what, ""))?;
         let began = samples.iter().map(|sample| sample.began_ns);
         let stagger_ns = began.clone().max().unwrap_or(0) - began.min().unwrap_or(0);
-        Ok(CrewSample {
+        Ok(GroupSample {
             sample: sum(&samples),
             histograms,
             stagger_ns,
@@ -180,7 +180,7 @@ impl Crew {
         control: &mut dyn FnMut() -> Option<Control>,
     ) -> Result<Vec<Sample>, DriveError> {
         let deadline = Instant::now() + limit;
-        let mut turn = Turn::begin(&mut self.workers, work, seed)?;
+        let mut turn = RunningBlock::begin(&mut self.workers, work, seed)?;
         while let Some(busy) = turn.first_busy() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -196,13 +196,13 @@ impl Crew {
 }
 
 /// A block of work under way.
-struct Turn<'a> {
+struct RunningBlock<'a> {
     workers: &'a mut [Worker],
     /// Of every worker; a refusal is one, too.
     answers: Vec<Option<Result<Sample, DriveError>>>,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> RunningBlock<'a> {
     fn begin(workers: &'a mut [Worker], work: &Work, seed: u64) -> Result<Self, DriveError> {
         let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
         let start_at_ns = if count > 1 { monotonic_ns() + LEAD_NS } else { 0 };
