@@ -4,10 +4,10 @@
 //! R2. A block that was begun and not written does not count, and its pair is done again in a new session.
 //! R3. No session begins before the encryption of every arm was proved and its rows were compared.
 
-mod bench;
 mod comparison;
 mod error;
 mod listener;
+mod local_testbed;
 mod observer;
 mod online;
 mod outlook;
@@ -15,8 +15,8 @@ mod plausibility;
 mod precision;
 mod preparation;
 mod session;
+mod testbed;
 mod twins;
-mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,12 +26,12 @@ use std::time::Duration;
 use selenite_stats::SESSIONS_MIN;
 use selenite_worker::protocol::{Opening, PLAIN};
 
-pub use bench::{Bench, Sealer, Workers};
 pub use error::RunError;
+pub use local_testbed::LocalTestbed;
 pub use observer::{Observer, Progress, Quiet};
 pub use outlook::{Noise, Outlook, outlook};
+pub use testbed::{Sealer, Testbed, Workers};
 use twins::Twins;
-pub use world::World;
 
 use crate::arm::{self, Arm};
 use crate::config::{CacheState, Cell, Config};
@@ -61,9 +61,9 @@ pub enum Outcome {
 }
 
 /// Those around a run.
-pub struct Around<'a, B> {
-    /// The world.
-    pub bench: &'a mut B,
+pub struct RunContext<'a, B> {
+    /// The testbed.
+    pub testbed: &'a mut B,
     /// Who watches.
     pub observer: &'a mut dyn Observer,
     /// Set from elsewhere to end the run; the block that runs is finished, if it can't be ended early.
@@ -76,7 +76,7 @@ pub struct Around<'a, B> {
 ///
 /// Errors: all of [`RunError`] but `ConfigDiffers` and `Over`. If it did not get as far as its schedule, there is no
 /// store; else it can be resumed.
-pub fn run<B: Bench>(new: NewStudy, around: Around<'_, B>) -> Result<Outcome, RunError> {
+pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<Outcome, RunError> {
     let arms = arm::arms(&new.config)?;
     let study = StudyRow {
         name: new.config.study.name.clone(),
@@ -86,8 +86,8 @@ pub fn run<B: Bench>(new: NewStudy, around: Around<'_, B>) -> Result<Outcome, Ru
         lab_version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: new.commit,
         command: new.command,
-        created_s: whole_seconds(around.bench.now_s()),
-        host: around.bench.host(folder(&new.path)),
+        created_s: whole_seconds(around.testbed.now_s()),
+        host: around.testbed.host(folder(&new.path)),
         state: StudyState::Unfinished,
     };
     let store = Store::create(&new.path, &study)?;
@@ -107,7 +107,11 @@ pub fn run<B: Bench>(new: NewStudy, around: Around<'_, B>) -> Result<Outcome, Ru
 /// Goes on with a study that was interrupted, killed or stopped. `config` is what the caller believes it to be.
 ///
 /// Errors: all of [`RunError`].
-pub fn resume<B: Bench>(path: &Path, config: Option<&Config>, around: Around<'_, B>) -> Result<Outcome, RunError> {
+pub fn resume<B: Testbed>(
+    path: &Path,
+    config: Option<&Config>,
+    around: RunContext<'_, B>,
+) -> Result<Outcome, RunError> {
     let store = Store::open(path)?;
     let study = store.study()?;
     let stored = Config::parse(&study.config)?;
@@ -135,13 +139,13 @@ pub fn resume<B: Bench>(path: &Path, config: Option<&Config>, around: Around<'_,
     }
 }
 
-struct Runner<'a, B: Bench> {
+struct Runner<'a, B: Testbed> {
     config: Config,
     arms: Vec<Arm>,
     study: StudyRow,
     store: Store,
     twins: Twins,
-    around: Around<'a, B>,
+    around: RunContext<'a, B>,
     /// The most pages of each dataset's masters.
     pages: BTreeMap<String, u64>,
     /// Blocks of this run, and how long they took with all that belongs to them.
@@ -152,8 +156,8 @@ struct Runner<'a, B: Bench> {
     stopped: bool,
 }
 
-impl<'a, B: Bench> Runner<'a, B> {
-    fn new(config: Config, arms: Vec<Arm>, study: StudyRow, store: Store, around: Around<'a, B>) -> Runner<'a, B> {
+impl<'a, B: Testbed> Runner<'a, B> {
+    fn new(config: Config, arms: Vec<Arm>, study: StudyRow, store: Store, around: RunContext<'a, B>) -> Runner<'a, B> {
         let twins = Twins::of(store.path());
         Runner {
             config,
@@ -261,7 +265,7 @@ impl<'a, B: Bench> Runner<'a, B> {
                 .collect();
             let whole = rows.iter().any(|row| !undone.contains(&(row.cell, row.pair)));
             rows.retain(|row| undone.contains(&(row.cell, row.pair)));
-            let now = whole_seconds(self.around.bench.now_s());
+            let now = whole_seconds(self.around.testbed.now_s());
             let void = (!whole).then_some("interrupted before a pair was done");
             self.store.retire_session(session, now, void, &rows)?;
             self.event(&format!(
@@ -279,7 +283,7 @@ impl<'a, B: Bench> Runner<'a, B> {
     /// Seconds since the study began.
     fn seconds(&self) -> f64 {
         let began = Duration::from_secs(self.study.created_s).as_secs_f64();
-        (self.around.bench.now_s() - began).max(0.0)
+        (self.around.testbed.now_s() - began).max(0.0)
     }
 
     fn is_interrupted(&self) -> bool {

@@ -16,7 +16,7 @@ use crate::work::{self, ARMS, Operation, Phase, key_file};
 /// Makes the databases in `folder`, which has to be empty, and measures `turns` times.
 pub fn measure(folder: &Path, turns: usize) -> Result<Record, Box<dyn Error>> {
     let executable = std::env::current_exe()?;
-    let bench = Bench {
+    let testbed = Testbed {
         executable: executable.to_str().ok_or("this program has a name that is not UTF-8")?,
         classes: Classes::of(&executable)?,
         folder,
@@ -47,7 +47,7 @@ pub fn measure(folder: &Path, turns: usize) -> Result<Record, Box<dyn Error>> {
         }
         for operation in Operation::ALL {
             for arm in arms {
-                bench.visit(operation, arm, &mut record.cells, &mut gathered)?;
+                testbed.visit(operation, arm, &mut record.cells, &mut gathered)?;
             }
         }
         for limit in limit::measure(folder)? {
@@ -65,7 +65,7 @@ pub fn measure(folder: &Path, turns: usize) -> Result<Record, Box<dyn Error>> {
     Ok(record)
 }
 
-struct Bench<'a> {
+struct Testbed<'a> {
     executable: &'a str,
     classes: Classes,
     folder: &'a Path,
@@ -74,7 +74,7 @@ struct Bench<'a> {
 /// The counts of each phase and arm, of all turns.
 type Gathered = BTreeMap<(String, String), Counts>;
 
-impl Bench<'_> {
+impl Testbed<'_> {
     /// U1. Alone, then under perf, each in a process of its own.
     fn visit(
         &self,

@@ -3,11 +3,11 @@ use selenite_worker::protocol::{Dataset, Request, Response, Sample, Share, Work}
 use selenite_worker::stock::opening;
 use selenite_worker::{dataset, digest};
 
-struct Bench {
+struct Testbed {
     folder: tempfile::TempDir,
 }
 
-impl Bench {
+impl Testbed {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("key"), [7; 32]).unwrap();
@@ -59,10 +59,10 @@ fn run(database: &Opening, work: Work) -> Result<Sample, String> {
 
 #[test]
 fn every_suite_holds_the_rows_of_the_database_in_clear() {
-    let bench = Bench::new();
-    let plain = dataset::load(&Native, &bench.database(PLAIN), &ROWS, 7).unwrap();
+    let testbed = Testbed::new();
+    let plain = dataset::load(&Native, &testbed.database(PLAIN), &ROWS, 7).unwrap();
     for suite in Suite::ALL {
-        let database = bench.database(suite.name());
+        let database = testbed.database(suite.name());
         let loaded = dataset::load(&Native, &database, &ROWS, 7).unwrap();
         assert_eq!(loaded, plain, "{suite}");
         let connection = Native.open(&database).unwrap();
@@ -80,8 +80,8 @@ fn every_suite_holds_the_rows_of_the_database_in_clear() {
 
 #[test]
 fn a_database_in_clear_is_sqlites_own() {
-    let bench = Bench::new();
-    let database = bench.load(PLAIN);
+    let testbed = Testbed::new();
+    let database = testbed.load(PLAIN);
     let bytes = std::fs::read(&database.path).unwrap();
     assert_eq!(&bytes[..16], b"SQLite format 3\0");
     // Bytes reserved in each page.
@@ -92,10 +92,10 @@ fn a_database_in_clear_is_sqlites_own() {
 
 #[test]
 fn every_work_answers_alike_in_clear_and_sealed() {
-    let bench = Bench::new();
-    let plain = bench.load(PLAIN);
+    let testbed = Testbed::new();
+    let plain = testbed.load(PLAIN);
     for suite in [Suite::Aes256, Suite::Aegis128X4, Suite::TripleDes3Key] {
-        let sealed = bench.load(suite.name());
+        let sealed = testbed.load(suite.name());
         let convert = Work::Convert { to: PLAIN.to_owned() };
         for work in [
             Work::SelectAll,
@@ -114,7 +114,7 @@ fn every_work_answers_alike_in_clear_and_sealed() {
         assert_eq!(run(&plain, to_sealed.clone()).unwrap().answer, "converted");
         assert!(run(&sealed, to_sealed).unwrap_err().contains("in clear"));
     }
-    let left = std::fs::read_dir(bench.folder.path()).unwrap();
+    let left = std::fs::read_dir(testbed.folder.path()).unwrap();
     let names: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
     assert!(
         names.iter().all(|name| {
@@ -127,32 +127,34 @@ fn every_work_answers_alike_in_clear_and_sealed() {
 
 #[test]
 fn a_key_of_either_kind_is_changed_and_where_there_is_none_it_is_refused() {
-    let bench = Bench::new();
-    let wanted = dataset::load(&Native, &bench.database(PLAIN), &ROWS, 7).unwrap().digest;
+    let testbed = Testbed::new();
+    let wanted = dataset::load(&Native, &testbed.database(PLAIN), &ROWS, 7)
+        .unwrap()
+        .digest;
     for (cipher, key) in [("AEGIS_256X4", "raw"), ("AES_192", "age")] {
-        let mut sealed = bench.database(cipher);
+        let mut sealed = testbed.database(cipher);
         sealed.settings.insert("key".to_owned(), key.to_owned());
         dataset::load(&Native, &sealed, &ROWS, 7).unwrap();
         let changed = run(&sealed, Work::Rekey).unwrap();
         assert_eq!(changed.answer, format!("400 rows {wanted}"), "{cipher} {key}");
-        let other = bench.folder.path().join("other-key");
+        let other = testbed.folder.path().join("other-key");
         Native.rekey(&sealed, &other).unwrap();
         assert!(Native.open(&sealed).is_err(), "{cipher} {key}");
         sealed.key_file = other;
         Native.open(&sealed).unwrap();
     }
-    let clear = bench.load("NONE");
+    let clear = testbed.load("NONE");
     assert!(run(&clear, Work::Rekey).unwrap_err().contains("no key to change"));
 }
 
 /// In clear by programs that `scripts/need.sh tests` installs.
 #[test]
 fn a_backup_is_made_restored_and_gone_and_what_has_changed_is_a_small_one() {
-    let bench = Bench::new();
+    let testbed = Testbed::new();
     let rows = Dataset::Cards { rows: 8000 };
     let mut wanted = None;
     for cipher in [PLAIN, "AES_256", "NONE"] {
-        let database = bench.database(cipher);
+        let database = testbed.database(cipher);
         let digest = dataset::load(&Native, &database, &rows, 7).unwrap().digest;
         let of = |incremental| run(&database, Work::Archive { incremental }).unwrap();
         let (full, changed) = (of(false), of(true));
@@ -171,22 +173,22 @@ fn a_backup_is_made_restored_and_gone_and_what_has_changed_is_a_small_one() {
             assert!(bytes[1] < bytes[0] / 5 && bytes[1] > 4096, "{cipher}: {bytes:?}");
         }
         assert!(full.cpu_ns > 0 && full.cpu_ns >= full.system_ns, "{cipher}");
-        assert!(!bench.folder.path().join(format!("{cipher}.db-archive")).exists());
+        assert!(!testbed.folder.path().join(format!("{cipher}.db-archive")).exists());
         assert_eq!(run(&database, Work::IntegrityCheck).unwrap().answer, "ok");
     }
 }
 
 #[test]
 fn a_wrong_key_another_suite_and_a_file_in_clear_are_refused() {
-    let bench = Bench::new();
-    let sealed = bench.load("AES_256");
+    let testbed = Testbed::new();
+    let sealed = testbed.load("AES_256");
     let mut wrong = sealed.clone();
-    wrong.key_file = bench.folder.path().join("other-key");
+    wrong.key_file = testbed.folder.path().join("other-key");
     assert!(Native.open(&wrong).is_err());
     let mut other = sealed.clone();
     other.cipher = "CHACHA20".to_owned();
     assert!(matches!(Native.open(&other), Err(WorkerError::Refused(_))));
-    let mut plain = bench.load(PLAIN);
+    let mut plain = testbed.load(PLAIN);
     plain.cipher = "AES_256".to_owned();
     assert!(Native.open(&plain).is_err());
     plain.cipher = "NONE".to_owned();
@@ -198,8 +200,8 @@ fn a_wrong_key_another_suite_and_a_file_in_clear_are_refused() {
 
 #[test]
 fn physical_verify_finds_a_flipped_byte() {
-    let bench = Bench::new();
-    let database = bench.load("AES_256");
+    let testbed = Testbed::new();
+    let database = testbed.load("AES_256");
     let mut bytes = std::fs::read(&database.path).unwrap();
     let middle = bytes.len() - 1000;
     bytes[middle] ^= 1;
@@ -209,12 +211,12 @@ fn physical_verify_finds_a_flipped_byte() {
 
 #[test]
 fn a_setting_or_cipher_that_there_is_not_is_refused() {
-    let bench = Bench::new();
-    let mut database = bench.database("AES_256");
+    let testbed = Testbed::new();
+    let mut database = testbed.database("AES_256");
     database.settings.insert("cache".to_owned(), "0".to_owned());
     assert!(matches!(Native.create(&database), Err(WorkerError::Refused(_))));
     assert!(matches!(
-        Native.create(&bench.database("ROT13")),
+        Native.create(&testbed.database("ROT13")),
         Err(WorkerError::Refused(_))
     ));
     assert!(Native.cipher_time("ROT13").is_err());
@@ -222,12 +224,12 @@ fn a_setting_or_cipher_that_there_is_not_is_refused() {
 
 #[test]
 fn several_connections_and_every_kind_of_key_answer_as_in_clear() {
-    let bench = Bench::new();
+    let testbed = Testbed::new();
     let scan = Dataset::Scan { bytes: 1 << 20 };
-    let plain = bench.database(PLAIN);
+    let plain = testbed.database(PLAIN);
     let wanted = dataset::load(&Native, &plain, &scan, 7).unwrap();
     for (cipher, key) in [("AES_256", "raw"), ("AES_192", "age")] {
-        let mut sealed = bench.database(cipher);
+        let mut sealed = testbed.database(cipher);
         sealed.settings.insert("key".to_owned(), key.to_owned());
         sealed.settings.insert("pool_size".to_owned(), "1048576".to_owned());
         assert_eq!(dataset::load(&Native, &sealed, &scan, 7).unwrap(), wanted);
@@ -237,8 +239,8 @@ fn several_connections_and_every_kind_of_key_answer_as_in_clear() {
         }
     }
     // The raw key does not open what was made for the other.
-    assert!(Native.open(&bench.database("AES_192")).is_err());
-    let mut other = bench.database("AES_256");
+    assert!(Native.open(&testbed.database("AES_192")).is_err());
+    let mut other = testbed.database("AES_256");
     other.settings.insert("key".to_owned(), "passphrase".to_owned());
     assert!(matches!(Native.open(&other), Err(WorkerError::Refused(_))));
 }

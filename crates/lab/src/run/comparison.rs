@@ -4,15 +4,15 @@ use selenite_worker::dataset::marker;
 use selenite_worker::protocol::{Loaded, PLAIN};
 
 use super::Runner;
-use super::bench::{Bench, Workers};
 use super::error::RunError;
 use super::preparation::worker;
 use super::session::Stage;
+use super::testbed::{Testbed, Workers};
 use crate::config::Cell;
 use crate::config::cell::writes;
 use crate::proof::ProofError;
 
-impl<B: Bench> Runner<'_, B> {
+impl<B: Testbed> Runner<'_, B> {
     /// After a session, twins that were written still have to hold the same rows.
     pub(super) fn compare_twins(&mut self, stage: &mut Stage<B::WorkerGroup>) -> Result<(), RunError> {
         let patience = self.patience();
@@ -66,7 +66,7 @@ impl<B: Bench> Runner<'_, B> {
                     .open(&opening, patience)
                     .map_err(|source| worker(&of, "open", source))?;
                 group.close(patience).map_err(|source| worker(&of, "close", source))?;
-                match self.around.bench.prove(&of, &path, &plain, &loaded, &opened) {
+                match self.around.testbed.prove(&of, &path, &plain, &loaded, &opened) {
                     // Rows that were written may have lost the marker in both.
                     Err(ProofError::Void { .. }) if stage.written.contains(&data) => {}
                     Err(source) => return Err(RunError::Proof { arm: of.name, source }),

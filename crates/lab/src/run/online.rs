@@ -12,12 +12,12 @@ use selenite_worker::dataset::marker;
 use selenite_worker::protocol::{Control, Loaded, PLAIN};
 
 use super::Runner;
-use super::bench::{Bench, Sealer, Workers};
 use super::error::RunError;
 use super::listener::Listener;
 use super::plausibility::impossible;
 use super::preparation::worker;
 use super::session::{Ran, Stage, check_encrypted, no_worker, void_or_error};
+use super::testbed::{Sealer, Testbed, Workers};
 use crate::arm::Arm;
 use crate::config::{Cell, Online};
 use crate::drive::{DriveError, Ended, GroupSample, count, quantile};
@@ -48,7 +48,7 @@ struct Plan<'a> {
     limit: Duration,
 }
 
-impl<B: Bench> Runner<'_, B> {
+impl<B: Testbed> Runner<'_, B> {
     /// Does it, on a copy that is there for it alone.
     pub(super) fn online(
         &mut self,
@@ -75,7 +75,7 @@ impl<B: Bench> Runner<'_, B> {
         (master, path): (&Path, &Path),
     ) -> Result<Ran, RunError> {
         let of = self.arms[arm].clone();
-        self.around.bench.prefetch(path).map_err(RunError::Cache)?;
+        self.around.testbed.prefetch(path).map_err(RunError::Cache)?;
         let opening = self.opening(&of, &of.cipher, path, self.cache_with_pool_kib(&of, cell));
         let rows = self.rows_of(arm, &cell.data)?;
         let (limit, patience) = (self.config.study.block_timeout, self.patience());
@@ -87,7 +87,7 @@ impl<B: Bench> Runner<'_, B> {
             Err(error) => return void_or_error(&of, cell, error),
         };
         check_encrypted(&of, &of.cipher, &opened, cell)?;
-        self.around.bench.glance(&group.pids());
+        self.around.testbed.begin_sampling(&group.pids());
         let mut listener = Listener::new(&mut self.store, &mut self.stopped, self.around.interrupt);
         let mut went: Vec<Went> = Vec::new();
         for (name, turn) in PHASES.into_iter().zip(0..) {
@@ -100,7 +100,7 @@ impl<B: Bench> Runner<'_, B> {
                 seed: seed.wrapping_add(turn),
                 limit,
             };
-            let mut seal = || self.around.bench.seal_anew(&opening, how);
+            let mut seal = || self.around.testbed.seal_anew(&opening, how);
             match plan.run(group, &mut listener, &mut seal)? {
                 Ok(phase) => went.push(phase),
                 Err(error) => return void_or_error(&of, cell, error),
@@ -154,7 +154,7 @@ impl<B: Bench> Runner<'_, B> {
             source,
         };
         let page_size = self.config.layout.page_size;
-        let anew = self.around.bench.prove_anew(master, path, page_size);
+        let anew = self.around.testbed.prove_anew(master, path, page_size);
         anew.map_err(unproved)?;
         let Some((control, data)) = of.control.zip(self.config.data.get(&cell.data)) else {
             return Ok(());
@@ -173,7 +173,7 @@ impl<B: Bench> Runner<'_, B> {
             marker: marker(data).to_owned(),
         };
         let plain = self.twins.twin(stage.id, &self.arms[control].name, &cell.data);
-        let proved = self.around.bench.prove(&of, path, &plain, &loaded, &opened);
+        let proved = self.around.testbed.prove(&of, path, &plain, &loaded, &opened);
         proved.map(drop).map_err(unproved)
     }
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use selenite_worker::protocol::{Dataset, Hello, Loaded, Opened, PLAIN};
 
-use super::bench::{Bench, Workers};
 use super::error::RunError;
 use super::observer::Progress;
+use super::testbed::{Testbed, Workers};
 use super::{Runner, twins};
 use crate::arm::Arm;
 use crate::schedule::{self, Extent};
@@ -22,7 +22,7 @@ struct Known {
     masters: BTreeMap<String, MasterRow>,
 }
 
-impl<B: Bench> Runner<'_, B> {
+impl<B: Testbed> Runner<'_, B> {
     /// Makes what is not there; false if it was interrupted.
     pub(super) fn prepare(&mut self) -> Result<bool, RunError> {
         let stored = self.store.arms()?;
@@ -74,7 +74,7 @@ impl<B: Bench> Runner<'_, B> {
         for (arm, row) in self.arms.clone().iter().zip(stored) {
             let path = self.twins.master(&arm.name, data);
             let opening = self.opening(arm, &arm.cipher, &path, self.config.layout.cache_kib);
-            let started = self.around.bench.start(arm, 1);
+            let started = self.around.testbed.start(arm, 1);
             let mut group = started.map_err(|source| worker(arm, "start", source))?;
             let digest = group
                 .open(&opening, limit)
@@ -103,12 +103,12 @@ impl<B: Bench> Runner<'_, B> {
     fn find(&mut self) -> Result<Vec<Known>, RunError> {
         let mut known = Vec::new();
         for arm in &self.arms {
-            let found = self.around.bench.find(arm);
+            let found = self.around.testbed.find(arm);
             let proof = found.map_err(|source| RunError::Engine {
                 arm: arm.name.clone(),
                 source: Box::new(source),
             })?;
-            let started = self.around.bench.start(arm, 1);
+            let started = self.around.testbed.start(arm, 1);
             let group = started.map_err(|source| worker(arm, "start", source))?;
             let hello = group.hello().clone();
             group.end();
@@ -127,7 +127,7 @@ impl<B: Bench> Runner<'_, B> {
         let folder = super::folder(self.store.path());
         let free = self
             .around
-            .bench
+            .testbed
             .free_bytes(folder)
             .map_err(RunError::io("look at", folder))?;
         match free < needed {
@@ -158,7 +158,7 @@ impl<B: Bench> Runner<'_, B> {
         let limit = LOAD.max(self.patience());
         let mut group = self
             .around
-            .bench
+            .testbed
             .start(&arm, 1)
             .map_err(|source| worker(&arm, "start", source))?;
         let loaded = group
@@ -201,7 +201,7 @@ impl<B: Bench> Runner<'_, B> {
     ) -> Result<Vec<(String, String)>, RunError> {
         let control = arm.control.map_or(arm, |control| &self.arms[control]);
         let plain = self.twins.master(&control.name, data);
-        let proved = self.around.bench.prove(arm, path, &plain, loaded, opened);
+        let proved = self.around.testbed.prove(arm, path, &plain, loaded, opened);
         let facts = proved.map_err(|source| RunError::Proof {
             arm: arm.name.clone(),
             source,

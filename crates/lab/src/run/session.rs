@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use selenite_worker::protocol::{Opened, PLAIN, Work};
 
-use super::bench::{Bench, Workers};
 use super::error::RunError;
 use super::listener::Listener;
 use super::observer::Progress;
 use super::plausibility::impossible;
 use super::preparation::worker;
+use super::testbed::{Testbed, Workers};
 use super::{Runner, whole_seconds};
 use crate::arm::Arm;
 use crate::cache::CacheError;
@@ -48,7 +48,7 @@ pub(super) struct Ran {
     pub(super) dead: bool,
 }
 
-impl<B: Bench> Runner<'_, B> {
+impl<B: Testbed> Runner<'_, B> {
     /// Runs a session; false if it was interrupted or stopped before its end.
     pub(super) fn session(&mut self, id: u32, rows: &[PlanRow]) -> Result<bool, RunError> {
         let planned = self.store.schedule()?.last().map_or(id, |row| row.session);
@@ -56,7 +56,8 @@ impl<B: Bench> Runner<'_, B> {
             session: id,
             sessions: planned,
         });
-        self.store.begin_session(id, whole_seconds(self.around.bench.now_s()))?;
+        self.store
+            .begin_session(id, whole_seconds(self.around.testbed.now_s()))?;
         let mut stage = Stage {
             id,
             groups: BTreeMap::new(),
@@ -73,17 +74,17 @@ impl<B: Bench> Runner<'_, B> {
             if self.is_interrupted() || self.stopped {
                 return Ok(false);
             }
-            let began = self.around.bench.now_s();
+            let began = self.around.testbed.now_s();
             if !self.block(&mut stage, row, (done, rows.len()))? {
                 return Ok(false);
             }
-            self.ran = (self.ran.0 + 1, self.ran.1 + self.around.bench.now_s() - began);
+            self.ran = (self.ran.0 + 1, self.ran.1 + self.around.testbed.now_s() - began);
         }
         let compared = self
             .compare_twins(&mut stage)
             .and_then(|()| self.prove_twins(&mut stage));
         if let Err(error) = compared {
-            let now = whole_seconds(self.around.bench.now_s());
+            let now = whole_seconds(self.around.testbed.now_s());
             self.store
                 .end_session(id, now, Some("its twins could not be compared or proved, or differ"))?;
             return Err(error);
@@ -94,7 +95,7 @@ impl<B: Bench> Runner<'_, B> {
         self.twins.drop_session(id)?;
         Ok(self
             .store
-            .end_session(id, whole_seconds(self.around.bench.now_s()), None)
+            .end_session(id, whole_seconds(self.around.testbed.now_s()), None)
             .map(|()| true)?)
     }
 
@@ -113,7 +114,7 @@ impl<B: Bench> Runner<'_, B> {
             let of = &self.arms[*arm];
             let group = self
                 .around
-                .bench
+                .testbed
                 .start(of, *count)
                 .map_err(|source| worker(of, "start", source))?;
             stage.groups.insert((*arm, *count), group);
@@ -185,7 +186,7 @@ impl<B: Bench> Runner<'_, B> {
         if altered && (self.stopped || self.is_interrupted()) {
             return Ok(false);
         }
-        let (host, why) = self.around.bench.glimpsed(began_s);
+        let (host, why) = self.around.testbed.end_sampling(began_s);
         ran.void = ran.void.or(why);
         // What goes on for a time does not do the same number of times: such a block counts its rows itself.
         let is_alike = ran.void.is_none() && cell.online.is_none();
@@ -269,13 +270,13 @@ impl<B: Bench> Runner<'_, B> {
         let path = self.twins.twin(stage.id, &self.arms[source].name, &cell.data);
         let mut void = None;
         match cell.cache {
-            CacheState::Cold => match self.around.bench.evict(&path) {
+            CacheState::Cold => match self.around.testbed.evict(&path) {
                 Ok(()) => {}
                 // The work is done all the same, so that twins stay alike.
                 Err(error @ CacheError::NotEvicted { .. }) => void = Some(format!("{NOT_COLD}: {error}")),
                 Err(error) => return Err(RunError::Cache(error)),
             },
-            CacheState::Os | CacheState::Page => self.around.bench.prefetch(&path).map_err(RunError::Cache)?,
+            CacheState::Os | CacheState::Page => self.around.testbed.prefetch(&path).map_err(RunError::Cache)?,
         }
         let opening = self.opening(&of, &cipher, &path, self.cache_with_pool_kib(&of, cell));
         let (limit, patience) = (self.config.study.block_timeout, self.patience());
@@ -287,7 +288,7 @@ impl<B: Bench> Runner<'_, B> {
             Err(error) => return void_or_error(&of, cell, error),
         };
         check_encrypted(&of, &cipher, &opened, cell)?;
-        self.around.bench.glance(&group.pids());
+        self.around.testbed.begin_sampling(&group.pids());
         let mut listener = Listener::new(&mut self.store, &mut self.stopped, self.around.interrupt);
         let began = Instant::now();
         let ran = group.run(&work, seed, limit, &mut || listener.hear());

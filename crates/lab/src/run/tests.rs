@@ -110,11 +110,11 @@ impl Place {
 }
 
 /// A flag for each call, as tests run side by side.
-fn around<'a>(bench: &'a mut Sim, observer: &'a mut dyn Observer) -> Around<'a, Sim> {
+fn around<'a>(testbed: &'a mut Sim, observer: &'a mut dyn Observer) -> RunContext<'a, Sim> {
     let interrupt: &'static AtomicBool = Box::leak(Box::default());
-    bench.0.borrow_mut().interrupt = Some(interrupt);
-    Around {
-        bench,
+    testbed.0.borrow_mut().interrupt = Some(interrupt);
+    RunContext {
+        testbed,
         observer,
         interrupt,
         keep: false,

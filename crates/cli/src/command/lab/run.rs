@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use selenite_lab::config::Config;
 use selenite_lab::report::metric;
-use selenite_lab::run::{Around, NewStudy, Outcome, Outlook, World, outlook};
+use selenite_lab::run::{LocalTestbed, NewStudy, Outcome, Outlook, RunContext, outlook};
 use selenite_lab::store::Store;
 use selenite_lab::summary::{Metric, StudyState};
 
@@ -37,11 +37,11 @@ pub fn new(arguments: &LabRun, arms: Arms) -> Result<(), Complaint> {
         command: study::command_line(),
         commit: env!("SELENITE_COMMIT").to_owned(),
     };
-    let mut world = World::new(engines()?);
+    let mut world = LocalTestbed::new(engines()?);
     let mut observer = progress::observer(arguments.progress);
     let interrupted = interrupt::install();
-    let around = Around {
-        bench: &mut world,
+    let around = RunContext {
+        testbed: &mut world,
         observer: &mut *observer,
         interrupt: &interrupted,
         keep: arguments.keep,
@@ -52,11 +52,11 @@ pub fn new(arguments: &LabRun, arms: Arms) -> Result<(), Complaint> {
 }
 
 pub fn resume(arguments: &LabResume) -> Result<(), Complaint> {
-    let mut world = World::new(engines()?);
+    let mut world = LocalTestbed::new(engines()?);
     let mut observer = progress::observer(arguments.progress);
     let interrupted = interrupt::install();
-    let around = Around {
-        bench: &mut world,
+    let around = RunContext {
+        testbed: &mut world,
         observer: &mut *observer,
         interrupt: &interrupted,
         keep: arguments.keep,

@@ -15,7 +15,7 @@ use selenite_worker::protocol::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::super::bench::{Bench, Sealer, Workers};
+use super::super::testbed::{Sealer, Testbed, Workers};
 use crate::arm::Arm;
 use crate::cache::{CacheError, Residence};
 use crate::config::{Online, hex};
@@ -115,7 +115,7 @@ impl Sim {
     }
 }
 
-impl Bench for Sim {
+impl Testbed for Sim {
     type WorkerGroup = Hand;
     type Sealer = SimSealer;
 
@@ -217,11 +217,11 @@ impl Bench for Sim {
         HostFacts::default()
     }
 
-    fn glance(&mut self, pids: &[u32]) {
+    fn begin_sampling(&mut self, pids: &[u32]) {
         assert!(!pids.is_empty());
     }
 
-    fn glimpsed(&mut self, at_s: f64) -> (HostSample, Option<String>) {
+    fn end_sampling(&mut self, at_s: f64) -> (HostSample, Option<String>) {
         let state = self.0.borrow();
         let slept = state.runs > 0 && state.fault(state.runs - 1) == Some(Fault::Slept);
         (

@@ -1,4 +1,4 @@
-//! The world as it is.
+//! The testbed on this machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::statvfs;
 use selenite_worker::protocol::{Loaded, Opened, Opening};
 
-use super::bench::Bench;
+use super::testbed::Testbed;
 use crate::arm::Arm;
 use crate::cache::{CacheError, PageCache};
 use crate::config::Online;
@@ -20,7 +20,7 @@ use crate::summary::{HostFacts, HostSample};
 
 /// This machine.
 #[derive(Debug)]
-pub struct World {
+pub struct LocalTestbed {
     engines: Engines,
     cache: PageCache,
     source: Source,
@@ -30,11 +30,11 @@ pub struct World {
     commands: BTreeMap<String, WorkerCommand>,
 }
 
-impl World {
+impl LocalTestbed {
     /// With workers from where `engines` finds them.
     #[must_use]
-    pub fn new(engines: Engines) -> World {
-        World {
+    pub fn new(engines: Engines) -> LocalTestbed {
+        LocalTestbed {
             engines,
             cache: PageCache::default(),
             source: Source::default(),
@@ -44,7 +44,7 @@ impl World {
     }
 }
 
-impl Bench for World {
+impl Testbed for LocalTestbed {
     type WorkerGroup = WorkerGroup;
     type Sealer = Administrator;
 
@@ -123,11 +123,11 @@ impl Bench for World {
         host::facts(&self.source, folder)
     }
 
-    fn glance(&mut self, pids: &[u32]) {
+    fn begin_sampling(&mut self, pids: &[u32]) {
         self.sampler = Some(HostSampler::begin(&self.source, pids));
     }
 
-    fn glimpsed(&mut self, at_s: f64) -> (HostSample, Option<String>) {
+    fn end_sampling(&mut self, at_s: f64) -> (HostSample, Option<String>) {
         match self.sampler.take() {
             Some(sampler) => {
                 let window = sampler.end(at_s);

@@ -1,4 +1,4 @@
-//! What a study needs of the world: workers, the page cache, the clock, the machine's counters.
+//! What a study needs of its surroundings: workers, the page cache, the clock, the machine's counters.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use crate::engines::EnginesError;
 use crate::proof::ProofError;
 use crate::summary::{HostFacts, HostSample};
 
-/// The world.
-pub trait Bench {
+/// The testbed.
+pub trait Testbed {
     /// Processes of an arm.
     type WorkerGroup: Workers;
     /// A program that seals the pages of a database anew.
@@ -74,10 +74,10 @@ pub trait Bench {
     fn host(&mut self, folder: &Path) -> HostFacts;
 
     /// Begins to look at the machine, for the time of a block. `pids` are our workers.
-    fn glance(&mut self, pids: &[u32]);
+    fn begin_sampling(&mut self, pids: &[u32]);
 
-    /// What the machine did since the last [`Bench::glance`], and why a block in that time does not count.
-    fn glimpsed(&mut self, at_s: f64) -> (HostSample, Option<String>);
+    /// What the machine did since the last [`Testbed::begin_sampling`], and why a block in that time does not count.
+    fn end_sampling(&mut self, at_s: f64) -> (HostSample, Option<String>);
 }
 
 /// Processes of an arm.
