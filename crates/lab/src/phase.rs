@@ -1,4 +1,4 @@
-//! What was seen of work before, while and after every page of its database was sealed anew.
+//! What was seen of work before, while and after every page of its database was re-encrypted.
 //!
 //! H1. A block has all three, so that each is compared with its own before, minutes apart from no other.
 //! H2. The checkpoint that ends a phase is not in it: phases are of different lengths, and would have different parts of it.
@@ -15,7 +15,7 @@ use crate::summary::Metric;
 pub struct Phases {
     /// Before anybody sealed anything anew.
     pub before: Phase,
-    /// While pages were sealed anew; where nobody does that, the same work for a time.
+    /// While pages were re-encrypted; where nobody does that, the same work for a time.
     pub during: Phase,
     /// After that.
     pub after: Phase,
@@ -44,7 +44,7 @@ pub struct Phase {
 pub struct Sealing {
     /// From its start to its end.
     pub took_ns: u64,
-    /// Pages of the database at its end: all of them were sealed anew, by it or by who wrote.
+    /// Pages of the database at its end: all of them were re-encrypted, by it or by who wrote.
     pub pages: u64,
     /// Bytes of them.
     pub bytes: u64,

@@ -4,9 +4,9 @@
 //!     search that does not find it in the encrypted one.
 //! P2. Files are read in bounded memory; nobody may be writing them.
 
-mod anew;
 mod entropy;
 mod look;
+mod reencrypted;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,9 +17,9 @@ use selenite_worker::protocol::{Opened, PLAIN};
 
 use crate::config::arm::TRANSIT;
 
-pub use anew::sealed_anew;
 pub use entropy::{Entropy, RANDOM_BITS_MIN};
 pub use look::Look;
+pub use reencrypted::prove_pages_reencrypted;
 
 /// What an arm says it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub enum ProofError {
         /// What was found instead.
         found: String,
     },
-    /// The administrator's program: it says that every page was sealed anew, and some are as they were.
+    /// The administrator's program: it says that every page was re-encrypted, and some are as they were.
     NotAnew {
         /// The file.
         path: PathBuf,

@@ -30,7 +30,7 @@ pub use error::RunError;
 pub use local_testbed::LocalTestbed;
 pub use observer::{Observer, Progress, Quiet};
 pub use outlook::{Noise, Outlook, outlook};
-pub use testbed::{Sealer, Testbed, Workers};
+pub use testbed::{Reencryption, Testbed, Workers};
 use twins::Twins;
 
 use crate::arm::{self, Arm};

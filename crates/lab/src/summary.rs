@@ -162,7 +162,7 @@ pub struct CellSummary {
     pub latencies: Vec<LatencyCurve>,
     /// Every pair, for the run chart.
     pub pairs: Vec<PairPoint>,
-    /// Of work while pages are sealed anew, by arm; empty for other work. Counters and times above are then those of a
+    /// Of work while pages are re-encrypted, by arm; empty for other work. Counters and times above are then those of a
     /// loop, during that.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, PhaseLevels>,
@@ -197,7 +197,7 @@ pub struct PhaseChange {
     pub interval: Option<(f64, f64)>,
 }
 
-/// How pages were sealed anew: medians of sessions' medians.
+/// How pages were re-encrypted: medians of sessions' medians.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SealingLevel {
     /// From the start of the administrator's program to its end.
@@ -241,7 +241,7 @@ impl Summary {
 /// Source 000's loop on a server, by its name in a configuration. Its pages are packets.
 pub const MESSAGES: &str = "messages";
 
-/// Work while pages are sealed anew, by its name in a configuration.
+/// Work while pages are re-encrypted, by its name in a configuration.
 pub const ONLINE: &str = "online";
 
 /// The start of each session, where a cell did not yet run steadily. Cold cells have none: they are the first touch.
@@ -302,11 +302,11 @@ pub enum Metric {
     PeakMemory,
     /// Bytes of the files that a backup was made into.
     ArchiveBytes,
-    /// Time of a loop while pages are sealed anew, as a ratio to that before, in the same block.
+    /// Time of a loop while pages are re-encrypted, as a ratio to that before, in the same block.
     Slowdown,
     /// Time of a loop afterwards, as a ratio to that before.
     Aftermath,
-    /// The 99th percentile of latency while pages are sealed anew, as a ratio to that before.
+    /// The 99th percentile of latency while pages are re-encrypted, as a ratio to that before.
     TailSlowdown,
 }
 

@@ -30,7 +30,7 @@ pub struct Cell {
     pub same_memory: bool,
     /// Whether it counts for the verdict of an arm.
     pub gating: bool,
-    /// Where pages are sealed anew while it is done: then its work is a [`Work::Hummer`] that ends when it is told to.
+    /// Where pages are re-encrypted while it is done: then its work is a [`Work::Hummer`] that ends when it is told to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub online: Option<Online>,
 }
@@ -308,7 +308,7 @@ impl WorkTable {
         })
     }
 
-    /// How pages are sealed anew meanwhile, if they are.
+    /// How pages are re-encrypted meanwhile, if they are.
     fn online(&self, cache: CacheState) -> Result<Option<Online>, String> {
         if self.kind != Kind::Online {
             return Ok(None);

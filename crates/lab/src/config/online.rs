@@ -1,4 +1,4 @@
-//! Work that goes on while an administrator has every page sealed anew.
+//! Work that goes on while an administrator has every page re-encrypted.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -89,7 +89,7 @@ pub fn levels(summary: &Summary) -> String {
     rows.text
 }
 
-/// One row for each arm of each cell where pages were sealed anew meanwhile.
+/// One row for each arm of each cell where pages were re-encrypted meanwhile.
 pub fn phases(summary: &Summary) -> String {
     let head = "cell,arm,loops_per_s_before,loops_per_s_during,loops_per_s_after,p99_ns_before,p99_ns_during,p99_ns_after,\
         throughput_during,throughput_during_low,throughput_during_high,throughput_after,throughput_after_low,\

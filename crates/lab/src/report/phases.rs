@@ -1,4 +1,4 @@
-//! Work before, while and after pages are sealed anew: what all reports say of it.
+//! Work before, while and after pages are re-encrypted: what all reports say of it.
 
 use super::number;
 use crate::summary::{CellSummary, PhaseChange, PhaseLevels, Summary};

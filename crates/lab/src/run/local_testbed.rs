@@ -15,7 +15,7 @@ use crate::drive::{Administrator, DriveError, WorkerCommand, WorkerGroup};
 use crate::engines::{Engines, EnginesError, without_aes};
 use crate::host::{self, HostSampler, Source};
 use crate::native;
-use crate::proof::{Claim, Look, ProofError, prove, sealed_anew};
+use crate::proof::{Claim, Look, ProofError, prove, prove_pages_reencrypted};
 use crate::summary::{HostFacts, HostSample};
 
 /// This machine.
@@ -46,7 +46,7 @@ impl LocalTestbed {
 
 impl Testbed for LocalTestbed {
     type WorkerGroup = WorkerGroup;
-    type Sealer = Administrator;
+    type Reencryption = Administrator;
 
     fn find(&mut self, arm: &Arm) -> Result<Vec<(String, String)>, EnginesError> {
         let mut command = self.engines.find(&arm.engine, arm.worker.as_deref())?;
@@ -85,7 +85,7 @@ impl Testbed for LocalTestbed {
         prove(Claim::of(&arm.engine, &arm.cipher), &look, &beside, opened).map(|proof| proof.facts)
     }
 
-    fn seal_anew(&mut self, database: &Opening, how: &Online) -> Result<Administrator, DriveError> {
+    fn start_reencryption(&mut self, database: &Opening, how: &Online) -> Result<Administrator, DriveError> {
         let program = how.administrator.as_deref().unwrap_or(self.engines.program());
         let mut output_file = database.path.as_os_str().to_owned();
         output_file.push("-words");
@@ -95,8 +95,8 @@ impl Testbed for LocalTestbed {
         )
     }
 
-    fn prove_anew(&mut self, before: &Path, after: &Path, page_size: u32) -> Result<(), ProofError> {
-        sealed_anew(before, after, page_size).map(drop)
+    fn prove_reencrypted(&mut self, before: &Path, after: &Path, page_size: u32) -> Result<(), ProofError> {
+        prove_pages_reencrypted(before, after, page_size).map(drop)
     }
 
     fn evict(&mut self, database: &Path) -> Result<(), CacheError> {

@@ -1,9 +1,9 @@
-//! A block of work that goes on before, while and after an administrator has every page sealed anew.
+//! A block of work that goes on before, while and after an administrator has every page re-encrypted.
 //!
 //! O1. It has a copy of its arm's master for itself, which is gone afterwards: every block begins alike, and twins stay so.
 //! O2. A phase lasts for a time, not for a number of loops, so that it covers all of the sealing. So twins do not end with
 //!     the same rows; each has to have as many as it had, and those that were inserted.
-//! O3. That every page was sealed anew is seen in the file; who did it is not believed.
+//! O3. That every page was re-encrypted is seen in the file; who did it is not believed.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use super::listener::Listener;
 use super::plausibility::impossible;
 use super::preparation::worker;
 use super::session::{Ran, Stage, check_encrypted, no_worker, void_or_error};
-use super::testbed::{Sealer, Testbed, Workers};
+use super::testbed::{Reencryption, Testbed, Workers};
 use crate::arm::Arm;
 use crate::config::{Cell, Online};
 use crate::drive::{DriveError, Ended, GroupSample, count, quantile};
@@ -100,7 +100,7 @@ impl<B: Testbed> Runner<'_, B> {
                 seed: seed.wrapping_add(turn),
                 limit,
             };
-            let mut seal = || self.around.testbed.seal_anew(&opening, how);
+            let mut seal = || self.around.testbed.start_reencryption(&opening, how);
             match plan.run(group, &mut listener, &mut seal)? {
                 Ok(phase) => went.push(phase),
                 Err(error) => return void_or_error(&of, cell, error),
@@ -128,7 +128,7 @@ impl<B: Testbed> Runner<'_, B> {
             });
         }
         if went.iter().any(|phase| phase.sealed.is_some()) {
-            self.prove_anew(stage, (cell, arm), (master, path))?;
+            self.prove_reencrypted(stage, (cell, arm), (master, path))?;
         }
         Ok(together(went, is_over, altered))
     }
@@ -141,7 +141,7 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     /// O3. And that it is encrypted still.
-    fn prove_anew(
+    fn prove_reencrypted(
         &mut self,
         stage: &mut Stage<B::WorkerGroup>,
         (cell, arm): (&Cell, usize),
@@ -154,7 +154,7 @@ impl<B: Testbed> Runner<'_, B> {
             source,
         };
         let page_size = self.config.layout.page_size;
-        let anew = self.around.testbed.prove_anew(master, path, page_size);
+        let anew = self.around.testbed.prove_reencrypted(master, path, page_size);
         anew.map_err(unproved)?;
         let Some((control, data)) = of.control.zip(self.config.data.get(&cell.data)) else {
             return Ok(());
@@ -179,7 +179,7 @@ impl<B: Testbed> Runner<'_, B> {
 }
 
 impl Arm {
-    /// Whether an administrator can have its pages sealed anew while others work: those of suite NONE have no key.
+    /// Whether an administrator can have its pages re-encrypted while others work: those of suite NONE have no key.
     pub(super) fn is_sealed(&self) -> bool {
         self.engine == "selenite" && self.cipher != PLAIN && self.cipher != "NONE"
     }
@@ -187,7 +187,7 @@ impl Arm {
 
 impl Plan<'_> {
     /// Runs it. The inner error is the group's.
-    fn run<C: Workers, S: Sealer>(
+    fn run<C: Workers, S: Reencryption>(
         &self,
         group: &mut C,
         listener: &mut Listener<'_>,
@@ -261,7 +261,7 @@ impl Plan<'_> {
 }
 
 /// Starts who seals, or looks whether that has ended.
-fn sealing<S: Sealer>(
+fn sealing<S: Reencryption>(
     sealer: &mut Option<S>,
     seal: &mut dyn FnMut() -> Result<S, DriveError>,
 ) -> Result<Option<Ended>, DriveError> {

@@ -17,8 +17,8 @@ use crate::summary::{HostFacts, HostSample};
 pub trait Testbed {
     /// Processes of an arm.
     type WorkerGroup: Workers;
-    /// A program that seals the pages of a database anew.
-    type Sealer: Sealer;
+    /// A program that re-encrypts a database.
+    type Reencryption: Reencryption;
 
     /// Whether the engine of an arm is there, and can be run as the arm says. What was found is for people.
     ///
@@ -42,15 +42,15 @@ pub trait Testbed {
         opened: &Opened,
     ) -> Result<Vec<(String, String)>, ProofError>;
 
-    /// Starts the program that seals every page of a database anew while others work on it.
+    /// Starts the program that re-encrypts a database while others work on it.
     ///
     /// Errors: why not.
-    fn seal_anew(&mut self, database: &Opening, how: &Online) -> Result<Self::Sealer, DriveError>;
+    fn start_reencryption(&mut self, database: &Opening, how: &Online) -> Result<Self::Reencryption, DriveError>;
 
     /// Proves that no page of a database is as it was in a copy from before.
     ///
     /// Errors: one is.
-    fn prove_anew(&mut self, before: &Path, after: &Path, page_size: u32) -> Result<(), ProofError>;
+    fn prove_reencrypted(&mut self, before: &Path, after: &Path, page_size: u32) -> Result<(), ProofError>;
 
     /// Puts a database that is closed out of the system's page cache, and proves it.
     ///
@@ -127,15 +127,15 @@ pub trait Workers {
     fn end(self);
 }
 
-/// A program that seals the pages of a database anew; killed when it is dropped.
-pub trait Sealer {
+/// A program that re-encrypts a database; killed when it is dropped.
+pub trait Reencryption {
     /// How it ended; none while it is at work.
     ///
     /// Errors: it failed.
     fn look(&mut self) -> Result<Option<Ended>, DriveError>;
 }
 
-impl Sealer for Administrator {
+impl Reencryption for Administrator {
     fn look(&mut self) -> Result<Option<Ended>, DriveError> {
         Administrator::look(self)
     }

@@ -135,7 +135,7 @@ pub struct BlockRow {
     pub began_s: f64,
     /// What it cost, all processes together, without latencies; nothing if void.
     pub sample: Sample,
-    /// Before, during and after, where pages were sealed anew meanwhile; `sample` is that of during.
+    /// Before, during and after, where pages were re-encrypted meanwhile; `sample` is that of during.
     pub phases: Option<Phases>,
     /// What the machine was doing.
     pub host: HostSample,

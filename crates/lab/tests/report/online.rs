@@ -1,4 +1,4 @@
-//! Work while pages are sealed anew, with changes that are known.
+//! Work while pages are re-encrypted, with changes that are known.
 
 use selenite_lab::analysis::{Material, summarise};
 use selenite_lab::config::Config;

@@ -1,4 +1,4 @@
-//! Throughput and the tail of latency before, while and after pages are sealed anew.
+//! Throughput and the tail of latency before, while and after pages are re-encrypted.
 
 use super::forest::{Group, Mark, Panel, Row, forest};
 use super::front::short_percent;

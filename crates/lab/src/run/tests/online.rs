@@ -1,4 +1,4 @@
-use super::sim::SealerFault;
+use super::sim::ReencryptionFault;
 use super::*;
 use crate::summary::Metric;
 
@@ -21,7 +21,7 @@ cache = "os"
 gating = true
 "#;
 
-fn with(fault: SealerFault) -> Sim {
+fn with(fault: ReencryptionFault) -> Sim {
     let sim = Sim::default();
     sim.0.borrow_mut().sealer = Some(fault);
     sim
@@ -85,17 +85,19 @@ fn a_row_that_was_committed_and_is_gone_ends_the_study() {
 
 #[test]
 fn an_administrators_program_that_fails_or_leaves_pages_ends_the_study() {
-    let failed = Place::new().run(&with(SealerFault::Fails), ONLINE).unwrap_err();
+    let failed = Place::new().run(&with(ReencryptionFault::Fails), ONLINE).unwrap_err();
     assert!(matches!(failed, RunError::Worker { .. }), "{failed}");
     let told = failed.to_string();
     assert!(told.contains("administrator") && told.contains("no room"), "{told}");
-    let left = Place::new().run(&with(SealerFault::LeavesPages), ONLINE).unwrap_err();
+    let left = Place::new()
+        .run(&with(ReencryptionFault::LeavesPages), ONLINE)
+        .unwrap_err();
     assert!(left.to_string().contains("1 pages are as they were"), "{left}");
 }
 
 #[test]
 fn an_administrators_program_that_never_ends_voids_its_block() {
-    let (place, sim) = (Place::new(), with(SealerFault::NeverEnds));
+    let (place, sim) = (Place::new(), with(ReencryptionFault::NeverEnds));
     let text = ONLINE.replace("pairs = 2", "pairs = 2\nblock_timeout = \"200ms\"");
     place.run(&sim, &text).unwrap();
     let void = place.void();

@@ -15,7 +15,7 @@ use selenite_worker::protocol::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::super::testbed::{Sealer, Testbed, Workers};
+use super::super::testbed::{Reencryption, Testbed, Workers};
 use crate::arm::Arm;
 use crate::cache::{CacheError, Residence};
 use crate::config::{Online, hex};
@@ -42,20 +42,20 @@ pub enum Fault {
 
 /// What goes wrong with the administrator's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SealerFault {
+pub enum ReencryptionFault {
     Fails,
     NeverEnds,
     LeavesPages,
 }
 
 /// The administrator's program: it ends at the third look.
-pub struct SimSealer(Rc<RefCell<State>>, usize);
+pub struct SimReencryption(Rc<RefCell<State>>, usize);
 
-impl Sealer for SimSealer {
+impl Reencryption for SimReencryption {
     fn look(&mut self) -> Result<Option<Ended>, DriveError> {
         self.1 += 1;
         match self.0.borrow().sealer {
-            Some(SealerFault::Fails) => Err(DriveError::Died {
+            Some(ReencryptionFault::Fails) => Err(DriveError::Died {
                 at: Failure {
                     program: "sim".into(),
                     request: "seal anew",
@@ -63,8 +63,8 @@ impl Sealer for SimSealer {
                 },
                 status: "exit status: 1".into(),
             }),
-            Some(SealerFault::NeverEnds) => Ok(None),
-            Some(SealerFault::LeavesPages) | None => Ok((self.1 > 2).then(|| Ended {
+            Some(ReencryptionFault::NeverEnds) => Ok(None),
+            Some(ReencryptionFault::LeavesPages) | None => Ok((self.1 > 2).then(|| Ended {
                 took: Duration::from_millis(40),
                 said: "done".into(),
             })),
@@ -82,7 +82,7 @@ pub struct State {
     pub unproved: Option<String>,
     pub never_cold: bool,
     /// What becomes of the administrator's program; it ends well unless this says else.
-    pub sealer: Option<SealerFault>,
+    pub sealer: Option<ReencryptionFault>,
     /// How often it was started.
     pub sealed: usize,
     pub free: Option<u64>,
@@ -117,17 +117,17 @@ impl Sim {
 
 impl Testbed for Sim {
     type WorkerGroup = Hand;
-    type Sealer = SimSealer;
+    type Reencryption = SimReencryption;
 
-    fn seal_anew(&mut self, database: &Opening, _: &Online) -> Result<SimSealer, DriveError> {
+    fn start_reencryption(&mut self, database: &Opening, _: &Online) -> Result<SimReencryption, DriveError> {
         assert!(database.path.is_file() && database.cipher != PLAIN);
         self.0.borrow_mut().sealed += 1;
-        Ok(SimSealer(self.0.clone(), 0))
+        Ok(SimReencryption(self.0.clone(), 0))
     }
 
-    fn prove_anew(&mut self, before: &Path, after: &Path, _: u32) -> Result<(), ProofError> {
+    fn prove_reencrypted(&mut self, before: &Path, after: &Path, _: u32) -> Result<(), ProofError> {
         assert!(before.is_file() && after.is_file() && before != after);
-        match self.0.borrow().sealer == Some(SealerFault::LeavesPages) {
+        match self.0.borrow().sealer == Some(ReencryptionFault::LeavesPages) {
             true => Err(ProofError::NotAnew {
                 path: after.to_owned(),
                 count: 1,

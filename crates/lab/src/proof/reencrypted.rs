@@ -1,4 +1,4 @@
-//! Whether every page of a file was sealed anew, by what it looks like beside what it was.
+//! Whether every page of a file was re-encrypted, by what it looks like beside what it was.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use super::look::CLEAR_BYTES;
 ///
 /// # Errors
 /// [`ProofError::NotAnew`], [`ProofError::Io`].
-pub fn sealed_anew(before: &Path, after: &Path, page_size: u32) -> Result<u64, ProofError> {
+pub fn prove_pages_reencrypted(before: &Path, after: &Path, page_size: u32) -> Result<u64, ProofError> {
     let (mut old, mut new) = (Pages::open(before, page_size)?, Pages::open(after, page_size)?);
     let (mut compared, mut same, mut first) = (0, 0, 0);
     while old.next()? && new.next()? {
@@ -97,17 +97,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let before = sealed(folder.path(), "before", &[1, 2, 0, 4]);
         let anew = sealed(folder.path(), "anew", &[11, 12, 0, 14, 15]);
-        assert_eq!(sealed_anew(&before, &anew, PAGE).unwrap(), 3);
+        assert_eq!(prove_pages_reencrypted(&before, &anew, PAGE).unwrap(), 3);
         let shorter = sealed(folder.path(), "shorter", &[11, 12]);
-        assert_eq!(sealed_anew(&before, &shorter, PAGE).unwrap(), 2);
+        assert_eq!(prove_pages_reencrypted(&before, &shorter, PAGE).unwrap(), 2);
         let left = sealed(folder.path(), "left", &[11, 2, 0, 4]);
-        let error = sealed_anew(&before, &left, PAGE).unwrap_err();
+        let error = prove_pages_reencrypted(&before, &left, PAGE).unwrap_err();
         let ProofError::NotAnew { count, first, .. } = &error else {
             panic!("{error}")
         };
         assert_eq!((*count, *first), (2, (64 << 10) + u64::from(PAGE)));
         assert!(matches!(
-            sealed_anew(&before, &folder.path().join("nothing"), PAGE),
+            prove_pages_reencrypted(&before, &folder.path().join("nothing"), PAGE),
             Err(ProofError::Io { .. })
         ));
     }
