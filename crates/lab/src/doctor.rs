@@ -46,7 +46,7 @@ pub enum State {
 pub struct Examination {
     /// The machine.
     pub source: Source,
-    /// Where twins will lie.
+    /// Where copies will lie.
     pub folder: PathBuf,
     /// Bytes that they will need there.
     pub bytes: u64,

@@ -1,11 +1,11 @@
 //! The lab: what does encryption cost here?
 //!
-//! A study runs the same work on twins, one in clear and one encrypted, by turns. Its store is one SQLite file: the
+//! A study runs the same work on copies, one in clear and one encrypted, by turns. Its store is one SQLite file: the
 //! schedule first, then a transaction for each block. Analysis reads the store and makes a [`summary`]; every report is
 //! a view of that.
 //!
 //! L1. A figure comes from a store, and says from which.
-//! L2. No figure of an arm before its encryption was proved, and its rows were compared with its twin's.
+//! L2. No figure of an arm before its encryption was proved, and its rows were compared with its copy's.
 #![forbid(unsafe_code)]
 
 pub mod analysis;

@@ -1,6 +1,6 @@
 //! Whether a database file is encrypted, by looking at it.
 //!
-//! P1. The claim of an engine proves nothing. A text that is in the rows has to be found in the plain twin by the same
+//! P1. The claim of an engine proves nothing. A text that is in the rows has to be found in the baseline database by the same
 //!     search that does not find it in the encrypted one.
 //! P2. Files are read in bounded memory; nobody may be writing them.
 
@@ -47,9 +47,9 @@ pub struct Proof {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ProofError {
-    /// The search proves nothing: it does not find the marker in the plain twin either.
+    /// The search proves nothing: it does not find the marker in the baseline database either.
     Void {
-        /// The plain twin.
+        /// The baseline database.
         path: PathBuf,
         /// The marker.
         marker: String,
@@ -115,7 +115,7 @@ impl Claim {
     }
 }
 
-/// Compares what an arm claims with its file. `plain` is the look at the plain twin, with the same marker; `opened` is
+/// Compares what an arm claims with its file. `plain` is the look at the baseline database, with the same marker; `opened` is
 /// what the engine says.
 ///
 /// # Errors

@@ -5,6 +5,7 @@
 //! R3. No session begins before the encryption of every arm was proved and its rows were compared.
 
 mod comparison;
+mod database_copies;
 mod error;
 mod listener;
 mod local_testbed;
@@ -16,7 +17,6 @@ mod precision;
 mod preparation;
 mod session;
 mod testbed;
-mod twins;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,12 +26,12 @@ use std::time::Duration;
 use selenite_stats::SESSIONS_MIN;
 use selenite_worker::protocol::{Opening, PLAIN};
 
+use database_copies::DatabaseCopies;
 pub use error::RunError;
 pub use local_testbed::LocalTestbed;
 pub use observer::{Observer, Progress, Quiet};
 pub use outlook::{Noise, Outlook, outlook};
 pub use testbed::{Reencryption, Testbed, Workers};
-use twins::Twins;
 
 use crate::arm::{self, Arm};
 use crate::config::{CacheState, Cell, Config};
@@ -96,7 +96,7 @@ pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<Outco
         Ok(true) => runner.go_on(),
         outcome => {
             // Nothing was measured, so there is nothing to keep.
-            let cleared = runner.twins.drop_all();
+            let cleared = runner.copies.drop_all();
             drop(runner);
             let _ = std::fs::remove_file(&new.path);
             outcome.and(cleared).map(|()| Outcome::Interrupted)
@@ -126,7 +126,7 @@ pub fn resume<B: Testbed>(
     }
     let arms = arm::arms(&stored)?;
     let mut runner = Runner::new(stored, arms, study, store, around);
-    runner.twins.drop_sessions()?;
+    runner.copies.drop_sessions()?;
     runner.store.take_asks()?;
     runner.store.set_state(StudyState::Unfinished)?;
     runner.retire()?;
@@ -144,7 +144,7 @@ struct Runner<'a, B: Testbed> {
     arms: Vec<Arm>,
     study: StudyRow,
     store: Store,
-    twins: Twins,
+    copies: DatabaseCopies,
     around: RunContext<'a, B>,
     /// The most pages of each dataset's masters.
     pages: BTreeMap<String, u64>,
@@ -158,13 +158,13 @@ struct Runner<'a, B: Testbed> {
 
 impl<'a, B: Testbed> Runner<'a, B> {
     fn new(config: Config, arms: Vec<Arm>, study: StudyRow, store: Store, around: RunContext<'a, B>) -> Runner<'a, B> {
-        let twins = Twins::of(store.path());
+        let copies = DatabaseCopies::of(store.path());
         Runner {
             config,
             arms,
             study,
             store,
-            twins,
+            copies,
             around,
             pages: BTreeMap::new(),
             ran: (0, 0.0),
@@ -176,7 +176,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
     /// Runs all sessions that are left, until one of the ends.
     fn go_on(mut self) -> Result<Outcome, RunError> {
         let outcome = self.sessions();
-        self.twins.drop_sessions()?;
+        self.copies.drop_sessions()?;
         let state = match outcome {
             Ok(Some(state)) => state,
             Ok(None) => return Ok(Outcome::Interrupted),
@@ -193,7 +193,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
         })?;
         self.store.set_state(state)?;
         if !self.around.keep {
-            self.twins.drop_all()?;
+            self.copies.drop_all()?;
         }
         self.store.settle();
         Ok(Outcome::Over(state))
@@ -296,7 +296,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
         Opening {
             path: path.to_owned(),
             cipher: cipher.to_owned(),
-            key_file: self.twins.key_file(),
+            key_file: self.copies.key_file(),
             settings: if cipher == PLAIN {
                 BTreeMap::new()
             } else {
@@ -309,7 +309,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
         }
     }
 
-    /// SQLite's page cache in a cell: as configured, or one that holds the largest twin.
+    /// SQLite's page cache in a cell: as configured, or one that holds the largest copy.
     fn cache_kib(&self, cell: &Cell) -> u32 {
         let configured = self.config.layout.cache_kib;
         match cell.cache {

@@ -64,7 +64,7 @@ pub fn draw(seed: u64, extent: Extent) -> Vec<Draw> {
     draws
 }
 
-/// In which order a session makes its twins: indexes below `count`.
+/// In which order a session makes its copies: indexes below `count`.
 #[must_use]
 pub fn order(seed: u64, session: u32, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();

@@ -16,7 +16,7 @@ pub enum Flaw {
     Unfinished,
     /// It has too few sessions.
     FewSessions(u32),
-    /// It has no second copy of the plain twin.
+    /// It has no second copy of the baseline database.
     NoSecondCopy,
     /// The encryption of an arm was not proved.
     NoProof(String),

@@ -182,7 +182,7 @@ impl Store {
         })
     }
 
-    /// Writes a twin, and tells its number.
+    /// Writes a copy, and tells its number.
     ///
     /// Errors: `Sqlite`.
     pub fn add_instance(&mut self, row: &InstanceRow) -> Result<i64, StoreError> {

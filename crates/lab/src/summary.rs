@@ -408,7 +408,7 @@ pub struct Pooled {
 pub enum Verdict {
     /// The whole interval is below the limit.
     Within {
-        /// It can't be told from a second copy of the plain twin.
+        /// It can't be told from a second copy of the baseline database.
         inside_floor: bool,
     },
     /// The whole interval is above the limit.

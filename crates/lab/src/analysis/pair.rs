@@ -200,13 +200,13 @@ fn is_counted(metric: Metric) -> bool {
     }
 }
 
-/// Drops the pairs before both twins ran steadily, session by session: the longer of both warm-ups. Says how many.
+/// Drops the pairs before both copies ran steadily, session by session: the longer of both warm-ups. Says how many.
 fn drop_warm_up(pairs: &mut Vec<Pair<'_>>, unsteady: &mut BTreeSet<u32>) -> u32 {
     let sessions: BTreeSet<u32> = pairs.iter().map(|pair| pair.session).collect();
     let mut first = BTreeMap::new();
     for session in sessions {
         let of_session = || pairs.iter().filter(|pair| pair.session == session);
-        let times = |twin: fn(&Pair<'_>) -> u64| of_session().map(|pair| as_f64(twin(pair))).collect::<Vec<_>>();
+        let times = |copy: fn(&Pair<'_>) -> u64| of_session().map(|pair| as_f64(copy(pair))).collect::<Vec<_>>();
         let states = [
             steady_from(&times(|pair| pair.arm.sample.cpu_ns)),
             steady_from(&times(|pair| pair.control.sample.cpu_ns)),

@@ -50,7 +50,7 @@ fn verdict(effects: &[&Effect]) -> Verdict {
     }
 }
 
-/// The mean of several effects. Cells of one session share its twins; that they do makes `p_same` too large at times,
+/// The mean of several effects. Cells of one session share its copies; that they do makes `p_same` too large at times,
 /// never too small, and does not touch the interval, which is across sessions.
 pub fn pooled(effects: &[&Effect]) -> Option<Pooled> {
     let logs: Vec<f64> = effects.iter().map(|effect| effect.ratio.ln_1p()).collect();

@@ -8,7 +8,7 @@ use super::processor::Processor;
 use super::source::Source;
 use crate::summary::HostFacts;
 
-/// Describes the machine, and `folder` on it, in which twins will lie.
+/// Describes the machine, and `folder` on it, in which copies will lie.
 #[must_use]
 pub fn facts(source: &Source, folder: &Path) -> HostFacts {
     let mut facts = HostFacts::default();

@@ -32,11 +32,11 @@ fn opened(encrypted: bool) -> Opened {
     }
 }
 
-struct Twins {
+struct DatabaseCopies {
     folder: tempfile::TempDir,
 }
 
-impl Twins {
+impl DatabaseCopies {
     fn new(arm: &[u8]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("plain.db"), clear_bytes(32)).unwrap();
@@ -53,7 +53,9 @@ impl Twins {
 
 #[test]
 fn a_random_file_is_encrypted() {
-    let proof = Twins::new(&random_bytes(32)).prove(Claim::Encrypted, true).unwrap();
+    let proof = DatabaseCopies::new(&random_bytes(32))
+        .prove(Claim::Encrypted, true)
+        .unwrap();
     let fact = |name: &str| &proof.facts.iter().find(|fact| fact.0 == name).unwrap().1;
     assert_eq!(fact("marker in the file"), "not found");
     assert_eq!(fact("marker in the plain twin"), "at byte 9000");
@@ -66,12 +68,14 @@ fn a_random_file_is_encrypted() {
 fn a_prefix_in_clear_is_no_objection() {
     let mut bytes = random_bytes(18);
     bytes[..64 << 10].fill(0);
-    Twins::new(&bytes).prove(Claim::Encrypted, true).unwrap();
+    DatabaseCopies::new(&bytes).prove(Claim::Encrypted, true).unwrap();
 }
 
 #[test]
 fn a_file_in_clear_that_is_said_to_be_encrypted_is_told_with_its_place() {
-    let error = Twins::new(&clear_bytes(32)).prove(Claim::Encrypted, true).unwrap_err();
+    let error = DatabaseCopies::new(&clear_bytes(32))
+        .prove(Claim::Encrypted, true)
+        .unwrap_err();
     let text = error.to_string();
     assert!(matches!(error, ProofError::NotEncrypted { .. }), "{text}");
     assert!(text.contains("\"Wibble-marker\" at byte 9000"), "{text}");
@@ -81,7 +85,7 @@ fn a_file_in_clear_that_is_said_to_be_encrypted_is_told_with_its_place() {
 fn blocks_in_clear_are_seen_without_the_marker() {
     let mut bytes = clear_bytes(32);
     bytes[9000..9006].fill(b'.');
-    let text = Twins::new(&bytes)
+    let text = DatabaseCopies::new(&bytes)
         .prove(Claim::Encrypted, true)
         .unwrap_err()
         .to_string();
@@ -93,9 +97,9 @@ fn blocks_in_clear_are_seen_without_the_marker() {
 
 #[test]
 fn a_marker_in_the_wal_is_seen() {
-    let twins = Twins::new(&random_bytes(32));
-    fs::write(twins.folder.path().join("arm.db-wal"), format!("..{MARKER}")).unwrap();
-    let text = twins.prove(Claim::Encrypted, true).unwrap_err().to_string();
+    let copies = DatabaseCopies::new(&random_bytes(32));
+    fs::write(copies.folder.path().join("arm.db-wal"), format!("..{MARKER}")).unwrap();
+    let text = copies.prove(Claim::Encrypted, true).unwrap_err().to_string();
     assert!(text.contains("at byte 2 of") && text.contains("arm.db-wal"), "{text}");
 }
 
@@ -106,7 +110,7 @@ fn repeated_cells_of_a_random_file_are_seen() {
         let at = page * 4096;
         bytes.copy_within(at + 128..at + 512, at + 2048);
     }
-    let text = Twins::new(&bytes)
+    let text = DatabaseCopies::new(&bytes)
         .prove(Claim::Encrypted, true)
         .unwrap_err()
         .to_string();
@@ -115,7 +119,7 @@ fn repeated_cells_of_a_random_file_are_seen() {
 
 #[test]
 fn an_engine_that_says_it_does_not_encrypt_is_believed() {
-    let error = Twins::new(&random_bytes(32))
+    let error = DatabaseCopies::new(&random_bytes(32))
         .prove(Claim::Encrypted, false)
         .unwrap_err();
     assert!(matches!(error, ProofError::NotEncrypted { .. }), "{error}");
@@ -123,27 +127,27 @@ fn an_engine_that_says_it_does_not_encrypt_is_believed() {
 
 #[test]
 fn a_tiny_file_is_no_proof() {
-    let error = Twins::new(b"x").prove(Claim::Encrypted, true).unwrap_err();
+    let error = DatabaseCopies::new(b"x").prove(Claim::Encrypted, true).unwrap_err();
     assert!(error.to_string().contains("too little"), "{error}");
 }
 
 #[test]
 fn a_twin_without_the_marker_makes_the_proof_void() {
-    let twins = Twins::new(&random_bytes(32));
-    fs::write(twins.folder.path().join("plain.db"), random_bytes(8)).unwrap();
-    let error = twins.prove(Claim::Encrypted, true).unwrap_err();
+    let copies = DatabaseCopies::new(&random_bytes(32));
+    fs::write(copies.folder.path().join("plain.db"), random_bytes(8)).unwrap();
+    let error = copies.prove(Claim::Encrypted, true).unwrap_err();
     assert!(matches!(error, ProofError::Void { .. }), "{error}");
 }
 
 #[test]
 fn a_clear_arm_has_the_marker_and_no_encryption() {
-    let clear = Twins::new(&clear_bytes(32));
+    let clear = DatabaseCopies::new(&clear_bytes(32));
     assert_eq!(clear.prove(Claim::Clear, false).unwrap().claim, Claim::Clear);
     assert!(matches!(
         clear.prove(Claim::Clear, true),
         Err(ProofError::NotClear { .. })
     ));
-    let random = Twins::new(&random_bytes(32));
+    let random = DatabaseCopies::new(&random_bytes(32));
     for claim in [Claim::Clear, Claim::AuthenticatedClear] {
         assert!(matches!(random.prove(claim, false), Err(ProofError::NotClear { .. })));
     }
@@ -152,7 +156,7 @@ fn a_clear_arm_has_the_marker_and_no_encryption() {
 #[test]
 fn authenticated_clear_is_not_called_encrypted() {
     let claim = Claim::of("selenite", "NONE");
-    let proof = Twins::new(&clear_bytes(32)).prove(claim, true).unwrap();
+    let proof = DatabaseCopies::new(&clear_bytes(32)).prove(claim, true).unwrap();
     assert_eq!(proof.facts[0].1, "authenticated, in clear: not encrypted");
     assert_eq!(Claim::of("sqlite3mc", PLAIN), Claim::Clear);
     assert_eq!(Claim::of("sqlcipher", "aes256cbc"), Claim::Encrypted);

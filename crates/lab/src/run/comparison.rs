@@ -1,4 +1,4 @@
-//! What has to hold after a session: twins still have the same rows, and those that are to be encrypted are.
+//! What has to hold after a session: copies still have the same rows, and those that are to be encrypted are.
 
 use selenite_worker::dataset::marker;
 use selenite_worker::protocol::{Loaded, PLAIN};
@@ -13,7 +13,7 @@ use crate::config::cell::writes;
 use crate::proof::ProofError;
 
 impl<B: Testbed> Runner<'_, B> {
-    /// After a session, twins that were written still have to hold the same rows.
+    /// After a session, copies that were written still have to hold the same rows.
     pub(super) fn compare_twins(&mut self, stage: &mut Stage<B::WorkerGroup>) -> Result<(), RunError> {
         let patience = self.patience();
         for data in stage.written.clone() {
@@ -23,7 +23,7 @@ impl<B: Testbed> Runner<'_, B> {
             let mut first = None;
             for arm in 0..self.arms.len() {
                 let of = self.arms[arm].clone();
-                let path = self.twins.twin(stage.id, &of.name, &data);
+                let path = self.copies.copy_path(stage.id, &of.name, &data);
                 let opening = self.opening(&of, &of.cipher, &path, self.config.layout.cache_kib);
                 let Some((_, group)) = stage.groups.iter_mut().find(|((index, _), _)| *index == arm) else {
                     continue;
@@ -59,8 +59,8 @@ impl<B: Testbed> Runner<'_, B> {
                 let Some((_, group)) = stage.groups.iter_mut().find(|((index, _), _)| *index == arm) else {
                     continue;
                 };
-                let path = self.twins.twin(stage.id, &of.name, &data);
-                let plain = self.twins.twin(stage.id, &self.arms[control].name, &data);
+                let path = self.copies.copy_path(stage.id, &of.name, &data);
+                let plain = self.copies.copy_path(stage.id, &self.arms[control].name, &data);
                 let opening = self.opening(&of, &of.cipher, &path, self.config.layout.cache_kib);
                 let opened = group
                     .open(&opening, patience)

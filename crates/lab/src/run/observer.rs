@@ -12,7 +12,7 @@ pub enum Progress<'a> {
         /// The dataset.
         data: &'a str,
     },
-    /// A session begins; its twins are being copied.
+    /// A session begins; its copies are being copied.
     Session {
         /// From 1, among those that are begun.
         session: u32,

@@ -1,7 +1,7 @@
 //! A block of work that goes on before, while and after an administrator has every page re-encrypted.
 //!
-//! O1. It has a copy of its arm's master for itself, which is gone afterwards: every block begins alike, and twins stay so.
-//! O2. A phase lasts for a time, not for a number of loops, so that it covers all of the sealing. So twins do not end with
+//! O1. It has a copy of its arm's master for itself, which is gone afterwards: every block begins alike, and copies stay so.
+//! O2. A phase lasts for a time, not for a number of loops, so that it covers all of the sealing. So copies do not end with
 //!     the same rows; each has to have as many as it had, and those that were inserted.
 //! O3. That every page was re-encrypted is seen in the file; who did it is not believed.
 
@@ -58,12 +58,12 @@ impl<B: Testbed> Runner<'_, B> {
         (arm, seed): (usize, u64),
     ) -> Result<Ran, RunError> {
         let name = self.arms[arm].name.clone();
-        let master = self.twins.master(&name, &cell.data);
+        let master = self.copies.master(&name, &cell.data);
         // No name of a dataset has this sign.
-        let path = self.twins.twin(stage.id, &name, &format!("{}@online", cell.data));
-        self.twins.copy(&master, &path)?;
+        let path = self.copies.copy_path(stage.id, &name, &format!("{}@online", cell.data));
+        self.copies.copy(&master, &path)?;
         let ran = self.phases(stage, (cell, how), (arm, seed), (&master, &path));
-        let cleared = self.twins.clear(&path);
+        let cleared = self.copies.clear(&path);
         ran.and_then(|ran| cleared.map(|()| ran))
     }
 
@@ -172,7 +172,7 @@ impl<B: Testbed> Runner<'_, B> {
             rows: 0,
             marker: marker(data).to_owned(),
         };
-        let plain = self.twins.twin(stage.id, &self.arms[control].name, &cell.data);
+        let plain = self.copies.copy_path(stage.id, &self.arms[control].name, &cell.data);
         let proved = self.around.testbed.prove(&of, path, &plain, &loaded, &opened);
         proved.map(drop).map_err(unproved)
     }

@@ -7,7 +7,7 @@ use selenite_stats::{Options, estimate, smallest_effect};
 use selenite_worker::protocol::{Dataset, Work};
 
 use super::error::RunError;
-use super::{precision, preparation, twins};
+use super::{database_copies, precision, preparation};
 use crate::arm;
 use crate::config::{CacheState, Cell, Config};
 use crate::store::Store;
@@ -97,10 +97,10 @@ pub fn outlook(config: &Config, earlier: Option<&Store>) -> Result<Outlook, RunE
     })
 }
 
-/// Bytes on disk: masters, twins, and a copy of the largest with its WAL.
+/// Bytes on disk: masters, copies, and a copy of the largest with its WAL.
 pub(super) fn bytes_needed(config: &Config, arms: usize) -> u64 {
     let all = preparation::master_bytes(config.data.values());
-    let largest = config.data.values().map(twins::bytes_of).max().unwrap_or(0);
+    let largest = config.data.values().map(database_copies::bytes_of).max().unwrap_or(0);
     all.saturating_mul(count(arms))
         .saturating_mul(2)
         .saturating_add(2 * largest)
@@ -187,7 +187,7 @@ fn assumed(judged: Metric) -> Noise {
 
 /// Seconds of a block with all that belongs to it, from what published studies took (`docs/studies`); a test compares.
 fn guess(config: &Config, cell: &Cell) -> f64 {
-    let bytes = config.data.get(&cell.data).map_or(0, twins::bytes_of);
+    let bytes = config.data.get(&cell.data).map_or(0, database_copies::bytes_of);
     let scan = rough(bytes) / SCAN_RATE;
     let (rows, indexes) = match config.data.get(&cell.data) {
         Some(Dataset::Statements { rows, indexes }) => (*rows, f64::from(*indexes)),
@@ -207,9 +207,9 @@ fn guess(config: &Config, cell: &Cell) -> f64 {
         (Work::UpdateAll | Work::SelectAll, _) => rough(rows) * ROW,
         (Work::Backup | Work::PhysicalVerify, _) => scan,
         (Work::Convert { .. }, _) => scan * 4.0,
-        // The copy before it, the change itself; then its rows and the twin's, and every page beside what it was.
+        // The copy before it, the change itself; then its rows and the copy's, and every page beside what it was.
         (Work::Rekey, _) => rough(bytes) / COPY_RATE * 2.0 + scan * 5.0,
-        // The copy, perhaps two backups, the restored database, its rows and the twin's.
+        // The copy, perhaps two backups, the restored database, its rows and the copy's.
         (Work::Archive { .. }, _) => rough(bytes) / COPY_RATE * 3.0 + scan * 12.0,
         (Work::IntegrityCheck | Work::QuickCheck, _) => scan * 2.0 + rough(rows) * ROW,
         (Work::Hummer { .. }, Some(how)) => {

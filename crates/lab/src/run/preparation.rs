@@ -9,7 +9,7 @@ use selenite_worker::protocol::{Dataset, Hello, Loaded, Opened, PLAIN};
 use super::error::RunError;
 use super::observer::Progress;
 use super::testbed::{Testbed, Workers};
-use super::{Runner, twins};
+use super::{Runner, database_copies};
 use crate::arm::Arm;
 use crate::schedule::{self, Extent};
 use crate::store::{ArmRow, MasterRow};
@@ -28,7 +28,7 @@ impl<B: Testbed> Runner<'_, B> {
         let stored = self.store.arms()?;
         let mut known = self.find()?;
         self.check_space()?;
-        let same_key = self.twins.prepare()?;
+        let same_key = self.copies.prepare()?;
         let datasets = self.config.data.clone();
         for (place, (data, dataset)) in datasets.iter().enumerate() {
             let seed = schedule::data_seed(self.study.seed, place);
@@ -61,7 +61,7 @@ impl<B: Testbed> Runner<'_, B> {
     /// Whether masters of an earlier run can be used. Those of a dataset are all used or none.
     fn is_there(&self, stored: &[ArmRow], data: &str) -> bool {
         let there = |(arm, row): (&Arm, &ArmRow)| {
-            let file = std::fs::metadata(self.twins.master(&arm.name, data));
+            let file = std::fs::metadata(self.copies.master(&arm.name, data));
             let bytes = row.masters.get(data).map(|master| master.bytes);
             file.is_ok_and(|file| Some(file.len()) == bytes)
         };
@@ -72,7 +72,7 @@ impl<B: Testbed> Runner<'_, B> {
     fn is_as_loaded(&mut self, stored: &[ArmRow], data: &str) -> Result<bool, RunError> {
         let limit = LOAD.max(self.patience());
         for (arm, row) in self.arms.clone().iter().zip(stored) {
-            let path = self.twins.master(&arm.name, data);
+            let path = self.copies.master(&arm.name, data);
             let opening = self.opening(arm, &arm.cipher, &path, self.config.layout.cache_kib);
             let started = self.around.testbed.start(arm, 1);
             let mut group = started.map_err(|source| worker(arm, "start", source))?;
@@ -152,8 +152,8 @@ impl<B: Testbed> Runner<'_, B> {
         self.around
             .observer
             .progress(&Progress::Loading { arm: &arm.name, data });
-        let path = self.twins.master(&arm.name, data);
-        self.twins.clear(&path)?;
+        let path = self.copies.master(&arm.name, data);
+        self.copies.clear(&path)?;
         let opening = self.opening(&arm, &arm.cipher, &path, self.config.layout.cache_kib);
         let limit = LOAD.max(self.patience());
         let mut group = self
@@ -200,7 +200,7 @@ impl<B: Testbed> Runner<'_, B> {
         opened: &Opened,
     ) -> Result<Vec<(String, String)>, RunError> {
         let control = arm.control.map_or(arm, |control| &self.arms[control]);
-        let plain = self.twins.master(&control.name, data);
+        let plain = self.copies.master(&control.name, data);
         let proved = self.around.testbed.prove(arm, path, &plain, loaded, opened);
         let facts = proved.map_err(|source| RunError::Proof {
             arm: arm.name.clone(),
@@ -321,5 +321,5 @@ const LOAD: std::time::Duration = std::time::Duration::from_secs(3600);
 
 /// Bytes of all masters of one arm, about.
 pub(super) fn master_bytes<'a>(datasets: impl IntoIterator<Item = &'a Dataset>) -> u64 {
-    datasets.into_iter().map(twins::bytes_of).sum()
+    datasets.into_iter().map(database_copies::bytes_of).sum()
 }

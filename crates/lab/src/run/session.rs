@@ -28,13 +28,13 @@ pub(super) struct Stage<C> {
     pub(super) id: u32,
     /// By arm and number of processes.
     pub(super) groups: BTreeMap<(usize, u32), C>,
-    /// The numbers of the twins in the store, by arm and dataset.
+    /// The numbers of the copies in the store, by arm and dataset.
     instances: BTreeMap<(usize, String), i64>,
     /// Datasets that were written.
     pub(super) written: BTreeSet<String>,
     /// What the first arm of the pair answered, and which one that is.
     answer: Option<((i64, u32), usize, String)>,
-    /// The pair of which the rest is void, as its twins are no longer alike, and why they are not.
+    /// The pair of which the rest is void, as its copies are no longer alike, and why they are not.
     spoilt: Option<((i64, u32), String)>,
 }
 
@@ -92,7 +92,7 @@ impl<B: Testbed> Runner<'_, B> {
         for (_, group) in std::mem::take(&mut stage.groups) {
             group.end();
         }
-        self.twins.drop_session(id)?;
+        self.copies.drop_session(id)?;
         Ok(self
             .store
             .end_session(id, whole_seconds(self.around.testbed.now_s()), None)
@@ -135,8 +135,8 @@ impl<B: Testbed> Runner<'_, B> {
         {
             let (arm, data) = all[place];
             let name = self.arms[arm].name.clone();
-            let twin = self.twins.twin(stage.id, &name, data);
-            self.twins.copy(&self.twins.master(&name, data), &twin)?;
+            let copy = self.copies.copy_path(stage.id, &name, data);
+            self.copies.copy(&self.copies.master(&name, data), &copy)?;
             let groups = stage.groups.iter().filter(|((of, _), _)| *of == arm);
             let row = InstanceRow {
                 session: stage.id,
@@ -144,7 +144,7 @@ impl<B: Testbed> Runner<'_, B> {
                 data: data.clone(),
                 made: u32::try_from(begun + made).unwrap_or(u32::MAX),
                 pids: groups.flat_map(|(_, group)| group.pids()).collect(),
-                path: twin.display().to_string(),
+                path: copy.display().to_string(),
             };
             let id = self.store.add_instance(&row)?;
             stage.instances.insert((arm, data.clone()), id);
@@ -203,7 +203,7 @@ impl<B: Testbed> Runner<'_, B> {
             self.renew(stage, arm)?;
         }
         if writes && (ran.dead || altered) {
-            // What was half done in one twin is not in the others: all of them begin again.
+            // What was half done in one copy is not in the others: all of them begin again.
             stage.spoilt = Some((
                 pair,
                 format!("{}, {}", self.arms[arm].name, ran.void.unwrap_or_default()),
@@ -267,12 +267,12 @@ impl<B: Testbed> Runner<'_, B> {
     fn work(&mut self, stage: &mut Stage<B::WorkerGroup>, cell: &Cell, arm: usize, seed: u64) -> Result<Ran, RunError> {
         let of = self.arms[arm].clone();
         let (source, cipher, work) = self.source(arm, cell);
-        let path = self.twins.twin(stage.id, &self.arms[source].name, &cell.data);
+        let path = self.copies.copy_path(stage.id, &self.arms[source].name, &cell.data);
         let mut void = None;
         match cell.cache {
             CacheState::Cold => match self.around.testbed.evict(&path) {
                 Ok(()) => {}
-                // The work is done all the same, so that twins stay alike.
+                // The work is done all the same, so that copies stay alike.
                 Err(error @ CacheError::NotEvicted { .. }) => void = Some(format!("{NOT_COLD}: {error}")),
                 Err(error) => return Err(RunError::Cache(error)),
             },
@@ -326,13 +326,13 @@ impl<B: Testbed> Runner<'_, B> {
         configured.saturating_add(u32::try_from(each >> 10).unwrap_or(u32::MAX >> 1))
     }
 
-    /// Whose twin is opened, in which cipher, and what is done with it.
+    /// Whose copy is opened, in which cipher, and what is done with it.
     fn source(&self, arm: usize, cell: &Cell) -> (usize, String, Work) {
         let of = &self.arms[arm];
         if cell.work != (Work::Convert { to: TO_ARM.to_owned() }) {
             return (arm, of.cipher.clone(), cell.work.clone());
         }
-        // From clear: the twin of its control, which this does not change.
+        // From clear: the copy of its control, which this does not change.
         let source = match of.cipher == PLAIN {
             true => arm,
             false => of.control.unwrap_or(arm),
@@ -375,8 +375,8 @@ impl<B: Testbed> Runner<'_, B> {
                 made: u32::try_from(stage.instances.len()).unwrap_or(u32::MAX),
                 pids: groups.flat_map(|(_, group)| group.pids()).collect(),
                 path: self
-                    .twins
-                    .twin(stage.id, &self.arms[arm].name, data)
+                    .copies
+                    .copy_path(stage.id, &self.arms[arm].name, data)
                     .display()
                     .to_string(),
             };

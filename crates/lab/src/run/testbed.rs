@@ -30,7 +30,7 @@ pub trait Testbed {
     /// Errors: why not.
     fn start(&mut self, arm: &Arm, count: u32) -> Result<Self::WorkerGroup, DriveError>;
 
-    /// Proves what an arm claims of a database file, beside that of its plain twin. What was seen is for people.
+    /// Proves what an arm claims of a database file, beside that of its baseline database. What was seen is for people.
     ///
     /// Errors: it is not so.
     fn prove(
@@ -70,7 +70,7 @@ pub trait Testbed {
     /// Seconds since 1970, UTC.
     fn now_s(&self) -> f64;
 
-    /// The machine, for people. Twins will lie in `folder`.
+    /// The machine, for people. DatabaseCopies will lie in `folder`.
     fn host(&mut self, folder: &Path) -> HostFacts;
 
     /// Begins to look at the machine, for the time of a block. `pids` are our workers.

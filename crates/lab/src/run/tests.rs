@@ -60,7 +60,7 @@ impl Place {
         Place { _folder: folder, path }
     }
 
-    fn twins(&self) -> PathBuf {
+    fn copies(&self) -> PathBuf {
         self.path.with_file_name("s.lab.db.twins")
     }
 

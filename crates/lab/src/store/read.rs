@@ -89,7 +89,7 @@ impl Store {
         )
     }
 
-    /// The twins.
+    /// The copies.
     pub fn instances(&self) -> Result<Vec<InstanceRow>, StoreError> {
         self.rows(
             "SELECT session, arm, data, made, pids, path FROM instance ORDER BY id",

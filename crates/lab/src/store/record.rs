@@ -41,11 +41,11 @@ pub struct ArmRow {
     pub id: i64,
     /// What is known of it.
     pub facts: ArmFacts,
-    /// What its twins are copies of, by dataset.
+    /// What its copies are copies of, by dataset.
     pub masters: BTreeMap<String, MasterRow>,
 }
 
-/// What an arm's twins are copies of.
+/// What an arm's copies are copies of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MasterRow {
     /// Of the rows.
@@ -99,7 +99,7 @@ pub struct PlanRow {
     pub block: Option<i64>,
 }
 
-/// A twin of a session.
+/// A copy of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstanceRow {
     /// Its session.

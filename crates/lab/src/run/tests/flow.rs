@@ -115,7 +115,7 @@ fn a_process_that_is_killed_loses_no_block() {
         assert!(!child.status.success());
         assert_eq!(place.blocks().len(), at, "{}", String::from_utf8_lossy(&child.stdout));
         assert!(!Store::runs(&place.path));
-        assert!(is_there(&place.twins()));
+        assert!(is_there(&place.copies()));
         assert_eq!(place.resume(&Sim::default()).unwrap(), complete());
         assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
         assert_eq!(place.left_over(), ["s.lab.db"]);
@@ -126,8 +126,8 @@ fn a_process_that_is_killed_loses_no_block() {
 fn an_interrupted_study_keeps_its_masters_and_is_resumed() {
     let (place, sim) = (Place::new(), Sim::with(&[(5, Fault::Interrupt)]));
     assert_eq!(place.run(&sim, TEXT).unwrap(), Outcome::Interrupted);
-    assert!(is_there(&place.twins().join("masters")));
-    assert_eq!(std::fs::read_dir(place.twins()).unwrap().count(), 2, "masters and key");
+    assert!(is_there(&place.copies().join("masters")));
+    assert_eq!(std::fs::read_dir(place.copies()).unwrap().count(), 2, "masters and key");
     assert_eq!(place.resume(&sim).unwrap(), complete());
     assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
 }
@@ -136,7 +136,7 @@ fn an_interrupted_study_keeps_its_masters_and_is_resumed() {
 fn masters_that_are_gone_are_loaded_again_and_compared() {
     let (place, sim) = (Place::new(), Sim::with(&[(5, Fault::Interrupt)]));
     place.run(&sim, TEXT).unwrap();
-    std::fs::remove_dir_all(place.twins()).unwrap();
+    std::fs::remove_dir_all(place.copies()).unwrap();
     sim.0.borrow_mut().load_other = Some("plain".into());
     assert!(matches!(place.resume(&sim), Err(RunError::RowsDiffer { .. })));
     sim.0.borrow_mut().load_other = None;

@@ -11,16 +11,16 @@ use super::error::RunError;
 
 /// The folder.
 #[derive(Clone, Debug)]
-pub(super) struct Twins {
+pub(super) struct DatabaseCopies {
     root: PathBuf,
 }
 
-impl Twins {
+impl DatabaseCopies {
     /// That of the store at `path`.
-    pub(super) fn of(path: &Path) -> Twins {
+    pub(super) fn of(path: &Path) -> DatabaseCopies {
         let mut name = path.as_os_str().to_owned();
         name.push(".twins");
-        Twins {
+        DatabaseCopies {
             root: PathBuf::from(name),
         }
     }
@@ -33,7 +33,7 @@ impl Twins {
         self.root.join("masters").join(arm).join(format!("{data}.db"))
     }
 
-    pub(super) fn twin(&self, session: u32, arm: &str, data: &str) -> PathBuf {
+    pub(super) fn copy_path(&self, session: u32, arm: &str, data: &str) -> PathBuf {
         self.session(session).join(arm).join(format!("{data}.db"))
     }
 
@@ -72,21 +72,21 @@ impl Twins {
         Ok(())
     }
 
-    /// Copies a master to where a twin should be, and syncs it.
-    pub(super) fn copy(&self, master: &Path, twin: &Path) -> Result<(), RunError> {
-        self.clear(twin)?;
-        fs::copy(master, twin).map_err(RunError::io("copy", master))?;
-        fs::File::open(twin)
+    /// Copies a master to where a copy should be, and syncs it.
+    pub(super) fn copy(&self, master: &Path, copy: &Path) -> Result<(), RunError> {
+        self.clear(copy)?;
+        fs::copy(master, copy).map_err(RunError::io("copy", master))?;
+        fs::File::open(copy)
             .and_then(|file| file.sync_all())
-            .map_err(RunError::io("sync", twin))
+            .map_err(RunError::io("sync", copy))
     }
 
-    /// Removes the twins of a session.
+    /// Removes the copies of a session.
     pub(super) fn drop_session(&self, session: u32) -> Result<(), RunError> {
         remove(&self.session(session), |path| fs::remove_dir_all(path))
     }
 
-    /// Removes the twins of all sessions, as one that was killed left them.
+    /// Removes the copies of all sessions, as one that was killed left them.
     pub(super) fn drop_sessions(&self) -> Result<(), RunError> {
         let Ok(entries) = fs::read_dir(&self.root) else {
             return Ok(());
