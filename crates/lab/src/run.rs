@@ -7,11 +7,11 @@
 mod comparison;
 mod database_copies;
 mod error;
+mod forecast;
 mod listener;
 mod local_testbed;
 mod observer;
 mod online;
-mod outlook;
 mod plausibility;
 mod precision;
 mod preparation;
@@ -28,9 +28,9 @@ use selenite_worker::protocol::{Opening, PLAIN};
 
 use database_copies::DatabaseCopies;
 pub use error::RunError;
+pub use forecast::{Noise, StudyForecast, forecast};
 pub use local_testbed::LocalTestbed;
 pub use observer::{Observer, Progress, Quiet};
-pub use outlook::{Noise, Outlook, outlook};
 pub use testbed::{Reencryption, Testbed, Workers};
 
 use crate::arm::{self, Arm};

@@ -123,7 +123,7 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     fn check_space(&self) -> Result<(), RunError> {
-        let needed = super::outlook::bytes_needed(&self.config, self.arms.len());
+        let needed = super::forecast::bytes_needed(&self.config, self.arms.len());
         let folder = super::folder(self.store.path());
         let free = self
             .around

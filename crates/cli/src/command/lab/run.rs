@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use selenite_lab::config::Config;
 use selenite_lab::report::metric;
-use selenite_lab::run::{LocalTestbed, NewStudy, Outcome, Outlook, RunContext, outlook};
+use selenite_lab::run::{LocalTestbed, NewStudy, Outcome, RunContext, StudyForecast, forecast};
 use selenite_lab::store::Store;
 use selenite_lab::summary::{Metric, StudyState};
 
@@ -97,45 +97,45 @@ fn dry_run(config: &Config, store: &Path) -> Result<(), Complaint> {
         true => Some(Store::read(store)?),
         false => None,
     };
-    let outlook = outlook(config, earlier.as_ref())?;
-    Ok(print(&lines(config, &outlook).text())?)
+    let forecast = forecast(config, earlier.as_ref())?;
+    Ok(print(&lines(config, &forecast).text())?)
 }
 
-fn lines(config: &Config, outlook: &Outlook) -> Lines {
+fn lines(config: &Config, forecast: &StudyForecast) -> Lines {
     let mut lines = Lines::default();
     lines.add("study", format!("{}: {}", config.study.name, config.study.title));
-    lines.add("arms", outlook.arms.join(", "));
-    lines.add("cells", outlook.cells.join(", "));
+    lines.add("arms", forecast.arms.join(", "));
+    lines.add("cells", forecast.cells.join(", "));
     lines.add(
         "plan",
         format!(
             "{} blocks: at most {} sessions of {} pairs of each cell",
-            count(outlook.blocks),
+            count(forecast.blocks),
             config.study.sessions,
             config.study.pairs
         ),
     );
     lines.add(
         "time",
-        format!("about {}, {}", rough(outlook.duration), outlook.duration_from),
+        format!("about {}, {}", rough(forecast.duration), forecast.duration_from),
     );
-    if outlook.over_budget {
+    if forecast.over_budget {
         lines.add("", "more than its budget: it will have fewer sessions");
     }
-    lines.add("disk", format!("about {}", bytes(outlook.disk_bytes)));
+    lines.add("disk", format!("about {}", bytes(forecast.disk_bytes)));
     lines.add(
         "sees",
         format!(
             "an effect on {} of {:.1} % or more, in four of five studies like it",
-            match outlook.judged == Metric::Cpu {
+            match forecast.judged == Metric::Cpu {
                 true => "CPU time",
-                false => metric(outlook.judged),
+                false => metric(forecast.judged),
             },
-            outlook.smallest_effect * 100.0
+            forecast.smallest_effect * 100.0
         ),
     );
-    lines.add("noise", outlook.noise.from.clone());
-    lines.add_all("notes", outlook.notes.iter().cloned());
+    lines.add("noise", forecast.noise.from.clone());
+    lines.add_all("notes", forecast.notes.iter().cloned());
     lines
 }
 

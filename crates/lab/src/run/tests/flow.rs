@@ -221,14 +221,14 @@ fn encrypting_copies_start_from_the_twin_in_clear() {
 #[test]
 fn an_outlook_says_what_it_assumes_and_learns() {
     let config = Config::parse(TEXT).unwrap();
-    let blind = outlook(&config, None).unwrap();
+    let blind = forecast(&config, None).unwrap();
     assert_eq!(blind.blocks, 2 * PER_SESSION as u64);
     assert!(blind.noise.from.contains("assumed") && blind.smallest_effect > 0.001);
     assert!(blind.notes[0].contains("too few"));
     let (place, sim) = (Place::new(), Sim::default());
     sim.0.borrow_mut().seconds_per_block = 100.0;
     place.run(&sim, TEXT).unwrap();
-    let seen = outlook(&config, Some(&Store::read(&place.path).unwrap())).unwrap();
+    let seen = forecast(&config, Some(&Store::read(&place.path).unwrap())).unwrap();
     assert!(seen.noise.from.contains("second copy"), "{:?}", seen.noise);
     assert!(seen.smallest_effect < blind.smallest_effect);
     assert!(

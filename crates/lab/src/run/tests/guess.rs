@@ -15,7 +15,7 @@ fn guesses_are_near_to_what_published_studies_took() {
             continue;
         };
         let config = Config::parse(&summary.study.config).unwrap();
-        let guessed = outlook(&config, None).unwrap().duration.as_secs_f64();
+        let guessed = forecast(&config, None).unwrap().duration.as_secs_f64();
         let blocks = summary.evidence.samples.iter().map(|sample| sample.at_s);
         let took = blocks.fold(0.0, f64::max);
         let ratio = guessed / took;

@@ -15,7 +15,7 @@ use crate::summary::{ArmRole, Metric};
 
 /// What can be said of a study before it runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outlook {
+pub struct StudyForecast {
     /// The arms, by name.
     pub arms: Vec<String>,
     /// The cells, by name.
@@ -54,7 +54,7 @@ pub struct Noise {
 /// Looks ahead, with what an earlier study on this machine saw if there is one.
 ///
 /// Errors: the configuration; the earlier store.
-pub fn outlook(config: &Config, earlier: Option<&Store>) -> Result<Outlook, RunError> {
+pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecast, RunError> {
     let arms = arm::arms(config)?;
     let study = &config.study;
     let judged = match config.cells.iter().any(|cell| cell.online.is_some()) {
@@ -75,7 +75,7 @@ pub fn outlook(config: &Config, earlier: Option<&Store>) -> Result<Outlook, RunE
     let duration_s = blocks_s + copies_s * (f64::from(study.sessions) + LOAD_FACTOR);
     let duration = Duration::try_from_secs_f64(duration_s).unwrap_or(Duration::MAX);
     let known = config.cells.iter().filter(|cell| took.contains_key(&cell.name)).count();
-    Ok(Outlook {
+    Ok(StudyForecast {
         arms: arms.iter().map(|arm| arm.name.clone()).collect(),
         cells: config.cells.iter().map(|cell| cell.name.clone()).collect(),
         blocks: each * count(config.cells.len()),
