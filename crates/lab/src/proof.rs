@@ -5,7 +5,7 @@
 //! P2. Files are read in bounded memory; nobody may be writing them.
 
 mod entropy;
-mod look;
+mod file_scan;
 mod reencrypted;
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use selenite_worker::protocol::{Opened, PLAIN};
 use crate::config::arm::TRANSIT;
 
 pub use entropy::{Entropy, RANDOM_BITS_MIN};
-pub use look::Look;
+pub use file_scan::FileScan;
 pub use reencrypted::prove_pages_reencrypted;
 
 /// What an arm says it is.
@@ -120,7 +120,7 @@ impl Claim {
 ///
 /// # Errors
 /// All but [`ProofError::Io`] and [`ProofError::ShortMarker`].
-pub fn prove(claim: Claim, arm: &Look, plain: &Look, opened: &Opened) -> Result<Proof, ProofError> {
+pub fn prove(claim: Claim, arm: &FileScan, plain: &FileScan, opened: &Opened) -> Result<Proof, ProofError> {
     if plain.marker_at.is_none() || plain.marker != arm.marker {
         return Err(ProofError::Void {
             path: plain.path.clone(),
@@ -139,7 +139,7 @@ pub fn prove(claim: Claim, arm: &Look, plain: &Look, opened: &Opened) -> Result<
     })
 }
 
-fn check_encrypted(arm: &Look, opened: &Opened) -> Result<(), ProofError> {
+fn check_encrypted(arm: &FileScan, opened: &Opened) -> Result<(), ProofError> {
     let entropy = &arm.entropy;
     let found = if let Some((file, offset)) = &arm.marker_at {
         format!("the text {:?} at byte {offset} of {}", arm.marker, file.display())
@@ -167,7 +167,7 @@ fn check_encrypted(arm: &Look, opened: &Opened) -> Result<(), ProofError> {
 }
 
 /// A login has too few bytes to look random or not.
-fn check_login(arm: &Look, opened: &Opened) -> Result<(), ProofError> {
+fn check_login(arm: &FileScan, opened: &Opened) -> Result<(), ProofError> {
     let found = if let Some((file, offset)) = &arm.marker_at {
         format!("the text {:?} at byte {offset} of {}", arm.marker, file.display())
     } else if !opened.encrypted {
@@ -181,7 +181,7 @@ fn check_login(arm: &Look, opened: &Opened) -> Result<(), ProofError> {
     })
 }
 
-fn check_clear(arm: &Look, says_encrypted: bool) -> Result<(), ProofError> {
+fn check_clear(arm: &FileScan, says_encrypted: bool) -> Result<(), ProofError> {
     let found = if arm.marker_at.is_none() {
         format!("nowhere the text {:?}, which is in its rows", arm.marker)
     } else if says_encrypted {
@@ -195,7 +195,7 @@ fn check_clear(arm: &Look, says_encrypted: bool) -> Result<(), ProofError> {
     })
 }
 
-fn facts(claim: Claim, arm: &Look, plain: &Look, opened: &Opened) -> Vec<(String, String)> {
+fn facts(claim: Claim, arm: &FileScan, plain: &FileScan, opened: &Opened) -> Vec<(String, String)> {
     let mut facts = vec![
         ("verdict".to_owned(), claim.label().to_owned()),
         ("marker searched for".to_owned(), format!("{:?}", arm.marker)),

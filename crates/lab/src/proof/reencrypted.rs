@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::ProofError;
-use super::look::CLEAR_BYTES;
+use super::file_scan::CLEAR_BYTES;
 
 /// Compares a database that nobody uses with a copy of it from before: no page may be as it was. A page that is sealed
 /// again has another nonce, and so no byte in common but by chance. Answers how many pages were compared.

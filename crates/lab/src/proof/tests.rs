@@ -45,8 +45,8 @@ impl DatabaseCopies {
     }
 
     fn prove(&self, claim: Claim, encrypted: bool) -> Result<Proof, ProofError> {
-        let plain = Look::at(&self.folder.path().join("plain.db"), MARKER)?;
-        let arm = Look::at(&self.folder.path().join("arm.db"), MARKER)?;
+        let plain = FileScan::at(&self.folder.path().join("plain.db"), MARKER)?;
+        let arm = FileScan::at(&self.folder.path().join("arm.db"), MARKER)?;
         prove(claim, &arm, &plain, &opened(encrypted))
     }
 }
@@ -167,9 +167,12 @@ fn a_short_marker_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.db");
     fs::write(&path, "x").unwrap();
-    assert!(matches!(Look::at(&path, "short"), Err(ProofError::ShortMarker { .. })));
     assert!(matches!(
-        Look::at(&folder.path().join("none"), MARKER),
+        FileScan::at(&path, "short"),
+        Err(ProofError::ShortMarker { .. })
+    ));
+    assert!(matches!(
+        FileScan::at(&folder.path().join("none"), MARKER),
         Err(ProofError::Io { .. })
     ));
 }

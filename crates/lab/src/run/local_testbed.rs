@@ -15,7 +15,7 @@ use crate::drive::{Administrator, DriveError, WorkerCommand, WorkerGroup};
 use crate::engines::{Engines, EnginesError, without_aes};
 use crate::host::{self, HostSampler, Source};
 use crate::native;
-use crate::proof::{Claim, Look, ProofError, prove, prove_pages_reencrypted};
+use crate::proof::{Claim, FileScan, ProofError, prove, prove_pages_reencrypted};
 use crate::summary::{HostFacts, HostSample};
 
 /// This machine.
@@ -80,9 +80,9 @@ impl Testbed for LocalTestbed {
         loaded: &Loaded,
         opened: &Opened,
     ) -> Result<Vec<(String, String)>, ProofError> {
-        let look = Look::at(file, &loaded.marker)?;
-        let beside = Look::at(plain, &loaded.marker)?;
-        prove(Claim::of(&arm.engine, &arm.cipher), &look, &beside, opened).map(|proof| proof.facts)
+        let scan = FileScan::at(file, &loaded.marker)?;
+        let beside = FileScan::at(plain, &loaded.marker)?;
+        prove(Claim::of(&arm.engine, &arm.cipher), &scan, &beside, opened).map(|proof| proof.facts)
     }
 
     fn start_reencryption(&mut self, database: &Opening, how: &Online) -> Result<Administrator, DriveError> {

@@ -13,7 +13,7 @@ use super::{MARKER_BYTES_MIN, ProofError};
 
 /// What was seen in a database file, its WAL and its journal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Look {
+pub struct FileScan {
     /// The database.
     pub path: PathBuf,
     /// What was searched for.
@@ -28,7 +28,7 @@ pub struct Look {
     pub entropy: Entropy,
 }
 
-impl Look {
+impl FileScan {
     /// Looks at a database that nobody is writing.
     ///
     /// # Errors
