@@ -156,9 +156,9 @@ fn warnings(first: &Summary, second: &Summary) -> Vec<String> {
     let mut warnings = Vec::new();
     for (which, summary) in [("first", first), ("second", second)] {
         warnings.extend(
-            crate::standing::flaws(summary)
+            crate::disqualification::disqualifications(summary)
                 .iter()
-                .map(|flaw| format!("the {which} study: {flaw}")),
+                .map(|reason| format!("the {which} study: {reason}")),
         );
     }
     for (name, value) in &first.host.facts {

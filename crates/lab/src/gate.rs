@@ -6,8 +6,8 @@ use std::fmt;
 
 use selenite_stats::{Estimate, Options, SESSIONS_MIN, estimate, holm, sessions_to_clear};
 
+use crate::disqualification::{Disqualification, disqualifications};
 use crate::pattern::matches;
-use crate::standing::{Flaw, flaws};
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
 pub use recorded::judge_recorded;
@@ -119,9 +119,9 @@ impl fmt::Display for Answer {
 pub fn judge(summary: &Summary, question: &Question) -> Answer {
     let (arms, cells, mut reasons) = chosen(summary, question);
     reasons.extend(
-        flaws(summary)
+        disqualifications(summary)
             .iter()
-            .filter(|flaw| relevant(flaw, &arms))
+            .filter(|reason| relevant(reason, &arms))
             .map(ToString::to_string),
     );
     let mut findings = Vec::new();
@@ -158,11 +158,11 @@ pub fn judge(summary: &Summary, question: &Question) -> Answer {
 }
 
 /// Whether a flaw stands against what is asked of these arms.
-fn relevant(flaw: &Flaw, arms: &[&str]) -> bool {
-    match flaw {
-        Flaw::NoProof(arm) => arms.contains(&arm.as_str()),
-        Flaw::FewSessions(_) => false,
-        Flaw::Empty | Flaw::Unfinished | Flaw::NoSecondCopy => true,
+fn relevant(reason: &Disqualification, arms: &[&str]) -> bool {
+    match reason {
+        Disqualification::NoProof(arm) => arms.contains(&arm.as_str()),
+        Disqualification::FewSessions(_) => false,
+        Disqualification::Empty | Disqualification::Unfinished | Disqualification::NoSecondCopy => true,
     }
 }
 

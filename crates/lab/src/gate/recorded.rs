@@ -1,7 +1,7 @@
 //! Whether anything costs more than it did when it was recorded.
 
 use super::{Answer, Finding, Outcome, Question, chosen, relevant, together};
-use crate::standing::{SESSIONS_MIN, flaws};
+use crate::disqualification::{SESSIONS_MIN, disqualifications};
 use crate::summary::{Effect, Summary};
 
 /// Compares with a study that was recorded before. What is chosen is worse if its interval lies above the whole of the
@@ -9,8 +9,8 @@ use crate::summary::{Effect, Summary};
 #[must_use]
 pub fn judge_recorded(summary: &Summary, recorded: &Summary, question: &Question) -> Answer {
     let (arms, cells, mut reasons) = chosen(summary, question);
-    let flawed = flaws(summary);
-    let flawed = flawed.iter().filter(|flaw| relevant(flaw, &arms));
+    let flawed = disqualifications(summary);
+    let flawed = flawed.iter().filter(|reason| relevant(reason, &arms));
     reasons.extend(flawed.map(ToString::to_string));
     let mut findings = Vec::new();
     for arm in &arms {

@@ -7,7 +7,7 @@ use selenite_engine::utc;
 
 use super::sentence;
 use super::svg::{self, typeset};
-use crate::standing;
+use crate::disqualification;
 use crate::summary::{ArmRole, Summary};
 use table::section;
 
@@ -51,7 +51,7 @@ pub fn render(summary: &Summary) -> String {
 }
 
 fn front(summary: &Summary, title: &str) -> String {
-    let flaws = standing::flaws(summary);
+    let disqualifications = disqualification::disqualifications(summary);
     let facts = facts(summary)
         .iter()
         .map(|fact| format!("<li>{}</li>", typeset(fact)))
@@ -62,8 +62,8 @@ fn front(summary: &Summary, title: &str) -> String {
          <section id=\"effects\" aria-label=\"Effects\">{}</section>\n\
          <div class=\"front\">{}{}</div>\n",
         typeset(title),
-        front::verdicts(summary, &flaws),
-        front::effects(summary, &flaws),
+        front::verdicts(summary, &disqualifications),
+        front::effects(summary, &disqualifications),
         front::tiles(summary),
         front::limits(summary)
     )

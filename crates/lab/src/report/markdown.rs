@@ -5,7 +5,7 @@ use std::fmt::Write;
 use selenite_engine::utc;
 
 use super::{control, number, resources, sentence, transit};
-use crate::standing::flaws;
+use crate::disqualification::disqualifications;
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
 
 /// One or several studies, one after the other, under headings of the second level.
@@ -17,19 +17,23 @@ pub fn render(summaries: &[&Summary]) -> String {
 fn study(summary: &Summary) -> String {
     let mut out = format!("## {}\n\n", plain(&summary.study.title));
     out.push_str(&facts(summary));
-    let flaws = flaws(summary);
-    if !flaws.is_empty() {
-        let _ = write!(out, "**Not conclusive.** {}\n\n", plain(&sentence::no_verdict(&flaws)));
+    let disqualifications = disqualifications(summary);
+    if !disqualifications.is_empty() {
+        let _ = write!(
+            out,
+            "**Not conclusive.** {}\n\n",
+            plain(&sentence::no_verdict(&disqualifications))
+        );
     }
     for overall in &summary.overall {
-        let words = if flaws.is_empty() {
+        let words = if disqualifications.is_empty() {
             sentence::overall(summary, overall)
         } else {
             format!("So far {}", sentence::figures(summary, overall))
         };
         let _ = writeln!(out, "- {}.", plain(&words));
     }
-    if let Some(corrected) = sentence::corrected(summary).filter(|_| flaws.is_empty()) {
+    if let Some(corrected) = sentence::corrected(summary).filter(|_| disqualifications.is_empty()) {
         let _ = writeln!(out, "- {}", plain(&corrected));
     }
     out.push('\n');
@@ -102,7 +106,7 @@ fn cell_table(summary: &Summary, cell: &CellSummary) -> String {
                     .map(|value| sentence::value(metric, value))
                     .unwrap_or_default()
             };
-            let judged = arm.role == ArmRole::Encrypted && flaws(summary).is_empty();
+            let judged = arm.role == ArmRole::Encrypted && disqualifications(summary).is_empty();
             let verdict = if judged { sentence::state(effect.verdict) } else { "" };
             rows.push(vec![
                 sentence::metric(metric).to_owned(),

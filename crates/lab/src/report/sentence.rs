@@ -1,6 +1,6 @@
 //! What a study found, in sentences. All reports say the same ones.
 
-use crate::standing::{Flaw, SESSIONS_MIN};
+use crate::disqualification::{Disqualification, SESSIONS_MIN};
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Overall, StudyState, Summary, Verdict};
 
 use super::number;
@@ -214,8 +214,8 @@ pub fn cell_label<'a>(summary: &'a Summary, name: &'a str) -> &'a str {
 }
 
 /// Why there is no verdict.
-pub fn no_verdict(flaws: &[Flaw]) -> String {
-    let reasons: Vec<String> = flaws.iter().map(Flaw::to_string).collect();
+pub fn no_verdict(disqualifications: &[Disqualification]) -> String {
+    let reasons: Vec<String> = disqualifications.iter().map(Disqualification::to_string).collect();
     format!("This study bears no verdict: {}.", reasons.join("; "))
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::scale::Scale;
 use super::{control, number, sentence, transit};
-use crate::standing::flaws;
+use crate::disqualification::disqualifications;
 use crate::summary::{CellSummary, Effect, Metric, Summary, Verdict};
 
 /// How a terminal looks.
@@ -36,13 +36,13 @@ pub fn render(summary: &Summary, look: Look) -> String {
     );
     push(&mut out, &facts, "", look);
     out.push('\n');
-    let flaws = flaws(summary);
-    if !flaws.is_empty() {
-        push(&mut out, &sentence::no_verdict(&flaws), "! ", look);
+    let disqualifications = disqualifications(summary);
+    if !disqualifications.is_empty() {
+        push(&mut out, &sentence::no_verdict(&disqualifications), "! ", look);
         out.push('\n');
     }
     for overall in &summary.overall {
-        if flaws.is_empty() {
+        if disqualifications.is_empty() {
             let sign = signed(overall.verdict, look);
             let words = format!("{}.", sentence::overall(summary, overall));
             let text = wrapped(&words, "  ", look.width - 2);
@@ -68,12 +68,12 @@ pub fn render(summary: &Summary, look: Look) -> String {
         });
         push(&mut out, &format!("{elapsed}{}", page.unwrap_or_default()), "  ", look);
     }
-    if let Some(corrected) = sentence::corrected(summary).filter(|_| flaws.is_empty()) {
+    if let Some(corrected) = sentence::corrected(summary).filter(|_| disqualifications.is_empty()) {
         push(&mut out, &corrected, "  ", look);
     }
     out.push_str(&phases(summary, look));
     for metric in summary.foremost() {
-        out.push_str(&forest(summary, metric, flaws.is_empty(), look));
+        out.push_str(&forest(summary, metric, disqualifications.is_empty(), look));
     }
     let controls = control::all(summary);
     if !controls.is_empty() {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use selenite_lab::analysis::{self, AnalysisError, Material, summarise};
+use selenite_lab::disqualification::{Disqualification, disqualifications};
 use selenite_lab::export::{ExportError, export};
 use selenite_lab::report::csv;
 use selenite_lab::schedule::Draw;
-use selenite_lab::standing::{Flaw, flaws};
 use selenite_lab::store::{HistogramRow, InstanceRow, NewBlock, Store};
 use selenite_lab::summary::{Effect, Metric, StudyState, Summary, Verdict};
 
@@ -28,7 +28,7 @@ fn cpu<'a>(summary: &'a Summary, cell: &str) -> &'a Effect {
 #[test]
 fn a_cost_that_is_known_is_found() {
     let summary = summarise(&material(8, 8, 1)).unwrap();
-    assert_eq!(flaws(&summary), []);
+    assert_eq!(disqualifications(&summary), []);
     for cell in ["like-cold", "like-os"] {
         let found = cpu(&summary, cell);
         let (low, high) = found.interval.unwrap();
@@ -162,14 +162,14 @@ fn one_session_has_no_interval_and_no_verdict() {
     );
     assert!(matches!(found.verdict, Verdict::NotResolved { .. }));
     assert!((found.ratio - 0.06).abs() < 0.02);
-    assert!(flaws(&summary).contains(&Flaw::FewSessions(1)));
+    assert!(disqualifications(&summary).contains(&Disqualification::FewSessions(1)));
     assert!(selenite_lab::report::html::render(&summary).contains("it has one session, and a verdict needs 5"));
 }
 
 #[test]
 fn no_session_at_all_is_a_summary_too() {
     let summary = summarise(&material(0, 8, 4)).unwrap();
-    assert!(flaws(&summary).contains(&Flaw::Empty));
+    assert!(disqualifications(&summary).contains(&Disqualification::Empty));
     assert!(summary.cells.iter().all(|cell| cell.effects.is_empty()) && summary.overall.is_empty());
 }
 

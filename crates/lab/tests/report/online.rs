@@ -2,11 +2,11 @@
 
 use selenite_lab::analysis::{Material, summarise};
 use selenite_lab::config::Config;
+use selenite_lab::disqualification::disqualifications;
 use selenite_lab::gate::{Outcome, Question, judge};
 use selenite_lab::phase::{Phase, Phases, Sealing};
 use selenite_lab::report::terminal::Look;
 use selenite_lab::report::{csv, html, markdown, terminal};
-use selenite_lab::standing::flaws;
 use selenite_lab::store::CellRow;
 use selenite_lab::summary::{Metric, StudyState, Summary, Verdict};
 
@@ -59,7 +59,7 @@ pub fn summary() -> Summary {
 #[test]
 fn a_slowdown_that_is_known_is_found_beside_the_drift_of_the_twin_in_clear() {
     let summary = summary();
-    assert_eq!(flaws(&summary), []);
+    assert_eq!(disqualifications(&summary), []);
     assert_eq!((summary.judged(), summary.mixes.len()), (Metric::Slowdown, 0));
     for cell in &summary.cells {
         let effect = |arm: &str, metric: Metric| {

@@ -3,17 +3,17 @@
 use super::forest::{Group, Mark, Panel, Row, badge, forest};
 use super::table::{folded, table};
 use crate::analysis::as_f64;
+use crate::disqualification::Disqualification;
 use crate::report::scale::Scale;
 use crate::report::svg::{Shape, typeset};
 use crate::report::{control, number, sentence, transit};
-use crate::standing::Flaw;
 use crate::summary::{ArmRole, CellSummary, Effect, LatencyCurve, Metric, PhaseLevels, Summary};
 
 /// A sentence for each encrypted arm, and what makes it sure or unsure.
-pub fn verdicts(summary: &Summary, flaws: &[Flaw]) -> String {
+pub fn verdicts(summary: &Summary, disqualifications: &[Disqualification]) -> String {
     let mut out = String::new();
-    if !flaws.is_empty() {
-        let text = typeset(&sentence::no_verdict(flaws));
+    if !disqualifications.is_empty() {
+        let text = typeset(&sentence::no_verdict(disqualifications));
         out.push_str(&format!(
             "<p class=\"warning\" role=\"note\"><b>Not conclusive.</b> {text}</p>"
         ));
@@ -28,7 +28,7 @@ pub fn verdicts(summary: &Summary, flaws: &[Flaw]) -> String {
             ));
             continue;
         };
-        let (words, state) = if flaws.is_empty() {
+        let (words, state) = if disqualifications.is_empty() {
             (sentence::overall(summary, overall), badge(overall.verdict))
         } else {
             let none = "<span class=\"state open\"><span aria-hidden=\"true\">\u{25cb}</span> no verdict</span>";
@@ -68,7 +68,7 @@ fn page_cost(summary: &Summary, arm: &str) -> Option<String> {
 }
 
 /// Cells by arms, for CPU and elapsed time.
-pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
+pub fn effects(summary: &Summary, disqualifications: &[Disqualification]) -> String {
     let arms = sentence::shown(summary);
     let limit = summary.study.limit;
     let panel = |metric: Metric, name: &str, apart: f64| {
@@ -88,7 +88,10 @@ pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
         panel(metrics[0], title(metrics[0]), 0.13),
         panel(metrics[1], title(metrics[1]), 0.2),
     ];
-    let groups = summary.cells.iter().map(|cell| group(cell, metrics, &arms, flaws));
+    let groups = summary
+        .cells
+        .iter()
+        .map(|cell| group(cell, metrics, &arms, disqualifications));
     let groups: Vec<Group> = groups.collect();
     if groups.iter().all(|group| group.rows.is_empty()) {
         return String::new();
@@ -118,7 +121,7 @@ pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
         &panels,
         &groups,
     );
-    let corrected = sentence::corrected(summary).filter(|_| flaws.is_empty());
+    let corrected = sentence::corrected(summary).filter(|_| disqualifications.is_empty());
     let caption = [Some(caption), corrected]
         .into_iter()
         .flatten()
@@ -128,7 +131,7 @@ pub fn effects(summary: &Summary, flaws: &[Flaw]) -> String {
     format!(
         "<figure>{plot}<figcaption>{}</figcaption>{}</figure>",
         typeset(&caption),
-        effect_table(summary, flaws)
+        effect_table(summary, disqualifications)
     )
 }
 
@@ -143,14 +146,14 @@ fn title(metric: Metric) -> &'static str {
     found.map_or("CPU time, %", |(_, title)| title)
 }
 
-fn group(cell: &CellSummary, metrics: [Metric; 2], arms: &[&str], flaws: &[Flaw]) -> Group {
+fn group(cell: &CellSummary, metrics: [Metric; 2], arms: &[&str], disqualifications: &[Disqualification]) -> Group {
     let mark = |arm: &str, metric: Metric| {
         sentence::effect_in(cell, arm, metric).map(|effect| Mark {
             center: effect.ratio,
             interval: effect.interval,
             floor: effect.floor,
             text: number::estimate(effect.ratio, effect.interval),
-            verdict: (flaws.is_empty() && metric == cell.judged()).then_some(effect.verdict),
+            verdict: (disqualifications.is_empty() && metric == cell.judged()).then_some(effect.verdict),
         })
     };
     let rows = arms.iter().enumerate().map(|(index, arm)| Row {
@@ -170,7 +173,7 @@ fn group(cell: &CellSummary, metrics: [Metric; 2], arms: &[&str], flaws: &[Flaw]
     }
 }
 
-fn effect_table(summary: &Summary, flaws: &[Flaw]) -> String {
+fn effect_table(summary: &Summary, disqualifications: &[Disqualification]) -> String {
     let mut rows = Vec::new();
     for cell in &summary.cells {
         for effect in cell
@@ -189,7 +192,7 @@ fn effect_table(summary: &Summary, flaws: &[Flaw]) -> String {
                 effect.sessions.to_string(),
                 effect.pairs.to_string(),
                 effect.outliers.to_string(),
-                verdict_words(cell, effect, summary, flaws),
+                verdict_words(cell, effect, summary, disqualifications),
             ]);
         }
     }
@@ -212,12 +215,17 @@ fn effect_table(summary: &Summary, flaws: &[Flaw]) -> String {
     )
 }
 
-fn verdict_words(cell: &CellSummary, effect: &Effect, summary: &Summary, flaws: &[Flaw]) -> String {
+fn verdict_words(
+    cell: &CellSummary,
+    effect: &Effect,
+    summary: &Summary,
+    disqualifications: &[Disqualification],
+) -> String {
     let floor = summary
         .arms
         .iter()
         .any(|arm| arm.name == effect.arm && arm.role == ArmRole::Floor);
-    match (floor, flaws.is_empty(), cell.gating) {
+    match (floor, disqualifications.is_empty(), cell.gating) {
         (true, ..) => "a second copy".to_owned(),
         (_, false, _) => "none".to_owned(),
         (_, _, true) => sentence::state(effect.verdict).to_owned(),

@@ -9,7 +9,7 @@ pub use selenite_stats::SESSIONS_MIN;
 /// Why no verdict may rest on a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Flaw {
+pub enum Disqualification {
     /// No pair of blocks counts.
     Empty,
     /// It has not ended.
@@ -22,7 +22,7 @@ pub enum Flaw {
     NoProof(String),
 }
 
-impl fmt::Display for Flaw {
+impl fmt::Display for Disqualification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => write!(f, "no pair of blocks counts"),
@@ -36,17 +36,17 @@ impl fmt::Display for Flaw {
 }
 
 /// All that stands against a verdict; empty if nothing does.
-pub fn flaws(summary: &Summary) -> Vec<Flaw> {
-    let mut flaws = Vec::new();
+pub fn disqualifications(summary: &Summary) -> Vec<Disqualification> {
+    let mut disqualifications = Vec::new();
     let mut pairs = summary.cells.iter().flat_map(|cell| &cell.pairs);
     if pairs.next().is_none() {
-        flaws.push(Flaw::Empty);
+        disqualifications.push(Disqualification::Empty);
     }
     if summary.study.state == StudyState::Unfinished {
-        flaws.push(Flaw::Unfinished);
+        disqualifications.push(Disqualification::Unfinished);
     }
     if summary.study.sessions < SESSIONS_MIN {
-        flaws.push(Flaw::FewSessions(summary.study.sessions));
+        disqualifications.push(Disqualification::FewSessions(summary.study.sessions));
     }
     let floor = |arm: &str| {
         summary
@@ -59,13 +59,13 @@ pub fn flaws(summary: &Summary) -> Vec<Flaw> {
         .iter()
         .filter(|cell| cell.effects.iter().any(|effect| floor(&effect.arm)));
     if floors.count() < summary.cells.len() || summary.cells.is_empty() {
-        flaws.push(Flaw::NoSecondCopy);
+        disqualifications.push(Disqualification::NoSecondCopy);
     }
     let encrypted = summary.arms.iter().filter(|arm| arm.role == ArmRole::Encrypted);
-    flaws.extend(
+    disqualifications.extend(
         encrypted
             .filter(|arm| arm.proof.is_empty())
-            .map(|arm| Flaw::NoProof(arm.name.clone())),
+            .map(|arm| Disqualification::NoProof(arm.name.clone())),
     );
-    flaws
+    disqualifications
 }
