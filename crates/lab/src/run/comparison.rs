@@ -6,7 +6,7 @@ use selenite_worker::protocol::{Loaded, PLAIN};
 use super::Runner;
 use super::error::RunError;
 use super::preparation::worker;
-use super::session::Stage;
+use super::session::SessionResources;
 use super::testbed::{Testbed, Workers};
 use crate::config::Cell;
 use crate::config::cell::writes;
@@ -14,7 +14,7 @@ use crate::proof::ProofError;
 
 impl<B: Testbed> Runner<'_, B> {
     /// After a session, copies that were written still have to hold the same rows.
-    pub(super) fn compare_twins(&mut self, stage: &mut Stage<B::WorkerGroup>) -> Result<(), RunError> {
+    pub(super) fn compare_twins(&mut self, stage: &mut SessionResources<B::WorkerGroup>) -> Result<(), RunError> {
         let patience = self.patience();
         for data in stage.written.clone() {
             let together = |cell: &Cell| cell.data == data && cell.processes > 1 && writes(&cell.work);
@@ -43,7 +43,7 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     /// The masters were proved; this looks at what was measured.
-    pub(super) fn prove_twins(&mut self, stage: &mut Stage<B::WorkerGroup>) -> Result<(), RunError> {
+    pub(super) fn prove_twins(&mut self, stage: &mut SessionResources<B::WorkerGroup>) -> Result<(), RunError> {
         let patience = self.patience();
         for (data, dataset) in self.config.data.clone() {
             let loaded = Loaded {

@@ -16,7 +16,7 @@ use super::error::RunError;
 use super::listener::Listener;
 use super::plausibility::impossible;
 use super::preparation::worker;
-use super::session::{Ran, Stage, check_encrypted, no_worker, void_or_error};
+use super::session::{BlockOutcome, SessionResources, check_encrypted, no_worker, void_or_error};
 use super::testbed::{Reencryption, Testbed, Workers};
 use crate::arm::Arm;
 use crate::config::{Cell, Online};
@@ -27,7 +27,7 @@ use crate::phase::{Phase, Phases, Sealing};
 pub(super) const PHASES: [&str; 4] = ["warm-up", "before", "during", "after"];
 
 /// How a phase went.
-struct Went {
+struct PhaseOutcome {
     group: GroupSample,
     phase: Phase,
     /// Rows that were inserted.
@@ -52,11 +52,11 @@ impl<B: Testbed> Runner<'_, B> {
     /// Does it, on a copy that is there for it alone.
     pub(super) fn online(
         &mut self,
-        stage: &mut Stage<B::WorkerGroup>,
+        stage: &mut SessionResources<B::WorkerGroup>,
         cell: &Cell,
         how: &Online,
         (arm, seed): (usize, u64),
-    ) -> Result<Ran, RunError> {
+    ) -> Result<BlockOutcome, RunError> {
         let name = self.arms[arm].name.clone();
         let master = self.copies.master(&name, &cell.data);
         // No name of a dataset has this sign.
@@ -69,11 +69,11 @@ impl<B: Testbed> Runner<'_, B> {
 
     fn phases(
         &mut self,
-        stage: &mut Stage<B::WorkerGroup>,
+        stage: &mut SessionResources<B::WorkerGroup>,
         (cell, how): (&Cell, &Online),
         (arm, seed): (usize, u64),
         (master, path): (&Path, &Path),
-    ) -> Result<Ran, RunError> {
+    ) -> Result<BlockOutcome, RunError> {
         let of = self.arms[arm].clone();
         self.around.testbed.prefetch(path).map_err(RunError::Cache)?;
         let opening = self.opening(&of, &of.cipher, path, self.cache_with_pool_kib(&of, cell));
@@ -89,7 +89,7 @@ impl<B: Testbed> Runner<'_, B> {
         check_encrypted(&of, &of.cipher, &opened, cell)?;
         self.around.testbed.begin_sampling(&group.pids());
         let mut listener = Listener::new(&mut self.store, &mut self.stopped, self.around.interrupt);
-        let mut went: Vec<Went> = Vec::new();
+        let mut went: Vec<PhaseOutcome> = Vec::new();
         for (name, turn) in PHASES.into_iter().zip(0..) {
             let plan = Plan {
                 arm: &of,
@@ -143,7 +143,7 @@ impl<B: Testbed> Runner<'_, B> {
     /// O3. And that it is encrypted still.
     fn prove_reencrypted(
         &mut self,
-        stage: &mut Stage<B::WorkerGroup>,
+        stage: &mut SessionResources<B::WorkerGroup>,
         (cell, arm): (&Cell, usize),
         (master, path): (&Path, &Path),
     ) -> Result<(), RunError> {
@@ -192,7 +192,7 @@ impl Plan<'_> {
         group: &mut C,
         listener: &mut Listener<'_>,
         seal: &mut dyn FnMut() -> Result<S, DriveError>,
-    ) -> Result<Result<Went, DriveError>, RunError> {
+    ) -> Result<Result<PhaseOutcome, DriveError>, RunError> {
         let seals = self.name == "during" && self.arm.is_sealed();
         let began = Instant::now();
         let mut sealer = None;
@@ -250,7 +250,7 @@ impl Plan<'_> {
         };
         let p99_ns = quantile(group.histograms.values(), 0.99).map_err(rubbish)?;
         let inserted = group.histograms.get("insert").map_or(Ok(0), |v2| count(v2));
-        Ok(Ok(Went {
+        Ok(Ok(PhaseOutcome {
             phase: Phase::of(&group.sample, p99_ns.unwrap_or(0)),
             inserted: inserted.map_err(rubbish)?,
             group,
@@ -275,17 +275,17 @@ fn sealing<S: Reencryption>(
 }
 
 /// What a block is made of: the sample of `during`, all phases, and latencies named by phase.
-fn together(went: Vec<Went>, is_over: bool, altered: bool) -> Ran {
+fn together(went: Vec<PhaseOutcome>, is_over: bool, altered: bool) -> BlockOutcome {
     let void = went.iter().find_map(|phase| phase.void.clone());
     let mut parts = went.into_iter().skip(1);
     let (Some(before), Some(during), Some(after)) = (parts.next(), parts.next(), parts.next()) else {
         let mut sample = GroupSample::default();
         sample.sample.altered = is_over;
-        return Ran {
+        return BlockOutcome {
             // Without a sample it is one of those that must not come one after the other.
             sample: void.is_none().then_some(sample),
             void: void.or(Some("it was ended before it was done".to_owned())),
-            ..Ran::default()
+            ..BlockOutcome::default()
         };
     };
     let sealing = during.sealed.as_ref().map(|ended| Sealing {
@@ -317,7 +317,7 @@ fn together(went: Vec<Went>, is_over: bool, altered: bool) -> Ran {
     sample.histograms = histograms;
     // That we ended it ourselves is no change.
     sample.sample.altered = is_over || altered;
-    Ran {
+    BlockOutcome {
         void: void.or(altered.then(|| "its parameters were altered by hand".to_owned())),
         sample: Some(sample),
         phases: Some(phases),

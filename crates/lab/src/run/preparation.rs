@@ -16,7 +16,7 @@ use crate::store::{ArmRow, MasterRow};
 use crate::summary::ArmFacts;
 
 /// What became known of an arm.
-struct Known {
+struct ArmPreparation {
     hello: Hello,
     proof: Vec<(String, String)>,
     masters: BTreeMap<String, MasterRow>,
@@ -100,7 +100,7 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     /// Starts a process of each arm, and lets it say who it is.
-    fn find(&mut self) -> Result<Vec<Known>, RunError> {
+    fn find(&mut self) -> Result<Vec<ArmPreparation>, RunError> {
         let mut known = Vec::new();
         for arm in &self.arms {
             let found = self.around.testbed.find(arm);
@@ -113,7 +113,7 @@ impl<B: Testbed> Runner<'_, B> {
             let hello = group.hello().clone();
             group.end();
             arm.check(&hello)?;
-            known.push(Known {
+            known.push(ArmPreparation {
                 hello,
                 proof,
                 masters: BTreeMap::new(),
@@ -146,7 +146,7 @@ impl<B: Testbed> Runner<'_, B> {
         data: &str,
         dataset: &Dataset,
         seed: u64,
-        known: &mut Known,
+        known: &mut ArmPreparation,
     ) -> Result<Loaded, RunError> {
         let arm = self.arms[index].clone();
         self.around
@@ -254,7 +254,7 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     /// What was loaded for a study that is resumed has to be what it was loaded with before.
-    fn compare_stored(&self, stored: &[ArmRow], known: &[Known]) -> Result<(), RunError> {
+    fn compare_stored(&self, stored: &[ArmRow], known: &[ArmPreparation]) -> Result<(), RunError> {
         for (index, (row, known)) in stored.iter().zip(known).enumerate() {
             for (data, master) in &known.masters {
                 let before = row.masters.get(data).map(|before| (&before.digest, before.rows));
@@ -274,8 +274,8 @@ impl<B: Testbed> Runner<'_, B> {
         }
     }
 
-    fn draw(&mut self, known: Vec<Known>) -> Result<(), RunError> {
-        let facts = |(arm, known): (&Arm, Known)| {
+    fn draw(&mut self, known: Vec<ArmPreparation>) -> Result<(), RunError> {
+        let facts = |(arm, known): (&Arm, ArmPreparation)| {
             let facts = ArmFacts {
                 name: arm.name.clone(),
                 label: arm.label(&known.hello),

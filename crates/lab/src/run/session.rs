@@ -24,7 +24,7 @@ use crate::store::{InstanceRow, NewBlock, PlanRow};
 use crate::summary::HostSample;
 
 /// What a session has at hand.
-pub(super) struct Stage<C> {
+pub(super) struct SessionResources<C> {
     pub(super) id: u32,
     /// By arm and number of processes.
     pub(super) groups: BTreeMap<(usize, u32), C>,
@@ -40,7 +40,7 @@ pub(super) struct Stage<C> {
 
 /// How a block went.
 #[derive(Default)]
-pub(super) struct Ran {
+pub(super) struct BlockOutcome {
     pub(super) sample: Option<GroupSample>,
     pub(super) phases: Option<Phases>,
     pub(super) void: Option<String>,
@@ -58,7 +58,7 @@ impl<B: Testbed> Runner<'_, B> {
         });
         self.store
             .begin_session(id, whole_seconds(self.around.testbed.now_s()))?;
-        let mut stage = Stage {
+        let mut stage = SessionResources {
             id,
             groups: BTreeMap::new(),
             instances: BTreeMap::new(),
@@ -107,7 +107,7 @@ impl<B: Testbed> Runner<'_, B> {
 
     fn start_crews(
         &mut self,
-        stage: &mut Stage<B::WorkerGroup>,
+        stage: &mut SessionResources<B::WorkerGroup>,
         wanted: &BTreeSet<(usize, u32)>,
     ) -> Result<(), RunError> {
         for (arm, count) in wanted {
@@ -123,7 +123,7 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     /// Copies the masters of some datasets for all arms, in random order.
-    fn copy(&mut self, stage: &mut Stage<B::WorkerGroup>, datasets: &[String]) -> Result<(), RunError> {
+    fn copy(&mut self, stage: &mut SessionResources<B::WorkerGroup>, datasets: &[String]) -> Result<(), RunError> {
         let all: Vec<(usize, &String)> = datasets
             .iter()
             .flat_map(|data| (0..self.arms.len()).map(move |arm| (arm, data)))
@@ -155,7 +155,7 @@ impl<B: Testbed> Runner<'_, B> {
     /// Runs a block; false if it was cut short by an end of the run, and so not written.
     fn block(
         &mut self,
-        stage: &mut Stage<B::WorkerGroup>,
+        stage: &mut SessionResources<B::WorkerGroup>,
         row: &PlanRow,
         place: (usize, usize),
     ) -> Result<bool, RunError> {
@@ -173,7 +173,10 @@ impl<B: Testbed> Runner<'_, B> {
         let began_s = self.seconds();
         if let Some((_, why)) = stage.spoilt.as_ref().filter(|(spoilt, _)| *spoilt == pair) {
             let void = Some(format!("{SPOILT}: {why}"));
-            let ran = Ran { void, ..Ran::default() };
+            let ran = BlockOutcome {
+                void,
+                ..BlockOutcome::default()
+            };
             return self
                 .keep(stage, row, &ran, &HostSample::default(), began_s)
                 .map(|()| true);
@@ -216,9 +219,9 @@ impl<B: Testbed> Runner<'_, B> {
     /// Writes a block, and counts those that are void.
     fn keep(
         &mut self,
-        stage: &Stage<B::WorkerGroup>,
+        stage: &SessionResources<B::WorkerGroup>,
         row: &PlanRow,
-        ran: &Ran,
+        ran: &BlockOutcome,
         host: &HostSample,
         began_s: f64,
     ) -> Result<(), RunError> {
@@ -264,7 +267,13 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     /// Brings the caches into their state, and does the work.
-    fn work(&mut self, stage: &mut Stage<B::WorkerGroup>, cell: &Cell, arm: usize, seed: u64) -> Result<Ran, RunError> {
+    fn work(
+        &mut self,
+        stage: &mut SessionResources<B::WorkerGroup>,
+        cell: &Cell,
+        arm: usize,
+        seed: u64,
+    ) -> Result<BlockOutcome, RunError> {
         let of = self.arms[arm].clone();
         let (source, cipher, work) = self.source(arm, cell);
         let path = self.copies.copy_path(stage.id, &self.arms[source].name, &cell.data);
@@ -306,10 +315,10 @@ impl<B: Testbed> Runner<'_, B> {
         if let Some(what) = impossible(&sample.sample, waited) {
             void = Some(format!("its worker says what can't be: {what}"));
         }
-        Ok(Ran {
+        Ok(BlockOutcome {
             sample: Some(sample),
             void,
-            ..Ran::default()
+            ..BlockOutcome::default()
         })
     }
 
@@ -343,7 +352,7 @@ impl<B: Testbed> Runner<'_, B> {
 
     fn check_answer(
         &self,
-        stage: &mut Stage<B::WorkerGroup>,
+        stage: &mut SessionResources<B::WorkerGroup>,
         pair: (i64, u32),
         arm: usize,
         cell: &Cell,
@@ -362,7 +371,7 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     /// New processes for an arm.
-    fn renew(&mut self, stage: &mut Stage<B::WorkerGroup>, arm: usize) -> Result<(), RunError> {
+    fn renew(&mut self, stage: &mut SessionResources<B::WorkerGroup>, arm: usize) -> Result<(), RunError> {
         let wanted: BTreeSet<(usize, u32)> = stage.groups.keys().filter(|(of, _)| *of == arm).copied().collect();
         stage.groups.retain(|(of, _), _| *of != arm);
         self.start_crews(stage, &wanted)?;
@@ -404,22 +413,22 @@ impl<B: Testbed> Runner<'_, B> {
     }
 }
 
-pub(super) fn no_worker() -> Ran {
-    Ran {
+pub(super) fn no_worker() -> BlockOutcome {
+    BlockOutcome {
         void: Some("it has no worker".to_owned()),
         dead: true,
-        ..Ran::default()
+        ..BlockOutcome::default()
     }
 }
 
 /// A worker that refuses will refuse again; one that ended or hung is started anew.
-pub(super) fn void_or_error(arm: &Arm, cell: &Cell, error: DriveError) -> Result<Ran, RunError> {
+pub(super) fn void_or_error(arm: &Arm, cell: &Cell, error: DriveError) -> Result<BlockOutcome, RunError> {
     match error.is_refusal() {
         true => Err(worker(arm, &format!("cell `{}`", cell.name), error)),
-        false => Ok(Ran {
+        false => Ok(BlockOutcome {
             void: Some(error.to_string()),
             dead: true,
-            ..Ran::default()
+            ..BlockOutcome::default()
         }),
     }
 }
