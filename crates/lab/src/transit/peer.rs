@@ -32,7 +32,7 @@ pub struct Peer {
 }
 
 /// Who connects to whom.
-pub struct Visit<'a> {
+pub struct ConnectOptions<'a> {
     /// Where the server listens.
     pub address: SocketAddr,
     /// What is encrypted.
@@ -52,8 +52,8 @@ impl Peer {
     ///
     /// # Errors
     /// The network's; a server that agrees on something else.
-    pub fn connect(visit: &Visit<'_>) -> io::Result<Self> {
-        let socket = TcpStream::connect(visit.address)?;
+    pub fn connect(options: &ConnectOptions<'_>) -> io::Result<Self> {
+        let socket = TcpStream::connect(options.address)?;
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(PATIENCE))?;
         let mut peer = Self {
@@ -63,20 +63,20 @@ impl Peer {
             raw: vec![0; ROOM],
             clear: vec![0; ROOM],
             filled: 0,
-            seen: visit.is_watched.then(Vec::new),
+            seen: options.is_watched.then(Vec::new),
             traffic: (0, 0),
             agreed: None,
         };
-        if visit.mode == Mode::Strict {
-            peer.shake_hands(tls::begin(visit.mode, visit.certificate)?, false)?;
+        if options.mode == Mode::Strict {
+            peer.shake_hands(tls::begin(options.mode, options.certificate)?, false)?;
         }
         let hello = Prelogin {
-            encryption: visit.mode.asked(),
+            encryption: options.mode.asked(),
             ..Prelogin::default()
         };
         peer.send(&prelogin(&hello).map_err(io::Error::other)?)?;
         let answered = Prelogin::parse(&peer.message()?).map_err(io::Error::other)?.encryption;
-        let wanted = match visit.mode {
+        let wanted = match options.mode {
             Mode::Off => Encryption::NotSupported,
             Mode::Optional => Encryption::Off,
             Mode::Require | Mode::Offload => Encryption::On,
@@ -88,24 +88,24 @@ impl Peer {
                 "the server agrees to {answered:?}, not to {wanted:?}"
             )));
         }
-        match visit.mode {
+        match options.mode {
             Mode::Off | Mode::Strict => {}
             Mode::Optional | Mode::Require | Mode::Offload => {
-                peer.shake_hands(tls::begin(visit.mode, visit.certificate)?, true)?;
+                peer.shake_hands(tls::begin(options.mode, options.certificate)?, true)?;
             }
         }
-        peer.log_in(visit)?;
+        peer.log_in(options)?;
         Ok(peer)
     }
 
-    fn log_in(&mut self, visit: &Visit<'_>) -> io::Result<()> {
-        let size = PacketSize::new(visit.packet_size)
-            .ok_or_else(|| io::Error::other(format!("packets of {} bytes", visit.packet_size)))?;
-        let mut wanted = new_login("sa", visit.password);
+    fn log_in(&mut self, options: &ConnectOptions<'_>) -> io::Result<()> {
+        let size = PacketSize::new(options.packet_size)
+            .ok_or_else(|| io::Error::other(format!("packets of {} bytes", options.packet_size)))?;
+        let mut wanted = new_login("sa", options.password);
         wanted.packet_size = size.bytes().into();
         APPLICATION.clone_into(&mut wanted.app_name);
         self.send(&login(&wanted).map_err(io::Error::other)?)?;
-        if visit.mode == Mode::Optional {
+        if options.mode == Mode::Optional {
             self.tls = None;
         }
         let answer = self.message()?;

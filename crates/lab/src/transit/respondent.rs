@@ -16,7 +16,7 @@ use selenite_worker::work::Controls;
 use sha2::{Digest as _, Sha256};
 
 use super::mode::{CIPHERS, Mode};
-use super::peer::{Peer, Visit};
+use super::peer::{ConnectOptions, Peer};
 use super::server_process::{ServerProcess, certificate};
 use crate::config::hex;
 
@@ -201,7 +201,7 @@ impl Transit {
 
     fn connect(&self, packet_size: u16, is_watched: bool) -> Result<Peer, WorkerError> {
         let open = self.running()?;
-        let visit = Visit {
+        let options = ConnectOptions {
             address: open.server.address(),
             mode: open.mode,
             certificate: &certificate(&open.folder),
@@ -209,7 +209,7 @@ impl Transit {
             packet_size,
             is_watched,
         };
-        Peer::connect(&visit).map_err(said("log in"))
+        Peer::connect(&options).map_err(said("log in"))
     }
 
     /// W1.
