@@ -9,7 +9,7 @@
 
 mod mode;
 mod peer;
-mod respondent;
+mod request_handler;
 mod server_process;
 mod tally;
 mod tls;
@@ -24,7 +24,7 @@ pub use mode::{CIPHERS, Mode};
 /// This program does not know where it is.
 pub fn serve() -> std::io::Result<ExitCode> {
     let program = std::env::current_exe()?;
-    Ok(selenite_worker::conversation::serve_with(respondent::Transit::new(
-        program,
-    )))
+    Ok(selenite_worker::conversation::serve_with(
+        request_handler::Transit::new(program),
+    ))
 }

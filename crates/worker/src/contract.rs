@@ -14,7 +14,7 @@ use std::sync::mpsc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::conversation::Respondent;
+use crate::conversation::RequestHandler;
 use crate::conversation::session::{Answered, Session};
 use crate::protocol::{
     Control, Dataset, Digest, Hello, Hummer, Loaded, Opened, Opening, PLAIN, PROTOCOL, Request, Sample, Share, Work,

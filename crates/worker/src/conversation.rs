@@ -27,9 +27,9 @@ pub fn serve(engine: &dyn Engine) -> ExitCode {
 }
 
 /// The same with whoever answers requests, of whatever they are.
-pub fn serve_with(respondent: impl Respondent) -> ExitCode {
+pub fn serve_with(handler: impl RequestHandler) -> ExitCode {
     let input = io::BufReader::new(io::stdin());
-    match converse_with(respondent, input, &mut io::stdout()) {
+    match converse_with(handler, input, &mut io::stdout()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("the conversation broke off: {error}");
@@ -39,7 +39,7 @@ pub fn serve_with(respondent: impl Respondent) -> ExitCode {
 }
 
 /// Who carries requests out.
-pub trait Respondent {
+pub trait RequestHandler {
     /// Does what is asked.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ pub fn converse(engine: &dyn Engine, input: impl BufRead + Send + 'static, outpu
 /// # Errors
 /// What writing an answer says.
 pub fn converse_with(
-    mut session: impl Respondent,
+    mut session: impl RequestHandler,
     input: impl BufRead + Send + 'static,
     output: &mut dyn Write,
 ) -> io::Result<()> {
@@ -128,7 +128,7 @@ fn read(mut input: impl BufRead, sender: &mpsc::Sender<Line>) {
 }
 
 fn guarded(
-    session: &mut impl Respondent,
+    session: &mut impl RequestHandler,
     request: &crate::protocol::Request,
     controls: &Controls,
 ) -> Result<Answered, WorkerError> {

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use serde_json::Value;
 
-use super::Respondent;
+use super::RequestHandler;
 use crate::protocol::{Done, Opened, Opening, PROTOCOL, Request};
 use crate::work::{Block, Controls};
 use crate::{Engine, WorkerError, dataset, digest, layout, work};
@@ -42,7 +42,7 @@ impl<'a> Session<'a> {
     }
 }
 
-impl Respondent for Session<'_> {
+impl RequestHandler for Session<'_> {
     fn answer(&mut self, request: &Request, controls: &Controls) -> Result<Answered, WorkerError> {
         match request {
             Request::Hello { protocol } => {

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use selenite_worker::WorkerError;
-use selenite_worker::conversation::{Answered, Respondent, check_protocol};
+use selenite_worker::conversation::{Answered, RequestHandler, check_protocol};
 use selenite_worker::dataset::marker;
 use selenite_worker::meter::process::ProcessMeter;
 use selenite_worker::protocol::{
@@ -37,7 +37,7 @@ struct Open {
     mode: Mode,
 }
 
-impl Respondent for Transit {
+impl RequestHandler for Transit {
     fn answer(&mut self, request: &Request, _: &Controls) -> Result<Answered, WorkerError> {
         match request {
             Request::Hello { protocol } => {
