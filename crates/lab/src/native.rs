@@ -19,7 +19,7 @@ use selenite_engine::restore::{Restore, restore};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Encrypt, EngineError, FileUri, Suite, Target, Watch, keys, verify};
 use selenite_worker::engine::{Engine, Status, check_absent, hello, vacuum_into};
-use selenite_worker::protocol::{CipherTime, Hello, Opening, PLAIN};
+use selenite_worker::protocol::{CipherTime, DatabaseSpec, Hello, PLAIN};
 use selenite_worker::stock::Stock;
 use selenite_worker::{WorkerError, conversation, layout};
 
@@ -43,7 +43,7 @@ pub fn serve() -> Result<(), EngineError> {
 ///
 /// # Errors
 /// The identity can't be named.
-pub fn reencryption(program: &Path, database: &Opening, options: &[String]) -> Result<WorkerCommand, DriveError> {
+pub fn reencryption(program: &Path, database: &DatabaseSpec, options: &[String]) -> Result<WorkerCommand, DriveError> {
     let unnamed = |error: WorkerError| DriveError::NotStarted {
         program: program.to_owned(),
         source: io::Error::other(error.to_string()),
@@ -79,14 +79,14 @@ impl Engine for Native {
         Ok(hello)
     }
 
-    fn connect(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn connect(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         match suite(database)? {
             Some(suite) => connect(database, suite, FLAGS),
             None => Stock.connect(database),
         }
     }
 
-    fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn open(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         let Some(suite) = suite(database)? else {
             return Stock.open(database);
         };
@@ -106,7 +106,7 @@ impl Engine for Native {
         Ok(connection)
     }
 
-    fn create(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn create(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         let Some(suite) = suite(database)? else {
             return Stock.create(database);
         };
@@ -118,7 +118,7 @@ impl Engine for Native {
         Ok(connection)
     }
 
-    fn status(&self, connection: &Connection, database: &Opening) -> Result<Status, WorkerError> {
+    fn status(&self, connection: &Connection, database: &DatabaseSpec) -> Result<Status, WorkerError> {
         let mut status = Status::default();
         if suite(database)?.is_none() {
             return Ok(status);
@@ -137,7 +137,7 @@ impl Engine for Native {
         Ok(status)
     }
 
-    fn convert(&self, source: &Opening, target: &Opening) -> Result<(), WorkerError> {
+    fn convert(&self, source: &DatabaseSpec, target: &DatabaseSpec) -> Result<(), WorkerError> {
         match (suite(source)?, suite(target)?) {
             (None, None) => vacuum_into(self, source, target),
             (None, Some(to)) => {
@@ -162,11 +162,11 @@ impl Engine for Native {
 
     /// As `selenite reencrypt --offline --new-key` does: a new data key in the same suite, for every page. Then the slot, of
     /// which there is one, goes over to the new key.
-    fn rekey(&self, database: &Opening, key_file: &Path) -> Result<(), WorkerError> {
+    fn rekey(&self, database: &DatabaseSpec, key_file: &Path) -> Result<(), WorkerError> {
         let suite = suite(database)?.filter(|suite| *suite != Suite::None);
         let suite = suite.ok_or_else(|| WorkerError::Refused(format!("{} has no key to change", database.cipher)))?;
         let (path, access) = (&database.path, access(database, suite)?);
-        let renewed = Opening {
+        let renewed = DatabaseSpec {
             key_file: key_file.to_owned(),
             ..database.clone()
         };
@@ -183,7 +183,7 @@ impl Engine for Native {
     }
 
     /// As `selenite backup` does.
-    fn back_up(&self, database: &Opening, folder: &Path, incremental: bool) -> Result<(), WorkerError> {
+    fn back_up(&self, database: &DatabaseSpec, folder: &Path, incremental: bool) -> Result<(), WorkerError> {
         let suite = suite(database)?.ok_or_else(no_backups)?;
         let how = Backup {
             incremental,
@@ -195,7 +195,7 @@ impl Engine for Native {
     }
 
     /// As `selenite restore` does.
-    fn restore(&self, database: &Opening, folder: &Path) -> Result<String, WorkerError> {
+    fn restore(&self, database: &DatabaseSpec, folder: &Path) -> Result<String, WorkerError> {
         let suite = suite(database)?.ok_or_else(no_backups)?;
         let (access, place) = (access(database, suite)?, folder_of_backups(folder));
         let how = Restore::new(&database.path);
@@ -204,7 +204,7 @@ impl Engine for Native {
             .map_err(|error| engine_error(&error))
     }
 
-    fn verify_physical(&self, database: &Opening) -> Result<u64, WorkerError> {
+    fn verify_physical(&self, database: &DatabaseSpec) -> Result<u64, WorkerError> {
         let Some(suite) = suite(database)? else {
             return Stock.verify_physical(database);
         };
@@ -225,7 +225,7 @@ impl Engine for Native {
 }
 
 /// The suite that is asked for; none for a database in clear.
-fn suite(database: &Opening) -> Result<Option<Suite>, WorkerError> {
+fn suite(database: &DatabaseSpec) -> Result<Option<Suite>, WorkerError> {
     if let Some(name) = database.settings.keys().find(|name| !SETTINGS.contains(&name.as_str())) {
         return Err(WorkerError::Refused(format!(
             "there is no setting {name}; there is {}",
@@ -242,7 +242,7 @@ fn named(cipher: &str) -> Result<Suite, WorkerError> {
     Suite::from_name(cipher).ok_or_else(|| WorkerError::Refused(format!("there is no cipher {cipher}")))
 }
 
-fn connect(database: &Opening, suite: Suite, flags: OpenFlags) -> Result<Connection, WorkerError> {
+fn connect(database: &DatabaseSpec, suite: Suite, flags: OpenFlags) -> Result<Connection, WorkerError> {
     selenite_engine::install().map_err(|error| engine_error(&error))?;
     let mut uri = FileUri::new(&database.path, "selenite")
         .with("selenite_identity", &identity(database)?)
@@ -260,7 +260,7 @@ fn connect(database: &Opening, suite: Suite, flags: OpenFlags) -> Result<Connect
     Ok(Connection::open_with_flags(uri.as_str(), flags)?)
 }
 
-fn access(database: &Opening, suite: Suite) -> Result<Access, WorkerError> {
+fn access(database: &DatabaseSpec, suite: Suite) -> Result<Access, WorkerError> {
     let spec = identity(database)?
         .parse()
         .map_err(|error| WorkerError::Engine(format!("the key file: {error}")))?;
@@ -274,7 +274,7 @@ fn access(database: &Opening, suite: Suite) -> Result<Access, WorkerError> {
 }
 
 /// Who opens it: the key in its file, or an age key beside it, which the first worker that wants one makes.
-fn identity(database: &Opening) -> Result<String, WorkerError> {
+fn identity(database: &DatabaseSpec) -> Result<String, WorkerError> {
     let path = database.key_file.to_str().filter(|path| !path.is_empty());
     let path = path.ok_or_else(|| WorkerError::Refused("the key file has no name that could be used".to_owned()))?;
     match database.settings.get(KEY).map(String::as_str) {

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use selenite_stats::SESSIONS_MIN;
-use selenite_worker::protocol::{Opening, PLAIN};
+use selenite_worker::protocol::{DatabaseSpec, PLAIN};
 
 use database_copies::DatabaseCopies;
 pub use error::RunError;
@@ -291,9 +291,9 @@ impl<'a, B: Testbed> Runner<'a, B> {
     }
 
     /// How an arm opens a file that is sealed in `cipher`.
-    fn opening(&self, arm: &Arm, cipher: &str, path: &Path, cache_kib: u32) -> Opening {
+    fn spec(&self, arm: &Arm, cipher: &str, path: &Path, cache_kib: u32) -> DatabaseSpec {
         let layout = &self.config.layout;
-        Opening {
+        DatabaseSpec {
             path: path.to_owned(),
             cipher: cipher.to_owned(),
             key_file: self.copies.key_file(),

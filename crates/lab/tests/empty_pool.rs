@@ -5,19 +5,19 @@
 
 use rusqlite::Connection;
 use selenite_lab::native::Native;
-use selenite_worker::protocol::{Dataset, Opening};
-use selenite_worker::stock::opening;
+use selenite_worker::protocol::{DatabaseSpec, Dataset};
+use selenite_worker::stock::spec;
 use selenite_worker::{Engine, dataset};
 
 #[test]
 fn the_page_pool_is_empty_when_a_database_is_opened_again() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("key"), [7; 32]).unwrap();
-    let mut database = Opening {
+    let mut database = DatabaseSpec {
         cipher: "AES_256".to_owned(),
         key_file: folder.path().join("key"),
         cache_kib: 64,
-        ..opening(&folder.path().join("app.db"))
+        ..spec(&folder.path().join("app.db"))
     };
     database.settings.insert("pool_size".to_owned(), (8 << 20).to_string());
     dataset::load(&Native, &database, &Dataset::Scan { bytes: 1 << 20 }, 7).unwrap();

@@ -17,9 +17,10 @@ use serde_json::Value;
 use crate::conversation::RequestHandler;
 use crate::conversation::session::{Answered, Session};
 use crate::protocol::{
-    Control, Dataset, Digest, Hello, Hummer, Loaded, Opened, Opening, PLAIN, PROTOCOL, Request, Sample, Share, Work,
+    Control, DatabaseSpec, Dataset, Digest, Hello, Hummer, Loaded, Opened, PLAIN, PROTOCOL, Request, Sample, Share,
+    Work,
 };
-use crate::stock::{Stock, opening};
+use crate::stock::{Stock, spec};
 
 use dialogue::{Broken, Dialogue};
 
@@ -98,7 +99,7 @@ impl Contract<'_> {
 
     /// What can't be done is an error, and the worker goes on.
     fn errors(&mut self, worker: &mut Dialogue) -> Result<(), Broken> {
-        let missing = self.opening(PLAIN, "missing");
+        let missing = self.spec(PLAIN, "missing");
         let cases = [
             ("no JSON is an error", "rubbish".to_owned()),
             ("an unknown request is an error", r#"{"do":"dance"}"#.to_owned()),
@@ -136,11 +137,11 @@ impl Contract<'_> {
         dataset: &Dataset,
         works: &[Work],
     ) -> Result<(), Broken> {
-        let database = self.opening(cipher, &format!("{name}-worker"));
-        let twin = opening(&self.path(&format!("{name}-{cipher}-reference.db")));
+        let database = self.spec(cipher, &format!("{name}-worker"));
+        let twin = spec(&self.path(&format!("{name}-{cipher}-reference.db")));
         let mut reference = Session::new(&Stock);
         let about = |what: &str| format!("{cipher}: {name}: {what}");
-        let load = |database: &Opening| Request::Load {
+        let load = |database: &DatabaseSpec| Request::Load {
             database: database.clone(),
             dataset: dataset.clone(),
             seed: SEED,
@@ -185,7 +186,7 @@ impl Contract<'_> {
 
     /// A control reaches work that is under way: this one would take an hour.
     fn control(&mut self, worker: &mut Dialogue, cipher: &str) -> Result<(), Broken> {
-        let database = self.opening(cipher, "cards-worker");
+        let database = self.spec(cipher, "cards-worker");
         let opened: Result<Opened, String> = parsed(worker.ask(&Request::Open { database })?);
         let name = format!("{cipher}: control ends work under way");
         if let Err(what) = opened {
@@ -216,7 +217,7 @@ impl Contract<'_> {
     }
 
     fn wrong_key(&mut self, worker: &mut Dialogue, cipher: &str) -> Result<(), Broken> {
-        let mut database = self.opening(cipher, "cards-worker");
+        let mut database = self.spec(cipher, "cards-worker");
         database.key_file = self.path("other-key");
         let refused = match worker.ask(&Request::Open { database })? {
             Ok(_) => Err("it opened the database".to_owned()),
@@ -226,11 +227,11 @@ impl Contract<'_> {
         Ok(())
     }
 
-    fn opening(&self, cipher: &str, name: &str) -> Opening {
-        Opening {
+    fn spec(&self, cipher: &str, name: &str) -> DatabaseSpec {
+        DatabaseSpec {
             cipher: cipher.to_owned(),
             key_file: self.path("key"),
-            ..opening(&self.path(&format!("{name}-{cipher}.db")))
+            ..spec(&self.path(&format!("{name}-{cipher}.db")))
         }
     }
 
@@ -308,7 +309,7 @@ fn same_work(given: &Sample, expected: &Sample) -> Result<(), String> {
 }
 
 /// The file holds the marker exactly if the engine says that it is not encrypted, and an arm in clear is.
-fn proved(opened: &Opened, database: &Opening, marker: &str) -> Result<(), String> {
+fn proved(opened: &Opened, database: &DatabaseSpec, marker: &str) -> Result<(), String> {
     let bytes = fs::read(&database.path).map_err(|error| error.to_string())?;
     let holds = bytes.windows(marker.len()).any(|window| window == marker.as_bytes());
     let is_plain = database.cipher == PLAIN;

@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rusqlite::Connection;
 
-use crate::protocol::{Dataset, Loaded, Opening};
+use crate::protocol::{DatabaseSpec, Dataset, Loaded};
 use crate::{Engine, WorkerError, digest, layout};
 
 pub use text::{date, string};
@@ -21,7 +21,7 @@ pub use text::{date, string};
 ///
 /// # Errors
 /// What the engine and SQLite say; [`WorkerError::Refused`] where there is a file already.
-pub fn load(engine: &dyn Engine, database: &Opening, dataset: &Dataset, seed: u64) -> Result<Loaded, WorkerError> {
+pub fn load(engine: &dyn Engine, database: &DatabaseSpec, dataset: &Dataset, seed: u64) -> Result<Loaded, WorkerError> {
     let connection = engine.create(database)?;
     // Nobody measures this: pages of indexes are written once, not each time they leave a small cache.
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
@@ -96,7 +96,7 @@ const CACHE_KIB: i64 = 128 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stock::{Stock, opening};
+    use crate::stock::{Stock, spec};
 
     fn datasets() -> [Dataset; 4] {
         [
@@ -112,12 +112,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (index, dataset) in datasets().iter().enumerate() {
             let path = |name: &str| folder.path().join(format!("{index}-{name}.db"));
-            let one = load(&Stock, &opening(&path("one")), dataset, 7).unwrap();
-            let mut wide = opening(&path("wide"));
+            let one = load(&Stock, &spec(&path("one")), dataset, 7).unwrap();
+            let mut wide = spec(&path("wide"));
             wide.page_size = 16384;
             wide.journal_mode = "delete".to_owned();
             let same = load(&Stock, &wide, dataset, 7).unwrap();
-            let other = load(&Stock, &opening(&path("other")), dataset, 8).unwrap();
+            let other = load(&Stock, &spec(&path("other")), dataset, 8).unwrap();
             assert_eq!(one, same);
             assert_ne!(one.digest, other.digest);
             assert_eq!(one.rows, other.rows);
@@ -131,7 +131,7 @@ mod tests {
             let own = folder.path().join(index.to_string());
             std::fs::create_dir(&own).unwrap();
             let path = own.join("a.db");
-            let loaded = load(&Stock, &opening(&path), dataset, 7).unwrap();
+            let loaded = load(&Stock, &spec(&path), dataset, 7).unwrap();
             assert_eq!(std::fs::read_dir(&own).unwrap().count(), 1);
             let bytes = std::fs::read(&path).unwrap();
             let marker = loaded.marker.as_bytes();
@@ -145,7 +145,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         std::fs::write(&path, "mine").unwrap();
-        let refused = load(&Stock, &opening(&path), &Dataset::Statements { rows: 1, indexes: 0 }, 7);
+        let refused = load(&Stock, &spec(&path), &Dataset::Statements { rows: 1, indexes: 0 }, 7);
         assert!(matches!(refused, Err(WorkerError::Refused(_))));
         assert_eq!(std::fs::read(&path).unwrap(), b"mine");
     }

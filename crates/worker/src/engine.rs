@@ -8,7 +8,7 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use crate::WorkerError;
-use crate::protocol::{CipherTime, Hello, Opening, PLAIN, PROTOCOL};
+use crate::protocol::{CipherTime, DatabaseSpec, Hello, PLAIN, PROTOCOL};
 
 /// An engine: a SQLite library with or without encryption.
 ///
@@ -24,13 +24,13 @@ pub trait Engine: Sync {
     ///
     /// # Errors
     /// What the engine and SQLite say.
-    fn open(&self, database: &Opening) -> Result<Connection, WorkerError>;
+    fn open(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError>;
 
     /// Opens a database that exists as a program would: with its key, and without a layout, a check, or a first read.
     ///
     /// # Errors
     /// What the engine and SQLite say.
-    fn connect(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn connect(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         self.open(database)
     }
 
@@ -38,19 +38,19 @@ pub trait Engine: Sync {
     ///
     /// # Errors
     /// What the engine and SQLite say; where there is a file already.
-    fn create(&self, database: &Opening) -> Result<Connection, WorkerError>;
+    fn create(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError>;
 
     /// What the engine says of the encryption of an open database.
     ///
     /// # Errors
     /// What the engine and SQLite say.
-    fn status(&self, connection: &Connection, database: &Opening) -> Result<Status, WorkerError>;
+    fn status(&self, connection: &Connection, database: &DatabaseSpec) -> Result<Status, WorkerError>;
 
     /// Writes a copy of a database, which is closed, as a new file of another cipher.
     ///
     /// # Errors
     /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
-    fn convert(&self, source: &Opening, target: &Opening) -> Result<(), WorkerError> {
+    fn convert(&self, source: &DatabaseSpec, target: &DatabaseSpec) -> Result<(), WorkerError> {
         vacuum_into(self, source, target)
     }
 
@@ -58,7 +58,7 @@ pub trait Engine: Sync {
     ///
     /// # Errors
     /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
-    fn rekey(&self, database: &Opening, key_file: &Path) -> Result<(), WorkerError> {
+    fn rekey(&self, database: &DatabaseSpec, key_file: &Path) -> Result<(), WorkerError> {
         let _ = key_file;
         Err(WorkerError::Refused(format!(
             "this engine can't change the key of {}",
@@ -71,7 +71,7 @@ pub trait Engine: Sync {
     ///
     /// # Errors
     /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
-    fn back_up(&self, database: &Opening, folder: &Path, incremental: bool) -> Result<(), WorkerError> {
+    fn back_up(&self, database: &DatabaseSpec, folder: &Path, incremental: bool) -> Result<(), WorkerError> {
         let _ = (folder, incremental);
         Err(no_backups(database))
     }
@@ -80,7 +80,7 @@ pub trait Engine: Sync {
     ///
     /// # Errors
     /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
-    fn restore(&self, database: &Opening, folder: &Path) -> Result<String, WorkerError> {
+    fn restore(&self, database: &DatabaseSpec, folder: &Path) -> Result<String, WorkerError> {
         let _ = folder;
         Err(no_backups(database))
     }
@@ -90,7 +90,7 @@ pub trait Engine: Sync {
     ///
     /// # Errors
     /// What can't be read, or is not authentic.
-    fn verify_physical(&self, database: &Opening) -> Result<u64, WorkerError> {
+    fn verify_physical(&self, database: &DatabaseSpec) -> Result<u64, WorkerError> {
         read_through(database)
     }
 
@@ -153,7 +153,11 @@ pub fn hello(engine: &str, library: String, ciphers: Vec<String>) -> Result<Hell
 ///
 /// # Errors
 /// [`WorkerError::Refused`] if either is encrypted; what SQLite says.
-pub fn vacuum_into<E: Engine + ?Sized>(engine: &E, source: &Opening, target: &Opening) -> Result<(), WorkerError> {
+pub fn vacuum_into<E: Engine + ?Sized>(
+    engine: &E,
+    source: &DatabaseSpec,
+    target: &DatabaseSpec,
+) -> Result<(), WorkerError> {
     if source.cipher != PLAIN || target.cipher != PLAIN {
         return Err(WorkerError::Refused(format!(
             "this engine can't convert {} to {}",
@@ -171,7 +175,7 @@ pub fn vacuum_into<E: Engine + ?Sized>(engine: &E, source: &Opening, target: &Op
 ///
 /// # Errors
 /// [`WorkerError::Refused`].
-pub fn check_absent(database: &Opening) -> Result<(), WorkerError> {
+pub fn check_absent(database: &DatabaseSpec) -> Result<(), WorkerError> {
     if database.path.exists() {
         return Err(WorkerError::Refused(format!(
             "{} is there already",
@@ -181,11 +185,11 @@ pub fn check_absent(database: &Opening) -> Result<(), WorkerError> {
     Ok(())
 }
 
-fn no_backups(database: &Opening) -> WorkerError {
+fn no_backups(database: &DatabaseSpec) -> WorkerError {
     WorkerError::Refused(format!("this engine has no backups of {} of its own", database.cipher))
 }
 
-fn no_text(database: &Opening) -> WorkerError {
+fn no_text(database: &DatabaseSpec) -> WorkerError {
     WorkerError::Refused(format!("{} is not valid UTF-8", database.path.display()))
 }
 
@@ -193,7 +197,7 @@ fn no_text(database: &Opening) -> WorkerError {
 ///
 /// # Errors
 /// What can't be read.
-pub fn read_through(database: &Opening) -> Result<u64, WorkerError> {
+pub fn read_through(database: &DatabaseSpec) -> Result<u64, WorkerError> {
     let mut file = File::open(&database.path).map_err(WorkerError::io("open", &database.path))?;
     let mut piece = vec![0; READ_SIZE];
     let mut total: u64 = 0;

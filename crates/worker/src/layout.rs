@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use crate::WorkerError;
-use crate::protocol::Opening;
+use crate::protocol::DatabaseSpec;
 
 /// Sets the page size of a database that is not there yet; the first thing after the key.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn set_page_size(connection: &Connection, database: &Opening) -> Result<(), WorkerError> {
+pub fn set_page_size(connection: &Connection, database: &DatabaseSpec) -> Result<(), WorkerError> {
     connection.pragma_update(None, "page_size", database.page_size)?;
     Ok(())
 }
@@ -21,7 +21,7 @@ pub fn set_page_size(connection: &Connection, database: &Opening) -> Result<(), 
 ///
 /// # Errors
 /// [`WorkerError::Refused`] for a word that SQLite does not know or take; what SQLite says.
-pub fn apply(connection: &Connection, database: &Opening) -> Result<(), WorkerError> {
+pub fn apply(connection: &Connection, database: &DatabaseSpec) -> Result<(), WorkerError> {
     connection.busy_timeout(BUSY_WAIT)?;
     let cache = i64::from(database.cache_kib);
     connection.pragma_update(None, "cache_size", -cache)?;
@@ -123,12 +123,12 @@ const SYNCHRONOUS: [&str; 4] = ["off", "normal", "full", "extra"];
 mod tests {
     use super::*;
     use crate::engine::Engine;
-    use crate::stock::{Stock, opening};
+    use crate::stock::{Stock, spec};
 
     #[test]
     fn what_was_asked_for_is_in_force() {
         let folder = tempfile::tempdir().unwrap();
-        let mut database = opening(&folder.path().join("a.db"));
+        let mut database = spec(&folder.path().join("a.db"));
         database.page_size = 8192;
         database.cache_kib = 123;
         database.synchronous = "FULL".to_owned();
@@ -148,7 +148,7 @@ mod tests {
     fn a_word_that_sqlite_does_not_know_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         for (journal_mode, synchronous) in [("wal; DROP TABLE t", "normal"), ("wal", "sometimes")] {
-            let mut database = opening(&folder.path().join("a.db"));
+            let mut database = spec(&folder.path().join("a.db"));
             database.journal_mode = journal_mode.to_owned();
             database.synchronous = synchronous.to_owned();
             let connection = Connection::open_in_memory().unwrap();

@@ -20,7 +20,7 @@ pub enum Request {
     /// Makes a new database and fills it; leaves it closed, with no WAL. Answer: [`Loaded`].
     Load {
         /// The database.
-        database: Opening,
+        database: DatabaseSpec,
         /// What to put in.
         dataset: Dataset,
         /// Where the rows come from.
@@ -29,7 +29,7 @@ pub enum Request {
     /// Opens a database, instead of the one that is open. Answer: [`Opened`].
     Open {
         /// The database.
-        database: Opening,
+        database: DatabaseSpec,
     },
     /// Closes the database. Answer: [`Done`].
     Close,
@@ -71,7 +71,7 @@ pub enum Response<T> {
 /// Which database, and how it is opened: the same for every arm but for the cipher.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Opening {
+pub struct DatabaseSpec {
     /// The file.
     pub path: PathBuf,
     /// A name from [`Hello::ciphers`], or [`PLAIN`].

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::engine::{Engine, Status, check_absent, hello};
-use crate::protocol::{Hello, Opening, PLAIN};
+use crate::protocol::{DatabaseSpec, Hello, PLAIN};
 use crate::{WorkerError, layout};
 
 /// The SQLite that is linked in.
@@ -17,18 +17,18 @@ impl Engine for Stock {
         hello("stock", format!("SQLite {}", rusqlite::version()), Vec::new())
     }
 
-    fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn open(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         let connection = self.connect(database)?;
         layout::apply(&connection, database)?;
         Ok(connection)
     }
 
-    fn connect(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn connect(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         check_plain(database)?;
         Ok(Connection::open_with_flags(&database.path, FLAGS)?)
     }
 
-    fn create(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn create(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         check_plain(database)?;
         check_absent(database)?;
         let connection = Connection::open_with_flags(&database.path, FLAGS | OpenFlags::SQLITE_OPEN_CREATE)?;
@@ -37,15 +37,15 @@ impl Engine for Stock {
         Ok(connection)
     }
 
-    fn status(&self, _: &Connection, _: &Opening) -> Result<Status, WorkerError> {
+    fn status(&self, _: &Connection, _: &DatabaseSpec) -> Result<Status, WorkerError> {
         Ok(Status::default())
     }
 }
 
 /// How a database in clear is opened, with a layout for tests and trials.
 #[must_use]
-pub fn opening(path: &Path) -> Opening {
-    Opening {
+pub fn spec(path: &Path) -> DatabaseSpec {
+    DatabaseSpec {
         path: path.to_owned(),
         cipher: PLAIN.to_owned(),
         key_file: Path::new("").to_owned(),
@@ -57,7 +57,7 @@ pub fn opening(path: &Path) -> Opening {
     }
 }
 
-fn check_plain(database: &Opening) -> Result<(), WorkerError> {
+fn check_plain(database: &DatabaseSpec) -> Result<(), WorkerError> {
     if database.cipher == PLAIN {
         return Ok(());
     }

@@ -18,7 +18,7 @@ use std::sync::mpsc::Receiver;
 use rusqlite::Connection;
 
 use crate::meter::{self, Meter, Part};
-use crate::protocol::{Control, Opening, Sample, Share, Work};
+use crate::protocol::{Control, DatabaseSpec, Sample, Share, Work};
 use crate::{Engine, WorkerError, layout};
 
 /// Where controls for work under way arrive; it is closed at the end of the input.
@@ -81,7 +81,7 @@ pub fn wants_closed(work: &Work) -> bool {
 /// What the engine and SQLite say; [`WorkerError::Wrong`] where a check finds fault.
 pub fn run(
     engine: &dyn Engine,
-    database: &Opening,
+    database: &DatabaseSpec,
     connection: &Connection,
     work: &Work,
     block: &Block<'_>,
@@ -116,7 +116,7 @@ pub fn run(
 /// As [`run`].
 pub fn run_closed(
     engine: &dyn Engine,
-    database: &Opening,
+    database: &DatabaseSpec,
     work: &Work,
     block: &Block<'_>,
 ) -> Result<Sample, WorkerError> {

@@ -16,10 +16,10 @@ pub fn keeps_all_rows(engine: &dyn Engine) -> Result<(), Fault> {
     let folder = Folder::new()?;
     let ciphers: Vec<String> = [PLAIN.to_owned()].into_iter().chain(engine.hello()?.ciphers).collect();
     for from in &ciphers {
-        let source = folder.opening(&format!("{from} 50%?.db"), from);
+        let source = folder.spec(&format!("{from} 50%?.db"), from);
         let loaded = dataset::load(engine, &source, &Dataset::Cards { rows: 300 }, 5)?;
         for to in &ciphers {
-            let target = folder.opening(&format!("{from} 50%?-{to}#.db"), to);
+            let target = folder.spec(&format!("{from} 50%?-{to}#.db"), to);
             engine.convert(&source, &target)?;
             Fault::unless(engine.convert(&source, &target).is_err(), || {
                 format!("{from} to {to}: overwritten")

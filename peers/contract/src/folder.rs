@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use selenite_worker::protocol::Opening;
+use selenite_worker::protocol::DatabaseSpec;
 use tempfile::TempDir;
 
 use crate::Fault;
@@ -27,8 +27,8 @@ impl Folder {
     }
 
     /// How a database of this name and cipher is opened.
-    pub fn opening(&self, name: &str, cipher: &str) -> Opening {
-        Opening {
+    pub fn spec(&self, name: &str, cipher: &str) -> DatabaseSpec {
+        DatabaseSpec {
             path: self.path(name),
             cipher: cipher.to_owned(),
             key_file: self.path("key"),

@@ -17,7 +17,7 @@ pub fn is_in_force(executable: &Path) -> Result<(), Fault> {
     let mut talk = Talk::start(executable)?;
     for cipher in talk.ciphers()? {
         for (page_size, journal_mode, synchronous) in [(4096, "wal", "normal"), (8192, "delete", "full")] {
-            let mut database = folder.opening(&format!("{cipher}-{page_size}.db"), &cipher);
+            let mut database = folder.spec(&format!("{cipher}-{page_size}.db"), &cipher);
             database.page_size = page_size;
             database.cache_kib = 640;
             database.journal_mode = journal_mode.to_owned();

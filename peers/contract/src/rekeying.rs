@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 
-use selenite_worker::protocol::{Dataset, Opening, PLAIN};
+use selenite_worker::protocol::{Dataset, DatabaseSpec, PLAIN};
 use selenite_worker::{Engine, dataset, digest};
 
 use crate::Fault;
@@ -19,7 +19,7 @@ pub fn shuts_the_old_key_out(engine: &dyn Engine) -> Result<(), Fault> {
     for cipher in engine.hello()?.ciphers {
         for journal_mode in ["wal", "delete"] {
             let name = format!("{cipher}-{journal_mode}.db");
-            let mut old = folder.opening(&name, &cipher);
+            let mut old = folder.spec(&name, &cipher);
             old.journal_mode = journal_mode.to_owned();
             let about = |what: &str| format!("{name}: {what}");
             let loaded = dataset::load(engine, &old, &Dataset::Cards { rows: 500 }, 5)?;
@@ -32,7 +32,7 @@ pub fn shuts_the_old_key_out(engine: &dyn Engine) -> Result<(), Fault> {
                 about("a page is as it was")
             })?;
             Fault::unless(!folder.path(&format!("{name}-wal")).exists(), || about("a log is left"))?;
-            let new = Opening {
+            let new = DatabaseSpec {
                 key_file: folder.path("other-key"),
                 ..old.clone()
             };
@@ -43,7 +43,7 @@ pub fn shuts_the_old_key_out(engine: &dyn Engine) -> Result<(), Fault> {
             Fault::unless(check == "ok", || about(&check))?;
         }
     }
-    let plain = folder.opening("plain.db", PLAIN);
+    let plain = folder.spec("plain.db", PLAIN);
     dataset::load(engine, &plain, &Dataset::Cards { rows: 10 }, 5)?;
     Fault::unless(engine.rekey(&plain, &folder.path("other-key")).is_err(), || {
         "a database in clear got a key".to_owned()

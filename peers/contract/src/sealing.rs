@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use selenite_worker::protocol::{Dataset, Digest, Done, Opening, PLAIN, Request, Work};
+use selenite_worker::protocol::{Dataset, Digest, Done, DatabaseSpec, PLAIN, Request, Work};
 
 use crate::Fault;
 use crate::folder::Folder;
@@ -19,7 +19,7 @@ pub fn shows_nothing(executable: &Path) -> Result<(), Fault> {
     let mut talk = Talk::start(executable)?;
     for cipher in talk.ciphers()? {
         let is_plain = cipher == PLAIN;
-        let database = folder.opening(&format!("{cipher}.db"), &cipher);
+        let database = folder.spec(&format!("{cipher}.db"), &cipher);
         let marker = talk.load(&database, &Dataset::Scan { bytes: 2 << 20 })?.marker;
         let bytes = fs::read(&database.path)?;
         Fault::unless(
@@ -44,7 +44,7 @@ pub fn log_shows_nothing(engine: &dyn Engine) -> Result<(), Fault> {
     let folder = Folder::new()?;
     for cipher in [PLAIN.to_owned()].into_iter().chain(engine.hello()?.ciphers) {
         let is_plain = cipher == PLAIN;
-        let database = folder.opening(&format!("{cipher}.db"), &cipher);
+        let database = folder.spec(&format!("{cipher}.db"), &cipher);
         let connection = engine.create(&database)?;
         connection.execute_batch(&format!("PRAGMA wal_autocheckpoint = 0; {MARKED_ROWS}"))?;
         let log = fs::read(PathBuf::from(format!("{}-wal", database.path.display())))?;
@@ -69,9 +69,9 @@ pub fn other_key_is_refused(executable: &Path) -> Result<(), Fault> {
     let folder = Folder::new()?;
     let mut talk = Talk::start(executable)?;
     for cipher in talk.ciphers()? {
-        let right = folder.opening(&format!("{cipher}.db"), &cipher);
+        let right = folder.spec(&format!("{cipher}.db"), &cipher);
         let loaded = talk.load(&right, &Dataset::Statements { rows: 500, indexes: 1 })?;
-        let with_key = |name: &str| Opening {
+        let with_key = |name: &str| DatabaseSpec {
             key_file: folder.path(name),
             ..right.clone()
         };
@@ -81,14 +81,14 @@ pub fn other_key_is_refused(executable: &Path) -> Result<(), Fault> {
                 format!("{cipher}: opened with {name}")
             })?;
         }
-        let in_clear = Opening {
+        let in_clear = DatabaseSpec {
             cipher: PLAIN.to_owned(),
             ..right.clone()
         };
         Fault::unless(talk.open(&in_clear).is_err() == (cipher != PLAIN), || {
             format!("{cipher}: opened in clear")
         })?;
-        let unknown = Opening {
+        let unknown = DatabaseSpec {
             cipher: "rot13".to_owned(),
             ..right.clone()
         };
@@ -109,7 +109,7 @@ pub fn damage_is_found(executable: &Path, authenticating: &[&str], physical: boo
     let folder = Folder::new()?;
     let mut talk = Talk::start(executable)?;
     for cipher in authenticating {
-        let database = folder.opening(&format!("{cipher}.db"), cipher);
+        let database = folder.spec(&format!("{cipher}.db"), cipher);
         talk.load(&database, &Dataset::Scan { bytes: 1 << 20 })?;
         talk.open(&database)?;
         talk.run(&Work::PhysicalVerify)?;

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use selenite_worker::protocol::{Dataset, Hello, Loaded, Opened, Opening, PLAIN, PROTOCOL, Request, Response, Sample};
+use selenite_worker::protocol::{Dataset, Hello, Loaded, Opened, DatabaseSpec, PLAIN, PROTOCOL, Request, Response, Sample};
 use selenite_worker::protocol::{Share, Work};
 use serde::de::DeserializeOwned;
 
@@ -79,7 +79,7 @@ impl Talk {
     ///
     /// # Errors
     /// See above.
-    pub fn load(&mut self, database: &Opening, dataset: &Dataset) -> Result<Loaded, Fault> {
+    pub fn load(&mut self, database: &DatabaseSpec, dataset: &Dataset) -> Result<Loaded, Fault> {
         self.ask(&Request::Load {
             database: database.clone(),
             dataset: dataset.clone(),
@@ -91,7 +91,7 @@ impl Talk {
     ///
     /// # Errors
     /// See above.
-    pub fn open(&mut self, database: &Opening) -> Result<Opened, Fault> {
+    pub fn open(&mut self, database: &DatabaseSpec) -> Result<Opened, Fault> {
         self.ask(&Request::Open {
             database: database.clone(),
         })

@@ -3,13 +3,13 @@
 use std::fs;
 
 use selenite_worker::WorkerError;
-use selenite_worker::protocol::Opening;
+use selenite_worker::protocol::DatabaseSpec;
 
 /// The key of a database in 64 hexadecimal digits.
 ///
 /// # Errors
 /// [`WorkerError::Io`] if the file can't be read; [`WorkerError::Refused`] if it has not 32 bytes.
-pub fn digits(database: &Opening) -> Result<String, WorkerError> {
+pub fn digits(database: &DatabaseSpec) -> Result<String, WorkerError> {
     let key = fs::read(&database.key_file).map_err(WorkerError::io("read", &database.key_file))?;
     if key.len() != KEY_SIZE {
         return Err(WorkerError::Refused(format!(
@@ -27,12 +27,12 @@ const KEY_SIZE: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use selenite_worker::stock::opening;
+    use selenite_worker::stock::spec;
 
     #[test]
     fn a_key_has_32_bytes() {
         let folder = tempfile::tempdir().unwrap();
-        let mut database = opening(&folder.path().join("a.db"));
+        let mut database = spec(&folder.path().join("a.db"));
         database.key_file = folder.path().join("key");
         assert!(matches!(digits(&database), Err(WorkerError::Io { .. })));
         fs::write(&database.key_file, [0xa5; 31]).unwrap();

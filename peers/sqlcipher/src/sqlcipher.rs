@@ -8,7 +8,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 use selenite_peer::{flags, key, pragma};
 use selenite_worker::engine::{self, Engine, Status, check_absent};
-use selenite_worker::protocol::{Hello, Opening, PLAIN};
+use selenite_worker::protocol::{Hello, DatabaseSpec, PLAIN};
 use selenite_worker::{WorkerError, layout};
 
 /// The SQLCipher that is linked in.
@@ -36,17 +36,17 @@ impl Engine for SqlCipher {
         Ok(hello)
     }
 
-    fn connect(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn connect(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         keyed(database, flags::OPEN)
     }
 
-    fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn open(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         let connection = keyed(database, flags::OPEN)?;
         layout::apply(&connection, database)?;
         Ok(connection)
     }
 
-    fn create(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn create(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         check_absent(database)?;
         let connection = keyed(database, flags::CREATE)?;
         if database.cipher == PLAIN {
@@ -56,7 +56,7 @@ impl Engine for SqlCipher {
         Ok(connection)
     }
 
-    fn status(&self, connection: &Connection, _: &Opening) -> Result<Status, WorkerError> {
+    fn status(&self, connection: &Connection, _: &DatabaseSpec) -> Result<Status, WorkerError> {
         let mut values = BTreeMap::new();
         for name in SAID {
             let value = pragma::answer(connection, name)?;
@@ -69,7 +69,7 @@ impl Engine for SqlCipher {
     }
 
     /// By ATTACH and `sqlcipher_export`, as SQLCipher's documentation has it.
-    fn convert(&self, source: &Opening, target: &Opening) -> Result<(), WorkerError> {
+    fn convert(&self, source: &DatabaseSpec, target: &DatabaseSpec) -> Result<(), WorkerError> {
         check_absent(target)?;
         let secret = secret(target)?;
         // What is attached is opened as the main database was, and this one has to be made.
@@ -91,8 +91,8 @@ impl Engine for SqlCipher {
     }
 
     /// By `PRAGMA rekey`, in the journal mode that the database has; its log goes into the file when it is closed.
-    fn rekey(&self, database: &Opening, key_file: &Path) -> Result<(), WorkerError> {
-        let renewed = Opening {
+    fn rekey(&self, database: &DatabaseSpec, key_file: &Path) -> Result<(), WorkerError> {
+        let renewed = DatabaseSpec {
             key_file: key_file.to_owned(),
             ..database.clone()
         };
@@ -104,7 +104,7 @@ impl Engine for SqlCipher {
     }
 
     /// By `PRAGMA cipher_integrity_check`, which authenticates every page of the file; in clear it is only read.
-    fn verify_physical(&self, database: &Opening) -> Result<u64, WorkerError> {
+    fn verify_physical(&self, database: &DatabaseSpec) -> Result<u64, WorkerError> {
         if database.cipher == PLAIN {
             return engine::read_through(database);
         }
@@ -122,7 +122,7 @@ impl Engine for SqlCipher {
     }
 }
 
-fn keyed(database: &Opening, flags: OpenFlags) -> Result<Connection, WorkerError> {
+fn keyed(database: &DatabaseSpec, flags: OpenFlags) -> Result<Connection, WorkerError> {
     if let Some(name) = database.settings.keys().next() {
         return Err(WorkerError::Refused(format!(
             "there is no setting {name}: this engine has none"
@@ -139,7 +139,7 @@ fn keyed(database: &Opening, flags: OpenFlags) -> Result<Connection, WorkerError
 }
 
 /// A raw key in SQLCipher's words; none in clear.
-fn secret(database: &Opening) -> Result<Option<String>, WorkerError> {
+fn secret(database: &DatabaseSpec) -> Result<Option<String>, WorkerError> {
     match database.cipher.as_str() {
         PLAIN => Ok(None),
         CIPHER => Ok(Some(format!("x'{}'", key::digits(database)?))),

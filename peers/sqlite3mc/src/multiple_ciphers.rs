@@ -12,7 +12,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use selenite_peer::{flags, key, pragma};
 use selenite_worker::engine::{self, Engine, Status, check_absent};
-use selenite_worker::protocol::{Hello, Opening, PLAIN};
+use selenite_worker::protocol::{Hello, DatabaseSpec, PLAIN};
 use selenite_worker::{WorkerError, layout};
 
 /// The SQLite3 Multiple Ciphers that is linked in.
@@ -33,17 +33,17 @@ impl Engine for MultipleCiphers {
         engine::hello("sqlite3mc", version, ciphers)
     }
 
-    fn connect(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn connect(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         keyed(database, flags::OPEN)
     }
 
-    fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn open(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         let connection = keyed(database, flags::OPEN)?;
         layout::apply(&connection, database)?;
         Ok(connection)
     }
 
-    fn create(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn create(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         check_absent(database)?;
         let connection = keyed(database, flags::CREATE)?;
         layout::set_page_size(&connection, database)?;
@@ -51,7 +51,7 @@ impl Engine for MultipleCiphers {
         Ok(connection)
     }
 
-    fn status(&self, connection: &Connection, database: &Opening) -> Result<Status, WorkerError> {
+    fn status(&self, connection: &Connection, database: &DatabaseSpec) -> Result<Status, WorkerError> {
         let mut values = BTreeMap::new();
         let encrypted = is_refused_without_key(database)?;
         values.insert(
@@ -76,7 +76,7 @@ impl Engine for MultipleCiphers {
     }
 
     /// By `VACUUM INTO` a URI with the other cipher and key.
-    fn convert(&self, source: &Opening, target: &Opening) -> Result<(), WorkerError> {
+    fn convert(&self, source: &DatabaseSpec, target: &DatabaseSpec) -> Result<(), WorkerError> {
         check_absent(target)?;
         let location = location::of(target, secret(target)?.as_deref())?;
         let connection = self.open(source)?;
@@ -86,8 +86,8 @@ impl Engine for MultipleCiphers {
     }
 
     /// By `PRAGMA hexrekey`, in the journal mode that the database has; its log goes into the file when it is closed.
-    fn rekey(&self, database: &Opening, key_file: &Path) -> Result<(), WorkerError> {
-        let renewed = Opening {
+    fn rekey(&self, database: &DatabaseSpec, key_file: &Path) -> Result<(), WorkerError> {
+        let renewed = DatabaseSpec {
             key_file: key_file.to_owned(),
             ..database.clone()
         };
@@ -99,7 +99,7 @@ impl Engine for MultipleCiphers {
     }
 }
 
-fn keyed(database: &Opening, flags: OpenFlags) -> Result<Connection, WorkerError> {
+fn keyed(database: &DatabaseSpec, flags: OpenFlags) -> Result<Connection, WorkerError> {
     if let Some(name) = database.settings.keys().next() {
         return Err(WorkerError::Refused(format!(
             "there is no setting {name}: this engine has none"
@@ -116,7 +116,7 @@ fn keyed(database: &Opening, flags: OpenFlags) -> Result<Connection, WorkerError
 }
 
 /// What the cipher takes as its key, in hexadecimal digits; none in clear.
-fn secret(database: &Opening) -> Result<Option<String>, WorkerError> {
+fn secret(database: &DatabaseSpec) -> Result<Option<String>, WorkerError> {
     if database.cipher == PLAIN {
         return Ok(None);
     }
@@ -131,7 +131,7 @@ fn secret(database: &Opening) -> Result<Option<String>, WorkerError> {
 }
 
 /// Whether SQLite finds no database in the file when it has no key: there is no pragma that says it for every cipher.
-fn is_refused_without_key(database: &Opening) -> Result<bool, WorkerError> {
+fn is_refused_without_key(database: &DatabaseSpec) -> Result<bool, WorkerError> {
     let connection = Connection::open_with_flags(&database.path, flags::OPEN)?;
     connection.busy_timeout(layout::BUSY_WAIT)?;
     match connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) {

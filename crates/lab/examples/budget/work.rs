@@ -13,7 +13,7 @@ use rusqlite::backup::{Backup, StepResult};
 use selenite_lab::native::Native;
 use selenite_worker::engine::Engine;
 use selenite_worker::meter::{Part, monotonic_ns};
-use selenite_worker::protocol::{Dataset, Opening, PLAIN};
+use selenite_worker::protocol::{DatabaseSpec, Dataset, PLAIN};
 use selenite_worker::{dataset, layout};
 use serde::{Deserialize, Serialize};
 
@@ -111,14 +111,14 @@ impl Phase {
 /// Makes the databases of one arm.
 pub fn load(arm: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
     for (name, bytes) in [(LARGE, LARGE_SIZE), (SMALL, SMALL_SIZE)] {
-        dataset::load(&Native, &opening(arm, folder, name), &Dataset::Scan { bytes }, SEED)?;
+        dataset::load(&Native, &spec(arm, folder, name), &Dataset::Scan { bytes }, SEED)?;
     }
     Ok(())
 }
 
 /// The file that is scanned.
 pub fn large_file(arm: &str, folder: &Path) -> PathBuf {
-    opening(arm, folder, LARGE).path
+    spec(arm, folder, LARGE).path
 }
 
 /// Where the key of all arms lies.
@@ -129,17 +129,17 @@ pub fn key_file(folder: &Path) -> PathBuf {
 /// Does one operation for [`LASTING`], after a rehearsal.
 pub fn run(operation: Operation, arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
     match operation {
-        Operation::Scan => scan(&opening(arm, folder, LARGE)),
-        Operation::Point => point(&opening(arm, folder, LARGE)),
+        Operation::Scan => scan(&spec(arm, folder, LARGE)),
+        Operation::Point => point(&spec(arm, folder, LARGE)),
         Operation::Commit => commit(arm, folder),
-        Operation::Backup => backup(&opening(arm, folder, SMALL)),
+        Operation::Backup => backup(&spec(arm, folder, SMALL)),
         Operation::Indexed => indexed(arm, folder),
-        Operation::Check => check(&with_pool(opening(arm, folder, SMALL), "64MiB")),
-        Operation::Readers => readers(&with_pool(opening(arm, folder, LARGE), "128MiB")),
+        Operation::Check => check(&with_pool(spec(arm, folder, SMALL), "64MiB")),
+        Operation::Readers => readers(&with_pool(spec(arm, folder, LARGE), "128MiB")),
     }
 }
 
-fn scan(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
+fn scan(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
     let connection = Native.open(database)?;
     let pages = layout::page_count(&connection)?;
     let mut statement = connection.prepare("SELECT * FROM SomeData WHERE Id = 100000000")?;
@@ -153,7 +153,7 @@ fn scan(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
     Ok(vec![phase])
 }
 
-fn point(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
+fn point(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
     let connection = Native.open(database)?;
     let rows: i64 = connection.query_row("SELECT max(rowid) FROM SomeData", [], |row| row.get(0))?;
     // Every page is in the system's cache then.
@@ -181,9 +181,9 @@ fn point(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
 }
 
 fn commit(arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
-    let database = opening(arm, folder, "commit");
+    let database = spec(arm, folder, "commit");
     remove(&database.path)?;
-    std::fs::copy(opening(arm, folder, SMALL).path, &database.path)?;
+    std::fs::copy(spec(arm, folder, SMALL).path, &database.path)?;
     let connection = Native.open(&database)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     let mut statement = connection.prepare("INSERT INTO SomeData(Id, SomeText) VALUES (?1, ?2)")?;
@@ -215,7 +215,7 @@ fn commit(arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
 }
 
 /// Into a rollback journal's file, as the lab does: in a write-ahead log every page would be written twice.
-fn backup(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
+fn backup(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
     let connection = Native.open(database)?;
     let mut target = database.clone();
     target.path.as_mut_os_string().push("-backup");
@@ -245,9 +245,9 @@ fn backup(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
 
 /// Random codes and names: most commits change leaves of both indexes that the cache has not.
 fn indexed(arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
-    let database = Opening {
+    let database = DatabaseSpec {
         cache_kib: 256,
-        ..opening(arm, folder, "indexed")
+        ..spec(arm, folder, "indexed")
     };
     remove(&database.path)?;
     let rows = Dataset::Statements {
@@ -281,7 +281,7 @@ fn indexed(arm: &str, folder: &Path) -> Result<Vec<Phase>, Box<dyn Error>> {
     Ok(vec![phase])
 }
 
-fn check(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
+fn check(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
     let mut phase = Phase::new("check");
     let until = Instant::now() + LASTING;
     let mut is_rehearsal = true;
@@ -304,7 +304,7 @@ fn check(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
     Ok(vec![phase])
 }
 
-fn readers(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
+fn readers(database: &DatabaseSpec) -> Result<Vec<Phase>, Box<dyn Error>> {
     let connections = (0..READERS)
         .map(|_| Native.open(database))
         .collect::<Result<Vec<_>, _>>()?;
@@ -327,20 +327,20 @@ fn readers(database: &Opening) -> Result<Vec<Phase>, Box<dyn Error>> {
 }
 
 /// The pool that an operation is about; stock SQLite has none.
-fn with_pool(mut database: Opening, size: &str) -> Opening {
+fn with_pool(mut database: DatabaseSpec, size: &str) -> DatabaseSpec {
     if database.cipher != PLAIN {
         database.settings.insert("pool_size".to_owned(), size.to_owned());
     }
     database
 }
 
-fn opening(arm: &str, folder: &Path, name: &str) -> Opening {
-    Opening {
+fn spec(arm: &str, folder: &Path, name: &str) -> DatabaseSpec {
+    DatabaseSpec {
         cipher: arm.to_owned(),
         key_file: key_file(folder),
         page_size: PAGE_SIZE,
         cache_kib: 1024,
-        ..selenite_worker::stock::opening(&folder.join(format!("{arm}-{name}.db")))
+        ..selenite_worker::stock::spec(&folder.join(format!("{arm}-{name}.db")))
     }
 }
 

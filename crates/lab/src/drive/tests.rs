@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
-use selenite_worker::protocol::{Control, Digest, Done, Opening, PLAIN, PROTOCOL, Request, Sample, Work};
+use selenite_worker::protocol::{Control, DatabaseSpec, Digest, Done, PLAIN, PROTOCOL, Request, Sample, Work};
 
 use super::*;
 
@@ -54,8 +54,8 @@ fn wait_until_gone(pid: u32) {
     }
 }
 
-fn opening() -> Opening {
-    Opening {
+fn spec() -> DatabaseSpec {
+    DatabaseSpec {
         path: PathBuf::from("x.db"),
         cipher: PLAIN.to_owned(),
         key_file: PathBuf::new(),
@@ -214,7 +214,7 @@ fn another_version_is_told() {
 fn a_refusal_is_no_end() {
     let refusing = polite(r#"*open*) echo '{"error":"no such cipher"}';;"#);
     let mut group = WorkerGroup::start(&refusing, 1, LIMIT).unwrap();
-    let error = group.open(&opening(), LIMIT).unwrap_err();
+    let error = group.open(&spec(), LIMIT).unwrap_err();
     assert!(
         error.is_refusal() && error.to_string().contains("no such cipher"),
         "{error}"

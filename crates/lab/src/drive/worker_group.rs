@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use selenite_worker::protocol::{
-    Control, Dataset, Digest, Done, Hello, Loaded, Opened, Opening, Request, Sample, Share, Work,
+    Control, DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, Opened, Request, Sample, Share, Work,
 };
 
 use super::failure::DriveError;
@@ -66,7 +66,7 @@ impl WorkerGroup {
     /// As of [`Worker::ask`].
     pub fn load(
         &mut self,
-        database: &Opening,
+        database: &DatabaseSpec,
         dataset: &Dataset,
         seed: u64,
         limit: Duration,
@@ -83,7 +83,7 @@ impl WorkerGroup {
     ///
     /// # Errors
     /// As of [`Worker::ask`].
-    pub fn open(&mut self, database: &Opening, limit: Duration) -> Result<Opened, DriveError> {
+    pub fn open(&mut self, database: &DatabaseSpec, limit: Duration) -> Result<Opened, DriveError> {
         let request = Request::Open {
             database: database.clone(),
         };

@@ -1,6 +1,6 @@
 use super::*;
 use selenite_worker::protocol::{Dataset, Request, Response, Sample, Share, Work};
-use selenite_worker::stock::opening;
+use selenite_worker::stock::spec;
 use selenite_worker::{dataset, digest};
 
 struct Testbed {
@@ -15,15 +15,15 @@ impl Testbed {
         Self { folder }
     }
 
-    fn database(&self, cipher: &str) -> Opening {
-        Opening {
+    fn database(&self, cipher: &str) -> DatabaseSpec {
+        DatabaseSpec {
             cipher: cipher.to_owned(),
             key_file: self.folder.path().join("key"),
-            ..opening(&self.folder.path().join(format!("{cipher}.db")))
+            ..spec(&self.folder.path().join(format!("{cipher}.db")))
         }
     }
 
-    fn load(&self, cipher: &str) -> Opening {
+    fn load(&self, cipher: &str) -> DatabaseSpec {
         let database = self.database(cipher);
         dataset::load(&Native, &database, &ROWS, 7).unwrap();
         database
@@ -32,7 +32,7 @@ impl Testbed {
 
 const ROWS: Dataset = Dataset::Statements { rows: 400, indexes: 0 };
 
-fn run(database: &Opening, work: Work) -> Result<Sample, String> {
+fn run(database: &DatabaseSpec, work: Work) -> Result<Sample, String> {
     let requests = [
         Request::Open {
             database: database.clone(),

@@ -24,12 +24,12 @@ impl<B: Testbed> Runner<'_, B> {
             for arm in 0..self.arms.len() {
                 let of = self.arms[arm].clone();
                 let path = self.copies.copy_path(stage.id, &of.name, &data);
-                let opening = self.opening(&of, &of.cipher, &path, self.config.layout.cache_kib);
+                let spec = self.spec(&of, &of.cipher, &path, self.config.layout.cache_kib);
                 let Some((_, group)) = stage.groups.iter_mut().find(|((index, _), _)| *index == arm) else {
                     continue;
                 };
                 group
-                    .open(&opening, patience)
+                    .open(&spec, patience)
                     .map_err(|source| worker(&of, "open", source))?;
                 let digest = group.digest(patience).map_err(|source| worker(&of, "digest", source))?;
                 group.close(patience).map_err(|source| worker(&of, "close", source))?;
@@ -61,9 +61,9 @@ impl<B: Testbed> Runner<'_, B> {
                 };
                 let path = self.copies.copy_path(stage.id, &of.name, &data);
                 let plain = self.copies.copy_path(stage.id, &self.arms[control].name, &data);
-                let opening = self.opening(&of, &of.cipher, &path, self.config.layout.cache_kib);
+                let spec = self.spec(&of, &of.cipher, &path, self.config.layout.cache_kib);
                 let opened = group
-                    .open(&opening, patience)
+                    .open(&spec, patience)
                     .map_err(|source| worker(&of, "open", source))?;
                 group.close(patience).map_err(|source| worker(&of, "close", source))?;
                 match self.around.testbed.prove(&of, &path, &plain, &loaded, &opened) {

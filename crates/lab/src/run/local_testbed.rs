@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::statvfs;
-use selenite_worker::protocol::{Loaded, Opened, Opening};
+use selenite_worker::protocol::{DatabaseSpec, Loaded, Opened};
 
 use super::testbed::Testbed;
 use crate::arm::Arm;
@@ -85,7 +85,7 @@ impl Testbed for LocalTestbed {
         prove(Claim::of(&arm.engine, &arm.cipher), &scan, &beside, opened).map(|proof| proof.facts)
     }
 
-    fn start_reencryption(&mut self, database: &Opening, how: &Online) -> Result<Administrator, DriveError> {
+    fn start_reencryption(&mut self, database: &DatabaseSpec, how: &Online) -> Result<Administrator, DriveError> {
         let program = how.administrator.as_deref().unwrap_or(self.engines.program());
         let mut output_file = database.path.as_os_str().to_owned();
         output_file.push("-words");

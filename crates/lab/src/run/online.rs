@@ -76,13 +76,13 @@ impl<B: Testbed> Runner<'_, B> {
     ) -> Result<BlockOutcome, RunError> {
         let of = self.arms[arm].clone();
         self.around.testbed.prefetch(path).map_err(RunError::Cache)?;
-        let opening = self.opening(&of, &of.cipher, path, self.cache_with_pool_kib(&of, cell));
+        let spec = self.spec(&of, &of.cipher, path, self.cache_with_pool_kib(&of, cell));
         let rows = self.rows_of(arm, &cell.data)?;
         let (limit, patience) = (self.config.study.block_timeout, self.patience());
         let Some(group) = stage.groups.get_mut(&(arm, cell.processes)) else {
             return Ok(no_worker());
         };
-        let opened = match group.open(&opening, patience) {
+        let opened = match group.open(&spec, patience) {
             Ok(opened) => opened,
             Err(error) => return void_or_error(&of, cell, error),
         };
@@ -100,7 +100,7 @@ impl<B: Testbed> Runner<'_, B> {
                 seed: seed.wrapping_add(turn),
                 limit,
             };
-            let mut seal = || self.around.testbed.start_reencryption(&opening, how);
+            let mut seal = || self.around.testbed.start_reencryption(&spec, how);
             match plan.run(group, &mut listener, &mut seal)? {
                 Ok(phase) => went.push(phase),
                 Err(error) => return void_or_error(&of, cell, error),
@@ -159,12 +159,12 @@ impl<B: Testbed> Runner<'_, B> {
         let Some((control, data)) = of.control.zip(self.config.data.get(&cell.data)) else {
             return Ok(());
         };
-        let opening = self.opening(&of, &of.cipher, path, self.config.layout.cache_kib);
+        let spec = self.spec(&of, &of.cipher, path, self.config.layout.cache_kib);
         let Some(group) = stage.groups.get_mut(&(arm, cell.processes)) else {
             return Ok(());
         };
         let opened = group
-            .open(&opening, patience)
+            .open(&spec, patience)
             .and_then(|opened| group.close(patience).map(|()| opened));
         let opened = opened.map_err(|source| worker(&of, "open", source))?;
         let loaded = Loaded {

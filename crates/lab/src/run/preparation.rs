@@ -73,11 +73,11 @@ impl<B: Testbed> Runner<'_, B> {
         let limit = LOAD.max(self.patience());
         for (arm, row) in self.arms.clone().iter().zip(stored) {
             let path = self.copies.master(&arm.name, data);
-            let opening = self.opening(arm, &arm.cipher, &path, self.config.layout.cache_kib);
+            let spec = self.spec(arm, &arm.cipher, &path, self.config.layout.cache_kib);
             let started = self.around.testbed.start(arm, 1);
             let mut group = started.map_err(|source| worker(arm, "start", source))?;
             let digest = group
-                .open(&opening, limit)
+                .open(&spec, limit)
                 .and_then(|_| group.digest(limit))
                 .and_then(|digest| group.close(limit).map(|()| digest));
             group.end();
@@ -154,7 +154,7 @@ impl<B: Testbed> Runner<'_, B> {
             .progress(&Progress::Loading { arm: &arm.name, data });
         let path = self.copies.master(&arm.name, data);
         self.copies.clear(&path)?;
-        let opening = self.opening(&arm, &arm.cipher, &path, self.config.layout.cache_kib);
+        let spec = self.spec(&arm, &arm.cipher, &path, self.config.layout.cache_kib);
         let limit = LOAD.max(self.patience());
         let mut group = self
             .around
@@ -162,10 +162,10 @@ impl<B: Testbed> Runner<'_, B> {
             .start(&arm, 1)
             .map_err(|source| worker(&arm, "start", source))?;
         let loaded = group
-            .load(&opening, dataset, seed, limit)
+            .load(&spec, dataset, seed, limit)
             .map_err(|source| worker(&arm, "load", source))?;
         let opened = group
-            .open(&opening, limit)
+            .open(&spec, limit)
             .map_err(|source| worker(&arm, "open", source))?;
         let digest = group.digest(limit).map_err(|source| worker(&arm, "digest", source))?;
         group.close(limit).map_err(|source| worker(&arm, "close", source))?;

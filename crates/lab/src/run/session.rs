@@ -287,12 +287,12 @@ impl<B: Testbed> Runner<'_, B> {
             },
             CacheState::Os | CacheState::Page => self.around.testbed.prefetch(&path).map_err(RunError::Cache)?,
         }
-        let opening = self.opening(&of, &cipher, &path, self.cache_with_pool_kib(&of, cell));
+        let spec = self.spec(&of, &cipher, &path, self.cache_with_pool_kib(&of, cell));
         let (limit, patience) = (self.config.study.block_timeout, self.patience());
         let Some(group) = stage.groups.get_mut(&(arm, cell.processes)) else {
             return Ok(no_worker());
         };
-        let opened = match group.open(&opening, patience) {
+        let opened = match group.open(&spec, patience) {
             Ok(opened) => opened,
             Err(error) => return void_or_error(&of, cell, error),
         };

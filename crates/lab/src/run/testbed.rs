@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use selenite_worker::protocol::{Control, Dataset, Digest, Hello, Loaded, Opened, Opening, Work};
+use selenite_worker::protocol::{Control, DatabaseSpec, Dataset, Digest, Hello, Loaded, Opened, Work};
 
 use crate::arm::Arm;
 use crate::cache::CacheError;
@@ -45,7 +45,7 @@ pub trait Testbed {
     /// Starts the program that re-encrypts a database while others work on it.
     ///
     /// Errors: why not.
-    fn start_reencryption(&mut self, database: &Opening, how: &Online) -> Result<Self::Reencryption, DriveError>;
+    fn start_reencryption(&mut self, database: &DatabaseSpec, how: &Online) -> Result<Self::Reencryption, DriveError>;
 
     /// Proves that no page of a database is as it was in a copy from before.
     ///
@@ -89,11 +89,11 @@ pub trait Workers {
     /// Makes a database.
     ///
     /// Errors, as of all that follow: the worker refused, died, hung or talked rubbish.
-    fn load(&mut self, at: &Opening, data: &Dataset, seed: u64, limit: Duration) -> Result<Loaded, DriveError>;
+    fn load(&mut self, at: &DatabaseSpec, data: &Dataset, seed: u64, limit: Duration) -> Result<Loaded, DriveError>;
     /// Opens a database in all of them.
     ///
     /// Errors: as above.
-    fn open(&mut self, at: &Opening, limit: Duration) -> Result<Opened, DriveError>;
+    fn open(&mut self, at: &DatabaseSpec, limit: Duration) -> Result<Opened, DriveError>;
     /// Closes it.
     ///
     /// Errors: as above.
@@ -150,11 +150,11 @@ impl Workers for WorkerGroup {
         WorkerGroup::pids(self)
     }
 
-    fn load(&mut self, at: &Opening, data: &Dataset, seed: u64, limit: Duration) -> Result<Loaded, DriveError> {
+    fn load(&mut self, at: &DatabaseSpec, data: &Dataset, seed: u64, limit: Duration) -> Result<Loaded, DriveError> {
         WorkerGroup::load(self, at, data, seed, limit)
     }
 
-    fn open(&mut self, at: &Opening, limit: Duration) -> Result<Opened, DriveError> {
+    fn open(&mut self, at: &DatabaseSpec, limit: Duration) -> Result<Opened, DriveError> {
         WorkerGroup::open(self, at, limit)
     }
 

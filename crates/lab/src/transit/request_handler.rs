@@ -10,7 +10,7 @@ use selenite_worker::conversation::{Answered, RequestHandler, check_protocol};
 use selenite_worker::dataset::marker;
 use selenite_worker::meter::process::ProcessMeter;
 use selenite_worker::protocol::{
-    Dataset, Digest, Done, Hello, Loaded, Opened, Opening, PROTOCOL, Request, Sample, Work,
+    DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, Opened, PROTOCOL, Request, Sample, Work,
 };
 use selenite_worker::work::Controls;
 use sha2::{Digest as _, Sha256};
@@ -117,7 +117,7 @@ impl Transit {
     }
 
     /// Writes down what somebody sees who reads along (W2).
-    fn load(&mut self, at: &Opening, dataset: &Dataset) -> Result<Loaded, WorkerError> {
+    fn load(&mut self, at: &DatabaseSpec, dataset: &Dataset) -> Result<Loaded, WorkerError> {
         match dataset {
             Dataset::Wire => {}
             Dataset::Scan { .. } | Dataset::Statements { .. } | Dataset::Cards { .. } => {
@@ -154,7 +154,7 @@ impl Transit {
         })
     }
 
-    fn open(&mut self, at: &Opening) -> Result<Opened, WorkerError> {
+    fn open(&mut self, at: &DatabaseSpec) -> Result<Opened, WorkerError> {
         self.start(at)?;
         let mode = self.running()?.mode;
         let peer = self.connect(PACKET_SIZE, false)?;
@@ -172,7 +172,7 @@ impl Transit {
     }
 
     /// Starts the server of a recording's folder, in the arm's mode.
-    fn start(&mut self, at: &Opening) -> Result<(), WorkerError> {
+    fn start(&mut self, at: &DatabaseSpec) -> Result<(), WorkerError> {
         self.close()?;
         if let Some(name) = at.settings.keys().next() {
             return Err(WorkerError::Refused(format!("there is no setting {name}")));

@@ -4,14 +4,14 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use super::RequestHandler;
-use crate::protocol::{Done, Opened, Opening, PROTOCOL, Request};
+use crate::protocol::{DatabaseSpec, Done, Opened, PROTOCOL, Request};
 use crate::work::{Block, Controls};
 use crate::{Engine, WorkerError, dataset, digest, layout, work};
 
 /// An engine, and the database that is open.
 pub struct Session<'a> {
     engine: &'a dyn Engine,
-    open: Option<(Opening, Connection)>,
+    open: Option<(DatabaseSpec, Connection)>,
 }
 
 /// What comes of a request.
@@ -99,7 +99,7 @@ impl RequestHandler for Session<'_> {
 }
 
 impl Session<'_> {
-    fn open(&mut self, database: &Opening) -> Result<Opened, WorkerError> {
+    fn open(&mut self, database: &DatabaseSpec) -> Result<Opened, WorkerError> {
         self.close()?;
         let connection = self.engine.open(database)?;
         let status = self.engine.status(&connection, database)?;

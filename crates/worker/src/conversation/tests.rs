@@ -2,8 +2,8 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::engine::Status;
-use crate::protocol::{Hello, Opening};
-use crate::stock::{Stock, opening};
+use crate::protocol::{DatabaseSpec, Hello};
+use crate::stock::{Stock, spec};
 
 fn answers(engine: &dyn Engine, lines: &[String]) -> Vec<serde_json::Value> {
     let mut out = Vec::new();
@@ -13,7 +13,7 @@ fn answers(engine: &dyn Engine, lines: &[String]) -> Vec<serde_json::Value> {
 }
 
 fn database(folder: &tempfile::TempDir) -> String {
-    serde_json::to_string(&opening(&folder.path().join("a.db"))).unwrap()
+    serde_json::to_string(&spec(&folder.path().join("a.db"))).unwrap()
 }
 
 const RUN: &str = r#"{"do":"run","seed":1,"process":{"index":0,"count":1},"work":"#;
@@ -68,15 +68,15 @@ impl Engine for Panics {
         panic!("planted")
     }
 
-    fn open(&self, _: &Opening) -> Result<Connection, WorkerError> {
+    fn open(&self, _: &DatabaseSpec) -> Result<Connection, WorkerError> {
         panic!("planted {}", "too")
     }
 
-    fn create(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn create(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         Stock.create(database)
     }
 
-    fn status(&self, _: &Connection, _: &Opening) -> Result<Status, WorkerError> {
+    fn status(&self, _: &Connection, _: &DatabaseSpec) -> Result<Status, WorkerError> {
         Ok(Status::default())
     }
 }

@@ -41,14 +41,14 @@ mod tests {
     use super::*;
     use crate::dataset::load;
     use crate::protocol::Dataset;
-    use crate::stock::{Stock, opening};
+    use crate::stock::{Stock, spec};
 
     #[test]
     fn the_file_has_about_the_size_asked_for() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
         let bytes = 10 << 20;
-        let loaded = load(&Stock, &opening(&path), &Dataset::Scan { bytes }, 7).unwrap();
+        let loaded = load(&Stock, &spec(&path), &Dataset::Scan { bytes }, 7).unwrap();
         let size = std::fs::metadata(&path).unwrap().len();
         assert!(size.abs_diff(bytes) < bytes / 20, "{size}");
         assert_eq!(loaded.rows, row_count(bytes));

@@ -17,13 +17,13 @@ use rusqlite::backup::{Backup, StepResult};
 
 use super::rekey::{duplicate, once, remove, sync};
 use super::{Timed, beside};
-use crate::protocol::{Digest, Opening, PLAIN, Sample};
+use crate::protocol::{DatabaseSpec, Digest, PLAIN, Sample};
 use crate::{Engine, WorkerError, digest, meter};
 
 /// Backs up a copy of a database, which is closed; both are gone afterwards.
 pub fn archive(
     engine: &dyn Engine,
-    database: &Opening,
+    database: &DatabaseSpec,
     incremental: bool,
     timed: Timed<'_>,
 ) -> Result<Sample, WorkerError> {
@@ -38,11 +38,11 @@ pub fn archive(
 
 fn made(
     engine: &dyn Engine,
-    database: &Opening,
+    database: &DatabaseSpec,
     (folder, incremental): (&Path, bool),
     timed: Timed<'_>,
 ) -> Result<Sample, WorkerError> {
-    let at = |name: &str| Opening {
+    let at = |name: &str| DatabaseSpec {
         path: folder.join(name),
         ..database.clone()
     };
@@ -92,7 +92,7 @@ fn made(
     })
 }
 
-fn held(engine: &dyn Engine, database: &Opening) -> Result<Digest, WorkerError> {
+fn held(engine: &dyn Engine, database: &DatabaseSpec) -> Result<Digest, WorkerError> {
     let connection = engine.open(database)?;
     let held = digest::of(&connection)?;
     connection.close().map_err(|(_, error)| error)?;
@@ -100,7 +100,7 @@ fn held(engine: &dyn Engine, database: &Opening) -> Result<Digest, WorkerError> 
 }
 
 /// A3. Pages as SQLite has them stay the same; as they lie in the file they do not.
-fn write_anew(engine: &dyn Engine, copy: &Opening) -> Result<(), WorkerError> {
+fn write_anew(engine: &dyn Engine, copy: &DatabaseSpec) -> Result<(), WorkerError> {
     let connection = engine.open(copy)?;
     connection.execute(
         "UPDATE sqlite_dbpage SET data = data WHERE pgno % ?1 = ?1 / 2",
@@ -139,7 +139,7 @@ impl Pipeline {
         })
     }
 
-    fn run(&self, engine: &dyn Engine, copy: &Opening) -> Result<(), WorkerError> {
+    fn run(&self, engine: &dyn Engine, copy: &DatabaseSpec) -> Result<(), WorkerError> {
         let source = engine.open(copy)?;
         let mut target = Connection::open(&self.clear)?;
         let step = Backup::new(&source, &mut target)?.step(-1)?;

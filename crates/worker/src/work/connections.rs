@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::{Outcome, Timed};
 use crate::answer::Answer;
-use crate::protocol::{Opening, Sample};
+use crate::protocol::{DatabaseSpec, Sample};
 use crate::{Engine, WorkerError};
 
 /// Every page of SomeData, and next to nothing for each row.
@@ -18,7 +18,12 @@ const FIRST: &str = "SELECT type, name, sql FROM sqlite_schema";
 /// Reads the whole table in so many connections at once, each with a page cache and a thread of its own.
 ///
 /// They are opened before the clock starts: what that takes, [`open`] measures.
-pub fn readers(engine: &dyn Engine, database: &Opening, count: u32, timed: Timed<'_>) -> Result<Sample, WorkerError> {
+pub fn readers(
+    engine: &dyn Engine,
+    database: &DatabaseSpec,
+    count: u32,
+    timed: Timed<'_>,
+) -> Result<Sample, WorkerError> {
     if !(1..=CONNECTIONS_MAX).contains(&count) {
         return Err(WorkerError::Refused(format!(
             "from 1 to {CONNECTIONS_MAX} connections, not {count}"
@@ -57,7 +62,7 @@ fn together(connections: Vec<Connection>) -> Result<Vec<String>, WorkerError> {
 }
 
 /// Opens, asks, closes, so many times.
-pub fn open(engine: &dyn Engine, database: &Opening, times: u64, timed: Timed<'_>) -> Result<Sample, WorkerError> {
+pub fn open(engine: &dyn Engine, database: &DatabaseSpec, times: u64, timed: Timed<'_>) -> Result<Sample, WorkerError> {
     timed(&mut || {
         let mut answer = String::new();
         for _ in 0..times {

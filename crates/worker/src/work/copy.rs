@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::{Outcome, Timed, beside};
-use crate::protocol::{Opening, Sample};
+use crate::protocol::{DatabaseSpec, Sample};
 use crate::{Engine, WorkerError};
 
 /// SQLite's online backup into a new file of the same cipher and key.
@@ -14,11 +14,11 @@ use crate::{Engine, WorkerError};
 /// The copy is written with a rollback journal: in a write-ahead log every page would be written twice.
 pub fn backup(
     engine: &dyn Engine,
-    database: &Opening,
+    database: &DatabaseSpec,
     connection: &Connection,
     timed: Timed<'_>,
 ) -> Result<Sample, WorkerError> {
-    let target = Opening {
+    let target = DatabaseSpec {
         path: beside(&database.path, "-backup"),
         journal_mode: "delete".to_owned(),
         ..database.clone()
@@ -45,8 +45,13 @@ pub fn backup(
 }
 
 /// A copy of another cipher, of a database that is closed.
-pub fn convert(engine: &dyn Engine, database: &Opening, to: &str, timed: Timed<'_>) -> Result<Sample, WorkerError> {
-    let target = Opening {
+pub fn convert(
+    engine: &dyn Engine,
+    database: &DatabaseSpec,
+    to: &str,
+    timed: Timed<'_>,
+) -> Result<Sample, WorkerError> {
+    let target = DatabaseSpec {
         path: beside(&database.path, "-converted"),
         cipher: to.to_owned(),
         ..database.clone()

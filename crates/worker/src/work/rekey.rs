@@ -14,15 +14,15 @@ use std::path::Path;
 use std::thread;
 
 use super::{Outcome, Timed, beside};
-use crate::protocol::{Digest, Opening, PLAIN, Sample};
+use crate::protocol::{DatabaseSpec, Digest, PLAIN, Sample};
 use crate::{Engine, WorkerError, digest};
 
 /// Changes the key of a copy of a database, which is closed; the copy is gone afterwards.
-pub fn rekey(engine: &dyn Engine, database: &Opening, timed: Timed<'_>) -> Result<Sample, WorkerError> {
+pub fn rekey(engine: &dyn Engine, database: &DatabaseSpec, timed: Timed<'_>) -> Result<Sample, WorkerError> {
     let folder = beside(&database.path, "-rekey");
     remove(&folder)?;
     fs::create_dir(&folder).map_err(WorkerError::io("make", &folder))?;
-    let copy = Opening {
+    let copy = DatabaseSpec {
         path: folder.join("copy.db"),
         ..database.clone()
     };
@@ -36,7 +36,12 @@ pub fn rekey(engine: &dyn Engine, database: &Opening, timed: Timed<'_>) -> Resul
 }
 
 /// R4.
-fn moved(engine: &dyn Engine, database: &Opening, copy: &Opening, timed: Timed<'_>) -> Result<Sample, WorkerError> {
+fn moved(
+    engine: &dyn Engine,
+    database: &DatabaseSpec,
+    copy: &DatabaseSpec,
+    timed: Timed<'_>,
+) -> Result<Sample, WorkerError> {
     let sample = timed(&mut || {
         duplicate(&database.path, &copy.path)?;
         Ok(once())
@@ -46,12 +51,12 @@ fn moved(engine: &dyn Engine, database: &Opening, copy: &Opening, timed: Timed<'
 
 fn sealed_anew(
     engine: &dyn Engine,
-    database: &Opening,
-    copy: &Opening,
+    database: &DatabaseSpec,
+    copy: &DatabaseSpec,
     timed: Timed<'_>,
 ) -> Result<Sample, WorkerError> {
     let folder = copy.path.with_file_name("");
-    let renewed = Opening {
+    let renewed = DatabaseSpec {
         key_file: folder.join("key"),
         ..copy.clone()
     };
@@ -69,7 +74,12 @@ fn sealed_anew(
 }
 
 /// The sample, with what the changed database holds; it has to be what the twin does.
-fn answered(engine: &dyn Engine, database: &Opening, changed: &Opening, sample: Sample) -> Result<Sample, WorkerError> {
+fn answered(
+    engine: &dyn Engine,
+    database: &DatabaseSpec,
+    changed: &DatabaseSpec,
+    sample: Sample,
+) -> Result<Sample, WorkerError> {
     let (twin, rows) = thread::scope(|scope| {
         let twin = scope.spawn(|| held(engine, database));
         let rows = held(engine, changed);
@@ -87,7 +97,7 @@ fn answered(engine: &dyn Engine, database: &Opening, changed: &Opening, sample: 
 }
 
 /// What a database holds, which has to be encrypted unless it is one in clear.
-fn held(engine: &dyn Engine, database: &Opening) -> Result<Digest, WorkerError> {
+fn held(engine: &dyn Engine, database: &DatabaseSpec) -> Result<Digest, WorkerError> {
     let connection = engine.open(database)?;
     let status = engine.status(&connection, database)?;
     if database.cipher != PLAIN && !status.encrypted {
@@ -99,7 +109,7 @@ fn held(engine: &dyn Engine, database: &Opening) -> Result<Digest, WorkerError> 
 }
 
 /// It has to be shut to who has the old key. That the new one opens it is seen later.
-fn check_old_key(engine: &dyn Engine, copy: &Opening) -> Result<(), WorkerError> {
+fn check_old_key(engine: &dyn Engine, copy: &DatabaseSpec) -> Result<(), WorkerError> {
     match engine.open(copy) {
         Ok(_) => Err(WorkerError::Wrong("the old key still opens it".to_owned())),
         Err(_) => Ok(()),
@@ -107,7 +117,7 @@ fn check_old_key(engine: &dyn Engine, copy: &Opening) -> Result<(), WorkerError>
 }
 
 /// No page may be as it was; pages of zeros, as that of SQLite's locks, are no pages.
-fn check_pages(database: &Opening, copy: &Opening) -> Result<(), WorkerError> {
+fn check_pages(database: &DatabaseSpec, copy: &DatabaseSpec) -> Result<(), WorkerError> {
     let size = usize::try_from(database.page_size).unwrap_or(usize::MAX);
     let (mut old, mut new) = (Pages::open(&database.path, size)?, Pages::open(&copy.path, size)?);
     let (mut place, mut same) = (0_u64, 0_u64);

@@ -6,12 +6,12 @@ use hdrhistogram::serialization::Deserializer;
 
 use super::*;
 use crate::protocol::{Dataset, Hummer};
-use crate::stock::{Stock, opening};
+use crate::stock::{Stock, spec};
 use crate::{dataset, digest};
 
 struct Bench {
     _folder: tempfile::TempDir,
-    database: Opening,
+    database: DatabaseSpec,
     connection: Connection,
     sender: Sender<Control>,
     controls: Controls,
@@ -20,7 +20,7 @@ struct Bench {
 impl Bench {
     fn new(dataset: &Dataset, journal_mode: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut database = opening(&folder.path().join("a.db"));
+        let mut database = spec(&folder.path().join("a.db"));
         database.journal_mode = journal_mode.to_owned();
         dataset::load(&Stock, &database, dataset, 7).unwrap();
         let connection = Stock.open(&database).unwrap();
@@ -107,7 +107,7 @@ fn an_insert_into_indexes_writes_more_pages() {
     assert!(written[1] > 2 * written[0], "{written:?}");
     let folder = tempfile::tempdir().unwrap();
     let many = Dataset::Statements { rows: 1, indexes: 3 };
-    let refused = dataset::load(&Stock, &opening(&folder.path().join("a.db")), &many, 7);
+    let refused = dataset::load(&Stock, &spec(&folder.path().join("a.db")), &many, 7);
     assert!(matches!(refused, Err(WorkerError::Refused(_))), "{refused:?}");
 }
 

@@ -1,13 +1,13 @@
 //! A database as a URI that names its cipher and key.
 
 use selenite_worker::WorkerError;
-use selenite_worker::protocol::Opening;
+use selenite_worker::protocol::DatabaseSpec;
 
 /// Where a database is to be made, and how it is encrypted; `secret` is in hexadecimal digits, none in clear.
 ///
 /// # Errors
 /// [`WorkerError::Refused`] if the path is no text.
-pub fn of(database: &Opening, secret: Option<&str>) -> Result<String, WorkerError> {
+pub fn of(database: &DatabaseSpec, secret: Option<&str>) -> Result<String, WorkerError> {
     let path = database
         .path
         .to_str()
@@ -26,11 +26,11 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use selenite_worker::stock::opening;
+    use selenite_worker::stock::spec;
 
     #[test]
     fn a_path_is_escaped() {
-        let mut database = opening(Path::new("/a b/50%?#1.db"));
+        let mut database = spec(Path::new("/a b/50%?#1.db"));
         assert_eq!(of(&database, None).unwrap(), "file:/a b/50%25%3f%231.db?key=");
         database.cipher = "aegis".to_owned();
         assert_eq!(

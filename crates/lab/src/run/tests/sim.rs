@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use selenite_worker::protocol::{
-    Control, Dataset, Digest, Hello, Loaded, Opened, Opening, PLAIN, PROTOCOL, Sample, Work,
+    Control, DatabaseSpec, Dataset, Digest, Hello, Loaded, Opened, PLAIN, PROTOCOL, Sample, Work,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -103,7 +103,7 @@ pub struct Hand {
     arm: Arm,
     hello: Hello,
     pids: Vec<u32>,
-    open: Option<Opening>,
+    open: Option<DatabaseSpec>,
     dead: bool,
 }
 
@@ -119,7 +119,7 @@ impl Testbed for Sim {
     type WorkerGroup = Hand;
     type Reencryption = SimReencryption;
 
-    fn start_reencryption(&mut self, database: &Opening, _: &Online) -> Result<SimReencryption, DriveError> {
+    fn start_reencryption(&mut self, database: &DatabaseSpec, _: &Online) -> Result<SimReencryption, DriveError> {
         assert!(database.path.is_file() && database.cipher != PLAIN);
         self.0.borrow_mut().sealed += 1;
         Ok(SimReencryption(self.0.clone(), 0))
@@ -286,7 +286,7 @@ impl Workers for Hand {
         self.pids.clone()
     }
 
-    fn load(&mut self, at: &Opening, data: &Dataset, seed: u64, _: Duration) -> Result<Loaded, DriveError> {
+    fn load(&mut self, at: &DatabaseSpec, data: &Dataset, seed: u64, _: Duration) -> Result<Loaded, DriveError> {
         assert_eq!(fs::read(&at.key_file).unwrap().len(), 32);
         let other = self.state.borrow().load_other.as_ref() == Some(&self.arm.name);
         fs::write(&at.path, format!("{}\n{data:?} {seed} {other}\n", at.cipher)).unwrap();
@@ -298,7 +298,7 @@ impl Workers for Hand {
         })
     }
 
-    fn open(&mut self, at: &Opening, _: Duration) -> Result<Opened, DriveError> {
+    fn open(&mut self, at: &DatabaseSpec, _: Duration) -> Result<Opened, DriveError> {
         assert!(!self.dead, "a dead worker was asked");
         let text = fs::read_to_string(&at.path).unwrap();
         assert_eq!(text.lines().next(), Some(at.cipher.as_str()), "{}", at.path.display());

@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::engine::{Status, check_absent};
 use crate::protocol::{Dataset, Hello, Share, Work};
-use crate::stock::{Stock, opening};
+use crate::stock::{Stock, spec};
 use crate::work::{Block, run_closed};
 
 use super::*;
@@ -31,8 +31,8 @@ fn id(key_file: &Path) -> i32 {
     i32::from_be_bytes([0, key[0], key[1], key[2]])
 }
 
-fn in_clear(database: &Opening) -> Opening {
-    Opening {
+fn in_clear(database: &DatabaseSpec) -> DatabaseSpec {
+    DatabaseSpec {
         cipher: PLAIN.to_owned(),
         ..database.clone()
     }
@@ -43,7 +43,7 @@ impl Engine for Toy {
         Stock.hello()
     }
 
-    fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn open(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         let connection = Stock.open(&in_clear(database))?;
         let found: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
         match database.cipher == PLAIN || found == id(&database.key_file) {
@@ -52,21 +52,21 @@ impl Engine for Toy {
         }
     }
 
-    fn create(&self, database: &Opening) -> Result<Connection, WorkerError> {
+    fn create(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
         check_absent(database)?;
         let connection = Stock.create(&in_clear(database))?;
         connection.pragma_update(None, "application_id", id(&database.key_file))?;
         Ok(connection)
     }
 
-    fn status(&self, _: &Connection, _: &Opening) -> Result<Status, WorkerError> {
+    fn status(&self, _: &Connection, _: &DatabaseSpec) -> Result<Status, WorkerError> {
         Ok(Status {
             encrypted: self.is_encrypted,
             ..Status::default()
         })
     }
 
-    fn rekey(&self, database: &Opening, key_file: &Path) -> Result<(), WorkerError> {
+    fn rekey(&self, database: &DatabaseSpec, key_file: &Path) -> Result<(), WorkerError> {
         let connection = self.open(database)?;
         if self.takes_key {
             connection.pragma_update(None, "application_id", id(key_file))?;
@@ -79,10 +79,10 @@ impl Engine for Toy {
 
 fn ran(engine: &dyn Engine, cipher: &str) -> (tempfile::TempDir, Digest, Result<Sample, WorkerError>) {
     let folder = tempfile::tempdir().unwrap();
-    let database = Opening {
+    let database = DatabaseSpec {
         cipher: cipher.to_owned(),
         key_file: folder.path().join("key"),
-        ..opening(&folder.path().join("a.db"))
+        ..spec(&folder.path().join("a.db"))
     };
     fs::write(&database.key_file, [7; 32]).unwrap();
     let rows = Dataset::Statements { rows: 400, indexes: 0 };
@@ -176,13 +176,13 @@ fn an_engine_that_can_not_says_so() {
         fn hello(&self) -> Result<Hello, WorkerError> {
             Stock.hello()
         }
-        fn open(&self, database: &Opening) -> Result<Connection, WorkerError> {
+        fn open(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
             HONEST.open(database)
         }
-        fn create(&self, database: &Opening) -> Result<Connection, WorkerError> {
+        fn create(&self, database: &DatabaseSpec) -> Result<Connection, WorkerError> {
             HONEST.create(database)
         }
-        fn status(&self, connection: &Connection, database: &Opening) -> Result<Status, WorkerError> {
+        fn status(&self, connection: &Connection, database: &DatabaseSpec) -> Result<Status, WorkerError> {
             HONEST.status(connection, database)
         }
     }
