@@ -4,7 +4,7 @@
 //! K2. That it encrypts is seen on its file, not taken from its words.
 //! K3. A cipher that a worker itself does not call an encryption has no key that could be changed.
 
-mod dialogue;
+mod client;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::protocol::{
 };
 use crate::stock::{Stock, spec};
 
-use dialogue::{Broken, Dialogue};
+use client::{Broken, ContractClient};
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Contract<'_> {
             .and_then(|()| fs::write(self.path("key"), [0x5e; 32]))
             .and_then(|()| fs::write(self.path("other-key"), [0x5f; 32]))
             .map_err(|error| Broken(format!("no files could be made: {error}")))?;
-        let mut worker = Dialogue::start(&mut (self.start)())?;
+        let mut worker = ContractClient::start(&mut (self.start)())?;
         let said = worker.ask(&Request::Hello { protocol: PROTOCOL })?;
         let hello: Hello = match parsed(said) {
             Ok(hello) => hello,
@@ -90,7 +90,7 @@ impl Contract<'_> {
         worker.ask(&Request::Close)?.map_err(Broken)?;
         let ended = worker.end().map_err(|Broken(what)| what);
         self.note("the end of the input ends it", ended);
-        let mut worker = Dialogue::start(&mut (self.start)())?;
+        let mut worker = ContractClient::start(&mut (self.start)())?;
         worker.say(r#"{"do":"quit"}"#)?;
         let ended = worker.end().map_err(|Broken(what)| what);
         self.note("quit ends it", ended);
@@ -98,7 +98,7 @@ impl Contract<'_> {
     }
 
     /// What can't be done is an error, and the worker goes on.
-    fn errors(&mut self, worker: &mut Dialogue) -> Result<(), Broken> {
+    fn errors(&mut self, worker: &mut ContractClient) -> Result<(), Broken> {
         let missing = self.spec(PLAIN, "missing");
         let cases = [
             ("no JSON is an error", "rubbish".to_owned()),
@@ -131,7 +131,7 @@ impl Contract<'_> {
     /// Loads, opens, works: beside SQLite in this process.
     fn dataset(
         &mut self,
-        worker: &mut Dialogue,
+        worker: &mut ContractClient,
         cipher: &str,
         name: &str,
         dataset: &Dataset,
@@ -185,7 +185,7 @@ impl Contract<'_> {
     }
 
     /// A control reaches work that is under way: this one would take an hour.
-    fn control(&mut self, worker: &mut Dialogue, cipher: &str) -> Result<(), Broken> {
+    fn control(&mut self, worker: &mut ContractClient, cipher: &str) -> Result<(), Broken> {
         let database = self.spec(cipher, "cards-worker");
         let opened: Result<Opened, String> = parsed(worker.ask(&Request::Open { database })?);
         let name = format!("{cipher}: control ends work under way");
@@ -216,7 +216,7 @@ impl Contract<'_> {
         Ok(())
     }
 
-    fn wrong_key(&mut self, worker: &mut Dialogue, cipher: &str) -> Result<(), Broken> {
+    fn wrong_key(&mut self, worker: &mut ContractClient, cipher: &str) -> Result<(), Broken> {
         let mut database = self.spec(cipher, "cards-worker");
         database.key_file = self.path("other-key");
         let refused = match worker.ask(&Request::Open { database })? {

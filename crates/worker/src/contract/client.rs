@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::protocol::{Request, Response};
 
 /// A worker that runs. It is killed when this is dropped.
-pub struct Dialogue {
+pub struct ContractClient {
     child: Child,
     input: Option<ChildStdin>,
     answers: Receiver<String>,
@@ -20,7 +20,7 @@ pub struct Dialogue {
 #[derive(Debug)]
 pub struct Broken(pub String);
 
-impl Dialogue {
+impl ContractClient {
     /// Starts a worker.
     pub fn start(command: &mut Command) -> Result<Self, Broken> {
         let mut child = command
@@ -105,7 +105,7 @@ impl Dialogue {
     }
 }
 
-impl Drop for Dialogue {
+impl Drop for ContractClient {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
