@@ -23,44 +23,44 @@ pub use status::Status;
 #[derive(Parser)]
 #[command(name = "selenite", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// Whose identity opens the database: PATH, age:PATH, raw:PATH, passphrase:PATH or command:NAME
-    /// [default: SELENITE_IDENTITY, then the configuration file]
+    /// The identity that opens the database: PATH, age:PATH, raw:PATH, passphrase:PATH or
+    /// command:NAME [default: SELENITE_IDENTITY, then the configuration file]
     // Not clap's to parse: it would repeat a secret key that stands here by mistake.
     #[arg(long, short, global = true, value_name = "SPEC")]
     pub identity: Option<String>,
 
-    /// Which databases and backups are opened: own, or any, also those that others made for this identity
-    /// [default: SELENITE_ORIGIN, then the configuration file, then own]
+    /// Accept databases and backups of this identity's own making only (own), or also of others
+    /// (any) [default: SELENITE_ORIGIN, then the configuration file, then own]
     #[arg(long, global = true, value_name = "ORIGIN", value_parser = parse_origin)]
     pub origin: Option<OriginPolicy>,
 
-    /// Admit TRIPLE_DES_3KEY, which is there to be compared and left.
+    /// Allow TRIPLE_DES_3KEY, which exists for comparison and migration only.
     #[arg(long, global = true)]
     pub allow_deprecated: bool,
 
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// The command.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Make a new identity (an age key).
+    /// Generate a new identity (an age key).
     #[command(after_help = "Example:\n  selenite keygen -o key.txt")]
     Keygen(Keygen),
-    /// Encrypt a database, in its place or to a new file.
+    /// Encrypt a database, in place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt encrypt app.db\n\n\
     In its place, nobody else can use the database meanwhile. With --to, readers go on and writers \
     wait.")]
     Encrypt(Encrypt),
-    /// Decrypt a database, in its place or to a new file.
+    /// Decrypt a database, in place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt decrypt app.db --to clear.db")]
     Decrypt(Decrypt),
-    /// Say what a database is, or all in a folder; without a key, what they say of themselves.
+    /// Show the status of a database or folder; without a key, unauthenticated.
     #[command(after_help = status::AFTER_HELP)]
     Status(Status),
-    /// Check that every page is what was written, and that the pages make a database.
+    /// Verify that every page is authentic and the database is consistent.
     #[command(after_help = "Example:\n  selenite --identity key.txt verify app.db\n\n\
     Exit status 5: pages are bad, or older than the anchor. Their numbers are on standard error.\n\n\
     An anchor is a small file to be kept elsewhere. Compared with it, a database is the same, \
@@ -69,49 +69,50 @@ pub enum Command {
     nothing counts as changed: that it is new is not proved. When the master key was renewed, the \
     anchor is refused: write a new one.")]
     Verify(Verify),
-    /// Take what can still be read out of a damaged database, into a new one.
+    /// Copy what can be read from a damaged database to a new one.
     #[command(
         after_help = "Example:\n  selenite --identity key.txt salvage app.db --to saved.db\n\n\
     The damaged database is only read. Exit status 5: something is lost; what is, is on standard \
     error."
     )]
     Salvage(Salvage),
-    /// List and change the key slots: who can open a database.
+    /// List and change key slots: who can open a database.
     #[command(after_help = "Example:\n  selenite keys list app.db")]
     Keys(Keys),
-    /// Seal every page anew, under a new data key or in another suite, while others use the database.
+    /// Re-encrypt every page under a new data key or another suite, online.
     #[command(after_help = "Example:\n  selenite -i key.txt reencrypt app.db --new-key\n\n\
     Others read and write meanwhile. A kill loses nothing: go on with --resume. At the end nothing \
     is left under the old key, which is destroyed.")]
     Reencrypt(Reencrypt),
-    /// Shut somebody out: drop the key slot, renew the master key, replace the data key.
+    /// Revoke a key holder: remove the key slot, renew the master key, replace the data key.
     #[command(after_help = "Example:\n  selenite -i key.txt compromised app.db 5f0c\n\n\
     The first step shuts out the identity, the second who knows the master key, the third who knows \
     the data key. What was copied before stays readable to who has the old keys. Stopped, it goes on \
     with --go-on.")]
     Compromised(Compromised),
-    /// Keep an off-site copy that is a second behind: a backup, and then every commit.
+    /// Replicate a database continuously: a backup, then every commit.
     #[command(after_help = follow::AFTER_HELP)]
     Follow(follow::Follow),
-    /// Back a database up while others use it: compressed, then sealed.
+    /// Back up a database online, compressed and encrypted.
     #[command(after_help = backup::AFTER_HELP)]
     Backup(backup::Backup),
-    /// Restore a database from a backup, to a new file.
+    /// Restore a database from a backup to a new file.
     #[command(after_help = restore::AFTER_HELP)]
     Restore(restore::Restore),
-    /// List, verify and prune backups that are there.
+    /// List, verify and prune backups.
     #[command(after_help = "Example:\n  selenite backups list /backups")]
     Backups(backups::Backups),
-    /// Rehearse a restore: the newest backup, to a folder that is removed afterwards; and say how long it takes.
+    /// Rehearse a restore: restore the newest backup to a temporary folder, check it, report the
+    /// time.
     #[command(after_help = backups::DRILL_HELP)]
     Drill(backups::Drill),
-    /// Serve databases to SQL Server's clients, over TDS and TLS.
+    /// Serve databases to SQL Server clients over TDS and TLS.
     #[command(after_help = serve::AFTER_HELP)]
     Serve(Box<serve::Serve>),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),
-    /// Measure what encryption costs here.
+    /// Measure the cost of encryption on this machine.
     #[command(after_help = "Example:\n  selenite lab run quick\n  selenite lab report quick.lab.db --html quick.html")]
     Lab(lab::Lab),
     /// A worker of the lab, which speaks JSON on standard input and output.
@@ -124,7 +125,7 @@ pub enum Command {
 
 #[derive(Args)]
 pub struct Keygen {
-    /// The file to write, for its owner only; without it the key is written to standard output.
+    /// The output file, readable by its owner only [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -133,13 +134,13 @@ pub struct Keygen {
 pub struct Encrypt {
     /// The database.
     pub database: PathBuf,
-    /// Leave the database as it is, and write the encrypted one to this new file.
+    /// Write the encrypted database to this new file, and keep the original.
     #[arg(long, value_name = "NEW")]
     pub to: Option<PathBuf>,
-    /// What to seal pages in: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
+    /// The cipher suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
     #[arg(long, value_name = "SUITE", default_value = "AES_256", value_parser = parse_suite)]
     pub cipher: Suite,
-    /// Who else can open it: age1..., or the spec of an identity. May be given several times.
+    /// Additional key holder: age1..., or an identity. May be repeated.
     #[arg(long, short, value_name = "RECIPIENT")]
     pub recipient: Vec<String>,
 }
@@ -148,7 +149,7 @@ pub struct Encrypt {
 pub struct Decrypt {
     /// The database.
     pub database: PathBuf,
-    /// Leave the database as it is, and write the one in clear to this new file.
+    /// Write the unencrypted database to this new file, and keep the original.
     #[arg(long, value_name = "NEW")]
     pub to: Option<PathBuf>,
 }
@@ -157,32 +158,33 @@ pub struct Decrypt {
 pub struct Verify {
     /// The database.
     pub database: PathBuf,
-    /// Only authenticate the pages, without SQLite: also where others are using it.
+    /// Only authenticate pages, without SQLite's integrity check; works while others use the
+    /// database.
     #[arg(long)]
     pub physical_only: bool,
-    /// Compare with this anchor: tell whether a page or all of it was put back from an older copy.
+    /// Compare with this anchor to detect pages or a whole file from an older copy.
     #[arg(long, value_name = "FILE")]
     pub anchor: Option<PathBuf>,
-    /// Write an anchor, if all is good; with --anchor, one that still knows what that one knew. It copies the log into the
-    /// file; without a log, commits of others wait meanwhile.
+    /// Write an anchor if everything is authentic; with --anchor, it includes that one's history.
+    /// Checkpoints the WAL; without a WAL, commits of others wait meanwhile.
     #[arg(long, value_name = "FILE")]
     pub write_anchor: Option<PathBuf>,
-    /// Answer in JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Args)]
 pub struct Salvage {
-    /// The damaged database, which nobody else is using.
+    /// The damaged database; no other process may use it.
     pub database: PathBuf,
-    /// The new database, for the identity in force and the age recipients of the old one.
+    /// The new database, for the current identity and the age recipients of the old one.
     #[arg(long, value_name = "NEW")]
     pub to: PathBuf,
-    /// Who else can open it: age1..., or the spec of an identity. May be given several times.
+    /// Additional key holder: age1..., or an identity. May be repeated.
     #[arg(long, short, value_name = "RECIPIENT")]
     pub recipient: Vec<String>,
-    /// Answer in JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -193,42 +195,42 @@ pub struct Keys {
     pub command: KeysCommand,
 }
 
-/// What to do with key slots.
+/// A command on key slots.
 #[derive(Subcommand)]
 pub enum KeysCommand {
-    /// List them. Needs no key.
+    /// List key slots. Needs no key.
     #[command(after_help = "Example:\n  selenite keys list app.db")]
     List(KeysList),
-    /// Let somebody else open it, too.
+    /// Add a key slot.
     #[command(after_help = "Example:\n  selenite -i key.txt keys add app.db age1... --label \"backup host\"")]
     Add(KeysAdd),
-    /// Take a slot away. Who had the key keeps what they have seen: see renew.
+    /// Remove a key slot. Its holder may still know the master key: see renew.
     #[command(after_help = "Example:\n  selenite -i key.txt keys remove app.db 5f0c")]
     Remove(KeysRemove),
-    /// Put somebody in the place of somebody else, in one step.
+    /// Replace a key slot in one step.
     #[command(after_help = "Example:\n  selenite -i key.txt keys replace app.db 5f0c age1...")]
     Replace(KeysReplace),
-    /// Make a new master key, and wrap it for everybody who can be asked.
+    /// Renew the master key and wrap it for all remaining key holders.
     #[command(after_help = "Example:\n  selenite -i key.txt keys renew app.db\n\n\
         Data keys stay as they are: whoever had the old master key can still read pages, new ones too. \
         To replace the data key, see reencrypt --new-key; to shut somebody out, compromised.")]
     Renew(KeysRenew),
-    /// Write both superblocks anew, with the same keys: for a database that has lost one of them.
+    /// Rewrite both superblocks with the same keys, after one was damaged.
     #[command(after_help = "Example:\n  selenite -i key.txt keys repair app.db")]
     Repair(KeysRepair),
-    /// Seal the master key to somebody who keeps it, for the day on which every identity is lost.
+    /// Export the master key to a recipient for escrow.
     #[command(after_help = exported_key::EXPORT_HELP)]
     Export(KeysExport),
-    /// Let somebody open a database by its exported master key.
+    /// Add a key slot using an exported master key.
     #[command(after_help = exported_key::IMPORT_HELP)]
     Import(KeysImport),
-    /// Accept databases that others made: from then on they are this identity's own.
+    /// Accept databases that others made as this identity's own.
     #[command(after_help = "Example:\n  selenite -i key.txt keys accept app.db\n\n\
         A database that others made for a public recipient is refused until it is accepted, since \
         whoever knows the recipient can make one. Accept it if you know who made it: they, and the \
         holders of its other key slots, can read what is written to it.")]
     Accept(KeysAccept),
-    /// Take the present master key for the database's own from now on (keyring file).
+    /// Pin the current master key in the keyring file.
     #[command(after_help = "Example:\n  selenite -i key.txt keys pin app.db")]
     Pin(KeysPin),
 }
@@ -237,7 +239,7 @@ pub enum KeysCommand {
 pub struct KeysList {
     /// The database.
     pub database: PathBuf,
-    /// Answer in JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -246,9 +248,9 @@ pub struct KeysList {
 pub struct KeysAdd {
     /// The database.
     pub database: PathBuf,
-    /// Who: age1..., or the spec of an identity.
+    /// The new key holder: age1..., or an identity.
     pub recipient: String,
-    /// A few words for people.
+    /// A description.
     #[arg(long, default_value = "")]
     pub label: String,
 }
@@ -257,7 +259,7 @@ pub struct KeysAdd {
 pub struct KeysRemove {
     /// The database.
     pub database: PathBuf,
-    /// The first digits of the slot's id.
+    /// The first digits of the key slot's id.
     pub slot: String,
 }
 
@@ -265,11 +267,11 @@ pub struct KeysRemove {
 pub struct KeysReplace {
     /// The database.
     pub database: PathBuf,
-    /// The first digits of the old slot's id.
+    /// The first digits of the old key slot's id.
     pub slot: String,
-    /// Who comes in its place: age1..., or the spec of an identity.
+    /// The new key holder: age1..., or an identity.
     pub recipient: String,
-    /// A few words for people.
+    /// A description.
     #[arg(long, default_value = "")]
     pub label: String,
 }
@@ -278,10 +280,11 @@ pub struct KeysReplace {
 pub struct KeysRenew {
     /// The database.
     pub database: PathBuf,
-    /// Whose slot is kept, besides those of age recipients and of the identity in force. May be given several times.
+    /// Another identity whose slot is kept, besides age recipients and the current identity. May be
+    /// repeated.
     #[arg(long, short, value_name = "RECIPIENT")]
     pub recipient: Vec<String>,
-    /// Drop the slots that nobody who was named opens.
+    /// Drop key slots that none of the given identities opens.
     #[arg(long)]
     pub drop: bool,
 }
@@ -303,7 +306,7 @@ pub struct KeysAccept {
 pub struct KeysPin {
     /// The database.
     pub database: PathBuf,
-    /// Whatever was pinned before: for a master key that was renewed elsewhere.
+    /// Replace an existing pin, for a master key that was renewed elsewhere.
     #[arg(long)]
     pub replace: bool,
 }
@@ -313,38 +316,40 @@ pub struct KeysPin {
 pub struct Reencrypt {
     /// The database.
     pub database: PathBuf,
-    /// In another suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
+    /// Change the suite: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
     #[arg(long, group = "what", value_name = "SUITE", value_parser = parse_suite)]
     pub cipher: Option<Suite>,
-    /// Under a new data key, in the same suite.
+    /// Use a new data key and the same suite.
     #[arg(long, group = "what")]
     pub new_key: bool,
-    /// In clear, in this layout: the file still needs the extension. See decrypt, too.
+    /// Remove encryption but keep the file layout (suite NONE); the file still needs the extension.
+    /// See also decrypt.
     #[arg(long, group = "what")]
     pub off: bool,
     /// From clear, in this layout, to AES_256.
     #[arg(long, group = "what")]
     pub on: bool,
-    /// Go on after a pause, an interruption or a kill.
+    /// Continue after a pause, an interruption or a crash.
     #[arg(long, group = "what")]
     pub resume: bool,
-    /// Let the one who is at it rest, until --resume.
+    /// Pause the running re-encryption until --resume.
     #[arg(long, group = "what")]
     pub pause: bool,
-    /// Say how far it is, and who is at it.
+    /// Show the progress and the process that does it.
     #[arg(long, group = "what")]
     pub status: bool,
-    /// While nobody else uses the database: by a parallel copy that takes its place, as fast as the disk.
+    /// Re-encrypt offline, by a parallel copy that replaces the file. No other process may use the
+    /// database.
     #[arg(long, conflicts_with_all = ["resume", "pause", "status", "max_rate"])]
     pub offline: bool,
-    /// Bytes of pages a second, at most: 50MB/s.
+    /// Limit the rate of re-encryption, such as 50MB/s.
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub max_rate: Option<u64>,
-    /// How many milliseconds one batch is to keep a writer waiting at most (99th percentile, without syncs): batches are made
-    /// smaller until they do.
+    /// The longest time in milliseconds that a batch may block a writer (99th percentile, without
+    /// syncs). Batches shrink until it holds.
     #[arg(long = "max-lock-ms", value_name = "MS", default_value = "20", value_parser = parse_millis)]
     pub max_lock: Duration,
-    /// Answer --status in JSON.
+    /// Print JSON, with --status.
     #[arg(long)]
     pub json: bool,
 }
@@ -353,21 +358,23 @@ pub struct Reencrypt {
 pub struct Compromised {
     /// The database.
     pub database: PathBuf,
-    /// The first digits of the id of the slot that is to go: see keys list.
+    /// The first digits of the id of the key slot to remove; see keys list.
     pub slot: String,
-    /// The slot was removed by a run that was stopped: do the rest.
+    /// Continue an interrupted run that has removed the slot.
     #[arg(long)]
     pub go_on: bool,
-    /// Who can open it afterwards, besides age recipients and the identity in force. May be given several times.
+    /// Additional key holder afterwards, besides age recipients and the current identity. May be
+    /// repeated.
     #[arg(long, short, value_name = "RECIPIENT")]
     pub recipient: Vec<String>,
-    /// Drop the slots that nobody who was named opens.
+    /// Drop key slots that none of the given identities opens.
     #[arg(long)]
     pub drop: bool,
-    /// Bytes of pages a second, at most: 50MB/s.
+    /// Limit the rate of re-encryption, such as 50MB/s.
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub max_rate: Option<u64>,
-    /// How many milliseconds one batch may keep a writer waiting (99th percentile, without syncs).
+    /// The longest time in milliseconds that a batch may block a writer (99th percentile, without
+    /// syncs).
     #[arg(long = "max-lock-ms", value_name = "MS", default_value = "20", value_parser = parse_millis)]
     pub max_lock: Duration,
 }
@@ -376,15 +383,16 @@ pub struct Compromised {
 pub struct Exec {
     /// The database.
     pub database: PathBuf,
-    /// Statements, divided by semicolons.
+    /// Statements, separated by semicolons.
     pub sql: String,
-    /// Answer in JSON: a line for each statement that answers rows.
+    /// Print JSON, one line per statement that returns rows.
     #[arg(long)]
     pub json: bool,
-    /// Make a new database, for the identity in force.
+    /// Create a new database for the current identity.
     #[arg(long)]
     pub create: bool,
-    /// What to seal the pages of a new database in: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4, CHACHA20.
+    /// The cipher suite of a new database: AES_256, AES_192, AES_128, AEGIS_256X4, AEGIS_128X4,
+    /// CHACHA20.
     #[arg(long, requires = "create", value_name = "SUITE", default_value = "AES_256", value_parser = parse_suite)]
     pub cipher: Suite,
     /// The page size of a new database: a power of two from 1024 to 65536.
@@ -408,13 +416,13 @@ impl Arguments {
 }
 
 fn parse_origin(word: &str) -> Result<OriginPolicy, String> {
-    word.parse().map_err(|_| "it may be own or any".to_owned())
+    word.parse().map_err(|_| "expected own or any".to_owned())
 }
 
 fn parse_suite(name: &str) -> Result<Suite, String> {
     Suite::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = Suite::ALL.into_iter().skip(1).map(Suite::name).collect();
-        format!("it may be {}", names.join(", "))
+        format!("expected one of {}", names.join(", "))
     })
 }
 
@@ -432,19 +440,19 @@ fn parse_rate(text: &str) -> Result<u64, String> {
     };
     let rate = digits.parse::<u64>().ok().and_then(|rate| rate.checked_mul(unit));
     rate.filter(|&rate| rate > 0)
-        .ok_or_else(|| "it may be 50MB/s, 800kB/s, 64MiB/s".to_owned())
+        .ok_or_else(|| "expected a rate such as 50MB/s, 800kB/s or 64MiB/s".to_owned())
 }
 
 fn parse_millis(text: &str) -> Result<Duration, String> {
     let millis = text.parse::<u64>().ok().filter(|millis| (1..=60_000).contains(millis));
     millis
         .map(Duration::from_millis)
-        .ok_or_else(|| "it may be 1 to 60000".to_owned())
+        .ok_or_else(|| "expected 1 to 60000".to_owned())
 }
 
 fn parse_page_size(text: &str) -> Result<PageSize, String> {
     let size = text.parse::<u32>().ok().and_then(|size| PageSize::try_from(size).ok());
-    size.ok_or_else(|| "it may be 1024, 2048, 4096, 8192, 16384, 32768 or 65536".to_owned())
+    size.ok_or_else(|| "expected 1024, 2048, 4096, 8192, 16384, 32768 or 65536".to_owned())
 }
 
 const AFTER_HELP: &str = "\

@@ -16,35 +16,37 @@ pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt backup app.db /bac
 pub struct Backup {
     /// The database.
     pub database: PathBuf,
-    /// Where backups are kept: a folder, or s3://BUCKET/PREFIX.
+    /// The destination of the backups: a folder, or s3://BUCKET/PREFIX.
     #[arg(value_name = "DEST")]
     pub destination: String,
-    /// Send what changed since the newest backup that is there, and rest on it.
+    /// Back up only the changes since the newest backup at the destination.
     #[arg(long)]
     pub incremental: bool,
-    /// Go on with an interrupted backup at once: nobody else is writing one. Without it, one that is older than two minutes is gone
-    /// on with.
+    /// Continue an interrupted backup at once; no other backup may be running. By default, one is
+    /// continued after two minutes without progress.
     #[arg(long)]
     pub resume: bool,
-    /// Put the digest of all rows into the backup, for restore and drill to compare: all of the database is read once more.
+    /// Include a digest of all rows for restore and drill to compare. Reads the whole database once
+    /// more.
     #[arg(long)]
     pub digest: bool,
-    /// Open pages, too, that have not changed and are not sent.
+    /// Also verify unchanged pages, which are not sent.
     #[arg(long)]
     pub verify: bool,
-    /// Who may open this backup besides: age1..., an identity that is kept elsewhere, say. May be given several times.
+    /// Additional recipient of this backup (age1...), such as an escrow identity. May be repeated.
     #[arg(long, short, value_name = "RECIPIENT")]
     pub recipient: Vec<String>,
-    /// Do not compress: lengths say nothing of what is in the rows then.
+    /// Do not compress, so that sizes reveal nothing about the contents.
     #[arg(long)]
     pub no_compress: bool,
-    /// How hard to compress, from 1 to 19, as zstd counts it.
+    /// zstd compression level, 1 to 19.
     #[arg(long, value_name = "LEVEL", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..=19), conflicts_with = "no_compress")]
     pub level: i32,
-    /// Leave out pages that are not authentic, and name them; without it, they end the backup.
+    /// Omit pages that fail authentication and report them. By default, such a page aborts the
+    /// backup.
     #[arg(long)]
     pub skip_bad: bool,
-    /// Answer in JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -11,95 +11,97 @@ pub struct Backups {
     pub command: BackupsCommand,
 }
 
-/// What to do with backups that are there.
+/// A command on existing backups.
 #[derive(Subcommand)]
 pub enum BackupsCommand {
-    /// List them. Without a key, what can be said without.
+    /// List backups. Without a key, only what is not encrypted.
     #[command(after_help = LIST_HELP)]
     List(BackupsList),
-    /// Open every object of them: is it what was written, and is nothing missing?
+    /// Verify that backups are authentic and complete.
     #[command(after_help = VERIFY_HELP)]
     Verify(BackupsVerify),
-    /// Remove those that no rule keeps, and what was never finished.
+    /// Remove backups that no rule keeps, and unfinished ones.
     #[command(after_help = PRUNE_HELP)]
     Prune(BackupsPrune),
 }
 
 #[derive(Args)]
 pub struct BackupsList {
-    /// Where backups are kept.
+    /// The destination of the backups.
     #[arg(value_name = "DEST")]
     pub destination: String,
-    /// Of this database alone: its id.
+    /// Only this database, by its id.
     #[arg(long, value_name = "ID")]
     pub database: Option<String>,
-    /// Answer in JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Args)]
 pub struct BackupsVerify {
-    /// Where backups are kept.
+    /// The destination of the backups.
     #[arg(value_name = "DEST")]
     pub destination: String,
-    /// Of this database alone: its id.
+    /// Only this database, by its id.
     #[arg(long, value_name = "ID")]
     pub database: Option<String>,
-    /// This backup alone, and those that it rests on.
+    /// Only this backup and those it depends on.
     #[arg(long, value_name = "NAME")]
     pub backup: Option<String>,
-    /// Backups from before the master key was renewed, too, whatever the keyring file says.
+    /// Include backups that do not match the keyring file's pin, such as those from before `keys
+    /// renew`.
     #[arg(long)]
     pub unpinned: bool,
-    /// Answer in JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Args)]
 pub struct BackupsPrune {
-    /// Where backups are kept.
+    /// The destination of the backups.
     #[arg(value_name = "DEST")]
     pub destination: String,
-    /// Of this database alone: its id.
+    /// Only this database, by its id.
     #[arg(long, value_name = "ID")]
     pub database: Option<String>,
     #[command(flatten)]
     pub keep: Keep,
-    /// Only say what would be removed.
+    /// Only show what would be removed.
     #[arg(long)]
     pub dry_run: bool,
-    /// Backups from before the master key was renewed, too, whatever the keyring file says.
+    /// Include backups that do not match the keyring file's pin, such as those from before `keys
+    /// renew`.
     #[arg(long)]
     pub unpinned: bool,
-    /// Answer in JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
 
-/// Which backups are kept. Each rule keeps some, and none takes from what another keeps.
+/// Retention rules. A backup is kept if any rule keeps it.
 #[derive(Args)]
 pub struct Keep {
-    /// The last N.
+    /// Keep the last N backups.
     #[arg(long, value_name = "N")]
     pub keep_last: Option<u32>,
-    /// The last of each of the last N hours that have one.
+    /// Keep the last backup of each of the last N hours that have one.
     #[arg(long, value_name = "N")]
     pub keep_hourly: Option<u32>,
-    /// The last of each of the last N days that have one, in UTC.
+    /// Keep the last backup of each of the last N days (UTC) that have one.
     #[arg(long, value_name = "N")]
     pub keep_daily: Option<u32>,
-    /// The last of each of the last N weeks, which begin on Monday.
+    /// Keep the last backup of each of the last N weeks (from Monday) that have one.
     #[arg(long, value_name = "N")]
     pub keep_weekly: Option<u32>,
-    /// The last of each of the last N months.
+    /// Keep the last backup of each of the last N months that have one.
     #[arg(long, value_name = "N")]
     pub keep_monthly: Option<u32>,
-    /// The last of each of the last N years.
+    /// Keep the last backup of each of the last N years that have one.
     #[arg(long, value_name = "N")]
     pub keep_yearly: Option<u32>,
-    /// All that are so much older than the newest at most: 36h, 30d, 8w, 2y.
+    /// Keep all backups within this time before the newest: 36h, 30d, 8w, 2y.
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub keep_within: Option<u64>,
 }
@@ -121,22 +123,22 @@ impl Keep {
 
 #[derive(Args)]
 pub struct Drill {
-    /// Where backups are kept.
+    /// The destination of the backups.
     #[arg(value_name = "DEST")]
     pub destination: String,
-    /// Of this database: its id, where there are backups of several.
+    /// The id of the database, if there are backups of several.
     #[arg(long, value_name = "ID")]
     pub database: Option<String>,
-    /// This backup, in the place of the newest.
+    /// This backup instead of the newest.
     #[arg(long, value_name = "NAME")]
     pub backup: Option<String>,
-    /// Rehearse a backup that lacks pages, too: they are zeros then.
+    /// Accept a backup with missing pages; they are filled with zeros.
     #[arg(long)]
     pub allow_missing: bool,
-    /// Where there is room for the database, for as long as it takes.
+    /// A folder with enough space for the restored database.
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
-    /// Answer in JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }
@@ -154,7 +156,7 @@ fn parse_duration(text: &str) -> Result<u64, String> {
         };
         digits.parse::<u64>().ok()?.checked_mul(seconds)
     };
-    parsed().ok_or_else(|| "it may be 36h, 30d, 8w, 2y".to_owned())
+    parsed().ok_or_else(|| "expected a duration such as 36h, 30d, 8w or 2y".to_owned())
 }
 
 const LIST_HELP: &str = "\

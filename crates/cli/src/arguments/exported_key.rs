@@ -8,13 +8,13 @@ use clap::Args;
 pub struct KeysExport {
     /// The database.
     pub database: PathBuf,
-    /// To whom the key is sealed: age1...
+    /// The recipient of the key: age1...
     #[arg(long, value_name = "AGE")]
     pub recipient: String,
-    /// The file to write, for its owner only.
+    /// The output file, readable by its owner only.
     #[arg(long, value_name = "FILE")]
     pub to: PathBuf,
-    /// Write it in the place of a file that is there.
+    /// Overwrite an existing file.
     #[arg(long)]
     pub force: bool,
 }
@@ -25,10 +25,10 @@ pub struct KeysImport {
     pub database: PathBuf,
     /// The exported key.
     pub file: PathBuf,
-    /// Who is to open the database: age1..., or the spec of an identity. May be given several times.
+    /// New key holder: age1..., or an identity. May be repeated.
     #[arg(long = "for", value_name = "RECIPIENT", required = true)]
     pub recipient: Vec<String>,
-    /// A few words for people.
+    /// A description.
     #[arg(long, default_value = "")]
     pub label: String,
 }

@@ -16,26 +16,28 @@ pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt follow app.db /bac
 pub struct Follow {
     /// The database.
     pub database: PathBuf,
-    /// Where backups are kept: a folder, or s3://BUCKET/PREFIX.
+    /// The destination of the backups: a folder, or s3://BUCKET/PREFIX.
     #[arg(value_name = "DEST")]
     pub destination: String,
-    /// How many seconds what is there may be behind, while the destination can be reached.
+    /// Maximum lag in seconds while the destination is reachable.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_seconds)]
     pub lag: Duration,
-    /// After how many hours a new backup is made at the latest: restoring takes the newest, and what was added to it. Each seventh has all pages, the others what changed.
+    /// Maximum age of the newest backup in hours. A restore applies the newest backup and the log
+    /// after it. Every seventh backup is full, the others are incremental.
     #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=8760))]
     pub renew_hours: u32,
-    /// How long the database's log may grow while the destination can't be reached, in MiB. Beyond that it is let go, and a new
-    /// backup is made later.
+    /// Maximum size of the WAL in MiB while the destination is unreachable. Beyond it, the WAL is
+    /// released and a new backup is made later.
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     pub max_log_mib: u32,
-    /// Send what there is, and end.
+    /// Send pending changes, then exit.
     #[arg(long)]
     pub once: bool,
-    /// Who may open these backups besides: age1..., an identity that is kept elsewhere, say. May be given several times.
+    /// Additional recipient of these backups (age1...), such as an escrow identity. May be
+    /// repeated.
     #[arg(long, short, value_name = "RECIPIENT")]
     pub recipient: Vec<String>,
-    /// Do not compress: lengths say nothing of what is in the rows then.
+    /// Do not compress, so that sizes reveal nothing about the contents.
     #[arg(long)]
     pub no_compress: bool,
 }
@@ -47,5 +49,5 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
         .filter(|seconds| (0.1..=3600.0).contains(seconds));
     seconds
         .map(Duration::from_secs_f64)
-        .ok_or_else(|| "it may be 0.1 to 3600".to_owned())
+        .ok_or_else(|| "expected 0.1 to 3600".to_owned())
 }

@@ -14,34 +14,37 @@ pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt restore /backups -
 
 #[derive(Args)]
 pub struct Restore {
-    /// Where backups are kept: a folder, or s3://BUCKET/PREFIX.
+    /// The destination of the backups: a folder, or s3://BUCKET/PREFIX.
     #[arg(value_name = "DEST")]
     pub destination: String,
     /// The file to write.
     #[arg(long, value_name = "PATH")]
     pub to: PathBuf,
-    /// Of which database, where there are backups of several: its id.
+    /// The id of the database, if there are backups of several.
     #[arg(long, value_name = "ID", value_parser = parse_id)]
     pub database: Option<String>,
-    /// As it was at this moment: the newest backup not after it, with what was committed up to then, where it was followed: 2026-03-01T12:00:00Z, or "2026-03-01 12:00", which is UTC.
+    /// Restore to this point in time (UTC): the newest backup before it, plus commits up to it if
+    /// the database was followed. 2026-03-01T12:00:00Z or "2026-03-01 12:00".
     #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "backup")]
     pub at: Option<u64>,
-    /// The one of this name.
+    /// The name of the backup.
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     pub backup: Option<ArchiveName>,
-    /// Replace the file, if there is one.
+    /// Replace an existing file.
     #[arg(long)]
     pub force: bool,
-    /// Who is to open it, in the place of who could open the database: age1..., or the spec of an identity. May be given several times.
+    /// Key holder of the restored database, instead of the original ones: age1..., or an identity.
+    /// May be repeated.
     #[arg(long = "for", value_name = "RECIPIENT")]
     pub recipient: Vec<String>,
-    /// Restore a backup that lacks pages, too: they are zeros then.
+    /// Accept a backup with missing pages; they are filled with zeros.
     #[arg(long)]
     pub allow_missing: bool,
-    /// Take a backup that the keyring file does not vouch for: one from before the master key was renewed, say.
+    /// Accept a backup that does not match the keyring file's pin, such as one from before `keys
+    /// renew`.
     #[arg(long)]
     pub unpinned: bool,
-    /// Answer in JSON.
+    /// Print JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -128,4 +128,4 @@ fn complain(report: &Report) -> Result<(), Complaint> {
 
 const LISTED_MAX: usize = 100;
 
-const STOPPED: &str = "it is no backup yet, and what was sent is kept: go on by the same command with --resume";
+const STOPPED: &str = "the backup is incomplete; to continue, repeat the command with --resume";

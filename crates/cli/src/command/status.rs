@@ -142,7 +142,7 @@ fn text(status: &Status, judged: &Entry, counts: Option<&EpochCounts>) -> String
         let what = format!("{}, {}, {}", utc(note.time), table::age_words(*age), note.kind.word());
         lines.add("verified", what);
     } else if judged.is_encrypted() {
-        lines.add("verified", "never, as far as is known here");
+        lines.add("verified", "no verification recorded on this machine");
     }
     let files = status.files.iter();
     lines.add_all(

@@ -69,7 +69,7 @@ pub fn overall(summary: &Summary, overall: &Overall) -> String {
         Verdict::Above if overall.cells.len() > 1 => format!("{cost}; above the limit of {limit}"),
         Verdict::Above => format!("{cost}; above the limit of {limit}"),
         Verdict::Within { inside_floor: true } => {
-            format!("{cost}; within the limit of {limit}, and not to be told from a second copy in clear")
+            format!("{cost}; within the limit of {limit}, not distinguishable from a second unencrypted copy")
         }
         Verdict::Within { inside_floor: false } if overall.cells.len() > 1 => {
             format!("{cost}; within the limit of {limit} in every gating cell")
@@ -125,7 +125,7 @@ fn not_resolved(limit: &str, minutes_more: Option<f64>) -> String {
     let more = minutes_more
         .map(|minutes| format!(": run {} more", number::minutes(minutes)))
         .unwrap_or_default();
-    format!("whether that is above the limit of {limit} is not resolved{more}")
+    format!("not yet clear whether this exceeds the limit of {limit}{more}")
 }
 
 /// The metric of an arm over its gating cells, as a sentence that judges nothing.

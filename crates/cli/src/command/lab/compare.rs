@@ -37,12 +37,12 @@ fn name(change: &Change) -> String {
 
 fn words(change: &Change) -> String {
     let verdict = match (change.resolved, change.change > 0.0) {
-        (false, _) => "no difference that can be told",
+        (false, _) => "not distinguishable from noise",
         (true, true) => "dearer",
         (true, false) => "cheaper",
     };
     format!(
-        "{} -> {}, that is {} of the work: {verdict}",
+        "{} -> {}, change {} of the work: {verdict}",
         percent(change.before.0),
         percent(change.after.0),
         estimate(change.change, change.interval)

@@ -128,7 +128,7 @@ type Number = (&'static str, &'static str, fn(&Entry) -> Option<String>);
 const NUMBERS: [Number; 13] = [
     (
         "selenite_database_encrypted",
-        "1 where new pages are encrypted, 0 in clear; none where that is not known.",
+        "1 if new pages are encrypted, 0 if not; absent if unknown.",
         |one| match one.kind {
             Kind::Plain => flag(false),
             Kind::Sealed => one.sealed.as_ref().and_then(|sealed| flag(sealed.is_encrypted())),
@@ -182,7 +182,7 @@ const NUMBERS: [Number; 13] = [
     ),
     (
         "selenite_database_reencryption_active",
-        "1 while all pages are being sealed anew, or encrypted, or put in clear.",
+        "1 while pages are being re-encrypted, encrypted or decrypted.",
         |one| one.sealed.as_ref().and_then(|sealed| flag(sealed.state.has_cursor())),
     ),
     (
