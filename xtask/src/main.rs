@@ -9,6 +9,7 @@
 mod error;
 mod finding;
 mod manifest;
+mod module_graph;
 mod rust_source;
 mod tidy;
 mod tree;

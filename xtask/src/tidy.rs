@@ -17,7 +17,9 @@ mod file_size;
 mod format_width;
 mod function_size;
 mod ignored_test;
+mod module_cycle;
 mod ranks;
+mod retired_word;
 mod unfinished;
 mod unsafe_room;
 mod unwrap_call;
@@ -58,7 +60,9 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     format_width::check,
     function_size::check,
     ignored_test::check,
+    module_cycle::check,
     ranks::check,
+    retired_word::check,
     unfinished::check,
     unsafe_room::check,
     unwrap_call::check,

@@ -1,0 +1,164 @@
+//! Modules of one parent do not use each other in a circle.
+//!
+//! A module and its children count as one. Cycles from before the rule are listed in `KNOWN`; none may grow or be added.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    finding::Finding,
+    module_graph::{Cycle, ModuleGraph},
+    rust_source::RustSource,
+    tree::Tree,
+};
+
+/// Finds cycles that are not known, and known ones that are gone.
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    compare(tree, KNOWN)
+}
+
+fn compare(tree: &Tree, known: &[(&str, &str)]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut left: Vec<&(&str, &str)> = known.iter().collect();
+    for (krate, sources) in crates(tree) {
+        for cycle in ModuleGraph::new(sources.into_iter()).cycles() {
+            let at = place(krate, &cycle);
+            let is_known = |row: &&(&str, &str)| {
+                let listed: Vec<&str> = row.1.split(' ').collect();
+                row.0 == at && cycle.members.iter().all(|member| listed.contains(&member.as_str()))
+            };
+            match left.iter().position(is_known) {
+                Some(index) if left[index].1 == cycle.members.join(" ") => {
+                    left.remove(index);
+                }
+                Some(index) => {
+                    left.remove(index);
+                    let what = format!("the cycle of `{at}` is now {}", cycle.members.join(" "));
+                    findings.push(Finding::error(RULE, 1, what, "shorten its row of KNOWN"));
+                }
+                None => {
+                    let what = format!(
+                        "modules of `{at}` use each other in a circle: {}",
+                        cycle.members.join(", ")
+                    );
+                    let why = "move what two of them need to a module below both";
+                    findings.push(Finding::error(&format!("{krate}/src"), 1, what, why));
+                }
+            }
+        }
+    }
+    for (at, _) in left {
+        findings.push(Finding::error(
+            RULE,
+            1,
+            format!("`{at}` has that cycle no more"),
+            "remove its row of KNOWN",
+        ));
+    }
+    findings
+}
+
+fn place(krate: &str, cycle: &Cycle) -> String {
+    let name = krate.rsplit('/').next().unwrap_or(krate);
+    [&[name.to_owned()], cycle.parent.as_slice()].concat().join("::")
+}
+
+/// Sources of each crate below `crates/`: their paths below `src/` without `.rs`.
+fn crates(tree: &Tree) -> BTreeMap<&str, Vec<(&str, &RustSource)>> {
+    let mut crates: BTreeMap<&str, Vec<(&str, &RustSource)>> = BTreeMap::new();
+    for (file, rust) in tree.rust_files().filter(|(file, _)| file.path.starts_with("crates/")) {
+        if let Some((krate, path)) = file.path.split_once("/src/") {
+            crates
+                .entry(krate)
+                .or_default()
+                .push((path.trim_end_matches(".rs"), rust));
+        }
+    }
+    crates
+}
+
+const RULE: &str = "xtask/src/tidy/module_cycle.rs";
+
+/// Where cycles are, and their members in the order of their names.
+const KNOWN: &[(&str, &str)] = &[
+    ("backup", "destination error ground log_reader opened"),
+    ("cipher", "data_key page_key"),
+    ("cli::command::lab", "run study"),
+    ("engine::reencrypt", "finish pages"),
+    ("engine::salvage", "ground report snapshot tree"),
+    ("engine::storage", "claim disk"),
+    ("engine::verify", "frame wal"),
+    ("engine::verify", "owner schema"),
+    (
+        "engine",
+        "access anchor database draft error lost_prefix raw_file sqlite sqlite_error superblock_file verify watch",
+    ),
+    ("format", "superblock whole"),
+    ("keyring", "change epoch_change"),
+    ("keyring", "exported_key keyring origin provider secret_file unlocked"),
+    ("lab::run", "forecast online preparation session"),
+    ("lab", "analysis phase store"),
+    ("plan::change", "reference row"),
+    ("plan::change", "target through"),
+    ("plan::functions::system", "database property"),
+    ("plan::functions", "arguments rule text typing"),
+    ("plan::writer", "from rows value"),
+    ("plan", "aggregate bind evaluate expr functions"),
+    ("plan", "change statement"),
+    ("plan", "execution query writer"),
+    ("plan", "machine program"),
+    ("server::data::views", "requests sessions"),
+    (
+        "server::data",
+        "bound_cache called_elsewhere cleanups data_bench database dbcc definition dropped_database durability encryption expectation frames functions hall identities identity_insert new_database object_list objects permission procedures running schema security session_catalog sqlite_store table_statement table_variables temporary_tables transaction unfinished used_database views",
+    ),
+    ("server::session", "host set_option"),
+    (
+        "server",
+        "audit config data data_folder descriptors front instance lobby login master memory registry rpc server_error session transport wire workbench",
+    ),
+    ("stats", "bootstrap estimate"),
+    ("store", "bucket keys"),
+    ("tds::value", "chunks type_info value_parser"),
+    ("tds", "byte_reader error login packet request value"),
+    ("testing", "sim sim_file"),
+    ("tsql::ast", "change condition execute expression query setting source"),
+    ("tsql::ast", "control definition statement"),
+    ("types::convert::date_text", "day numeric_date"),
+    ("types", "arithmetic convert data_type dates format"),
+    ("vfs::ffi", "connections function module"),
+    ("vfs::pool", "filter shard"),
+    ("vfs", "database expectation host"),
+    ("vfs", "main_file pragma status"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::fixture;
+
+    fn found(known: &[(&str, &str)]) -> Vec<String> {
+        let tree = fixture(&[
+            ("crates/storage/page/src/lib.rs", "mod a; mod b; mod c;"),
+            ("crates/storage/page/src/a.rs", "use crate::b::B;"),
+            ("crates/storage/page/src/b.rs", "use crate::a::A;"),
+            ("crates/storage/page/src/c.rs", "use crate::a::A;"),
+        ]);
+        compare(&tree, known).into_iter().map(|finding| finding.what).collect()
+    }
+
+    #[test]
+    fn a_cycle_is_refused_unless_it_is_known() {
+        assert_eq!(found(&[]), ["modules of `page` use each other in a circle: a, b"]);
+        assert_eq!(found(&[("page", "a b")]), [""; 0]);
+        assert_eq!(found(&[("vfs", "a b")]).len(), 2);
+    }
+
+    #[test]
+    fn a_list_that_is_longer_than_the_cycle_is_refused() {
+        assert_eq!(found(&[("page", "a b c")]), ["the cycle of `page` is now a b"]);
+        assert_eq!(
+            found(&[("page", "a b"), ("page", "c d")]),
+            ["`page` has that cycle no more"]
+        );
+    }
+}

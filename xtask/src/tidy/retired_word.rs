@@ -1,0 +1,61 @@
+//! Words that were given up for the field's terms do not come back, in code or documents.
+
+use crate::{finding::Finding, tree::Tree};
+
+/// Finds retired words in `.rs` and `.md` files.
+pub fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.files() {
+        let is_read = matches!(file.extension(), "rs" | "md") && !EXEMPT.contains(&file.path.as_str());
+        if !is_read {
+            continue;
+        }
+        for (index, line) in file.text.lines().enumerate() {
+            for (word, instead) in RETIRED.iter().filter(|(word, _)| has_word(line, word)) {
+                let what = format!("`{word}` is retired");
+                findings.push(Finding::error(&file.path, index + 1, what, format!("write {instead}")));
+            }
+        }
+    }
+    findings
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + word.len()..].chars().next();
+        !is_part(before) && !is_part(after)
+    })
+}
+
+/// This file, and what happened before.
+const EXEMPT: &[&str] = &["xtask/src/tidy/retired_word.rs", "CHANGELOG.md"];
+
+/// What is refused, as a whole word, and what to write in its place.
+const RETIRED: &[(&str, &str)] = &[
+    ("CrewSample", "`GroupSample`"),
+    ("Mouth", "`OutputReader`"),
+    ("Respondent", "`RequestHandler`"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::fixture;
+
+    #[test]
+    fn a_retired_word_is_refused_wherever_it_stands() {
+        let tree = fixture(&[
+            ("crates/lab/src/a.rs", "struct Mouth;\n// Mouthful, mouth, A_Mouth\n"),
+            ("docs/LAB.md", "a\nthe `Mouth` of a process\n"),
+            ("docs/studies/quick.json", "Mouth"),
+            ("CHANGELOG.md", "Mouth"),
+        ]);
+        let found: Vec<_> = check(&tree)
+            .into_iter()
+            .map(|f| format!("{}:{}", f.path, f.line))
+            .collect();
+        assert_eq!(found, ["crates/lab/src/a.rs:1", "docs/LAB.md:2"]);
+    }
+}
