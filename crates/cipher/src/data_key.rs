@@ -1,6 +1,5 @@
 //! The data key of an epoch, from which page keys come.
 
-use crate::page_key::PageKey;
 use crate::pseudorandom_key::PseudorandomKey;
 use crate::{DatabaseId, Epoch, Secret, SessionId, Suite};
 
@@ -36,11 +35,6 @@ impl DataKey {
     /// The database that the key is of.
     pub fn database_id(&self) -> DatabaseId {
         self.database_id
-    }
-
-    /// Derives the page key of a session. It costs about as much as a page: keep it.
-    pub fn page_key(&self, session: SessionId) -> PageKey {
-        PageKey::new(self, session)
     }
 
     /// The key bytes of a session.

@@ -34,6 +34,13 @@ pub struct PageKey {
     body: Body,
 }
 
+impl DataKey {
+    /// Derives the page key of a session. It costs about as much as a page: keep it.
+    pub fn page_key(&self, session: SessionId) -> PageKey {
+        PageKey::new(self, session)
+    }
+}
+
 impl PageKey {
     pub(crate) fn new(data_key: &DataKey, session: SessionId) -> Self {
         Self {

@@ -24,7 +24,6 @@ mod superblock;
 mod synthetic_header;
 pub mod trailer;
 pub mod wal;
-mod whole;
 
 pub use choice::{Chosen, choose, keeps_dropped};
 pub use epoch_record::EpochRecord;
@@ -38,10 +37,9 @@ pub use slot::{
 pub use state::State;
 pub use superblock::{
     EPOCH_COUNT_MAX, FORMAT_VERSION, RESERVE, SLOT_COUNT_MAX, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX,
-    Superblock,
+    Superblock, Whole, inspect,
 };
 pub use synthetic_header::{AutoVacuum, SQLITE_HEADER_SIZE, synthetic_header};
-pub use whole::{Whole, inspect};
 
 #[cfg(test)]
 mod document;

@@ -11,7 +11,7 @@ use selenite_cipher::{DatabaseId, Epoch, Suite, sha256};
 use crate::epoch_record::EPOCH_SIZE;
 use crate::field::Field;
 use crate::slot::check_slots;
-use crate::{EpochRecord, FormatError, PageSize, Slot, State, Whole, inspect};
+use crate::{EpochRecord, FormatError, PageSize, Slot, State};
 
 /// A superblock, but for its MAC and checksum.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,6 +245,43 @@ fn parse_lists(bytes: &[u8]) -> Result<(Vec<EpochRecord>, Vec<Slot>), FormatErro
         return Err(refuse("zero field"));
     }
     Ok((epochs, slots))
+}
+
+/// What [`inspect`] found. It says nothing of who wrote the bytes: anyone can make a superblock whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whole {
+    /// Magic, length or checksum is wrong: never written, or torn.
+    No,
+    /// Magic, length and checksum are right.
+    Yes {
+        /// Of two whole ones the higher counts.
+        generation: u64,
+        /// How many of the bytes belong to the superblock.
+        size: usize,
+    },
+}
+
+/// Looks at the bytes that begin where a superblock does; what follows its end is not read.
+pub fn inspect(bytes: &[u8]) -> Whole {
+    match whole_size(bytes) {
+        Some(size) => Whole::Yes {
+            generation: u64::from_be_bytes(GENERATION.read(bytes)),
+            size,
+        },
+        None => Whole::No,
+    }
+}
+
+fn whole_size(bytes: &[u8]) -> Option<usize> {
+    if bytes.len() < SUPERBLOCK_SIZE_UNIT || MAGIC_FIELD.read(bytes) != MAGIC {
+        return None;
+    }
+    let size = usize::try_from(u32::from_be_bytes(LENGTH.read(bytes))).ok()?;
+    if size == 0 || size > SUPERBLOCK_SIZE_MAX || !size.is_multiple_of(SUPERBLOCK_SIZE_UNIT) {
+        return None;
+    }
+    let (content, checksum) = bytes.get(..size)?.split_last_chunk::<32>()?;
+    (sha256(content) == *checksum).then_some(size)
 }
 
 /// "Selenite", then what finds a file that was transferred as text, as in PNG's magic.

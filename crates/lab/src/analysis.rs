@@ -21,6 +21,7 @@ use crate::config::{CacheState, Config, ConfigError};
 use crate::store::{ArmRow, BlockRow, CellRow, HistogramRow, SessionRow, Store, StoreError, StudyRow};
 use crate::summary::{
     ArmFacts, ArmRole, CellSummary, Event, Evidence, Metric, ONLINE, Overall, SUMMARY_SCHEMA, StudyFacts, Summary,
+    as_f64,
 };
 use effect::Terms;
 use pair::Pairs;
@@ -215,10 +216,4 @@ fn evidence(material: &Material) -> Evidence {
         }
     }
     evidence
-}
-
-/// A counter as a float; exact up to 2^53.
-#[expect(clippy::cast_precision_loss, reason = "counters of a block stay far below 2^53")]
-pub(crate) fn as_f64(count: u64) -> f64 {
-    count as f64
 }

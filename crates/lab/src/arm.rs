@@ -144,7 +144,7 @@ fn is_ours(engine: &str) -> bool {
 }
 
 fn size(bytes: u64) -> String {
-    crate::report::bytes(crate::analysis::as_f64(bytes))
+    crate::report::bytes(crate::summary::as_f64(bytes))
 }
 
 fn plain(name: &str, engine: &str, worker: Option<PathBuf>, role: ArmRole, control: Option<usize>) -> Arm {

@@ -98,7 +98,7 @@ impl Phase {
     #[must_use]
     pub fn loop_ns(&self) -> Option<f64> {
         let elapsed = Duration::from_nanos(self.elapsed_ns).as_secs_f64() * 1e9;
-        let operations = crate::analysis::as_f64(self.operations);
+        let operations = crate::summary::as_f64(self.operations);
         (elapsed > 0.0 && operations > 0.0).then(|| elapsed / operations)
     }
 
@@ -111,7 +111,7 @@ impl Phase {
     /// The 99th percentile, if there was a latency.
     #[must_use]
     pub fn tail_ns(&self) -> Option<f64> {
-        (self.p99_ns > 0).then(|| crate::analysis::as_f64(self.p99_ns))
+        (self.p99_ns > 0).then(|| crate::summary::as_f64(self.p99_ns))
     }
 }
 

@@ -486,3 +486,9 @@ pub struct Event {
     /// What.
     pub text: String,
 }
+
+/// A counter as a float; exact up to 2^53.
+#[expect(clippy::cast_precision_loss, reason = "counters of a block stay far below 2^53")]
+pub(crate) fn as_f64(count: u64) -> f64 {
+    count as f64
+}

@@ -4,28 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::moments::{count, mean, variance};
 use crate::walsh_averages::WalshAverages;
-use crate::{Interval, hierarchical_interval, t_interval, t_p_value};
-
-/// How to estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Options {
-    /// How sure the intervals are, between 0 and 1.
-    pub confidence: f64,
-    /// How often the bootstrap resamples; 0 for no bootstrap.
-    pub replicates: u32,
-    /// Where the bootstrap's randomness comes from.
-    pub seed: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            confidence: 0.95,
-            replicates: 2000,
-            seed: 1,
-        }
-    }
-}
+use crate::{Interval, Options, hierarchical_interval, t_interval, t_p_value};
 
 /// What an arm differs by from its control. All figures are of `ln(arm / control)`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

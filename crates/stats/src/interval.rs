@@ -1,4 +1,4 @@
-//! An interval of effects.
+//! An interval of effects, and how it is estimated.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,27 @@ pub struct Interval {
     pub low: f64,
     /// Its upper end, at least `low`.
     pub high: f64,
+}
+
+/// How to estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// How sure the intervals are, between 0 and 1.
+    pub confidence: f64,
+    /// How often the bootstrap resamples; 0 for no bootstrap.
+    pub replicates: u32,
+    /// Where the bootstrap's randomness comes from.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            confidence: 0.95,
+            replicates: 2000,
+            seed: 1,
+        }
+    }
 }
 
 impl Interval {

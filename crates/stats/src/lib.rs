@@ -25,11 +25,11 @@ mod walsh_averages;
 
 pub use bootstrap::{bca_interval, hierarchical_interval};
 pub use confidence_sequence::confidence_sequence;
-pub use estimate::{Estimate, Options, estimate, session_estimates};
+pub use estimate::{Estimate, estimate, session_estimates};
 pub use forecast::{sessions_for, sessions_to_clear, smallest_effect};
 pub use hodges_lehmann::hodges_lehmann;
 pub use holm::holm;
-pub use interval::Interval;
+pub use interval::{Interval, Options};
 pub use outliers::{median, outliers};
 pub use precision::is_precise;
 pub use signed_rank::signed_rank_interval;

@@ -16,8 +16,7 @@ use object_store::client::ClientOptions;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{
-    GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
-    StaticCredentialProvider,
+    GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, StaticCredentialProvider,
 };
 use selenite_backup::{Destination, Object, StoreError, Traffic, Trouble};
 use tokio::runtime::{Builder, Runtime};
@@ -28,7 +27,7 @@ use crate::keys::Service;
 use crate::patience::Patience;
 use crate::settings::Settings;
 use crate::spec::refusal;
-use crate::wire::{Counters, Whom, Wire};
+use crate::wire::{Counters, Whom, Wire, one_attempt};
 
 /// Objects of a bucket.
 pub struct Bucket {
@@ -375,14 +374,6 @@ enum Fault {
     Store,
     /// For a reason of ours.
     Said(Trouble, &'static str),
-}
-
-/// Attempts are made here, where they are counted and known to be in doubt, and none below.
-pub fn one_attempt() -> RetryConfig {
-    RetryConfig {
-        max_retries: 0,
-        ..RetryConfig::default()
-    }
 }
 
 fn place(bucket: &str, prefix: &str) -> String {

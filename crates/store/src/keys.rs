@@ -35,7 +35,7 @@ impl Service {
             // No bucket is asked for by this one.
             .with_bucket_name("keys")
             .with_region(region)
-            .with_retry(crate::bucket::one_attempt())
+            .with_retry(crate::wire::one_attempt())
             .with_http_connector(wire);
         for (variable, key) in VARIABLES {
             if let Some(value) = settings.variable(variable) {

@@ -16,11 +16,11 @@ use bytes::Bytes;
 use http::{HeaderName, Method};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::{BodyExt, Limited};
-use object_store::ClientOptions;
 use object_store::client::{
     ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
     HttpService,
 };
+use object_store::{ClientOptions, RetryConfig};
 use reqwest::redirect::Policy;
 use reqwest::tls::Certificate;
 
@@ -38,6 +38,14 @@ pub struct Counters {
     pub sent: AtomicU64,
     /// Bytes of objects in answers.
     pub received: AtomicU64,
+}
+
+/// Attempts are made here, where they are counted and known to be in doubt, and none below.
+pub fn one_attempt() -> RetryConfig {
+    RetryConfig {
+        max_retries: 0,
+        ..RetryConfig::default()
+    }
 }
 
 /// Whom requests go to.

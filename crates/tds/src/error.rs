@@ -172,3 +172,6 @@ impl std::error::Error for TdsError {
         }
     }
 }
+
+/// 2100: as SQL Server has it.
+pub const PARAMETER_COUNT_MAX: usize = 2100;

@@ -20,12 +20,13 @@ mod request;
 #[cfg(test)]
 mod sample;
 mod token;
+mod type_byte;
 mod utf16;
 mod value;
 #[cfg(test)]
 mod vector;
 
-pub use error::{Complaint, ParameterError, ParameterFault, Part, TdsError};
+pub use error::{Complaint, PARAMETER_COUNT_MAX, ParameterError, ParameterFault, Part, TdsError};
 pub use login::{Feature, LOGIN_SIZE_MAX, Login, Password, TdsVersion};
 pub use packet::{
     HEADER_SIZE, HandshakePiece, Header, Incoming, Limits, Message, MessageKind, MessageReader, PRE_LOGIN_TOTAL_MAX,
@@ -33,8 +34,8 @@ pub use packet::{
 };
 pub use prelogin::{Channel, Encryption, EncryptionMode, Negotiated, Prelogin, ProductVersion, negotiate};
 pub use request::{
-    Batch, Headers, Isolation, PARAMETER_COUNT_MAX, Parameter, Procedure, ProcedureId, Request, RpcCall, RpcRequest,
-    TransactionRequest, TransactionStep,
+    Batch, Headers, Isolation, Parameter, Procedure, ProcedureId, Request, RpcCall, RpcRequest, TransactionRequest,
+    TransactionStep,
 };
 pub use token::{Column, Done, DoneKind, EnvChange, LoginAck, Notice, ReturnValue, RowShape, TokenWriter};
 pub use value::{Collation, TypeInfo};

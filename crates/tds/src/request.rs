@@ -7,7 +7,7 @@ mod transaction;
 
 pub use headers::Headers;
 pub use procedure::{Procedure, ProcedureId};
-pub use rpc::{PARAMETER_COUNT_MAX, Parameter, RpcCall, RpcRequest};
+pub use rpc::{Parameter, RpcCall, RpcRequest};
 pub use transaction::{Isolation, TransactionRequest, TransactionStep};
 
 use crate::{Message, MessageKind, Part, TdsError};

@@ -8,14 +8,13 @@ mod chunks;
 mod code_page;
 mod collation;
 mod moment;
-mod type_byte;
 mod type_info;
+mod value_error;
 mod value_parser;
 mod value_writer;
 
 pub(crate) use cell::Cell;
 pub use collation::Collation;
-pub(crate) use type_byte::type_name;
 pub use type_info::TypeInfo;
 pub(crate) use type_info::WireType;
-pub(crate) use value_parser::Wrong;
+pub(crate) use value_error::ValueError;

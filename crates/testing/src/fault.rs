@@ -38,6 +38,15 @@ pub enum Failure {
     Late,
 }
 
+/// What SQLite is told of a fault.
+pub(crate) fn code_of(failure: Failure) -> Code {
+    match failure {
+        Failure::Code(code) | Failure::PartialWrite(code) | Failure::Landed(code) => code,
+        Failure::ShortRead => Code::IOERR_SHORT_READ,
+        Failure::Lost | Failure::Late => Code::IOERR,
+    }
+}
+
 /// What is known of the faults that were set.
 #[derive(Default)]
 pub(crate) struct Faults {

@@ -8,7 +8,7 @@ use selenite_vfs::ffi::{Api, Code, Name, OpenFlags, Opened, Vfs, install_linked,
 use selenite_vfs::role::Role;
 use selenite_vfs::selenite::install_above;
 
-use crate::fault::Failure;
+use crate::fault::code_of;
 use crate::lock_table::Handle;
 use crate::sim_file::SimFile;
 use crate::{Call, Disk, spy};
@@ -130,13 +130,4 @@ impl Vfs for Sim {
 
 fn role_of(role: &Option<Role>) -> Role {
     role.unwrap_or(Role::Main)
-}
-
-/// What SQLite is told of a fault.
-pub(crate) fn code_of(failure: Failure) -> Code {
-    match failure {
-        Failure::Code(code) | Failure::PartialWrite(code) | Failure::Landed(code) => code,
-        Failure::ShortRead => Code::IOERR_SHORT_READ,
-        Failure::Lost | Failure::Late => Code::IOERR,
-    }
 }

@@ -9,8 +9,8 @@ use selenite_vfs::role::Role;
 
 use crate::disk::Late;
 use crate::fault::Failure;
+use crate::fault::code_of;
 use crate::lock_table::Handle;
-use crate::sim::code_of;
 use crate::{Call, Disk, Inode, intruder};
 
 pub struct SimFile {

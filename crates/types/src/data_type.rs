@@ -1,6 +1,5 @@
 //! A declared type.
 
-mod combination;
 mod declaration;
 mod error;
 mod family;
@@ -8,11 +7,11 @@ mod length;
 mod name;
 mod system_type;
 
-pub(crate) use combination::concatenated;
 pub use declaration::{Argument, Place, Site};
 pub(crate) use declaration::{LENGTH_MAX, NATIONAL_LENGTH_MAX, PRECISION_MAX};
 pub use error::DeclarationError;
 pub use family::Family;
+pub(crate) use length::{concatenated, joined_strings};
 pub use system_type::SystemType;
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod value;
 
 mod arithmetic;
 mod code_page;
+mod combination;
 mod comparison;
 mod convert;
 mod dates;

@@ -30,8 +30,8 @@ pub fn run(command: &LabCommand) -> Result<(), Complaint> {
     match command {
         LabCommand::Doctor(doctor) => doctor::run(doctor),
         LabCommand::Init(init) => init::run(init),
-        LabCommand::Run(arguments) => run::new(arguments, run::Arms::AsConfigured),
-        LabCommand::Aa(arguments) => run::new(arguments, run::Arms::PlainOnly),
+        LabCommand::Run(arguments) => run::new(arguments, study::Arms::AsConfigured),
+        LabCommand::Aa(arguments) => run::new(arguments, study::Arms::PlainOnly),
         LabCommand::Resume(resume) => run::resume(resume),
         LabCommand::Status(status) => status::run(status),
         LabCommand::Control(control) => control::run(control),

@@ -6,8 +6,9 @@ use selenite_stats::{
     Estimate, Interval, Options, estimate, holm, median, outliers, session_estimates, sessions_to_clear, verdict,
 };
 
+use super::Material;
 use super::pair::{ArmPairs, Pair, Pairs, pages};
-use super::{Material, as_f64};
+use crate::summary::as_f64;
 use crate::summary::{AgainstNone, ArmFacts, ArmRole, CellSummary, Effect, Metric, Verdict};
 
 /// What all effects of a study have in common.

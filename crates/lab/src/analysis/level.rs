@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use selenite_stats::median;
 
+use super::Material;
 use super::effect::METRICS;
 use super::pair::{pages, value};
-use super::{Material, as_f64};
 use crate::store::{BlockRow, CellRow};
 use crate::summary::Level;
+use crate::summary::as_f64;
 
 /// The level of every arm that has a block which counts.
 pub fn levels(material: &Material, cell: &CellRow) -> BTreeMap<String, Level> {

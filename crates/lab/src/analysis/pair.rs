@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use selenite_stats::{SteadyState, steady_from};
 use selenite_worker::protocol::Sample;
 
-use super::{Material, as_f64};
+use super::Material;
 use crate::config::CacheState;
 use crate::store::{BlockRow, CellRow};
+use crate::summary::as_f64;
 use crate::summary::{Metric, PairPoint, WarmUp};
 
 /// The pairs of a cell that count.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use selenite_stats::{Options, estimate, median};
 
-use super::{Material, as_f64};
+use super::Material;
 use crate::phase::{Phase, Phases};
 use crate::store::CellRow;
+use crate::summary::as_f64;
 use crate::summary::{PhaseChange, PhaseLevels, SealingLevel};
 
 /// Of every arm that has a block which counts; empty for work without phases.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use selenite_worker::protocol::Dataset;
 
 use super::error::RunError;
+use crate::config::Config;
 
 /// The folder.
 #[derive(Clone, Debug)]
@@ -122,6 +123,21 @@ pub(super) fn bytes_of(dataset: &Dataset) -> u64 {
     .max(SMALLEST)
 }
 
+/// Bytes of all masters of one arm, about.
+pub(super) fn master_bytes<'a>(datasets: impl IntoIterator<Item = &'a Dataset>) -> u64 {
+    datasets.into_iter().map(bytes_of).sum()
+}
+
+/// Bytes on disk: masters, copies, and a copy of the largest with its WAL.
+pub(super) fn bytes_needed(config: &Config, arms: usize) -> u64 {
+    let all = master_bytes(config.data.values());
+    let largest = config.data.values().map(bytes_of).max().unwrap_or(0);
+    all.saturating_mul(u64::try_from(arms).unwrap_or(u64::MAX))
+        .saturating_mul(2)
+        .saturating_add(2 * largest)
+        .saturating_add(SPARE)
+}
+
 fn remove(path: &Path, how: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<(), RunError> {
     match how(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::io("remove", path)(error)),
@@ -141,3 +157,5 @@ const CARDS_ROW: u64 = 512;
 const WIRE: u64 = 2 << 20;
 /// A database of next to nothing.
 const SMALLEST: u64 = 64 << 10;
+/// The store itself, and what nobody thought of.
+const SPARE: u64 = 64 << 20;

@@ -7,7 +7,7 @@ use selenite_stats::{Options, estimate, smallest_effect};
 use selenite_worker::protocol::{Dataset, Work};
 
 use super::error::RunError;
-use super::{database_copies, precision, preparation};
+use super::{database_copies, precision};
 use crate::arm;
 use crate::config::{CacheState, Cell, Config};
 use crate::store::Store;
@@ -71,7 +71,7 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
         .iter()
         .map(|cell| took.get(&cell.name).copied().unwrap_or_else(|| guess(config, cell)));
     let blocks_s: f64 = seconds.sum::<f64>() * rough(each);
-    let copies_s = rough(preparation::master_bytes(config.data.values())) / COPY_RATE * rough(count(arms.len()));
+    let copies_s = rough(database_copies::master_bytes(config.data.values())) / COPY_RATE * rough(count(arms.len()));
     let duration_s = blocks_s + copies_s * (f64::from(study.sessions) + LOAD_FACTOR);
     let duration = Duration::try_from_secs_f64(duration_s).unwrap_or(Duration::MAX);
     let known = config.cells.iter().filter(|cell| took.contains_key(&cell.name)).count();
@@ -81,7 +81,7 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
         blocks: each * count(config.cells.len()),
         duration,
         over_budget: duration > study.budget,
-        disk_bytes: bytes_needed(config, arms.len()),
+        disk_bytes: database_copies::bytes_needed(config, arms.len()),
         judged,
         smallest_effect: smallest_effect(noise.within_sd, noise.between_sd, study.sessions, study.pairs, POWER)
             .exp_m1(),
@@ -95,16 +95,6 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
         },
         notes: config.notes(),
     })
-}
-
-/// Bytes on disk: masters, copies, and a copy of the largest with its WAL.
-pub(super) fn bytes_needed(config: &Config, arms: usize) -> u64 {
-    let all = preparation::master_bytes(config.data.values());
-    let largest = config.data.values().map(database_copies::bytes_of).max().unwrap_or(0);
-    all.saturating_mul(count(arms))
-        .saturating_mul(2)
-        .saturating_add(2 * largest)
-        .saturating_add(SPARE)
 }
 
 /// That of the second copy in clear, in the noisiest cell of an earlier study.
@@ -268,5 +258,3 @@ const SERVER_START: f64 = 0.5;
 const TURN: f64 = 60e-9;
 /// Seconds of what belongs to every block: opening, closing, looking.
 const OVERHEAD: f64 = 0.05;
-/// The store itself, and what nobody thought of.
-const SPARE: u64 = 64 << 20;

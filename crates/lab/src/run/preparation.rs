@@ -6,10 +6,10 @@ use std::path::Path;
 
 use selenite_worker::protocol::{Dataset, Hello, Loaded, Opened, PLAIN};
 
+use super::Runner;
 use super::error::RunError;
 use super::observer::Progress;
 use super::testbed::{Testbed, Workers};
-use super::{Runner, database_copies};
 use crate::arm::Arm;
 use crate::schedule::{self, Extent};
 use crate::store::{ArmRow, MasterRow};
@@ -123,7 +123,7 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     fn check_space(&self) -> Result<(), RunError> {
-        let needed = super::forecast::bytes_needed(&self.config, self.arms.len());
+        let needed = super::database_copies::bytes_needed(&self.config, self.arms.len());
         let folder = super::folder(self.store.path());
         let free = self
             .around
@@ -318,8 +318,3 @@ pub(super) fn worker(arm: &Arm, at: &str, source: crate::drive::DriveError) -> R
 
 /// The largest dataset is loaded in less, on a slow disk.
 const LOAD: std::time::Duration = std::time::Duration::from_secs(3600);
-
-/// Bytes of all masters of one arm, about.
-pub(super) fn master_bytes<'a>(datasets: impl IntoIterator<Item = &'a Dataset>) -> u64 {
-    datasets.into_iter().map(database_copies::bytes_of).sum()
-}

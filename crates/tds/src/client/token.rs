@@ -7,7 +7,7 @@ use crate::token::{
     COLUMN_METADATA, DONE, DONE_IN_PROC, DONE_PROC, ENV_CHANGE, ERROR, FEATURE_EXT_ACK, INFO, LOGIN_ACK,
     NULL_BITMAP_ROW, ORDER, RETURN_STATUS, RETURN_VALUE, ROW,
 };
-use crate::value::{WireType, Wrong};
+use crate::value::{ValueError, WireType};
 use crate::{Done, DoneKind, Feature, Part, ProductVersion, TdsError, TdsVersion, TypeInfo, utf16};
 
 /// A token.
@@ -182,10 +182,10 @@ impl<'a> TokenParser<'a> {
     }
 }
 
-fn stream(wrong: Wrong) -> TdsError {
+fn stream(wrong: ValueError) -> TdsError {
     match wrong {
-        Wrong::Stream(error) => error,
-        Wrong::Value(_) => TdsError::Malformed {
+        ValueError::Stream(error) => error,
+        ValueError::Value(_) => TdsError::Malformed {
             part: Part::Answer,
             what: "a value",
         },

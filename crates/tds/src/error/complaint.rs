@@ -1,7 +1,6 @@
 //! What a client is told of its own fault: SQL Server's numbers and texts.
 
-use super::{ParameterError, ParameterFault, Part, TdsError};
-use crate::request::PARAMETER_COUNT_MAX;
+use super::{PARAMETER_COUNT_MAX, ParameterError, ParameterFault, Part, TdsError};
 
 /// An error as SQL Server would tell it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,7 +77,7 @@ fn of_parameter(error: &ParameterError) -> (i32, u8, String) {
         ParameterFault::Value(byte) => {
             let text = "Check the source data for invalid values. An example of an invalid value is data of numeric type \
                         with scale greater than precision.";
-            let name = crate::value::type_name(byte);
+            let name = crate::type_byte::type_name(byte);
             let text = format!("{parameter} The supplied value is not a valid instance of data type {name}. {text}");
             (8023, text)
         }

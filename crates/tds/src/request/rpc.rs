@@ -4,11 +4,8 @@ use selenite_types::Value;
 
 use super::{Headers, Procedure, ProcedureId};
 use crate::byte_reader::ByteReader;
-use crate::value::{WireType, Wrong};
-use crate::{ParameterError, ParameterFault, Part, TdsError, TypeInfo, utf16};
-
-/// 2100: as SQL Server has it.
-pub const PARAMETER_COUNT_MAX: usize = 2100;
+use crate::value::{ValueError, WireType};
+use crate::{PARAMETER_COUNT_MAX, ParameterError, ParameterFault, Part, TdsError, TypeInfo, utf16};
 
 /// Calls in one message: one, or more between flags of a batch.
 #[derive(Clone, PartialEq, Debug)]
@@ -131,8 +128,8 @@ impl Parameter {
         }
         let typed = WireType::parse(reader).and_then(|wire| Ok((wire, wire.parse_value(reader)?)));
         let (wire, value) = typed.map_err(|wrong| match wrong {
-            Wrong::Stream(error) => error,
-            Wrong::Value(fault) => fail(&name, fault),
+            ValueError::Stream(error) => error,
+            ValueError::Value(fault) => fail(&name, fault),
         })?;
         if status & BY_REFERENCE != 0 && wire.is_untyped() {
             return Err(fail(&name, ParameterFault::UntypedOutput(wire.byte)));

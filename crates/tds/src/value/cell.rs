@@ -2,9 +2,9 @@
 
 use selenite_types::{DataType, Decimal, Value, Width};
 
-use super::type_byte as byte;
 use super::type_info::IN_CHUNKS;
 use super::{Collation, moment};
+use crate::type_byte as byte;
 use crate::{TdsError, utf16};
 
 /// A column's or parameter's type, with whether NULL is one of its values.

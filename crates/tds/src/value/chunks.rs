@@ -1,6 +1,6 @@
 //! PARTLENTYPE: large values in chunks (MS-TDS 2.2.5.2.3).
 
-use super::Wrong;
+use super::ValueError;
 use crate::ParameterFault;
 use crate::byte_reader::ByteReader;
 
@@ -10,7 +10,7 @@ pub(crate) const NULL: u64 = u64::MAX;
 pub(crate) const UNKNOWN: u64 = u64::MAX - 1;
 
 /// All chunks together; none of NULL. `byte` is the type's. What it takes is bounded by what has come.
-pub(crate) fn parse(reader: &mut ByteReader<'_>, byte: u8) -> Result<Option<Vec<u8>>, Wrong> {
+pub(crate) fn parse(reader: &mut ByteReader<'_>, byte: u8) -> Result<Option<Vec<u8>>, ValueError> {
     let total = reader.u64()?;
     if total == NULL {
         return Ok(None);

@@ -2,10 +2,10 @@
 
 use selenite_types::{DataType, Width};
 
-use super::type_byte as byte;
-use super::{Collation, Wrong};
+use super::{Collation, ValueError};
 use crate::ParameterFault;
 use crate::byte_reader::ByteReader;
+use crate::type_byte as byte;
 
 /// A type as the wire tells it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ pub(crate) const IN_CHUNKS: u16 = u16::MAX;
 const SIZE_MAX: u16 = 8000;
 
 impl WireType {
-    pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+    pub fn parse(reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
         let byte = reader.u8()?;
         if let Some((data_type, size)) = fixed(byte) {
             return Ok(Self::new(byte, data_type, size));
@@ -72,7 +72,7 @@ impl WireType {
     }
 
     /// BYTELEN_TYPE whose length tells the type.
-    fn parse_sized(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+    fn parse_sized(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
         let size = match (byte, reader.u8()?) {
             // MS-TDS 2.2.5.4.2 allows it; mssql-jdbc says so of a NULL.
             (byte::GUID, 0) => 16,
@@ -96,7 +96,7 @@ impl WireType {
         Ok(Self::new(byte, data_type, size.into()))
     }
 
-    fn parse_scaled(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+    fn parse_scaled(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
         let scale = reader.u8()?;
         if scale > 7 {
             return Err(ParameterFault::Precision(byte).into());
@@ -109,7 +109,7 @@ impl WireType {
         })
     }
 
-    fn parse_decimal(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+    fn parse_decimal(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
         let [size, precision, scale] = reader.array()?;
         // A client may name a size larger than its precision needs, and mssql-jdbc one that MS-TDS does not list.
         if !(2..=17).contains(&size) {
@@ -126,7 +126,7 @@ impl WireType {
     }
 
     /// USHORTLEN_TYPE.
-    fn parse_string(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+    fn parse_string(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
         let size = reader.u16()?;
         let is_text = !matches!(byte, byte::BIG_VARBINARY | byte::BIG_BINARY);
         let collation = if is_text {
@@ -161,7 +161,7 @@ impl WireType {
     }
 
     /// LONGLEN_TYPE.
-    fn parse_legacy(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, Wrong> {
+    fn parse_legacy(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
         // What a value may have at most does not matter: what it has counts against the message.
         reader.u32()?;
         let data_type = match byte {

@@ -4,36 +4,16 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, DateTime2, DateTimeOffset, Decimal, Guid, Value, Width};
 
-use super::type_byte as byte;
 use super::type_info::{IN_CHUNKS, fixed};
+use super::value_error::ValueError;
 use super::{Collation, WireType, chunks, code_page, moment};
+use crate::ParameterFault;
 use crate::byte_reader::ByteReader;
-use crate::{ParameterFault, TdsError};
-
-/// What is wrong with a type or value.
-#[derive(Debug)]
-pub(crate) enum Wrong {
-    /// The bytes around it.
-    Stream(TdsError),
-    /// Itself.
-    Value(ParameterFault),
-}
-
-impl From<TdsError> for Wrong {
-    fn from(error: TdsError) -> Self {
-        Self::Stream(error)
-    }
-}
-
-impl From<ParameterFault> for Wrong {
-    fn from(fault: ParameterFault) -> Self {
-        Self::Value(fault)
-    }
-}
+use crate::type_byte as byte;
 
 impl WireType {
     /// A value of this type, as in a row or after a parameter's TYPE_INFO.
-    pub fn parse_value(&self, reader: &mut ByteReader<'_>) -> Result<Value, Wrong> {
+    pub fn parse_value(&self, reader: &mut ByteReader<'_>) -> Result<Value, ValueError> {
         if self.byte == byte::NULL {
             return Ok(Value::Null);
         }
@@ -65,7 +45,7 @@ impl WireType {
         }
     }
 
-    fn parse_string_value(&self, reader: &mut ByteReader<'_>) -> Result<Value, Wrong> {
+    fn parse_string_value(&self, reader: &mut ByteReader<'_>) -> Result<Value, ValueError> {
         if self.size == IN_CHUNKS {
             return match chunks::parse(reader, self.byte)? {
                 Some(bytes) => self.value(&bytes),
@@ -80,7 +60,7 @@ impl WireType {
     }
 
     /// A value that is not NULL.
-    fn value(&self, bytes: &[u8]) -> Result<Value, Wrong> {
+    fn value(&self, bytes: &[u8]) -> Result<Value, ValueError> {
         match self.info.data_type {
             DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_) => self.text(bytes),
             DataType::Binary(size) => {
@@ -113,7 +93,7 @@ impl WireType {
     }
 
     /// Text, padded to the length of char and nchar.
-    fn text(&self, bytes: &[u8]) -> Result<Value, Wrong> {
+    fn text(&self, bytes: &[u8]) -> Result<Value, ValueError> {
         let data_type = self.info.data_type;
         let mut text = if matches!(data_type, DataType::NChar(_) | DataType::NVarChar(_)) {
             if !bytes.len().is_multiple_of(2) {

@@ -8,7 +8,6 @@
 
 mod clock;
 mod day;
-mod numeric_date;
 mod rules;
 mod scanner;
 

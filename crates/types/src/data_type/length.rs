@@ -1,6 +1,7 @@
 //! How long a value is.
 
-use crate::{DataType, Decimal, Value, Width, narrow_length, utf16_length};
+use super::{LENGTH_MAX, NATIONAL_LENGTH_MAX};
+use crate::{DataType, Decimal, Family, Value, Width, narrow_length, utf16_length};
 
 impl DataType {
     /// DATALENGTH: the bytes that `value`, which is of this type, has in SQL Server's own storage; `None` for NULL.
@@ -58,5 +59,42 @@ fn decimal_length(decimal: Decimal) -> usize {
         33..=64 => 9,
         65..=96 => 13,
         97.. => 17,
+    }
+}
+
+/// The type of one string behind another: as long as both together, but no longer than such a type can be.
+pub(crate) fn concatenated(left: &DataType, right: &DataType) -> DataType {
+    joined_strings(left, right, |left, right| left.saturating_add(right))
+}
+
+/// nvarchar wins over varchar, a length that varies over a fixed one, and `max` over all.
+pub(crate) fn joined_strings(left: &DataType, right: &DataType, join: fn(u16, u16) -> u16) -> DataType {
+    let is_national = left.is_national() || right.is_national();
+    let is_binary = left.family() == Family::Binary;
+    let width = match (left.width(), right.width()) {
+        (Some(Width::Limited(left)), Some(Width::Limited(right))) => {
+            Width::Limited(join(left, right).min(if is_national { NATIONAL_LENGTH_MAX } else { LENGTH_MAX }))
+        }
+        _ => Width::Max,
+    };
+    match width {
+        Width::Limited(length) if left.is_padded() && right.is_padded() => {
+            if is_binary {
+                DataType::Binary(length)
+            } else if is_national {
+                DataType::NChar(length)
+            } else {
+                DataType::Char(length)
+            }
+        }
+        Width::Limited(_) | Width::Max => {
+            if is_binary {
+                DataType::VarBinary(width)
+            } else if is_national {
+                DataType::NVarChar(width)
+            } else {
+                DataType::VarChar(width)
+            }
+        }
     }
 }

@@ -16,16 +16,7 @@ use crate::interrupt;
 use crate::lines::{Lines, bytes, count};
 use crate::output::print;
 
-/// Which arms.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Arms {
-    /// Those of the configuration.
-    AsConfigured,
-    /// Stock SQLite, twice.
-    PlainOnly,
-}
-
-pub fn new(arguments: &LabRun, arms: Arms) -> Result<(), Complaint> {
+pub fn new(arguments: &LabRun, arms: study::Arms) -> Result<(), Complaint> {
     let config = study::config(arguments, arms)?;
     let store = study::store(arguments, &config);
     if arguments.dry_run {

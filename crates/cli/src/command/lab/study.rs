@@ -9,10 +9,18 @@ use selenite_lab::config::Config;
 use selenite_lab::edit::Edit;
 use selenite_lab::preset::preset;
 
-use super::run::Arms;
 use super::usage;
 use crate::arguments::lab::LabRun;
 use crate::complaint::Complaint;
+
+/// Which arms.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Arms {
+    /// Those of the configuration.
+    AsConfigured,
+    /// Stock SQLite, twice.
+    PlainOnly,
+}
 
 /// The configuration.
 pub fn config(arguments: &LabRun, arms: Arms) -> Result<Config, Complaint> {

@@ -2,11 +2,11 @@
 
 use super::forest::{Group, Mark, Panel, Row, badge, forest};
 use super::table::{folded, table};
-use crate::analysis::as_f64;
 use crate::disqualification::Disqualification;
 use crate::report::scale::Scale;
 use crate::report::svg::{Shape, typeset};
 use crate::report::{control, number, sentence, transit};
+use crate::summary::as_f64;
 use crate::summary::{ArmRole, CellSummary, Effect, LatencyCurve, Metric, PhaseLevels, Summary};
 
 /// A sentence for each encrypted arm, and what makes it sure or unsure.

@@ -65,7 +65,7 @@ pub fn provenance(summary: &Summary) -> String {
         .collect();
     let arms = summary.arms.iter().map(|arm| {
         let control = arm.control.clone().unwrap_or_default();
-        let size = number::bytes(crate::analysis::as_f64(arm.bytes));
+        let size = number::bytes(crate::summary::as_f64(arm.bytes));
         let name = arm.label.clone();
         vec![
             arm.name.clone(),
@@ -111,7 +111,7 @@ pub fn raw(summary: &Summary) -> String {
     for (name, kind, text) in files.iter().filter(|(_, _, text)| !text.is_empty()) {
         let data = STANDARD.encode(text);
         let file = svg::escape(&format!("{}-{name}", summary.study.name));
-        let size = number::bytes(crate::analysis::as_f64(u64::try_from(text.len()).unwrap_or(0)));
+        let size = number::bytes(crate::summary::as_f64(u64::try_from(text.len()).unwrap_or(0)));
         let name = svg::typeset(&format!("{name} ({size})"));
         links.push_str(&format!(
             "<li><a download=\"{file}\" href=\"data:{kind};charset=utf-8;base64,{data}\">{name}</a></li>"

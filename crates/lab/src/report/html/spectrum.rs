@@ -3,10 +3,10 @@
 use super::course::legend;
 use super::front::{curve, percentile};
 use super::table::{folded, table};
-use crate::analysis::as_f64;
 use crate::report::scale::Scale;
 use crate::report::svg::{Shape, Size, chart, line, path, text, typeset};
 use crate::report::{number, sentence};
+use crate::summary::as_f64;
 use crate::summary::{ArmRole, CellSummary, LatencyCurve, Summary};
 
 /// A chart for each cell and operation that has latencies.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Width;
 use crate::data_type::tests::all_types;
 
 fn dec(precision: u8, scale: u8) -> DataType {

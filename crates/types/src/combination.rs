@@ -1,7 +1,7 @@
 //! What becomes of two types that meet: in CASE, COALESCE and UNION, in a comparison, and one string behind another.
 
-use super::{LENGTH_MAX, NATIONAL_LENGTH_MAX, PRECISION_MAX};
-use crate::{Comparison, Conversion, DataType, Family, OperationError, Width, conversion};
+use crate::data_type::{PRECISION_MAX, joined_strings};
+use crate::{Comparison, Conversion, DataType, Family, OperationError, conversion};
 
 impl DataType {
     /// The type that values of two types have together, as in CASE, COALESCE and UNION.
@@ -122,46 +122,9 @@ impl DataType {
     }
 }
 
-/// The type of one string behind another: as long as both together, but no longer than such a type can be.
-pub(crate) fn concatenated(left: &DataType, right: &DataType) -> DataType {
-    joined_strings(left, right, |left, right| left.saturating_add(right))
-}
-
 /// The type that two strings fit into.
 fn united_strings(left: &DataType, right: &DataType) -> DataType {
     joined_strings(left, right, u16::max)
-}
-
-/// nvarchar wins over varchar, a length that varies over a fixed one, and `max` over all.
-fn joined_strings(left: &DataType, right: &DataType, join: fn(u16, u16) -> u16) -> DataType {
-    let is_national = left.is_national() || right.is_national();
-    let is_binary = left.family() == Family::Binary;
-    let width = match (left.width(), right.width()) {
-        (Some(Width::Limited(left)), Some(Width::Limited(right))) => {
-            Width::Limited(join(left, right).min(if is_national { NATIONAL_LENGTH_MAX } else { LENGTH_MAX }))
-        }
-        _ => Width::Max,
-    };
-    match width {
-        Width::Limited(length) if left.is_padded() && right.is_padded() => {
-            if is_binary {
-                DataType::Binary(length)
-            } else if is_national {
-                DataType::NChar(length)
-            } else {
-                DataType::Char(length)
-            }
-        }
-        Width::Limited(_) | Width::Max => {
-            if is_binary {
-                DataType::VarBinary(width)
-            } else if is_national {
-                DataType::NVarChar(width)
-            } else {
-                DataType::VarChar(width)
-            }
-        }
-    }
 }
 
 /// All digits of both, and those before the point first.
