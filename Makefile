@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
-.PHONY: help demo test build lint lint-fmt lint-clippy lint-tidy lint-shell \
+.PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
 	test-clients sqlite-suite serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
 	need need-rust need-python need-tsql need-perf need-lint clean
@@ -17,6 +17,10 @@ demo: need-python build ## encrypt a database, look at its bytes, open it again
 
 test: need ## run every test; installs what is missing, in .venv or by apt
 	@scripts/test.sh
+
+build-tests: need ## build what scripts/one-test.sh and Python's tests run against
+	@cargo build --workspace --lib --bins --tests
+	@scripts/sqlite/build-shell.sh
 
 test-clients: ## run SQL Server's clients of every language against the server
 	@scripts/need.sh rust tests clients
@@ -53,7 +57,7 @@ lint-tidy: need-lint
 	cargo xtask tidy
 
 lint-shell: need-lint
-	shellcheck .ci/run $(wildcard scripts/*.sh scripts/*/*.sh demo/*.sh tests/*/*.sh tests/*/*/*.sh tests/*/*/*/*.sh)
+	shellcheck -x .ci/run $(wildcard scripts/*.sh scripts/*/*.sh demo/*.sh tests/*/*.sh tests/*/*/*.sh tests/*/*/*/*.sh)
 
 release: need-rust ## build what is given to others in target/release-files, with what it is made of and sums
 	@scripts/release.sh

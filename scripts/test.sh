@@ -64,11 +64,7 @@ trap 'stop 15' TERM
 # would build dependencies twice.
 step build cargo build --workspace --lib --bins --tests || exit "$status"
 step shell scripts/sqlite/build-shell.sh
-export SELENITE_TEST_EXTENSION=$target/debug/libselenite.so
-export SELENITE_TEST_COMMAND=$target/debug/selenite
-browser=$(command -v google-chrome chromium-browser chromium | head -n 1 || true)
-export SELENITE_TEST_BROWSER=${SELENITE_TEST_BROWSER:-$browser}
-export SELENITE_TEST_SQLITE_NEW=$PWD/target/stock/libsqlite3-new.so
+. scripts/test-environment.sh
 
 step rust cargo test --workspace --no-fail-fast -- "$@"
 

@@ -45,7 +45,7 @@ collected 4 items
 def folder(tmp_path: Path) -> Path:
     """The script among stand-ins for what it runs."""
     (tmp_path / "scripts/sqlite").mkdir(parents=True)
-    for name in ("test.sh", "test-total.awk"):
+    for name in ("test.sh", "test-environment.sh", "test-total.awk"):
         shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts")
     program(tmp_path / "scripts/sqlite/build-shell.sh", "exit 0")
     program(tmp_path / "scripts/sqlite/suite.sh", "exit 0")
