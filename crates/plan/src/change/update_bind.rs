@@ -164,7 +164,7 @@ impl Binding<'_> {
                 self,
                 binder,
                 &update.output,
-                &target.table,
+                (&target.table, target.through.as_deref()),
                 layout,
                 &others,
                 &mut inputs,

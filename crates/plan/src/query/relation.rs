@@ -173,13 +173,15 @@ impl QueryBinder<'_> {
         Ok(Query::of_select(select, columns))
     }
 
-    fn bind_view(&mut self, view: &Arc<View>, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
+    pub(crate) fn bind_view(&mut self, view: &Arc<View>, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
         if self.parts.sources.len() > SOURCE_COUNT_MAX {
             return Err(PlanError::too_many_tables(SOURCE_COUNT_MAX));
         }
         let scopes = std::mem::take(&mut self.scopes);
         self.commons.push(CommonScope::border(view.database.clone()));
+        self.catalog.enter_view();
         let query = self.nested(|binder| binder.bind_view_rows(view));
+        self.catalog.leave_view();
         self.commons.pop();
         self.scopes = scopes;
         let mut query = query?;
