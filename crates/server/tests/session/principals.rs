@@ -309,6 +309,63 @@ fn a_writer_may_write_and_reads_only_as_a_reader() {
 }
 
 #[test]
+fn rights_on_a_view_are_enough_for_what_is_behind_it() {
+    let bench = Bench::new();
+    let mut client = administrator(&bench);
+    succeed(
+        &mut client,
+        "CREATE VIEW few AS SELECT a FROM t WHERE a < 100 WITH CHECK OPTION",
+    );
+    succeed(
+        &mut client,
+        "CREATE VIEW state AS SELECT session_id FROM sys.dm_exec_connections",
+    );
+    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let denied = ann.batch("INSERT v VALUES (9)");
+    let text = "The INSERT permission was denied on the object 'v', database 'd', schema 'dbo'.";
+    assert_eq!(denied.said()[0].text, text);
+    succeed(&mut client, "ALTER ROLE db_datawriter ADD MEMBER ann");
+    for sql in [
+        "INSERT v VALUES (9)",
+        "INSERT few VALUES (9)",
+        "UPDATE v SET a = 7",
+        "DELETE v",
+        "INSERT d.dbo.v VALUES (1)",
+    ] {
+        succeed(&mut ann, sql);
+    }
+    for sql in [
+        "INSERT v SELECT a FROM v",
+        "INSERT v OUTPUT inserted.a VALUES (1)",
+        "UPDATE v SET a = a + 1",
+        "UPDATE v SET a = 1 WHERE a = 2",
+        "DELETE v WHERE a = 1",
+        "DELETE v OUTPUT deleted.a",
+        "UPDATE q SET a = 1 FROM v AS q",
+        "WITH x AS (SELECT a FROM v) INSERT x VALUES (1)",
+        "SELECT a FROM v",
+    ] {
+        let denied = ann.batch(sql);
+        let text = "The SELECT permission was denied on the object 'v', database 'd', schema 'dbo'.";
+        assert_eq!(denied.said()[0].text, text, "{sql}");
+    }
+    fails(
+        &mut ann,
+        &[
+            (229, "INSERT v SELECT a FROM t"),
+            (229, "WITH x AS (SELECT a FROM t) INSERT x VALUES (1)"),
+        ],
+    );
+    succeed(&mut client, "ALTER ROLE db_datareader ADD MEMBER ann");
+    succeed(
+        &mut ann,
+        "INSERT v SELECT a FROM v WHERE a = 1; WITH x AS (SELECT a FROM v) INSERT x VALUES (1)",
+    );
+    // What the server shows of others is not the view's owner's to give.
+    fails(&mut ann, &[(300, "SELECT session_id FROM state")]);
+}
+
+#[test]
 fn who_may_define_may_not_touch_rows_and_an_owner_may_do_both() {
     let bench = Bench::new();
     let mut client = administrator(&bench);
