@@ -268,6 +268,10 @@ fn definitions_are_read_as_sql_server_reads_them() {
         (102, "DELETE TOP 2 FROM one"),
         (102, "UPDATE TOP 2 one SET a = 1"),
         (102, "INSERT TOP 2 one SELECT 1, 1"),
+        // The compound operators are those of arithmetic and of &, ^ and |
+        // (learn.microsoft.com/sql/t-sql/language-elements/compound-operators-transact-sql).
+        (102, "DECLARE @a int = 1; SET @a <<= 3"),
+        (102, "DECLARE @a int = 8; SET @a >>= 3"),
     ] {
         assert_eq!(numbers(&client.batch(text)).first(), Some(&number), "{text}");
     }

@@ -27,8 +27,13 @@ impl Parser<'_> {
                 Ok(self.expr_since(start, kind))
             }
             TokenKind::Global => {
-                let kind = ExprKind::Global(self.variable()?);
-                Ok(self.expr_since(start, kind))
+                let text = self.variable()?;
+                self.note_function(&Name {
+                    text: text.clone(),
+                    quoted: false,
+                    position: start,
+                });
+                Ok(self.expr_since(start, ExprKind::Global(text)))
             }
             TokenKind::LeftBrace => self.odbc_escape(),
             TokenKind::Keyword(keyword) => self.keyword_value(keyword),
@@ -113,6 +118,9 @@ impl Parser<'_> {
     /// A function from its parentheses on.
     pub(super) fn call(&mut self, name: ObjectName, odbc: bool) -> Parse<Expr> {
         let start = name.position;
+        if let Some(single) = name.single().filter(|_| !odbc) {
+            self.note_function(single);
+        }
         let arguments = self.arguments()?;
         let within_group = match self.is_word("within") && self.is_at(1, TokenKind::Keyword(Keyword::Group)) {
             true => self.within_group()?,
@@ -132,6 +140,12 @@ impl Parser<'_> {
             odbc,
         };
         Ok(self.expr_since(start, ExprKind::Function(Box::new(call))))
+    }
+
+    fn note_function(&mut self, name: &Name) {
+        if self.known_functions.insert(name.text.to_ascii_lowercase()) {
+            self.functions.push(name.clone());
+        }
     }
 
     pub(super) fn arguments(&mut self) -> Parse<Arguments> {

@@ -232,6 +232,7 @@ fn set_quoted_identifier_holds_from_there_on() {
         .map(|s| {
             bare(&Tree {
                 statements: vec![s.clone()],
+                ..Tree::default()
             })
             .contains("String(")
         })
