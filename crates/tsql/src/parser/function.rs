@@ -98,6 +98,9 @@ impl Parser<'_> {
         if self.is_word("iif") {
             return self.iif();
         }
+        if self.is_word("trim") {
+            return self.trim();
+        }
         let name = self.name()?;
         self.call(Self::single(name), false)
     }
@@ -113,6 +116,70 @@ impl Parser<'_> {
         }
         let kind = ExprKind::Column(Box::new(column_of(name)));
         Ok(self.expr_since(start, kind))
+    }
+
+    /// `TRIM ([LEADING | TRAILING | BOTH] [characters FROM] a)`: what has more than `a` is LTRIM, RTRIM or both of it.
+    fn trim(&mut self) -> Parse<Expr> {
+        let start = self.here();
+        let name = self.any_word();
+        if !self.is(TokenKind::LeftParen) {
+            return Err(self.unexpected());
+        }
+        self.advance();
+        let sided = self.trim_side();
+        let mut value = self.expression()?;
+        let mut characters = None;
+        if self.eat_keyword(Keyword::From) {
+            let text = self.expression()?;
+            characters = Some(core::mem::replace(&mut value, text));
+        } else if sided.is_none() {
+            let mut list = vec![value];
+            while self.eat(TokenKind::Comma) {
+                list.push(self.expression()?);
+            }
+            self.expect(TokenKind::RightParen)?;
+            self.note_function(&name);
+            return Ok(self.expr_since(start, call_of(name, list)));
+        }
+        self.expect(TokenKind::RightParen)?;
+        let (left, right) = sided.unwrap_or((true, true));
+        for function in [left.then_some("LTRIM"), right.then_some("RTRIM")]
+            .into_iter()
+            .flatten()
+        {
+            let name = Name {
+                text: String::from(function),
+                ..name.clone()
+            };
+            self.raise()?;
+            self.note_function(&name);
+            let arguments = core::iter::once(value).chain(characters.clone()).collect();
+            value = self.expr_since(start, call_of(name, arguments));
+        }
+        Ok(value)
+    }
+
+    /// The sides that a word of TRIM names: left and right. A column may have such a name.
+    fn trim_side(&mut self) -> Option<(bool, bool)> {
+        let sides = [
+            ("leading", (true, false)),
+            ("trailing", (false, true)),
+            ("both", (true, true)),
+        ];
+        let (_, side) = sides.into_iter().find(|(word, _)| self.is_word(word))?;
+        let value = [
+            TokenKind::Word,
+            TokenKind::Bracketed,
+            TokenKind::DoubleQuoted,
+            TokenKind::String,
+            TokenKind::National,
+            TokenKind::Variable,
+        ];
+        if !value.into_iter().any(|kind| self.is_at(1, kind)) {
+            return None;
+        }
+        self.advance();
+        Some(side)
     }
 
     /// A function from its parentheses on.
@@ -163,13 +230,6 @@ impl Parser<'_> {
             self.eat_keyword(Keyword::All);
         }
         let list = self.list(Self::expression)?;
-        if self.is_keyword(Keyword::From) {
-            // TRIM ('x' FROM a)
-            let start = self.here();
-            self.advance();
-            self.expression()?;
-            self.refuse("TRIM FROM", self.since(start));
-        }
         self.expect(TokenKind::RightParen)?;
         Ok(match distinct {
             true => Arguments::Distinct(list),
@@ -340,6 +400,17 @@ impl Parser<'_> {
         };
         self.nested(WEIGHT_EXPRESSION, |p| p.call(Self::single(name), true))
     }
+}
+
+fn call_of(name: Name, arguments: Vec<Expr>) -> ExprKind {
+    ExprKind::Function(Box::new(FunctionCall {
+        name: Parser::single(name),
+        arguments: Arguments::List(arguments),
+        within_group: Vec::new(),
+        null_treatment: None,
+        over: None,
+        odbc: false,
+    }))
 }
 
 /// A function without parentheses.
