@@ -99,6 +99,17 @@ impl Insert {
         result_columns(&self.outputs)
     }
 
+    /// The types of the columns that its rows fill, in order.
+    #[must_use]
+    pub fn filled_types(&self) -> Vec<DataType> {
+        let columns = self
+            .writer
+            .targets
+            .iter()
+            .filter_map(|at| self.table().columns.get(*at));
+        columns.map(|column| column.data_type).collect()
+    }
+
     /// Whether its rows are those of a procedure, which [`Insert::run_given`] takes.
     #[must_use]
     pub fn is_execute(&self) -> bool {
