@@ -188,11 +188,14 @@ fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, 
 /// # Errors
 /// 40510.
 pub fn check_filter(filter: &Condition) -> Result<(), PlanError> {
-    match &filter.kind {
-        ConditionKind::And(all) => all.iter().try_for_each(check_filter),
-        ConditionKind::IsNull { operand, .. } if matches!(operand.kind, ExprKind::Column(_)) => Ok(()),
-        _ => Err(unsupported_filter()),
+    if let ConditionKind::And(all) = &filter.kind {
+        return all.iter().try_for_each(check_filter);
     }
+    let is_known = |operand: &ast::Expr| matches!(operand.kind, ExprKind::Column(_));
+    if matches!(&filter.kind, ConditionKind::IsNull { operand, .. } if is_known(operand)) {
+        return Ok(());
+    }
+    Err(unsupported_filter())
 }
 
 fn unsupported_filter() -> PlanError {
