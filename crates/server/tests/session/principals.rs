@@ -289,6 +289,9 @@ fn a_writer_may_write_and_reads_only_as_a_reader() {
         (229, DELETE),
         (229, "INSERT INTO t (a) SELECT a FROM t"),
         (229, "INSERT INTO t (a) OUTPUT inserted.id VALUES (5)"),
+        (229, "INSERT TOP (SELECT MAX(a) FROM t) INTO t (a) VALUES (1), (2)"),
+        (229, "UPDATE TOP (SELECT MAX(a) FROM t) t SET a = 7"),
+        (229, "DELETE TOP (SELECT MAX(a) FROM t) t"),
         (1088, "TRUNCATE TABLE t"),
     ];
     fails(&mut ann, &reading);
@@ -342,6 +345,10 @@ fn rights_on_a_view_are_enough_for_what_is_behind_it() {
         "DELETE v WHERE a = 1",
         "DELETE v OUTPUT deleted.a",
         "UPDATE q SET a = 1 FROM v AS q",
+        // How many rows change tells what the count is.
+        "INSERT TOP (SELECT MAX(a) FROM v) v VALUES (1), (2)",
+        "UPDATE TOP (SELECT MAX(a) FROM v) v SET a = 1",
+        "DELETE TOP (SELECT MAX(a) FROM v) v",
         "WITH x AS (SELECT a FROM v) INSERT x VALUES (1)",
         "SELECT a FROM v",
     ] {

@@ -235,14 +235,7 @@ fn reads_target(kind: &StatementKind, asked_count: usize) -> bool {
             let reads = |assignment: &ast::Assignment| match &assignment.value {
                 ast::ValueOrDefault::Default(_) => false,
                 ast::ValueOrDefault::Value(value) => {
-                    assignment.operator != ast::AssignmentOperator::Set
-                        || !matches!(
-                            value.kind,
-                            ExprKind::Literal(_)
-                                | ExprKind::OdbcLiteral(_)
-                                | ExprKind::Variable(_)
-                                | ExprKind::Global(_)
-                        )
+                    assignment.operator != ast::AssignmentOperator::Set || !is_constant(value)
                 }
             };
             // A common table expression reads what it likes of the target.
@@ -250,13 +243,31 @@ fn reads_target(kind: &StatementKind, asked_count: usize) -> bool {
                 || update.filter.is_some()
                 || !update.from.is_empty()
                 || !update.output.is_empty()
+                || is_queried(update.top.as_ref())
                 || update.assignments.iter().any(reads)
         }
         StatementKind::Delete(delete) => {
-            !delete.with.is_empty() || delete.filter.is_some() || !delete.from.is_empty() || !delete.output.is_empty()
+            !delete.with.is_empty()
+                || delete.filter.is_some()
+                || !delete.from.is_empty()
+                || !delete.output.is_empty()
+                || is_queried(delete.top.as_ref())
         }
         _ => true,
     }
+}
+
+/// Whether a value has nothing to do with rows.
+fn is_constant(value: &ast::Expr) -> bool {
+    matches!(
+        value.kind,
+        ExprKind::Literal(_) | ExprKind::OdbcLiteral(_) | ExprKind::Variable(_) | ExprKind::Global(_)
+    )
+}
+
+/// Whether TOP's count may be a query's, which tells of the rows that it counts.
+fn is_queried(top: Option<&ast::Top>) -> bool {
+    top.is_some_and(|top| !is_constant(&top.count))
 }
 
 /// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is the administrator's to see, and what a database is made of its
