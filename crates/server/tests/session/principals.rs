@@ -311,6 +311,39 @@ fn a_writer_may_write_and_reads_only_as_a_reader() {
     fails(&mut ann, &[(229, SELECT)]);
 }
 
+/// What SSMS asks for its list of databases.
+#[test]
+fn a_login_is_named_by_its_security_identifier() {
+    let bench = Bench::new();
+    let mut client = administrator(&bench);
+    assert_eq!(
+        text(
+            &mut client,
+            "SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = 'd'"
+        ),
+        "sa"
+    );
+    assert_eq!(
+        text(
+            &mut client,
+            "SELECT SUSER_SNAME(sid) FROM sys.server_principals WHERE name = 'ann'"
+        ),
+        "ann"
+    );
+    assert_eq!(
+        text(
+            &mut client,
+            "SELECT SUSER_SNAME(sid) FROM sys.database_principals WHERE name = 'ann'"
+        ),
+        "ann"
+    );
+    assert_eq!(client.value("SELECT SUSER_SNAME(0x02)"), Value::Null);
+    assert_eq!(
+        text(&mut client, "SELECT ISNULL(SUSER_SNAME(NULL), 'none') + SUSER_SNAME()"),
+        "nonesa"
+    );
+}
+
 #[test]
 fn rights_on_a_view_are_enough_for_what_is_behind_it() {
     let bench = Bench::new();
