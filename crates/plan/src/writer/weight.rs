@@ -86,7 +86,7 @@ impl Writer {
         self.weights.tables.insert(source, 1);
         let weight = match &leaf.rows {
             Rows::Query(query) => {
-                let weight = self.weigh_query(query)?;
+                let weight = self.measure(query)?;
                 if is_heavy(&weight.columns) {
                     self.weights.fenced.insert(source);
                     return Ok(1);
@@ -96,7 +96,7 @@ impl Writer {
             Rows::Common(index) => self.weigh_common(*index)?,
             Rows::Lateral(query) => {
                 // Its columns are elements of one value.
-                self.weigh_query(query)?;
+                self.measure(query)?;
                 return Ok(1);
             }
             Rows::Table(_) | Rows::System(_) | Rows::Function(..) => return Ok(1),
@@ -137,7 +137,7 @@ impl Writer {
         self.weights.commons.insert(index, Weight::MATERIALIZED);
         let query = self.parts.commons.get(index).and_then(|common| common.query.clone());
         let mut weight = match &query {
-            Some(query) => self.weigh_query(query)?,
+            Some(query) => self.measure(query)?,
             None => Weight::MATERIALIZED,
         };
         if is_heavy(&weight.columns) {
@@ -208,7 +208,12 @@ impl Writer {
         }
     }
 
-    fn weigh_query(&mut self, query: &Query) -> Result<Weight, PlanError> {
+    /// What each column of a query stands for.
+    fn weigh_query(&mut self, query: &Query) -> Result<Vec<u64>, PlanError> {
+        Ok(self.measure(query)?.columns)
+    }
+
+    fn measure(&mut self, query: &Query) -> Result<Weight, PlanError> {
         match &query.body {
             Body::Select(select) => self.weigh_select(select),
             Body::Values(_) => Ok(Weight {
@@ -216,9 +221,9 @@ impl Writer {
                 tables: 1,
             }),
             Body::Combined(first, rest) => {
-                let mut heaviest = self.weigh_query(first)?;
+                let mut heaviest = self.measure(first)?;
                 for (_, member) in rest {
-                    let member = self.weigh_query(member)?;
+                    let member = self.measure(member)?;
                     heaviest.tables = heaviest.tables.max(member.tables);
                     for (most, weight) in heaviest.columns.iter_mut().zip(member.columns) {
                         *most = weight.max(*most);
@@ -311,7 +316,7 @@ impl Writer {
     }
 
     fn weigh_subquery(&mut self, query: &Query) -> Result<u64, PlanError> {
-        let columns = self.weigh_query(query)?.columns;
+        let columns = self.weigh_query(query)?;
         let mut sum = columns.into_iter().fold(1, u64::saturating_add);
         if let Body::Select(select) = &query.body
             && let Some(filter) = &select.filter
@@ -342,15 +347,15 @@ impl Found {
     }
 }
 
-/// 2,000 nodes: more than anybody writes as one column, and few enough to be copied for each use.
-const FLATTENED_MAX: u64 = 2000;
-
 /// SQLite's own limit of tables in a join.
 const JOINED_MAX: u64 = 64;
 
 /// 990 sources in a statement with common table expressions: SQLite copies none where it has 1,000 (SQLITE_MAX_EXPR_DEPTH), and has a few
 /// more than are written.
 const COMMON_SOURCE_COUNT_MAX: u64 = 990;
+
+/// 2,000 nodes: more than anybody writes as one column, and few enough to be copied for each use.
+const FLATTENED_MAX: u64 = 2000;
 
 /// 4,096 sources: SQLite copies so many in a tenth of a second.
 const SOURCE_COUNT_MAX: u64 = 4096;
