@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, Value, Width, utf16_length};
 
-use super::search;
 use crate::{
     Expr, PlanError,
     functions::{
@@ -119,14 +118,18 @@ fn trimmed(call: &Arguments<'_>) -> Result<Option<impl FnMut(char) -> bool>, Pla
         return Ok(None);
     }
     let wanted: BTreeSet<char> = call.text(1)?.chars().collect();
-    let collation = call.collation;
+    let order = call.collation.order();
     let mut known = HashMap::new();
-    Ok(Some(move |character| {
-        *known.entry(character).or_insert_with(|| {
-            wanted
-                .iter()
-                .any(|wanted| search::same_char(character, *wanted, collation))
-        })
+    Ok(Some(move |character: char| {
+        let is_equal = |wanted: &char| {
+            let (mut left, mut right) = ([0; 4], [0; 4]);
+            let left = character.encode_utf8(&mut left).as_bytes();
+            let right = wanted.encode_utf8(&mut right).as_bytes();
+            order.compare(left, right).is_eq()
+        };
+        *known
+            .entry(character)
+            .or_insert_with(|| wanted.contains(&character) || wanted.iter().any(is_equal))
     }))
 }
 
