@@ -42,7 +42,7 @@ mod wycheproof;
 mod xts_key;
 
 pub use anchor_key::AnchorKey;
-pub use archive_key::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKey, PartKind};
+pub use archive_key::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKey, PartKind, macs_are_equal};
 pub use data_key::DataKey;
 pub use database_id::DatabaseId;
 pub use epoch::Epoch;

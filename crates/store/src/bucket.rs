@@ -16,7 +16,7 @@ use object_store::client::ClientOptions;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{
-    GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
+    GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
     StaticCredentialProvider,
 };
 use selenite_backup::{Destination, Object, StoreError, Traffic, Trouble};
@@ -274,6 +274,30 @@ impl Destination for Bucket {
             }
             if bytes.len() < size {
                 return Err(Fault::Said(Trouble::Lying, "it is shorter than was promised"));
+            }
+            Ok(bytes)
+        };
+        self.attempt(false, get)
+            .map_err(|(failure, _)| self.error("read", name, failure))
+    }
+
+    fn beginning(&self, name: &str, size: usize) -> Result<Vec<u8>, StoreError> {
+        let path = self.path("read", name)?;
+        let end = u64::try_from(size).unwrap_or(u64::MAX);
+        let get = || async {
+            let options = GetOptions {
+                range: Some(GetRange::Bounded(0..end)),
+                ..GetOptions::default()
+            };
+            let got = self.store.get_opts(&path, options).await;
+            let mut stream = got.map_err(|_| Fault::Store)?.into_stream();
+            let mut bytes = Vec::new();
+            while let Some(piece) = stream.next().await {
+                let piece = piece.map_err(|_| Fault::Store)?;
+                if piece.len() > size - bytes.len() {
+                    return Err(Fault::Said(Trouble::Lying, "it is longer than was asked for"));
+                }
+                bytes.extend_from_slice(&piece);
             }
             Ok(bytes)
         };

@@ -69,6 +69,7 @@ impl VfsError {
                 KeyError::KeyServiceAway { .. } => Code::IOERR_AUTH,
                 KeyError::ForeignOrigin { .. }
                 | KeyError::OriginUnknown { .. }
+                | KeyError::ArchiveUnproved
                 | KeyError::PathReplaced { .. }
                 | KeyError::NotPinned { .. } => Code::AUTH_USER,
                 KeyError::Tampered { .. } | KeyError::Damaged => Code::CORRUPT,

@@ -48,6 +48,8 @@ pub struct Checked {
 pub enum Outcome {
     /// All of it is authentic, and all pages are there.
     Good {
+        /// Whether origin MACs show that a holder of the database's master key made it.
+        is_own: bool,
         /// How many pages the database had.
         page_count: u32,
         /// How many are in its own parts.
@@ -374,6 +376,7 @@ fn examine(
         Outcome::OnClosed(name)
     } else if faults.is_empty() {
         Outcome::Good {
+            is_own: backup.is_own(),
             page_count: backup.facts.page_count,
             own_count: found.page_count,
             missing_count: backup.facts.missing.len(),

@@ -34,6 +34,7 @@ impl fmt::Display for KeyError {
             }
             Self::ForeignOrigin { .. }
             | Self::OriginUnknown { .. }
+            | Self::ArchiveUnproved
             | Self::PathReplaced { .. }
             | Self::NotPinned { .. }
             | Self::BadPath { .. }
@@ -92,6 +93,9 @@ impl KeyError {
             Self::OriginUnknown { database_id } => write!(
                 f,
                 "the origin of database {database_id} is unknown: the key that opens it can't prove who made it"
+            ),
+            Self::ArchiveUnproved => f.write_str(
+                "nothing shows that a holder of the database's master key made it: it was made before backups had origin MACs, or forged",
             ),
             Self::PathReplaced { path, database_id } => write!(
                 f,
