@@ -49,7 +49,7 @@ pub use epoch::Epoch;
 pub use log_key::LogKey;
 pub use master_key::MasterKey;
 pub use origin_key::OriginKey;
-pub use page_key::PageKey;
+pub use page_key::{PageKey, prefer_aws_lc};
 pub use page_no::PageNo;
 pub use page_nonce::PageNonce;
 pub use passphrase_cost::{CostRefused, PassphraseCost};
