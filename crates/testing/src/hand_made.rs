@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use selenite_archive::{Block, CompressionLevel, IndexBlock, PackedPage, Packer, PartHeader, PartWriter};
+use selenite_archive::{Block, CompressionLevel, IndexBlock, OpenPart, PackedPage, Packer, PartHeader, PartWriter};
 use selenite_backup::{ArchiveName, Destination, Part, object_key};
 use selenite_cipher::{ArchiveId, ArchiveKey, PartKind, Secret, sha256};
 use selenite_format::anchor::Mark;
@@ -165,6 +165,19 @@ impl HandMade {
     pub fn object(&self, part: Part) -> String {
         object_key(self.begun.database_id, &self.name(), part)
     }
+}
+
+/// A manifest sealed once more, as who has the archive's key alone can: a recipient.
+///
+/// # Panics
+/// Where it does not open.
+#[must_use]
+pub fn forged_manifest(key: ArchiveKey, sealed: Vec<u8>) -> Vec<u8> {
+    let key = key.without_origin();
+    let opened = OpenPart::open(&key, (PartKind::Facts, 0), sealed).expect("it is a manifest of that archive");
+    let mut content = PartWriter::default();
+    opened.blocks().for_each(|block| assert!(content.push(block)));
+    content.seal(&key, (PartKind::Facts, 0, drawn()), true)
 }
 
 /// The salt in the header of a sealed part.
