@@ -109,12 +109,12 @@ fn restore(vector: &Vector, found: &mut BTreeMap<u32, String>) -> Result<(), Str
 
 fn class_of(error: BackupError) -> String {
     if let BackupError::Key { source, .. } = &error {
-        let class = match source {
-            KeyError::WrongKey => "wrong key",
-            KeyError::ArchiveUnproved => "foreign origin",
-            _ => "begun refused",
-        };
-        return class.to_owned();
+        let classes = [
+            ("wrong key", matches!(source, KeyError::WrongKey)),
+            ("foreign origin", matches!(source, KeyError::ArchiveUnproved)),
+        ];
+        let found = classes.into_iter().find(|(_, is_it)| *is_it);
+        return found.map_or("begun refused", |(class, _)| class).to_owned();
     }
     if let BackupError::Chain { what, .. } = &error {
         let object = what.split_once(':').map(|(object, _)| object);

@@ -331,8 +331,7 @@ fn examine(
     meter.done = done + entry.size;
     let mut faults = found.faults;
     // All of it that was there when it was listed; what comes meanwhile is for the next time.
-    let log = backup.log(destination, entry.log_count, u64::MAX);
-    let followed_until = match log {
+    let followed_until = match backup.log(destination, entry.log_count, u64::MAX) {
         Ok(log) => log.end.map(|(_, until)| until),
         Err(error) => {
             faults.push(fault_of(error)?);

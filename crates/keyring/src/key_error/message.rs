@@ -56,12 +56,10 @@ impl fmt::Display for KeyError {
                 write!(f, ": {problem}")
             }
             Self::Untrusted { path, problem } => write!(f, "{} is not trusted: {problem}", path.display()),
-            Self::Elevated { what } => {
-                write!(
-                    f,
-                    "{what} is refused in a process with elevated rights (set-user-ID, set-group-ID or capabilities)"
-                )
-            }
+            Self::Elevated { what } => write!(
+                f,
+                "{what} is refused in a process with elevated rights (set-user-ID, set-group-ID or capabilities)"
+            ),
             Self::Io { verb, path, source } => {
                 write!(f, "can't {verb} {}: {source}", path.display())
             }
