@@ -78,7 +78,7 @@ impl Archive {
     }
 
     /// Seals without origin MACs from here on, as one of its recipients.
-    pub fn as_recipient(mut self) -> Self {
+    pub fn by_recipient(mut self) -> Self {
         self.is_own = false;
         self
     }

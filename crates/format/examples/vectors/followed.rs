@@ -29,7 +29,7 @@ fn origins() -> Vec<Vector> {
     let own = followed_of(taken_of(begun, Some(end(0).position)));
     let page = frame(3);
     let facts = second(&own);
-    let forged = own.clone().as_recipient().log(&packed(&[(2, &page)]), &facts);
+    let forged = own.clone().by_recipient().log(&packed(&[(2, &page)]), &facts);
     let good = vector("own", "ok", "an archive and a turn with origin MACs", &own);
     let bad = vector(
         "origin",

@@ -45,7 +45,7 @@ fn whole() -> Vec<Vector> {
     let comment = "the salts are no origin MACs: an archive from before, or a forged one";
     let none = refused("origin-none", "foreign origin", comment, &full("full"));
     // The parts are the database's own, and the recipient leaves the last page out.
-    let mut manifest = own("manifest of a recipient").as_recipient();
+    let mut manifest = own("manifest of a recipient").by_recipient();
     manifest.facts.page_count = 2;
     let manifest = manifest.finish();
     let comment = "the salt of the manifest is no origin MAC";
@@ -71,7 +71,7 @@ fn parts() -> Vec<Vector> {
     let mut listed: Vec<Page<'_>> = numbered(&pages);
     listed[1].1 = &other;
     let base = own("own");
-    let recipient = base.clone().as_recipient().key();
+    let recipient = base.clone().by_recipient().key();
     let salts = (base.facts.parts[0], base.facts.indexes[0]);
     let part = content(&[stored(&block(&listed))]);
     let part = sealed(&recipient, PartKind::Part, 0, salts.0, &part);
