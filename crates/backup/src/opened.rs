@@ -387,7 +387,7 @@ fn or_missing(error: crate::StoreError, missing: impl FnOnce() -> BackupError) -
 /// What opens an archive, with as many slots and recipients as there may be, is not 300 KiB long.
 pub const BEGUN_SIZE_MAX: usize = 512 << 10;
 /// A part with all of its pieces.
-pub(crate) const PART_SIZE_MAX: usize =
+pub const PART_SIZE_MAX: usize =
     PART_HEADER_SIZE + selenite_archive::CONTENT_SIZE_MAX / PIECE_SIZE * (PIECE_SIZE + PIECE_TAG_SIZE);
 /// The salts of two million parts of 16 MiB: more than the largest database has.
 const FACTS_SIZE_MAX: usize = 64 << 20;

@@ -301,8 +301,16 @@ impl Destination for Bucket {
             }
             Ok(bytes)
         };
-        self.attempt(false, get)
-            .map_err(|(failure, _)| self.error("read", name, failure))
+        let read = self.attempt(false, get);
+        match read.map_err(|(failure, _)| self.error("read", name, failure)) {
+            // An empty object has no such range (RFC 9110, 15.5.17), and some stores know none: then it is read whole.
+            Err(error) if !matches!(error.trouble, Trouble::Missing | Trouble::Away | Trouble::Denied) => {
+                let mut bytes = self.get(name, selenite_backup::PART_SIZE_MAX)?;
+                bytes.truncate(size);
+                Ok(bytes)
+            }
+            read => read,
+        }
     }
 
     fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
